@@ -1,0 +1,2 @@
+//! The `recoup` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The real world: clock, sockets, files, configuration, key store and forwarder management.

@@ -1,0 +1,1 @@
+//! Words: octets on one side, Interest, Data, Nack and link header on the other.

@@ -1,0 +1,95 @@
+//! What a node and the applications attached to it say to each other.
+//!
+//! An application is a machine like any other. The fetch loop and the producer loop are
+//! applications; a node carries them, on sockets and in the simulator alike.
+use crate::event::Event;
+use crate::time::Instant;
+use bytes::Bytes;
+use recoup_packet::{data::Data, interest::Interest, nack::NackReason};
+
+/// Where an answer to an Interest goes: chosen by the node, opaque to the application, handed back
+/// with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ReturnPath(pub u64);
+
+/// What happened, as an application is told.
+#[derive(Clone, Debug)]
+pub enum AppInput {
+    /// An Interest for one of the application's prefixes.
+    Interest {
+        /// The Interest.
+        interest: Interest,
+        /// Where the answer goes.
+        path: ReturnPath,
+    },
+    /// Data that arrived.
+    Data {
+        /// The Data.
+        data: Data,
+        /// Congestion mark of the frame that brought it; 0 means none.
+        congestion_mark: u64,
+    },
+    /// A network Nack for an Interest that the application expressed.
+    Nack {
+        /// The Interest that was refused.
+        interest: Interest,
+        /// Why.
+        reason: NackReason,
+    },
+    /// The reader of the application's content took this many octets.
+    Consumed {
+        /// Octets taken since the last such report.
+        bytes: u64,
+    },
+    /// A face that the application's Interests may leave by is there.
+    FaceUp {
+        /// Octets that the receiving side of the face can hold before it loses frames, if known.
+        receive_budget: Option<u64>,
+    },
+    /// The last face that the application's Interests could leave by is gone.
+    FaceDown,
+}
+
+/// What an application wants done.
+#[derive(Clone, Debug)]
+pub enum AppOutput {
+    /// Express an Interest.
+    Interest(Interest),
+    /// Answer with Data, already encoded.
+    Data {
+        /// The whole Data packet.
+        wire: Bytes,
+        /// From the Interest that it answers.
+        path: ReturnPath,
+    },
+    /// Answer with a network Nack.
+    Nack {
+        /// The refused Interest.
+        interest: Interest,
+        /// Why.
+        reason: NackReason,
+        /// From the Interest that it answers.
+        path: ReturnPath,
+    },
+    /// Verified content of one segment, for the reader of the application's content.
+    Content {
+        /// Number of the segment.
+        segment: u64,
+        /// The content.
+        content: Bytes,
+    },
+    /// Something worth recording.
+    Event(Event),
+    /// The application has ended; ask it for its result.
+    Done,
+}
+
+/// A machine attached to a node: consumer, producer, or both.
+pub trait Application {
+    /// One thing happened.
+    fn handle(&mut self, now: Instant, input: AppInput);
+    /// Fires what is due and hands out one consequence; to be called until `None`.
+    fn poll(&mut self, now: Instant) -> Option<AppOutput>;
+    /// When to come back if nothing happens.
+    fn deadline(&self) -> Option<Instant>;
+}
