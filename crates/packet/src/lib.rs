@@ -1,1 +1,4 @@
 //! Words: octets on one side, Interest, Data, Nack and link header on the other.
+pub mod data;
+pub mod interest;
+pub mod nack;

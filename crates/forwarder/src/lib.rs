@@ -1,0 +1,2 @@
+//! A node: faces, pipelines and attached applications, as one machine.
+pub mod node;

@@ -1,0 +1,4 @@
+//! Data.
+/// Data.
+#[derive(Clone, Debug)]
+pub struct Data {}

@@ -1,0 +1,4 @@
+//! Interest.
+/// Interest.
+#[derive(Clone, Debug)]
+pub struct Interest {}
