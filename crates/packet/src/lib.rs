@@ -2,3 +2,4 @@
 pub mod data;
 pub mod interest;
 pub mod nack;
+pub mod signature;

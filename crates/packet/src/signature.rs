@@ -1,0 +1,54 @@
+//! Signatures: who signed a packet, and whether that is true.
+//!
+//! [`Signer`] makes signatures and [`Verifier`] judges them; [`SignatureInfo`] is what a packet says about its own
+//! signature. Numbers and rules: NDN packet format v0.3, section "Signature" and "Signed Interest".
+
+mod digest;
+mod info;
+mod presigned;
+
+pub use digest::{DigestSigner, sha256};
+pub use info::{KeyLocator, Malformed, SignatureInfo, SignatureType, Validity};
+pub use presigned::Presigned;
+
+/// Makes signatures of one kind with one key.
+///
+/// A packet is laid out with room for [`max_signature_len`](Self::max_signature_len) octets, signed in place and, where
+/// the signature came out shorter (ECDSA), closed up.
+pub trait Signer: Send + Sync {
+    /// Number written into the packet's SignatureInfo.
+    fn signature_type(&self) -> SignatureType;
+
+    /// Where a verifier finds the key; `None` where the format forbids it (DigestSha256).
+    fn key_locator(&self) -> Option<KeyLocator<'_>>;
+
+    /// Upper bound, in octets, of what [`sign`](Self::sign) writes.
+    fn max_signature_len(&self) -> usize;
+
+    /// Signs `signed_portion`, writes the signature at the start of `out` and returns its length in octets.
+    ///
+    /// `out` holds at least [`max_signature_len`](Self::max_signature_len) octets.
+    fn sign(&self, signed_portion: &[u8], out: &mut [u8]) -> usize;
+
+    /// The whole SignatureInfo that precedes this signer's signatures.
+    fn signature_info(&self) -> SignatureInfo<'_> {
+        SignatureInfo::new(self.signature_type(), self.key_locator())
+    }
+}
+
+/// What a verifier found out about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The signature is right.
+    Verified,
+    /// Nothing is known against the packet, and nothing speaks for it (for example: signed by an unknown key).
+    NotVerified,
+    /// The packet must not be used; the reason fits into a sentence that begins with "the packet".
+    Bad(&'static str),
+}
+
+/// Judges signatures.
+pub trait Verifier: Send + Sync {
+    /// Judges a signature given in parts: what the packet says about it, the octets that were signed, and its value.
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict;
+}
