@@ -90,3 +90,30 @@ impl Node {
         None
     }
 }
+
+/// What a driver needs of the machine that it drives; [`Node`] is the one that counts.
+///
+/// A driver gives it everything that happens, hands out its consequences until there are none, and
+/// comes back at the deadline at the latest.
+pub trait Machine {
+    /// One thing happened.
+    fn handle(&mut self, now: Instant, input: Input);
+    /// Fires what is due and hands out one consequence; to be called until `None`.
+    fn poll(&mut self, now: Instant) -> Option<Output>;
+    /// When to come back if nothing happens.
+    fn deadline(&self) -> Option<Instant>;
+}
+
+impl Machine for Node {
+    fn handle(&mut self, now: Instant, input: Input) {
+        Self::handle(self, now, input);
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output> {
+        Self::poll(self, now)
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Self::deadline(self)
+    }
+}
