@@ -1,2 +1,49 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores: `cargo xtask CHORE`.
+//!
+//! | chore | what it does |
+//! |---|---|
+//! | `test` | format, lints, laws, text, unit, property, integration, doc and interoperability tests |
+//! | `fuzz` | runs the fuzz targets for a while |
+//! | `dist` | man pages and shell completions into `target/dist` |
+
+mod chore;
+mod dist;
+mod fuzz;
+mod layer;
+mod leg;
+mod peer;
+mod test;
+mod text;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  test [LEG…] [--list]             everything that must hold before a change is delivered,
+                                   or only the named legs
+  fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
+  dist                             man pages and shell completions into target/dist
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["test", rest @ ..] => test::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["dist"] => dist::run(),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(USAGE.to_string()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

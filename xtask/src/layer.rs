@@ -1,0 +1,122 @@
+//! The laws that cargo can check: who may import whom, and that each crate has its lints on.
+
+use crate::chore::{Outcome, metadata, root};
+use serde_json::Value;
+use std::fs;
+
+/// The stairs, lowest first: a package, and the packages of this workspace that it may import.
+const STAIRS: [(&str, &[&str]); 9] = [
+    ("recoup-packet", &[]),
+    ("recoup-transport", &["recoup-packet"]),
+    ("recoup-forwarder", &["recoup-packet", "recoup-transport"]),
+    (
+        "recoup-sim",
+        &["recoup-packet", "recoup-transport", "recoup-forwarder"],
+    ),
+    (
+        "recoup-io",
+        &["recoup-packet", "recoup-transport", "recoup-forwarder"],
+    ),
+    (
+        "recoup-studies",
+        &[
+            "recoup-packet",
+            "recoup-transport",
+            "recoup-forwarder",
+            "recoup-sim",
+        ],
+    ),
+    ("recoup", &EVERYTHING),
+    ("recoup-python", &EVERYTHING),
+    ("xtask", &[]),
+];
+
+const EVERYTHING: [&str; 6] = [
+    "recoup-packet",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-sim",
+    "recoup-io",
+    "recoup-studies",
+];
+
+/// The crates in which nothing may read a clock, draw lots or touch the operating system.
+const WITHOUT_A_CLOCK: [&str; 4] = [
+    "crates/packet",
+    "crates/transport",
+    "crates/forwarder",
+    "crates/sim",
+];
+
+/// Checks laws 1 and 2 as far as manifests and configuration can show them.
+pub(crate) fn check() -> Outcome {
+    let mut broken = Vec::new();
+    let metadata = metadata()?;
+    for package in array(&metadata["packages"]) {
+        check_imports(package, &mut broken);
+        check_lints(package, &mut broken);
+    }
+    check_clocks(&mut broken);
+    if broken.is_empty() {
+        Ok(())
+    } else {
+        Err(broken.join("\n"))
+    }
+}
+
+fn check_imports(package: &Value, broken: &mut Vec<String>) {
+    let name = text(&package["name"]);
+    let Some((_, allowed)) = STAIRS.iter().find(|(stair, _)| *stair == name) else {
+        broken.push(format!("law 2: {name} has no place on the staircase"));
+        return;
+    };
+    for dependency in array(&package["dependencies"]) {
+        let other = text(&dependency["name"]);
+        // What only tests import cannot reach the code that ships.
+        let test_only = text(&dependency["kind"]) == "dev";
+        let ours = STAIRS.iter().any(|(stair, _)| *stair == other);
+        if ours && !test_only && !allowed.contains(&other) {
+            broken.push(format!(
+                "law 2: {name} imports {other}, which does not stand below it"
+            ));
+        }
+    }
+}
+
+/// Each package takes over the workspace's lints, or a law would silently not apply to it.
+fn check_lints(package: &Value, broken: &mut Vec<String>) {
+    let manifest = text(&package["manifest_path"]);
+    let inherited = fs::read_to_string(manifest)
+        .is_ok_and(|manifest| manifest.contains("[lints]\nworkspace = true"));
+    if !inherited {
+        broken.push(format!(
+            "{}: [lints] workspace = true is missing",
+            text(&package["name"])
+        ));
+    }
+}
+
+fn check_clocks(broken: &mut Vec<String>) {
+    for folder in WITHOUT_A_CLOCK {
+        let folder = root().join(folder);
+        if !folder.exists() {
+            continue;
+        }
+        let banned = fs::read_to_string(folder.join("clippy.toml"))
+            .is_ok_and(|list| list.contains("std::time::Instant::now"));
+        if !banned {
+            broken.push(format!(
+                "law 1: {} has no clippy.toml with a ban",
+                folder.display()
+            ));
+        }
+    }
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask test`: everything that must hold before a change is delivered.
+
+use crate::chore::{Outcome, cargo, watch};
+use crate::leg::{Done, Summary, Tally};
+use crate::{layer, peer, text};
+use std::process::Command;
+
+type Leg = fn(&mut Tally) -> Outcome<Done>;
+
+/// The legs, cheapest first.
+const LEGS: [(&str, Leg, &str); 8] = [
+    ("format", format, "rustfmt would change nothing"),
+    (
+        "laws",
+        laws,
+        "a crate imports only from the stairs below it, with its lints switched on",
+    ),
+    (
+        "text",
+        text_leg,
+        "committed text has nothing that does not belong there",
+    ),
+    (
+        "lint",
+        lint,
+        "clippy has nothing to say, about tests and examples too",
+    ),
+    ("test", test, "unit, property and integration tests"),
+    ("doctest", doctest, "the examples in the documentation run"),
+    (
+        "doc",
+        doc,
+        "the documentation builds, and its links lead somewhere",
+    ),
+    (
+        "interop",
+        interop,
+        "python-ndn and NDNts understand us, and we them",
+    ),
+];
+
+/// Runs the named legs, or all.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    if arguments.contains(&"--list") {
+        for (name, _, meaning) in LEGS {
+            println!("{name:<8} {meaning}");
+        }
+        return Ok(());
+    }
+    let names = LEGS.map(|(name, ..)| name);
+    if let Some(unknown) = arguments.iter().find(|argument| !names.contains(argument)) {
+        return Err(format!(
+            "no leg is called {unknown:?}; there are: {}",
+            names.join(", ")
+        ));
+    }
+    let mut summary = Summary::default();
+    for (name, leg, _) in LEGS {
+        if arguments.is_empty() || arguments.contains(&name) {
+            summary.run(name, leg);
+        }
+    }
+    summary.finish()
+}
+
+fn format(_: &mut Tally) -> Outcome<Done> {
+    held(cargo(&["fmt", "--all", "--check"]))
+}
+
+fn laws(_: &mut Tally) -> Outcome<Done> {
+    layer::check().map(|()| Done::Held(Tally::default()))
+}
+
+fn text_leg(_: &mut Tally) -> Outcome<Done> {
+    text::check().map(|()| Done::Held(Tally::default()))
+}
+
+fn lint(_: &mut Tally) -> Outcome<Done> {
+    held(cargo(&[
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+fn test(tally: &mut Tally) -> Outcome<Done> {
+    let targets = ["--lib", "--bins", "--tests", "--examples"];
+    counted(
+        cargo(&["test", "--workspace", "--no-fail-fast"]).args(targets),
+        tally,
+    )
+}
+
+fn doctest(tally: &mut Tally) -> Outcome<Done> {
+    counted(
+        &mut cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]),
+        tally,
+    )
+}
+
+fn doc(_: &mut Tally) -> Outcome<Done> {
+    let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    held(doc)
+}
+
+fn interop(tally: &mut Tally) -> Outcome<Done> {
+    let peers = match peer::install() {
+        Ok(peers) => peers,
+        Err(reason) if std::env::var_os(peer::REQUIRE).is_some() => return Err(reason),
+        Err(reason) => {
+            let line = reason.lines().next().unwrap_or_default().to_string();
+            println!("interoperability tests are skipped: {reason}");
+            return Ok(Done::Skipped(line));
+        }
+    };
+    let mut tests = cargo(&[
+        "test",
+        "--package",
+        "recoup",
+        "--test",
+        "interop",
+        "--no-fail-fast",
+    ]);
+    tests.args(["--", "--ignored"]).env(peer::FOLDER, peers);
+    counted(&mut tests, tally)
+}
+
+fn held(mut command: Command) -> Outcome<Done> {
+    watch(&mut command, |_| {}).map(|()| Done::Held(Tally::default()))
+}
+
+fn counted(command: &mut Command, tally: &mut Tally) -> Outcome<Done> {
+    watch(command, |line| tally.add_line(line)).map(|()| Done::Held(*tally))
+}
