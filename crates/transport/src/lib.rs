@@ -6,4 +6,8 @@
 //! instants are normal. After a full drain `deadline()` is later than `now`, or `None`.
 pub mod application;
 pub mod event;
+pub mod random;
+pub mod rto;
+pub mod spec;
 pub mod time;
+pub mod timer;

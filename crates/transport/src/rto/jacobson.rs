@@ -1,0 +1,304 @@
+//! `jacobson(alpha=1/8,beta=1/4,k=4,init=1s,min=200ms,max=60s,backoff=2)`: smoothed round-trip time
+//! plus `k` times its mean deviation. `rfc6298` is the same with `min=1s`.
+//!
+//! Sources: V. Jacobson, "Congestion Avoidance and Control" (1988); RFC 6298 sections 2 and 5; for
+//! the division of the gains RFC 7323 appendix G.
+//!
+//! Differences from RFC 6298:
+//! - no clock granularity G (2.2, 2.3): the clock counts nanoseconds;
+//! - a floor of 200 ms instead of 1 s (2.4), as consumers of named data use it; `rfc6298` has 1 s;
+//! - back-off (5.5) happens once per accepted loss event, not once per expired timer, since every
+//!   segment has a timer of its own; `backoff=1` switches it off;
+//! - after back-off the estimate is not forgotten (5.7 permits it): the next sample recomputes.
+use super::{RtoEstimator, RttSample, SHORTEST};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+/// The parameters of [`Jacobson`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JacobsonSettings {
+    /// Gain of the smoothed round-trip time, 0 to 1.
+    pub alpha: f64,
+    /// Gain of the mean deviation, 0 to 1.
+    pub beta: f64,
+    /// How many mean deviations are added.
+    pub k: f64,
+    /// Timeout before the first sample.
+    pub init: Duration,
+    /// Shortest timeout.
+    pub min: Duration,
+    /// Longest timeout, back-off included.
+    pub max: Duration,
+    /// The timeout grows by this factor at a loss event.
+    pub backoff: f64,
+}
+
+impl Default for JacobsonSettings {
+    fn default() -> Self {
+        Self {
+            alpha: 1.0 / 8.0,
+            beta: 1.0 / 4.0,
+            k: 4.0,
+            init: Duration::from_secs(1),
+            min: Duration::from_millis(200),
+            max: Duration::from_secs(60),
+            backoff: 2.0,
+        }
+    }
+}
+
+/// Jacobson's estimator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jacobson {
+    settings: JacobsonSettings,
+    estimate: Option<Estimate>,
+    rto: Duration,
+}
+
+/// Seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Estimate {
+    srtt: f64,
+    rttvar: f64,
+}
+
+impl Jacobson {
+    /// An estimator that has seen nothing. Settings outside their ranges are brought inside.
+    pub fn new(settings: JacobsonSettings) -> Self {
+        let max = settings.max.clamp(SHORTEST, LONGEST);
+        let settings = JacobsonSettings {
+            alpha: within(settings.alpha, 0.0, 1.0),
+            beta: within(settings.beta, 0.0, 1.0),
+            k: within(settings.k, 0.0, 1e6),
+            init: settings.init.clamp(SHORTEST, LONGEST),
+            min: settings.min.min(max),
+            max,
+            backoff: within(settings.backoff, 1.0, 1e6),
+        };
+        let rto = settings.init.clamp(settings.min.max(SHORTEST), max);
+        Self {
+            settings,
+            estimate: None,
+            rto,
+        }
+    }
+
+    /// RFC 6298 to the letter where it concerns the bounds: no timeout under a second.
+    pub fn rfc6298() -> Self {
+        Self::new(rfc6298())
+    }
+
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        Self::with_defaults(spec, JacobsonSettings::default())
+    }
+
+    pub(super) fn rfc6298_from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        Self::with_defaults(spec, rfc6298())
+    }
+
+    fn with_defaults(mut spec: Spec<'_>, default: JacobsonSettings) -> Result<Self, SpecError> {
+        let gain = "a number from 0 to 1, such as 1/8";
+        let settings = JacobsonSettings {
+            alpha: spec.number("alpha", default.alpha, 0.0..=1.0, gain)?,
+            beta: spec.number("beta", default.beta, 0.0..=1.0, gain)?,
+            k: spec.number("k", default.k, 0.0..=1e6, "a number from 0 to 1000000")?,
+            init: spec.duration("init", default.init, SHORTEST)?,
+            min: spec.duration("min", default.min, Duration::ZERO)?,
+            max: spec.duration("max", default.max, SHORTEST)?,
+            backoff: spec.number(
+                "backoff",
+                default.backoff,
+                1.0..=1e6,
+                "a number of 1 or more",
+            )?,
+        };
+        if settings.max > LONGEST || settings.init > LONGEST {
+            return Err(spec.bad(
+                "max",
+                format_args!("{:?}", settings.max),
+                "init and max of a day or less",
+            ));
+        }
+        if settings.min > settings.max {
+            return Err(spec.bad(
+                "min",
+                format_args!("{:?}", settings.min),
+                "no more than max",
+            ));
+        }
+        spec.finish()?;
+        Ok(Self::new(settings))
+    }
+
+    fn clamp(&self, seconds: f64) -> Duration {
+        let (least, most) = (self.settings.min.max(SHORTEST), self.settings.max);
+        let bounded = within(seconds, least.as_secs_f64(), most.as_secs_f64());
+        Duration::from_secs_f64(bounded).clamp(least, most)
+    }
+}
+
+impl Default for Jacobson {
+    fn default() -> Self {
+        Self::new(JacobsonSettings::default())
+    }
+}
+
+impl RtoEstimator for Jacobson {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let rtt = sample.rtt.as_secs_f64();
+        let estimate = match self.estimate {
+            None => Estimate {
+                srtt: rtt,
+                rttvar: rtt / 2.0,
+            },
+            Some(old) => {
+                let divisor = within(sample.weight_divisor, 1.0, f64::MAX);
+                let (alpha, beta) = (self.settings.alpha / divisor, self.settings.beta / divisor);
+                // The deviation first, from the old smoothed time (RFC 6298, 2.3).
+                let rttvar = (1.0 - beta) * old.rttvar + beta * (old.srtt - rtt).abs();
+                Estimate {
+                    srtt: (1.0 - alpha) * old.srtt + alpha * rtt,
+                    rttvar,
+                }
+            }
+        };
+        self.estimate = Some(estimate);
+        self.rto = self.clamp(estimate.srtt + self.settings.k * estimate.rttvar);
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.rto = self.clamp(self.rto.as_secs_f64() * self.settings.backoff);
+    }
+
+    fn rto(&self) -> Duration {
+        self.rto
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.estimate.map(|estimate| seconds(estimate.srtt))
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        self.estimate.map(|estimate| seconds(estimate.rttvar))
+    }
+}
+
+impl fmt::Display for Jacobson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "jacobson")
+            .value("alpha", self.settings.alpha)
+            .value("beta", self.settings.beta)
+            .value("k", self.settings.k)
+            .duration("init", self.settings.init)
+            .duration("min", self.settings.min)
+            .duration("max", self.settings.max)
+            .value("backoff", self.settings.backoff)
+            .finish()
+    }
+}
+
+fn rfc6298() -> JacobsonSettings {
+    JacobsonSettings {
+        min: Duration::from_secs(1),
+        ..JacobsonSettings::default()
+    }
+}
+
+/// `value` brought into the range; what is not a number becomes the lower bound.
+fn within(value: f64, least: f64, most: f64) -> f64 {
+    value.max(least).min(most)
+}
+
+fn seconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(millis: u64, weight_divisor: f64) -> RttSample {
+        RttSample {
+            rtt: Duration::from_millis(millis),
+            segment: 0,
+            weight_divisor,
+        }
+    }
+
+    fn fed(settings: JacobsonSettings, samples: &[(u64, f64)]) -> Jacobson {
+        let mut jacobson = Jacobson::new(settings);
+        for (millis, divisor) in samples {
+            jacobson.on_sample(Instant::ZERO, &sample(*millis, *divisor));
+        }
+        jacobson
+    }
+
+    fn free() -> JacobsonSettings {
+        JacobsonSettings {
+            min: Duration::ZERO,
+            ..JacobsonSettings::default()
+        }
+    }
+
+    #[test]
+    fn the_first_sample_gives_three_round_trips() {
+        assert_eq!(Jacobson::default().rto(), Duration::from_secs(1));
+        assert_eq!(fed(free(), &[(100, 1.0)]).rto(), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn the_deviation_is_taken_from_the_old_mean() {
+        // RTTVAR = 3/4·50 + 1/4·|100 − 180| = 57.5; SRTT = 7/8·100 + 1/8·180 = 110.
+        let jacobson = fed(free(), &[(100, 1.0), (180, 1.0)]);
+        assert_eq!(jacobson.srtt(), Some(Duration::from_millis(110)));
+        assert_eq!(jacobson.rttvar(), Some(Duration::from_micros(57_500)));
+        assert_eq!(jacobson.rto(), Duration::from_millis(340));
+    }
+
+    #[test]
+    fn a_divisor_slows_both_gains() {
+        // RTTVAR = 15/16·50 + 1/16·80 = 51.875; SRTT = 31/32·100 + 1/32·180 = 102.5.
+        let jacobson = fed(free(), &[(100, 4.0), (180, 4.0)]);
+        assert_eq!(jacobson.srtt(), Some(Duration::from_micros(102_500)));
+        assert_eq!(jacobson.rttvar(), Some(Duration::from_micros(51_875)));
+    }
+
+    #[test]
+    fn the_bounds_hold() {
+        assert_eq!(
+            fed(JacobsonSettings::default(), &[(10, 1.0)]).rto(),
+            Duration::from_millis(200)
+        );
+        assert_eq!(fed(free(), &[(90_000, 1.0)]).rto(), Duration::from_secs(60));
+        assert_eq!(fed(free(), &[(0, 1.0)]).rto(), SHORTEST);
+        assert_eq!(Jacobson::rfc6298().rto(), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_maximum_until_the_next_sample() {
+        let mut jacobson = fed(free(), &[(100, 1.0)]);
+        jacobson.on_timeout(Instant::ZERO);
+        assert_eq!(jacobson.rto(), Duration::from_millis(600));
+        for _ in 0..1_000 {
+            jacobson.on_timeout(Instant::ZERO);
+        }
+        assert_eq!(jacobson.rto(), Duration::from_secs(60));
+        jacobson.on_sample(Instant::ZERO, &sample(100, 1.0));
+        assert_eq!(jacobson.rto(), Duration::from_millis(250));
+    }
+
+    #[test]
+    fn gains_of_one_follow_the_last_sample() {
+        // "Very fast": α = β = 1, the deviation must not vanish.
+        let settings = JacobsonSettings {
+            alpha: 1.0,
+            beta: 1.0,
+            ..free()
+        };
+        let jacobson = fed(settings, &[(100, 1.0), (180, 1.0)]);
+        assert_eq!(jacobson.rto(), Duration::from_millis(180 + 4 * 80));
+    }
+}

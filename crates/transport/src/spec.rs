@@ -1,0 +1,556 @@
+//! How algorithms are written: `name(key=value,…)`.
+//!
+//! One grammar for every family, shared by the command line, scenario files and summaries. Values
+//! are numbers (`0.5`, `1/8`, `inf`), durations (`4s`, `200ms`, `1.5s`, `10us`, `7ns`), booleans and
+//! words. Keys that are not given keep their defaults; the brackets may be left out. What
+//! [`SpecWriter`] prints is read back as the same value.
+use std::fmt;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why a spec could not be read. Each one prints as one line.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SpecError {
+    /// The text does not follow the grammar.
+    #[error("`{text}` is not of the form name(key=value,…): {problem}")]
+    Syntax {
+        /// The whole text.
+        text: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// No algorithm of the family has that name.
+    #[error("no {family} is called `{name}`{}; there are: {}", hint(name, known), known.join(", "))]
+    UnknownName {
+        /// What was looked for, for example "RTO estimator".
+        family: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The names that exist.
+        known: Vec<&'static str>,
+    },
+    /// The algorithm has no such parameter.
+    #[error(
+        "`{name}` has no parameter `{key}`{}; {}",
+        hint(key, known),
+        listed(known)
+    )]
+    UnknownKey {
+        /// The algorithm.
+        name: String,
+        /// The key that was given.
+        key: String,
+        /// The keys that exist.
+        known: Vec<&'static str>,
+    },
+    /// The same parameter is given twice.
+    #[error("`{key}` is given twice to `{name}`")]
+    DuplicateKey {
+        /// The algorithm.
+        name: String,
+        /// The key that was given twice.
+        key: String,
+    },
+    /// The value cannot be read, or is out of range.
+    #[error("`{key}={value}` of `{name}`: expected {expected}")]
+    BadValue {
+        /// The algorithm.
+        name: String,
+        /// The key.
+        key: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+}
+
+/// A spec in the course of being read: each parameter is taken out by its key, and what is left at
+/// the end ([`Spec::finish`]) is an error.
+#[derive(Clone, Debug)]
+pub struct Spec<'a> {
+    name: &'a str,
+    pairs: Vec<(&'a str, &'a str)>,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Spec<'a> {
+    /// Splits `text` into its name and its parameters.
+    ///
+    /// # Errors
+    /// If the text does not follow the grammar or a key is given twice.
+    pub fn parse(text: &'a str) -> Result<Self, SpecError> {
+        let syntax = |problem| SpecError::Syntax {
+            text: text.to_owned(),
+            problem,
+        };
+        let trimmed = text.trim();
+        let (name, inside) = match trimmed.split_once('(') {
+            Some((name, rest)) => (
+                name.trim_end(),
+                rest.strip_suffix(')')
+                    .ok_or_else(|| syntax("the `)` is missing"))?,
+            ),
+            None => (trimmed, ""),
+        };
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            return Err(syntax("a name consists of letters, digits and hyphens"));
+        }
+        let mut spec = Self {
+            name,
+            pairs: Vec::new(),
+            known: Vec::new(),
+        };
+        for part in parts(inside).ok_or_else(|| syntax("brackets do not match"))? {
+            let (key, value) = part
+                .split_once('=')
+                .ok_or_else(|| syntax("a parameter lacks its `=`"))?;
+            spec.insert(key.trim(), value.trim())?;
+        }
+        Ok(spec)
+    }
+
+    /// The name of the algorithm.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// Takes a number out; it must lie within `range`, which `expected` puts into words.
+    ///
+    /// # Errors
+    /// If the value is no number or lies outside.
+    pub fn number(
+        &mut self,
+        key: &'static str,
+        default: f64,
+        range: impl std::ops::RangeBounds<f64>,
+        expected: &'static str,
+    ) -> Result<f64, SpecError> {
+        self.take(key, default, expected, |text| {
+            number(text).filter(|value| range.contains(value))
+        })
+    }
+
+    /// Takes a duration out; it must be at least `least`.
+    ///
+    /// # Errors
+    /// If the value is no duration, or too short.
+    pub fn duration(
+        &mut self,
+        key: &'static str,
+        default: Duration,
+        least: Duration,
+    ) -> Result<Duration, SpecError> {
+        let expected = if least.is_zero() {
+            "a duration such as 4s, 200ms or 10us"
+        } else {
+            "a duration longer than 0, such as 4s, 200ms or 10us"
+        };
+        self.take(key, default, expected, |text| {
+            duration(text).filter(|value| *value >= least)
+        })
+    }
+
+    /// Takes `true` or `false` out.
+    ///
+    /// # Errors
+    /// If the value is neither.
+    pub fn boolean(&mut self, key: &'static str, default: bool) -> Result<bool, SpecError> {
+        self.take(key, default, "true or false", |text| text.parse().ok())
+    }
+
+    /// Takes one of several words out; `expected` lists them for people.
+    ///
+    /// # Errors
+    /// If the value is none of them.
+    pub fn word<T: Copy>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        words: &[(&str, T)],
+        expected: &'static str,
+    ) -> Result<T, SpecError> {
+        self.take(key, default, expected, |text| {
+            words
+                .iter()
+                .find(|(word, _)| *word == text)
+                .map(|(_, value)| *value)
+        })
+    }
+
+    /// To be called when all parameters have been taken.
+    ///
+    /// # Errors
+    /// If a parameter is left over: the algorithm does not know it.
+    pub fn finish(self) -> Result<(), SpecError> {
+        match self.pairs.first() {
+            None => Ok(()),
+            Some((key, _)) => Err(SpecError::UnknownKey {
+                name: self.name.to_owned(),
+                key: (*key).to_owned(),
+                known: self.known,
+            }),
+        }
+    }
+
+    /// The error for a value that is wrong only together with others.
+    pub fn bad(
+        &self,
+        key: &'static str,
+        value: impl fmt::Display,
+        expected: &'static str,
+    ) -> SpecError {
+        SpecError::BadValue {
+            name: self.name.to_owned(),
+            key,
+            value: value.to_string(),
+            expected,
+        }
+    }
+
+    fn insert(&mut self, key: &'a str, value: &'a str) -> Result<(), SpecError> {
+        if self.pairs.iter().any(|(other, _)| *other == key) {
+            let (name, key) = (self.name.to_owned(), key.to_owned());
+            return Err(SpecError::DuplicateKey { name, key });
+        }
+        self.pairs.push((key, value));
+        Ok(())
+    }
+
+    fn take<T>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        expected: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, SpecError> {
+        self.known.push(key);
+        let Some(index) = self.pairs.iter().position(|(given, _)| *given == key) else {
+            return Ok(default);
+        };
+        let (_, text) = self.pairs.remove(index);
+        read(text).ok_or_else(|| self.bad(key, text, expected))
+    }
+}
+
+/// Reads `text` with the entry of `family` that bears its name.
+///
+/// # Errors
+/// If the text cannot be read, or no entry bears its name.
+pub fn parse_with<T>(
+    text: &str,
+    kind: &'static str,
+    family: &[(&'static str, fn(Spec<'_>) -> Result<T, SpecError>)],
+) -> Result<T, SpecError> {
+    let spec = Spec::parse(text)?;
+    match family.iter().find(|(name, _)| *name == spec.name) {
+        Some((_, read)) => read(spec),
+        None => Err(SpecError::UnknownName {
+            family: kind,
+            name: spec.name.to_owned(),
+            known: family.iter().map(|(name, _)| *name).collect(),
+        }),
+    }
+}
+
+/// Prints a spec with all its parameters.
+#[must_use]
+pub struct SpecWriter<'a, 'b> {
+    formatter: &'a mut fmt::Formatter<'b>,
+    result: fmt::Result,
+    separator: &'static str,
+}
+
+impl<'a, 'b> SpecWriter<'a, 'b> {
+    /// Begins with the name of the algorithm.
+    pub fn new(formatter: &'a mut fmt::Formatter<'b>, name: &str) -> Self {
+        let result = formatter.write_str(name);
+        Self {
+            formatter,
+            result,
+            separator: "(",
+        }
+    }
+
+    /// Adds a number, a boolean or a word.
+    pub fn value(self, key: &str, value: impl fmt::Display) -> Self {
+        let separator = self.separator;
+        let result = self
+            .result
+            .and_then(|()| write!(self.formatter, "{separator}{key}={value}"));
+        Self {
+            result,
+            separator: ",",
+            ..self
+        }
+    }
+
+    /// Adds a duration, in the largest unit that gives a whole number.
+    pub fn duration(self, key: &str, value: Duration) -> Self {
+        let (factor, unit) = UNITS
+            .into_iter()
+            .find(|(factor, _)| value.as_nanos() % factor == 0)
+            .unwrap_or((1, "ns"));
+        self.value(key, format_args!("{}{unit}", value.as_nanos() / factor))
+    }
+
+    /// Ends the spec.
+    ///
+    /// # Errors
+    /// What the formatter said.
+    pub fn finish(self) -> fmt::Result {
+        self.result?;
+        if self.separator == "," {
+            self.formatter.write_str(")")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Nanoseconds in each unit of time, longest first.
+const UNITS: [(u128, &str); 4] = [
+    (1_000_000_000, "s"),
+    (1_000_000, "ms"),
+    (1_000, "us"),
+    (1, "ns"),
+];
+
+/// Splits at the commas outside brackets; none if brackets do not match.
+fn parts(text: &str) -> Option<Vec<&str>> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (at, octet) in text.bytes().enumerate() {
+        match octet {
+            b'(' => depth += 1,
+            b')' => depth = depth.checked_sub(1)?,
+            b',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text.trim().is_empty() {
+        parts.push(&text[start..]);
+    }
+    (depth == 0).then_some(parts)
+}
+
+/// Reads a number or a fraction; never NaN.
+fn number(text: &str) -> Option<f64> {
+    let value = match text.split_once('/') {
+        Some((above, below)) => {
+            above.trim().parse::<f64>().ok()? / below.trim().parse::<f64>().ok()?
+        }
+        None => text.parse().ok()?,
+    };
+    (!value.is_nan()).then_some(value)
+}
+
+/// Reads a duration with its unit, exactly: `1.5s`, `200ms`, `10us`, `7ns`.
+pub fn duration(text: &str) -> Option<Duration> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (digits, unit) = text.split_at(split);
+    let unit = if unit == "µs" { "us" } else { unit };
+    let (factor, _) = UNITS.into_iter().find(|(_, name)| *name == unit)?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let whole = whole.parse::<u128>().ok()?.checked_mul(factor)?;
+    // At most nine decimals count: more would be below a nanosecond in every unit.
+    let decimals = fraction.get(..9).unwrap_or(fraction);
+    let scale = 10_u128.pow(decimals.len() as u32);
+    let nanos = whole + decimals.parse::<u128>().ok()? * factor / scale;
+    u64::try_from(nanos).ok().map(Duration::from_nanos)
+}
+
+fn listed(known: &[&str]) -> String {
+    if known.is_empty() {
+        "it has none".to_owned()
+    } else {
+        format!("it has: {}", known.join(", "))
+    }
+}
+
+/// " (did you mean `x`?)" if a known word is near.
+fn hint(given: &str, known: &[&str]) -> String {
+    known
+        .iter()
+        .map(|word| (distance(given, word), word))
+        .filter(|(distance, word)| *distance <= 1 + word.len() / 4)
+        .min()
+        .map_or_else(String::new, |(_, word)| {
+            format!(" (did you mean `{word}`?)")
+        })
+}
+
+/// Levenshtein's distance between two short words.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.chars().enumerate() {
+            let substitute = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.chars().count()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Example {
+        gain: f64,
+        wait: Duration,
+        on: bool,
+    }
+
+    fn example(mut spec: Spec<'_>) -> Result<Example, SpecError> {
+        let gain = spec.number("gain", 0.125, 0.0..=1.0, "a number from 0 to 1")?;
+        let wait = spec.duration("wait", Duration::from_secs(4), Duration::ZERO)?;
+        let on = spec.word("on", false, &[("yes", true), ("no", false)], "yes or no")?;
+        spec.finish()?;
+        Ok(Example { gain, wait, on })
+    }
+
+    fn read(text: &str) -> Result<Example, SpecError> {
+        parse_with(text, "example", &[("example", example)])
+    }
+
+    impl fmt::Display for Example {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            SpecWriter::new(f, "example")
+                .value("gain", self.gain)
+                .duration("wait", self.wait)
+                .value("on", if self.on { "yes" } else { "no" })
+                .finish()
+        }
+    }
+
+    #[test]
+    fn parameters_may_be_left_out_with_their_brackets() {
+        let defaults = Example {
+            gain: 0.125,
+            wait: Duration::from_secs(4),
+            on: false,
+        };
+        for text in ["example", "example()", " example ( ) ", "example(gain=1/8)"] {
+            assert_eq!(read(text).as_ref(), Ok(&defaults), "{text}");
+        }
+    }
+
+    #[test]
+    fn fractions_and_units_are_understood() {
+        let read = read("example(gain = 1/80, wait=1.5s, on=yes)").unwrap();
+        assert_eq!(
+            read,
+            Example {
+                gain: 0.0125,
+                wait: Duration::from_millis(1500),
+                on: true
+            }
+        );
+        for (text, nanos) in [
+            ("0s", 0),
+            ("7ns", 7),
+            ("10us", 10_000),
+            ("10µs", 10_000),
+            ("0.0000000019s", 1),
+        ] {
+            assert_eq!(duration(text), Some(Duration::from_nanos(nanos)), "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "5",
+            "-1s",
+            "1.s",
+            ".5s",
+            "1..5s",
+            "1 s",
+            "99999999999s",
+            "1h",
+        ] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_offending_part_and_what_would_be_right() {
+        for (text, message) in [
+            (
+                "exmaple",
+                "no example is called `exmaple` (did you mean `example`?); there are: example",
+            ),
+            (
+                "example(gian=1)",
+                "`example` has no parameter `gian` (did you mean `gain`?); it has: gain, wait, on",
+            ),
+            (
+                "example(waits=1s)",
+                "`example` has no parameter `waits` (did you mean `wait`?); it has: gain, wait, on",
+            ),
+            (
+                "example(gain=2)",
+                "`gain=2` of `example`: expected a number from 0 to 1",
+            ),
+            (
+                "example(gain=nan)",
+                "`gain=nan` of `example`: expected a number from 0 to 1",
+            ),
+            (
+                "example(gain=0/0)",
+                "`gain=0/0` of `example`: expected a number from 0 to 1",
+            ),
+            (
+                "example(on=maybe)",
+                "`on=maybe` of `example`: expected yes or no",
+            ),
+            (
+                "example(wait=4)",
+                "`wait=4` of `example`: expected a duration such as 4s, 200ms or 10us",
+            ),
+            (
+                "example(gain=1,gain=1)",
+                "`gain` is given twice to `example`",
+            ),
+            (
+                "example(gain=1",
+                "`example(gain=1` is not of the form name(key=value,…): the `)` is missing",
+            ),
+            (
+                "example(gain)",
+                "`example(gain)` is not of the form name(key=value,…): a parameter lacks its `=`",
+            ),
+            (
+                "example(a=()",
+                "`example(a=()` is not of the form name(key=value,…): brackets do not match",
+            ),
+            (
+                "",
+                "`` is not of the form name(key=value,…): a name consists of letters, digits and hyphens",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err().to_string(), message);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_back(gain in 0.0..=1.0_f64, nanos: u64, on: bool) {
+            let example = Example { gain, wait: Duration::from_nanos(nanos), on };
+            prop_assert_eq!(read(&example.to_string()), Ok(example));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text: String) {
+            let _ = read(&text);
+            let _ = read(&format!("example({text})"));
+            let _ = duration(&text);
+        }
+    }
+}
