@@ -4,12 +4,33 @@
 //! signature. Numbers and rules: NDN packet format v0.3, section "Signature" and "Signed Interest".
 
 mod digest;
+mod ecdsa;
+mod ed25519;
+mod hmac;
 mod info;
 mod presigned;
+mod public_key;
+mod verifier;
 
 pub use digest::{DigestSigner, sha256};
+pub use ecdsa::EcdsaSigner;
+pub use ed25519::Ed25519Signer;
+pub use hmac::HmacSigner;
 pub use info::{KeyLocator, Malformed, SignatureInfo, SignatureType, Validity};
 pub use presigned::Presigned;
+pub use public_key::PublicKey;
+pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};
+
+/// A key that cannot be used; the message says why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The octets are not what they should be.
+    #[error("this is not {0}")]
+    Malformed(&'static str),
+    /// A well-formed key of a kind that cannot be used here.
+    #[error("keys of this kind ({0}) are not supported; use ECDSA P-256, Ed25519, RSA or HMAC")]
+    Unsupported(String),
+}
 
 /// Makes signatures of one kind with one key.
 ///

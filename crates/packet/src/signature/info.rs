@@ -152,7 +152,7 @@ impl<'a> SignatureInfo<'a> {
             VALIDITY_PERIOD if self.validity.is_none() => {
                 self.validity = Some(validity(value, at)?)
             }
-            _ if typ > 31 && typ % 2 == 0 => {}
+            _ if typ > 31 && typ.is_multiple_of(2) => {}
             _ => {
                 return Err(Malformed {
                     offset: at,
@@ -256,13 +256,16 @@ fn number_of(value: &[u8], offset: usize) -> Result<u64, Malformed> {
     }
 }
 
+/// Type, value, offset.
+type Element<'a> = (u64, &'a [u8], usize);
+
 struct Walk<'a> {
     all: &'a [u8],
     at: usize,
 }
 
 impl<'a> Walk<'a> {
-    fn next(&mut self) -> Result<Option<(u64, &'a [u8], usize)>, Malformed> {
+    fn next(&mut self) -> Result<Option<Element<'a>>, Malformed> {
         if self.at == self.all.len() {
             return Ok(None);
         }
