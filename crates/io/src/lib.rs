@@ -1,1 +1,2 @@
 //! The real world: clock, sockets, files, configuration, key store and forwarder management.
+pub mod emulate;
