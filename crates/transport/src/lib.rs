@@ -5,6 +5,7 @@
 //! until `None`) and `deadline` (when to come back if nothing happens). `now` never decreases; equal
 //! instants are normal. After a full drain `deadline()` is later than `now`, or `None`.
 pub mod application;
+pub mod congestion;
 pub mod event;
 pub mod random;
 pub mod rto;

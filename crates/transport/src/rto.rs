@@ -2,7 +2,7 @@
 //!
 //! An estimator gets facts (a round-trip sample, an accepted loss event) and keeps one answer
 //! ready. Which segments are samples at all is decided by [`Sampler`].
-use crate::spec::{self, SpecError};
+use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
@@ -51,10 +51,8 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     fn rttvar(&self) -> Option<Duration>;
 }
 
-type Read = fn(spec::Spec<'_>) -> Result<Box<dyn RtoEstimator>, SpecError>;
-
 /// Every estimator by its name.
-const FAMILY: &[(&str, Read)] = &[
+const FAMILY: &[(&str, Reader<Box<dyn RtoEstimator>>)] = &[
     ("constant", |spec| Ok(Box::new(Constant::from_spec(spec)?))),
     ("jacobson", |spec| Ok(Box::new(Jacobson::from_spec(spec)?))),
     ("rfc6298", |spec| {

@@ -233,6 +233,9 @@ impl<'a> Spec<'a> {
     }
 }
 
+/// Makes an algorithm from its spec.
+pub type Reader<T> = fn(Spec<'_>) -> Result<T, SpecError>;
+
 /// Reads `text` with the entry of `family` that bears its name.
 ///
 /// # Errors
@@ -240,7 +243,7 @@ impl<'a> Spec<'a> {
 pub fn parse_with<T>(
     text: &str,
     kind: &'static str,
-    family: &[(&'static str, fn(Spec<'_>) -> Result<T, SpecError>)],
+    family: &[(&'static str, Reader<T>)],
 ) -> Result<T, SpecError> {
     let spec = Spec::parse(text)?;
     match family.iter().find(|(name, _)| *name == spec.name) {
@@ -289,7 +292,7 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
     pub fn duration(self, key: &str, value: Duration) -> Self {
         let (factor, unit) = UNITS
             .into_iter()
-            .find(|(factor, _)| value.as_nanos() % factor == 0)
+            .find(|(factor, _)| value.as_nanos().is_multiple_of(*factor))
             .unwrap_or((1, "ns"));
         self.value(key, format_args!("{}{unit}", value.as_nanos() / factor))
     }

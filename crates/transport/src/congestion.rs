@@ -1,0 +1,144 @@
+//! How much to ask for: congestion windows, in segments.
+//!
+//! A window gets facts (a delivery, a loss) and keeps one answer ready. Transmissions are told
+//! apart by their *send order*, a number that rises with every Interest sent, retransmissions
+//! included: unlike time it has no ties, and unlike the number of a segment it says what was sent
+//! after what.
+use crate::spec::{self, Reader, SpecError};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+mod aimd;
+mod cubic;
+mod fixed;
+mod windowed;
+
+pub use aimd::Aimd;
+pub use cubic::{Cubic, CubicSettings};
+pub use fixed::Fixed;
+pub use windowed::{WindowRule, WindowSettings, Windowed};
+
+/// A segment arrived for the first time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivered {
+    /// Number of the segment.
+    pub segment: u64,
+    /// Send order of the transmission that it answers.
+    pub order: u64,
+    /// Highest send order so far.
+    pub highest_order: u64,
+    /// Its round-trip time, if it was transmitted once.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// Least round-trip time so far.
+    pub min_rtt: Option<Duration>,
+    /// Segments in flight before this delivery, this one included if it still counted.
+    pub in_flight: u32,
+}
+
+/// Why a transmission counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LossKind {
+    /// Its timer expired.
+    Timeout,
+    /// A Nack with reason Congestion came back.
+    NackCongestion,
+    /// It was answered, but its Data carries a congestion mark.
+    Mark,
+}
+
+/// A transmission was lost, or its answer was marked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// What told so.
+    pub kind: LossKind,
+    /// Send order of the lost or marked transmission.
+    pub order: u64,
+    /// Highest send order so far.
+    pub highest_order: u64,
+    /// Segments in flight before this loss.
+    pub in_flight: u32,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// Least round-trip time so far.
+    pub min_rtt: Option<Duration>,
+}
+
+/// Decides how many segments may be in flight.
+///
+/// Holds for every implementation, whatever the facts: `window()` is finite, at least 1 and at most
+/// the limit (or 1); a loss never widens it; its text (`Display`) is read by [`parse`] as an equal
+/// algorithm in its initial state.
+pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
+    /// How many segments may be in flight; the fraction is credit not yet usable.
+    fn window(&self) -> f64;
+
+    /// Where slow start ends; infinite if nothing is known yet.
+    fn ssthresh(&self) -> f64;
+
+    /// A segment arrived.
+    fn on_delivered(&mut self, now: Instant, delivered: &Delivered);
+
+    /// A transmission was lost. True if this begins a new loss event, for which the window was
+    /// reduced (if the algorithm ever does that) and the timeout is to be backed off.
+    fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool;
+
+    /// A transmission reported as timed out was answered after all: to be told at most once for
+    /// each. True if the window was restored because the whole last event proved to be wrong.
+    fn on_spurious(&mut self, now: Instant, order: u64) -> bool {
+        let _ = (now, order);
+        false
+    }
+
+    /// The window shall not exceed `max_window` segments from now on, whatever it learns; what it
+    /// has learnt is kept for when the limit rises again.
+    fn set_limit(&mut self, max_window: f64);
+}
+
+/// Every algorithm by its name.
+const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
+    ("fixed", |spec| Ok(Box::new(Fixed::from_spec(spec)?))),
+    ("aimd", |spec| Ok(Box::new(aimd::from_spec(spec)?))),
+    ("cubic", |spec| Ok(Box::new(cubic::from_spec(spec)?))),
+];
+
+/// Makes the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.
+///
+/// # Errors
+/// If the text cannot be read; the error names the offending part and what would be right.
+pub fn parse(text: &str) -> Result<Box<dyn CongestionControl>, SpecError> {
+    spec::parse_with(text, "congestion control", FAMILY)
+}
+
+/// The names of all algorithms.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FAMILY.iter().map(|(name, _)| *name)
+}
+
+/// The widest window: 10⁹ segments.
+const WIDEST: f64 = 1e9;
+
+/// A limit that makes sense: from 1 to [`WIDEST`]; what is not a number becomes 1.
+fn sane_limit(limit: f64) -> f64 {
+    if limit.is_nan() {
+        1.0
+    } else {
+        limit.clamp(1.0, WIDEST)
+    }
+}
+
+/// Tells loss events apart: losses of transmissions that were sent before the last event was
+/// noticed belong to that event.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct RecoveryPoint(Option<u64>);
+
+impl RecoveryPoint {
+    fn covers(self, order: u64) -> bool {
+        self.0.is_some_and(|point| order <= point)
+    }
+
+    fn after(loss: &Loss) -> Self {
+        Self(Some(loss.highest_order.max(loss.order)))
+    }
+}

@@ -1,0 +1,260 @@
+//! `cubic(c=0.4,beta=0.7,fast-convergence=false,reno-friendly=true,…)`: the window follows a cubic
+//! of the time since the last loss event.
+//!
+//! Source: RFC 9438 sections 4.1 to 4.7 and 4.10.
+//!
+//! Differences:
+//! - fast convergence (4.7) is off unless asked for, as established consumers of named data have it;
+//! - `ssthresh` derives from the window, not from the flight (4.6 permits it): see the skeleton;
+//! - a timeout is a loss like any other (4.8 would begin anew with K = 0): see the skeleton;
+//! - time during which the window was not in use or at its limit does not count (5.8);
+//! - an epoch begins with the first growth after the reduction has taken effect.
+use super::{Delivered, WindowRule, WindowSettings, Windowed};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+
+/// CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cubic {
+    settings: CubicSettings,
+    /// Window before the last reduction (`W_max`), lower after fast convergence; 0 before any.
+    w_max: f64,
+    /// Window before the last reduction (`cwnd_prior`); 0 before any.
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// The parameters of [`Cubic`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicSettings {
+    /// How steep the cubic is, segments/s³.
+    pub c: f64,
+    /// What a loss leaves of the window, 0 to 1.
+    pub beta: f64,
+    /// Give way to newcomers: aim lower if the window was still below its last maximum (4.7).
+    pub fast_convergence: bool,
+    /// Be at least as fast as Reno where round trips are short (4.3).
+    pub reno_friendly: bool,
+}
+
+impl Default for CubicSettings {
+    fn default() -> Self {
+        Self {
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: false,
+            reno_friendly: true,
+        }
+    }
+}
+
+/// One stage of congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Epoch {
+    start: Instant,
+    /// Seconds until the cubic reaches `origin` (`K`).
+    k: f64,
+    /// Where the cubic is flat, segments.
+    origin: f64,
+    /// What Reno would have (`W_est`), segments.
+    w_est: f64,
+}
+
+impl Cubic {
+    /// A rule that has seen nothing.
+    pub fn new(settings: CubicSettings) -> Self {
+        Self {
+            settings,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            epoch: None,
+        }
+    }
+
+    /// RFC 9438, 4.2, equation 2; without a loss before (4.10) the cubic begins at its flat part.
+    fn begin(&self, now: Instant, window: f64) -> Epoch {
+        let origin = self.w_max.max(window);
+        let k = libm::cbrt((origin - window) / self.settings.c);
+        Epoch {
+            start: now,
+            k,
+            origin,
+            w_est: window,
+        }
+    }
+
+    /// `W_cubic` of RFC 9438, 4.2, equation 1, `after` the beginning of the epoch.
+    fn cubic(&self, epoch: &Epoch, after: Duration) -> f64 {
+        let t = after.as_secs_f64() - epoch.k;
+        self.settings.c * t * t * t + epoch.origin
+    }
+
+    /// RFC 9438, 4.3: Reno's step that is as fast as a Reno which halves.
+    fn reno_step(&self, epoch: &Epoch) -> f64 {
+        let beta = self.settings.beta;
+        if epoch.w_est >= self.cwnd_prior {
+            1.0
+        } else {
+            3.0 * (1.0 - beta) / (1.0 + beta)
+        }
+    }
+}
+
+impl Default for Cubic {
+    fn default() -> Self {
+        Self::new(CubicSettings::default())
+    }
+}
+
+impl WindowRule for Cubic {
+    const NAME: &'static str = "cubic";
+
+    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        writer
+            .value("c", self.settings.c)
+            .value("beta", self.settings.beta)
+            .value("fast-convergence", self.settings.fast_convergence)
+            .value("reno-friendly", self.settings.reno_friendly)
+    }
+
+    fn increase(&mut self, now: Instant, window: f64, delivered: &Delivered) -> f64 {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(now, window));
+        epoch.w_est += self.reno_step(&epoch) / window;
+        self.epoch = Some(epoch);
+        let t = now.since(epoch.start);
+        if self.settings.reno_friendly && self.cubic(&epoch, t) < epoch.w_est {
+            return (epoch.w_est - window).max(0.0);
+        }
+        let rtt = delivered.srtt.or(delivered.rtt).unwrap_or_default();
+        let target = self
+            .cubic(&epoch, t.saturating_add(rtt))
+            .max(window)
+            .min(1.5 * window);
+        (target - window) / window
+    }
+
+    fn decrease(&mut self, _: Instant, window: f64) -> f64 {
+        let converge = self.settings.fast_convergence && window < self.w_max;
+        self.w_max = if converge {
+            window * (1.0 + self.settings.beta) / 2.0
+        } else {
+            window
+        };
+        self.cwnd_prior = window;
+        self.epoch = None;
+        window * self.settings.beta
+    }
+
+    fn on_pause(&mut self, pause: Duration) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start += pause;
+        }
+    }
+}
+
+pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError> {
+    let default = CubicSettings::default();
+    let rule = CubicSettings {
+        c: spec.number(
+            "c",
+            default.c,
+            1e-6..=1e6,
+            "a number from 0.000001 to 1000000",
+        )?,
+        beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
+        fast_convergence: spec.boolean("fast-convergence", default.fast_convergence)?,
+        reno_friendly: spec.boolean("reno-friendly", default.reno_friendly)?,
+    };
+    let settings = WindowSettings::from_spec(&mut spec)?;
+    spec.finish()?;
+    Ok(Windowed::new(Cubic::new(rule), settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivered(srtt: Duration) -> Delivered {
+        Delivered {
+            segment: 0,
+            order: 0,
+            highest_order: 0,
+            rtt: None,
+            srtt: Some(srtt),
+            min_rtt: None,
+            in_flight: 0,
+        }
+    }
+
+    /// The window after `seconds` of avoidance begun at `window`.
+    fn after(mut cubic: Cubic, mut window: f64, rtt: Duration, seconds: u64) -> f64 {
+        let mut now = Instant::ZERO;
+        while now < Instant::from_millis(seconds * 1000) {
+            for _ in 0..libm::floor(window) as u64 {
+                window += cubic.increase(now, window, &delivered(rtt));
+            }
+            now += rtt;
+        }
+        window
+    }
+
+    #[test]
+    fn the_window_is_back_at_its_maximum_after_k_seconds() {
+        // K = ∛((1000 − 700) / 0.4) = 9.09 s.
+        let mut cubic = Cubic::default();
+        let window = cubic.decrease(Instant::ZERO, 1000.0);
+        assert_eq!(window, 700.0);
+        let rtt = Duration::from_millis(100);
+        let (before, at) = (after(cubic, window, rtt, 4), after(cubic, window, rtt, 9));
+        assert!((940.0..960.0).contains(&before), "{before}");
+        assert!((999.0..1001.0).contains(&at), "{at}");
+    }
+
+    #[test]
+    fn where_round_trips_are_short_it_is_as_fast_as_reno() {
+        // 3·0.3/1.7 = 0.53 segments in each of 50 round trips.
+        let mut cubic = Cubic::default();
+        let window = cubic.decrease(Instant::ZERO, 100.0);
+        let after = after(cubic, window, Duration::from_millis(20), 1);
+        assert!((96.0..97.0).contains(&after), "{after}");
+    }
+
+    #[test]
+    fn fast_convergence_aims_lower_only_below_the_last_maximum() {
+        let settings = CubicSettings {
+            fast_convergence: true,
+            ..CubicSettings::default()
+        };
+        let mut cubic = Cubic::new(settings);
+        cubic.decrease(Instant::ZERO, 100.0);
+        assert_eq!(cubic.w_max, 100.0);
+        cubic.decrease(Instant::ZERO, 80.0);
+        assert_eq!((cubic.w_max, cubic.cwnd_prior), (68.0, 80.0));
+        cubic.decrease(Instant::ZERO, 90.0);
+        assert_eq!(cubic.w_max, 90.0);
+    }
+
+    #[test]
+    fn a_pause_does_not_count_as_time_for_growth() {
+        let (mut steady, rtt) = (Cubic::default(), Duration::from_millis(100));
+        let window = steady.decrease(Instant::ZERO, 1000.0);
+        steady.increase(Instant::ZERO, window, &delivered(rtt));
+        let mut paused = steady;
+        paused.on_pause(Duration::from_secs(50));
+        let a = steady.increase(Instant::from_millis(100), window, &delivered(rtt));
+        let b = paused.increase(Instant::from_millis(50_100), window, &delivered(rtt));
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn growth_is_at_most_half_a_window_in_one_round_trip() {
+        let mut cubic = Cubic::default();
+        let window = cubic.decrease(Instant::ZERO, 1000.0);
+        let now = delivered(Duration::ZERO);
+        cubic.increase(Instant::ZERO, window, &now);
+        assert_eq!(
+            cubic.increase(Instant::from_millis(1_000_000), window, &now),
+            0.5
+        );
+    }
+}

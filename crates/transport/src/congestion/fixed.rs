@@ -1,0 +1,72 @@
+//! `fixed(window=32)`: never changes.
+//!
+//! Source: the fixed pipelines of named-data consumers; design #0 of S. Yang's study (2016).
+//!
+//! Differences: it still tells loss events apart, one for each flight, so that the timeout backs off
+//! (else a rise of the round-trip time beyond the timeout would have everything sent twice for ever).
+use super::{CongestionControl, Delivered, Loss, RecoveryPoint, WIDEST, sane_limit};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Instant;
+use std::fmt;
+
+/// The same window for ever, within the limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fixed {
+    size: f64,
+    limit: f64,
+    recovery: RecoveryPoint,
+}
+
+impl Fixed {
+    /// Always `size` segments, but at least 1.
+    pub fn new(size: f64) -> Self {
+        Self {
+            size: sane_limit(size),
+            limit: WIDEST,
+            recovery: RecoveryPoint::default(),
+        }
+    }
+
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let size = spec.number(
+            "window",
+            32.0,
+            1.0..=WIDEST,
+            "a number from 1 to 1000000000",
+        )?;
+        spec.finish()?;
+        Ok(Self::new(size))
+    }
+}
+
+impl CongestionControl for Fixed {
+    fn window(&self) -> f64 {
+        self.size.min(self.limit)
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.size
+    }
+
+    fn on_delivered(&mut self, _: Instant, _: &Delivered) {}
+
+    fn on_loss(&mut self, _: Instant, loss: &Loss) -> bool {
+        let new = !self.recovery.covers(loss.order);
+        if new {
+            self.recovery = RecoveryPoint::after(loss);
+        }
+        new
+    }
+
+    fn set_limit(&mut self, max_window: f64) {
+        self.limit = sane_limit(max_window);
+    }
+}
+
+impl fmt::Display for Fixed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "fixed")
+            .value("window", self.size)
+            .finish()
+    }
+}

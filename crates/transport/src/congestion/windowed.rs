@@ -1,0 +1,443 @@
+//! What the window-based algorithms have in common: slow start, one reduction per flight, undo.
+//! Each of them fills in a [`WindowRule`]: how to grow beyond slow start and how far to shrink.
+//!
+//! Sources: RFC 5681 section 3.1 (slow start, threshold); RFC 6675 section 5 (one reduction per
+//! flight, told apart by what was sent before it); S. Yang's consumer (2016), which brought
+//! conservative window adaptation to named data; RFC 7661 (growth only of a window in use); RFC 3522
+//! and 4015 (undo, here once all losses of an event proved spurious).
+//!
+//! Differences:
+//! - a timeout is treated like any other loss, `cwnd = ssthresh`, not `cwnd = 1` (RFC 5681, 3.1):
+//!   every segment has its own timer, and the others keep arriving; `reset-to-init` goes back to
+//!   the initial window instead;
+//! - events are told apart by send order, not by the number of the segment, so that a retransmission
+//!   lost again begins a new event; `conservative=false` reduces for every loss;
+//! - the threshold derives from the window, not from what is in flight: timed-out segments have left
+//!   the flight already, and the window only grows while in use;
+//! - "in use" is remembered for one flight: a batch of deliveries handled at once is not slowed down
+//!   because nothing could be sent in between;
+//! - while more is in flight than the window allows (after a reduction) nothing grows.
+use super::{CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, sane_limit};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+/// The lowest slow-start threshold (RFC 5681, equation 4).
+const LOWEST_SSTHRESH: f64 = 2.0;
+
+/// How one algorithm grows and shrinks the window, and all that it remembers.
+pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
+    /// The name of the algorithm.
+    const NAME: &'static str;
+
+    /// Adds the parameters to the printed spec.
+    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b>;
+
+    /// By how many segments the window grows for one delivery after slow start; finite.
+    fn increase(&mut self, now: Instant, window: f64, delivered: &Delivered) -> f64;
+
+    /// How many segments of the window a loss event leaves; at most `window`.
+    fn decrease(&mut self, now: Instant, window: f64) -> f64;
+
+    /// For a time `pause`, now over, the window was not in use or could not grow.
+    fn on_pause(&mut self, pause: Duration) {
+        let _ = pause;
+    }
+}
+
+/// What all rules share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowSettings {
+    /// Window at the beginning, segments.
+    pub init_cwnd: f64,
+    /// Slow-start threshold at the beginning, segments; may be infinite.
+    pub init_ssthresh: f64,
+    /// The window never exceeds this, segments; may be infinite.
+    pub max_cwnd: f64,
+    /// A loss event leads back to the initial window (and slow start).
+    pub reset_to_init: bool,
+    /// One reduction per flight.
+    pub conservative: bool,
+}
+
+impl Default for WindowSettings {
+    fn default() -> Self {
+        Self {
+            init_cwnd: 2.0,
+            init_ssthresh: f64::INFINITY,
+            max_cwnd: f64::INFINITY,
+            reset_to_init: false,
+            conservative: true,
+        }
+    }
+}
+
+impl WindowSettings {
+    pub(super) fn from_spec(spec: &mut Spec<'_>) -> Result<Self, SpecError> {
+        let default = Self::default();
+        let endless = "a number of 1 or more, or inf";
+        let initial = "a number from 1 to 1000000";
+        Ok(Self {
+            init_cwnd: spec.number("init-cwnd", default.init_cwnd, 1.0..=1e6, initial)?,
+            init_ssthresh: spec.number("init-ssthresh", default.init_ssthresh, 1.0.., endless)?,
+            max_cwnd: spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?,
+            reset_to_init: spec.boolean("reset-to-init", default.reset_to_init)?,
+            conservative: spec.boolean("conservative", default.conservative)?,
+        })
+    }
+
+    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        writer
+            .value("init-cwnd", self.init_cwnd)
+            .value("init-ssthresh", self.init_ssthresh)
+            .value("max-cwnd", self.max_cwnd)
+            .value("reset-to-init", self.reset_to_init)
+            .value("conservative", self.conservative)
+    }
+}
+
+/// A window that grows and shrinks by the rule `R`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Windowed<R> {
+    settings: WindowSettings,
+    state: State<R>,
+    limit: f64,
+    /// The answer, kept ready: the learnt window within all limits.
+    window: f64,
+    /// Before the last reduction, as long as that may be undone.
+    episode: Option<Episode<R>>,
+    /// The window was in use when the transmission of this order was the latest.
+    used_until: Option<u64>,
+    last_growth: Instant,
+    paused: bool,
+}
+
+/// Everything that a reduction changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct State<R> {
+    rule: R,
+    cwnd: f64,
+    ssthresh: f64,
+    recovery: RecoveryPoint,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Episode<R> {
+    before: State<R>,
+    /// Timeouts of this event that have not proved spurious.
+    losses: u64,
+}
+
+impl<R: WindowRule> Windowed<R> {
+    /// A window that has seen nothing. Settings below 1 count as 1.
+    pub fn new(rule: R, settings: WindowSettings) -> Self {
+        let settings = WindowSettings {
+            init_cwnd: sane_limit(settings.init_cwnd),
+            init_ssthresh: settings.init_ssthresh.max(1.0),
+            max_cwnd: settings.max_cwnd.max(1.0),
+            ..settings
+        };
+        let (cwnd, ssthresh) = (settings.init_cwnd, settings.init_ssthresh);
+        let mut windowed = Self {
+            settings,
+            state: State {
+                rule,
+                cwnd,
+                ssthresh,
+                recovery: RecoveryPoint::default(),
+            },
+            limit: sane_limit(settings.max_cwnd),
+            window: 1.0,
+            episode: None,
+            used_until: None,
+            last_growth: Instant::ZERO,
+            paused: true,
+        };
+        windowed.settle();
+        windowed
+    }
+
+    fn settle(&mut self) {
+        self.window = self.state.cwnd.min(self.limit).max(1.0);
+    }
+
+    /// Whether the window, not the application, decided how much was sent with this delivery.
+    fn was_in_use(&mut self, delivered: &Delivered) -> bool {
+        let (in_flight, allowed) = (f64::from(delivered.in_flight), libm::floor(self.window));
+        if in_flight + 1.0 >= allowed {
+            self.used_until = Some(delivered.highest_order);
+        }
+        in_flight <= allowed
+            && self
+                .used_until
+                .is_some_and(|until| delivered.order <= until)
+    }
+
+    fn grow(&mut self, now: Instant, delivered: &Delivered) {
+        if self.paused {
+            self.state.rule.on_pause(now.since(self.last_growth));
+        }
+        (self.paused, self.last_growth) = (false, now);
+        let state = &mut self.state;
+        let increase = if state.cwnd < state.ssthresh {
+            1.0
+        } else {
+            state.rule.increase(now, state.cwnd, delivered)
+        };
+        state.cwnd = (state.cwnd + increase).min(self.limit);
+        self.settle();
+    }
+
+    fn shrink(&mut self, now: Instant, loss: &Loss) {
+        let before = self.state;
+        let ssthresh = self
+            .state
+            .rule
+            .decrease(now, self.window)
+            .max(LOWEST_SSTHRESH);
+        let cwnd = if self.settings.reset_to_init {
+            self.settings.init_cwnd
+        } else {
+            ssthresh
+        };
+        self.state.ssthresh = ssthresh;
+        self.state.cwnd = cwnd.min(self.window);
+        self.state.recovery = RecoveryPoint::after(loss);
+        self.episode = undoable(loss).then_some(Episode { before, losses: 1 });
+        self.paused = true;
+        self.settle();
+    }
+
+    /// Takes note of one more loss of the last event.
+    fn repeat(&mut self, loss: &Loss) {
+        match &mut self.episode {
+            Some(episode) if undoable(loss) => {
+                episode.losses += u64::from(!episode.before.recovery.covers(loss.order));
+            }
+            _ => self.episode = None,
+        }
+    }
+
+    fn undo(&mut self, before: State<R>) {
+        self.state = State {
+            cwnd: before.cwnd.max(self.state.cwnd),
+            ..before
+        };
+        self.episode = None;
+        self.paused = true;
+        self.settle();
+    }
+}
+
+/// A timer may have been too early; a mark and a Nack mean what they say.
+fn undoable(loss: &Loss) -> bool {
+    loss.kind == LossKind::Timeout
+}
+
+impl<R: WindowRule> CongestionControl for Windowed<R> {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.state.ssthresh
+    }
+
+    fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+        if self.was_in_use(delivered) && self.state.cwnd < self.limit {
+            self.grow(now, delivered);
+        } else {
+            self.paused = true;
+        }
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool {
+        let new = !(self.settings.conservative && self.state.recovery.covers(loss.order));
+        if new {
+            self.shrink(now, loss);
+        } else {
+            self.repeat(loss);
+        }
+        new
+    }
+
+    fn on_spurious(&mut self, _: Instant, order: u64) -> bool {
+        let recovery = self.state.recovery;
+        let Some(episode) = &mut self.episode else {
+            return false;
+        };
+        if !recovery.covers(order) || episode.before.recovery.covers(order) {
+            return false;
+        }
+        episode.losses -= 1;
+        let (before, all) = (episode.before, episode.losses == 0);
+        if all {
+            self.undo(before);
+        }
+        all
+    }
+
+    fn set_limit(&mut self, max_window: f64) {
+        self.limit = sane_limit(max_window).min(self.settings.max_cwnd);
+        self.settle();
+    }
+}
+
+impl<R: WindowRule> fmt::Display for Windowed<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = self.state.rule.describe(SpecWriter::new(f, R::NAME));
+        self.settings.describe(writer).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aimd;
+    use super::*;
+    use LossKind::{Mark, Timeout};
+
+    fn window_with(settings: WindowSettings) -> Windowed<Aimd> {
+        Windowed::new(Aimd::default(), settings)
+    }
+
+    fn window(init_cwnd: f64, init_ssthresh: f64) -> Windowed<Aimd> {
+        window_with(WindowSettings {
+            init_cwnd,
+            init_ssthresh,
+            ..WindowSettings::default()
+        })
+    }
+
+    fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_flight: u32) {
+        let (rtt, srtt, min_rtt) = (None, None, None);
+        let delivered = Delivered {
+            segment: order,
+            order,
+            highest_order,
+            rtt,
+            srtt,
+            min_rtt,
+            in_flight,
+        };
+        window.on_delivered(Instant::ZERO, &delivered);
+    }
+
+    fn lose(window: &mut Windowed<Aimd>, kind: LossKind, order: u64, highest_order: u64) -> bool {
+        let loss = Loss {
+            kind,
+            order,
+            highest_order,
+            in_flight: 1,
+            srtt: None,
+            min_rtt: None,
+        };
+        window.on_loss(Instant::ZERO, &loss)
+    }
+
+    #[test]
+    fn slow_start_doubles_a_window_in_use_even_if_deliveries_come_in_a_batch() {
+        let mut window = window(10.0, f64::INFINITY);
+        (0..10).for_each(|i| deliver(&mut window, i, 9, 10 - i as u32));
+        assert_eq!(window.window(), 20.0);
+    }
+
+    #[test]
+    fn a_window_that_is_not_in_use_does_not_grow() {
+        let mut window = window(10.0, f64::INFINITY);
+        (0..100).for_each(|i| deliver(&mut window, i, i + 4, 5));
+        assert_eq!(window.window(), 10.0);
+        deliver(&mut window, 100, 109, 10);
+        assert_eq!(window.window(), 11.0);
+        deliver(&mut window, 110, 110, 1);
+        assert_eq!(window.window(), 11.0);
+    }
+
+    #[test]
+    fn losses_of_one_flight_are_one_event() {
+        let mut window = window(16.0, 16.0);
+        assert!(lose(&mut window, Timeout, 3, 15));
+        assert!(!lose(&mut window, Timeout, 4, 15) && !lose(&mut window, Mark, 15, 20));
+        assert_eq!((window.window(), window.ssthresh()), (8.0, 8.0));
+        assert!(lose(&mut window, Mark, 16, 20));
+        assert_eq!(window.window(), 4.0);
+    }
+
+    #[test]
+    fn without_conservation_every_loss_reduces_but_never_below_two() {
+        let settings = WindowSettings {
+            conservative: false,
+            ..WindowSettings::default()
+        };
+        let mut window = window_with(WindowSettings {
+            init_cwnd: 16.0,
+            ..settings
+        });
+        assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
+        assert_eq!(window.window(), 2.0);
+        assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
+        assert_eq!(window.window(), 2.0);
+    }
+
+    #[test]
+    fn reset_to_init_begins_again_in_slow_start() {
+        let reset_to_init = true;
+        let mut window = window_with(WindowSettings {
+            reset_to_init,
+            ..WindowSettings::default()
+        });
+        (0..14).for_each(|i| deliver(&mut window, i, 100, i as u32 + 2));
+        assert!(lose(&mut window, Timeout, 14, 20));
+        assert_eq!((window.window(), window.ssthresh()), (2.0, 8.0));
+    }
+
+    #[test]
+    fn a_loss_never_widens_a_window_of_one() {
+        let mut window = window(1.0, 200.0);
+        assert!(lose(&mut window, Timeout, 0, 0));
+        assert_eq!((window.window(), window.ssthresh()), (1.0, 2.0));
+    }
+
+    #[test]
+    fn nothing_grows_until_a_reduction_has_taken_effect() {
+        let mut window = window(16.0, 16.0);
+        lose(&mut window, Timeout, 0, 15);
+        (1..8).for_each(|i| deliver(&mut window, i, 15, 16 - i as u32));
+        assert_eq!(window.window(), 8.0);
+        deliver(&mut window, 8, 15, 8);
+        assert_eq!(window.window(), 8.125);
+    }
+
+    #[test]
+    fn an_event_is_undone_once_all_its_timeouts_prove_spurious() {
+        let mut window = window(16.0, f64::INFINITY);
+        lose(&mut window, Timeout, 3, 15);
+        lose(&mut window, Timeout, 5, 15);
+        assert!(!window.on_spurious(Instant::ZERO, 3));
+        assert!(!window.on_spurious(Instant::ZERO, 99));
+        assert_eq!(window.window(), 8.0);
+        assert!(window.on_spurious(Instant::ZERO, 5));
+        assert_eq!((window.window(), window.ssthresh()), (16.0, f64::INFINITY));
+        assert!(!window.on_spurious(Instant::ZERO, 5));
+    }
+
+    #[test]
+    fn a_mark_confirms_the_event_it_belongs_to() {
+        let mut window = window(16.0, f64::INFINITY);
+        lose(&mut window, Timeout, 3, 15);
+        lose(&mut window, Mark, 5, 15);
+        assert!(!window.on_spurious(Instant::ZERO, 3));
+        assert_eq!(window.window(), 8.0);
+    }
+
+    #[test]
+    fn a_limit_hides_what_was_learnt_without_losing_it() {
+        let mut window = window(16.0, 16.0);
+        window.set_limit(4.5);
+        assert_eq!(window.window(), 4.5);
+        deliver(&mut window, 0, 4, 4);
+        window.set_limit(f64::INFINITY);
+        assert_eq!(window.window(), 16.0);
+        window.set_limit(f64::NAN);
+        assert_eq!(window.window(), 1.0);
+    }
+}
