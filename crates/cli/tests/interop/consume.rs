@@ -1,0 +1,70 @@
+//! Their consumers fetch what we serve.
+
+use crate::Transport;
+use crate::object::{Object, SEGMENT, VERSION};
+use crate::peer::Peer;
+use crate::recoup::Served;
+use serde_json::json;
+
+/// Fetches each object twice: discovering its version, and knowing it.
+fn fetch_every_object(mut consumer: Peer, transport: Transport) {
+    let folder = tempfile::tempdir().expect("a folder for this test");
+    for object in Object::edges(folder.path()) {
+        let served = serve(&object, &transport.listen_uri(folder.path()));
+        for discover in [true, false] {
+            let name = if discover { object.name.clone() } else { object.versioned() };
+            let face = &served.face;
+            let request = json!({ "do": "fetch", "face": face, "name": name, "discover": discover });
+            let answer = consumer.ask(&request);
+            assert_eq!(answer["octets"], object.content.len(), "{name}: {answer}");
+            assert_eq!(answer["sha256"], object.sha256(), "{name}: {answer}");
+            assert_eq!(answer["segments"], object.segments(), "{name}: {answer}");
+            assert_eq!(answer["name"], object.versioned(), "{answer}");
+        }
+    }
+}
+
+fn serve(object: &Object, listen: &str) -> Served {
+    let (version, segment) = (VERSION.to_string(), SEGMENT.to_string());
+    let mut arguments = vec!["--name", &object.name, "--listen", listen];
+    arguments.extend(["--version", &version, "--segment-size", &segment]);
+    let served = Served::start(&object.file, &arguments);
+    assert_eq!(served.name, object.versioned());
+    served
+}
+
+#[test]
+#[ignore = "needs python-ndn: cargo xtask test interop"]
+fn python_ndn_fetches_what_we_serve_over_unix() {
+    fetch_every_object(Peer::python("consume.py"), Transport::Unix);
+}
+
+#[test]
+#[ignore = "needs python-ndn: cargo xtask test interop"]
+fn python_ndn_fetches_what_we_serve_over_tcp() {
+    fetch_every_object(Peer::python("consume.py"), Transport::Tcp);
+}
+
+#[test]
+#[ignore = "needs python-ndn: cargo xtask test interop"]
+fn python_ndn_fetches_what_we_serve_over_udp() {
+    fetch_every_object(Peer::python("consume.py"), Transport::Udp);
+}
+
+#[test]
+#[ignore = "needs NDNts: cargo xtask test interop"]
+fn ndnts_fetches_what_we_serve_over_unix() {
+    fetch_every_object(Peer::node("consume.js"), Transport::Unix);
+}
+
+#[test]
+#[ignore = "needs NDNts: cargo xtask test interop"]
+fn ndnts_fetches_what_we_serve_over_tcp() {
+    fetch_every_object(Peer::node("consume.js"), Transport::Tcp);
+}
+
+#[test]
+#[ignore = "needs NDNts: cargo xtask test interop"]
+fn ndnts_fetches_what_we_serve_over_udp() {
+    fetch_every_object(Peer::node("consume.js"), Transport::Udp);
+}

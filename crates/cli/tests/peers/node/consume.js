@@ -1,0 +1,41 @@
+// A consumer made of NDNts: fetches objects with its own window, checking each digest.
+import { createHash } from "node:crypto";
+
+import { Forwarder } from "@ndn/fw";
+import { AltUri } from "@ndn/naming-convention2";
+import { digestSigning, Name } from "@ndn/packet";
+import { retrieveMetadata } from "@ndn/rdr";
+import { fetch } from "@ndn/segmented-object";
+
+import { connect } from "./face.js";
+import { serve } from "./lines.js";
+
+const RETRIES = 2;
+
+async function retrieve({ face: uri, name: text, discover, lifetimeMs = 2000 }) {
+  const fw = Forwarder.create();
+  const face = await connect(uri, fw);
+  try {
+    let name = AltUri.parseName(text);
+    if (discover) {
+      const modifyInterest = { lifetime: lifetimeMs };
+      const cOpts = { fw, verifier: digestSigning, retx: RETRIES, modifyInterest };
+      ({ name } = await retrieveMetadata(name, cOpts));
+    }
+    const hash = createHash("sha256");
+    let octets = 0;
+    let segments = 0;
+    const object = fetch(new Name(name), { fw, verifier: digestSigning, retxLimit: RETRIES });
+    for await (const { content } of object) {
+      hash.update(content);
+      octets += content.length;
+      segments += 1;
+    }
+    return { name: AltUri.ofName(name), octets, segments, sha256: hash.digest("hex") };
+  } finally {
+    face.close();
+    fw.close();
+  }
+}
+
+await serve({ fetch: retrieve });
