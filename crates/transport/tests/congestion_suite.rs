@@ -1,0 +1,310 @@
+//! What holds for every congestion control, whatever it is told.
+use proptest::prelude::*;
+use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
+use recoup_transport::time::{Duration, Instant};
+
+/// Every algorithm that is tried. A new one adds its lines here.
+const ALGORITHMS: &[&str] = &[
+    "fixed",
+    "fixed(window=1)",
+    "aimd",
+    "aimd(step=1000000,beta=0,init-cwnd=1,init-ssthresh=1)",
+    "aimd(beta=1,init-cwnd=1000000,max-cwnd=10)",
+    "aimd(step=0,reset-to-init=true,init-ssthresh=200)",
+    "cubic",
+    "cubic(fast-convergence=true,init-ssthresh=8)",
+    "cubic(c=1000000,beta=0,init-ssthresh=1)",
+    "cubic(c=0.000001,beta=1,reno-friendly=false)",
+    "cubic(reset-to-init=true,max-cwnd=50.5)",
+];
+
+/// The same without conservation: these may reduce more than once in a flight.
+const EAGER: &[&str] = &["aimd(conservative=false)", "cubic(conservative=false)"];
+
+#[derive(Clone, Debug)]
+enum Fact {
+    /// `wait` ms later: a delivery of one of the `age` latest of now `sent` more transmissions.
+    Delivered {
+        wait: u64,
+        sent: u64,
+        age: u64,
+        in_flight: u32,
+        srtt: Option<Duration>,
+    },
+    Lost {
+        wait: u64,
+        sent: u64,
+        age: u64,
+        kind: LossKind,
+    },
+    Spurious {
+        age: u64,
+    },
+    Limit(f64),
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    let wait = || prop_oneof![8 => 0..100_u64, 1 => 0..10_000_000_u64];
+    let srtt = prop::option::of(any::<u64>().prop_map(Duration::from_nanos));
+    let kind = prop::sample::select(vec![
+        LossKind::Timeout,
+        LossKind::Mark,
+        LossKind::NackCongestion,
+    ]);
+    let limits = vec![
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        0.0,
+        0.5,
+        1.0,
+        2.5,
+        64.0,
+        1e300,
+    ];
+    prop_oneof![
+        8 => (wait(), 0..4_u64, 0..40_u64, prop_oneof![0..40_u32, any::<u32>()], srtt)
+            .prop_map(|(wait, sent, age, in_flight, srtt)| Fact::Delivered { wait, sent, age, in_flight, srtt }),
+        3 => (wait(), 0..4_u64, 0..40_u64, kind)
+            .prop_map(|(wait, sent, age, kind)| Fact::Lost { wait, sent, age, kind }),
+        2 => (0..40_u64).prop_map(|age| Fact::Spurious { age }),
+        1 => prop::sample::select(limits).prop_map(Fact::Limit),
+    ]
+}
+
+/// Tells an algorithm facts, and checks what it makes of them.
+struct Trial {
+    name: &'static str,
+    control: Box<dyn CongestionControl>,
+    now: Instant,
+    highest_order: u64,
+    limit: f64,
+    /// Highest send order when the last event was accepted, if events are bounded by it.
+    recovery: Option<u64>,
+}
+
+impl Trial {
+    fn new(name: &'static str) -> Self {
+        let control = congestion::parse(name).unwrap();
+        Self {
+            name,
+            control,
+            now: Instant::ZERO,
+            highest_order: 0,
+            limit: f64::INFINITY,
+            recovery: None,
+        }
+    }
+
+    fn later(&mut self, wait: u64, sent: u64) {
+        self.now += Duration::from_millis(wait);
+        self.highest_order += sent;
+    }
+
+    fn tell(&mut self, fact: &Fact) {
+        match *fact {
+            Fact::Delivered {
+                wait,
+                sent,
+                age,
+                in_flight,
+                srtt,
+            } => {
+                self.later(wait, sent);
+                self.deliver(age, in_flight, srtt);
+            }
+            Fact::Lost {
+                wait,
+                sent,
+                age,
+                kind,
+            } => {
+                self.later(wait, sent);
+                self.lose(age, kind);
+            }
+            Fact::Spurious { age } => self.find_spurious(age),
+            Fact::Limit(limit) => {
+                self.control.set_limit(limit);
+                self.limit = limit.max(1.0);
+            }
+        }
+        self.check();
+    }
+
+    fn deliver(&mut self, age: u64, in_flight: u32, srtt: Option<Duration>) {
+        let (before, order) = (
+            self.control.window(),
+            self.highest_order.saturating_sub(age),
+        );
+        let (highest_order, rtt, min_rtt) = (self.highest_order, srtt, srtt);
+        let delivered = Delivered {
+            segment: order,
+            order,
+            highest_order,
+            rtt,
+            srtt,
+            min_rtt,
+            in_flight,
+        };
+        self.control.on_delivered(self.now, &delivered);
+        assert!(
+            self.control.window() >= before,
+            "{} shrinks at a delivery",
+            self.name
+        );
+    }
+
+    fn lose(&mut self, age: u64, kind: LossKind) {
+        let (before, order) = (
+            self.control.window(),
+            self.highest_order.saturating_sub(age),
+        );
+        let highest_order = self.highest_order;
+        let loss = Loss {
+            kind,
+            order,
+            highest_order,
+            in_flight: 1,
+            srtt: None,
+            min_rtt: None,
+        };
+        let accepted = self.control.on_loss(self.now, &loss);
+        assert!(
+            self.control.window() <= before,
+            "{} grows at a loss",
+            self.name
+        );
+        if !accepted {
+            assert_eq!(
+                self.control.window(),
+                before,
+                "{} reduces for an old event",
+                self.name
+            );
+        }
+        if !EAGER.contains(&self.name) {
+            let new = self.recovery.is_none_or(|recovery| order > recovery);
+            assert_eq!(accepted, new, "{}: one event for each flight", self.name);
+            self.recovery = if new {
+                Some(highest_order)
+            } else {
+                self.recovery
+            };
+        }
+    }
+
+    fn find_spurious(&mut self, age: u64) {
+        let before = self.control.window();
+        let restored = self
+            .control
+            .on_spurious(self.now, self.highest_order.saturating_sub(age));
+        assert!(
+            self.control.window() >= before,
+            "{} shrinks at an undo",
+            self.name
+        );
+        assert!(
+            restored || self.control.window() == before,
+            "{} restores silently",
+            self.name
+        );
+        if restored {
+            // What the recovery point was before is its own affair: begin again beyond any doubt.
+            self.highest_order += 100;
+            self.recovery = None;
+            self.lose(0, LossKind::Mark);
+        }
+    }
+
+    fn check(&self) {
+        let (window, ssthresh) = (self.control.window(), self.control.ssthresh());
+        assert!(
+            window.is_finite() && window >= 1.0,
+            "{}: {window}",
+            self.name
+        );
+        assert!(
+            window <= self.limit,
+            "{}: {window} above {}",
+            self.name,
+            self.limit
+        );
+        assert!(ssthresh >= 1.0, "{}: {ssthresh}", self.name);
+    }
+}
+
+fn all() -> impl Iterator<Item = &'static str> {
+    ALGORITHMS.iter().chain(EAGER).copied()
+}
+
+#[test]
+fn every_name_of_the_family_is_tried() {
+    for name in congestion::names() {
+        assert!(all().any(|text| text.starts_with(name)), "{name}");
+    }
+}
+
+#[test]
+fn what_is_printed_is_read_back() {
+    for text in all() {
+        let control = congestion::parse(text).unwrap();
+        let again = congestion::parse(&control.to_string()).unwrap();
+        assert_eq!(again.to_string(), control.to_string());
+        assert_eq!(format!("{again:?}"), format!("{control:?}"));
+    }
+}
+
+#[test]
+fn what_was_learnt_does_not_show_in_the_text() {
+    for text in all() {
+        let mut trial = Trial::new(text);
+        let before = trial.control.to_string();
+        trial.deliver(0, 40, None);
+        trial.lose(0, LossKind::Timeout);
+        assert_eq!(trial.control.to_string(), before);
+    }
+}
+
+#[test]
+fn the_maximum_of_a_spec_holds() {
+    for text in ["aimd(max-cwnd=10,init-cwnd=20)", "cubic(max-cwnd=10)"] {
+        let mut trial = Trial::new(text);
+        for _ in 0..100 {
+            trial.later(1, 1);
+            trial.deliver(0, trial.control.window() as u32, None);
+        }
+        assert_eq!(trial.control.window(), 10.0);
+        trial.control.set_limit(20.0);
+        assert_eq!(trial.control.window(), 10.0);
+    }
+}
+
+#[test]
+fn parameters_that_cannot_be_meant_are_refused() {
+    for text in [
+        "fixed(window=0)",
+        "fixed(window=inf)",
+        "fixed(size=3)",
+        "aimd(beta=1.5)",
+        "aimd(step=-1)",
+        "aimd(init-cwnd=0.5)",
+        "aimd(init-cwnd=inf)",
+        "aimd(c=0.4)",
+        "cubic(c=0)",
+        "cubic(conservative=maybe)",
+        "cubik",
+    ] {
+        assert!(congestion::parse(text).is_err(), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_window_keeps_its_bounds_whatever_happens(facts in prop::collection::vec(fact(), 0..120)) {
+        for name in all() {
+            let mut trial = Trial::new(name);
+            trial.check();
+            facts.iter().for_each(|fact| trial.tell(fact));
+        }
+    }
+}
