@@ -1,2 +1,3 @@
 //! The real world: clock, sockets, files, configuration, key store and forwarder management.
 pub mod emulate;
+pub mod key;

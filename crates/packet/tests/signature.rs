@@ -7,7 +7,7 @@ use recoup_packet::signature::{
 };
 
 const PORTION: &[u8] = b"signed portion of a packet";
-const KEY_NAME: &[u8] = &[8, 1, b'k'];
+const KEY_NAME: KeyLocator<'_> = KeyLocator::Name(&[8, 1, b'k']);
 
 fn signers() -> Vec<(Box<dyn Signer>, PublicKey)> {
     let ecdsa = EcdsaSigner::new(&[7; 32], KEY_NAME).unwrap();
@@ -42,7 +42,7 @@ fn each_key_accepts_what_its_signer_signed_and_no_bit_less() {
     for (signer, key) in signers() {
         let (info, verifier) = (signer.signature_info(), KeyVerifier(key));
         let value = sign(&*signer, PORTION);
-        assert_eq!(info.key_locator, Some(KeyLocator::Name(KEY_NAME)));
+        assert_eq!(info.key_locator, Some(KEY_NAME));
         assert_eq!(verifier.judge(&info, PORTION, &value), Verdict::Verified);
         for changed in flips(PORTION) {
             assert!(matches!(

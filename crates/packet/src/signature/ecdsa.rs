@@ -1,5 +1,6 @@
 //! ECDSA over NIST P-256 with SHA-256.
 
+use super::info::Locator;
 use super::{KeyError, KeyLocator, SignatureType, Signer};
 use p256::ecdsa::{Signature, SigningKey, signature::Signer as _};
 
@@ -8,18 +9,17 @@ use p256::ecdsa::{Signature, SigningKey, signature::Signer as _};
 #[derive(Clone, Debug)]
 pub struct EcdsaSigner {
     key: SigningKey,
-    key_name: Vec<u8>,
+    locator: Locator,
 }
 
 impl EcdsaSigner {
-    /// Signs with the private scalar `secret` (32 octets, big-endian), which verifiers know by the name whose
-    /// TLV-VALUE is `key_name`.
-    pub fn new(secret: &[u8], key_name: &[u8]) -> Result<Self, KeyError> {
+    /// Signs with the private scalar `secret` (32 octets, big-endian), which verifiers find by `locator`.
+    pub fn new(secret: &[u8], locator: KeyLocator<'_>) -> Result<Self, KeyError> {
         let key = SigningKey::from_slice(secret)
             .map_err(|_| KeyError::Malformed("a P-256 private key of 32 octets"))?;
         Ok(Self {
             key,
-            key_name: key_name.to_vec(),
+            locator: locator.into(),
         })
     }
 
@@ -40,7 +40,7 @@ impl Signer for EcdsaSigner {
     }
 
     fn key_locator(&self) -> Option<KeyLocator<'_>> {
-        Some(KeyLocator::Name(&self.key_name))
+        Some(self.locator.borrow())
     }
 
     fn max_signature_len(&self) -> usize {
@@ -59,6 +59,8 @@ impl Signer for EcdsaSigner {
 mod tests {
     use super::*;
 
+    const HERE: KeyLocator<'_> = KeyLocator::Name(&[]);
+
     /// RFC 6979, A.2.5: the private key and the signature of "sample" with SHA-256.
     #[test]
     fn the_p256_example_of_rfc_6979_is_met() {
@@ -67,7 +69,7 @@ mod tests {
             0xD6, 0x93, 0x4E, 0x50, 0xC3, 0xDB, 0x36, 0xE8, 0x9B, 0x12, 0x7B, 0x8A, 0x62, 0x2B,
             0x12, 0x0F, 0x67, 0x21,
         ];
-        let signer = EcdsaSigner::new(&secret, &[]).unwrap();
+        let signer = EcdsaSigner::new(&secret, HERE).unwrap();
         assert_eq!(signer.public_octets()[..5], [4, 0x60, 0xFE, 0xD4, 0xBA]);
         let mut out = [0; 72];
         assert_eq!(signer.sign(b"sample", &mut out), 72);
@@ -78,8 +80,8 @@ mod tests {
 
     #[test]
     fn a_scalar_outside_the_group_is_an_error() {
-        assert!(EcdsaSigner::new(&[0; 32], &[]).is_err());
-        assert!(EcdsaSigner::new(&[0xff; 32], &[]).is_err());
-        assert!(EcdsaSigner::new(&[1; 33], &[]).is_err());
+        assert!(EcdsaSigner::new(&[0; 32], HERE).is_err());
+        assert!(EcdsaSigner::new(&[0xff; 32], HERE).is_err());
+        assert!(EcdsaSigner::new(&[1; 33], HERE).is_err());
     }
 }

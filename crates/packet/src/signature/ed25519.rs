@@ -1,5 +1,6 @@
 //! Ed25519 (RFC 8032, the pure variant).
 
+use super::info::Locator;
 use super::{KeyError, KeyLocator, SignatureType, Signer};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
@@ -7,18 +8,18 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 #[derive(Debug)]
 pub struct Ed25519Signer {
     pair: Ed25519KeyPair,
-    key_name: Vec<u8>,
+    locator: Locator,
 }
 
 impl Ed25519Signer {
-    /// Signs with the key grown from `seed` (the 32 octets that RFC 8032 calls the private key), which verifiers know
-    /// by the name whose TLV-VALUE is `key_name`.
-    pub fn new(seed: &[u8], key_name: &[u8]) -> Result<Self, KeyError> {
+    /// Signs with the key grown from `seed` (the 32 octets that RFC 8032 calls the private key), which
+    /// verifiers find by `locator`.
+    pub fn new(seed: &[u8], locator: KeyLocator<'_>) -> Result<Self, KeyError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed)
             .map_err(|_| KeyError::Malformed("an Ed25519 private key of 32 octets"))?;
         Ok(Self {
             pair,
-            key_name: key_name.to_vec(),
+            locator: locator.into(),
         })
     }
 
@@ -35,7 +36,7 @@ impl Signer for Ed25519Signer {
     }
 
     fn key_locator(&self) -> Option<KeyLocator<'_>> {
-        Some(KeyLocator::Name(&self.key_name))
+        Some(self.locator.borrow())
     }
 
     fn max_signature_len(&self) -> usize {
@@ -52,6 +53,8 @@ impl Signer for Ed25519Signer {
 mod tests {
     use super::*;
 
+    const HERE: KeyLocator<'_> = KeyLocator::Name(&[]);
+
     #[test]
     fn test_1_of_rfc_8032_is_met() {
         let seed = [
@@ -59,7 +62,7 @@ mod tests {
             0x2c, 0xc4, 0x44, 0x49, 0xc5, 0x69, 0x7b, 0x32, 0x69, 0x19, 0x70, 0x3b, 0xac, 0x03,
             0x1c, 0xae, 0x7f, 0x60,
         ];
-        let signer = Ed25519Signer::new(&seed, &[]).unwrap();
+        let signer = Ed25519Signer::new(&seed, HERE).unwrap();
         assert_eq!(signer.public_octets()[..4], [0xd7, 0x5a, 0x98, 0x01]);
         let mut out = [0; 64];
         assert_eq!(signer.sign(b"", &mut out), 64);
@@ -69,6 +72,6 @@ mod tests {
 
     #[test]
     fn a_seed_of_another_length_is_an_error() {
-        assert!(Ed25519Signer::new(&[1; 31], &[]).is_err());
+        assert!(Ed25519Signer::new(&[1; 31], HERE).is_err());
     }
 }

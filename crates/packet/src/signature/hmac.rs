@@ -1,5 +1,6 @@
 //! HMAC-SHA256: integrity among those who share a secret.
 
+use super::info::Locator;
 use super::{KeyLocator, SignatureType, Signer};
 use ring::hmac;
 
@@ -7,16 +8,16 @@ use ring::hmac;
 #[derive(Clone, Debug)]
 pub struct HmacSigner {
     key: hmac::Key,
-    key_name: Vec<u8>,
+    locator: Locator,
 }
 
 impl HmacSigner {
-    /// Signs with `secret`, which verifiers know by the name whose TLV-VALUE is `key_name`.
+    /// Signs with `secret`, which verifiers find by `locator`.
     #[must_use]
-    pub fn new(secret: &[u8], key_name: &[u8]) -> Self {
+    pub fn new(secret: &[u8], locator: KeyLocator<'_>) -> Self {
         Self {
             key: hmac::Key::new(hmac::HMAC_SHA256, secret),
-            key_name: key_name.to_vec(),
+            locator: locator.into(),
         }
     }
 }
@@ -27,7 +28,7 @@ impl Signer for HmacSigner {
     }
 
     fn key_locator(&self) -> Option<KeyLocator<'_>> {
-        Some(KeyLocator::Name(&self.key_name))
+        Some(self.locator.borrow())
     }
 
     fn max_signature_len(&self) -> usize {
@@ -44,9 +45,11 @@ impl Signer for HmacSigner {
 mod tests {
     use super::*;
 
+    const HERE: KeyLocator<'_> = KeyLocator::Name(&[]);
+
     #[test]
     fn test_case_2_of_rfc_4231_is_met() {
-        let signer = HmacSigner::new(b"Jefe", &[]);
+        let signer = HmacSigner::new(b"Jefe", HERE);
         let mut out = [0; 32];
         assert_eq!(signer.sign(b"what do ya want for nothing?", &mut out), 32);
         assert_eq!(out[..8], [0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e]);

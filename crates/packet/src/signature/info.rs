@@ -60,6 +60,38 @@ pub enum KeyLocator<'a> {
     Digest(&'a [u8]),
 }
 
+/// A key locator that owns its octets, for signers.
+#[derive(Clone, Debug)]
+pub(super) struct Locator {
+    is_digest: bool,
+    octets: Vec<u8>,
+}
+
+impl Locator {
+    pub(super) fn borrow(&self) -> KeyLocator<'_> {
+        if self.is_digest {
+            KeyLocator::Digest(&self.octets)
+        } else {
+            KeyLocator::Name(&self.octets)
+        }
+    }
+}
+
+impl From<KeyLocator<'_>> for Locator {
+    fn from(locator: KeyLocator<'_>) -> Self {
+        match locator {
+            KeyLocator::Name(value) => Self {
+                is_digest: false,
+                octets: value.to_vec(),
+            },
+            KeyLocator::Digest(value) => Self {
+                is_digest: true,
+                octets: value.to_vec(),
+            },
+        }
+    }
+}
+
 /// When a certificate is valid (TLV ValidityPeriod 253), in UTC, each bound as `YYYYMMDDThhmmss`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity<'a> {

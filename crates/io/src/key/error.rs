@@ -1,0 +1,84 @@
+//! What can go wrong with keys.
+
+use recoup_packet::signature::KeyError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A key that cannot be found, read, used or written; the message says why and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyStoreError {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The refusal.
+        source: io::Error,
+    },
+    /// Neither a key, an identity nor a file has this name.
+    #[error("there is no key, identity or PEM file named {wanted}; {known}")]
+    NotFound {
+        /// What was asked for.
+        wanted: String,
+        /// What there is instead, as half a sentence.
+        known: String,
+    },
+    /// A key of this name is there already.
+    #[error("the key {0} is in the store already; delete its file first if it shall be replaced")]
+    Exists(String),
+    /// Octets of another kind than hoped for.
+    #[error("this is not {0}")]
+    NotUnderstood(&'static str),
+    /// A file holds none of the forms of a key.
+    #[error(
+        "{} holds no key that can be read; it may hold PEM text, an NDN certificate or a SafeBag, \
+         the latter two binary or in base64", .0.display()
+    )]
+    UnknownForm(PathBuf),
+    /// The key is encrypted.
+    #[error("the key is encrypted; give its password")]
+    PasswordNeeded,
+    /// The password does not open the key.
+    #[error("the password is wrong, or the encrypted key is damaged")]
+    WrongPassword,
+    /// Opening would take hours or gigabytes.
+    #[error("the file asks for an unreasonable effort to try its password; it may be malicious")]
+    TooCostly,
+    /// The key cannot be put into the form asked for.
+    #[error("the key cannot be encoded")]
+    Encryption,
+    /// The certificate in a bag belongs to another key.
+    #[error("private key and certificate do not belong together; export them again")]
+    Mismatch,
+    /// A certificate's name has no `KEY` component where it should.
+    #[error("{0} is not a certificate name; it must read /<identity>/KEY/<key>/<issuer>/<version>")]
+    NotCertificateName(String),
+    /// The key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The operating system gave no random octets.
+    #[error("the operating system gives no random numbers: {0}")]
+    Entropy(String),
+    /// An ndn-cxx key chain cannot be read.
+    #[error("cannot read the key chain {}: {reason}", path.display())]
+    KeyChain {
+        /// Its database.
+        path: PathBuf,
+        /// What the database library says.
+        reason: String,
+    },
+}
+
+impl KeyStoreError {
+    /// An error of the operating system while it tried to `action` (a verb) the file at `path`.
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
