@@ -3,9 +3,11 @@
 //! | chore | what it does |
 //! |---|---|
 //! | `test` | format, lints, laws, text, unit, property, integration, doc and interoperability tests |
+//! | `bench fetch` | our goodput beside the machine's limits and beside neighbours |
 //! | `fuzz` | runs the fuzz targets for a while |
 //! | `dist` | man pages and shell completions into `target/dist` |
 
+mod bench;
 mod chore;
 mod dist;
 mod fuzz;
@@ -22,6 +24,7 @@ usage: cargo xtask CHORE
 
   test [LEG…] [--list]             everything that must hold before a change is delivered,
                                    or only the named legs
+  bench fetch [--runs N] [--json]  our speed beside the machine's limits and beside neighbours
   fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
   dist                             man pages and shell completions into target/dist
 ";
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test", rest @ ..] => test::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["bench", "fetch", rest @ ..] => bench::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

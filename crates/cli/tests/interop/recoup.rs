@@ -8,7 +8,10 @@ use std::process::{Child, Command, Output, Stdio};
 fn recoup() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recoup"));
     // Nothing on this machine may decide how a test goes.
-    command.env_remove("NDN_CLIENT_TRANSPORT").env("HOME", "/nonexistent").stdin(Stdio::null());
+    command
+        .env_remove("NDN_CLIENT_TRANSPORT")
+        .env("HOME", "/nonexistent")
+        .stdin(Stdio::null());
     command
 }
 
@@ -25,16 +28,27 @@ impl Served {
     /// Serves a file and waits until it can be reached.
     pub(crate) fn start(file: &Path, arguments: &[&str]) -> Self {
         let mut command = recoup();
-        command.arg("serve").arg(file).args(arguments).args(["--json"]).stdout(Stdio::piped());
+        command
+            .arg("serve")
+            .arg(file)
+            .args(arguments)
+            .args(["--json"])
+            .stdout(Stdio::piped());
         let mut child = command.spawn().expect("recoup runs");
         let output = child.stdout.take().expect("a pipe was asked for");
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("recoup says where it listens");
+        BufReader::new(output)
+            .read_line(&mut line)
+            .expect("recoup says where it listens");
         let listening: Value = serde_json::from_str(&line)
             .unwrap_or_else(|error| panic!("recoup serve says {line:?}: {error}"));
         assert_eq!(listening["event"], "listening", "{line}");
         let text = |member: &str| listening[member].as_str().unwrap_or_default().to_string();
-        Self { child, face: text("face"), name: text("name") }
+        Self {
+            child,
+            face: text("face"),
+            name: text("name"),
+        }
     }
 }
 
@@ -48,9 +62,14 @@ impl Drop for Served {
 /// Runs `recoup fetch` to its end.
 pub(crate) fn fetch(name: &str, face: &str, arguments: &[&str]) -> Output {
     let mut command = recoup();
-    command.args(["fetch", name, "--face", face]).args(arguments);
+    command
+        .args(["fetch", name, "--face", face])
+        .args(arguments);
     let output = command.output().expect("recoup runs");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "recoup fetch {name} {arguments:?}: {said}");
+    assert!(
+        output.status.success(),
+        "recoup fetch {name} {arguments:?}: {said}"
+    );
     output
 }

@@ -1,0 +1,161 @@
+//! `cargo xtask bench fetch`: how fast a file is fetched, beside what the machine can do at all and
+//! beside other software, all measured in one sitting and in turn.
+
+mod limit;
+mod memory;
+mod neighbour;
+mod process;
+mod sample;
+mod transfer;
+
+use crate::chore::{Outcome, cargo, show, target_directory};
+use process::Room;
+use sample::{Figure, Sample};
+use serde_json::json;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+const USAGE: &str = "\
+usage: cargo xtask bench fetch [--runs N] [--octets N] [--json] [--only WORD] [--no-memory]
+
+  --runs N      how often each case runs (default 5); the median is shown
+  --octets N    size of the file (default 200000000)
+  --only WORD   only cases whose name contains WORD
+  --no-memory   leave out the peak memory of fetching and serving 2 GB
+  --json        a JSON document instead of a table
+Environment: RECOUP_BINARY names a recoup to measure instead of building one;
+RECOUP_PEER_NDND, RECOUP_PEER_NFD, RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE name neighbours.
+";
+
+/// What is asked for on the command line.
+struct Request {
+    runs: usize,
+    octets: u64,
+    json: bool,
+    only: Option<String>,
+    memory: bool,
+}
+
+/// One thing to measure, again and again.
+pub(crate) struct Case {
+    /// What the table calls it.
+    pub(crate) name: String,
+    /// Measures it once.
+    pub(crate) run: Box<dyn FnMut() -> Outcome<Sample>>,
+}
+
+/// Runs the benchmark and prints what it found.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let request = parse(arguments)?;
+    let recoup = binary()?;
+    let room = Rc::new(Room::make(request.octets)?);
+    let mut notes = Vec::new();
+    let mut cases = limit::cases(request.octets, &room);
+    cases.extend(transfer::cases(&recoup, &room));
+    cases.extend(neighbour::cases(&recoup, &room, &mut notes));
+    cases.retain(|case| {
+        request
+            .only
+            .as_ref()
+            .is_none_or(|word| case.name.contains(word))
+    });
+    let figures = measure(cases, request.runs, &mut notes);
+    let memory = match request.memory && request.only.is_none() {
+        true => memory::peaks(&recoup, &mut notes)?,
+        false => Vec::new(),
+    };
+    if request.json {
+        let cases: Vec<_> = figures.iter().map(Figure::to_json).collect();
+        let memory: Vec<_> = memory.iter().map(memory::Peak::to_json).collect();
+        let report = json!({ "octets": request.octets, "runs": request.runs, "cases": cases,
+            "memory": memory, "notes": notes });
+        println!("{report:#}");
+    } else {
+        print(&request, &figures, &memory, &notes);
+    }
+    Ok(())
+}
+
+fn parse(arguments: &[&str]) -> Outcome<Request> {
+    let mut request = Request {
+        runs: 5,
+        octets: 200_000_000,
+        json: false,
+        only: None,
+        memory: true,
+    };
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        match word {
+            "--runs" => request.runs = number(words.next())?,
+            "--octets" => request.octets = number(words.next())?,
+            "--only" => request.only = Some(words.next().ok_or(USAGE)?.to_string()),
+            "--no-memory" => request.memory = false,
+            "--json" => request.json = true,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    Ok(request)
+}
+
+fn number<T: std::str::FromStr>(word: Option<&str>) -> Outcome<T> {
+    word.and_then(|word| word.parse().ok())
+        .ok_or_else(|| USAGE.into())
+}
+
+/// The command to measure, built as its users build it.
+fn binary() -> Outcome<PathBuf> {
+    if let Some(path) = std::env::var_os("RECOUP_BINARY") {
+        return Ok(path.into());
+    }
+    show(&mut cargo(&[
+        "build",
+        "--release",
+        "--quiet",
+        "--package",
+        "recoup",
+    ]))?;
+    Ok(target_directory()?.join("release/recoup"))
+}
+
+/// Cases take turns, so that a slow minute of the machine hits all of them.
+fn measure(cases: Vec<Case>, runs: usize, notes: &mut Vec<String>) -> Vec<Figure> {
+    let mut pairs: Vec<_> = cases
+        .into_iter()
+        .map(|case| (Figure::of(&case.name), case))
+        .collect();
+    for turn in 1..=runs {
+        for (figure, case) in &mut pairs {
+            eprintln!("run {turn} of {runs}: {}", case.name);
+            match (case.run)() {
+                Ok(sample) => figure.add(sample),
+                Err(message) => notes.push(format!("{}, run {turn}: {message}", case.name)),
+            }
+        }
+    }
+    pairs.into_iter().map(|(figure, _)| figure).collect()
+}
+
+fn print(request: &Request, figures: &[Figure], memory: &[memory::Peak], notes: &[String]) {
+    let Request { runs, octets, .. } = request;
+    println!("Gbit/s, median [min–max] of {runs}; files of {octets} octets in memory\n");
+    println!(
+        "{:<52} {:>22} {:>22}",
+        "", "whole command", "transfer alone"
+    );
+    for figure in figures {
+        println!("{figure}");
+    }
+    if !memory.is_empty() {
+        println!(
+            "\n{:<52} {:>10} {:>10}",
+            "peak memory, MB", "anon+file", "VmHWM"
+        );
+    }
+    for peak in memory {
+        println!("{peak}");
+    }
+    for note in notes {
+        println!("note: {note}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Samples, and the figure that they make.
+
+use serde_json::{Value, json};
+use std::fmt;
+use std::time::Duration;
+
+/// One measurement, in bits per second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// Over the whole run: for a transfer from starting the consumer to its end.
+    pub(crate) whole: f64,
+    /// As the consumer itself counts, if it says: without its start and discovery.
+    pub(crate) transfer: Option<f64>,
+}
+
+impl Sample {
+    /// So many octets in so much time.
+    pub(crate) fn of(octets: u64, took: Duration) -> Self {
+        Self {
+            whole: octets as f64 * 8.0 / took.as_secs_f64(),
+            transfer: None,
+        }
+    }
+}
+
+/// The samples of one case.
+pub(crate) struct Figure {
+    name: String,
+    samples: Vec<Sample>,
+}
+
+impl Figure {
+    /// A figure without samples.
+    pub(crate) fn of(name: &str) -> Self {
+        Self {
+            name: name.to_string(),
+            samples: Vec::new(),
+        }
+    }
+
+    /// Adds a sample.
+    pub(crate) fn add(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn whole(&self) -> Option<Spread> {
+        Spread::of(self.samples.iter().map(|sample| sample.whole).collect())
+    }
+
+    fn transfer(&self) -> Option<Spread> {
+        Spread::of(
+            self.samples
+                .iter()
+                .filter_map(|sample| sample.transfer)
+                .collect(),
+        )
+    }
+
+    /// For programs; rates in bits per second.
+    pub(crate) fn to_json(&self) -> Value {
+        let spread = |spread: Option<Spread>| {
+            spread.map(
+                |Spread { median, min, max }| json!({ "median": median, "min": min, "max": max }),
+            )
+        };
+        json!({ "case": self.name, "samples": self.samples.len(),
+            "whole_bps": spread(self.whole()), "transfer_bps": spread(self.transfer()) })
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spelled = |spread: Option<Spread>| spread.map_or("–".into(), |it| it.to_string());
+        let (whole, transfer) = (spelled(self.whole()), spelled(self.transfer()));
+        write!(f, "{:<52} {whole:>22} {transfer:>22}", self.name)
+    }
+}
+
+/// Median, smallest and largest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    median: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Spread {
+    fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let middle = values.len() / 2;
+        let median = match values.len() % 2 {
+            1 => values[middle],
+            _ => f64::midpoint(values[middle - 1], values[middle]),
+        };
+        Some(Self { median, min, max })
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let giga = |value: f64| value / 1e9;
+        write!(
+            f,
+            "{:.2} [{:.2}–{:.2}]",
+            giga(self.median),
+            giga(self.min),
+            giga(self.max)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_middle_two() {
+        let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0]);
+        assert_eq!(
+            spread,
+            Some(Spread {
+                median: 2.5,
+                min: 1.0,
+                max: 4.0
+            })
+        );
+        assert_eq!(Spread::of(Vec::new()), None);
+    }
+}
