@@ -1,0 +1,380 @@
+//! Making Data packets.
+
+use super::{ContentType, Data, Parts};
+use crate::name::{Component, Name};
+use crate::signature::{SignatureInfo, Signer};
+use crate::tlv::{self, typ};
+use bytes::{BufMut, Bytes, BytesMut};
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// A Data packet in the making: everything but content and signature.
+///
+/// The same parts, content and signature always give the same octets, so a producer that keeps only a signature can
+/// make the packet again with [`Presigned`](crate::signature::Presigned).
+#[derive(Clone, Copy, Debug)]
+pub struct DataBuilder<'a> {
+    name: &'a Name,
+    content_type: ContentType,
+    freshness_ms: u64,
+    final_block: Option<Component<'a>>,
+}
+
+impl<'a> DataBuilder<'a> {
+    /// A packet of this name, with content type BLOB, without freshness and final block.
+    #[must_use]
+    pub fn new(name: &'a Name) -> Self {
+        Self {
+            name,
+            content_type: ContentType::Blob,
+            freshness_ms: 0,
+            final_block: None,
+        }
+    }
+
+    /// Says what the content is.
+    #[must_use]
+    pub fn content_type(self, content_type: ContentType) -> Self {
+        Self {
+            content_type,
+            ..self
+        }
+    }
+
+    /// Says how long the packet counts as fresh, in whole milliseconds (the rest is cut off).
+    #[must_use]
+    pub fn freshness(self, freshness: Duration) -> Self {
+        let freshness_ms = u64::try_from(freshness.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            freshness_ms,
+            ..self
+        }
+    }
+
+    /// Says what the last component of the last packet's name is.
+    #[must_use]
+    pub fn final_block(self, component: Component<'a>) -> Self {
+        Self {
+            final_block: Some(component),
+            ..self
+        }
+    }
+
+    /// Makes the packet from content that is already in memory, in a buffer of its own.
+    #[must_use]
+    pub fn build(&self, content: &[u8], signer: &dyn Signer) -> Data {
+        let fill = |place: &mut [u8]| {
+            place.copy_from_slice(content);
+            Ok::<(), Infallible>(())
+        };
+        match self.encode_parts(&mut BytesMut::new(), content.len(), fill, signer) {
+            Ok((wire, parts)) => Data {
+                wire,
+                name: self.name.clone(),
+                parts,
+            },
+            Err(never) => match never {},
+        }
+    }
+
+    /// Makes the packet in the spare room of `out`, which must be empty and is empty afterwards.
+    ///
+    /// `fill` is handed the `content_len` octets where the content belongs (all zero) and writes it there; the packet is
+    /// then signed in place and split off without a copy. `out` keeps the rest of its room for the next packet; once
+    /// earlier packets were dropped, [`BytesMut`] uses their room again. If `fill` fails, its error is returned.
+    pub fn encode_with<E>(
+        &self,
+        out: &mut BytesMut,
+        content_len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+        signer: &dyn Signer,
+    ) -> Result<Bytes, E> {
+        self.encode_parts(out, content_len, fill, signer)
+            .map(|(wire, _)| wire)
+    }
+
+    /// The most octets that a packet with `content_len` octets of content and this signer can have.
+    #[must_use]
+    pub fn max_len(&self, content_len: usize, signer: &dyn Signer) -> usize {
+        let inner = self.signed_len(content_len, &signer.signature_info())
+            + tlv::tlv_len(typ::SIGNATURE_VALUE, signer.max_signature_len());
+        tlv::tlv_len(typ::DATA, inner)
+    }
+
+    /// Lays the packet out behind room for the largest header, then puts the header right in front of it.
+    fn encode_parts<E>(
+        &self,
+        out: &mut BytesMut,
+        content_len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+        signer: &dyn Signer,
+    ) -> Result<(Bytes, Parts), E> {
+        debug_assert!(out.is_empty(), "a packet starts in an empty buffer");
+        out.clear();
+        let info = signer.signature_info();
+        let (signed_len, room) = (
+            self.signed_len(content_len, &info),
+            signer.max_signature_len(),
+        );
+        let inner_max = signed_len + tlv::tlv_len(typ::SIGNATURE_VALUE, room);
+        let start = tlv::tlv_len(typ::DATA, inner_max) - inner_max;
+        out.reserve(start + inner_max);
+        out.put_bytes(0, start);
+        let mut parts = self.put_signed(out, content_len, fill, &info)?;
+        let signed_end = out.len();
+        debug_assert_eq!(
+            signed_end,
+            start + signed_len,
+            "the length was computed as it is written"
+        );
+        let signature_len = put_signature(out, start, room, signer);
+        parts.signature = (out.len() - signature_len..out.len()).into();
+        parts.signed = (start..signed_end).into();
+        let header_start = put_outer_header(out, start);
+        let wire = out.split_to(out.len()).freeze().slice(header_start..);
+        Ok((wire, parts.shifted_left(header_start as u32)))
+    }
+
+    /// Appends everything from Name to SignatureInfo.
+    fn put_signed<E>(
+        &self,
+        out: &mut BytesMut,
+        content_len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+        info: &SignatureInfo<'_>,
+    ) -> Result<Parts, E> {
+        let (content_type, freshness_ms) = (self.content_type, self.freshness_ms);
+        let mut parts = Parts {
+            content_type,
+            freshness_ms,
+            ..Parts::default()
+        };
+        self.name.encode(out);
+        self.put_meta_info(out, &mut parts);
+        tlv::put_header(out, typ::CONTENT, content_len);
+        let start = out.len();
+        out.put_bytes(0, content_len);
+        if let Err(error) = fill(&mut out[start..]) {
+            out.clear();
+            return Err(error);
+        }
+        parts.content = (start..out.len()).into();
+        info.encode(typ::SIGNATURE_INFO, out);
+        parts.info = (out.len() - info.value_len()..out.len()).into();
+        Ok(parts)
+    }
+
+    fn put_meta_info(&self, out: &mut BytesMut, parts: &mut Parts) {
+        let len = self.meta_info_len();
+        if len == 0 {
+            return;
+        }
+        tlv::put_header(out, typ::META_INFO, len);
+        if self.content_type != ContentType::Blob {
+            tlv::put_nni_tlv(out, typ::CONTENT_TYPE, self.content_type.number());
+        }
+        if self.freshness_ms != 0 {
+            tlv::put_nni_tlv(out, typ::FRESHNESS_PERIOD, self.freshness_ms);
+        }
+        if let Some(component) = &self.final_block {
+            tlv::put_header(out, typ::FINAL_BLOCK_ID, component.encoded_len());
+            let start = out.len();
+            component.encode(out);
+            parts.final_block = (start..out.len()).into();
+        }
+    }
+
+    fn meta_info_len(&self) -> usize {
+        let content_type = match self.content_type {
+            ContentType::Blob => 0,
+            other => tlv::nni_tlv_len(typ::CONTENT_TYPE, other.number()),
+        };
+        let freshness = match self.freshness_ms {
+            0 => 0,
+            ms => tlv::nni_tlv_len(typ::FRESHNESS_PERIOD, ms),
+        };
+        let final_block = self
+            .final_block
+            .map_or(0, |it| tlv::tlv_len(typ::FINAL_BLOCK_ID, it.encoded_len()));
+        content_type + freshness + final_block
+    }
+
+    fn signed_len(&self, content_len: usize, info: &SignatureInfo<'_>) -> usize {
+        let meta_info = match self.meta_info_len() {
+            0 => 0,
+            len => tlv::tlv_len(typ::META_INFO, len),
+        };
+        self.name.encoded_len()
+            + meta_info
+            + tlv::tlv_len(typ::CONTENT, content_len)
+            + info.encoded_len(typ::SIGNATURE_INFO)
+    }
+}
+
+/// Signs what stands in `out` from octet `start` on, appends the SignatureValue, and returns the signature's length.
+fn put_signature(out: &mut BytesMut, start: usize, room: usize, signer: &dyn Signer) -> usize {
+    let signed_end = out.len();
+    tlv::put_header(out, typ::SIGNATURE_VALUE, room);
+    let value_start = out.len();
+    out.put_bytes(0, room);
+    let (before, value) = out.split_at_mut(value_start);
+    let len = signer.sign(&before[start..signed_end], value).min(room);
+    let header_len = tlv::tlv_len(typ::SIGNATURE_VALUE, len) - len;
+    let (mut header, _) = out[signed_end..].split_at_mut(header_len);
+    tlv::put_header(&mut header, typ::SIGNATURE_VALUE, len);
+    // A signature shorter than its bound may need a shorter TLV-LENGTH, and then moves up.
+    out.copy_within(value_start..value_start + len, signed_end + header_len);
+    out.truncate(signed_end + header_len + len);
+    len
+}
+
+/// Writes the header of the whole packet so that it ends at octet `start`, and returns where it begins.
+fn put_outer_header(out: &mut BytesMut, start: usize) -> usize {
+    let inner_len = out.len() - start;
+    let header_start = start + inner_len - tlv::tlv_len(typ::DATA, inner_len);
+    tlv::put_header(&mut &mut out[header_start..start], typ::DATA, inner_len);
+    header_start
+}
+
+impl Parts {
+    fn shifted_left(self, by: u32) -> Self {
+        let shift = |span: super::Span| super::Span {
+            start: span.start.saturating_sub(by),
+            end: span.end.saturating_sub(by),
+        };
+        Self {
+            final_block: shift(self.final_block),
+            content: shift(self.content),
+            info: shift(self.info),
+            signed: shift(self.signed),
+            signature: shift(self.signature),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signature::{DigestSigner, KeyLocator, Presigned, SignatureType, sha256};
+
+    /// Claims to need `room` octets and takes `len`, as ECDSA does.
+    struct Shrinking {
+        room: usize,
+        len: usize,
+    }
+
+    impl Signer for Shrinking {
+        fn signature_type(&self) -> SignatureType {
+            SignatureType::Sha256WithEcdsa
+        }
+        fn key_locator(&self) -> Option<KeyLocator<'_>> {
+            Some(KeyLocator::Name(&[8, 1, b'k']))
+        }
+        fn max_signature_len(&self) -> usize {
+            self.room
+        }
+        fn sign(&self, signed_portion: &[u8], out: &mut [u8]) -> usize {
+            out.fill(0xee);
+            out[..self.len].fill(signed_portion.len() as u8);
+            self.len
+        }
+    }
+
+    #[test]
+    fn a_built_packet_is_the_packet_that_its_octets_say() {
+        let name: Name = "/a/v=1/seg=2".parse().unwrap();
+        let builder = DataBuilder::new(&name)
+            .content_type(ContentType::Other(1000))
+            .freshness(Duration::from_millis(10))
+            .final_block(Component::segment(9));
+        for content_len in [0, 1, 100, 200, 210, 250, 253, 8000, 66_000] {
+            let content = vec![7; content_len];
+            let built = builder.build(&content, &DigestSigner);
+            let read = Data::decode(built.wire().clone()).unwrap();
+            assert_eq!(
+                read.wire().len(),
+                builder.max_len(content_len, &DigestSigner)
+            );
+            for data in [&built, &read] {
+                assert_eq!(data.name(), &name);
+                assert_eq!(data.content(), content);
+                assert_eq!(data.content_bytes(), content);
+                assert_eq!(data.content_type(), ContentType::Other(1000));
+                assert_eq!(data.freshness(), Duration::from_millis(10));
+                assert_eq!(data.final_block(), Some(Component::segment(9)));
+                assert_eq!(data.signature_info(), DigestSigner.signature_info());
+                assert_eq!(data.signature_value(), sha256(data.signed_portion()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_signature_shorter_than_its_bound_leaves_no_gap() {
+        let name: Name = "/a".parse().unwrap();
+        for (room, len) in [
+            (72, 70),
+            (72, 0),
+            (260, 252),
+            (260, 253),
+            (600, 1),
+            (70_000, 3),
+        ] {
+            for content_len in [100, 150, 170, 180, 190, 240, 65_400] {
+                let content = vec![1; content_len];
+                let data = DataBuilder::new(&name).build(&content, &Shrinking { room, len });
+                let read = Data::decode(data.wire().clone()).unwrap();
+                assert_eq!(read.content(), content);
+                assert_eq!(
+                    read.signature_value(),
+                    vec![read.signed_portion().len() as u8; len]
+                );
+                assert_eq!(read.signature_value(), data.signature_value());
+                assert_eq!(read.signed_portion(), data.signed_portion());
+                assert_eq!(read.signature_info(), data.signature_info());
+            }
+        }
+    }
+
+    #[test]
+    fn a_kept_signature_makes_the_same_octets_again() {
+        let name: Name = "/a/b".parse().unwrap();
+        for signer in [
+            &DigestSigner as &dyn Signer,
+            &Shrinking { room: 300, len: 71 },
+        ] {
+            let builder = DataBuilder::new(&name).freshness(Duration::from_secs(1));
+            let first = builder.build(b"content", signer);
+            let again = builder.build(b"content", &Presigned::new(signer, first.signature_value()));
+            assert_eq!(first, again);
+        }
+    }
+
+    #[test]
+    fn packets_follow_each_other_in_one_buffer_and_an_error_leaves_it_usable() {
+        let name: Name = "/a".parse().unwrap();
+        let builder = DataBuilder::new(&name);
+        let mut pool = BytesMut::with_capacity(1000);
+        let start = pool.spare_capacity_mut().as_ptr() as usize;
+        let mut make = |octet: u8| {
+            let fill = |place: &mut [u8]| {
+                place.fill(octet);
+                if octet == 0 {
+                    Err("no such octet")
+                } else {
+                    Ok(())
+                }
+            };
+            builder.encode_with(&mut pool, 100, fill, &DigestSigner)
+        };
+        let one = make(1).unwrap();
+        assert_eq!(make(0), Err("no such octet"));
+        let two = make(2).unwrap();
+        for (wire, octet) in [(one, 1), (two, 2)] {
+            let place = (wire.as_ptr() as usize).wrapping_sub(start);
+            assert!(place < 1000, "made in the pool");
+            assert_eq!(Data::decode(wire).unwrap().content(), [octet; 100]);
+        }
+        assert!(pool.is_empty());
+    }
+}

@@ -1,0 +1,318 @@
+//! Names.
+//!
+//! A name is kept as the octets it has in a packet (the components' TLVs, one after the other), shared with the packet
+//! that it came in. In this form equality, canonical order and the prefix relation are those of plain octet strings.
+
+pub mod component;
+pub mod convention;
+pub mod uri;
+
+pub use component::Component;
+
+use crate::tlv::{self, DecodeError, MAX_PACKET_SIZE, Reader, Tlv, typ};
+use bytes::{BufMut, Bytes, BytesMut};
+use std::fmt;
+use std::iter::FusedIterator;
+
+/// Most components that a decoded name may have.
+///
+/// Tables look a name up once per prefix, so the work that one packet causes grows with its components; an attacker
+/// could put 4,000 empty ones into a packet. Names in use have fewer than 30.
+pub const MAX_COMPONENTS: usize = 256;
+
+/// Most octets of TLV-VALUE that a decoded name may have: a longer one fits into no packet.
+pub const MAX_NAME_LEN: usize = MAX_PACKET_SIZE;
+
+/// A name; cloning and taking prefixes share its octets.
+///
+/// `Ord` is the canonical order of the NDN packet format (component by component: by type, then length, then value; a
+/// prefix comes before what it is a prefix of). It is the order of the TLV-VALUE octets because types and lengths are
+/// in their shortest form, which grows with the number.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Name {
+    value: Bytes,
+    /// Follows from `value`, so that it does not disturb the derived traits.
+    count: u32,
+}
+
+impl Name {
+    /// The name without components, `/`.
+    #[must_use]
+    pub const fn root() -> Self {
+        Self {
+            value: Bytes::new(),
+            count: 0,
+        }
+    }
+
+    /// Decodes a whole Name element.
+    pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(&wire);
+        let tlv = reader.expect(typ::NAME, "a Name")?;
+        reader.finish()?;
+        Self::share(&wire, &tlv)
+    }
+
+    /// Takes the TLV-VALUE of a Name element.
+    pub fn from_value(value: Bytes) -> Result<Self, DecodeError> {
+        let count = check(&mut Reader::new(&value))?;
+        Ok(Self { value, count })
+    }
+
+    /// Decodes the Name element `tlv`, which was read from `wire`, and shares its octets.
+    pub(crate) fn share(wire: &Bytes, tlv: &Tlv<'_>) -> Result<Self, DecodeError> {
+        let count = check(&mut tlv.reader())?;
+        Ok(Self {
+            value: wire.slice(tlv.range()),
+            count,
+        })
+    }
+
+    /// The components' TLVs: what tables hash and compare.
+    #[must_use]
+    pub fn value(&self) -> &Bytes {
+        &self.value
+    }
+
+    /// Number of components.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether this is the name without components.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The components from first to last.
+    #[must_use]
+    pub fn components(&self) -> Components<'_> {
+        Components {
+            reader: Reader::new(&self.value),
+            left: self.len(),
+        }
+    }
+
+    /// Component number `index`, counted from 0.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Component<'_>> {
+        self.components().nth(index)
+    }
+
+    /// The last component.
+    #[must_use]
+    pub fn last(&self) -> Option<Component<'_>> {
+        self.components().last()
+    }
+
+    /// The first `count` components, or the whole name if it has no more; shares its octets.
+    #[must_use]
+    pub fn prefix(&self, count: usize) -> Self {
+        if count >= self.len() {
+            return self.clone();
+        }
+        let mut components = self.components();
+        components.by_ref().take(count).for_each(drop);
+        let end = components.reader.offset();
+        Self {
+            value: self.value.slice(..end),
+            count: count as u32,
+        }
+    }
+
+    /// The name without its last component; the root stays the root.
+    #[must_use]
+    pub fn parent(&self) -> Self {
+        self.prefix(self.len().saturating_sub(1))
+    }
+
+    /// The components from number `start` on; shares the name's octets.
+    #[must_use]
+    pub fn suffix(&self, start: usize) -> Self {
+        let start = start.min(self.len());
+        let mut components = self.components();
+        components.by_ref().take(start).for_each(drop);
+        let from = components.reader.offset();
+        Self {
+            value: self.value.slice(from..),
+            count: self.count - start as u32,
+        }
+    }
+
+    /// Whether `other` begins with all of this name's components.
+    #[must_use]
+    pub fn is_prefix_of(&self, other: &Self) -> bool {
+        other.value.starts_with(&self.value)
+    }
+
+    /// This name with one more component.
+    ///
+    /// Only decoding enforces [`MAX_COMPONENTS`] and [`MAX_NAME_LEN`]: a name beyond them is one that peers refuse.
+    #[must_use]
+    pub fn append(&self, component: Component<'_>) -> Self {
+        let mut value = BytesMut::with_capacity(self.value.len() + component.encoded_len());
+        value.put_slice(&self.value);
+        component.encode(&mut value);
+        Self {
+            value: value.freeze(),
+            count: self.count + 1,
+        }
+    }
+
+    /// This name followed by the components of `other`.
+    #[must_use]
+    pub fn join(&self, other: &Self) -> Self {
+        let value = [&self.value[..], &other.value[..]].concat();
+        Self {
+            value: value.into(),
+            count: self.count + other.count,
+        }
+    }
+
+    /// Octets of the whole Name element.
+    #[must_use]
+    pub fn encoded_len(&self) -> usize {
+        tlv::tlv_len(typ::NAME, self.value.len())
+    }
+
+    /// Appends the whole Name element.
+    pub fn encode(&self, out: &mut impl BufMut) {
+        tlv::put_tlv(out, typ::NAME, &self.value);
+    }
+}
+
+/// Counts components, checking each and the limits.
+fn check(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
+    let start = reader.offset();
+    let mut count = 0;
+    while let Some(tlv) = reader.read()? {
+        component::check(&tlv)?;
+        count += 1;
+        if count as usize > MAX_COMPONENTS {
+            return Err(tlv.error("at most 256 name components"));
+        }
+    }
+    if reader.offset() - start > MAX_NAME_LEN {
+        return Err(DecodeError::at(start, "a name of at most 8800 octets"));
+    }
+    Ok(count)
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl<'a> FromIterator<Component<'a>> for Name {
+    fn from_iter<I: IntoIterator<Item = Component<'a>>>(components: I) -> Self {
+        let mut value = BytesMut::new();
+        let mut count = 0;
+        for component in components {
+            component.encode(&mut value);
+            count += 1;
+        }
+        Self {
+            value: value.freeze(),
+            count,
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Name {
+    type Item = Component<'a>;
+    type IntoIter = Components<'a>;
+
+    fn into_iter(self) -> Components<'a> {
+        self.components()
+    }
+}
+
+/// The components of a name, first to last.
+#[derive(Clone, Debug)]
+pub struct Components<'a> {
+    reader: Reader<'a>,
+    left: usize,
+}
+
+impl<'a> Iterator for Components<'a> {
+    type Item = Component<'a>;
+
+    fn next(&mut self) -> Option<Component<'a>> {
+        let tlv = self.reader.read().ok()??;
+        self.left = self.left.saturating_sub(1);
+        Some(Component::borrowed(tlv.typ as u16, tlv.value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Components<'_> {}
+impl FusedIterator for Components<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(uri: &str) -> Name {
+        uri.parse().unwrap()
+    }
+
+    #[test]
+    fn prefixes_share_the_octets_of_their_name() {
+        let long = name("/a/b/v=1/seg=2");
+        let short = long.prefix(2);
+        assert_eq!(short, name("/a/b"));
+        assert_eq!(short.value().as_ptr(), long.value().as_ptr());
+        assert_eq!((long.len(), short.len(), long.prefix(9).len()), (4, 2, 4));
+        assert_eq!(
+            (long.parent(), long.suffix(3)),
+            (name("/a/b/v=1"), name("/seg=2"))
+        );
+        assert_eq!(short.join(&long.suffix(2)), long);
+        assert!(short.is_prefix_of(&long) && !long.is_prefix_of(&short));
+        assert!(Name::root().is_prefix_of(&short) && Name::root().parent().is_empty());
+    }
+
+    #[test]
+    fn shorter_components_come_first_in_canonical_order() {
+        let sorted = ["/", "/32=a", "/a", "/a/a", "/b", "/aa", "/300=a"].map(name);
+        let ranks = [0, 5, 1, 2, 3, 4, 6];
+        for (a, rank_a) in sorted.iter().zip(ranks) {
+            for (b, rank_b) in sorted.iter().zip(ranks) {
+                assert_eq!(a.cmp(b), rank_a.cmp(&rank_b), "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_components_are_an_error() {
+        assert_eq!(
+            Name::from_value(Bytes::from([8, 0].repeat(256)))
+                .unwrap()
+                .len(),
+            256
+        );
+        assert!(Name::from_value(Bytes::from([8, 0].repeat(257))).is_err());
+    }
+
+    #[test]
+    fn a_digest_component_of_the_wrong_length_is_an_error() {
+        for typ in [1, 2] {
+            assert!(Name::from_value(Bytes::from(vec![typ, 1, 0])).is_err());
+            let mut digest = vec![typ, 32];
+            digest.resize(34, 7);
+            assert!(Name::from_value(Bytes::from(digest)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_component_type_beyond_16_bits_is_an_error() {
+        assert!(Name::from_value(Bytes::from_static(&[253, 255, 255, 0])).is_ok());
+        assert!(Name::from_value(Bytes::from_static(&[254, 0, 1, 0, 0, 0])).is_err());
+    }
+}

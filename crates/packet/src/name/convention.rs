@@ -1,0 +1,92 @@
+//! How names say which segment of which version they mean.
+//!
+//! Sources: NDN naming conventions, revision 3 (typed components) and revision 1 (a marker octet in a
+//! GenericNameComponent).
+
+use super::component::{Component, shortest_nni};
+use crate::tlv::typ;
+
+/// One of the two conventions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Convention {
+    /// Types of their own: `50=` for segments, `54=` for versions.
+    #[default]
+    Typed,
+    /// A GenericNameComponent that begins with an octet 0x00 for segments, 0xFD for versions.
+    Marker,
+}
+
+const SEGMENT_MARKER: u8 = 0x00;
+const VERSION_MARKER: u8 = 0xfd;
+
+impl Convention {
+    /// The component of segment `number`.
+    #[must_use]
+    pub fn segment(self, number: u64) -> Component<'static> {
+        match self {
+            Self::Typed => Component::segment(number),
+            Self::Marker => marked(SEGMENT_MARKER, number),
+        }
+    }
+
+    /// The component of version `number`.
+    #[must_use]
+    pub fn version(self, number: u64) -> Component<'static> {
+        match self {
+            Self::Typed => Component::version(number),
+            Self::Marker => marked(VERSION_MARKER, number),
+        }
+    }
+
+    /// The segment that `component` means, if it means one.
+    #[must_use]
+    pub fn parse_segment(self, component: &Component<'_>) -> Option<u64> {
+        match self {
+            Self::Typed => component.is_segment(),
+            Self::Marker => parse_marked(SEGMENT_MARKER, component),
+        }
+    }
+
+    /// The version that `component` means, if it means one.
+    #[must_use]
+    pub fn parse_version(self, component: &Component<'_>) -> Option<u64> {
+        match self {
+            Self::Typed => component.is_version(),
+            Self::Marker => parse_marked(VERSION_MARKER, component),
+        }
+    }
+}
+
+fn marked(marker: u8, number: u64) -> Component<'static> {
+    Component::number(typ::GENERIC_NAME_COMPONENT as u16, Some(marker), number)
+}
+
+fn parse_marked(marker: u8, component: &Component<'_>) -> Option<u64> {
+    if u64::from(component.typ()) != typ::GENERIC_NAME_COMPONENT {
+        return None;
+    }
+    shortest_nni(component.value().strip_prefix(&[marker])?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_convention_reads_what_it_writes_and_nothing_else() {
+        let (typed, marker) = (Convention::Typed, Convention::Marker);
+        for number in [0, 255, 256, u64::MAX] {
+            for convention in [typed, marker] {
+                let segment = convention.segment(number);
+                assert_eq!(convention.parse_segment(&segment), Some(number));
+                assert_eq!(convention.parse_version(&segment), None);
+                let version = convention.version(number);
+                assert_eq!(convention.parse_version(&version), Some(number));
+                assert_eq!(convention.parse_segment(&version), None);
+            }
+            assert_eq!(typed.parse_segment(&marker.segment(number)), None);
+            assert_eq!(marker.parse_segment(&typed.segment(number)), None);
+        }
+        assert_eq!(marker.segment(256).value(), [0, 1, 0]);
+    }
+}

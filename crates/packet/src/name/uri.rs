@@ -1,0 +1,275 @@
+//! Names as text.
+//!
+//! Source: NDN packet format v0.3, section "NDN URI Scheme", and naming conventions revision 3 for the words in front
+//! of numbers. A text begins with `/`, after an optional `ndn:`.
+
+use super::{Component, Name, component};
+use crate::tlv::typ;
+use bytes::{BufMut, BytesMut};
+use std::fmt::{self, Write};
+use std::str::FromStr;
+
+const DIGEST_WORDS: [(&str, u16); 2] = [
+    ("sha256digest", typ::IMPLICIT_SHA256_DIGEST as u16),
+    ("params-sha256", typ::PARAMETERS_SHA256_DIGEST as u16),
+];
+
+const NUMBER_WORDS: [(&str, u16); 5] = [
+    ("seg", typ::SEGMENT_NAME_COMPONENT as u16),
+    ("off", typ::BYTE_OFFSET_NAME_COMPONENT as u16),
+    ("v", typ::VERSION_NAME_COMPONENT as u16),
+    ("t", typ::TIMESTAMP_NAME_COMPONENT as u16),
+    ("seq", typ::SEQUENCE_NUM_NAME_COMPONENT as u16),
+];
+
+/// A text that is not the name of anything.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UriError {
+    /// It does not begin with a slash.
+    #[error("a name begins with '/', or 'ndn:/'")]
+    NoSlash,
+    /// Two slashes with nothing between, or one or two periods: write `...` for an empty component.
+    #[error(
+        "component {0:?}: an empty component is written '...', and periods only with three more"
+    )]
+    OnlyPeriods(String),
+    /// A percent sign without two hexadecimal digits.
+    #[error("component {0:?}: '%' must be followed by two hexadecimal digits")]
+    BadPercent(String),
+    /// What stands before the equals sign is no type.
+    #[error(
+        "component {0:?}: before '=' stands a type from 1 to 65535, or one of sha256digest, params-sha256, seg, off, v, t, seq; write '%3D' for '=' itself"
+    )]
+    BadType(String),
+    /// What stands behind the word should be a decimal number.
+    #[error("component {0:?}: a decimal number was expected behind '='")]
+    BadNumber(String),
+    /// A digest has 64 hexadecimal digits.
+    #[error("component {0:?}: a digest has 64 hexadecimal digits")]
+    BadDigest(String),
+}
+
+impl FromStr for Name {
+    type Err = UriError;
+
+    fn from_str(uri: &str) -> Result<Self, UriError> {
+        let path = uri.strip_prefix("ndn:").unwrap_or(uri);
+        let path = path.strip_prefix('/').ok_or(UriError::NoSlash)?;
+        let mut name = Self::root();
+        if path.is_empty() {
+            return Ok(name);
+        }
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let mut value = BytesMut::with_capacity(path.len() * 2);
+        for text in path.split('/') {
+            put_component(&mut value, text)?;
+            name.count += 1;
+        }
+        name.value = value.freeze();
+        Ok(name)
+    }
+}
+
+fn put_component(out: &mut BytesMut, text: &str) -> Result<(), UriError> {
+    let Some((word, rest)) = text.split_once('=') else {
+        Component::generic(&unescape(text, text)?).encode(out);
+        return Ok(());
+    };
+    let find = |words: &[(&str, u16)]| {
+        words
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|it| it.1)
+    };
+    if let Some(typ) = find(&NUMBER_WORDS) {
+        let number = decimal(rest).ok_or_else(|| UriError::BadNumber(text.into()))?;
+        Component::number(typ, None, number).encode(out);
+    } else if let Some(typ) = find(&DIGEST_WORDS) {
+        let digest = unhex(rest).ok_or_else(|| UriError::BadDigest(text.into()))?;
+        Component::borrowed(typ, &digest).encode(out);
+    } else {
+        put_numbered(out, text, word, rest)?;
+    }
+    Ok(())
+}
+
+fn put_numbered(out: &mut BytesMut, text: &str, word: &str, rest: &str) -> Result<(), UriError> {
+    let typ = decimal(word)
+        .and_then(|typ| u16::try_from(typ).ok())
+        .filter(|typ| *typ != 0);
+    let typ = typ.ok_or_else(|| UriError::BadType(text.into()))?;
+    let value = unescape(rest, text)?;
+    let component = Component::new(typ, &value).ok_or_else(|| UriError::BadDigest(text.into()))?;
+    component.encode(out);
+    Ok(())
+}
+
+/// A number without sign and leading zeros.
+fn decimal(text: &str) -> Option<u64> {
+    let canonical = text == "0" || text.starts_with(|first: char| ('1'..='9').contains(&first));
+    text.parse().ok().filter(|_| canonical)
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (octet, pair) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *octet = hex_pair(pair)?;
+    }
+    Some(digest)
+}
+
+fn hex_pair(pair: &[u8]) -> Option<u8> {
+    let digit = |octet: u8| char::from(octet).to_digit(16);
+    let [high, low] = *pair else { return None };
+    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
+}
+
+/// Takes percent signs and the three additional periods away; `whole` is for the error.
+fn unescape(text: &str, whole: &str) -> Result<Vec<u8>, UriError> {
+    let mut value = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            value.put_u8(*first);
+            continue;
+        }
+        let octet = tail.get(..2).and_then(hex_pair);
+        value.put_u8(octet.ok_or_else(|| UriError::BadPercent(whole.into()))?);
+        rest = tail.get(2..).unwrap_or_default();
+    }
+    if value.iter().all(|octet| *octet == b'.') {
+        let kept = value
+            .len()
+            .checked_sub(3)
+            .ok_or_else(|| UriError::OnlyPeriods(whole.into()))?;
+        value.truncate(kept);
+    }
+    Ok(value)
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_char('/');
+        }
+        self.components()
+            .try_for_each(|component| write!(f, "/{component}"))
+    }
+}
+
+impl fmt::Display for Component<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let find = |words: &[(&'static str, u16)]| {
+            words.iter().find(|it| it.1 == self.typ()).map(|it| it.0)
+        };
+        if let (Some(word), Some(number)) =
+            (find(&NUMBER_WORDS), component::shortest_nni(self.value()))
+        {
+            return write!(f, "{word}={number}");
+        }
+        if let Some(word) = find(&DIGEST_WORDS) {
+            write!(f, "{word}=")?;
+            return self
+                .value()
+                .iter()
+                .try_for_each(|octet| write!(f, "{octet:02x}"));
+        }
+        if u64::from(self.typ()) != typ::GENERIC_NAME_COMPONENT {
+            write!(f, "{}=", self.typ())?;
+        }
+        escape(f, self.value())
+    }
+}
+
+fn escape(f: &mut fmt::Formatter<'_>, value: &[u8]) -> fmt::Result {
+    if value.iter().all(|octet| *octet == b'.') {
+        f.write_str("...")?;
+    }
+    value.iter().try_for_each(|octet| match octet {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            f.write_char(char::from(*octet))
+        }
+        _ => write!(f, "%{octet:02X}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canonical_text_is_printed_as_it_was_parsed() {
+        let digest = "0123456789abcdef".repeat(4);
+        for uri in [
+            "/",
+            "/a/b.c/d-e_f~",
+            "/...",
+            "/..../a",
+            "/%00%FF%20%3D",
+            "/32=metadata/v=1700000000000/seg=0",
+            "/off=1/t=2/seq=3",
+            "/9=.../50=%00%00/300=x",
+            &format!("/a/sha256digest={digest}"),
+            &format!("/a/params-sha256={digest}"),
+        ] {
+            assert_eq!(uri.parse::<Name>().unwrap().to_string(), uri);
+        }
+    }
+
+    #[test]
+    fn several_texts_may_mean_one_name() {
+        for (uri, canonical) in [
+            ("ndn:/a", "/a"),
+            ("/a/", "/a"),
+            ("ndn:/", "/"),
+            ("/8=a", "/a"),
+            ("/%61", "/a"),
+            ("/54=%05", "/v=5"),
+            ("/a+b", "/a%2Bb"),
+            ("/é", "/%C3%A9"),
+            ("/a=b".replace('=', "%3d").as_str(), "/a%3Db"),
+        ] {
+            assert_eq!(uri.parse::<Name>().unwrap().to_string(), canonical);
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_name_is_an_error_that_says_why() {
+        let short = "/sha256digest=00".to_string();
+        for uri in [
+            "",
+            "a",
+            "ndn:",
+            "http://x",
+            "//",
+            "/a//b",
+            "/.",
+            "/..",
+            "/%2E",
+            "/%",
+            "/%1",
+            "/%zz",
+            "/%é",
+            "/=a",
+            "/0=a",
+            "/65536=a",
+            "/08=a",
+            "/+8=a",
+            "/x=1",
+            "/seg=",
+            "/seg=-1",
+            "/seg=01",
+            "/v=18446744073709551616",
+            &short,
+            "/1=a",
+            "/32=",
+        ] {
+            let error = uri.parse::<Name>().expect_err(uri);
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! Type-length-value elements: the grammar of every NDN packet.
+//!
+//! Source: NDN packet format v0.3, section "Type-Length-Value (TLV) encoding", with its rules on shortest forms, on the
+//! range of TLV-TYPE, and on evolvability (which unknown elements may be skipped).
+
+use bytes::BufMut;
+use std::ops::Range;
+
+/// Largest network packet, in octets, that an NDN forwarder accepts (`ndn::MAX_NDN_PACKET_SIZE`).
+///
+/// Decoding does not check it: what a face accepts is the face's decision.
+pub const MAX_PACKET_SIZE: usize = 8800;
+
+/// TLV-TYPE numbers of NDN packet format v0.3, NDNLPv2 and RDR metadata.
+#[allow(missing_docs, reason = "the names are those of the specifications")]
+pub mod typ {
+    pub const IMPLICIT_SHA256_DIGEST: u64 = 1;
+    pub const PARAMETERS_SHA256_DIGEST: u64 = 2;
+    pub const INTEREST: u64 = 5;
+    pub const DATA: u64 = 6;
+    pub const NAME: u64 = 7;
+    pub const GENERIC_NAME_COMPONENT: u64 = 8;
+    pub const NONCE: u64 = 10;
+    pub const INTEREST_LIFETIME: u64 = 12;
+    pub const MUST_BE_FRESH: u64 = 18;
+    pub const META_INFO: u64 = 20;
+    pub const CONTENT: u64 = 21;
+    pub const SIGNATURE_INFO: u64 = 22;
+    pub const SIGNATURE_VALUE: u64 = 23;
+    pub const CONTENT_TYPE: u64 = 24;
+    pub const FRESHNESS_PERIOD: u64 = 25;
+    pub const FINAL_BLOCK_ID: u64 = 26;
+    pub const SIGNATURE_TYPE: u64 = 27;
+    pub const KEY_LOCATOR: u64 = 28;
+    pub const KEY_DIGEST: u64 = 29;
+    pub const FORWARDING_HINT: u64 = 30;
+    pub const KEYWORD_NAME_COMPONENT: u64 = 32;
+    pub const CAN_BE_PREFIX: u64 = 33;
+    pub const HOP_LIMIT: u64 = 34;
+    pub const APPLICATION_PARAMETERS: u64 = 36;
+    pub const SIGNATURE_NONCE: u64 = 38;
+    pub const SIGNATURE_TIME: u64 = 40;
+    pub const SIGNATURE_SEQ_NUM: u64 = 42;
+    pub const INTEREST_SIGNATURE_INFO: u64 = 44;
+    pub const INTEREST_SIGNATURE_VALUE: u64 = 46;
+    pub const SEGMENT_NAME_COMPONENT: u64 = 50;
+    pub const BYTE_OFFSET_NAME_COMPONENT: u64 = 52;
+    pub const VERSION_NAME_COMPONENT: u64 = 54;
+    pub const TIMESTAMP_NAME_COMPONENT: u64 = 56;
+    pub const SEQUENCE_NUM_NAME_COMPONENT: u64 = 58;
+    pub const VALIDITY_PERIOD: u64 = 253;
+    pub const NOT_BEFORE: u64 = 254;
+    pub const NOT_AFTER: u64 = 255;
+
+    pub const FRAGMENT: u64 = 80;
+    pub const SEQUENCE: u64 = 81;
+    pub const FRAG_INDEX: u64 = 82;
+    pub const FRAG_COUNT: u64 = 83;
+    pub const PIT_TOKEN: u64 = 98;
+    pub const LP_PACKET: u64 = 100;
+    pub const NACK: u64 = 800;
+    pub const NACK_REASON: u64 = 801;
+    pub const INCOMING_FACE_ID: u64 = 812;
+    pub const NEXT_HOP_FACE_ID: u64 = 816;
+    pub const CACHE_POLICY: u64 = 820;
+    pub const CACHE_POLICY_TYPE: u64 = 821;
+    pub const CONGESTION_MARK: u64 = 832;
+    pub const ACK: u64 = 836;
+    pub const TX_SEQUENCE: u64 = 840;
+    pub const NON_DISCOVERY: u64 = 844;
+    pub const PREFIX_ANNOUNCEMENT: u64 = 848;
+
+    pub const SEGMENT_SIZE: u64 = 0xf500;
+    pub const SIZE: u64 = 0xf502;
+    pub const MODE: u64 = 0xf504;
+    pub const ATIME: u64 = 0xf506;
+    pub const BTIME: u64 = 0xf508;
+    pub const CTIME: u64 = 0xf50a;
+    pub const MTIME: u64 = 0xf50c;
+    pub const OBJECT_TYPE: u64 = 0xf50e;
+}
+
+/// Octets that are not what the format asks for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("octet {offset}{}: expected {expected}", inside(*typ))]
+pub struct DecodeError {
+    /// Where, in octets from the start of what was decoded.
+    pub offset: usize,
+    /// TLV-TYPE of the element that is wrong, where it was readable.
+    pub typ: Option<u64>,
+    /// What should stand there.
+    pub expected: &'static str,
+}
+
+fn inside(typ: Option<u64>) -> String {
+    typ.map_or_else(String::new, |typ| format!(" (element of type {typ})"))
+}
+
+impl DecodeError {
+    /// An error about a place rather than an element.
+    #[must_use]
+    pub fn at(offset: usize, expected: &'static str) -> Self {
+        Self {
+            offset,
+            typ: None,
+            expected,
+        }
+    }
+}
+
+/// One element, borrowed from the octets it was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tlv<'a> {
+    /// TLV-TYPE.
+    pub typ: u64,
+    /// TLV-VALUE.
+    pub value: &'a [u8],
+    /// Where the element starts, in octets from the start of what is decoded.
+    pub offset: usize,
+    /// Where its TLV-VALUE starts, in the same measure.
+    pub value_offset: usize,
+}
+
+impl<'a> Tlv<'a> {
+    /// Where the TLV-VALUE stands.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.value_offset..self.end()
+    }
+
+    /// Where the whole element stands, type and length included.
+    #[must_use]
+    pub fn whole(&self) -> Range<usize> {
+        self.offset..self.end()
+    }
+
+    /// Where the next element starts.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        self.value_offset + self.value.len()
+    }
+
+    /// Reads the elements inside; offsets keep counting from the same origin.
+    #[must_use]
+    pub fn reader(&self) -> Reader<'a> {
+        Reader {
+            octets: self.value,
+            origin: self.value_offset,
+            at: 0,
+        }
+    }
+
+    /// An error about this element.
+    #[must_use]
+    pub fn error(&self, expected: &'static str) -> DecodeError {
+        DecodeError {
+            offset: self.offset,
+            typ: Some(self.typ),
+            expected,
+        }
+    }
+
+    /// The value as a NonNegativeInteger (1, 2, 4 or 8 octets, big-endian).
+    pub fn number(&self) -> Result<u64, DecodeError> {
+        parse_nni(self.value).ok_or_else(|| self.error("a number of 1, 2, 4 or 8 octets"))
+    }
+
+    /// The value as exactly `N` octets.
+    pub fn array<const N: usize>(&self, expected: &'static str) -> Result<[u8; N], DecodeError> {
+        self.value.try_into().map_err(|_| self.error(expected))
+    }
+
+    /// Demands that the value is empty.
+    pub fn empty(&self) -> Result<(), DecodeError> {
+        if self.value.is_empty() {
+            Ok(())
+        } else {
+            Err(self.error("an empty value"))
+        }
+    }
+
+    /// What to do with an element that is unknown or out of order: an error if it is critical, else to be ignored.
+    pub fn skip_unless_critical(&self) -> Result<(), DecodeError> {
+        if is_critical(self.typ) {
+            return Err(self.error("no unknown, repeated or misplaced critical element"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a receiver that does not know this TLV-TYPE must reject the packet: numbers up to 31, and odd ones.
+#[must_use]
+pub fn is_critical(typ: u64) -> bool {
+    typ <= 31 || typ % 2 == 1
+}
+
+/// Walks over elements that stand one after the other.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    octets: &'a [u8],
+    origin: usize,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Walks over `octets`, counting offsets from their start.
+    #[must_use]
+    pub fn new(octets: &'a [u8]) -> Self {
+        Self {
+            octets,
+            origin: 0,
+            at: 0,
+        }
+    }
+
+    /// Where the next element starts, from the origin of offsets.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.origin + self.at
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at == self.octets.len()
+    }
+
+    /// The next element, or `None` at the end.
+    #[inline]
+    pub fn read(&mut self) -> Result<Option<Tlv<'a>>, DecodeError> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let offset = self.offset();
+        let typ = self.typ()?;
+        let len = self.varnum("a TLV-LENGTH in its shortest form")?;
+        let rest = self.octets.get(self.at..).unwrap_or_default();
+        let value = usize::try_from(len).ok().and_then(|len| rest.get(..len));
+        let value = value.ok_or(DecodeError {
+            offset,
+            typ: Some(typ),
+            expected: "as many octets as TLV-LENGTH says",
+        })?;
+        let value_offset = self.offset();
+        self.at += value.len();
+        Ok(Some(Tlv {
+            typ,
+            value,
+            offset,
+            value_offset,
+        }))
+    }
+
+    /// The next element, which must be there and of type `typ`.
+    pub fn expect(&mut self, typ: u64, expected: &'static str) -> Result<Tlv<'a>, DecodeError> {
+        let offset = self.offset();
+        let tlv = self.read()?.ok_or(DecodeError::at(offset, expected))?;
+        if tlv.typ == typ {
+            Ok(tlv)
+        } else {
+            Err(tlv.error(expected))
+        }
+    }
+
+    /// Demands that nothing is left.
+    pub fn finish(&self) -> Result<(), DecodeError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        Err(DecodeError::at(self.offset(), "nothing after the packet"))
+    }
+
+    #[inline]
+    fn typ(&mut self) -> Result<u64, DecodeError> {
+        let offset = self.offset();
+        let typ = self.varnum("a TLV-TYPE in its shortest form")?;
+        if typ == 0 || typ > u64::from(u32::MAX) {
+            return Err(DecodeError::at(offset, "a TLV-TYPE from 1 to 4294967295"));
+        }
+        Ok(typ)
+    }
+
+    #[inline]
+    fn varnum(&mut self, expected: &'static str) -> Result<u64, DecodeError> {
+        let error = DecodeError::at(self.offset(), expected);
+        match parse_varnum(self.octets.get(self.at..).unwrap_or_default()) {
+            Varnum::Is(number, len) => {
+                self.at += len;
+                Ok(number)
+            }
+            Varnum::Incomplete | Varnum::NotShortest => Err(error),
+        }
+    }
+}
+
+enum Varnum {
+    Is(u64, usize),
+    Incomplete,
+    NotShortest,
+}
+
+#[inline]
+fn parse_varnum(octets: &[u8]) -> Varnum {
+    let (least, number) = match *octets {
+        [] => return Varnum::Incomplete,
+        [first @ ..=252, ..] => return Varnum::Is(u64::from(first), 1),
+        [253, a, b, ..] => (253, u64::from(u16::from_be_bytes([a, b]))),
+        [254, a, b, c, d, ..] => (0x1_0000, u64::from(u32::from_be_bytes([a, b, c, d]))),
+        [255, a, b, c, d, e, f, g, h, ..] => {
+            (0x1_0000_0000, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+        }
+        _ => return Varnum::Incomplete,
+    };
+    if number < least {
+        return Varnum::NotShortest;
+    }
+    Varnum::Is(number, varnum_len(number))
+}
+
+/// Octets of the element at the start of `stream`, type and length included, for framing a stream.
+///
+/// `None` as long as type and length are not completely there. The result may exceed what is there, and any sensible
+/// limit: the caller compares it with the largest frame that it accepts *before* it waits for that many octets.
+pub fn frame_len(stream: &[u8]) -> Result<Option<usize>, DecodeError> {
+    let (typ, typ_len) = match parse_varnum(stream) {
+        Varnum::Is(typ, len) => (typ, len),
+        Varnum::Incomplete => return Ok(None),
+        Varnum::NotShortest => return Err(DecodeError::at(0, "a TLV-TYPE in its shortest form")),
+    };
+    if typ == 0 || typ > u64::from(u32::MAX) {
+        return Err(DecodeError::at(0, "a TLV-TYPE from 1 to 4294967295"));
+    }
+    let too_long = DecodeError {
+        offset: 0,
+        typ: Some(typ),
+        expected: "a shorter element",
+    };
+    match parse_varnum(stream.get(typ_len..).unwrap_or_default()) {
+        Varnum::Is(len, len_len) => {
+            let total = usize::try_from(len)
+                .ok()
+                .and_then(|len| len.checked_add(typ_len + len_len));
+            total.map(Some).ok_or(too_long)
+        }
+        Varnum::Incomplete => Ok(None),
+        Varnum::NotShortest => Err(DecodeError {
+            offset: typ_len,
+            typ: Some(typ),
+            expected: "a TLV-LENGTH in its shortest form",
+        }),
+    }
+}
+
+/// The number in the octets of a NonNegativeInteger, or `None` if they are not 1, 2, 4 or 8.
+#[must_use]
+#[inline]
+pub fn parse_nni(octets: &[u8]) -> Option<u64> {
+    match *octets {
+        [a] => Some(u64::from(a)),
+        [a, b] => Some(u64::from(u16::from_be_bytes([a, b]))),
+        [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
+        [a, b, c, d, e, f, g, h] => Some(u64::from_be_bytes([a, b, c, d, e, f, g, h])),
+        _ => None,
+    }
+}
+
+/// Octets of `number` as a TLV-TYPE or TLV-LENGTH in its shortest form.
+#[must_use]
+#[inline]
+pub fn varnum_len(number: u64) -> usize {
+    match number {
+        0..253 => 1,
+        253..0x1_0000 => 3,
+        0x1_0000..0x1_0000_0000 => 5,
+        _ => 9,
+    }
+}
+
+/// Octets of `number` as a NonNegativeInteger.
+#[must_use]
+#[inline]
+pub fn nni_len(number: u64) -> usize {
+    match number {
+        0..0x100 => 1,
+        0x100..0x1_0000 => 2,
+        0x1_0000..0x1_0000_0000 => 4,
+        _ => 8,
+    }
+}
+
+/// Octets of a whole element whose TLV-VALUE has `value_len` octets.
+#[must_use]
+#[inline]
+pub fn tlv_len(typ: u64, value_len: usize) -> usize {
+    varnum_len(typ) + varnum_len(value_len as u64) + value_len
+}
+
+/// Octets of a whole element whose TLV-VALUE is the NonNegativeInteger `number`.
+#[must_use]
+#[inline]
+pub fn nni_tlv_len(typ: u64, number: u64) -> usize {
+    tlv_len(typ, nni_len(number))
+}
+
+/// Appends a TLV-TYPE or TLV-LENGTH in its shortest form.
+#[inline]
+pub fn put_varnum(out: &mut impl BufMut, number: u64) {
+    match varnum_len(number) {
+        1 => out.put_u8(number as u8),
+        3 => {
+            out.put_u8(253);
+            out.put_u16(number as u16);
+        }
+        5 => {
+            out.put_u8(254);
+            out.put_u32(number as u32);
+        }
+        _ => {
+            out.put_u8(255);
+            out.put_u64(number);
+        }
+    }
+}
+
+/// Appends a NonNegativeInteger in its shortest form.
+#[inline]
+pub fn put_nni(out: &mut impl BufMut, number: u64) {
+    match nni_len(number) {
+        1 => out.put_u8(number as u8),
+        2 => out.put_u16(number as u16),
+        4 => out.put_u32(number as u32),
+        _ => out.put_u64(number),
+    }
+}
+
+/// Appends TLV-TYPE and TLV-LENGTH; the caller appends `value_len` octets afterwards.
+#[inline]
+pub fn put_header(out: &mut impl BufMut, typ: u64, value_len: usize) {
+    put_varnum(out, typ);
+    put_varnum(out, value_len as u64);
+}
+
+/// Appends a whole element.
+#[inline]
+pub fn put_tlv(out: &mut impl BufMut, typ: u64, value: &[u8]) {
+    put_header(out, typ, value.len());
+    out.put_slice(value);
+}
+
+/// Appends a whole element whose TLV-VALUE is a NonNegativeInteger.
+#[inline]
+pub fn put_nni_tlv(out: &mut impl BufMut, typ: u64, number: u64) {
+    put_header(out, typ, nni_len(number));
+    put_nni(out, number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_written_in_its_shortest_form_and_no_other_form_is_read() {
+        for (number, len) in [
+            (0, 1),
+            (252, 1),
+            (253, 3),
+            (65_535, 3),
+            (65_536, 5),
+            (u64::from(u32::MAX), 5),
+        ] {
+            let mut out = Vec::new();
+            put_header(&mut out, number.max(1), 0);
+            assert_eq!(out.len(), len + 1);
+            assert_eq!(
+                Reader::new(&out).read().unwrap().unwrap().typ,
+                number.max(1)
+            );
+        }
+        for bad in [
+            &[253, 0, 252, 0][..],
+            &[254, 0, 0, 255, 255, 0],
+            &[255, 0, 0, 0, 0, 255, 255, 255, 255, 0],
+        ] {
+            assert!(Reader::new(bad).read().is_err());
+            assert!(frame_len(bad).is_err());
+        }
+        assert!(Reader::new(&[8, 253, 0, 1, 65]).read().is_err());
+        assert!(frame_len(&[8, 253, 0, 1, 65]).is_err());
+    }
+
+    #[test]
+    fn type_zero_and_types_beyond_32_bits_are_errors() {
+        assert!(Reader::new(&[0, 0]).read().is_err());
+        assert!(frame_len(&[0]).is_err());
+        assert!(
+            Reader::new(&[255, 0, 0, 0, 1, 0, 0, 0, 0, 0])
+                .read()
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn an_error_says_where_and_what() {
+        let mut reader = Reader::new(&[8, 1, 65, 9, 2, 65]);
+        assert!(reader.read().unwrap().is_some());
+        let error = reader.read().unwrap_err();
+        assert_eq!((error.offset, error.typ), (3, Some(9)));
+        assert_eq!(
+            error.to_string(),
+            "octet 3 (element of type 9): expected as many octets as TLV-LENGTH says"
+        );
+    }
+
+    #[test]
+    fn a_stream_is_framed_as_soon_as_the_length_is_there() {
+        let frame = [6, 253, 1, 0];
+        for len in 0..4 {
+            assert_eq!(frame_len(&frame[..len]), Ok(None));
+        }
+        assert_eq!(frame_len(&frame), Ok(Some(260)));
+        assert!(frame_len(&[6, 255, 255, 255, 255, 255, 255, 255, 255, 255]).is_err());
+    }
+
+    #[test]
+    fn a_length_beyond_memory_is_an_error() {
+        assert!(
+            Reader::new(&[6, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
+                .read()
+                .is_err()
+        );
+    }
+}
