@@ -1,0 +1,450 @@
+//! Which forwarder to talk to, and where keys are kept: the client configuration that NDN
+//! programs on one machine share.
+//!
+//! The places and their order are those of ndn-cxx (its manual page `ndn-client.conf`): an
+//! environment variable, `~/.ndn/client.conf`, the system-wide `ndn/client.conf`, a default. What
+//! is found carries its [`Origin`], so that a message can say *which* line led to the socket that
+//! nobody listens on.
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Longest configuration file that is read, in octets.
+pub const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
+const SYSTEM_FILES: [&str; 2] = ["/usr/local/etc/ndn/client.conf", "/etc/ndn/client.conf"];
+const RUN_SOCKET: &str = "/run/nfd/nfd.sock";
+const LEGACY_SOCKETS: [&str; 2] = ["/var/run/nfd/nfd.sock", "/var/run/nfd.sock"];
+
+/// The settings that ndn-cxx programs share, each with the place it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// URI of the face to the local forwarder, such as `unix:///run/nfd/nfd.sock`.
+    pub transport: Setting,
+    /// Locator of the public key store, such as `pib-sqlite3:/home/me/.ndn`; `None`: the default.
+    pub pib: Option<Setting>,
+    /// Locator of the private key store, such as `tpm-file:/home/me/.ndn`; `None`: the default.
+    pub tpm: Option<Setting>,
+}
+
+/// A value and the place it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// As written there, without surrounding white space.
+    pub value: String,
+    /// The place.
+    pub origin: Origin,
+}
+
+/// Where a [`Setting`] comes from. Prints as the end of a sentence: "taken from …".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This environment variable.
+    Variable(&'static str),
+    /// This line, counted from 1, of this file.
+    File(PathBuf, usize),
+    /// Nothing is configured; a socket exists at this default place.
+    Found,
+    /// Nothing is configured and none of these default places has a socket; the first was taken.
+    Assumed(Vec<PathBuf>),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "the environment variable {name}"),
+            Self::File(path, line) => write!(f, "{}, line {line}", path.display()),
+            Self::Found => f.write_str("the default places"),
+            Self::Assumed(tried) => {
+                f.write_str("the default places, none of which has a socket:")?;
+                tried.iter().enumerate().try_for_each(|(i, path)| {
+                    write!(f, "{} {}", if i == 0 { "" } else { "," }, path.display())
+                })
+            }
+        }
+    }
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file is there but cannot be read.
+    #[error("cannot read the client configuration {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line is neither `key=value`, nor a comment, nor a section.
+    #[error(
+        "{}, line {line}: expected key=value, a comment beginning with ; or #, or a [section]",
+        path.display()
+    )]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// The file is longer than [`MAX_CONFIG_BYTES`].
+    #[error("{} is longer than {MAX_CONFIG_BYTES} octets: this is no client configuration", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// What the configuration is read from: the process's variables and file system, or a stand-in.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Environment variables.
+    pub variables: BTreeMap<String, String>,
+    /// Put before every absolute path that is looked at; empty for the real file system.
+    pub root: PathBuf,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let names = ["NDN_CLIENT_TRANSPORT", "NDN_CLIENT_PIB", "NDN_CLIENT_TPM"];
+        let variables = names
+            .into_iter()
+            .chain(["HOME", "XDG_RUNTIME_DIR"])
+            .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
+            .collect();
+        Self {
+            variables,
+            root: PathBuf::new(),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.variables
+            .get(name)
+            .map(|value| value.trim())
+            .filter(|value| !value.is_empty())
+    }
+
+    fn absolute_variable(&self, name: &str) -> Option<&Path> {
+        self.variable(name)
+            .map(Path::new)
+            .filter(|path| path.is_absolute())
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        if self.root.as_os_str().is_empty() {
+            return path.to_owned();
+        }
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    fn config_files(&self) -> Vec<PathBuf> {
+        let home = self
+            .absolute_variable("HOME")
+            .map(|home| home.join(".ndn/client.conf"));
+        home.into_iter()
+            .chain(SYSTEM_FILES.map(PathBuf::from))
+            .collect()
+    }
+
+    fn sockets(&self) -> Vec<PathBuf> {
+        let user = self
+            .absolute_variable("XDG_RUNTIME_DIR")
+            .map(|dir| dir.join("nfd/nfd.sock"));
+        let legacy = LEGACY_SOCKETS.map(PathBuf::from);
+        std::iter::once(PathBuf::from(RUN_SOCKET))
+            .chain(user)
+            .chain(legacy)
+            .collect()
+    }
+
+    fn default_transport(&self) -> Setting {
+        let sockets = self.sockets();
+        let found = sockets.iter().find(|path| self.real(path).exists());
+        let path = found
+            .or(sockets.first())
+            .map(|path| self.real(path))
+            .unwrap_or_default();
+        let value = format!("unix://{}", path.display());
+        let origin = if found.is_some() {
+            Origin::Found
+        } else {
+            Origin::Assumed(sockets)
+        };
+        Setting { value, origin }
+    }
+}
+
+impl ClientConfig {
+    /// Reads the configuration of this process.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if the file that counts cannot be read or is malformed. That no file is
+    /// there is no error.
+    pub fn load() -> Result<Self, ConfigError> {
+        Self::read(&Surroundings::of_process())
+    }
+
+    /// Reads the configuration from `surroundings`. Only the first file that exists counts, also
+    /// for keys that it does not set, as in ndn-cxx.
+    ///
+    /// # Errors
+    /// As [`ClientConfig::load`].
+    pub fn read(surroundings: &Surroundings) -> Result<Self, ConfigError> {
+        let mut file = first_file(surroundings)?;
+        let mut setting = |variable: &'static str, key: &str| {
+            let set = surroundings.variable(variable).map(|value| Setting {
+                value: value.to_owned(),
+                origin: Origin::Variable(variable),
+            });
+            set.or_else(|| file.remove(key).filter(|setting| !setting.value.is_empty()))
+        };
+        Ok(Self {
+            transport: setting("NDN_CLIENT_TRANSPORT", "transport")
+                .unwrap_or_else(|| surroundings.default_transport()),
+            pib: setting("NDN_CLIENT_PIB", "pib"),
+            tpm: setting("NDN_CLIENT_TPM", "tpm"),
+        })
+    }
+}
+
+fn first_file(surroundings: &Surroundings) -> Result<BTreeMap<String, Setting>, ConfigError> {
+    for path in surroundings.config_files() {
+        if let Some(text) = read_bounded(&surroundings.real(&path))? {
+            return parse(&path, &text);
+        }
+    }
+    Ok(BTreeMap::new())
+}
+
+/// The file's text, or `None` if there is no such file.
+fn read_bounded(path: &Path) -> Result<Option<String>, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let file = match std::fs::File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
+        opened => opened.map_err(unreadable)?,
+    };
+    let mut octets = Vec::new();
+    file.take(MAX_CONFIG_BYTES + 1)
+        .read_to_end(&mut octets)
+        .map_err(unreadable)?;
+    if octets.len() as u64 > MAX_CONFIG_BYTES {
+        return Err(ConfigError::TooLong {
+            path: path.to_owned(),
+        });
+    }
+    Ok(Some(String::from_utf8_lossy(&octets).into_owned()))
+}
+
+/// The keys before the first section; the first of equal keys counts.
+fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Setting>, ConfigError> {
+    let mut settings = BTreeMap::new();
+    let mut in_section = false;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (line, content) in (1..).zip(text.lines().map(str::trim)) {
+        if content.is_empty() || content.starts_with([';', '#']) {
+            continue;
+        }
+        if content.starts_with('[') && content.ends_with(']') {
+            in_section = true;
+            continue;
+        }
+        let Some((key, value)) = content.split_once('=') else {
+            return Err(ConfigError::Syntax {
+                path: path.to_owned(),
+                line,
+            });
+        };
+        if !in_section {
+            let origin = Origin::File(path.to_owned(), line);
+            let setting = Setting {
+                value: value.trim().to_owned(),
+                origin,
+            };
+            settings.entry(key.trim().to_owned()).or_insert(setting);
+        }
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct World {
+        dir: tempfile::TempDir,
+        surroundings: Surroundings,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let variables = [("HOME".to_owned(), "/home/me".to_owned())].into();
+            let surroundings = Surroundings {
+                variables,
+                root: dir.path().to_owned(),
+            };
+            Self { dir, surroundings }
+        }
+
+        fn file(self, path: &str, text: &str) -> Self {
+            let path = self.dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+            self
+        }
+
+        fn variable(mut self, name: &str, value: &str) -> Self {
+            self.surroundings
+                .variables
+                .insert(name.to_owned(), value.to_owned());
+            self
+        }
+
+        fn read(&self) -> Result<ClientConfig, ConfigError> {
+            ClientConfig::read(&self.surroundings)
+        }
+    }
+
+    const HOME_CONF: &str = "home/me/.ndn/client.conf";
+
+    #[test]
+    fn the_variable_wins_over_the_file() {
+        let world = World::new()
+            .file(HOME_CONF, "transport=tcp://a:1")
+            .variable("NDN_CLIENT_TRANSPORT", "udp://b:2");
+        let transport = world.read().unwrap().transport;
+        assert_eq!(transport.value, "udp://b:2");
+        assert_eq!(
+            transport.origin.to_string(),
+            "the environment variable NDN_CLIENT_TRANSPORT"
+        );
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        let world = World::new()
+            .file(HOME_CONF, "transport=tcp://a:1")
+            .variable("NDN_CLIENT_TRANSPORT", " ");
+        assert_eq!(world.read().unwrap().transport.value, "tcp://a:1");
+    }
+
+    #[test]
+    fn the_users_file_wins_over_the_systems_and_names_its_line() {
+        let world = World::new()
+            .file(
+                HOME_CONF,
+                "; comment\r\n# another\r\n\r\n transport = tcp://a:1 \r\npib=pib-sqlite3:/p\r\n",
+            )
+            .file(
+                "etc/ndn/client.conf",
+                "transport=tcp://etc:1\ntpm=tpm-file:/t",
+            );
+        let config = world.read().unwrap();
+        assert_eq!(config.transport.value, "tcp://a:1");
+        assert_eq!(
+            config.transport.origin.to_string(),
+            "/home/me/.ndn/client.conf, line 4"
+        );
+        assert_eq!(config.pib.unwrap().value, "pib-sqlite3:/p");
+        assert_eq!(config.tpm, None, "only the first file counts");
+    }
+
+    #[test]
+    fn without_any_setting_the_first_socket_that_exists_is_taken() {
+        let world = World::new()
+            .variable("XDG_RUNTIME_DIR", "/run/user/7")
+            .file("run/user/7/nfd/nfd.sock", "");
+        let transport = world.read().unwrap().transport;
+        assert!(
+            transport.value.ends_with("/run/user/7/nfd/nfd.sock"),
+            "{}",
+            transport.value
+        );
+        assert_eq!(transport.origin, Origin::Found);
+    }
+
+    #[test]
+    fn without_a_socket_the_default_is_assumed_and_what_was_tried_is_told() {
+        let transport = World::new()
+            .variable("XDG_RUNTIME_DIR", "/x")
+            .read()
+            .unwrap()
+            .transport;
+        assert!(
+            transport.value.starts_with("unix:///"),
+            "{}",
+            transport.value
+        );
+        assert!(transport.value.ends_with("/run/nfd/nfd.sock"));
+        let told = transport.origin.to_string();
+        assert!(
+            told.contains("/run/nfd/nfd.sock, /x/nfd/nfd.sock, /var/run/nfd"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn an_empty_or_commented_transport_means_the_default() {
+        for text in [
+            "",
+            "transport=\n",
+            ";transport=tcp://a:1\n",
+            "[s]\ntransport=tcp://a:1\n",
+        ] {
+            let config = World::new().file(HOME_CONF, text).read().unwrap();
+            assert!(
+                matches!(config.transport.origin, Origin::Assumed(_)),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_malformed_line_is_named() {
+        let error = World::new()
+            .file(HOME_CONF, "pib=x\nnonsense\n")
+            .read()
+            .unwrap_err();
+        assert!(error.to_string().contains("client.conf, line 2"), "{error}");
+    }
+
+    #[test]
+    fn hostile_files_are_bounded_and_never_panic() {
+        let long = "a".repeat(MAX_CONFIG_BYTES as usize + 1);
+        let error = World::new().file(HOME_CONF, &long).read().unwrap_err();
+        assert!(matches!(error, ConfigError::TooLong { .. }));
+        let world = World::new().file(HOME_CONF, "");
+        fs::write(
+            world.dir.path().join(HOME_CONF),
+            [b't', b'=', 0xff, 0, 0xc3],
+        )
+        .unwrap();
+        assert!(world.read().is_ok());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_not_a_default() {
+        let world = World::new();
+        fs::create_dir_all(world.dir.path().join(HOME_CONF)).unwrap();
+        assert!(matches!(world.read(), Err(ConfigError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn relative_homes_are_ignored() {
+        let world = World::new()
+            .variable("HOME", "..")
+            .variable("XDG_RUNTIME_DIR", "x");
+        let Origin::Assumed(tried) = world.read().unwrap().transport.origin else {
+            panic!("nothing is configured")
+        };
+        assert!(tried.iter().all(|path| path.is_absolute()));
+    }
+}

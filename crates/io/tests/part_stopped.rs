@@ -1,0 +1,187 @@
+//! The resumable download of a process that is stopped: killed, out of room, without permission.
+//!
+//! The tests start this test program again as a child, which writes until something stops it.
+use recoup_io::part::{Identity, Options, PartFile, part_path};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+struct Place {
+    _folder: tempfile::TempDir,
+    target: PathBuf,
+}
+
+fn place() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("file");
+    Place {
+        _folder: folder,
+        target,
+    }
+}
+
+fn identity() -> Identity {
+    Identity::new("/a/v=1", "digest")
+}
+
+const CHILD_TARGET: &str = "RECOUP_TEST_PART_TARGET";
+
+/// Writes 1,000-octet segments in a scattered order and prints a line for each error.
+#[test]
+fn child_writes_for_ever() {
+    let Ok(target) = std::env::var(CHILD_TARGET) else {
+        return;
+    };
+    let options = Options {
+        journal_interval: Duration::from_millis(2),
+        ..Options::default()
+    };
+    let mut part = match PartFile::open(Path::new(&target), identity(), options) {
+        Ok(part) => part,
+        Err(error) => {
+            println!("open: {error}");
+            return;
+        }
+    };
+    for batch in part.received().last().map_or(0, |last| last / 16 + 1).. {
+        for i in 0..16u64 {
+            let number = batch * 16 + (i * 5 + 3) % 16;
+            if let Err(error) = part.write(number, big_segment(number).into()) {
+                println!("write: {error}");
+                return;
+            }
+        }
+        if let Err(error) = part.flush() {
+            println!(
+                "flush: full={} permission={} {error}",
+                error.is_disk_full(),
+                error.is_permission()
+            );
+            std::io::stdout().flush().unwrap();
+            let closed = part.close();
+            println!("close: {:?}", closed.map(|journal| journal.received.len()));
+            return;
+        }
+    }
+}
+
+fn big_segment(number: u64) -> Vec<u8> {
+    (0..1000u64)
+        .map(|i| (number.wrapping_mul(2_654_435_761) >> (i % 24)) as u8)
+        .collect()
+}
+
+fn child(target: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child_writes_for_ever", "--nocapture"]);
+    command
+        .env(CHILD_TARGET, target)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Checks that everything the journal claims is in the file; returns how much that is.
+fn claimed_is_there(target: &Path) -> u64 {
+    let part = PartFile::open(target, identity(), Options::default()).unwrap();
+    let data = fs::read(part_path(target)).unwrap();
+    for number in part.received().runs().flatten() {
+        let at = number as usize * 1000;
+        assert_eq!(data[at..at + 1000], big_segment(number), "segment {number}");
+    }
+    part.received().len()
+}
+
+#[test]
+fn kill_9_at_any_moment_leaves_a_download_that_can_be_resumed() {
+    let place = place();
+    let mut received = 0;
+    for round in 0..12u64 {
+        let mut process = child(&place.target).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(3 + 13 * round));
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let now = claimed_is_there(&place.target);
+        assert!(
+            now >= received,
+            "the journal went back from {received} to {now}"
+        );
+        received = now;
+    }
+    assert!(received > 0, "no journal was ever written");
+}
+
+/// Limits that need a mount: the child runs as the root of a user namespace of its own.
+#[cfg(target_os = "linux")]
+mod limits {
+    use super::*;
+
+    /// What the child prints when `script` runs it as `"$@"`, with `$FOLDER` the folder of `place`.
+    /// `None`, after saying so, where user namespaces are not allowed.
+    fn run(script: &str, place: &Place, target: &Path) -> Option<String> {
+        let child = child(target);
+        let mut shell = Command::new("unshare");
+        shell.args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            "sh",
+        ]);
+        shell.arg(child.get_program()).args(child.get_args());
+        shell
+            .env(CHILD_TARGET, target)
+            .env("FOLDER", place.target.parent().unwrap());
+        let told = shell.stderr(Stdio::null()).output().ok();
+        let told = told.map(|output| String::from_utf8(output.stdout).unwrap());
+        let told = told.filter(|told| told.contains("running 1 test"));
+        if told.is_none() {
+            eprintln!("skipped: no unprivileged mounts on this machine");
+        }
+        told
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_the_download_stays_resumable() {
+        let place = place();
+        let folder = place.target.parent().unwrap();
+        let script = "cd \"$FOLDER\" && mkdir small copy && \
+             mount -t tmpfs -o size=512k none small && \"$@\"; cp small/* copy";
+        let Some(told) = run(script, &place, &folder.join("small/file")) else {
+            return;
+        };
+        assert!(told.contains("flush: full=true permission=false"), "{told}");
+        assert!(
+            told.contains("the disk is full; make room, then resume"),
+            "{told}"
+        );
+        assert!(claimed_is_there(&folder.join("copy/file")) > 250, "{told}");
+    }
+
+    #[test]
+    fn a_read_only_file_system_is_told() {
+        let place = place();
+        let script = "mount --bind \"$FOLDER\" \"$FOLDER\" && \
+             mount -o remount,bind,ro \"$FOLDER\" && \"$@\"";
+        let Some(told) = run(script, &place, &place.target) else {
+            return;
+        };
+        assert!(told.contains("open: cannot create"), "{told}");
+        assert!(told.contains("the file system is read-only"), "{told}");
+    }
+
+    #[test]
+    fn a_limit_on_file_size_is_told_and_the_download_stays_resumable() {
+        let place = place();
+        let script = "trap '' XFSZ && ulimit -f 600 && \"$@\"";
+        let Some(told) = run(script, &place, &place.target) else {
+            return;
+        };
+        assert!(told.contains("would exceed the allowed size"), "{told}");
+        assert!(claimed_is_there(&place.target) > 250, "{told}");
+    }
+}
