@@ -5,6 +5,7 @@
 pub mod data;
 pub mod interest;
 pub mod lp;
+pub mod metadata;
 pub mod nack;
 pub mod name;
 pub mod signature;

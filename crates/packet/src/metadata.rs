@@ -1,0 +1,265 @@
+//! Metadata packets (RDR): which version of an object is the latest, and what is known about it.
+//!
+//! A consumer asks for `/object/32=metadata` (as a prefix, and fresh); the answer's content begins with the name of the
+//! latest version. Sources: the "Metadata" protocol (formerly RDR) of the NDN packet specifications; the elements behind
+//! the name as ndn6-file-server and ndnd define them.
+
+use crate::interest::Interest;
+use crate::name::convention::Convention;
+use crate::name::{Component, Name};
+use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
+use bytes::{BufMut, Bytes};
+
+const KEYWORD: &[u8] = b"metadata";
+
+/// Name under which the metadata of `object` are found: `/object/32=metadata`.
+#[must_use]
+pub fn discovery_name(object: &Name) -> Name {
+    object.append(Component::keyword(KEYWORD))
+}
+
+/// Interest that asks for the metadata of `object`, without nonce and lifetime.
+#[must_use]
+pub fn discovery_interest(object: &Name) -> Interest {
+    let mut interest = Interest::new(discovery_name(object));
+    interest.can_be_prefix = true;
+    interest.must_be_fresh = true;
+    interest
+}
+
+/// Name of a metadata packet: `/object/32=metadata/54=<version>/50=0`.
+///
+/// `version` is that of the packet and grows with each packet made; it is not the version of the object.
+#[must_use]
+pub fn packet_name(object: &Name, version: u64) -> Name {
+    let last = [
+        Component::keyword(KEYWORD),
+        Component::version(version),
+        Component::segment(0),
+    ];
+    object.components().chain(last).collect()
+}
+
+/// The object whose metadata `name` asks for, if it asks for metadata: with or without the packet's version, and its
+/// segment, at the end.
+#[must_use]
+pub fn object_of(name: &Name) -> Option<Name> {
+    let keyword = name
+        .components()
+        .position(|component| component.is_keyword(KEYWORD))?;
+    let mut rest = name.components().skip(keyword + 1);
+    let version = rest
+        .next()
+        .is_none_or(|component| component.is_version().is_some());
+    let segment = rest
+        .next()
+        .is_none_or(|component| component.is_segment().is_some());
+    let right = version && segment && rest.next().is_none();
+    right.then(|| name.prefix(keyword))
+}
+
+/// What a metadata packet says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Name of the latest version; segments have one component more.
+    pub versioned: Name,
+    /// Number of the last segment (FinalBlockId).
+    pub final_block: Option<u64>,
+    /// Octets of content in each segment but the last.
+    pub segment_size: Option<u64>,
+    /// Octets of the whole object.
+    pub size: Option<u64>,
+    /// Kind and permissions of a file, as `st_mode` of POSIX.
+    pub mode: Option<u64>,
+    /// Last access, in nanoseconds since 1970-01-01 UTC.
+    pub atime_ns: Option<u64>,
+    /// Creation, in nanoseconds since 1970-01-01 UTC.
+    pub btime_ns: Option<u64>,
+    /// Last change of the file's attributes, in nanoseconds since 1970-01-01 UTC.
+    pub ctime_ns: Option<u64>,
+    /// Last change of the file's content, in nanoseconds since 1970-01-01 UTC.
+    pub mtime_ns: Option<u64>,
+    /// Kind of object, as ndnd says it.
+    pub object_type: Option<Bytes>,
+}
+
+impl Metadata {
+    /// Metadata that say nothing but the name of the latest version.
+    #[must_use]
+    pub fn new(versioned: Name) -> Self {
+        Self {
+            versioned,
+            ..Self::default()
+        }
+    }
+
+    /// Decodes the content of a metadata packet, which the result shares.
+    ///
+    /// Elements may stand in any order behind the name, and unknown ones are ignored: applications add their own.
+    pub fn decode(content: Bytes) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(&content);
+        let name = reader.expect(typ::NAME, "the name of a version")?;
+        let mut metadata = Self::new(Name::share(&content, &name)?);
+        while let Some(tlv) = reader.read()? {
+            match tlv.typ {
+                typ::FINAL_BLOCK_ID => metadata.final_block = final_block(&tlv)?,
+                typ::OBJECT_TYPE => metadata.object_type = Some(content.slice(tlv.range())),
+                other => {
+                    if let Some(number) = metadata.number_mut(other) {
+                        *number = Some(tlv.number()?);
+                    }
+                }
+            }
+        }
+        Ok(metadata)
+    }
+
+    fn number_mut(&mut self, typ: u64) -> Option<&mut Option<u64>> {
+        Some(match typ {
+            typ::SEGMENT_SIZE => &mut self.segment_size,
+            typ::SIZE => &mut self.size,
+            typ::MODE => &mut self.mode,
+            typ::ATIME => &mut self.atime_ns,
+            typ::BTIME => &mut self.btime_ns,
+            typ::CTIME => &mut self.ctime_ns,
+            typ::MTIME => &mut self.mtime_ns,
+            _ => return None,
+        })
+    }
+
+    /// Appends the content of a metadata packet.
+    pub fn encode(&self, out: &mut impl BufMut) {
+        self.versioned.encode(out);
+        if let Some(last) = self.final_block {
+            let component = Component::segment(last);
+            tlv::put_header(out, typ::FINAL_BLOCK_ID, component.encoded_len());
+            component.encode(out);
+        }
+        let numbers = [
+            (typ::SEGMENT_SIZE, self.segment_size),
+            (typ::SIZE, self.size),
+            (typ::MODE, self.mode),
+            (typ::ATIME, self.atime_ns),
+            (typ::BTIME, self.btime_ns),
+            (typ::CTIME, self.ctime_ns),
+            (typ::MTIME, self.mtime_ns),
+        ];
+        for (typ, number) in numbers {
+            if let Some(number) = number {
+                tlv::put_nni_tlv(out, typ, number);
+            }
+        }
+        if let Some(object_type) = &self.object_type {
+            tlv::put_tlv(out, typ::OBJECT_TYPE, object_type);
+        }
+    }
+
+    /// The content of a metadata packet.
+    #[must_use]
+    pub fn to_bytes(&self) -> Bytes {
+        let mut out = Vec::new();
+        self.encode(&mut out);
+        out.into()
+    }
+}
+
+/// The segment in a FinalBlockId, in either convention; `None` if its component means something else.
+fn final_block(id: &Tlv<'_>) -> Result<Option<u64>, DecodeError> {
+    let inner = id
+        .reader()
+        .read()?
+        .ok_or_else(|| id.error("a name component inside"))?;
+    let typ = u16::try_from(inner.typ).map_err(|_| inner.error("a name component"))?;
+    let component =
+        Component::new(typ, inner.value).ok_or_else(|| inner.error("a name component"))?;
+    let segment = |convention: Convention| convention.parse_segment(&component);
+    Ok(segment(Convention::Typed).or_else(|| segment(Convention::Marker)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(uri: &str) -> Name {
+        uri.parse().unwrap()
+    }
+
+    #[test]
+    fn metadata_with_every_element_survive() {
+        let metadata = Metadata {
+            versioned: name("/file/v=7"),
+            final_block: Some(300),
+            segment_size: Some(8000),
+            size: Some(2_400_001),
+            mode: Some(0o100_644),
+            atime_ns: Some(1),
+            btime_ns: Some(2),
+            ctime_ns: Some(3),
+            mtime_ns: Some(1_700_000_000_000_000_000),
+            object_type: Some(Bytes::from_static(b"blob")),
+        };
+        assert_eq!(Metadata::decode(metadata.to_bytes()), Ok(metadata));
+    }
+
+    #[test]
+    fn metadata_of_other_producers_are_understood() {
+        // The name alone (ndn-cxx, NDNts); FinalBlockId and size in any order, among unknown elements.
+        let bare = [7, 6, 8, 1, b'f', 54, 1, 7];
+        assert_eq!(
+            Metadata::decode(Bytes::copy_from_slice(&bare)),
+            Ok(Metadata::new(name("/f/v=7")))
+        );
+        let more = [&bare[..], &[0xfd, 0xf5, 2, 1, 9, 21, 1, 0, 26, 3, 50, 1, 4]].concat();
+        let read = Metadata::decode(more.into()).unwrap();
+        assert_eq!((read.size, read.final_block), (Some(9), Some(4)));
+        let marker = [&bare[..], &[26, 4, 8, 2, 0, 4]].concat();
+        assert_eq!(
+            Metadata::decode(marker.into()).unwrap().final_block,
+            Some(4)
+        );
+        let text = [&bare[..], &[26, 3, 8, 1, b'x']].concat();
+        assert_eq!(Metadata::decode(text.into()).unwrap().final_block, None);
+    }
+
+    #[test]
+    fn content_that_is_no_metadata_is_an_error() {
+        for content in [
+            &b""[..],
+            b"text",
+            &[21, 0],
+            &[7, 1, 8],
+            &[7, 0, 26, 0],
+            &[7, 0, 0xfd, 0xf5, 2, 3, 0, 0, 0],
+        ] {
+            assert!(
+                Metadata::decode(Bytes::copy_from_slice(content)).is_err(),
+                "{content:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_object_is_found_in_the_names_of_its_metadata() {
+        let object = name("/a/b");
+        assert_eq!(discovery_name(&object), name("/a/b/32=metadata"));
+        assert_eq!(packet_name(&object, 5), name("/a/b/32=metadata/v=5/seg=0"));
+        for asked in [
+            "/a/b/32=metadata",
+            "/a/b/32=metadata/v=5",
+            "/a/b/32=metadata/v=5/seg=0",
+        ] {
+            assert_eq!(object_of(&name(asked)), Some(object.clone()));
+        }
+        for other in [
+            "/a/b",
+            "/a/metadata",
+            "/a/32=metadata/x",
+            "/a/32=metadata/v=5/seg=0/x",
+            "/a/32=metadata/seg=0",
+        ] {
+            assert_eq!(object_of(&name(other)), None, "{other}");
+        }
+        let interest = discovery_interest(&object);
+        assert!(interest.can_be_prefix && interest.must_be_fresh);
+    }
+}
