@@ -7,6 +7,7 @@
 pub mod application;
 pub mod congestion;
 pub mod event;
+pub mod link;
 pub mod random;
 pub mod rto;
 pub mod spec;

@@ -1,0 +1,12 @@
+//! Over one hop: frames that fit the link.
+//!
+//! [`Fragmenter`] cuts a network packet into frames of at most the link's MTU, [`Reassembler`] puts
+//! them together again. One pair serves one adjacency: sequence numbers mean nothing elsewhere.
+mod fragment;
+mod reassemble;
+
+pub use fragment::{Fragmenter, MtuTooSmall};
+pub use reassemble::{Discarded, Reassembler, ReassemblyLimits, Refused};
+
+/// Most fragments of one packet, on both sides: what established forwarders accept.
+pub const MAX_FRAGMENTS: u64 = 400;

@@ -1,0 +1,249 @@
+//! Cuts packets into frames that fit the link.
+//!
+//! Source: NDNLPv2, "Indexed Fragmentation": consecutive sequence numbers, FragIndex and FragCount
+//! in every fragment, all other fields in the first one only.
+//!
+//! Differences: none. Every fragment but the last is exactly as long as the MTU permits (an octet
+//! less where FragIndex is shorter than FragCount), so that the frames of a packet can be sent as
+//! one batch of equal ones.
+use super::MAX_FRAGMENTS;
+use bytes::{Bytes, BytesMut};
+use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_packet::tlv::{self, typ};
+
+/// Memory for frames is taken in regions of this many octets.
+const REGION_BYTES: usize = 64 << 10;
+
+/// The packet cannot be cut into at most [`MAX_FRAGMENTS`] frames of the link's MTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a packet of {packet_bytes} bytes does not fit {MAX_FRAGMENTS} frames of {mtu} bytes")]
+pub struct MtuTooSmall {
+    /// Longest frame of the link, octets.
+    pub mtu: usize,
+    /// Octets of the packet.
+    pub packet_bytes: usize,
+}
+
+/// Cuts packets into frames for one adjacency.
+#[derive(Debug)]
+pub struct Fragmenter {
+    mtu: usize,
+    next_sequence: u64,
+    /// Frames are written here and split off; once they are gone the memory is used again.
+    buffer: BytesMut,
+}
+
+/// How a packet is cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cut {
+    count: u64,
+    /// Octets of the packet in the first fragment.
+    first: usize,
+    /// Octets of the packet in every other fragment; the last may have less.
+    other: usize,
+}
+
+impl Fragmenter {
+    /// Frames of at most `mtu` octets, fragments numbered from `first_sequence`.
+    pub fn new(mtu: usize, first_sequence: u64) -> Self {
+        Self {
+            mtu,
+            next_sequence: first_sequence,
+            buffer: BytesMut::new(),
+        }
+    }
+
+    /// Longest frame, octets.
+    pub fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    /// From now on, frames of at most `mtu` octets.
+    pub fn set_mtu(&mut self, mtu: usize) {
+        self.mtu = mtu;
+    }
+
+    /// Hands the frames of `packet` to `out`, in order: the bare packet if `header` is empty and it
+    /// fits, one link frame if that fits, fragments otherwise.
+    ///
+    /// # Errors
+    /// If the MTU is too small; `out` was not called then.
+    pub fn fragment(
+        &mut self,
+        header: LpHeader,
+        packet: Bytes,
+        mut out: impl FnMut(Bytes),
+    ) -> Result<(), MtuTooSmall> {
+        if packet.len() <= self.mtu && header.is_empty() {
+            out(packet);
+            return Ok(());
+        }
+        let whole = LpPacket {
+            header,
+            fragment: Some(packet),
+        };
+        if whole.encoded_len() <= self.mtu {
+            out(self.encode(&whole));
+            return Ok(());
+        }
+        self.cut(whole, out)
+    }
+
+    fn cut(&mut self, whole: LpPacket, mut out: impl FnMut(Bytes)) -> Result<(), MtuTooSmall> {
+        let LpPacket {
+            mut header,
+            fragment,
+        } = whole;
+        let mut rest = fragment.unwrap_or_default();
+        let error = MtuTooSmall {
+            mtu: self.mtu,
+            packet_bytes: rest.len(),
+        };
+        let cut = self.plan(&mut header, rest.len()).ok_or(error)?;
+        let mut room = cut.first;
+        for index in 0..cut.count {
+            self.number(&mut header, index, cut.count);
+            self.next_sequence = self.next_sequence.wrapping_add(1);
+            let fragment = Some(rest.split_to(room.min(rest.len())));
+            let frame = LpPacket {
+                header: std::mem::take(&mut header),
+                fragment,
+            };
+            out(self.encode(&frame));
+            room = cut.other;
+        }
+        Ok(())
+    }
+
+    /// Writes the fields of fragment `index` into `header`.
+    fn number(&self, header: &mut LpHeader, index: u64, count: u64) {
+        header.sequence = Some(self.next_sequence);
+        header.frag_index = Some(index);
+        header.frag_count = Some(count);
+    }
+
+    /// How to cut `length` octets, if that is possible at all.
+    ///
+    /// The more fragments, the longer their numbers: first try with numbers of one octet, then two.
+    fn plan(&self, header: &mut LpHeader, length: usize) -> Option<Cut> {
+        [u64::from(u8::MAX), MAX_FRAGMENTS]
+            .into_iter()
+            .find_map(|most| {
+                self.number(header, most, most);
+                let first = self.room(header.encoded_len())?;
+                let mut other = LpHeader::default();
+                self.number(&mut other, most, most);
+                let other = self.room(other.encoded_len())?;
+                let count = 1 + length.saturating_sub(first).div_ceil(other) as u64;
+                (2..=most).contains(&count).then_some(Cut {
+                    count,
+                    first,
+                    other,
+                })
+            })
+    }
+
+    /// How many octets of a packet fit into a frame beside `fields` octets of fields; at least one.
+    fn room(&self, fields: usize) -> Option<usize> {
+        let frame_len = |payload| {
+            tlv::tlv_len(
+                typ::LP_PACKET,
+                fields + tlv::tlv_len(typ::FRAGMENT, payload),
+            )
+        };
+        // The least possible overhead, then what the lengths themselves take.
+        let most = self.mtu.checked_sub(fields + 4)?;
+        (most.saturating_sub(16)..=most)
+            .rev()
+            .find(|it| *it > 0 && frame_len(*it) <= self.mtu)
+    }
+
+    fn encode(&mut self, frame: &LpPacket) -> Bytes {
+        let length = frame.encoded_len();
+        if self.buffer.capacity() < length {
+            self.buffer.reserve(REGION_BYTES.max(length));
+        }
+        frame.encode(&mut self.buffer);
+        self.buffer.split().freeze()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Data packet, as far as its outermost TLV goes.
+    fn packet(length: usize) -> Bytes {
+        let mut packet = BytesMut::new();
+        let overhead = (1..6).find(|it| tlv::tlv_len(typ::DATA, length - it) == length);
+        let value = vec![7; length - overhead.expect("a length that a TLV can have")];
+        tlv::put_tlv(&mut packet, typ::DATA, &value);
+        packet.freeze()
+    }
+
+    fn fragment(mtu: usize, header: &LpHeader, length: usize) -> Result<Vec<Bytes>, MtuTooSmall> {
+        let mut frames = Vec::new();
+        let mut fragmenter = Fragmenter::new(mtu, u64::MAX);
+        fragmenter.fragment(header.clone(), packet(length), |frame| frames.push(frame))?;
+        Ok(frames)
+    }
+
+    fn marked() -> LpHeader {
+        LpHeader {
+            congestion_mark: Some(1),
+            ..LpHeader::default()
+        }
+    }
+
+    #[test]
+    fn what_fits_travels_bare_or_in_one_frame_without_a_number() {
+        assert_eq!(
+            fragment(1200, &LpHeader::default(), 1200).unwrap(),
+            [packet(1200)]
+        );
+        let frames = fragment(1213, &marked(), 1200).unwrap();
+        assert_eq!((frames.len(), frames[0].len()), (1, 1213));
+        let frame = LpPacket::decode(frames[0].clone()).unwrap();
+        assert_eq!(
+            (frame.header, frame.fragment),
+            (marked(), Some(packet(1200)))
+        );
+    }
+
+    #[test]
+    fn fragments_fill_the_mtu_and_are_numbered_in_a_row() {
+        let frames = fragment(1400, &marked(), 8000).unwrap();
+        let lengths: Vec<_> = frames.iter().map(Bytes::len).collect();
+        assert_eq!(lengths[..5], [1400; 5]);
+        assert!(lengths.len() == 6 && lengths[5] <= 1400, "{lengths:?}");
+        for (index, frame) in frames.into_iter().enumerate() {
+            let header = LpPacket::decode(frame).unwrap().header;
+            assert_eq!(header.sequence, Some((index as u64).wrapping_sub(1)));
+            assert_eq!(
+                (header.frag_index, header.frag_count),
+                (Some(index as u64), Some(6))
+            );
+            assert_eq!(header.congestion_mark, (index == 0).then_some(1));
+        }
+    }
+
+    #[test]
+    fn an_mtu_that_is_too_small_is_an_error() {
+        for mtu in [0, 1, 20, 26] {
+            let error = fragment(mtu, &LpHeader::default(), 8000).unwrap_err();
+            assert_eq!(
+                error,
+                MtuTooSmall {
+                    mtu,
+                    packet_bytes: 8000
+                }
+            );
+        }
+        assert!(fragment(60, &LpHeader::default(), 8000).is_ok());
+        let token = LpHeader {
+            pit_token: Some(Bytes::from(vec![1; 32])),
+            ..LpHeader::default()
+        };
+        assert!(fragment(45, &token, 300).is_err());
+    }
+}
