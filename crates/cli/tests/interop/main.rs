@@ -8,6 +8,7 @@ mod peer;
 mod recoup;
 
 mod consume;
+mod packet;
 mod produce;
 mod register;
 
