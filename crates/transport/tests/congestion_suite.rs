@@ -307,4 +307,26 @@ proptest! {
             facts.iter().for_each(|fact| trial.tell(fact));
         }
     }
+
+    #[test]
+    fn any_parameters_are_read_as_they_are_printed(
+        rule in prop_oneof![
+            (0.0..=1e6_f64, 0.0..=1.0_f64).prop_map(|(step, beta)| format!("aimd(step={step},beta={beta}")),
+            (1e-6..=1e6_f64, 0.0..=1.0_f64, any::<[bool; 2]>()).prop_map(|(c, beta, [fast, reno])| {
+                format!("cubic(c={c},beta={beta},fast-convergence={fast},reno-friendly={reno}")
+            }),
+        ],
+        sizes in (1.0..=1e6_f64, 1.0..f64::MAX, 1.0..f64::MAX),
+        [reset, conservative]: [bool; 2],
+    ) {
+        let (init, ssthresh, max) = sizes;
+        let text = format!(
+            "{rule},init-cwnd={init},init-ssthresh={ssthresh},max-cwnd={max},\
+             reset-to-init={reset},conservative={conservative})"
+        );
+        let control = congestion::parse(&text).unwrap();
+        prop_assert_eq!(control.to_string(), text);
+        let again = congestion::parse(&control.to_string()).unwrap();
+        prop_assert_eq!(format!("{again:?}"), format!("{control:?}"));
+    }
 }

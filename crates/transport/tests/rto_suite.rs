@@ -165,4 +165,18 @@ proptest! {
             prop_assert!(low.rto() <= high.rto());
         }
     }
+
+    #[test]
+    fn any_parameters_are_read_as_they_are_printed(
+        gains in (0.0..=1.0_f64, 0.0..=1.0_f64, 0.0..=1e6_f64, 1.0..=1e6_f64),
+        nanos in (1_000..1_000_000_000_u64, 0..1_000_000_000_u64, 1_000_000_000..86_400_000_000_000_u64),
+    ) {
+        let ((alpha, beta, k, backoff), (init, min, max)) = (gains, nanos);
+        let text = format!(
+            "jacobson(alpha={alpha},beta={beta},k={k},init={init}ns,min={min}ns,max={max}ns,backoff={backoff})"
+        );
+        let estimator = rto::parse(&text).unwrap();
+        let again = rto::parse(&estimator.to_string()).unwrap();
+        prop_assert_eq!(format!("{again:?}"), format!("{estimator:?}"));
+    }
 }
