@@ -137,7 +137,7 @@ fn rate(said: &str) -> Option<f64> {
     let json = said
         .find('{')
         .and_then(|start| serde_json::from_str(&said[start..]).ok());
-    if let Some(rate) = json.and_then(|report: serde_json::Value| report["goodput_bps"].as_f64()) {
+    if let Some(rate) = json.and_then(|report: serde_json::Value| report["goodput_bit_s"].as_f64()) {
         return Some(rate);
     }
     let is_rate = |line: &&str| line.contains("oodput: ") || line.contains("hroughput: ");
@@ -243,7 +243,7 @@ mod tests {
             rate("Throughput: 1476.250000 Mbit/s\n"),
             Some(1_476_250_000.0)
         );
-        assert_eq!(rate("{\"goodput_bps\": 7.5}"), Some(7.5));
+        assert_eq!(rate("{\"goodput_bit_s\": 7.5}"), Some(7.5));
         assert_eq!(rate("nothing"), None);
     }
 }

@@ -26,7 +26,7 @@ impl Signer for Replayed<'_> {
     }
 
     fn key_locator(&self) -> Option<KeyLocator<'_>> {
-        self.info.key_locator.clone()
+        self.info.key_locator
     }
 
     fn max_signature_len(&self) -> usize {
@@ -39,7 +39,7 @@ impl Signer for Replayed<'_> {
     }
 
     fn signature_info(&self) -> SignatureInfo<'_> {
-        self.info.clone()
+        self.info
     }
 }
 
