@@ -1,7 +1,20 @@
 //! The node: a forwarder with its applications, the only machine that a driver drives.
-use bytes::Bytes;
-use recoup_transport::application::{AppInput, AppOutput};
+use crate::path::Paths;
+use bytes::{Bytes, BytesMut};
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_packet::name::Name;
+use recoup_packet::tlv::typ;
+use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
+use recoup_transport::link::{Fragmenter, Reassembler};
 use recoup_transport::time::Instant;
+use std::collections::{BTreeMap, VecDeque};
+
+/// First octet of an Interest.
+const INTEREST: u8 = typ::INTEREST as u8;
+/// First octet of a Data packet.
+const DATA: u8 = typ::DATA as u8;
 
 /// Number of a face, unique in its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,24 +83,344 @@ pub enum Output {
         /// What.
         output: AppOutput,
     },
+    /// A packet went no further.
+    Dropped {
+        /// The face that it came from or was to leave by, where there is one.
+        face: Option<FaceId>,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// It is not an NDN packet, or not a valid one.
+    Malformed,
+    /// It is a fragment that does not fit the others, or there are too many of them.
+    Fragment,
+    /// It is an Interest for a name that no attached application answers.
+    NoProducer,
+    /// Its hop limit is used up.
+    HopLimit,
+    /// Its face is gone.
+    NoFace,
+    /// It does not fit the frames of its face.
+    TooLong,
+    /// It is an answer to an Interest that was asked too long ago.
+    StalePath,
+}
+
+/// An application in its place.
+struct Attached {
+    application: Box<dyn Application>,
+    prefixes: Vec<Name>,
+}
+
+/// A face as the node sees it.
+#[derive(Debug)]
+struct Face {
+    attributes: FaceAttributes,
+    fragmenter: Fragmenter,
+    reassembler: Reassembler,
 }
 
 /// A node.
-#[derive(Debug, Default)]
-pub struct Node {}
+///
+/// Interests that arrive go to the application that answers for the longest matching prefix; what
+/// applications ask leaves by the first face that leads upstream.
+#[derive(Default)]
+pub struct Node {
+    faces: BTreeMap<FaceId, Face>,
+    applications: Vec<Attached>,
+    paths: Paths,
+    turn: usize,
+    pool: BytesMut,
+    outputs: VecDeque<Output>,
+}
+
+/// Octets asked from the allocator at a time for outgoing Interests.
+const POOL_BYTES: usize = 64 * 1024;
 
 impl Node {
+    /// A node without faces and applications.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Attaches an application that answers Interests below `prefixes`.
+    pub fn attach(
+        &mut self,
+        now: Instant,
+        mut application: Box<dyn Application>,
+        prefixes: Vec<Name>,
+    ) -> AppId {
+        if let Some(face) = self.upstream() {
+            let receive_budget = self.faces[&face].attributes.receive_budget;
+            application.handle(now, AppInput::FaceUp { receive_budget });
+        }
+        self.applications.push(Attached {
+            application,
+            prefixes,
+        });
+        AppId(self.applications.len() as u32 - 1)
+    }
+
     /// One thing happened.
-    pub fn handle(&mut self, _now: Instant, _input: Input) {}
+    pub fn handle(&mut self, now: Instant, input: Input) {
+        match input {
+            Input::FaceUp { face, attributes } => self.on_face_up(now, face, attributes),
+            Input::FaceDown { face } => self.on_face_down(now, face),
+            Input::Frame { face, frame } => {
+                if let Err(reason) = self.on_frame(now, face, frame) {
+                    self.outputs.push_back(Output::Dropped {
+                        face: Some(face),
+                        reason,
+                    });
+                }
+            }
+            Input::App { app, input } => {
+                if let Some(attached) = self.applications.get_mut(app.0 as usize) {
+                    attached.application.handle(now, input);
+                }
+            }
+        }
+    }
 
     /// Fires what is due and hands out one consequence; to be called until `None`.
-    pub fn poll(&mut self, _now: Instant) -> Option<Output> {
-        None
+    pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        let mut idle = 0;
+        while self.outputs.is_empty() && idle < self.applications.len() {
+            let app = self.turn;
+            match self.applications.get_mut(app)?.application.poll(now) {
+                Some(output) => {
+                    idle = 0;
+                    self.carry_out(AppId(app as u32), output);
+                }
+                None => {
+                    idle += 1;
+                    self.turn = (app + 1) % self.applications.len();
+                }
+            }
+        }
+        self.outputs.pop_front()
     }
 
     /// When to come back if nothing happens.
     pub fn deadline(&self) -> Option<Instant> {
-        None
+        self.applications
+            .iter()
+            .filter_map(|attached| attached.application.deadline())
+            .min()
+    }
+
+    // --- faces ----------------------------------------------------------------------------------
+
+    /// The face that Interests of applications leave by.
+    fn upstream(&self) -> Option<FaceId> {
+        self.faces
+            .iter()
+            .find(|(_, face)| face.attributes.upstream)
+            .map(|(id, _)| *id)
+    }
+
+    fn tell_all(&mut self, now: Instant, input: &AppInput) {
+        for attached in &mut self.applications {
+            attached.application.handle(now, input.clone());
+        }
+    }
+
+    fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
+        let receive_budget = attributes.receive_budget;
+        let is_upstream = attributes.upstream;
+        let fragmenter = Fragmenter::new(attributes.mtu, 0);
+        let reassembler = Reassembler::default();
+        self.faces.insert(
+            id,
+            Face {
+                attributes,
+                fragmenter,
+                reassembler,
+            },
+        );
+        if is_upstream && self.upstream() == Some(id) {
+            self.tell_all(now, &AppInput::FaceUp { receive_budget });
+        }
+    }
+
+    fn on_face_down(&mut self, now: Instant, id: FaceId) {
+        let gone = self.faces.remove(&id);
+        if gone.is_some_and(|face| face.attributes.upstream) && self.upstream().is_none() {
+            self.tell_all(now, &AppInput::FaceDown);
+        }
+    }
+
+    // --- incoming -------------------------------------------------------------------------------
+
+    fn on_frame(&mut self, now: Instant, id: FaceId, frame: Bytes) -> Result<(), DropReason> {
+        let packet = LpPacket::decode(frame).map_err(|_| DropReason::Malformed)?;
+        let Some(fragment) = packet.fragment else {
+            return Ok(());
+        };
+        let whole = match packet.header.frag_count {
+            None | Some(1) => Some((packet.header, fragment)),
+            Some(_) => self.reassemble(now, id, packet.header, fragment)?,
+        };
+        let Some((header, fragment)) = whole else {
+            return Ok(());
+        };
+        if let Some(reason) = header.nack {
+            let interest = Interest::decode(fragment).map_err(|_| DropReason::Malformed)?;
+            self.tell_all(now, &AppInput::Nack { interest, reason });
+            return Ok(());
+        }
+        match fragment.first() {
+            Some(&INTEREST) => self.on_interest(now, id, header, fragment),
+            Some(&DATA) => self.on_data(now, &header, fragment),
+            _ => Err(DropReason::Malformed),
+        }
+    }
+
+    fn reassemble(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        header: LpHeader,
+        fragment: Bytes,
+    ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
+        let face = self.faces.get_mut(&id).ok_or(DropReason::NoFace)?;
+        face.reassembler.expire(now);
+        let whole = face.reassembler.accept(now, header, fragment);
+        let discarded = face.reassembler.take_discarded();
+        for _ in 0..discarded.expired + discarded.evicted {
+            let reason = DropReason::Fragment;
+            self.outputs.push_back(Output::Dropped {
+                face: Some(id),
+                reason,
+            });
+        }
+        whole.map_err(|_| DropReason::Fragment)
+    }
+
+    fn on_interest(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        header: LpHeader,
+        fragment: Bytes,
+    ) -> Result<(), DropReason> {
+        let interest = Interest::decode(fragment).map_err(|_| DropReason::Malformed)?;
+        if interest.hop_limit == Some(0) {
+            return Err(DropReason::HopLimit);
+        }
+        let length = |attached: &Attached| {
+            let matching = attached
+                .prefixes
+                .iter()
+                .filter(|p| p.is_prefix_of(&interest.name));
+            matching.map(Name::len).max()
+        };
+        let producer = self
+            .applications
+            .iter()
+            .enumerate()
+            .filter_map(|(place, attached)| Some((length(attached)?, place)))
+            .max_by_key(|(length, _)| *length);
+        let Some((_, place)) = producer else {
+            return Err(DropReason::NoProducer);
+        };
+        let path = self.paths.note(face, header.pit_token);
+        self.applications[place]
+            .application
+            .handle(now, AppInput::Interest { interest, path });
+        Ok(())
+    }
+
+    fn on_data(
+        &mut self,
+        now: Instant,
+        header: &LpHeader,
+        fragment: Bytes,
+    ) -> Result<(), DropReason> {
+        let data = Data::decode(fragment).map_err(|_| DropReason::Malformed)?;
+        let congestion_mark = header.congestion_mark.unwrap_or(0);
+        match self.applications.as_mut_slice() {
+            [only] => only.application.handle(
+                now,
+                AppInput::Data {
+                    data,
+                    congestion_mark,
+                },
+            ),
+            _ => self.tell_all(
+                now,
+                &AppInput::Data {
+                    data,
+                    congestion_mark,
+                },
+            ),
+        }
+        Ok(())
+    }
+
+    // --- outgoing -------------------------------------------------------------------------------
+
+    fn carry_out(&mut self, app: AppId, output: AppOutput) {
+        match output {
+            AppOutput::Interest(interest) => {
+                // Without a way out it is lost here; the application was told that there is none.
+                if let Some(face) = self.upstream() {
+                    self.pool
+                        .reserve(interest.encoded_len().max(POOL_BYTES / 16));
+                    interest.encode(&mut self.pool);
+                    let wire = self.pool.split().freeze();
+                    self.send(face, LpHeader::default(), wire);
+                }
+            }
+            AppOutput::Data { wire, path } => self.answer(path, LpHeader::default(), wire),
+            AppOutput::Nack {
+                interest,
+                reason,
+                path,
+            } => {
+                let header = LpHeader {
+                    nack: Some(reason),
+                    ..LpHeader::default()
+                };
+                self.answer(path, header, interest.to_bytes());
+            }
+            output => self.outputs.push_back(Output::App { app, output }),
+        }
+    }
+
+    fn answer(&mut self, path: ReturnPath, mut header: LpHeader, wire: Bytes) {
+        let Some((face, pit_token)) = self.paths.take(path) else {
+            let reason = DropReason::StalePath;
+            return self
+                .outputs
+                .push_back(Output::Dropped { face: None, reason });
+        };
+        header.pit_token = pit_token;
+        self.send(face, header, wire);
+    }
+
+    fn send(&mut self, id: FaceId, header: LpHeader, packet: Bytes) {
+        let Self { faces, outputs, .. } = self;
+        let Some(face) = faces.get_mut(&id) else {
+            let reason = DropReason::NoFace;
+            return outputs.push_back(Output::Dropped {
+                face: Some(id),
+                reason,
+            });
+        };
+        let push = |frame| outputs.push_back(Output::Send { face: id, frame });
+        if face.fragmenter.fragment(header, packet, push).is_err() {
+            let reason = DropReason::TooLong;
+            self.outputs.push_back(Output::Dropped {
+                face: Some(id),
+                reason,
+            });
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub use presigned::Presigned;
 pub use public_key::PublicKey;
 pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};
 
+use crate::data::Data;
+
 /// A key that cannot be used; the message says why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
@@ -72,4 +74,13 @@ pub enum Verdict {
 pub trait Verifier: Send + Sync {
     /// Judges a signature given in parts: what the packet says about it, the octets that were signed, and its value.
     fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict;
+
+    /// Judges a Data packet.
+    fn verify(&self, data: &Data) -> Verdict {
+        self.judge(
+            &data.signature_info(),
+            data.signed_portion(),
+            data.signature_value(),
+        )
+    }
 }

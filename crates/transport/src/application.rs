@@ -3,9 +3,14 @@
 //! An application is a machine like any other. The fetch loop and the producer loop are
 //! applications; a node carries them, on sockets and in the simulator alike.
 use crate::event::Event;
+use crate::fetch::FetchError;
 use crate::time::Instant;
 use bytes::Bytes;
-use recoup_packet::{data::Data, interest::Interest, nack::NackReason};
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::metadata::Metadata;
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
 
 /// Where an answer to an Interest goes: chosen by the node, opaque to the application, handed back
 /// with the answer.
@@ -80,8 +85,15 @@ pub enum AppOutput {
     },
     /// Something worth recording.
     Event(Event),
-    /// The application has ended; ask it for its result.
-    Done,
+    /// The object that content is of is known from here on; no content comes before this.
+    Resolved {
+        /// Name of the object, version included if it has one.
+        object: Name,
+        /// What its metadata says, where there was metadata.
+        metadata: Option<Box<Metadata>>,
+    },
+    /// The application has ended.
+    Done(Result<(), FetchError>),
 }
 
 /// A machine attached to a node: consumer, producer, or both.

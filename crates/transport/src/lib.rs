@@ -7,9 +7,11 @@
 pub mod application;
 pub mod congestion;
 pub mod event;
+pub mod fetch;
 pub mod link;
 pub mod random;
 pub mod rto;
+pub mod serve;
 pub mod spec;
 pub mod time;
 pub mod timer;

@@ -1,0 +1,388 @@
+//! The fetch loop: one object, over all hops, as an application of a node.
+//!
+//! 1. *Discover* the version (RDR metadata, or a prefix probe), unless the name carries one.
+//! 2. *Ask*: window and reader permitting, retransmit before new; the scoreboard notes the order.
+//! 3. *Judge*: Data is verified, sampled and delivered; what stays away past its timeout, is refused
+//!    or proves forged is asked for again, within a retry budget per segment and a bound on the time
+//!    without progress.
+//!
+//! Three clocks are kept apart and in order. The *retransmission timeout* (estimated) says when to
+//! ask again. The *Interest lifetime* (in the packet) says how long forwarders remember the question;
+//! it is never shorter than the timeout, so that an answer within the timeout still finds its way.
+//! *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) swallows a retransmission that
+//! follows too soon; a swallowed one is just lost, so the next waits twice as long (the back-off), and
+//! each one has a fresh nonce, so that no dead-nonce list takes it for a loop.
+mod assemble;
+mod discover;
+mod end;
+mod error;
+mod scoreboard;
+mod segment;
+pub mod summary;
+
+pub use assemble::Delivery;
+pub use error::FetchError;
+
+use crate::application::{AppInput, AppOutput, Application};
+use crate::congestion::CongestionControl;
+use crate::event::Event;
+use crate::random::Rng;
+use crate::rto::{RtoEstimator, Sampling};
+use crate::time::{Duration, Instant};
+use discover::{Answer, Discovery};
+use recoup_packet::data::Data;
+use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::{NoVerifier, Verdict, Verifier};
+use segment::Transfer;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What to fetch and how.
+pub struct FetchConfig {
+    /// Name of the object, with or without a version.
+    pub name: Name,
+    /// Find out the latest version first, unless `name` ends in one.
+    pub discover: bool,
+    /// How segment numbers are written.
+    pub convention: Convention,
+    /// First segment to fetch.
+    pub first: u64,
+    /// Last segment to fetch; `None` means the object's last.
+    pub last: Option<u64>,
+    /// Segments that are there already: ascending, disjoint.
+    pub held: Vec<Range<u64>>,
+    /// How content is handed out.
+    pub delivery: Delivery,
+    /// Estimator of the retransmission timeout.
+    pub rto: Box<dyn RtoEstimator>,
+    /// Which round trips are samples.
+    pub sampling: Sampling,
+    /// Congestion control.
+    pub congestion: Box<dyn CongestionControl>,
+    /// A congestion mark reduces the window.
+    pub react_to_marks: bool,
+    /// Judge of every Data packet.
+    pub verifier: Box<dyn Verifier>,
+    /// Interest lifetime; raised to the retransmission timeout where that is longer.
+    pub lifetime: Duration,
+    /// How often a segment is asked for again; `None` means without limit.
+    pub retries: Option<u32>,
+    /// Longest time in which nothing new arrives.
+    pub no_progress: Duration,
+    /// Timeouts are looked for at multiples of this interval (yang2016 and ndnget: 10 ms);
+    /// zero means exactly when they expire.
+    pub rto_check: Duration,
+    /// Ask for segments with MustBeFresh.
+    pub must_be_fresh: bool,
+    /// Source of nonces.
+    pub rng: Rng,
+}
+
+impl FetchConfig {
+    /// The defaults for `name`: discovery, everything, verification by nobody.
+    pub fn new(
+        name: Name,
+        rto: Box<dyn RtoEstimator>,
+        congestion: Box<dyn CongestionControl>,
+        rng: Rng,
+    ) -> Self {
+        Self {
+            name,
+            discover: true,
+            convention: Convention::Typed,
+            first: 0,
+            last: None,
+            held: Vec::new(),
+            delivery: Delivery::Unordered,
+            rto,
+            sampling: Sampling::Rfc7323,
+            congestion,
+            react_to_marks: true,
+            verifier: Box::new(NoVerifier),
+            lifetime: DEFAULT_LIFETIME,
+            retries: Some(15),
+            no_progress: Duration::from_secs(60),
+            rto_check: Duration::ZERO,
+            must_be_fresh: false,
+            rng,
+        }
+    }
+}
+
+/// What arrived and was not judged yet.
+#[derive(Debug)]
+struct Arrival {
+    at: Instant,
+    data: Data,
+    congestion_mark: u64,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Start,
+    Discovering(Box<Discovery>),
+    Transferring(Box<Transfer>),
+    Ended,
+}
+
+/// The fetch of one object.
+pub struct Fetch {
+    config: FetchConfig,
+    phase: Phase,
+    connected: bool,
+    receive_budget: Option<u64>,
+    last_progress: Instant,
+    arrivals: Vec<Arrival>,
+    outputs: VecDeque<AppOutput>,
+}
+
+impl Fetch {
+    /// A fetch that begins at its first `poll`, once a face is up.
+    pub fn new(config: FetchConfig) -> Self {
+        Self {
+            config,
+            phase: Phase::Start,
+            connected: false,
+            receive_budget: None,
+            last_progress: Instant::ZERO,
+            arrivals: Vec::new(),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    fn start(&mut self, now: Instant) {
+        self.last_progress = now;
+        let has_version = self
+            .config
+            .name
+            .last()
+            .is_some_and(|c| self.config.convention.parse_version(&c).is_some());
+        if self.config.discover && !has_version {
+            let FetchConfig {
+                name,
+                convention,
+                must_be_fresh,
+                retries,
+                ..
+            } = &self.config;
+            let discovery =
+                Discovery::new(name.clone(), *convention, *must_be_fresh, *retries, now);
+            self.phase = Phase::Discovering(Box::new(discovery));
+        } else {
+            self.transfer(now, self.config.name.clone(), None);
+        }
+    }
+
+    fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>) {
+        let mut transfer = Transfer::new(&self.config, object, now);
+        transfer.set_receive_budget(&mut self.config, self.receive_budget);
+        if let Some(last) = last {
+            transfer.announce_end(&mut self.config, last, &mut self.outputs);
+        }
+        self.phase = Phase::Transferring(Box::new(transfer));
+    }
+
+    fn end(&mut self, result: Result<(), FetchError>) {
+        self.phase = Phase::Ended;
+        self.outputs.push_back(AppOutput::Done(result));
+    }
+
+    /// Judges what arrived since the last drain, in order of arrival.
+    fn judge_arrivals(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        for arrival in arrivals.drain(..) {
+            match &mut self.phase {
+                Phase::Discovering(_) => self.judge_answer(&arrival),
+                Phase::Transferring(transfer) => {
+                    if transfer.on_data(&mut self.config, &arrival, &mut self.outputs) {
+                        self.last_progress = arrival.at;
+                    }
+                }
+                Phase::Start | Phase::Ended => {}
+            }
+        }
+        self.arrivals = arrivals;
+    }
+
+    fn judge_answer(&mut self, arrival: &Arrival) {
+        let Phase::Discovering(discovery) = &mut self.phase else {
+            return;
+        };
+        let (now, data) = (arrival.at, &arrival.data);
+        if let Verdict::Bad(why) = self.config.verifier.verify(data) {
+            discovery.on_untrusted(now, data.name(), why);
+            self.outputs
+                .push_back(AppOutput::Event(Event::Rejected { segment: None, why }));
+            return;
+        }
+        let Answer::Found(found) = discovery.on_data(now, data) else {
+            return;
+        };
+        self.last_progress = now;
+        self.outputs.push_back(AppOutput::Resolved {
+            object: found.object.clone(),
+            metadata: found.metadata.clone().map(Box::new),
+        });
+        if let Some(single) = found.single {
+            self.outputs
+                .push_back(AppOutput::Event(Event::EndKnown { last: 0 }));
+            self.outputs.push_back(AppOutput::Content {
+                segment: 0,
+                content: single.content_bytes(),
+            });
+            return self.end(Ok(()));
+        }
+        self.transfer(now, found.object, found.last);
+    }
+
+    fn on_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
+        match &mut self.phase {
+            Phase::Discovering(discovery) => {
+                if discovery.on_nack(now, &interest.name, reason) {
+                    let event = Event::Nacked {
+                        segment: None,
+                        reason,
+                    };
+                    self.outputs.push_back(AppOutput::Event(event));
+                }
+            }
+            Phase::Transferring(transfer) => {
+                transfer.on_nack(&mut self.config, now, interest, reason, &mut self.outputs);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_face(&mut self, now: Instant, connected: bool) {
+        if self.connected == connected {
+            return;
+        }
+        self.connected = connected;
+        let event = if connected {
+            Event::Connected
+        } else {
+            Event::Disconnected
+        };
+        self.outputs.push_back(AppOutput::Event(event));
+        match &mut self.phase {
+            Phase::Discovering(discovery) if connected => discovery.restart(now),
+            Phase::Transferring(transfer) if !connected => transfer.on_disconnected(),
+            _ => {}
+        }
+    }
+
+    fn finish(&self, mut interest: Interest, nonce: u32, rto: Duration) -> Interest {
+        interest.nonce = Some(nonce);
+        interest.lifetime = Some(self.config.lifetime.max(rto));
+        interest
+    }
+
+    /// The next Interest of the current phase, if one may leave now.
+    fn next_interest(&mut self, now: Instant) -> Option<Interest> {
+        if !self.connected {
+            return None;
+        }
+        let rto = self.config.rto.rto();
+        let interest = match &mut self.phase {
+            Phase::Discovering(discovery) => {
+                let interest = discovery.poll(now, rto);
+                if interest.is_some() {
+                    self.outputs.push_back(AppOutput::Event(Event::Probed));
+                }
+                interest
+            }
+            Phase::Transferring(transfer) => {
+                transfer.next_interest(&mut self.config, now, &mut self.outputs)
+            }
+            _ => None,
+        }?;
+        let nonce = self.config.rng.next_u32();
+        Some(self.finish(interest, nonce, rto))
+    }
+
+    /// Ends the fetch if there is a reason to.
+    fn conclude(&mut self, now: Instant) {
+        let verdict = match &self.phase {
+            Phase::Discovering(discovery) => discovery.failure().map(Err),
+            Phase::Transferring(transfer) => transfer.conclusion(),
+            Phase::Start | Phase::Ended => return,
+        };
+        if let Some(result) = verdict {
+            self.end(result);
+        } else if now >= self.progress_deadline() {
+            self.end(Err(FetchError::NoProgress(self.config.no_progress)));
+        }
+    }
+
+    fn progress_deadline(&self) -> Instant {
+        self.last_progress + self.config.no_progress
+    }
+}
+
+impl Application for Fetch {
+    fn handle(&mut self, now: Instant, input: AppInput) {
+        match input {
+            AppInput::Data {
+                data,
+                congestion_mark,
+            } => {
+                self.arrivals.push(Arrival {
+                    at: now,
+                    data,
+                    congestion_mark,
+                });
+            }
+            AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
+            AppInput::Consumed { bytes } => {
+                if let Phase::Transferring(transfer) = &mut self.phase {
+                    transfer.on_consumed(bytes);
+                }
+            }
+            AppInput::FaceUp { receive_budget } => {
+                self.receive_budget = receive_budget;
+                if let Phase::Transferring(transfer) = &mut self.phase {
+                    transfer.set_receive_budget(&mut self.config, receive_budget);
+                }
+                self.on_face(now, true);
+            }
+            AppInput::FaceDown => self.on_face(now, false),
+            AppInput::Interest { .. } => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<AppOutput> {
+        if let Some(output) = self.outputs.pop_front() {
+            return Some(output);
+        }
+        match &mut self.phase {
+            Phase::Ended => return None,
+            Phase::Start => self.start(now),
+            _ => {}
+        }
+        self.judge_arrivals();
+        if let Phase::Transferring(transfer) = &mut self.phase {
+            transfer.fire(&mut self.config, now, &mut self.outputs);
+        }
+        if let Some(interest) = self.next_interest(now) {
+            self.outputs.push_back(AppOutput::Interest(interest));
+        }
+        if self.outputs.is_empty() {
+            self.conclude(now);
+        }
+        self.outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let phase = match &self.phase {
+            Phase::Ended => return None,
+            Phase::Start => return Some(Instant::ZERO),
+            Phase::Discovering(discovery) if self.connected => discovery.deadline(),
+            Phase::Transferring(transfer) => transfer.deadline(&self.config),
+            Phase::Discovering(_) => None,
+        };
+        Some(phase.unwrap_or(Instant::MAX).min(self.progress_deadline()))
+    }
+}

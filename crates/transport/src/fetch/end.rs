@@ -1,0 +1,59 @@
+//! Where an object ends: from metadata, from the FinalBlockId of its segments, or from the range
+//! asked for; revised if it moves.
+
+/// The end of one object, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct End {
+    announced: Option<u64>,
+    requested: Option<u64>,
+}
+
+impl End {
+    /// An end that is known from neither metadata nor Data; `requested` is the last segment of the
+    /// range asked for, if any.
+    pub(crate) fn new(requested: Option<u64>) -> Self {
+        Self {
+            announced: None,
+            requested,
+        }
+    }
+
+    /// The producer said that `last` is the last segment. Returns true if that is news.
+    pub(crate) fn announce(&mut self, last: u64) -> bool {
+        self.announced.replace(last) != Some(last)
+    }
+
+    /// The last segment to fetch, if known.
+    pub(crate) fn last(&self) -> Option<u64> {
+        match (self.announced, self.requested) {
+            (Some(announced), Some(requested)) => Some(announced.min(requested)),
+            (announced, requested) => announced.or(requested),
+        }
+    }
+
+    /// `segment` may be part of what is to be fetched.
+    pub(crate) fn may_include(&self, segment: u64) -> bool {
+        self.last().is_none_or(|last| segment <= last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearer_of_range_and_object_ends_the_fetch() {
+        let mut end = End::new(Some(9));
+        assert_eq!(end.last(), Some(9));
+        assert!(end.announce(4));
+        assert_eq!(end.last(), Some(4));
+        assert!(end.announce(20), "it may move");
+        assert!(!end.announce(20));
+        assert_eq!(end.last(), Some(9));
+    }
+
+    #[test]
+    fn an_unknown_end_includes_everything() {
+        assert!(End::default().may_include(u64::MAX));
+    }
+}

@@ -1,0 +1,362 @@
+//! Which segments were asked for, when, in which order, and what became of them.
+//!
+//! The order of transmissions, not the clock, tells which losses belong to one flight. The board
+//! covers the segments from `base` (the lowest one still missing) to `next` (the lowest one never
+//! asked for), at most [`Scoreboard::SPAN`] of them.
+use crate::time::Instant;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Asked for; the answer is awaited.
+    InFlight,
+    /// To be asked for again.
+    Queued,
+    /// Received.
+    Received,
+}
+
+/// A segment that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    state: State,
+    /// How often it was asked for.
+    pub(crate) transmissions: u32,
+    /// Place of the last transmission among all transmissions.
+    pub(crate) order: u64,
+    /// When it was asked for first.
+    pub(crate) first_sent: Instant,
+    /// When it was asked for last.
+    pub(crate) sent: Instant,
+}
+
+impl Slot {
+    const RECEIVED: Self = Self {
+        state: State::Received,
+        transmissions: 0,
+        order: 0,
+        first_sent: Instant::ZERO,
+        sent: Instant::ZERO,
+    };
+
+    /// An answer to the last transmission may still come.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        self.state == State::InFlight
+    }
+
+    /// The segment is not there yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.state != State::Received
+    }
+
+    /// The segment waits to be asked for again.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.state == State::Queued
+    }
+}
+
+/// The scoreboard of one object.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    base: u64,
+    slots: VecDeque<Slot>,
+    queue: BTreeSet<u64>,
+    in_flight: u32,
+    orders: u64,
+    held: VecDeque<Range<u64>>,
+}
+
+impl Scoreboard {
+    /// Most segments between the lowest missing one and the highest one asked for.
+    pub(crate) const SPAN: u64 = 1 << 16;
+
+    /// A board that begins at segment `first`; the segments in `held` (ascending, disjoint) are
+    /// there already.
+    pub(crate) fn new(first: u64, held: impl IntoIterator<Item = Range<u64>>) -> Self {
+        let mut board = Self {
+            base: first,
+            slots: VecDeque::new(),
+            queue: BTreeSet::new(),
+            in_flight: 0,
+            orders: 0,
+            held: held
+                .into_iter()
+                .filter(|r| r.end > first && r.start < r.end)
+                .collect(),
+        };
+        board.skip_held();
+        board
+    }
+
+    /// The lowest segment still missing.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The lowest segment never asked for.
+    pub(crate) fn next(&self) -> u64 {
+        self.base + self.slots.len() as u64
+    }
+
+    /// Interests that await an answer.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Place of the latest transmission among all transmissions.
+    pub(crate) fn highest_order(&self) -> u64 {
+        self.orders
+    }
+
+    /// The next segment would stretch the board beyond its span.
+    pub(crate) fn is_full(&self) -> bool {
+        self.slots.len() as u64 >= Self::SPAN
+    }
+
+    /// The segment, if it was asked for.
+    pub(crate) fn get(&self, segment: u64) -> Option<&Slot> {
+        self.slots
+            .get(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+    }
+
+    fn get_mut(&mut self, segment: u64) -> Option<&mut Slot> {
+        self.slots
+            .get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+    }
+
+    /// The lowest segment that waits to be asked for again.
+    pub(crate) fn first_queued(&self) -> Option<u64> {
+        self.queue.first().copied()
+    }
+
+    /// Notes a transmission of `segment`, which is either `next` or was asked for before.
+    /// Returns how often the segment has been asked for, this time included.
+    pub(crate) fn send(&mut self, segment: u64, now: Instant) -> u32 {
+        debug_assert!(segment <= self.next() && !self.is_full());
+        self.orders += 1;
+        let order = self.orders;
+        if segment == self.next() {
+            let state = State::InFlight;
+            self.slots.push_back(Slot {
+                state,
+                transmissions: 1,
+                order,
+                first_sent: now,
+                sent: now,
+            });
+            self.in_flight += 1;
+            self.extend_over_held();
+            return 1;
+        }
+        if self.queue.remove(&segment) {
+            self.in_flight += 1;
+        }
+        let Some(slot) = self.get_mut(segment) else {
+            return 0;
+        };
+        slot.state = State::InFlight;
+        slot.order = order;
+        slot.sent = now;
+        slot.transmissions = slot.transmissions.saturating_add(1);
+        slot.transmissions
+    }
+
+    /// Notes that `segment` arrived. Returns what was known of it before, or `None` if it was not
+    /// awaited (never asked for, or received already).
+    pub(crate) fn receive(&mut self, segment: u64) -> Option<Slot> {
+        let slot = self.get_mut(segment)?;
+        let before = *slot;
+        slot.state = State::Received;
+        match before.state {
+            State::Received => return None,
+            State::InFlight => self.in_flight -= 1,
+            State::Queued => drop(self.queue.remove(&segment)),
+        }
+        while self
+            .slots
+            .front()
+            .is_some_and(|slot| slot.state == State::Received)
+        {
+            self.slots.pop_front();
+            self.base += 1;
+        }
+        self.skip_held();
+        Some(before)
+    }
+
+    /// Judges the transmission in flight of `segment` lost: it is to be asked for again.
+    /// Returns false if none was in flight.
+    pub(crate) fn lose(&mut self, segment: u64) -> bool {
+        let Some(slot) = self
+            .get_mut(segment)
+            .filter(|slot| slot.state == State::InFlight)
+        else {
+            return false;
+        };
+        slot.state = State::Queued;
+        self.in_flight -= 1;
+        self.queue.insert(segment)
+    }
+
+    /// Judges every transmission in flight lost, and calls `each` for its segment.
+    pub(crate) fn lose_all(&mut self, mut each: impl FnMut(u64)) {
+        for (segment, slot) in (self.base..).zip(self.slots.iter_mut()) {
+            if slot.state == State::InFlight {
+                slot.state = State::Queued;
+                self.queue.insert(segment);
+                each(segment);
+            }
+        }
+        self.in_flight = 0;
+    }
+
+    /// Forgets every segment from `end` on, and calls `each` for those that were in flight.
+    pub(crate) fn truncate(&mut self, end: u64, mut each: impl FnMut(u64)) {
+        while self.next() > end.max(self.base) {
+            let segment = self.next() - 1;
+            if self
+                .slots
+                .pop_back()
+                .is_some_and(|slot| slot.state == State::InFlight)
+            {
+                self.in_flight -= 1;
+                each(segment);
+            }
+            self.queue.remove(&segment);
+        }
+    }
+
+    /// The highest segment received lies at or beyond `end`.
+    pub(crate) fn has_received_from(&self, end: u64) -> bool {
+        self.base > end
+            || (self.base..)
+                .zip(&self.slots)
+                .any(|(n, s)| n >= end && s.state == State::Received)
+    }
+
+    /// With nothing outstanding, moves over segments that are there already.
+    fn skip_held(&mut self) {
+        if !self.slots.is_empty() {
+            return;
+        }
+        while let Some(range) = self.held.front() {
+            if range.start > self.base {
+                break;
+            }
+            self.base = self.base.max(range.end);
+            self.held.pop_front();
+        }
+    }
+
+    /// Takes segments into the board that follow the last one and are there already. A range that
+    /// does not fit the board is taken piece by piece as the base moves.
+    fn extend_over_held(&mut self) {
+        while let Some(range) = self.held.front().cloned() {
+            let next = self.next();
+            if range.end <= next {
+                self.held.pop_front();
+            } else if range.start <= next && !self.is_full() {
+                self.slots.push_back(Slot::RECEIVED);
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// Takes in held segments once there is room again; to be called before asking for `next`.
+    pub(crate) fn settle(&mut self) {
+        self.skip_held();
+        self.extend_over_held();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: Instant = Instant::ZERO;
+
+    #[test]
+    fn the_base_follows_the_lowest_missing_segment() {
+        let mut board = Scoreboard::new(0, []);
+        for segment in 0..4 {
+            assert_eq!(board.send(segment, T), 1);
+        }
+        assert!(board.receive(1).is_some());
+        assert_eq!((board.base(), board.next(), board.in_flight()), (0, 4, 3));
+        assert!(board.receive(0).is_some());
+        assert_eq!((board.base(), board.next(), board.in_flight()), (2, 4, 2));
+        assert!(board.receive(0).is_none(), "a second copy is not awaited");
+        assert!(
+            board.receive(9).is_none(),
+            "what was never asked for is not awaited"
+        );
+    }
+
+    #[test]
+    fn a_lost_segment_is_asked_for_again_and_counts_once_in_flight() {
+        let mut board = Scoreboard::new(0, []);
+        board.send(0, T);
+        assert!(board.lose(0));
+        assert!(!board.lose(0), "it is lost only once");
+        assert_eq!((board.in_flight(), board.first_queued()), (0, Some(0)));
+        assert_eq!(board.send(0, Instant::from_millis(5)), 2);
+        assert_eq!((board.in_flight(), board.first_queued()), (1, None));
+        let slot = board.receive(0).expect("awaited");
+        assert_eq!(
+            (slot.first_sent, slot.sent, slot.order),
+            (T, Instant::from_millis(5), 2)
+        );
+    }
+
+    #[test]
+    fn data_that_arrives_while_its_segment_is_queued_cancels_the_retransmission() {
+        let mut board = Scoreboard::new(0, []);
+        board.send(0, T);
+        board.lose(0);
+        assert!(board.receive(0).is_some_and(|slot| slot.is_queued()));
+        assert_eq!((board.first_queued(), board.in_flight()), (None, 0));
+    }
+
+    #[test]
+    fn segments_that_are_held_are_never_asked_for() {
+        let mut board = Scoreboard::new(0, [0..2, 3..5, 6..7]);
+        let mut asked = Vec::new();
+        while board.next() < 9 {
+            asked.push(board.next());
+            board.send(board.next(), T);
+        }
+        assert_eq!(asked, [2, 5, 7, 8]);
+        for segment in asked {
+            board.receive(segment);
+        }
+        assert_eq!(board.base(), 9);
+    }
+
+    #[test]
+    fn a_held_range_longer_than_the_board_is_taken_piece_by_piece() {
+        let long = Scoreboard::SPAN * 3;
+        let mut board = Scoreboard::new(0, [1..long]);
+        board.send(0, T);
+        assert!(board.is_full());
+        board.receive(0);
+        board.settle();
+        assert_eq!(board.next(), long);
+    }
+
+    #[test]
+    fn truncation_forgets_what_lies_beyond_the_end() {
+        let mut board = Scoreboard::new(0, []);
+        for segment in 0..6 {
+            board.send(segment, T);
+        }
+        board.lose(4);
+        let mut gone = Vec::new();
+        board.truncate(3, |segment| gone.push(segment));
+        gone.sort_unstable();
+        assert_eq!((gone, board.in_flight(), board.next()), (vec![3, 5], 3, 3));
+        assert_eq!(board.first_queued(), None);
+    }
+}

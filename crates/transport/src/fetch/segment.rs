@@ -1,0 +1,574 @@
+//! The transfer of one version of one object, segment by segment.
+use super::assemble::Assembler;
+use super::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, backed_off};
+use super::end::End;
+use super::error::FetchError;
+use super::scoreboard::{Scoreboard, Slot};
+use super::{Arrival, FetchConfig};
+use crate::application::AppOutput;
+use crate::congestion::{Delivered, Loss, LossKind};
+use crate::event::{Event, Signal};
+use crate::rto::Sampler;
+use crate::time::{Duration, Instant};
+use crate::timer::Timers;
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::Verdict;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Segment size assumed before the first one has arrived, in octets.
+const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
+
+/// Why a segment waits to be asked for again without having timed out.
+#[derive(Clone, Copy, Debug)]
+enum Setback {
+    Refused(NackReason),
+    Untrusted(&'static str),
+}
+
+/// One transfer.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    object: Name,
+    board: Scoreboard,
+    timers: Timers,
+    started: Instant,
+    sampler: Sampler,
+    min_rtt: Option<Duration>,
+    end: End,
+    assembler: Assembler,
+    segment_bytes: Option<u64>,
+    receive_budget: Option<u64>,
+    setbacks: BTreeMap<u64, Setback>,
+    /// The lowest segment that is not to be had. It counts once it turns out to lie before the end.
+    failed: Option<(u64, FetchError)>,
+    last_window: f64,
+}
+
+type Outputs = VecDeque<AppOutput>;
+
+fn emit(outputs: &mut Outputs, event: Event) {
+    outputs.push_back(AppOutput::Event(event));
+}
+
+/// The timer of a segment: two segments on the board never share one.
+fn timer(segment: u64) -> u32 {
+    (segment % Scoreboard::SPAN) as u32
+}
+
+impl Transfer {
+    pub(super) fn new(config: &FetchConfig, object: Name, now: Instant) -> Self {
+        let board = Scoreboard::new(config.first, config.held.iter().cloned());
+        Self {
+            assembler: Assembler::new(config.delivery, board.base()),
+            object,
+            board,
+            timers: Timers::new(),
+            started: now,
+            sampler: Sampler::new(config.sampling),
+            min_rtt: None,
+            end: End::new(config.last),
+            segment_bytes: None,
+            receive_budget: None,
+            setbacks: BTreeMap::new(),
+            failed: None,
+            last_window: 0.0,
+        }
+    }
+
+    /// The receiving socket holds that many octets.
+    pub(super) fn set_receive_budget(&mut self, config: &mut FetchConfig, octets: Option<u64>) {
+        self.receive_budget = octets;
+        self.limit_window(config);
+    }
+
+    /// Bounds the window by what the receiving socket can hold, once a segment's size is known: a
+    /// burst that overruns it is lost by our own doing.
+    fn limit_window(&self, config: &mut FetchConfig) {
+        if let (Some(budget), Some(bytes)) = (self.receive_budget, self.segment_bytes) {
+            // Half of it: the kernel counts its own book-keeping against the budget.
+            config
+                .congestion
+                .set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
+        }
+    }
+
+    fn learn_segment_size(&mut self, config: &mut FetchConfig, octets: u64) {
+        if self.segment_bytes.is_none_or(|known| octets > known) {
+            self.segment_bytes = Some(octets);
+            self.limit_window(config);
+        }
+    }
+
+    // --- asking ---------------------------------------------------------------------------------
+
+    /// The next segment that may be asked for now: retransmissions before new ones.
+    fn next_segment(&mut self, config: &FetchConfig) -> Option<u64> {
+        if f64::from(self.board.in_flight()) + 1.0 > config.congestion.window() {
+            return None;
+        }
+        if let Some(queued) = self.board.first_queued() {
+            return Some(queued);
+        }
+        self.board.settle();
+        let next = self.board.next();
+        let bytes = self.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
+        (self.end.may_include(next)
+            && self
+                .failed
+                .as_ref()
+                .is_none_or(|(failed, _)| next < *failed)
+            && !self.board.is_full()
+            && self.assembler.has_room(self.board.in_flight(), bytes))
+        .then_some(next)
+    }
+
+    pub(super) fn next_interest(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        outputs: &mut Outputs,
+    ) -> Option<Interest> {
+        let segment = self.next_segment(config)?;
+        let transmissions = self.board.send(segment, now);
+        let rto = config.rto.rto();
+        self.timers
+            .arm(timer(segment), self.check_instant(config, now + rto));
+        if transmissions == 1 {
+            self.sampler.on_sent(segment);
+        } else {
+            self.sampler.on_abandoned(segment);
+        }
+        emit(
+            outputs,
+            Event::Sent {
+                segment,
+                transmissions,
+                rto,
+            },
+        );
+        let mut interest = Interest::new(self.object.append(config.convention.segment(segment)));
+        interest.must_be_fresh = config.must_be_fresh;
+        Some(interest)
+    }
+
+    /// When a timeout due at `at` is noticed.
+    fn check_instant(&self, config: &FetchConfig, at: Instant) -> Instant {
+        let interval = config.rto_check.as_nanos() as u64;
+        if interval == 0 {
+            return at;
+        }
+        let elapsed = at.since(self.started).as_nanos() as u64;
+        self.started + Duration::from_nanos(elapsed.div_ceil(interval).saturating_mul(interval))
+    }
+
+    // --- losing ---------------------------------------------------------------------------------
+
+    /// Acts on every timeout that is due.
+    pub(super) fn fire(&mut self, config: &mut FetchConfig, now: Instant, outputs: &mut Outputs) {
+        let base = self.board.base();
+        while let Some(slot) = self.timers.pop_due(now) {
+            let ahead = u64::from(slot).wrapping_sub(base) % Scoreboard::SPAN;
+            let segment = base + ahead;
+            let Some(known) = self.board.get(segment).copied() else {
+                continue;
+            };
+            if !self.board.lose(segment) {
+                continue;
+            }
+            let setback = self.setbacks.remove(&segment);
+            if setback.is_none() {
+                self.sampler.on_abandoned(segment);
+                emit(outputs, Event::TimedOut { segment });
+                self.reduce(config, now, known.order, LossKind::Timeout, outputs);
+            }
+            if config
+                .retries
+                .is_some_and(|retries| known.transmissions > retries)
+            {
+                let name = self.object.append(config.convention.segment(segment));
+                let attempts = known.transmissions;
+                let why = match setback {
+                    Some(Setback::Refused(reason)) => FetchError::Refused {
+                        name,
+                        reason,
+                        attempts,
+                    },
+                    Some(Setback::Untrusted(why)) => FetchError::Untrusted { name, why },
+                    None => FetchError::NoAnswer { name, attempts },
+                };
+                self.fail(segment, why);
+            }
+        }
+    }
+
+    /// Tells congestion control of a loss or a mark.
+    fn reduce(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        order: u64,
+        kind: LossKind,
+        outputs: &mut Outputs,
+    ) {
+        let loss = Loss {
+            kind,
+            order,
+            highest_order: self.board.highest_order(),
+            in_flight: self.board.in_flight(),
+            srtt: config.rto.srtt(),
+            min_rtt: self.min_rtt,
+        };
+        if !config.congestion.on_loss(now, &loss) {
+            return;
+        }
+        let cause = match kind {
+            LossKind::Timeout => Signal::Timeout,
+            LossKind::NackCongestion => Signal::Nack,
+            LossKind::Mark => Signal::Mark,
+        };
+        emit(outputs, Event::Reduced { cause });
+        if kind != LossKind::Mark {
+            config.rto.on_timeout(now);
+        }
+        self.note_window(config, outputs);
+    }
+
+    fn note_window(&mut self, config: &FetchConfig, outputs: &mut Outputs) {
+        let window = config.congestion.window();
+        if window != self.last_window {
+            self.last_window = window;
+            emit(
+                outputs,
+                Event::Window {
+                    window,
+                    ssthresh: config.congestion.ssthresh(),
+                },
+            );
+        }
+    }
+
+    /// `segment` is not to be had.
+    fn fail(&mut self, segment: u64, why: FetchError) {
+        self.board.receive(segment);
+        self.timers.cancel(timer(segment));
+        if self
+            .failed
+            .as_ref()
+            .is_none_or(|(failed, _)| segment < *failed)
+        {
+            self.failed = Some((segment, why));
+        }
+    }
+
+    pub(super) fn on_nack(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        interest: &Interest,
+        reason: NackReason,
+        outputs: &mut Outputs,
+    ) {
+        let Some(segment) = self.segment_of(config, &interest.name) else {
+            return;
+        };
+        let Some(slot) = self.board.get(segment).copied() else {
+            return;
+        };
+        emit(
+            outputs,
+            Event::Nacked {
+                segment: Some(segment),
+                reason,
+            },
+        );
+        match reason {
+            NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
+            NackReason::Congestion => {
+                self.reduce(config, now, slot.order, LossKind::NackCongestion, outputs);
+                self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
+            }
+            _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
+        }
+    }
+
+    /// The segment is to be asked for again after a wait that doubles.
+    fn set_back(&mut self, segment: u64, now: Instant, transmissions: u32, why: Setback) {
+        let wait = backed_off(
+            REFUSED_WAIT,
+            transmissions.saturating_sub(1),
+            REFUSED_WAIT_MAX,
+        );
+        self.ask_again_at(segment, now + wait, why);
+    }
+
+    fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
+        if self.board.get(segment).is_some_and(Slot::is_in_flight) {
+            self.timers.arm(timer(segment), at);
+            self.setbacks.insert(segment, why);
+        }
+    }
+
+    /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
+    /// is to blame, so the window stays.
+    pub(super) fn on_disconnected(&mut self) {
+        let Self {
+            board,
+            timers,
+            sampler,
+            ..
+        } = self;
+        board.lose_all(|segment| {
+            timers.cancel(timer(segment));
+            sampler.on_abandoned(segment);
+        });
+        self.setbacks.clear();
+    }
+
+    // --- receiving ------------------------------------------------------------------------------
+
+    fn segment_of(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
+        if name.len() != self.object.len() + 1 || !self.object.is_prefix_of(name) {
+            return None;
+        }
+        config.convention.parse_segment(&name.last()?)
+    }
+
+    /// Takes in Data. Returns true if it was a step forward.
+    pub(super) fn on_data(
+        &mut self,
+        config: &mut FetchConfig,
+        arrival: &Arrival,
+        outputs: &mut Outputs,
+    ) -> bool {
+        let (now, data) = (arrival.at, &arrival.data);
+        let segment = self.segment_of(config, data.name());
+        let awaited = segment.filter(|s| self.board.get(*s).is_some_and(Slot::is_awaited));
+        let Some(segment) = awaited else {
+            emit(outputs, Event::Duplicate);
+            return false;
+        };
+        match config.verifier.verify(data) {
+            Verdict::Bad(why) => {
+                self.on_untrusted(now, segment, why, outputs);
+                return false;
+            }
+            Verdict::NotVerified => emit(outputs, Event::Unverified { segment }),
+            Verdict::Verified => {}
+        }
+        if data.content_type() == ContentType::Nack {
+            self.fail(segment, FetchError::NotFound(data.name().clone()));
+            return true;
+        }
+        self.accept(config, arrival, segment, outputs);
+        true
+    }
+
+    fn on_untrusted(&mut self, now: Instant, segment: u64, why: &'static str, out: &mut Outputs) {
+        emit(
+            out,
+            Event::Rejected {
+                segment: Some(segment),
+                why,
+            },
+        );
+        if let Some(slot) = self.board.get(segment).copied() {
+            self.set_back(segment, now, slot.transmissions, Setback::Untrusted(why));
+        }
+    }
+
+    fn accept(
+        &mut self,
+        config: &mut FetchConfig,
+        arrival: &Arrival,
+        segment: u64,
+        outputs: &mut Outputs,
+    ) {
+        let (now, data) = (arrival.at, &arrival.data);
+        let in_flight = self.board.in_flight();
+        let Some(slot) = self.board.receive(segment) else {
+            return;
+        };
+        self.timers.cancel(timer(segment));
+        self.setbacks.remove(&segment);
+        let content = data.content_bytes();
+        let rtt = now.since(slot.sent);
+        emit(
+            outputs,
+            Event::Received {
+                segment,
+                content_bytes: content.len() as u32,
+                rtt,
+                delay: now.since(slot.first_sent),
+                transmissions: slot.transmissions,
+            },
+        );
+        self.judge_spurious(config, now, segment, &slot, outputs);
+        self.sample(config, now, segment, &slot, rtt, in_flight, outputs);
+        self.grow(config, arrival, segment, &slot, rtt, in_flight, outputs);
+        self.learn_segment_size(config, content.len() as u64);
+        if let Some(last) = announced_end(config, data) {
+            self.announce_end(config, last, outputs);
+        }
+        self.deliver(segment, content, outputs);
+    }
+
+    /// A retransmission was needless if the answer to an earlier transmission came after all: while
+    /// the segment still waited for its retransmission, or sooner after it than any round trip
+    /// (RFC 3522 asks the same question of a timestamp).
+    fn judge_spurious(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        segment: u64,
+        slot: &Slot,
+        outputs: &mut Outputs,
+    ) {
+        let rtt = now.since(slot.sent);
+        let too_soon = slot.transmissions > 1 && self.min_rtt.is_some_and(|min| rtt < min / 2);
+        if slot.is_queued() || too_soon {
+            config.congestion.on_spurious(now, slot.order);
+            emit(outputs, Event::Spurious { segment });
+        }
+    }
+
+    /// Feeds the estimator, under Karn's rule.
+    #[expect(clippy::too_many_arguments, reason = "the facts of one arrival")]
+    fn sample(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        segment: u64,
+        slot: &Slot,
+        rtt: Duration,
+        in_flight: u32,
+        outputs: &mut Outputs,
+    ) {
+        if slot.transmissions != 1 {
+            return;
+        }
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        let Some(sample) = self.sampler.on_delivered(segment, rtt, in_flight) else {
+            return;
+        };
+        config.rto.on_sample(now, &sample);
+        let srtt = config.rto.srtt().unwrap_or_default();
+        let rttvar = config.rto.rttvar().unwrap_or_default();
+        emit(
+            outputs,
+            Event::Sampled {
+                segment,
+                rtt,
+                srtt,
+                rttvar,
+                rto: config.rto.rto(),
+            },
+        );
+    }
+
+    /// Grows the window, or shrinks it where the Data was marked.
+    #[expect(clippy::too_many_arguments, reason = "the facts of one arrival")]
+    fn grow(
+        &mut self,
+        config: &mut FetchConfig,
+        arrival: &Arrival,
+        segment: u64,
+        slot: &Slot,
+        rtt: Duration,
+        in_flight: u32,
+        outputs: &mut Outputs,
+    ) {
+        if arrival.congestion_mark > 0 {
+            emit(outputs, Event::Marked { segment });
+            if config.react_to_marks {
+                return self.reduce(config, arrival.at, slot.order, LossKind::Mark, outputs);
+            }
+        }
+        let delivered = Delivered {
+            segment,
+            order: slot.order,
+            highest_order: self.board.highest_order(),
+            rtt: (slot.transmissions == 1).then_some(rtt),
+            srtt: config.rto.srtt(),
+            min_rtt: self.min_rtt,
+            in_flight,
+        };
+        config.congestion.on_delivered(arrival.at, &delivered);
+        self.note_window(config, outputs);
+    }
+
+    fn deliver(&mut self, segment: u64, content: bytes::Bytes, outputs: &mut Outputs) {
+        self.assembler.push(segment, content);
+        while let Some((segment, content)) = self.assembler.pop() {
+            outputs.push_back(AppOutput::Content { segment, content });
+        }
+    }
+
+    /// The producer, or metadata, said which segment is the last.
+    pub(super) fn announce_end(
+        &mut self,
+        config: &mut FetchConfig,
+        last: u64,
+        outputs: &mut Outputs,
+    ) {
+        if !self.end.announce(last) {
+            return;
+        }
+        emit(outputs, Event::EndKnown { last });
+        let Some(end) = self.end.last().and_then(|last| last.checked_add(1)) else {
+            return;
+        };
+        let Self { board, timers, .. } = self;
+        board.truncate(end, |segment| {
+            timers.cancel(timer(segment));
+        });
+        self.setbacks.retain(|segment, _| *segment < end);
+        if self
+            .failed
+            .as_ref()
+            .is_some_and(|(failed, _)| *failed >= end)
+        {
+            self.failed = None;
+        }
+        let moved_back = self.board.has_received_from(end)
+            || self
+                .assembler
+                .handed_out()
+                .is_some_and(|handed| handed > end);
+        if config.first > last {
+            let first = config.first;
+            self.failed = Some((0, FetchError::RangeBeyondEnd { first, last }));
+        } else if moved_back {
+            self.failed = Some((0, FetchError::EndMovedBack { last }));
+        }
+    }
+
+    pub(super) fn on_consumed(&mut self, bytes: u64) {
+        self.assembler.consumed(bytes);
+    }
+
+    // --- ending ---------------------------------------------------------------------------------
+
+    /// The outcome, once there is one.
+    pub(super) fn conclusion(&self) -> Option<Result<(), FetchError>> {
+        if let Some((segment, why)) = &self.failed {
+            let certain = self.end.last().is_some_and(|last| *segment <= last);
+            if certain || self.board.base() >= *segment || self.board.in_flight() == 0 {
+                return Some(Err(why.clone()));
+            }
+        }
+        let last = self.end.last()?;
+        (self.board.base() > last && self.assembler.is_drained()).then_some(Ok(()))
+    }
+
+    pub(super) fn deadline(&self, _config: &FetchConfig) -> Option<Instant> {
+        self.timers.deadline()
+    }
+}
+
+fn announced_end(config: &FetchConfig, data: &Data) -> Option<u64> {
+    let block: Component<'_> = data.final_block()?;
+    config.convention.parse_segment(&block)
+}

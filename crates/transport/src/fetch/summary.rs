@@ -1,0 +1,192 @@
+//! What a fetch amounted to, counted from its events.
+use crate::event::{Event, Signal};
+use crate::time::{Duration, Instant};
+
+/// Counts of one fetch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// First Interest for a segment.
+    pub started: Option<Instant>,
+    /// Last arrival of a segment.
+    pub ended: Option<Instant>,
+    /// Segments received.
+    pub segments: u64,
+    /// Octets of content received.
+    pub content_bytes: u64,
+    /// Interests for segments sent, retransmissions included.
+    pub interests: u64,
+    /// Interests for segments that were sent before.
+    pub retransmissions: u64,
+    /// Retransmission timeouts that expired.
+    pub timeouts: u64,
+    /// Window reductions by cause.
+    pub reductions: Reductions,
+    /// Data with a congestion mark.
+    pub marks: u64,
+    /// Network Nacks.
+    pub nacks: u64,
+    /// Retransmissions that proved needless.
+    pub spurious: u64,
+    /// Data that had been received before or that nobody asked for.
+    pub duplicates: u64,
+    /// Data with a wrong digest or signature.
+    pub rejected: u64,
+    /// Data accepted although nothing vouched for it.
+    pub unverified: u64,
+    /// The last segment, if it became known.
+    pub last_segment: Option<u64>,
+    /// Round trips of segments asked for once.
+    pub rtt: Spread,
+    /// The latest smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// The latest retransmission timeout.
+    pub rto: Option<Duration>,
+    /// The latest window, in segments.
+    pub window: Option<f64>,
+    /// The largest window, in segments.
+    pub window_max: f64,
+}
+
+/// Window reductions by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reductions {
+    /// Due to timeouts.
+    pub timeout: u64,
+    /// Due to Nacks with reason Congestion.
+    pub nack: u64,
+    /// Due to congestion marks.
+    pub mark: u64,
+}
+
+/// Least, mean and greatest of a series of durations.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    count: u64,
+    sum: Duration,
+    range: Option<(Duration, Duration)>,
+}
+
+impl Spread {
+    /// Takes in one more value.
+    pub fn add(&mut self, value: Duration) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(value);
+        let (min, max) = self.range.unwrap_or((value, value));
+        self.range = Some((min.min(value), max.max(value)));
+    }
+
+    /// The least value.
+    pub fn min(&self) -> Option<Duration> {
+        self.range.map(|(min, _)| min)
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> Option<Duration> {
+        let nanos = self.sum.as_nanos().checked_div(u128::from(self.count))?;
+        Some(Duration::from_nanos(nanos as u64))
+    }
+
+    /// The greatest value.
+    pub fn max(&self) -> Option<Duration> {
+        self.range.map(|(_, max)| max)
+    }
+}
+
+impl Summary {
+    /// Takes in one event.
+    pub fn on_event(&mut self, now: Instant, event: &Event) {
+        match *event {
+            Event::Sent { transmissions, .. } => {
+                self.started.get_or_insert(now);
+                self.interests += 1;
+                self.retransmissions += u64::from(transmissions > 1);
+            }
+            Event::Received {
+                content_bytes,
+                rtt,
+                transmissions,
+                ..
+            } => {
+                self.ended = Some(now);
+                self.segments += 1;
+                self.content_bytes += u64::from(content_bytes);
+                if transmissions == 1 {
+                    self.rtt.add(rtt);
+                }
+            }
+            Event::Sampled { srtt, rto, .. } => {
+                self.srtt = Some(srtt);
+                self.rto = Some(rto);
+            }
+            Event::Window { window, .. } => {
+                self.window = Some(window);
+                self.window_max = self.window_max.max(window);
+            }
+            Event::Reduced {
+                cause: Signal::Timeout,
+            } => self.reductions.timeout += 1,
+            Event::Reduced {
+                cause: Signal::Nack,
+            } => self.reductions.nack += 1,
+            Event::Reduced {
+                cause: Signal::Mark,
+            } => self.reductions.mark += 1,
+            Event::TimedOut { .. } => self.timeouts += 1,
+            Event::Spurious { .. } => self.spurious += 1,
+            Event::Marked { .. } => self.marks += 1,
+            Event::Nacked { .. } => self.nacks += 1,
+            Event::Duplicate => self.duplicates += 1,
+            Event::Rejected { .. } => self.rejected += 1,
+            Event::Unverified { .. } => self.unverified += 1,
+            Event::EndKnown { last } => self.last_segment = Some(last),
+            _ => {}
+        }
+    }
+
+    /// From the first Interest for a segment to the last arrival.
+    pub fn elapsed(&self) -> Duration {
+        match (self.started, self.ended) {
+            (Some(started), Some(ended)) => ended.since(started),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Content per time, in bit/s.
+    pub fn goodput(&self) -> Option<f64> {
+        let seconds = self.elapsed().as_secs_f64();
+        (seconds > 0.0).then(|| self.content_bytes as f64 * 8.0 / seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_counts_what_happened() {
+        let mut summary = Summary::default();
+        let ms = Duration::from_millis;
+        let sent = |transmissions| Event::Sent {
+            segment: 0,
+            transmissions,
+            rto: ms(1),
+        };
+        let received = Event::Received {
+            segment: 0,
+            content_bytes: 1_000,
+            rtt: ms(8),
+            delay: ms(8),
+            transmissions: 1,
+        };
+        summary.on_event(Instant::from_millis(100), &sent(1));
+        summary.on_event(Instant::from_millis(104), &sent(2));
+        summary.on_event(Instant::from_millis(108), &received);
+        assert_eq!(
+            (summary.interests, summary.retransmissions, summary.segments),
+            (2, 1, 1)
+        );
+        assert_eq!(summary.elapsed(), ms(8));
+        assert_eq!(summary.goodput(), Some(1_000_000.0));
+        assert_eq!(summary.rtt.mean(), Some(ms(8)));
+    }
+}

@@ -1,0 +1,269 @@
+//! The producer loop: which names it answers, with what, and what it remembers.
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::interest::Interest;
+use recoup_packet::metadata::Metadata;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::{DigestSigner, DigestVerifier, Verdict, Verifier};
+use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
+use recoup_transport::event::Event;
+use recoup_transport::serve::{Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown};
+use recoup_transport::time::{Duration, Instant};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A file in memory whose version is the number of times it was written.
+#[derive(Debug, Default)]
+struct Paper {
+    content: Vec<u8>,
+    version: u64,
+}
+
+#[derive(Debug)]
+struct Reading {
+    paper: Rc<RefCell<Paper>>,
+    version: u64,
+    length: u64,
+}
+
+impl Source for Reading {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&mut self, _: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
+        let paper = self.paper.borrow();
+        if paper.version != self.version {
+            return Err(SourceError::Changed);
+        }
+        let offset = offset as usize;
+        into.copy_from_slice(&paper.content[offset..offset + into.len()]);
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Desk(Rc<RefCell<Paper>>);
+
+impl Library for Desk {
+    fn open(&mut self, path: &Name) -> Option<Opened> {
+        let paper = self.0.borrow();
+        let (version, length) = (paper.version, paper.content.len() as u64);
+        path.is_empty().then(|| Opened {
+            source: Box::new(Reading {
+                paper: Rc::clone(&self.0),
+                version,
+                length,
+            }),
+            version: Some(version),
+            suffix: None,
+            mtime_ns: None,
+            mode: None,
+        })
+    }
+}
+
+struct World {
+    serve: Serve,
+    paper: Rc<RefCell<Paper>>,
+    now: Instant,
+    events: Vec<Event>,
+}
+
+impl World {
+    fn new(octets: usize, unknown: Unknown) -> Self {
+        let content = (0..octets).map(|i| i as u8).collect();
+        let paper = Rc::new(RefCell::new(Paper {
+            content,
+            version: 1,
+        }));
+        let config = ServeConfig {
+            prefix: name("/p"),
+            convention: Convention::Typed,
+            segment_bytes: 100,
+            freshness: Duration::from_secs(10),
+            metadata_freshness: Duration::from_millis(10),
+            unknown,
+            signer: Box::new(DigestSigner),
+            epoch_micros: 1_000_000,
+        };
+        let serve = Serve::new(config, Box::new(Desk(Rc::clone(&paper))));
+        Self {
+            serve,
+            paper,
+            now: Instant::ZERO,
+            events: Vec::new(),
+        }
+    }
+
+    fn ask(&mut self, interest: Interest) -> Option<Data> {
+        let input = AppInput::Interest {
+            interest,
+            path: ReturnPath(9),
+        };
+        self.serve.handle(self.now, input);
+        let mut answer = None;
+        while let Some(output) = self.serve.poll(self.now) {
+            match output {
+                AppOutput::Data { wire, path } => {
+                    assert_eq!(path, ReturnPath(9));
+                    assert!(answer.is_none(), "one question, one answer");
+                    answer = Some(Data::decode(wire).expect("valid Data"));
+                }
+                AppOutput::Event(event) => self.events.push(event),
+                other => panic!("unexpected {other:?}"),
+            }
+        }
+        if let Some(data) = &answer {
+            assert_eq!(DigestVerifier.verify(data), Verdict::Verified);
+        }
+        answer
+    }
+
+    fn exact(&mut self, uri: &str) -> Option<Data> {
+        self.ask(Interest::new(name(uri)))
+    }
+
+    fn prefix(&mut self, uri: &str) -> Option<Data> {
+        let mut interest = Interest::new(name(uri));
+        interest.can_be_prefix = true;
+        self.ask(interest)
+    }
+
+    fn rewrite(&mut self, octets: usize) {
+        let mut paper = self.paper.borrow_mut();
+        paper.version += 1;
+        paper.content = vec![0xAA; octets];
+    }
+}
+
+fn name(uri: &str) -> Name {
+    uri.parse().expect("a valid name")
+}
+
+#[test]
+fn segments_carry_their_octets_and_the_end() {
+    let mut world = World::new(250, Unknown::Silence);
+    let data = world.exact("/p/v=1/seg=2").expect("the last segment");
+    assert_eq!(
+        data.content(),
+        (200..250u16).map(|i| i as u8).collect::<Vec<_>>()
+    );
+    let block = data.final_block().expect("FinalBlockId");
+    assert_eq!(Convention::Typed.parse_segment(&block), Some(2));
+    assert_eq!(data.freshness(), Duration::from_secs(10));
+    assert!(world.exact("/p/v=1/seg=3").is_none());
+}
+
+#[test]
+fn an_empty_object_is_one_empty_segment() {
+    let mut world = World::new(0, Unknown::Silence);
+    let data = world.exact("/p/v=1/seg=0").expect("segment 0");
+    assert!(data.content().is_empty());
+    let block = data.final_block().expect("FinalBlockId");
+    assert_eq!(Convention::Typed.parse_segment(&block), Some(0));
+}
+
+#[test]
+fn metadata_names_the_latest_version_and_its_size() {
+    let mut world = World::new(250, Unknown::Silence);
+    assert!(
+        world.exact("/p/32=metadata").is_none(),
+        "CanBePrefix is part of the question"
+    );
+    let data = world.prefix("/p/32=metadata").expect("metadata");
+    assert!(name("/p/32=metadata").is_prefix_of(data.name()));
+    assert_eq!(data.name().len(), 4);
+    assert!(!data.freshness().is_zero());
+    let metadata = Metadata::decode(data.content_bytes()).expect("valid metadata");
+    assert_eq!(metadata.versioned, name("/p/v=1"));
+    assert_eq!((metadata.final_block, metadata.size), (Some(2), Some(250)));
+    assert_eq!(metadata.segment_size, Some(100));
+}
+
+#[test]
+fn prefix_probes_bring_the_first_segment() {
+    let mut world = World::new(250, Unknown::Silence);
+    for uri in ["/p", "/p/v=1"] {
+        let data = world.prefix(uri).expect("segment 0");
+        assert_eq!(*data.name(), name("/p/v=1/seg=0"));
+        assert!(
+            world.exact(uri).is_none(),
+            "without CanBePrefix it would not satisfy {uri}"
+        );
+    }
+}
+
+#[test]
+fn a_signature_is_made_once_and_the_packet_stays_the_same() {
+    let mut world = World::new(250, Unknown::Silence);
+    let first = world.exact("/p/v=1/seg=1").expect("segment 1");
+    let second = world.exact("/p/v=1/seg=1").expect("segment 1");
+    assert_eq!(first.wire(), second.wire());
+    let signed: Vec<_> = world
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Served { signed, .. } => Some(*signed),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(signed, [true, false]);
+}
+
+#[test]
+fn unknown_names_are_refused_or_ignored_as_configured() {
+    let strange = [
+        "/p/v=1/seg=99",
+        "/p/v=2/seg=0",
+        "/p/x/v=1/seg=0",
+        "/p/x",
+        "/p/seg=0",
+    ];
+    let mut silent = World::new(250, Unknown::Silence);
+    let mut clear = World::new(250, Unknown::Nack);
+    for uri in strange {
+        assert!(silent.exact(uri).is_none(), "{uri}");
+        let data = clear.exact(uri).expect("an application Nack");
+        assert_eq!(
+            (data.content_type(), data.name()),
+            (ContentType::Nack, &name(uri))
+        );
+    }
+    assert_eq!(silent.events, [Event::Unknown; 5]);
+}
+
+#[test]
+fn a_source_that_changes_ends_its_version_and_begins_a_new_one() {
+    let mut world = World::new(250, Unknown::Silence);
+    assert!(world.exact("/p/v=1/seg=0").is_some());
+    world.rewrite(90);
+    assert!(world.exact("/p/v=1/seg=1").is_none());
+    assert!(world.events.contains(&Event::SourceEnded));
+    assert!(
+        world.exact("/p/v=1/seg=0").is_none(),
+        "the old version has ended for good"
+    );
+    world.now = Instant::from_millis(200);
+    let metadata = world.prefix("/p/32=metadata").expect("metadata");
+    let metadata = Metadata::decode(metadata.content_bytes()).expect("valid metadata");
+    assert_eq!(metadata.versioned, name("/p/v=2"));
+    let data = world.exact("/p/v=2/seg=0").expect("the new version");
+    assert_eq!(data.content(), [0xAA; 90]);
+}
+
+#[test]
+fn a_flood_of_questions_for_metadata_costs_one_signature_per_freshness() {
+    let mut world = World::new(250, Unknown::Silence);
+    let first = world.prefix("/p/32=metadata").expect("metadata");
+    world.now = Instant::from_millis(5);
+    assert_eq!(
+        world.prefix("/p/32=metadata").expect("metadata").name(),
+        first.name()
+    );
+    world.now = Instant::from_millis(11);
+    assert_ne!(
+        world.prefix("/p/32=metadata").expect("metadata").name(),
+        first.name()
+    );
+}
