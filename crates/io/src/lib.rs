@@ -3,3 +3,4 @@ pub mod config;
 pub mod emulate;
 pub mod key;
 pub mod part;
+pub mod source;

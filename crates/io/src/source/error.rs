@@ -1,0 +1,119 @@
+//! Why content cannot be read for serving, in words for the user of `serve`.
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why content cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The file is no longer what it was when it was opened: the version that is served has ended.
+    #[error("{} changed while it was served ({how}): this version is no longer available", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// In what way.
+        how: Change,
+    },
+    /// The system refused an operation.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: a verb.
+        action: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A pipe, a device, or a folder where a file was expected.
+    #[error("{} is not a regular file", path.display())]
+    NotAFile {
+        /// Which.
+        path: PathBuf,
+    },
+    /// More octets were asked for than there are.
+    #[error("octets {offset} to {end} were asked for, but there are only {length}")]
+    OutOfRange {
+        /// First octet asked for.
+        offset: u64,
+        /// Octet after the last asked for.
+        end: u64,
+        /// Length of the content in octets.
+        length: u64,
+    },
+    /// Standard input is longer than was allowed.
+    #[error("the input is longer than {limit} octets")]
+    TooLong {
+        /// How many octets were allowed.
+        limit: u64,
+    },
+    /// Standard input does not fit where it is kept meanwhile.
+    #[error(
+        "no room for the input in {} after {bytes} octets; set TMPDIR to a folder on a larger disk",
+        folder.display()
+    )]
+    NoRoom {
+        /// Where it is kept.
+        folder: PathBuf,
+        /// How much of it had been read, in octets.
+        bytes: u64,
+    },
+    /// The reading of standard input was broken off on demand.
+    #[error("reading the input was broken off")]
+    BrokenOff,
+    /// The path is empty, absolute, or has `..` in it.
+    #[error("{} is no path inside the folder", path.display())]
+    NotInside {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder holds more than can be served.
+    #[error("{} holds {what}: that is more than can be served", path.display())]
+    TooMuch {
+        /// The folder.
+        path: PathBuf,
+        /// What is too much.
+        what: &'static str,
+    },
+}
+
+impl SourceError {
+    /// Whether the content changed since it was opened.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Changed { .. })
+    }
+}
+
+/// In what way a file changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It has fewer octets.
+    Shorter,
+    /// It has more octets.
+    Longer,
+    /// It was written to.
+    Written,
+    /// Another file has its name now.
+    Replaced,
+    /// It was removed or renamed.
+    Removed,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shorter => "it became shorter",
+            Self::Longer => "it became longer",
+            Self::Written => "it was written to",
+            Self::Replaced => "another file took its place",
+            Self::Removed => "it was removed",
+        })
+    }
+}
+
+pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> SourceError {
+    SourceError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
