@@ -16,6 +16,7 @@ const EMPTY_WORDS: [&str; 6] = ["Manager", "Helper", "Util", "Common", "Base", "
 /// Reads every committed or newly added file.
 pub(crate) fn check() -> Outcome {
     let mut found = Vec::new();
+    let here = root().display().to_string();
     let list = capture(command("git").args([
         "ls-files",
         "-z",
@@ -29,7 +30,7 @@ pub(crate) fn check() -> Outcome {
         };
         check_size(path, &octets, &mut found);
         if let Ok(text) = std::str::from_utf8(&octets) {
-            check_lines(path, text, &mut found);
+            check_lines(path, text, &here, &mut found);
             check_rust(path, text, &mut found);
             check_lockfile(path, text, &mut found);
         }
@@ -50,7 +51,7 @@ fn check_size(path: &str, octets: &[u8], found: &mut Vec<String>) {
     }
 }
 
-fn check_lines(path: &str, text: &str, found: &mut Vec<String>) {
+fn check_lines(path: &str, text: &str, here: &str, found: &mut Vec<String>) {
     for (index, line) in text.lines().enumerate() {
         let place = format!("{path}:{}", index + 1);
         if ["<<<<<<< ", ">>>>>>> "]
@@ -62,10 +63,7 @@ fn check_lines(path: &str, text: &str, found: &mut Vec<String>) {
         if line.ends_with(['\r', '\t', ' ']) && !path.ends_with(".md") {
             found.push(format!("{place}: white space at the end of the line"));
         }
-        if ["home", "Users", "root"]
-            .iter()
-            .any(|top| line.contains(&format!("\"/{top}/")))
-        {
+        if line.contains(here) {
             found.push(format!("{place}: a path that exists on one machine only"));
         }
     }

@@ -137,7 +137,8 @@ fn rate(said: &str) -> Option<f64> {
     let json = said
         .find('{')
         .and_then(|start| serde_json::from_str(&said[start..]).ok());
-    if let Some(rate) = json.and_then(|report: serde_json::Value| report["goodput_bit_s"].as_f64()) {
+    if let Some(rate) = json.and_then(|report: serde_json::Value| report["goodput_bit_s"].as_f64())
+    {
         return Some(rate);
     }
     let is_rate = |line: &&str| line.contains("oodput: ") || line.contains("hroughput: ");
