@@ -1,8 +1,15 @@
 //! Keys: making them, keeping them, and exchanging them with other software.
 
+mod certificate;
 mod error;
+mod form;
+mod key_chain;
 mod private;
 mod rsa;
+mod safe_bag;
+mod store;
 
 pub use error::KeyStoreError;
+pub use form::load_public_key;
 pub use private::PrivateKey;
+pub use store::{KeyEntry, KeyStore, KeyType, Origin};

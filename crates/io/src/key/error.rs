@@ -37,6 +37,23 @@ pub enum KeyStoreError {
          the latter two binary or in base64", .0.display()
     )]
     UnknownForm(PathBuf),
+    /// A file of the store cannot be used.
+    #[error("{} in the key store is damaged: {reason}; repair it or move it away", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file has a public key where a private one is needed.
+    #[error("{} holds only a public key; signing needs the private one", .0.display())]
+    OnlyPublic(PathBuf),
+    /// A key came without a name.
+    #[error("the key comes without a name; say whose identity it shall belong to")]
+    IdentityNeeded,
+    /// A shared secret, or a key whose certificate is missing.
+    #[error("this key has no certificate; export it as PEM instead")]
+    NoCertificate,
     /// The key is encrypted.
     #[error("the key is encrypted; give its password")]
     PasswordNeeded,

@@ -1,6 +1,7 @@
 //! Public keys: reading them from what people keep them in, and checking signatures with them.
 
 use super::{KeyError, SignatureType};
+use crate::data::{ContentType, Data};
 use ring::{hmac, signature as ring_signature};
 use spki::der::asn1::{AnyRef, UintRef};
 use spki::der::{Decode, Reader};
@@ -54,6 +55,18 @@ impl PublicKey {
             "RSA PUBLIC KEY" => rsa(&der),
             _ => Err(KeyError::Malformed("PEM text labelled PUBLIC KEY")),
         }
+    }
+
+    /// Takes the key out of an NDN certificate, whose content is a SubjectPublicKeyInfo.
+    ///
+    /// Neither the certificate's signature nor its period of validity is checked: who names a certificate trusts it.
+    pub fn from_certificate(certificate: &Data) -> Result<Self, KeyError> {
+        if certificate.content_type() != ContentType::Key {
+            return Err(KeyError::Malformed(
+                "an NDN certificate: its content type is not KEY",
+            ));
+        }
+        Self::from_spki(certificate.content())
     }
 
     /// A P-256 key given by its uncompressed point (SEC 1, 2.3.3), 65 octets.
