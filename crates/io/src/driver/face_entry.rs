@@ -1,0 +1,200 @@
+//! A face and a UDP socket, as the driver keeps them.
+use super::{DriverOptions, ListenerId, frame_limit, path_to};
+use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT};
+use crate::link::Link;
+use crate::udp::{Batch, Route, UdpPort};
+use hashbrown::HashMap;
+use recoup_transport::time::{Duration, Instant};
+use std::net::{IpAddr, SocketAddr};
+
+/// One face.
+#[derive(Debug)]
+pub(super) struct Face {
+    pub(super) uri: FaceUri,
+    pub(super) upstream: bool,
+    pub(super) conduit: Conduit,
+    pub(super) counters: Counters,
+    pub(super) mtu: usize,
+    /// The machine was told that it is up.
+    pub(super) is_up: bool,
+    /// It is in the driver's list of faces to be flushed.
+    pub(super) dirty: bool,
+    pub(super) unreachable_told: bool,
+    /// Octets that counted as waiting at the last flush.
+    pub(super) waiting: usize,
+    /// To be tried in turn when the face is opened again.
+    pub(super) addresses: Vec<SocketAddr>,
+    /// Failures in a row.
+    pub(super) failures: u32,
+}
+
+/// How a face reaches its peer.
+#[derive(Debug)]
+pub(super) enum Conduit {
+    /// A connection, perhaps still opening.
+    Link {
+        link: Box<dyn Link>,
+        /// When opening has taken too long; `None` once it is open.
+        open_until: Option<Instant>,
+    },
+    /// Datagrams.
+    Udp(UdpPeer),
+    /// Nothing, until the connection is opened again.
+    Down { retry_at: Instant },
+}
+
+/// A peer of a UDP socket.
+#[derive(Debug)]
+pub(super) struct UdpPeer {
+    pub(super) port: usize,
+    pub(super) route: Route,
+    pub(super) batch: Batch,
+    /// Longest datagram that arrives unfragmented.
+    pub(super) path: usize,
+    /// When it was last heard.
+    pub(super) heard: Instant,
+}
+
+impl UdpPeer {
+    pub(super) fn new(
+        port: usize,
+        remote: SocketAddr,
+        local: Option<IpAddr>,
+        heard: Instant,
+    ) -> Self {
+        let route = Route { remote, local };
+        Self {
+            port,
+            route,
+            batch: Batch::default(),
+            path: path_to(remote),
+            heard,
+        }
+    }
+}
+
+/// A UDP socket.
+#[derive(Debug)]
+pub(super) struct Port {
+    pub(super) socket: UdpPort,
+    pub(super) used: PortUse,
+}
+
+/// Whose socket it is.
+#[derive(Debug)]
+pub(super) enum PortUse {
+    Connected(FaceId),
+    Shared {
+        listener: ListenerId,
+        peers: HashMap<SocketAddr, FaceId>,
+        /// It is bound to all addresses: answers must leave from the one that was asked.
+        wildcard: bool,
+    },
+}
+
+impl Face {
+    fn new(uri: FaceUri, conduit: Conduit, mtu: usize) -> Self {
+        Self {
+            uri,
+            upstream: false,
+            conduit,
+            counters: Counters::default(),
+            mtu,
+            is_up: false,
+            dirty: false,
+            unreachable_told: false,
+            waiting: 0,
+            addresses: Vec::new(),
+            failures: 0,
+        }
+    }
+
+    pub(super) fn over_link(uri: FaceUri, link: Box<dyn Link>) -> Self {
+        Self::new(
+            uri,
+            Conduit::Link {
+                link,
+                open_until: None,
+            },
+            LARGEST_FRAME_SENT,
+        )
+    }
+
+    pub(super) fn over_udp(uri: FaceUri, peer: UdpPeer, options: &DriverOptions) -> Self {
+        let mtu = frame_limit(peer.path, options);
+        Self::new(uri, Conduit::Udp(peer), mtu)
+    }
+
+    /// Gives a link that is not open yet this long.
+    pub(super) fn open_by(&mut self, until: Instant) {
+        if let Conduit::Link { link, open_until } = &mut self.conduit
+            && !link.is_open()
+        {
+            *open_until = Some(until);
+        }
+    }
+
+    /// When something is due even if nothing arrives.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match &self.conduit {
+            Conduit::Link { open_until, .. } => *open_until,
+            Conduit::Down { retry_at } => Some(*retry_at),
+            Conduit::Udp(_) => None,
+        }
+    }
+
+    pub(super) fn waits_to_write(&self) -> bool {
+        matches!(&self.conduit, Conduit::Link { link, .. } if link.is_open() && link.wants_write())
+    }
+
+    /// Since when an on-demand UDP face has heard nothing.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
+        match &self.conduit {
+            Conduit::Udp(peer) if !self.upstream => Some(peer.heard),
+            _ => None,
+        }
+    }
+
+    /// Something arrived: the peer is there.
+    pub(super) fn heard(&mut self) {
+        self.failures = 0;
+        self.unreachable_told = false;
+    }
+
+    pub(super) fn can_be_dialed(&self) -> bool {
+        !self.addresses.is_empty() || matches!(self.uri, FaceUri::Unix(_))
+    }
+
+    /// The address for the next attempt.
+    pub(super) fn next_address(&self) -> Option<SocketAddr> {
+        let attempt = self.failures.saturating_sub(1) as usize;
+        self.addresses
+            .get(attempt % self.addresses.len().max(1))
+            .copied()
+    }
+
+    /// One more failure; how long to wait before the next attempt.
+    pub(super) fn back_off(&mut self, options: &DriverOptions) -> Duration {
+        let doubled = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
+        self.failures = self.failures.saturating_add(1);
+        options
+            .reconnect_after
+            .saturating_mul(doubled)
+            .min(options.reconnect_after_at_most)
+    }
+
+    /// Looks again how much the path carries; `false` if it is no less than before.
+    pub(super) fn lower_path(&mut self) -> bool {
+        let Conduit::Udp(peer) = &mut self.conduit else {
+            return false;
+        };
+        let path = path_to(peer.route.remote);
+        if path >= peer.path {
+            return false;
+        }
+        peer.path = path;
+        let before = self.mtu;
+        self.mtu = self.mtu.min(path);
+        self.mtu < before
+    }
+}

@@ -1,0 +1,50 @@
+//! What a driver may use, and how long it waits.
+use recoup_transport::time::Duration;
+
+/// Bounds and times of a driver.
+#[derive(Clone, Debug)]
+pub struct DriverOptions {
+    /// How long connecting may take, handshakes included.
+    pub connect_timeout: Duration,
+    /// A connection that this side opened and that broke is opened again.
+    pub reconnect: bool,
+    /// Pause before the first new attempt; it doubles with each failure.
+    pub reconnect_after: Duration,
+    /// Longest pause between attempts.
+    pub reconnect_after_at_most: Duration,
+    /// Octets that may wait for one slow peer; what comes on top is dropped.
+    pub backlog_octets: usize,
+    /// Octets that may wait for all slow peers together.
+    pub backlog_total_octets: usize,
+    /// Octets asked for each direction of a UDP socket; the system may grant less.
+    pub socket_buffer_octets: usize,
+    /// Longest UDP frame; by default what the first link of the path carries in one piece.
+    pub udp_mtu: Option<usize>,
+    /// How long an on-demand UDP face may be silent before it is closed.
+    pub udp_idle: Duration,
+    /// Faces that peers may open, of all kinds together.
+    pub on_demand_faces: usize,
+    /// Faces in all.
+    pub faces: usize,
+    /// How late a timer may fire so that the system can save power; its own default is 50 µs.
+    pub timer_slack: Duration,
+}
+
+impl Default for DriverOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(5),
+            reconnect: true,
+            reconnect_after: Duration::from_millis(500),
+            reconnect_after_at_most: Duration::from_secs(10),
+            backlog_octets: 8 << 20,
+            backlog_total_octets: 32 << 20,
+            socket_buffer_octets: 4 << 20,
+            udp_mtu: None,
+            udp_idle: Duration::from_secs(120),
+            on_demand_faces: 1_024,
+            faces: 4_096,
+            timer_slack: Duration::from_micros(1),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! A face as the driver sees it: where it leads, what it carried, what it dropped and why it ended.
+pub mod uri;
+
+pub use recoup_forwarder::node::FaceId;
+pub use uri::{Authority, FaceUri, FaceUriError, Family};
+
+use recoup_transport::time::Duration;
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+/// Largest frame, in octets, that is sent: the limit on NDN packets, which NFD applies to the whole
+/// frame with its link header.
+pub const LARGEST_FRAME_SENT: usize = 8_800;
+
+/// Largest frame, in octets, that is accepted: a packet of 8,800 octets and a generous link header.
+pub const LARGEST_FRAME_RECEIVED: usize = 8_800 + 1_024;
+
+/// A face could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum FaceError {
+    /// The text is not a face.
+    #[error(transparent)]
+    Uri(#[from] FaceUriError),
+    /// The host's name did not lead to an address.
+    #[error("host \"{host}\" has no usable address{}", cause(.source))]
+    Resolve {
+        /// The host.
+        host: String,
+        /// What the resolver said; `None` if it only gave addresses of the other family.
+        source: Option<io::Error>,
+    },
+    /// The connection failed.
+    #[error("cannot connect to {uri}: {source}{}", connect_hint(.uri, .source))]
+    Connect {
+        /// Where to.
+        uri: FaceUri,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nobody answered in time.
+    #[error("cannot connect to {uri}: no answer within {after:?}")]
+    Timeout {
+        /// Where to.
+        uri: FaceUri,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection ended before it was usable.
+    #[error("cannot connect to {uri}: {reason}")]
+    Refused {
+        /// Where to.
+        uri: FaceUri,
+        /// Why.
+        reason: CloseReason,
+    },
+    /// Listening failed.
+    #[error("cannot listen on {uri}: {source}{}", listen_hint(.source))]
+    Listen {
+        /// Where.
+        uri: FaceUri,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// As many faces are open as the driver allows.
+    #[error("cannot open {uri}: {limit} faces are open already, which is the limit")]
+    TooMany {
+        /// Which face.
+        uri: FaceUri,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+fn cause(source: &Option<io::Error>) -> String {
+    source
+        .as_ref()
+        .map_or_else(String::new, |source| format!(": {source}"))
+}
+
+fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
+    match (uri, source.kind()) {
+        (FaceUri::Unix(_), ErrorKind::NotFound) => {
+            " (there is no such socket: is a forwarder running, and is this the path it listens on?)"
+        }
+        (FaceUri::Unix(_), ErrorKind::ConnectionRefused) => {
+            " (the socket is there, but nobody listens on it: the forwarder may have stopped)"
+        }
+        (FaceUri::Unix(_), ErrorKind::PermissionDenied) => {
+            " (you may not use this socket: ask for its group, or run as the user who owns it)"
+        }
+        (FaceUri::Memory(_), _) => " (nobody in this process listens under this name)",
+        (_, ErrorKind::ConnectionRefused) => " (nobody listens on that port)",
+        (_, ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => {
+            " (no route leads there: is the network up?)"
+        }
+        _ => "",
+    }
+}
+
+fn listen_hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::AddrInUse => " (another program listens there already)",
+        ErrorKind::PermissionDenied => {
+            " (ports below 1024, and folders of other users, need special rights)"
+        }
+        ErrorKind::AddrNotAvailable => " (this machine has no such address)",
+        ErrorKind::NotFound => " (the folder of the socket does not exist)",
+        _ => "",
+    }
+}
+
+/// Why a face ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CloseReason {
+    /// The peer closed the connection.
+    #[error("the peer closed the connection")]
+    Ended,
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    /// The peer sent what cannot be split into packets.
+    #[error("the peer sent octets that are no NDN packet: {0}")]
+    Garbage(String),
+    /// The peer announced a packet over the limit.
+    #[error("the peer sent a packet of {length} octets, more than the {limit} allowed")]
+    TooLong {
+        /// Octets announced.
+        length: usize,
+        /// Octets allowed.
+        limit: usize,
+    },
+    /// The WebSocket handshake or protocol failed.
+    #[error("WebSocket: {0}")]
+    WebSocket(String),
+    /// The connection was not usable in time.
+    #[error("the connection was not established in time")]
+    TooSlow,
+    /// Nothing arrived for as long as an on-demand face may be silent.
+    #[error("nothing arrived for {0:?}")]
+    Idle(Duration),
+    /// It was the longest silent of too many faces.
+    #[error("it was the longest silent of too many faces")]
+    Evicted,
+    /// This side closed it.
+    #[error("closed by this side")]
+    Closed,
+}
+
+impl From<io::Error> for CloseReason {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => Self::Ended,
+            _ => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+/// Why a frame was discarded by the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// A frame without octets, in either direction.
+    Empty,
+    /// To be sent, but longer than the face carries.
+    TooLong,
+    /// To be sent, but more octets wait already than the face, or the driver, may hold.
+    Backlog,
+    /// To be sent, but the system knows no way there.
+    Unreachable,
+    /// To be sent, but the face is not up, or went down while the frame waited.
+    Down,
+    /// To be sent, but there is no such face.
+    NoFace,
+    /// Received from a peer for whom no face was opened.
+    Unsolicited,
+    /// Received, but a WebSocket message of text.
+    Text,
+}
+
+impl DropReason {
+    /// Every reason, in the order of [`Counters::drops`].
+    pub const ALL: [Self; 8] = [
+        Self::Empty,
+        Self::TooLong,
+        Self::Backlog,
+        Self::Unreachable,
+        Self::Down,
+        Self::NoFace,
+        Self::Unsolicited,
+        Self::Text,
+    ];
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "empty",
+            Self::TooLong => "too-long",
+            Self::Backlog => "backlog",
+            Self::Unreachable => "unreachable",
+            Self::Down => "down",
+            Self::NoFace => "no-face",
+            Self::Unsolicited => "unsolicited",
+            Self::Text => "text",
+        })
+    }
+}
+
+/// What a face carried and dropped since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames received.
+    pub frames_in: u64,
+    /// Octets of the frames received.
+    pub octets_in: u64,
+    /// Frames handed to the operating system or waiting for it.
+    pub frames_out: u64,
+    /// Octets of those frames.
+    pub octets_out: u64,
+    /// Frames discarded, in the order of [`DropReason::ALL`].
+    pub drops: [u64; DropReason::ALL.len()],
+}
+
+impl Counters {
+    /// Frames discarded for `reason`.
+    pub fn dropped(&self, reason: DropReason) -> u64 {
+        self.drops[reason as usize]
+    }
+
+    /// Frames discarded for any reason.
+    pub fn dropped_total(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+
+    pub(crate) fn drop_frames(&mut self, reason: DropReason, frames: u64) {
+        self.drops[reason as usize] += frames;
+    }
+
+    pub(crate) fn received(&mut self, frame_len: usize) {
+        self.frames_in += 1;
+        self.octets_in += frame_len as u64;
+    }
+
+    pub(crate) fn sent(&mut self, frame_len: usize) {
+        self.frames_out += 1;
+        self.octets_out += frame_len as u64;
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.frames_in += other.frames_in;
+        self.octets_in += other.octets_in;
+        self.frames_out += other.frames_out;
+        self.octets_out += other.octets_out;
+        for (mine, theirs) in self.drops.iter_mut().zip(other.drops) {
+            *mine += theirs;
+        }
+    }
+}
+
+/// Something that happened to a face, for whoever watches the driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaceEvent {
+    /// Which face.
+    pub face: FaceId,
+    /// Where it leads.
+    pub uri: FaceUri,
+    /// What happened.
+    pub change: FaceChange,
+}
+
+/// What happened to a face.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaceChange {
+    /// It is usable.
+    Up,
+    /// It ended.
+    Down {
+        /// Why.
+        reason: CloseReason,
+        /// When the driver tries again; `None` if the face is gone for good.
+        retry: Option<Duration>,
+    },
+    /// The system reported that datagrams do not arrive; told once until something arrives again.
+    Unreachable(String),
+    /// The path carries only smaller frames from now on.
+    MtuLowered(usize),
+}
+
+impl fmt::Display for FaceEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { face, uri, change } = self;
+        write!(f, "face {} ({uri}) ", face.0)?;
+        match change {
+            FaceChange::Up => f.write_str("is up"),
+            FaceChange::Down {
+                reason,
+                retry: None,
+            } => write!(f, "is closed: {reason}"),
+            FaceChange::Down {
+                reason,
+                retry: Some(after),
+            } => {
+                write!(f, "is down: {reason}; next attempt in {after:?}")
+            }
+            FaceChange::Unreachable(why) => write!(f, "does not reach its peer: {why}"),
+            FaceChange::MtuLowered(mtu) => write!(f, "now carries frames up to {mtu} octets"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_drop_reason_has_its_own_counter() {
+        let mut counters = Counters::default();
+        for (index, reason) in DropReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, index);
+            counters.drop_frames(reason, index as u64 + 1);
+            assert_eq!(counters.dropped(reason), index as u64 + 1);
+        }
+        assert_eq!(counters.dropped_total(), 36);
+    }
+
+    #[test]
+    fn a_missing_forwarder_is_explained() {
+        let uri: FaceUri = "unix:///run/nfd/nfd.sock".parse().unwrap();
+        let error = FaceError::Connect {
+            uri,
+            source: ErrorKind::NotFound.into(),
+        };
+        assert!(error.to_string().contains("is a forwarder running"));
+    }
+}

@@ -1,0 +1,312 @@
+//! How a face is written: `udp://host:6363`, `tcp://host`, `unix:///run/nfd/nfd.sock`, …
+use super::FaceError;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Port of NDN over UDP and TCP, registered with IANA.
+pub const DEFAULT_PORT: u16 = 6363;
+/// Port of NDN over WebSocket, as NFD and ndnd listen on.
+pub const DEFAULT_WEBSOCKET_PORT: u16 = 9696;
+
+/// Which kinds of address a host name may stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// IPv4 or IPv6.
+    Any,
+    /// IPv4 only (`udp4`, `tcp4`).
+    V4,
+    /// IPv6 only (`udp6`, `tcp6`).
+    V6,
+}
+
+/// A host and a port, not yet resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Authority {
+    /// Name or address; an IPv6 address stands here without brackets.
+    pub host: String,
+    /// Port; 0 when listening means any.
+    pub port: u16,
+    /// Kinds of address allowed.
+    pub family: Family,
+}
+
+/// Where a face leads, or where to listen for peers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FaceUri {
+    /// `udp://host:port`, `udp4://…`, `udp6://…`: unicast datagrams.
+    Udp(Authority),
+    /// `tcp://host:port`, `tcp4://…`, `tcp6://…`.
+    Tcp(Authority),
+    /// `unix:///path/to/socket`: a Unix stream socket.
+    Unix(PathBuf),
+    /// `ws://host:port/path`.
+    WebSocket(Authority, String),
+    /// `memory://name`: another driver in this process.
+    Memory(String),
+}
+
+/// A face's text could not be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not a face: {reason}")]
+pub struct FaceUriError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws:// or memory:// \
+                       (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
+
+impl FromStr for FaceUri {
+    type Err = FaceUriError;
+
+    fn from_str(text: &str) -> Result<Self, FaceUriError> {
+        parse(text).map_err(|reason| FaceUriError {
+            text: text.chars().take(200).collect(),
+            reason,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<FaceUri, &'static str> {
+    let (scheme, rest) = text.split_once("://").ok_or(SCHEMES)?;
+    let authority = |family| authority(rest, DEFAULT_PORT, family);
+    match scheme {
+        "udp" => authority(Family::Any).map(FaceUri::Udp),
+        "udp4" => authority(Family::V4).map(FaceUri::Udp),
+        "udp6" => authority(Family::V6).map(FaceUri::Udp),
+        "tcp" => authority(Family::Any).map(FaceUri::Tcp),
+        "tcp4" => authority(Family::V4).map(FaceUri::Tcp),
+        "tcp6" => authority(Family::V6).map(FaceUri::Tcp),
+        "unix" => unix(rest),
+        "ws" => web_socket(rest),
+        "wss" => Err("encrypted WebSockets (wss) are not supported; use ws://"),
+        "memory" if rest.is_empty() => Err("a name is missing after memory://"),
+        "memory" => Ok(FaceUri::Memory(rest.to_owned())),
+        _ => Err(SCHEMES),
+    }
+}
+
+fn unix(path: &str) -> Result<FaceUri, &'static str> {
+    match path {
+        "" | "/" => Err("the path of the socket is missing after unix://"),
+        path if path.contains('\0') => Err("a path cannot contain a zero octet"),
+        path => Ok(FaceUri::Unix(PathBuf::from(path))),
+    }
+}
+
+fn web_socket(rest: &str) -> Result<FaceUri, &'static str> {
+    let (address, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
+    if path.bytes().any(|octet| octet <= b' ' || octet == 127) {
+        return Err("the path contains a space or a control character");
+    }
+    Ok(FaceUri::WebSocket(
+        authority(address, DEFAULT_WEBSOCKET_PORT, Family::Any)?,
+        path.to_owned(),
+    ))
+}
+
+fn authority(text: &str, default: u16, family: Family) -> Result<Authority, &'static str> {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => bracketed(rest)?,
+        None => match text.split_once(':') {
+            Some((_, port)) if port.contains(':') => {
+                return Err("an IPv6 address needs brackets: [::1]:6363");
+            }
+            Some((host, port)) => (host, Some(port)),
+            None => (text, None),
+        },
+    };
+    if host.is_empty() {
+        return Err("the host is missing");
+    }
+    if host
+        .bytes()
+        .any(|octet| octet <= b' ' || octet == 127 || octet == b'/' || octet == b'@')
+    {
+        return Err("the host contains a character that no host has");
+    }
+    let port = match port {
+        None => default,
+        Some(port) => port
+            .parse()
+            .map_err(|_| "the port must be a number from 0 to 65535")?,
+    };
+    Ok(Authority {
+        host: host.to_owned(),
+        port,
+        family,
+    })
+}
+
+fn bracketed(rest: &str) -> Result<(&str, Option<&str>), &'static str> {
+    let (host, after) = rest
+        .split_once(']')
+        .ok_or("the closing bracket is missing")?;
+    let bare = host.split_once('%').map_or(host, |(address, _)| address);
+    if bare.parse::<Ipv6Addr>().is_err() {
+        return Err("between the brackets must stand an IPv6 address");
+    }
+    match after.strip_prefix(':') {
+        Some(port) => Ok((host, Some(port))),
+        None if after.is_empty() => Ok((host, None)),
+        None => Err("after the bracket may only stand a colon and a port"),
+    }
+}
+
+impl fmt::Display for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl fmt::Display for FaceUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Udp(to) => write!(f, "udp{}://{to}", to.family.digit()),
+            Self::Tcp(to) => write!(f, "tcp{}://{to}", to.family.digit()),
+            Self::Unix(path) => write!(f, "unix://{}", path.display()),
+            Self::WebSocket(to, path) => write!(f, "ws://{to}{path}"),
+            Self::Memory(name) => write!(f, "memory://{name}"),
+        }
+    }
+}
+
+impl Family {
+    fn digit(self) -> &'static str {
+        match self {
+            Self::Any => "",
+            Self::V4 => "4",
+            Self::V6 => "6",
+        }
+    }
+
+    fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(_) => Self::V4,
+            IpAddr::V6(_) => Self::V6,
+        }
+    }
+
+    fn allows(self, address: &SocketAddr) -> bool {
+        match self {
+            Self::Any => true,
+            Self::V4 => address.is_ipv4(),
+            Self::V6 => address.is_ipv6(),
+        }
+    }
+}
+
+impl Authority {
+    /// The addresses that the host stands for, in the resolver's order. May wait for the resolver.
+    ///
+    /// # Errors
+    /// If the name is unknown or has no address of the family asked for.
+    pub fn resolve(&self) -> Result<Vec<SocketAddr>, FaceError> {
+        let unknown = |source| FaceError::Resolve {
+            host: self.host.clone(),
+            source: Some(source),
+        };
+        let all = (self.host.as_str(), self.port)
+            .to_socket_addrs()
+            .map_err(unknown)?;
+        let usable: Vec<_> = all.filter(|address| self.family.allows(address)).collect();
+        match usable.is_empty() {
+            true => Err(FaceError::Resolve {
+                host: self.host.clone(),
+                source: None,
+            }),
+            false => Ok(usable),
+        }
+    }
+}
+
+impl From<SocketAddr> for Authority {
+    fn from(address: SocketAddr) -> Self {
+        Self {
+            host: address.ip().to_canonical().to_string(),
+            port: address.port(),
+            family: Family::of(address.ip()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(text: &str) -> String {
+        text.parse::<FaceUri>().unwrap().to_string()
+    }
+
+    #[test]
+    fn every_kind_is_read_and_written_back() {
+        for text in [
+            "udp://example.net:6363",
+            "udp4://127.0.0.1:1",
+            "udp6://[::1]:6363",
+            "tcp4://10.0.0.1:65535",
+            "unix:///run/nfd/nfd.sock",
+            "ws://localhost:9696/",
+            "ws://[fe80::1]:80/a/b?c=d",
+            "memory://pair",
+        ] {
+            assert_eq!(round(text), text);
+        }
+    }
+
+    #[test]
+    fn ports_have_defaults() {
+        assert_eq!(round("udp://example.net"), "udp://example.net:6363");
+        assert_eq!(round("tcp6://[::1]/"), "tcp6://[::1]:6363");
+        assert_eq!(round("ws://example.net"), "ws://example.net:9696/");
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_reason() {
+        for text in [
+            "",
+            "udp",
+            "udp:/x",
+            "http://x",
+            "udp://",
+            "udp://:1",
+            "udp://a:b",
+            "udp://a:70000",
+            "udp://::1",
+            "udp://[::1",
+            "udp://[::1]6",
+            "udp://[host]:1",
+            "udp://a b",
+            "unix://",
+            "wss://a",
+            "ws://a/ b",
+            "memory://",
+            "udp://a@b:1",
+        ] {
+            let error = text.parse::<FaceUri>().unwrap_err();
+            assert!(error.to_string().contains(text), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_family_filters_addresses() {
+        let to = |family| Authority {
+            host: "127.0.0.1".into(),
+            port: 1,
+            family,
+        };
+        assert_eq!(to(Family::V4).resolve().unwrap().len(), 1);
+        assert!(matches!(
+            to(Family::V6).resolve(),
+            Err(FaceError::Resolve { source: None, .. })
+        ));
+    }
+}

@@ -1,0 +1,56 @@
+//! What the driver needs of a connection with exactly one peer.
+use crate::face::{CloseReason, Counters, DropReason};
+use bytes::Bytes;
+use std::fmt::Debug;
+use std::os::fd::BorrowedFd;
+
+/// What a link hands to the driver, and the read buffer that all links share.
+#[derive(Debug, Default)]
+pub(crate) struct Intake {
+    /// Frames received, in order.
+    pub(crate) frames: Vec<Bytes>,
+    /// Discarded on the way.
+    pub(crate) counters: Counters,
+    /// Scratch: what a stream reads into.
+    pub(crate) buffer: Vec<u8>,
+    /// Scratch: where frames end in the buffer.
+    pub(crate) ends: Vec<usize>,
+}
+
+impl Intake {
+    pub(crate) fn discard(&mut self, reason: DropReason) {
+        self.counters.drop_frames(reason, 1);
+    }
+}
+
+/// A connection with one peer: stream, WebSocket or in-process pair. Nothing here ever waits.
+///
+/// A link begins opening or open, and ends with the first error; it is used no more after that.
+pub(crate) trait Link: Debug + Send {
+    /// To be waited on.
+    fn fd(&self) -> BorrowedFd<'_>;
+
+    /// The connection is established: frames can be sent.
+    fn is_open(&self) -> bool;
+
+    /// The link should be told when the descriptor becomes writable.
+    fn wants_write(&self) -> bool;
+
+    /// There is more to receive that waiting on the descriptor would not announce.
+    fn has_more(&self) -> bool {
+        false
+    }
+
+    /// The descriptor is ready: goes on opening, or receives what has arrived, up to a bound. What
+    /// arrived before an error is in the intake.
+    fn receive(&mut self, intake: &mut Intake) -> Result<(), CloseReason>;
+
+    /// Takes a frame to be sent at the next flush, or at once if many octets wait for it.
+    fn push(&mut self, frame: Bytes) -> Result<(), DropReason>;
+
+    /// Sends as much as the peer takes; the rest is kept.
+    fn flush(&mut self) -> Result<(), CloseReason>;
+
+    /// Octets taken and not sent.
+    fn waiting_octets(&self) -> usize;
+}

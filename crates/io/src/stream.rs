@@ -1,0 +1,346 @@
+//! Frames over an octet stream (TCP, Unix): packets follow each other without further framing.
+pub(crate) mod backlog;
+
+use crate::face::{CloseReason, DropReason, LARGEST_FRAME_RECEIVED};
+use crate::link::{Intake, Link};
+use backlog::Backlog;
+use bytes::Bytes;
+use recoup_packet::tlv::{self, typ};
+use recoup_transport::time::Duration;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use socket2::Socket;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Octets read at a time.
+const READ_OCTETS: usize = 256 * 1024;
+/// Reads per wake-up.
+const READS: usize = 4;
+
+/// A stream with one peer.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    socket: Socket,
+    connecting: bool,
+    /// Beginning of a frame whose end has not arrived: shorter than the largest frame.
+    tail: Vec<u8>,
+    backlog: Backlog,
+    broken: Option<CloseReason>,
+}
+
+impl Stream {
+    /// A stream over a non-blocking socket, connected or about to be. At most `waiting_limit` octets
+    /// wait for a slow peer.
+    pub(crate) fn new(socket: Socket, connecting: bool, waiting_limit: usize) -> Self {
+        let backlog = Backlog::new(waiting_limit);
+        Self {
+            socket,
+            connecting,
+            tail: Vec::new(),
+            backlog,
+            broken: None,
+        }
+    }
+
+    fn read(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
+        for _ in 0..READS {
+            intake.buffer.clear();
+            intake.buffer.reserve_exact(READ_OCTETS);
+            intake.buffer.append(&mut self.tail);
+            let room = intake.buffer.capacity() - intake.buffer.len();
+            let read = match read_some(&self.socket, &mut intake.buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error.into()),
+                Ok(0) => return Err(CloseReason::Ended),
+                Ok(read) => read,
+            };
+            split(intake, &mut self.tail)?;
+            if read < room {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Link for Stream {
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn is_open(&self) -> bool {
+        !self.connecting
+    }
+
+    fn wants_write(&self) -> bool {
+        self.connecting || self.backlog.is_stalled()
+    }
+
+    fn receive(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
+        if self.connecting {
+            self.connecting = !is_connected(&self.socket)?;
+            return Ok(());
+        }
+        self.read(intake)
+    }
+
+    fn push(&mut self, frame: Bytes) -> Result<(), DropReason> {
+        self.backlog.push(frame)?;
+        if self.backlog.is_large() {
+            self.broken = self
+                .backlog
+                .write_to(&self.socket)
+                .err()
+                .map(CloseReason::from);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), CloseReason> {
+        match self.broken.take() {
+            Some(reason) => Err(reason),
+            None => Ok(self.backlog.write_to(&self.socket)?),
+        }
+    }
+
+    fn waiting_octets(&self) -> usize {
+        self.backlog.octets()
+    }
+}
+
+fn read_some(socket: &Socket, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let read = || rustix::io::read(socket, rustix::buffer::spare_capacity(&mut *buffer));
+    Ok(rustix::io::retry_on_intr(read)?)
+}
+
+/// Hands out the whole frames in the intake's buffer, and leaves the beginning of the next in `tail`.
+fn split(intake: &mut Intake, tail: &mut Vec<u8>) -> Result<(), CloseReason> {
+    intake.ends.clear();
+    let result = ends(&intake.buffer, &mut intake.ends);
+    let complete = intake.ends.last().copied().unwrap_or(0);
+    tail.extend_from_slice(intake.buffer.get(complete..).unwrap_or_default());
+    let chunk = chunk(&mut intake.buffer, complete);
+    let mut start = 0;
+    for &end in &intake.ends {
+        intake.frames.push(chunk.slice(start..end));
+        start = end;
+    }
+    result
+}
+
+/// Finds where the frames in `octets` end, as far as they are complete.
+fn ends(octets: &[u8], ends: &mut Vec<usize>) -> Result<(), CloseReason> {
+    let mut rest = octets;
+    while let Some(length) = frame_length(rest)? {
+        let Some(after) = rest.get(length..) else {
+            return Ok(());
+        };
+        rest = after;
+        ends.push(octets.len() - rest.len());
+    }
+    Ok(())
+}
+
+/// The first `length` octets of the buffer. A well filled buffer is given away, one with little in it
+/// is copied from, so that a frame kept for long does not pin a large buffer.
+fn chunk(buffer: &mut Vec<u8>, length: usize) -> Bytes {
+    if length < READ_OCTETS / 2 {
+        return Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default());
+    }
+    buffer.truncate(length);
+    Bytes::from(std::mem::take(buffer))
+}
+
+/// Length of the frame at the start of `octets`; `None` if too little of it has arrived to tell.
+fn frame_length(octets: &[u8]) -> Result<Option<usize>, CloseReason> {
+    let Some(&first) = octets.first() else {
+        return Ok(None);
+    };
+    if ![typ::INTEREST, typ::DATA, typ::LP_PACKET].contains(&u64::from(first)) {
+        return Err(CloseReason::Garbage(format!(
+            "it begins with 0x{first:02x}"
+        )));
+    }
+    match tlv::frame_len(octets) {
+        Err(error) => Err(CloseReason::Garbage(error.to_string())),
+        Ok(Some(length)) if length > LARGEST_FRAME_RECEIVED => Err(CloseReason::TooLong {
+            length,
+            limit: LARGEST_FRAME_RECEIVED,
+        }),
+        Ok(length) => Ok(length),
+    }
+}
+
+/// Starts connecting, without waiting. The result is told by [`is_connected`] once the socket is
+/// writable.
+pub(crate) fn dial(socket: &Socket, address: &socket2::SockAddr) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    match socket.connect(address) {
+        Err(error) if error.raw_os_error() != Some(Errno::INPROGRESS.raw_os_error()) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether connecting succeeded; `false` if it still goes on.
+pub(crate) fn is_connected(socket: &Socket) -> io::Result<bool> {
+    if let Some(error) = socket.take_error()? {
+        return Err(error);
+    }
+    match socket.peer_addr() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotConnected => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits until the descriptor is readable, or writable if `write`, or the time is over (`false`).
+pub(crate) fn wait(fd: BorrowedFd<'_>, write: bool, timeout: Duration) -> io::Result<bool> {
+    let flags = if write {
+        PollFlags::IN | PollFlags::OUT
+    } else {
+        PollFlags::IN
+    };
+    let timeout = timeout.try_into().map_err(|_| ErrorKind::InvalidInput)?;
+    match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::{Domain, Type};
+    use std::io::Write;
+
+    /// A Data-shaped frame with `length` octets of value.
+    fn frame(length: usize) -> Vec<u8> {
+        let mut octets = Vec::new();
+        tlv::put_tlv(&mut octets, typ::DATA, &vec![0xAB; length]);
+        octets
+    }
+
+    fn pair(limit: usize) -> (Stream, Socket) {
+        let (ours, theirs) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
+        ours.set_nonblocking(true).unwrap();
+        (Stream::new(ours, false, limit), theirs)
+    }
+
+    fn lengths(intake: &Intake) -> Vec<usize> {
+        intake.frames.iter().map(Bytes::len).collect()
+    }
+
+    #[test]
+    fn frames_are_found_however_the_stream_is_cut() {
+        let wire: Vec<u8> = [0, 1, 252, 253, 8_790]
+            .into_iter()
+            .flat_map(frame)
+            .collect();
+        for cut in [1, 2, 3, 7, 256, 1_000, wire.len()] {
+            let (mut stream, mut peer) = pair(1 << 20);
+            let mut intake = Intake::default();
+            for part in wire.chunks(cut) {
+                peer.write_all(part).unwrap();
+                stream.receive(&mut intake).unwrap();
+            }
+            assert_eq!(lengths(&intake), [2, 3, 254, 257, 8_794]);
+            assert_eq!(intake.frames.concat(), wire);
+            assert!(stream.tail.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_full_buffer_is_handed_out_without_losing_the_frame_that_it_cuts() {
+        let (mut stream, mut peer) = pair(1 << 20);
+        socket2::SockRef::from(&peer)
+            .set_send_buffer_size(4 << 20)
+            .unwrap();
+        let wire = frame(8_000).repeat(100);
+        let sender = std::thread::spawn(move || peer.write_all(&wire).map(|()| peer));
+        let mut intake = Intake::default();
+        while intake.frames.len() < 100 {
+            wait(stream.fd(), false, Duration::from_secs(5)).unwrap();
+            stream.receive(&mut intake).unwrap();
+        }
+        assert_eq!(intake.frames.concat(), frame(8_000).repeat(100));
+        drop(sender.join().unwrap().unwrap());
+        assert_eq!(stream.receive(&mut intake), Err(CloseReason::Ended));
+    }
+
+    #[test]
+    fn what_came_before_garbage_is_delivered_and_garbage_ends_the_face() {
+        let (mut stream, mut peer) = pair(1 << 20);
+        peer.write_all(&[frame(5), b"GET / HTTP/1.1".to_vec()].concat())
+            .unwrap();
+        let mut intake = Intake::default();
+        let error = stream.receive(&mut intake).unwrap_err();
+        assert_eq!(lengths(&intake), [7]);
+        assert_eq!(error, CloseReason::Garbage("it begins with 0x47".into()));
+    }
+
+    #[test]
+    fn a_frame_announced_too_long_ends_the_face_before_it_arrives() {
+        for header in [
+            &[6, 253, 0x27, 0x00][..],
+            &[6, 254, 1, 0, 0, 0],
+            &[6, 255, 255, 0, 0, 0, 0, 0, 0, 0],
+        ] {
+            let (mut stream, mut peer) = pair(1 << 20);
+            peer.write_all(header).unwrap();
+            let error = stream.receive(&mut Intake::default()).unwrap_err();
+            assert!(
+                matches!(error, CloseReason::TooLong { .. } | CloseReason::Garbage(_)),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_peer_that_never_finishes_a_frame_holds_little_memory() {
+        let (mut stream, mut peer) = pair(1 << 20);
+        let mut intake = Intake::default();
+        for octet in frame(8_000).iter().take(7_999) {
+            peer.write_all(&[*octet]).unwrap();
+            stream.receive(&mut intake).unwrap();
+        }
+        assert!(intake.frames.is_empty());
+        assert!(stream.tail.capacity() < 2 * LARGEST_FRAME_RECEIVED);
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_costs_frames_and_never_blocks() {
+        let (mut stream, mut peer) = pair(1 << 20);
+        let (mut sent, mut dropped) = (0, 0);
+        for _ in 0..1_000 {
+            match stream.push(frame(8_000).into()) {
+                Ok(()) => sent += 1,
+                Err(reason) => {
+                    assert_eq!(reason, DropReason::Backlog);
+                    dropped += 1;
+                }
+            }
+            stream.flush().unwrap();
+        }
+        assert!(dropped > 100 && stream.waiting_octets() <= 1 << 20);
+        let mut intake = Intake::default();
+        peer.set_nonblocking(true).unwrap();
+        let mut reader = Stream::new(peer.try_clone().unwrap(), false, 0);
+        while intake.frames.len() < sent {
+            stream.flush().unwrap();
+            reader.receive(&mut intake).unwrap();
+        }
+        assert!(intake.frames.iter().all(|f| **f == frame(8_000)));
+        assert_eq!(stream.waiting_octets(), 0);
+        let _ = peer.flush();
+    }
+
+    #[test]
+    fn writing_to_a_peer_that_is_gone_ends_the_face() {
+        let (mut stream, peer) = pair(1 << 20);
+        drop(peer);
+        stream.push(frame(1).into()).unwrap();
+        assert_eq!(stream.flush(), Err(CloseReason::Ended));
+    }
+}

@@ -1,0 +1,118 @@
+//! What waits to be written to a stream: a bound in octets, never a wait, never a lost half frame.
+use crate::face::DropReason;
+use bytes::{Buf, Bytes};
+use socket2::Socket;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice};
+
+/// Frames per system call.
+const SLICES: usize = 128;
+/// So many fresh octets are worth a system call of their own.
+const LARGE_OCTETS: usize = 256 * 1024;
+
+/// Octets on their way to a stream socket.
+///
+/// Frames of this turn are kept as they are; what the socket does not take is copied together, so
+/// that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    stalled: VecDeque<u8>,
+    fresh: VecDeque<Bytes>,
+    fresh_octets: usize,
+    limit: usize,
+}
+
+impl Backlog {
+    /// Holds up to `limit` octets.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            stalled: VecDeque::new(),
+            fresh: VecDeque::new(),
+            fresh_octets: 0,
+            limit,
+        }
+    }
+
+    /// Octets that wait.
+    pub(crate) fn octets(&self) -> usize {
+        self.stalled.len() + self.fresh_octets
+    }
+
+    /// The socket was full at the last attempt.
+    pub(crate) fn is_stalled(&self) -> bool {
+        !self.stalled.is_empty()
+    }
+
+    /// Writing now is worth it.
+    pub(crate) fn is_large(&self) -> bool {
+        self.fresh_octets >= LARGE_OCTETS
+    }
+
+    /// Takes a whole frame or, over the limit, nothing of it.
+    pub(crate) fn push(&mut self, frame: Bytes) -> Result<(), DropReason> {
+        if self.octets() + frame.len() > self.limit {
+            return Err(DropReason::Backlog);
+        }
+        self.fresh_octets += frame.len();
+        self.fresh.push_back(frame);
+        Ok(())
+    }
+
+    /// Writes what the socket takes.
+    pub(crate) fn write_to(&mut self, socket: &Socket) -> io::Result<()> {
+        while self.octets() > 0 {
+            match self.write_once(socket) {
+                Ok(written) => self.advance(written),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.stall();
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // A backlog that was large gives its memory back.
+        self.stalled.shrink_to(LARGE_OCTETS);
+        Ok(())
+    }
+
+    fn write_once(&self, socket: &Socket) -> io::Result<usize> {
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let (first, second) = self.stalled.as_slices();
+        let octets = [first, second]
+            .into_iter()
+            .chain(self.fresh.iter().map(|frame| &frame[..]));
+        let mut used = 0;
+        for (slice, octets) in slices
+            .iter_mut()
+            .zip(octets.filter(|octets| !octets.is_empty()))
+        {
+            *slice = IoSlice::new(octets);
+            used += 1;
+        }
+        socket.send_vectored(slices.get(..used).unwrap_or_default())
+    }
+
+    fn advance(&mut self, written: usize) {
+        let stalled = written.min(self.stalled.len());
+        self.stalled.drain(..stalled);
+        let mut rest = written - stalled;
+        self.fresh_octets -= rest;
+        while let Some(frame) = self.fresh.front_mut() {
+            if rest < frame.len() {
+                frame.advance(rest);
+                return;
+            }
+            rest -= frame.len();
+            self.fresh.pop_front();
+        }
+    }
+
+    fn stall(&mut self) {
+        self.stalled.reserve(self.fresh_octets);
+        for frame in self.fresh.drain(..) {
+            self.stalled.extend(&frame[..]);
+        }
+        self.fresh_octets = 0;
+    }
+}
