@@ -313,11 +313,22 @@ fn timers_fire_on_time_and_wakers_interrupt() {
 #[test]
 fn what_the_machine_tells_its_applications_owner_is_handed_on() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
-    let content = AppOutput::Content { segment: 3, content: Bytes::from_static(b"hello") };
-    machine.outputs.push_back(Output::App { app: AppId(7), output: content });
+    let content = AppOutput::Content {
+        segment: 3,
+        content: Bytes::from_static(b"hello"),
+    };
+    machine.outputs.push_back(Output::App {
+        app: AppId(7),
+        output: content,
+    });
     let mut told = Vec::new();
-    driver.turn(&mut machine, &mut |_, app, output| told.push((app, output))).unwrap();
-    assert!(matches!(told[..], [(AppId(7), AppOutput::Content { segment: 3, .. })]));
+    driver
+        .turn(&mut machine, &mut |_, app, output| told.push((app, output)))
+        .unwrap();
+    assert!(matches!(
+        told[..],
+        [(AppId(7), AppOutput::Content { segment: 3, .. })]
+    ));
 }
 
 #[test]
