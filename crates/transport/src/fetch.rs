@@ -241,13 +241,12 @@ impl Fetch {
     fn on_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
         match &mut self.phase {
             Phase::Discovering(discovery) => {
-                if discovery.on_nack(now, &interest.name, reason) {
-                    let event = Event::Nacked {
-                        segment: None,
-                        reason,
-                    };
-                    self.outputs.push_back(AppOutput::Event(event));
-                }
+                let ours = discovery.on_nack(now, &interest.name, reason);
+                let event = Event::Nacked {
+                    segment: None,
+                    reason,
+                };
+                self.outputs.extend(ours.then_some(AppOutput::Event(event)));
             }
             Phase::Transferring(transfer) => {
                 transfer.on_nack(&mut self.config, now, interest, reason, &mut self.outputs);

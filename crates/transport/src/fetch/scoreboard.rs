@@ -26,6 +26,8 @@ pub(crate) struct Slot {
     pub(crate) transmissions: u32,
     /// Place of the last transmission among all transmissions.
     pub(crate) order: u64,
+    /// Place of the last transmission that was judged lost and not proved otherwise.
+    pub(crate) lost_order: Option<u64>,
     /// When it was asked for first.
     pub(crate) first_sent: Instant,
     /// When it was asked for last.
@@ -37,6 +39,7 @@ impl Slot {
         state: State::Received,
         transmissions: 0,
         order: 0,
+        lost_order: None,
         first_sent: Instant::ZERO,
         sent: Instant::ZERO,
     };
@@ -143,6 +146,7 @@ impl Scoreboard {
                 state,
                 transmissions: 1,
                 order,
+                lost_order: None,
                 first_sent: now,
                 sent: now,
             });
@@ -196,6 +200,7 @@ impl Scoreboard {
             return false;
         };
         slot.state = State::Queued;
+        slot.lost_order = Some(slot.order);
         self.in_flight -= 1;
         self.queue.insert(segment)
     }
@@ -338,7 +343,7 @@ mod tests {
     #[test]
     fn a_held_range_longer_than_the_board_is_taken_piece_by_piece() {
         let long = Scoreboard::SPAN * 3;
-        let mut board = Scoreboard::new(0, [1..long]);
+        let mut board = Scoreboard::new(0, std::iter::once(1..long));
         board.send(0, T);
         assert!(board.is_full());
         board.receive(0);

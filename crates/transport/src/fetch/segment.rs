@@ -426,10 +426,12 @@ impl Transfer {
         slot: &Slot,
         outputs: &mut Outputs,
     ) {
-        let rtt = now.since(slot.sent);
-        let too_soon = slot.transmissions > 1 && self.min_rtt.is_some_and(|min| rtt < min / 2);
+        let Some(lost) = slot.lost_order else { return };
+        let too_soon = self
+            .min_rtt
+            .is_some_and(|min| now.since(slot.sent) < min / 2);
         if slot.is_queued() || too_soon {
-            config.congestion.on_spurious(now, slot.order);
+            config.congestion.on_spurious(now, lost);
             emit(outputs, Event::Spurious { segment });
         }
     }
@@ -520,9 +522,15 @@ impl Transfer {
         let Some(end) = self.end.last().and_then(|last| last.checked_add(1)) else {
             return;
         };
-        let Self { board, timers, .. } = self;
+        let Self {
+            board,
+            timers,
+            sampler,
+            ..
+        } = self;
         board.truncate(end, |segment| {
             timers.cancel(timer(segment));
+            sampler.on_abandoned(segment);
         });
         self.setbacks.retain(|segment, _| *segment < end);
         if self
