@@ -89,7 +89,10 @@ fn forwarder(neighbour: &Neighbour, room: &Room) -> Outcome<(Running, String)> {
     fs::write(&configuration, (neighbour.configuration)(&socket))
         .map_err(|error| error.to_string())?;
     let mut command = Command::new(&neighbour.forwarder);
-    command.args(neighbour.forwarder_words).arg(&configuration);
+    command
+        .args(neighbour.forwarder_words)
+        .arg(&configuration)
+        .env("HOME", room.folder());
     let mut running = Running::start(&mut command, &room.path("forwarder"))?;
     running.settle()?;
     Ok((running, format!("unix://{}", socket.display())))
@@ -143,7 +146,8 @@ fn nfd(notes: &mut Vec<String>) -> Option<Neighbour> {
             .replace("{ ", "{\n")
         },
         forwarder_words: &["--config"],
-        producer_words: &[],
+        // Without this it signs with whatever key its user has; the others sign with a digest.
+        producer_words: &["-S", "id:/localhost/identity/digest-sha256"],
         consumer_words: &[],
     })
 }
