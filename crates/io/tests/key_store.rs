@@ -328,6 +328,11 @@ fn a_damaged_key_chain_is_an_error_and_a_missing_one_is_none() {
     fs::write(folder.path().join("pib.db"), "no database").unwrap();
     let error = store.list().unwrap_err();
     assert!(matches!(error, KeyStoreError::KeyChain { .. }), "{error}");
+    store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
+    assert!(
+        store.signer("/alice").is_ok(),
+        "the store's own keys stay usable"
+    );
 }
 
 #[test]
