@@ -10,6 +10,7 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{
     DigestSigner, EcdsaSigner, KeyLocator, PublicKey, SignatureType, Signer, sha256,
 };
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
