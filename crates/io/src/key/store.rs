@@ -275,10 +275,8 @@ impl KeyStore {
 
     fn not_found(&self, which: &str) -> KeyStoreError {
         let names = self.list().unwrap_or_default();
-        let names: Vec<_> = names
-            .iter()
-            .map(|entry| entry.identity().to_string())
-            .collect();
+        let identities = names.iter().map(|entry| entry.identity().to_string());
+        let names: Vec<_> = identities.collect::<BTreeSet<_>>().into_iter().collect();
         let known = match &names[..] {
             [] => "there are no keys yet: make one with `recoup key new`".into(),
             names => format!("there are keys of {}", names.join(", ")),
