@@ -314,16 +314,14 @@ impl UdpPort {
 impl Sent {
     fn note(&mut self, result: io::Result<()>, datagrams: usize) {
         let Err(error) = result else { return };
-        match quinn_udp::is_msg_size_err(&error) {
-            true => {
-                self.too_long += datagrams;
-                self.path_shrank = true;
-            }
-            // Datagrams that meet a full socket halfway through a batch are lost with the others.
-            false => {
-                self.unreachable += datagrams;
-                self.error = Some(error.kind());
-            }
+        if quinn_udp::is_msg_size_err(&error) {
+            self.too_long += datagrams;
+            self.path_shrank = true;
+        } else if error.kind() == ErrorKind::WouldBlock {
+            self.backlog += datagrams;
+        } else {
+            self.unreachable += datagrams;
+            self.error = Some(error.kind());
         }
     }
 }
@@ -352,6 +350,8 @@ fn allow_fragmentation(socket: &UdpSocket) -> io::Result<()> {
         }
         SocketAddr::V6(_) => {
             sockopt::set_ipv6_mtu_discover(socket, sockopt::Ipv6PathMtuDiscovery::WANT)?;
+            // For IPv4 peers of a socket that has both families.
+            let _ = sockopt::set_ip_mtu_discover(socket, sockopt::Ipv4PathMtuDiscovery::WANT);
         }
     }
     Ok(())
