@@ -171,8 +171,7 @@ fn an_interest_has_the_elements_of_the_specification() {
     );
     assert_eq!(interest.lifetime, Some(Duration::from_millis(30_369)));
     let odd = Interest::decode(valid("interest-odd-components")).unwrap();
-    let uri =
-        "/.../...../65535=%FF%00/9=.../50=%00%01/seq=3/off=4294967296/t=18446744073709551615";
+    let uri = "/.../...../65535=%FF%00/9=.../50=%00%01/seq=3/off=4294967296/t=18446744073709551615";
     assert_eq!(odd.name.to_string(), uri);
     assert_eq!(uri.parse::<Name>(), Ok(odd.name));
 }
