@@ -1,2 +1,41 @@
 //! The `recoup` command.
-fn main() {}
+mod command;
+mod demo;
+mod error;
+mod fetch;
+mod format;
+mod generate;
+mod key;
+mod output;
+mod picture;
+mod ping;
+mod progress;
+mod serve;
+mod session;
+mod statistic;
+mod stop;
+mod tally;
+mod trust;
+mod value;
+
+use clap::Parser;
+use command::{Cli, Command};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Fetch(args) => fetch::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Key(args) => key::run(&args),
+        Command::Ping(args) => ping::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Generate(args) => generate::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell();
+            failure.code()
+        }
+    }
+}

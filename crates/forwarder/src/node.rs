@@ -139,6 +139,21 @@ pub struct Node {
     outputs: VecDeque<Output>,
 }
 
+/// In the place of an application that was taken away.
+struct Gone;
+
+impl Application for Gone {
+    fn handle(&mut self, _now: Instant, _input: AppInput) {}
+
+    fn poll(&mut self, _now: Instant) -> Option<AppOutput> {
+        None
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
 /// Octets asked from the allocator at a time for outgoing Interests.
 const POOL_BYTES: usize = 64 * 1024;
 
@@ -164,6 +179,21 @@ impl Node {
             prefixes,
         });
         AppId(self.applications.len() as u32 - 1)
+    }
+
+    /// Takes an application away, with everything that it wanted and was not handed out. Its number may
+    /// be given to another.
+    pub fn detach(&mut self, app: AppId) {
+        self.outputs
+            .retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
+        let place = app.0 as usize;
+        if place + 1 == self.applications.len() {
+            self.applications.pop();
+        } else if let Some(attached) = self.applications.get_mut(place) {
+            attached.application = Box::new(Gone);
+            attached.prefixes.clear();
+        }
+        self.turn = 0;
     }
 
     /// One thing happened.

@@ -1,5 +1,4 @@
 //! The real world: clock, sockets, files, configuration, key store and forwarder management.
-mod buffer;
 pub mod clock;
 pub mod config;
 pub mod driver;
@@ -7,7 +6,9 @@ pub mod emulate;
 pub mod entropy;
 pub mod face;
 pub mod key;
+pub mod library;
 mod link;
+pub mod management;
 pub mod memory;
 pub mod part;
 pub mod source;

@@ -255,7 +255,11 @@ impl Parts {
     }
 
     fn read_signature_info(&mut self, info: &Tlv<'_>) -> Result<(), DecodeError> {
-        SignatureInfo::read(&mut info.reader())?;
+        SignatureInfo::decode(info.value).map_err(|malformed| DecodeError {
+            offset: info.value_offset + malformed.offset,
+            typ: Some(info.typ),
+            expected: malformed.expected,
+        })?;
         self.info = info.range().into();
         Ok(())
     }

@@ -10,7 +10,6 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{
     DigestSigner, EcdsaSigner, KeyLocator, PublicKey, SignatureType, Signer, sha256,
 };
-use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -237,20 +236,14 @@ impl KeyStore {
         let Ok(name) = which.parse::<Name>() else {
             return Ok(None);
         };
-        let find = |entries: Vec<KeyEntry>| {
-            let of_key = |entry: &&KeyEntry| entry.name.is_prefix_of(&name);
-            let of_identity = |entry: &&KeyEntry| entry.is_default && entry.identity() == name;
-            entries
-                .iter()
-                .find(of_key)
-                .or_else(|| entries.iter().find(of_identity))
-                .cloned()
-        };
-        // A key chain that cannot be read must not stand in the way of the store's own keys.
-        match (find(self.list_own()?), &self.key_chain) {
-            (None, Some(folder)) => Ok(find(key_chain::list(folder)?)),
-            (found, _) => Ok(found),
-        }
+        let entries = self.list()?;
+        let of_key = |entry: &&KeyEntry| entry.name.is_prefix_of(&name);
+        let of_identity = |entry: &&KeyEntry| entry.is_default && entry.identity() == name;
+        Ok(entries
+            .iter()
+            .find(of_key)
+            .or_else(|| entries.iter().find(of_identity))
+            .cloned())
     }
 
     /// The private key that `which` names or that its file holds, with name and certificate where they are known.
@@ -275,8 +268,10 @@ impl KeyStore {
 
     fn not_found(&self, which: &str) -> KeyStoreError {
         let names = self.list().unwrap_or_default();
-        let identities = names.iter().map(|entry| entry.identity().to_string());
-        let names: Vec<_> = identities.collect::<BTreeSet<_>>().into_iter().collect();
+        let names: Vec<_> = names
+            .iter()
+            .map(|entry| entry.identity().to_string())
+            .collect();
         let known = match &names[..] {
             [] => "there are no keys yet: make one with `recoup key new`".into(),
             names => format!("there are keys of {}", names.join(", ")),
@@ -396,22 +391,25 @@ fn read_entry(path: &Path) -> Result<KeyEntry, KeyStoreError> {
     })
 }
 
-/// An identity's newest key is its default: by its certificate's version, then by its file's time.
+/// An identity's newest key is its default.
 fn mark_defaults(entries: &mut [KeyEntry]) {
-    let age = |(index, entry): (usize, &KeyEntry)| {
-        let version = entry
+    let age = |entry: &KeyEntry| {
+        let last = entry
             .certificate
             .as_ref()
             .and_then(|data| data.name().last()?.is_version());
         let (Origin::Store(path) | Origin::KeyChain(path)) = &entry.origin;
-        let modified = fs::metadata(path).and_then(|data| data.modified()).ok();
-        (entry.identity(), version, modified, index)
+        (
+            last,
+            fs::metadata(path).and_then(|data| data.modified()).ok(),
+        )
     };
-    let mut ages: Vec<_> = entries.iter().enumerate().map(age).collect();
-    ages.sort();
-    for (at, (identity, .., index)) in ages.iter().enumerate() {
-        let newest = ages.get(at + 1).is_none_or(|(next, ..)| next != identity);
-        entries[*index].is_default = newest;
+    for index in 0..entries.len() {
+        let (identity, own) = (entries[index].identity(), age(&entries[index]));
+        let beaten = entries.iter().enumerate().any(|(other, entry)| {
+            other != index && entry.identity() == identity && (age(entry), other) > (own, index)
+        });
+        entries[index].is_default = !beaten;
     }
 }
 

@@ -7,17 +7,13 @@ use std::io::{self, ErrorKind, IoSlice};
 
 /// Frames per system call.
 const SLICES: usize = 128;
-/// Frames kept as they are while the socket is full.
-const KEPT: usize = 128;
-/// More memory than this is given back after a stall.
-const SPARE_OCTETS: usize = 1 << 20;
 /// So many fresh octets are worth a system call of their own.
 const LARGE_OCTETS: usize = 256 * 1024;
 
 /// Octets on their way to a stream socket.
 ///
-/// The last few frames are kept as they are; what the socket has not taken of earlier ones is copied
-/// together, so that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
+/// Frames of this turn are kept as they are; what the socket does not take is copied together, so
+/// that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     stalled: VecDeque<u8>,
@@ -42,9 +38,9 @@ impl Backlog {
         self.stalled.len() + self.fresh_octets
     }
 
-    /// After a write: the socket was full.
+    /// The socket was full at the last attempt.
     pub(crate) fn is_stalled(&self) -> bool {
-        self.octets() > 0
+        !self.stalled.is_empty()
     }
 
     /// Writing now is worth it.
@@ -75,9 +71,8 @@ impl Backlog {
                 Err(error) => return Err(error),
             }
         }
-        if self.stalled.capacity() > SPARE_OCTETS {
-            self.stalled = VecDeque::new();
-        }
+        // A backlog that was large gives its memory back.
+        self.stalled.shrink_to(LARGE_OCTETS);
         Ok(())
     }
 
@@ -114,10 +109,10 @@ impl Backlog {
     }
 
     fn stall(&mut self) {
-        let old = self.fresh.len().saturating_sub(KEPT);
-        for frame in self.fresh.drain(..old) {
+        self.stalled.reserve(self.fresh_octets);
+        for frame in self.fresh.drain(..) {
             self.stalled.extend(&frame[..]);
-            self.fresh_octets -= frame.len();
         }
+        self.fresh_octets = 0;
     }
 }

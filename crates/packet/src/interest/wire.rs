@@ -249,7 +249,11 @@ impl<'a> Parse<'a> {
     }
 
     fn signature_info(&self, tlv: &Tlv<'_>) -> Result<Bytes, DecodeError> {
-        SignatureInfo::read(&mut tlv.reader())?;
+        SignatureInfo::decode(tlv.value).map_err(|malformed| DecodeError {
+            offset: tlv.value_offset + malformed.offset,
+            typ: Some(tlv.typ),
+            expected: malformed.expected,
+        })?;
         Ok(self.wire.slice(tlv.range()))
     }
 

@@ -1,0 +1,147 @@
+//! `recoup demo`: the main job in one command, without any set-up.
+pub(crate) mod args;
+mod consumer;
+mod producer;
+mod report;
+
+pub(crate) use args::DemoArgs;
+
+use crate::error::{Exit, Failure};
+use crate::fetch::plan::{parse_congestion, parse_rto};
+use crate::format;
+use crate::output::{self, Stream};
+use crate::picture::{self, Curve};
+use consumer::{Consumed, Consumer};
+use producer::Producer;
+use recoup_io::emulate::{PipeProfile, Relay};
+use recoup_packet::signature::sha256;
+use recoup_transport::random::Rng;
+use report::{Demo, Link, Row};
+use std::thread;
+
+/// Name of the picture.
+const PICTURE: &str = "recoup-demo.svg";
+
+/// Runs the command.
+pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
+    for spec in &args.rto {
+        parse_rto(spec)?;
+    }
+    parse_congestion(&args.congestion)?;
+    let content = content(args);
+    let digest = sha256(&content);
+    introduce(args);
+    let producer = Producer::start(&content, args.segment_size)?;
+    let runs = all(args, &producer)?;
+    producer.finish()?;
+    let path = draw(args, &runs)?;
+    let rows = runs.iter().map(|run| Row::new(run, run.digest == digest));
+    let demo = Demo {
+        command: "demo",
+        link: Link::new(args),
+        octets: content.len() as u64,
+        segment_octets: args.segment_size,
+        congestion: parse_congestion(&args.congestion)?.to_string(),
+        sha256: hex(&digest),
+        picture: path.display().to_string(),
+        runs: rows.collect(),
+    };
+    if args.json {
+        output::json(&demo, Stream::Out)?;
+    } else if !args.quiet {
+        output::print(format!("{demo}\n").as_bytes())?;
+    }
+    match demo.runs.iter().find(|row| !row.intact) {
+        Some(row) => {
+            let message = format!("{}: other bytes arrived than were sent", row.rto);
+            Err(Failure::new(Exit::Verification, message))
+        }
+        None => Ok(()),
+    }
+}
+
+fn introduce(args: &DemoArgs) {
+    if args.quiet || args.json {
+        return;
+    }
+    output::tell(&format!(
+        "{} in segments of {} octets over {} with {} ms each way, a queue of {} and {} % loss,\n\
+         once with each timer, at the same time over links with the same losses …",
+        format::octets(args.size),
+        args.segment_size,
+        args.rate,
+        format::milliseconds(format::ms(args.delay)),
+        format::octets(args.queue),
+        args.loss * 100.0
+    ));
+}
+
+/// Octets that compress badly and differ everywhere, so that a misplaced segment shows.
+fn content(args: &DemoArgs) -> Vec<u8> {
+    let mut rng = Rng::from_seed(args.seed).substream("content");
+    let words = (0..args.size.div_ceil(8)).flat_map(|_| rng.next_u64().to_le_bytes());
+    let mut content: Vec<u8> = words.collect();
+    content.truncate(args.size as usize);
+    content
+}
+
+/// Every timer over a link of its own; the links lose the same packets, counted from the first.
+fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
+    let profile = PipeProfile {
+        bits_per_second: args.rate.bits,
+        delay: args.delay,
+        queue_octets: args.queue,
+        loss: args.loss,
+    };
+    let rng = Rng::from_seed(args.seed).substream("link");
+    let one = |spec: &String| -> Result<Consumed, Failure> {
+        let relay = Relay::start(producer.address(), profile, profile, &rng)
+            .map_err(|error| Failure::new(Exit::Other, format!("cannot open a link: {error}")))?;
+        let consumer = Consumer {
+            spec,
+            congestion: &args.congestion,
+            seed: args.seed,
+        };
+        let mut consumed = consumer.run(relay.address())?;
+        consumed.link = relay.finish();
+        Ok(consumed)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = args
+            .rto
+            .iter()
+            .map(|spec| scope.spawn(move || one(spec)))
+            .collect();
+        let joined = threads.into_iter().map(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(Failure::new(Exit::Other, "a run broke down")))
+        });
+        joined.collect()
+    })
+}
+
+fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failure> {
+    std::fs::create_dir_all(&args.out)
+        .map_err(|error| Failure::file("make the folder", args.out.display(), &error))?;
+    let path = args.out.join(PICTURE);
+    let curve = |run: &Consumed| Curve {
+        label: run.label.clone(),
+        points: run.points.clone(),
+    };
+    let curves: Vec<_> = runs.iter().map(curve).collect();
+    let title = format!(
+        "{} over {}, {} ms round trip, {} % loss, {}",
+        format::octets(args.size),
+        args.rate,
+        format::milliseconds(2.0 * format::ms(args.delay)),
+        args.loss * 100.0,
+        args.congestion
+    );
+    picture::draw(&path, &title, &curves)?;
+    Ok(path)
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}

@@ -1,0 +1,93 @@
+//! The options of `recoup demo`.
+use crate::error::EXIT_CODES;
+use crate::value::{self, Rate};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup demo
+  recoup demo --loss 5% --delay 50ms
+  recoup demo --rto 'constant(rto=4s)' --rto 'jacobson(k=8)' --out /tmp
+  recoup demo --json
+";
+
+/// Show the main job in one command, without any set-up.
+///
+/// A producer and a consumer in this process exchange a file over real sockets of this machine,
+/// through a link with a rate, a delay, a queue and losses; once with a constant timer of 4 s and once
+/// with each adaptive timer, at the same time over links of their own with the same losses. Checks
+/// that the same bytes arrive, prints a table, and draws round-trip times and timeouts as an SVG file.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct DemoArgs {
+    /// Folder for the picture, recoup-demo.svg
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "Reports"
+    )]
+    pub out: PathBuf,
+
+    /// Octets of content
+    #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = value::size, help_heading = "Content")]
+    pub size: u64,
+
+    /// Content per segment, in octets
+    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = value::segment_size, help_heading = "Content")]
+    pub segment_size: usize,
+
+    /// Rate of the link, each way
+    #[arg(
+        long,
+        value_name = "RATE",
+        default_value = "10Mbit/s",
+        help_heading = "Link"
+    )]
+    pub rate: Rate,
+
+    /// Delay of the link, each way
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = value::duration, help_heading = "Link")]
+    pub delay: Duration,
+
+    /// Queue in front of the link, each way
+    #[arg(long, value_name = "SIZE", default_value = "160kB", value_parser = value::size, help_heading = "Link")]
+    pub queue: u64,
+
+    /// Share of packets that the link loses, each way
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = value::probability, help_heading = "Link")]
+    pub loss: f64,
+
+    /// Which packets are lost follows from this number
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        help_heading = "Link"
+    )]
+    pub seed: u64,
+
+    /// Timers to compare, the first against the others
+    #[arg(long, value_name = "SPEC", help_heading = "Algorithms",
+        default_values_t = ["constant(rto=4s)", "rfc6298", "jacobson"].map(String::from))]
+    pub rto: Vec<String>,
+
+    /// Congestion control of all of them
+    #[arg(
+        long,
+        value_name = "SPEC",
+        default_value = "fixed(window=16)",
+        help_heading = "Algorithms"
+    )]
+    pub congestion: String,
+
+    /// Print neither progress nor table
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// End with a JSON document on standard output instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}

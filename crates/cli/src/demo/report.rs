@@ -1,0 +1,164 @@
+//! The table and the document of the demo.
+use crate::demo::args::DemoArgs;
+use crate::demo::consumer::Consumed;
+use crate::format;
+use serde::Serialize;
+use std::fmt;
+
+/// Everything there is to say. Serialises as the document that `docs/cli.md` describes.
+#[derive(Debug, Serialize)]
+pub(crate) struct Demo {
+    /// Always `demo`.
+    pub command: &'static str,
+    /// The link.
+    pub link: Link,
+    /// Octets of content.
+    pub octets: u64,
+    /// Octets of content per segment.
+    pub segment_octets: usize,
+    /// Congestion control of all runs.
+    pub congestion: String,
+    /// SHA-256 of the content in hexadecimal.
+    pub sha256: String,
+    /// The picture.
+    pub picture: String,
+    /// One run per timer; the first is what the others are compared with.
+    pub runs: Vec<Row>,
+}
+
+/// The link.
+#[derive(Debug, Serialize)]
+pub(crate) struct Link {
+    /// Bits per second, each way.
+    pub bit_s: u64,
+    /// Delay each way, in milliseconds.
+    pub delay_ms: f64,
+    /// Octets that may wait, each way.
+    pub queue_octets: u64,
+    /// Share of packets lost, each way.
+    pub loss: f64,
+}
+
+impl Link {
+    /// The link that the options describe.
+    pub(crate) fn new(args: &DemoArgs) -> Self {
+        Self {
+            bit_s: args.rate.bits,
+            delay_ms: format::ms(args.delay),
+            queue_octets: args.queue,
+            loss: args.loss,
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    /// The timer as it was asked for.
+    pub timer: String,
+    /// The timer with all its parameters.
+    pub rto: String,
+    /// From the first Interest for a segment to the last segment, in seconds.
+    pub elapsed_s: f64,
+    /// Content in bits per second.
+    pub goodput_bit_s: f64,
+    /// Interests for segments.
+    pub sent: u64,
+    /// Of these, repetitions.
+    pub retransmitted: u64,
+    /// Of these, needless ones.
+    pub needless: u64,
+    /// Mean round-trip time in milliseconds.
+    pub rtt_avg_ms: f64,
+    /// Mean time from first asking for a lost segment to its arrival, in milliseconds.
+    pub recovery_avg_ms: Option<f64>,
+    /// Packets that the link lost, both ways.
+    pub lost: u64,
+    /// The same bytes arrived as were sent.
+    pub intact: bool,
+}
+
+impl Row {
+    /// What a run came to.
+    pub(crate) fn new(run: &Consumed, intact: bool) -> Self {
+        let lost: Vec<_> = run
+            .points
+            .iter()
+            .filter(|point| point.transmissions > 1)
+            .collect();
+        let recovery = lost.iter().map(|point| point.delay_ms).sum::<f64>();
+        let (toward, back) = run.link;
+        Self {
+            timer: run.label.clone(),
+            rto: run.rto.clone(),
+            elapsed_s: run.tally.elapsed().as_secs_f64(),
+            goodput_bit_s: run.tally.goodput(),
+            sent: run.tally.sent,
+            retransmitted: run.tally.retransmitted,
+            needless: run.tally.spurious,
+            rtt_avg_ms: run.tally.rtt.mean() * 1e3,
+            recovery_avg_ms: (!lost.is_empty()).then(|| recovery / lost.len() as f64),
+            lost: toward.lost + toward.queue_full + back.lost + back.queue_full,
+            intact,
+        }
+    }
+}
+
+impl fmt::Display for Demo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.runs.iter().map(|run| run.timer.len());
+        let width = names.max().unwrap_or(0).max(5);
+        writeln!(
+            f,
+            "{:width$}  {:>8}  {:>12}  {:>5}  {:>6}  {:>8}  {:>10}  SHA-256",
+            "timer", "time", "goodput", "lost", "resent", "RTT", "recovery"
+        )?;
+        for run in &self.runs {
+            run.fmt_line(f, width)?;
+        }
+        if let [first, others @ ..] = self.runs.as_slice() {
+            let best = others
+                .iter()
+                .map(|run| run.elapsed_s)
+                .fold(f64::INFINITY, f64::min);
+            if best.is_finite() && best > 0.0 {
+                let name = &first.timer;
+                let factor = first.elapsed_s / best;
+                writeln!(
+                    f,
+                    "\nAgainst {name}, the best of the others took 1/{factor:.1} of the time."
+                )?;
+            }
+        }
+        for run in &self.runs {
+            if run.rto != run.timer {
+                writeln!(f, "  {} is {}", run.timer, run.rto)?;
+            }
+        }
+        write!(
+            f,
+            "Round-trip times and timeouts of every segment: {}",
+            self.picture
+        )
+    }
+}
+
+impl Row {
+    fn fmt_line(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
+        let recovery = self.recovery_avg_ms.map_or("-".to_owned(), |ms| {
+            format!("{} ms", format::milliseconds(ms))
+        });
+        writeln!(
+            f,
+            "{:width$}  {:>8}  {:>12}  {:>5}  {:>6}  {:>8}  {:>10}  {}",
+            self.timer,
+            format!("{:.2} s", self.elapsed_s),
+            format::rate(self.goodput_bit_s),
+            self.lost,
+            self.retransmitted,
+            format!("{} ms", format::milliseconds(self.rtt_avg_ms)),
+            recovery,
+            if self.intact { "same" } else { "DIFFERS" }
+        )
+    }
+}

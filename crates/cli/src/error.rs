@@ -1,0 +1,173 @@
+//! How a command ends: a fixed exit code, and one line that says what is wrong and what to do.
+use serde::Serialize;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// The exit codes. They are part of the interface and never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// A failure that has no code of its own.
+    Other = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// The name is not there: an application Nack, a network Nack without a route, an empty answer.
+    NotFound = 3,
+    /// A local file, folder, device or key: missing, forbidden, full, in use.
+    Local = 4,
+    /// Content or a signature is not what it should be.
+    Verification = 5,
+    /// No forwarder or peer can be reached.
+    Unreachable = 6,
+    /// Nothing arrived for too long, or a segment used up its retries.
+    TimedOut = 7,
+    /// Stopped by SIGINT (Ctrl-C).
+    Interrupted = 130,
+    /// Stopped by SIGTERM.
+    Terminated = 143,
+}
+
+/// The table of exit codes, as `--help` and the manual pages show it.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+    0  success
+    1  any other failure
+    2  wrong usage
+    3  name not found: an application Nack, or no route to the name
+    4  local file or disk: missing, not permitted, full; key not found
+    5  verification failed
+    6  no forwarder or peer at the face
+    7  timed out: no progress, or a segment's retries used up
+  130  interrupted by Ctrl-C; 143 terminated. A partial download is kept";
+
+/// Why a command failed: what is wrong and, where something can be done, what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Failure {
+    /// The class of the failure, which decides the exit code.
+    #[serde(rename = "kind")]
+    pub exit: Exit,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// A document on standard error has said it already.
+    #[serde(skip)]
+    pub told: bool,
+}
+
+impl Failure {
+    /// A failure without advice.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+            advice: None,
+            told: false,
+        }
+    }
+
+    /// The same failure with what to do about it.
+    #[must_use]
+    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+
+    /// A wrong command line that the parser could not see.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// An operation on a local file that the system refused.
+    pub(crate) fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
+        let failure = Self::new(
+            Exit::Local,
+            format!("cannot {verb} {path}: {}", reason(error)),
+        );
+        match file_advice(error) {
+            Some(advice) => failure.advise(advice),
+            None => failure,
+        }
+    }
+
+    /// Says what is wrong, unless a document on standard error has said it already.
+    pub(crate) fn tell(&self) {
+        if !self.told {
+            crate::output::tell(&format!("recoup: {self}"));
+        }
+    }
+
+    /// The exit code as the process returns it.
+    pub(crate) fn code(&self) -> ExitCode {
+        ExitCode::from(self.exit as u8)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.message))?;
+        match &self.advice {
+            Some(advice) => write!(f, "; {}", one_line(advice)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// What the system said, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => text.to_owned(),
+    }
+}
+
+fn file_advice(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied => "choose a place that you may use, or change its mode",
+        io::ErrorKind::StorageFull => "free some space, then run the command again with --resume",
+        io::ErrorKind::QuotaExceeded => "free some of your quota, then run it again with --resume",
+        io::ErrorKind::ReadOnlyFilesystem => "choose a place that can be written",
+        io::ErrorKind::IsADirectory => "name a file",
+        io::ErrorKind::NotADirectory => "name a folder",
+        io::ErrorKind::FileTooLarge => "choose a file system or a limit that allows a larger file",
+        _ => return None,
+    })
+}
+
+/// Control characters of outside origin must not reach the terminal.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_one_line_with_its_advice() {
+        let failure = Failure::new(Exit::Local, "no\nspace").advise("free some");
+        assert_eq!(failure.to_string(), "no space; free some");
+    }
+
+    #[test]
+    fn the_system_is_quoted_without_its_number() {
+        let error = io::Error::from_raw_os_error(28);
+        let failure = Failure::file("write", "x", &error);
+        assert!(
+            failure
+                .to_string()
+                .starts_with("cannot write x: no space left on device; free")
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! The options of `recoup fetch`.
+use crate::error::EXIT_CODES;
+use crate::value::{self, SegmentRange};
+use clap::{Args, ValueEnum};
+use recoup_io::face::FaceUri;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_transport::rto::Sampling;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup fetch /movie -o movie.mp4
+      from the forwarder of this machine, or from `recoup serve` when there is none
+  recoup fetch /movie -o movie.mp4 --resume
+      go on where an interrupted download stopped
+  recoup fetch /movie --face udp://192.0.2.7 -o movie.mp4
+      straight from a server, without a forwarder
+  recoup fetch /log --range 0..100 | less
+      the first 100 segments, in order, to a pipe
+  recoup fetch /movie -o movie.mp4 --verify key=publisher.cert
+      accept nothing that this key did not sign
+  recoup fetch /movie -o movie.mp4 --congestion 'aimd(beta=0.7)' --rto 'jacobson(k=8,min=100ms)' -s figures
+      choose the algorithms and keep window, RTT and segment tables in ./figures
+  recoup fetch /photos -r -o photos
+      a whole folder
+";
+
+/// Fetch named content.
+///
+/// Discovers the newest version and the length of the content, fetches its segments with a congestion
+/// window and an adaptive retransmission timer, checks every segment and writes it at its place in the
+/// file. What is there after an interruption is kept in FILE.part and can be continued with --resume.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct FetchArgs {
+    /// Name of the content, such as /movie, /movie/v=1690000000000 or ndn:/movie
+    #[arg(value_name = "NAME")]
+    pub name: Name,
+
+    /// Write to FILE (or into folder FILE with -r); `-` for standard output even on a terminal
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Go on where an interrupted download of FILE stopped
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+
+    /// Fetch a folder that `recoup serve` serves, with everything in it
+    #[arg(short, long, requires = "output", conflicts_with_all = ["range"])]
+    pub recursive: bool,
+
+    /// Only these segments: 10..20 (10 to 19), 10..=19, 10.. or ..20
+    #[arg(long, value_name = "RANGE")]
+    pub range: Option<SegmentRange>,
+
+    /// How to verify content
+    ///
+    /// auto: check a digest where there is one; report a signature by an unknown key as not verified.
+    /// digest: accept nothing but content with a correct digest.
+    /// key=FILE: accept nothing that this key did not sign (PEM, certificate, SafeBag, or the name of a
+    /// key in the key store).
+    /// none: accept everything.
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        help_heading = "Verification"
+    )]
+    pub verify: Verify,
+
+    /// Reach the network by this face instead of the configured forwarder
+    ///
+    /// udp://host[:port], tcp://host[:port], unix:///path or ws://host:port. Without it: the
+    /// environment variable NDN_CLIENT_TRANSPORT, client.conf, the forwarder's socket on this machine;
+    /// where there is no forwarder, udp://127.0.0.1:6363, where `recoup serve` listens.
+    #[arg(long, value_name = "URI", help_heading = "Network")]
+    pub face: Option<FaceUri>,
+
+    /// Congestion control: cubic, aimd, fixed, with parameters, such as fixed(window=16)
+    #[arg(
+        long,
+        value_name = "SPEC",
+        default_value = "cubic",
+        help_heading = "Algorithms"
+    )]
+    pub congestion: String,
+
+    /// Retransmission timer: jacobson, rfc6298, constant, with parameters, such as constant(rto=4s)
+    #[arg(
+        long,
+        value_name = "SPEC",
+        default_value = "jacobson",
+        help_heading = "Algorithms"
+    )]
+    pub rto: String,
+
+    /// Which segments give round-trip time samples: per-rtt, every or rfc7323
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "rfc7323",
+        help_heading = "Algorithms"
+    )]
+    pub sampling: Sampling,
+
+    /// Window at the start, in segments
+    #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
+    pub init_cwnd: Option<f64>,
+
+    /// Window, in segments, at which slow start ends the first time
+    #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
+    pub init_ssthresh: Option<f64>,
+
+    /// After a loss go back to the window of the start
+    #[arg(long, help_heading = "Algorithms")]
+    pub reset_cwnd_to_init: bool,
+
+    /// Reduce the window for every loss instead of once per flight
+    #[arg(long, help_heading = "Algorithms")]
+    pub no_cwa: bool,
+
+    /// Do not reduce the window for congestion marks
+    #[arg(long, help_heading = "Algorithms")]
+    pub ignore_marks: bool,
+
+    /// Shortest retransmission timeout
+    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = value::positive_duration)]
+    pub min_rto: Option<Duration>,
+
+    /// Longest retransmission timeout
+    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = value::positive_duration)]
+    pub max_rto: Option<Duration>,
+
+    /// How often expired timers are looked for; 0 means exactly when they expire
+    #[arg(long, value_name = "TIME", default_value = "10ms", help_heading = "Algorithms", value_parser = value::duration)]
+    pub rto_check: Duration,
+
+    /// How often one segment may be asked for again
+    #[arg(long, value_name = "N", default_value_t = 15, help_heading = "Limits")]
+    pub retries: u32,
+
+    /// InterestLifetime: how long forwarders remember an Interest
+    #[arg(long, value_name = "TIME", default_value = "4s", help_heading = "Limits", value_parser = value::milliseconds)]
+    pub lifetime: Duration,
+
+    /// Give up when nothing arrived for this long
+    #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = value::positive_duration)]
+    pub no_progress_timeout: Duration,
+
+    /// How version and segment are written in names
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "typed",
+        help_heading = "Naming"
+    )]
+    pub convention: ConventionArg,
+
+    /// NAME is complete: append segment numbers and discover no version
+    #[arg(long, help_heading = "Naming")]
+    pub no_discovery: bool,
+
+    /// Ask for fresh Data only (MustBeFresh on every Interest)
+    #[arg(short, long, help_heading = "Naming")]
+    pub fresh: bool,
+
+    /// Keep window, RTT and segment tables (cwnd.tsv, rtt.tsv, segments.tsv) in folder DIR
+    #[arg(
+        short = 's',
+        long = "statistics",
+        value_name = "DIR",
+        help_heading = "Reports"
+    )]
+    pub statistics: Option<PathBuf>,
+
+    /// Print a line for every event
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Reports")]
+    pub verbose: bool,
+
+    /// Print neither progress nor summary
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// End with a JSON document instead of a summary (on standard error when content takes standard output)
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+/// How content is verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verify {
+    /// Digests where there are any.
+    Auto,
+    /// Nothing but a correct digest.
+    Digest,
+    /// Nothing but this key's signatures; a file or the name of a stored key.
+    Key(String),
+    /// Everything is accepted.
+    None,
+}
+
+impl FromStr for Verify {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "digest" => Ok(Self::Digest),
+            "none" => Ok(Self::None),
+            _ => match text.strip_prefix("key=") {
+                Some(key) if !key.is_empty() => Ok(Self::Key(key.to_owned())),
+                _ => Err("write auto, digest, key=FILE or none".into()),
+            },
+        }
+    }
+}
+
+/// How version and segment are written in names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConventionArg {
+    /// Typed components: /54=1/50=0 (all current software)
+    Typed,
+    /// Marker octets in generic components: /%FD%01/%00%00 (older software)
+    Marker,
+}
+
+fn window(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(segments) if segments >= 1.0 => Ok(segments),
+        _ => Err("write a number of segments, at least 1".into()),
+    }
+}
+
+impl From<ConventionArg> for Convention {
+    fn from(arg: ConventionArg) -> Self {
+        match arg {
+            ConventionArg::Typed => Self::Typed,
+            ConventionArg::Marker => Self::Marker,
+        }
+    }
+}

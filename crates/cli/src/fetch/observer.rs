@@ -1,0 +1,215 @@
+//! Who watches a fetch: counters, tables, the progress bar, and whoever reads the lines of -v.
+use crate::error::Failure;
+use crate::format;
+use crate::output;
+use crate::picture::Point;
+use crate::progress::Progress;
+use crate::statistic::Statistics;
+use crate::tally::Tally;
+use recoup_transport::event::{Event, Signal};
+use recoup_transport::time::{Duration, Instant};
+use std::collections::HashMap;
+
+/// Everything that is made from the events of one fetch.
+#[derive(Debug, Default)]
+pub(crate) struct Observer {
+    /// The counters.
+    pub tally: Tally,
+    statistics: Option<Statistics>,
+    progress: Option<Progress>,
+    verbose: bool,
+    track: Option<Track>,
+    /// Segments that were there before.
+    already: u64,
+    /// Segments wanted, if known.
+    total: Option<u64>,
+}
+
+/// One point per segment, for a picture.
+#[derive(Debug, Default)]
+struct Track {
+    points: Vec<Point>,
+    /// Timeout in force at the first transmission of segments that have not arrived.
+    pending: HashMap<u64, Duration>,
+}
+
+impl Observer {
+    /// An observer that counts, and what else is wanted.
+    pub(crate) fn new(statistics: Option<Statistics>, progress: bool, verbose: bool) -> Self {
+        let progress = Progress::new(progress && !verbose);
+        Self {
+            statistics,
+            progress,
+            verbose,
+            ..Self::default()
+        }
+    }
+
+    /// An observer that counts and keeps a point per segment.
+    pub(crate) fn tracking() -> Self {
+        Self {
+            track: Some(Track::default()),
+            ..Self::default()
+        }
+    }
+
+    /// The points that were kept.
+    pub(crate) fn points(&self) -> &[Point] {
+        self.track.as_ref().map_or(&[], |track| &track.points)
+    }
+
+    /// `already` segments are there from before.
+    pub(crate) fn resume(&mut self, already: u64) {
+        self.already = already;
+    }
+
+    /// The range wanted begins at `first` and has so many segments, now that the end is known.
+    pub(crate) fn set_total(&mut self, total: u64) {
+        self.total = Some(total);
+    }
+
+    /// Takes one event.
+    pub(crate) fn record(&mut self, now: Instant, event: &Event) -> Result<(), Failure> {
+        self.tally.record(now, event);
+        if let Some(track) = &mut self.track {
+            track.record(now, self.tally.started, event);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.record(now, event)?;
+        }
+        if self.verbose {
+            output::tell(&line(now, event));
+        }
+        Ok(())
+    }
+
+    /// A wake-up is over.
+    pub(crate) fn show(&mut self, now: Instant) {
+        if let Some(progress) = &mut self.progress {
+            progress.show(now, &self.tally, self.already, self.total);
+        }
+    }
+
+    /// The fetch is over: nothing stays buffered, the bar disappears.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        if let Some(progress) = &self.progress {
+            progress.finish();
+        }
+        self.statistics.as_mut().map_or(Ok(()), Statistics::finish)
+    }
+}
+
+impl Track {
+    fn record(&mut self, now: Instant, started: Option<Instant>, event: &Event) {
+        match *event {
+            Event::Sent {
+                segment,
+                transmissions: 1,
+                rto,
+            } => {
+                self.pending.insert(segment, rto);
+            }
+            Event::Received {
+                segment,
+                content_bytes,
+                rtt,
+                delay,
+                transmissions,
+            } => {
+                let rto = self.pending.remove(&segment).unwrap_or_default();
+                self.points.push(Point {
+                    segment,
+                    rtt_ms: format::ms(rtt),
+                    delay_ms: format::ms(delay),
+                    rto_ms: format::ms(rto),
+                    arrived_s: now.since(started.unwrap_or(now)).as_secs_f64(),
+                    transmissions,
+                    octets: content_bytes,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An event as a line of -v.
+pub(crate) fn line(now: Instant, event: &Event) -> String {
+    let ms = |duration| format::milliseconds(format::ms(duration));
+    let what = match *event {
+        Event::Probed => "asked for the version".into(),
+        Event::Sent {
+            segment,
+            transmissions: 1,
+            rto,
+        } => {
+            format!("sent {segment} (rto {} ms)", ms(rto))
+        }
+        Event::Sent {
+            segment,
+            transmissions,
+            rto,
+        } => {
+            format!(
+                "sent {segment} again, time {transmissions} (rto {} ms)",
+                ms(rto)
+            )
+        }
+        Event::Received {
+            segment,
+            content_bytes,
+            rtt,
+            ..
+        } => {
+            format!(
+                "received {segment}: {content_bytes} octets, rtt {} ms",
+                ms(rtt)
+            )
+        }
+        Event::Sampled {
+            rtt,
+            srtt,
+            rttvar,
+            rto,
+            ..
+        } => {
+            let (rtt, srtt, rttvar, rto) = (ms(rtt), ms(srtt), ms(rttvar), ms(rto));
+            format!("rtt {rtt} ms: srtt {srtt} ms, rttvar {rttvar} ms, rto {rto} ms")
+        }
+        Event::Window { window, ssthresh } => format!("window {window:.2}, ssthresh {ssthresh:.2}"),
+        Event::TimedOut { segment } => format!("timed out {segment}"),
+        Event::Reduced { cause } => format!("window reduced for {}", signal(cause)),
+        Event::Spurious { segment } => format!("retransmission of {segment} was needless"),
+        Event::Marked { segment } => format!("congestion mark on {segment}"),
+        Event::Nacked {
+            segment: Some(segment),
+            reason,
+        } => format!("Nack for {segment}: {reason}"),
+        Event::Nacked {
+            segment: None,
+            reason,
+        } => format!("Nack for the version: {reason}"),
+        Event::Duplicate => "received what nobody waits for".into(),
+        Event::Rejected {
+            segment: Some(segment),
+            why,
+        } => format!("rejected {segment}: {why}"),
+        Event::Rejected { segment: None, why } => format!("rejected the version: {why}"),
+        Event::Unverified { segment } => format!("not verified: {segment}"),
+        Event::EndKnown { last } => format!("last segment is {last}"),
+        Event::Disconnected => "no way out".into(),
+        Event::Connected => "connected".into(),
+        Event::Served { content_bytes, .. } => format!("served {content_bytes} octets"),
+        Event::ServedMetadata => "served metadata".into(),
+        Event::Unknown => "asked for an unknown name".into(),
+        Event::SourceEnded => "the content changed: this version has ended".into(),
+    };
+    format!("{:>12.6} {what}", now.as_secs_f64())
+}
+
+fn signal(cause: Signal) -> &'static str {
+    match cause {
+        Signal::Timeout => "a timeout",
+        Signal::Nack => "a Nack",
+        Signal::Mark => "a congestion mark",
+    }
+}

@@ -1,0 +1,334 @@
+//! How a fetch ends: the summary for people, the document for programs.
+use crate::error::Failure;
+use crate::fetch::plan::Choice;
+use crate::format;
+use crate::tally::Tally;
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+
+/// Everything there is to say about a fetch. Serialises as the document that `docs/cli.md` describes.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Report {
+    /// Always `fetch`.
+    pub command: &'static str,
+    /// The name asked for.
+    pub name: String,
+    /// The object found, version included.
+    pub object: Option<String>,
+    /// Where the content went; `-` is standard output.
+    pub output: String,
+    /// The face it came by.
+    pub face: String,
+    /// All that was asked for is there.
+    pub complete: bool,
+    /// Segments received in this run.
+    pub segments: u64,
+    /// Segments that were there from an earlier run.
+    pub segments_before: u64,
+    /// Number of the object's last segment.
+    pub last_segment: Option<u64>,
+    /// Octets of content received in this run.
+    pub octets: u64,
+    /// From the first Interest for a segment to the latest segment, in seconds.
+    pub elapsed_s: f64,
+    /// The whole run, discovery included, in seconds.
+    pub total_s: f64,
+    /// Octets of content, times eight, per elapsed second.
+    pub goodput_bit_s: f64,
+    /// Interests for segments.
+    pub interests: Interests,
+    /// Losses and what became of them.
+    pub losses: Losses,
+    /// Round-trip times in milliseconds.
+    pub rtt_ms: Option<Rtt>,
+    /// The window in segments.
+    pub window: Window,
+    /// What vouches for the content.
+    pub verification: Verification,
+    /// The algorithms, with all their parameters.
+    pub algorithms: Algorithms,
+    /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Interests for segments.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Interests {
+    /// All of them.
+    pub sent: u64,
+    /// Of these, repetitions.
+    pub retransmitted: u64,
+    /// Repetitions that proved needless.
+    pub needless: u64,
+}
+
+/// Losses and what became of them.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Losses {
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Window reductions that timeouts caused.
+    pub timeout_reductions: u64,
+    /// Data with a congestion mark.
+    pub marks: u64,
+    /// Window reductions that marks caused.
+    pub mark_reductions: u64,
+    /// Nacks with reason Congestion.
+    pub nacks_congestion: u64,
+    /// Nacks with reason Duplicate.
+    pub nacks_duplicate: u64,
+    /// Nacks with reason NoRoute.
+    pub nacks_no_route: u64,
+    /// Other Nacks.
+    pub nacks_other: u64,
+    /// Window reductions that Nacks caused.
+    pub nack_reductions: u64,
+    /// Data that had arrived before or that nobody asked for.
+    pub duplicates: u64,
+}
+
+/// Round-trip times in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Rtt {
+    /// Smallest.
+    pub min: f64,
+    /// Mean.
+    pub avg: f64,
+    /// Largest.
+    pub max: f64,
+    /// How many.
+    pub samples: u64,
+}
+
+/// The window in segments.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Window {
+    /// At the end.
+    pub last: f64,
+    /// At most.
+    pub max: f64,
+    /// Slow-start threshold at the end; absent while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssthresh: Option<f64>,
+}
+
+/// What vouches for the content.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Verification {
+    /// What was asked for with --verify.
+    pub policy: String,
+    /// Segments that were verified.
+    pub verified: u64,
+    /// Segments that were accepted although nothing vouched for them.
+    pub not_verified: u64,
+    /// Data that was rejected.
+    pub rejected: u64,
+    /// What the first rejected Data had wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejected_why: Option<&'static str>,
+}
+
+/// The algorithms, with all their parameters.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Algorithms {
+    /// Congestion control.
+    pub congestion: String,
+    /// Retransmission timer.
+    pub rto: String,
+    /// Which segments are samples.
+    pub sampling: String,
+    /// Why this congestion control is the default, if it is.
+    #[serde(skip)]
+    pub why_congestion: Option<&'static str>,
+    /// Why this timer is the default, if it is.
+    #[serde(skip)]
+    pub why_rto: Option<&'static str>,
+}
+
+impl Report {
+    /// The report on a fetch that counted `tally`.
+    pub(crate) fn new(tally: &Tally, choice: &Choice, policy: &str, total: Duration) -> Self {
+        Self {
+            command: "fetch",
+            name: String::new(),
+            object: None,
+            output: String::new(),
+            face: String::new(),
+            complete: false,
+            segments: tally.segments,
+            segments_before: 0,
+            last_segment: tally.last,
+            octets: tally.octets,
+            elapsed_s: tally.elapsed().as_secs_f64(),
+            total_s: total.as_secs_f64(),
+            goodput_bit_s: tally.goodput(),
+            interests: Interests {
+                sent: tally.sent,
+                retransmitted: tally.retransmitted,
+                needless: tally.spurious,
+            },
+            losses: losses(tally),
+            rtt_ms: rtt(tally),
+            window: Window {
+                last: tally.window,
+                max: tally.window_max,
+                ssthresh: Some(tally.ssthresh).filter(|ssthresh| ssthresh.is_finite()),
+            },
+            verification: verification(tally, policy),
+            algorithms: Algorithms {
+                congestion: choice.congestion.clone(),
+                rto: choice.rto.clone(),
+                sampling: choice.sampling.clone(),
+                why_congestion: choice.why_congestion,
+                why_rto: choice.why_rto,
+            },
+            error: None,
+        }
+    }
+}
+
+fn losses(tally: &Tally) -> Losses {
+    Losses {
+        timeouts: tally.timeouts,
+        timeout_reductions: tally.reductions.timeout,
+        marks: tally.marks,
+        mark_reductions: tally.reductions.mark,
+        nacks_congestion: tally.nacks.congestion,
+        nacks_duplicate: tally.nacks.duplicate,
+        nacks_no_route: tally.nacks.no_route,
+        nacks_other: tally.nacks.other,
+        nack_reductions: tally.reductions.nack,
+        duplicates: tally.duplicates,
+    }
+}
+
+fn rtt(tally: &Tally) -> Option<Rtt> {
+    (tally.rtt.count > 0).then(|| Rtt {
+        min: tally.rtt.min * 1e3,
+        avg: tally.rtt.mean() * 1e3,
+        max: tally.rtt.max * 1e3,
+        samples: tally.rtt.count,
+    })
+}
+
+fn verification(tally: &Tally, policy: &str) -> Verification {
+    let checked = if policy == "none" { 0 } else { tally.segments };
+    Verification {
+        policy: policy.to_owned(),
+        verified: checked.saturating_sub(tally.unverified),
+        not_verified: tally.segments - checked.saturating_sub(tally.unverified),
+        rejected: tally.rejected,
+        rejected_why: tally.rejected_why,
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = format::seconds(Duration::from_secs_f64(self.elapsed_s));
+        let (octets, rate) = (
+            format::octets(self.octets),
+            format::rate(self.goodput_bit_s),
+        );
+        writeln!(f, "{}", self.object.as_ref().unwrap_or(&self.name))?;
+        writeln!(f, "  received      {octets} in {time}: goodput {rate}")?;
+        self.fmt_counts(f)?;
+        self.fmt_path(f)?;
+        self.fmt_trust(f)?;
+        let Algorithms {
+            congestion,
+            rto,
+            sampling,
+            why_congestion,
+            why_rto,
+        } = &self.algorithms;
+        write!(f, "  window rule   {congestion}")?;
+        fmt_why(f, *why_congestion)?;
+        write!(f, "\n  timer         {rto}, sampling {sampling}")?;
+        fmt_why(f, *why_rto)
+    }
+}
+
+fn fmt_why(f: &mut fmt::Formatter<'_>, why: Option<&str>) -> fmt::Result {
+    why.map_or(Ok(()), |why| {
+        write!(f, "\n                the default: {why}")
+    })
+}
+
+impl Report {
+    fn fmt_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (interests, losses) = (&self.interests, &self.losses);
+        write!(f, "  segments      {} received", self.segments)?;
+        if self.segments_before > 0 {
+            write!(f, ", {} there from before", self.segments_before)?;
+        }
+        let share = 100.0 * interests.retransmitted as f64 / interests.sent.max(1) as f64;
+        writeln!(
+            f,
+            "\n  Interests     {} sent, {} retransmitted ({share:.2} %), {} of them needlessly",
+            interests.sent, interests.retransmitted, interests.needless
+        )?;
+        let nacks = losses.nacks_congestion
+            + losses.nacks_duplicate
+            + losses.nacks_no_route
+            + losses.nacks_other;
+        writeln!(
+            f,
+            "  losses        {} timeouts ({} window reductions), {} marks ({}), {nacks} Nacks ({})",
+            losses.timeouts,
+            losses.timeout_reductions,
+            losses.marks,
+            losses.mark_reductions,
+            losses.nack_reductions
+        )
+    }
+
+    fn fmt_path(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rtt_ms {
+            Some(rtt) => writeln!(
+                f,
+                "  RTT           min/avg/max = {}/{}/{} ms, {} samples",
+                format::milliseconds(rtt.min),
+                format::milliseconds(rtt.avg),
+                format::milliseconds(rtt.max),
+                rtt.samples
+            )?,
+            None => writeln!(f, "  RTT           no samples")?,
+        }
+        let Window { last, max, .. } = self.window;
+        writeln!(
+            f,
+            "  window        {last:.1} segments at the end, {max:.1} at most"
+        )
+    }
+
+    fn fmt_trust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verification {
+            policy,
+            verified,
+            not_verified,
+            rejected,
+            rejected_why,
+        } = &self.verification;
+        write!(
+            f,
+            "  verification  --verify {policy}: {verified} segments verified"
+        )?;
+        if *not_verified > 0 {
+            let why = match policy.as_str() {
+                "none" => "as asked for",
+                _ => "signed by an unknown key",
+            };
+            write!(f, ", {not_verified} not verified ({why})")?;
+        }
+        if *rejected > 0 {
+            write!(
+                f,
+                ", {rejected} rejected ({})",
+                rejected_why.unwrap_or("wrong")
+            )?;
+        }
+        writeln!(f)
+    }
+}

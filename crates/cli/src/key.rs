@@ -1,0 +1,207 @@
+//! `recoup key`: signing keys.
+pub(crate) mod args;
+
+pub(crate) use args::KeyArgs;
+
+use crate::error::{Exit, Failure};
+use crate::output::{self, Stream};
+use crate::trust;
+use args::{KeyAction, KeyFormatArg, KeyKindArg};
+use recoup_io::key::{KeyEntry, KeyStore, KeyType, Origin};
+use recoup_packet::name::Name;
+use serde::Serialize;
+use std::fs::OpenOptions;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Key files are smaller than this, in octets.
+const MAX_KEY_FILE: u64 = 1 << 20;
+
+/// Runs the command.
+pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
+    let store = KeyStore::open_default();
+    match &args.action {
+        KeyAction::New { identity, kind } => {
+            let entry = store.generate(identity, (*kind).into());
+            made(&entry.map_err(|error| trust::failure(&error))?)
+        }
+        KeyAction::Import {
+            file,
+            identity,
+            passphrase_file,
+        } => import(&store, file, identity.as_ref(), passphrase_file.as_deref()),
+        KeyAction::Export {
+            name,
+            public,
+            format,
+            passphrase_file,
+            output,
+        } => {
+            let text = export(&store, name, *public, *format, passphrase_file.as_deref())?;
+            write(text.as_bytes(), output.as_deref(), *public)
+        }
+        KeyAction::List { json } => list(&store, *json),
+    }
+}
+
+fn made(entry: &KeyEntry) -> Result<(), Failure> {
+    output::print(format!("{}\n", entry.name).as_bytes())
+}
+
+fn import(
+    store: &KeyStore,
+    file: &Path,
+    identity: Option<&Name>,
+    passphrase_file: Option<&Path>,
+) -> Result<(), Failure> {
+    let octets = read(file)?;
+    let passphrase = passphrase(passphrase_file)?;
+    let entry = store.import(&octets, identity, passphrase.as_deref());
+    let entry = entry.map_err(|error| match error {
+        recoup_io::key::KeyStoreError::IdentityNeeded => {
+            Failure::usage(error.to_string()).advise("add --identity NAME")
+        }
+        _ => named(file, &trust::failure(&error)),
+    })?;
+    made(&entry)
+}
+
+fn named(file: &Path, failure: &Failure) -> Failure {
+    Failure {
+        message: format!("{}: {}", file.display(), failure.message),
+        ..failure.clone()
+    }
+}
+
+fn export(
+    store: &KeyStore,
+    name: &str,
+    public: bool,
+    format: KeyFormatArg,
+    passphrase_file: Option<&Path>,
+) -> Result<String, Failure> {
+    let passphrase = passphrase(passphrase_file)?;
+    let text = match (public, format, passphrase.as_deref()) {
+        (true, ..) => store.export_certificate(name),
+        (false, KeyFormatArg::Pem, passphrase) => store
+            .export_pem(name, passphrase)
+            .map(|text| text.to_string()),
+        (false, KeyFormatArg::Safebag, Some(passphrase)) => store.export_safe_bag(name, passphrase),
+        (false, KeyFormatArg::Safebag, None) => {
+            return Err(
+                Failure::usage("a SafeBag is encrypted with a passphrase").advise(format!(
+                    "give it with --passphrase-file FILE or in the environment variable {}",
+                    trust::PASSPHRASE
+                )),
+            );
+        }
+    };
+    let mut text = text.map_err(|error| trust::failure(&error))?;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut octets = Vec::new();
+    let read = if file.as_os_str() == "-" {
+        io::stdin()
+            .lock()
+            .take(MAX_KEY_FILE)
+            .read_to_end(&mut octets)
+    } else {
+        std::fs::File::open(file).and_then(|f| f.take(MAX_KEY_FILE).read_to_end(&mut octets))
+    };
+    match read {
+        Ok(_) => Ok(octets),
+        Err(error) => Err(Failure::file("read", file.display(), &error)),
+    }
+}
+
+/// A private key is written so that only its owner can read it, and over nothing.
+fn write(octets: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure> {
+    let Some(path) = file else {
+        return output::print(octets);
+    };
+    let mode = if public { 0o644 } else { 0o600 };
+    let opened = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path);
+    match opened.and_then(|mut file| file.write_all(octets)) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let message = format!("{} is there already", path.display());
+            Err(Failure::new(Exit::Local, message).advise("remove it, or choose another name"))
+        }
+        Err(error) => Err(Failure::file("write", path.display(), &error)),
+    }
+}
+
+fn passphrase(file: Option<&Path>) -> Result<Option<String>, Failure> {
+    let Some(path) = file else {
+        return Ok(std::env::var(trust::PASSPHRASE)
+            .ok()
+            .filter(|text| !text.is_empty()));
+    };
+    let text = String::from_utf8(read(path)?).map_err(|_| {
+        Failure::new(Exit::Local, format!("{} is not text", path.display()))
+            .advise("put the passphrase into its first line")
+    })?;
+    Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
+}
+
+/// A key in `recoup key list --json`.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    identity: String,
+    signature: Option<String>,
+    certificate: Option<String>,
+    place: PathBuf,
+}
+
+impl From<&KeyEntry> for Listed {
+    fn from(entry: &KeyEntry) -> Self {
+        let (Origin::Store(place) | Origin::KeyChain(place)) = entry.origin.clone();
+        Self {
+            name: entry.name.to_string(),
+            identity: entry.identity().to_string(),
+            signature: entry.signature_type.map(|kind| format!("{kind:?}")),
+            certificate: entry
+                .certificate
+                .as_ref()
+                .map(|data| data.name().to_string()),
+            place,
+        }
+    }
+}
+
+fn list(store: &KeyStore, json: bool) -> Result<(), Failure> {
+    let entries = store.list().map_err(|error| trust::failure(&error))?;
+    let listed: Vec<_> = entries.iter().map(Listed::from).collect();
+    if json {
+        return output::json(&listed, Stream::Out);
+    }
+    if listed.is_empty() {
+        output::tell("there are no keys yet; `recoup key new NAME` makes one");
+    }
+    let line = |key: &Listed| {
+        let signature = key.signature.as_deref().unwrap_or("unreadable");
+        format!("{}  {signature}  {}\n", key.name, key.place.display())
+    };
+    output::print(listed.iter().map(line).collect::<String>().as_bytes())
+}
+
+impl From<KeyKindArg> for KeyType {
+    fn from(arg: KeyKindArg) -> Self {
+        match arg {
+            KeyKindArg::Ecdsa => Self::Ecdsa,
+            KeyKindArg::Ed25519 => Self::Ed25519,
+            KeyKindArg::Hmac => Self::Hmac,
+        }
+    }
+}

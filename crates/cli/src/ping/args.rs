@@ -1,0 +1,78 @@
+//! The options of `recoup ping`.
+use crate::error::EXIT_CODES;
+use crate::value;
+use clap::Args;
+use recoup_io::face::FaceUri;
+use recoup_packet::name::Name;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup ping /site/a
+      until Ctrl-C, once a second
+  recoup ping /site/a -c 10 -i 100ms
+      ten times, ten a second
+  recoup ping --serve /site/a
+      answer such measurements
+";
+
+/// Measure round-trip times to a name, or answer such measurements.
+///
+/// Asks for NAME/ping/NUMBER, as ndnping does, so that ndnpingserver answers it; `recoup ping --serve`
+/// answers ndnping.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct PingArgs {
+    /// Name to measure
+    #[arg(value_name = "NAME")]
+    pub name: Name,
+
+    /// Answer measurements of NAME instead of making them
+    #[arg(long, conflicts_with_all = ["interval", "timeout", "count", "start"])]
+    pub serve: bool,
+
+    /// Time between two questions
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
+    pub interval: Duration,
+
+    /// How long an answer is waited for
+    #[arg(short, long, value_name = "TIME", default_value = "4s", value_parser = value::milliseconds)]
+    pub timeout: Duration,
+
+    /// Stop after this many questions
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+
+    /// Number of the first question; a random one if not given
+    #[arg(short = 'n', long, value_name = "N")]
+    pub start: Option<u64>,
+
+    /// With --serve: be reachable here without a forwarder; may be given several times
+    #[arg(
+        long,
+        value_name = "URI",
+        requires = "serve",
+        conflicts_with = "face",
+        help_heading = "Network"
+    )]
+    pub listen: Vec<FaceUri>,
+
+    /// Reach the network by this face instead of the configured forwarder
+    #[arg(long, value_name = "URI", help_heading = "Network")]
+    pub face: Option<FaceUri>,
+
+    /// Print the summary only
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// End with a JSON document on standard output instead of a summary
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    match value::duration(text)? {
+        short if short < Duration::from_millis(1) => Err("must be at least 1ms".into()),
+        interval => Ok(interval),
+    }
+}

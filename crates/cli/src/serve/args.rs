@@ -1,0 +1,150 @@
+//! The options of `recoup serve`.
+use crate::error::EXIT_CODES;
+use crate::fetch::args::ConventionArg;
+use crate::value;
+use clap::{Args, ValueEnum};
+use recoup_io::face::FaceUri;
+use recoup_packet::name::Name;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup serve movie.mp4 --name /movie
+      through the forwarder of this machine, or on UDP port 6363 when there is none
+  recoup serve photos --name /photos --listen udp://0.0.0.0:6363
+      a folder, to everybody who reaches this machine, without a forwarder
+  recoup serve movie.mp4 --name /movie --face tcp://192.0.2.7 --sign my-key
+      through another forwarder, signed with a key of the key store
+  tar c src | recoup serve - --name /snapshot --freshness 1s
+      what arrives on standard input
+";
+
+/// Serve a file, a folder or standard input under a name.
+///
+/// Segments are cut and signed when they are first asked for; a file of any size needs little memory.
+/// Runs until Ctrl-C or SIGTERM and then prints what was served. A file that changes while it is served
+/// ends the version being served.
+#[derive(Debug, Args)]
+#[command(disable_version_flag = true, after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct ServeArgs {
+    /// File or folder to serve; `-` for standard input
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+
+    /// Name under which it is served
+    #[arg(short, long, value_name = "NAME")]
+    pub name: Name,
+
+    /// Be reachable here without a forwarder; may be given several times
+    ///
+    /// udp://host[:port], tcp://host[:port], unix:///path or ws://host:port.
+    #[arg(
+        long,
+        value_name = "URI",
+        conflicts_with = "face",
+        help_heading = "Network"
+    )]
+    pub listen: Vec<FaceUri>,
+
+    /// Register the name with the forwarder at this face
+    ///
+    /// Without --listen and --face: the environment variable NDN_CLIENT_TRANSPORT, client.conf, the
+    /// forwarder's socket on this machine; where there is no forwarder, --listen udp://127.0.0.1:6363.
+    #[arg(long, value_name = "URI", help_heading = "Network")]
+    pub face: Option<FaceUri>,
+
+    /// Content per segment, in octets
+    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = value::segment_size, help_heading = "Content")]
+    pub segment_size: usize,
+
+    /// digest, or a key: its name in the key store or its file
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "digest",
+        help_heading = "Content"
+    )]
+    pub sign: String,
+
+    /// How long a cache may call the content fresh
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = value::milliseconds, help_heading = "Content")]
+    pub freshness: Duration,
+
+    /// Version in the names: mtime (the file's time), now, a number, or none
+    #[arg(
+        long,
+        value_name = "VERSION",
+        default_value = "mtime",
+        help_heading = "Content"
+    )]
+    pub version: VersionArg,
+
+    /// What answers an Interest for something that is not served
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "nack",
+        help_heading = "Content"
+    )]
+    pub unknown: UnknownArg,
+
+    /// How version and segment are written in names
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "typed",
+        help_heading = "Content"
+    )]
+    pub convention: ConventionArg,
+
+    /// Print a line for every event
+    #[arg(short, long, conflicts_with = "quiet", help_heading = "Reports")]
+    pub verbose: bool,
+
+    /// Print neither the start line nor the summary
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// End with a JSON document on standard output instead of a summary
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+/// The version component of what is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VersionArg {
+    /// The file's modification time in milliseconds; the clock for standard input.
+    Mtime,
+    /// The clock in milliseconds.
+    Now,
+    /// This number.
+    Number(u64),
+    /// No version component.
+    None,
+}
+
+impl FromStr for VersionArg {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "mtime" => Ok(Self::Mtime),
+            "now" => Ok(Self::Now),
+            "none" => Ok(Self::None),
+            _ => text
+                .parse()
+                .map(Self::Number)
+                .map_err(|_| "write mtime, now, none or a number".to_owned()),
+        }
+    }
+}
+
+/// What answers an Interest for something that is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UnknownArg {
+    /// An application Nack: the consumer knows at once
+    Nack,
+    /// Nothing: the consumer times out
+    Silent,
+}

@@ -1,0 +1,304 @@
+//! A node on real sockets: what all commands that use the network share.
+use crate::error::{Exit, Failure};
+use crate::stop::Stop;
+use recoup_forwarder::node::{AppId, Input, Node};
+use recoup_io::clock::unix_time;
+use recoup_io::config::{ClientConfig, Origin};
+use recoup_io::driver::{Driver, DriverError, ListenerHandle};
+use recoup_io::entropy;
+use recoup_io::face::{FaceChange, FaceError, FaceUri};
+use recoup_io::management::{RegisterError, Registration, Status};
+use recoup_packet::name::Name;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+
+/// Where `recoup serve` listens and `recoup fetch` asks when there is no forwarder.
+const EMBEDDED: &str = "udp://127.0.0.1:6363";
+/// The longest time between two looks at the progress bar and at signals.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+/// A UDP port that refuses datagrams may still be opened by a server that is starting.
+const REFUSED_GRACE: Duration = Duration::from_secs(2);
+
+/// A driver with its node, and the wish to stop.
+pub(crate) struct Session {
+    /// The sockets.
+    pub driver: Driver,
+    /// The machine that they drive.
+    pub node: Node,
+    /// Set by SIGINT and SIGTERM.
+    pub stop: Stop,
+    outputs: Vec<(Instant, AppOutput)>,
+    /// A datagram was refused, and nothing has arrived since.
+    refused: Option<(Instant, FaceUri, String)>,
+    verbose: bool,
+}
+
+impl Session {
+    /// A node without faces.
+    pub(crate) fn new(verbose: bool) -> Result<Self, Failure> {
+        let mut driver = Driver::new().map_err(|error| driver_failure(&error))?;
+        driver.set_longest_wait(Some(LONGEST_WAIT));
+        let stop = Stop::new(&driver.waker())?;
+        let node = Node::new();
+        Ok(Self {
+            driver,
+            node,
+            stop,
+            outputs: Vec::new(),
+            refused: None,
+            verbose,
+        })
+    }
+
+    /// Opens the face toward producers.
+    pub(crate) fn connect(&mut self, way: &Way) -> Result<(), Failure> {
+        match self.driver.connect(&way.uri) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(way.explain(face_failure(&error))),
+        }
+    }
+
+    /// Opens a face toward producers that needs no explanation.
+    pub(crate) fn open(&mut self, uri: &FaceUri) -> Result<(), Failure> {
+        self.driver
+            .connect(uri)
+            .map(|_| ())
+            .map_err(|error| face_failure(&error))
+    }
+
+    /// Lets consumers open faces.
+    pub(crate) fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, Failure> {
+        self.driver
+            .listen(uri)
+            .map_err(|error| face_failure(&error))
+    }
+
+    /// Makes a producer of `name` reachable: at `listen`, or else through the forwarder at `face` or
+    /// the configured one, or else at the port for a machine without forwarder. Returns where.
+    pub(crate) fn reach(
+        &mut self,
+        listen: &[FaceUri],
+        face: Option<&FaceUri>,
+        name: &Name,
+    ) -> Result<Vec<FaceUri>, Failure> {
+        if !listen.is_empty() {
+            return listen.iter().map(|uri| Ok(self.listen(uri)?.uri)).collect();
+        }
+        let way = Way::find(face)?;
+        if way.embedded {
+            return Ok(vec![self.listen(&way.uri)?.uri]);
+        }
+        self.connect(&way)?;
+        self.register(&way, name)?;
+        Ok(vec![way.uri])
+    }
+
+    /// Asks the forwarder to bring Interests for `name`, and waits for its answer.
+    fn register(&mut self, way: &Way, name: &Name) -> Result<(), Failure> {
+        let epoch = unix_time().saturating_sub(Duration::from_nanos(self.driver.now().as_nanos()));
+        let (signer, local) = (Box::new(DigestSigner), way.is_local());
+        let millis = epoch.as_millis() as u64;
+        let registration = Registration::new(name.clone(), local, signer, millis, seed()?);
+        let watch = registration.watch();
+        let app = self.attach(Box::new(registration), Vec::new());
+        loop {
+            self.turn(app, &mut |_, _| Ok(()))?;
+            match watch.status() {
+                Status::Registered => return Ok(()),
+                Status::Failed(error) => return Err(register_failure(&error, way)),
+                Status::Asked => {}
+            }
+            if let Some(failure) = self.stop.wanted() {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// Attaches an application.
+    pub(crate) fn attach(
+        &mut self,
+        application: Box<dyn Application>,
+        prefixes: Vec<Name>,
+    ) -> AppId {
+        let now = self.driver.now();
+        self.node.attach(now, application, prefixes)
+    }
+
+    /// Takes an application away.
+    pub(crate) fn detach(&mut self, app: AppId) {
+        self.node.detach(app);
+    }
+
+    /// Tells an application that its reader took content.
+    pub(crate) fn consumed(&mut self, app: AppId, bytes: u64) {
+        if bytes > 0 {
+            let input = AppInput::Consumed { bytes };
+            self.node
+                .handle(self.driver.now(), Input::App { app, input });
+        }
+    }
+
+    /// One wake-up. What the application `app` wants is handed to `take`.
+    pub(crate) fn turn(
+        &mut self,
+        app: AppId,
+        take: &mut dyn FnMut(Instant, AppOutput) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Self {
+            driver,
+            node,
+            outputs,
+            ..
+        } = self;
+        let turn = driver.turn(node, &mut |now, from, output| {
+            if from == app {
+                outputs.push((now, output));
+            }
+        });
+        let turn = turn.map_err(|error| driver_failure(&error))?;
+        if turn.frames > 0 {
+            self.refused = None;
+        }
+        self.watch_faces();
+        let mut outputs = std::mem::take(&mut self.outputs);
+        let result = outputs
+            .drain(..)
+            .try_for_each(|(now, output)| take(now, output));
+        self.outputs = outputs;
+        result.and_then(|()| self.still_hopeful())
+    }
+
+    fn watch_faces(&mut self) {
+        while let Some(event) = self.driver.next_event() {
+            if self.verbose {
+                crate::output::tell(&format!("{event}"));
+            }
+            if let FaceChange::Unreachable(why) = event.change {
+                let now = self.driver.now();
+                self.refused.get_or_insert((now, event.uri, why));
+            }
+        }
+    }
+
+    fn still_hopeful(&self) -> Result<(), Failure> {
+        match &self.refused {
+            Some((since, uri, why)) if self.driver.now().since(*since) >= REFUSED_GRACE => {
+                let advice = "start `recoup serve` or a forwarder there, or name another --face";
+                Err(
+                    Failure::new(Exit::Unreachable, format!("nobody answers at {uri}: {why}"))
+                        .advise(advice),
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The face to use, and where that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// The face.
+    pub uri: FaceUri,
+    /// Where it was configured, unless it was named on the command line.
+    origin: Option<String>,
+    /// Neither a face nor a forwarder is configured: consumer and producer speak directly.
+    pub embedded: bool,
+}
+
+impl Way {
+    /// The face that was named, or else configured, or else the one for a machine without forwarder.
+    pub(crate) fn find(named: Option<&FaceUri>) -> Result<Self, Failure> {
+        if let Some(uri) = named {
+            return Ok(Self {
+                uri: uri.clone(),
+                origin: None,
+                embedded: false,
+            });
+        }
+        let config =
+            ClientConfig::load().map_err(|error| Failure::new(Exit::Local, error.to_string()))?;
+        let setting = config.transport;
+        let embedded = matches!(setting.origin, Origin::Assumed(_));
+        let text = if embedded { EMBEDDED } else { &setting.value };
+        let uri = text.parse::<FaceUri>().map_err(|error| {
+            Failure::usage(format!("{error}, taken from {}", setting.origin))
+                .advise("correct it there, or name a --face")
+        })?;
+        let origin = (!embedded).then(|| setting.origin.to_string());
+        Ok(Self {
+            uri,
+            origin,
+            embedded,
+        })
+    }
+
+    /// It leads to a forwarder on this machine.
+    fn is_local(&self) -> bool {
+        let address = |address: &std::net::SocketAddr| address.ip().is_loopback();
+        match &self.uri {
+            FaceUri::Unix(_) | FaceUri::Memory(_) => true,
+            FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
+                at.resolve().is_ok_and(|all| all.iter().all(address))
+            }
+        }
+    }
+
+    fn explain(&self, failure: Failure) -> Failure {
+        let Some(origin) = &self.origin else {
+            return failure;
+        };
+        let advice = failure.advice.clone().unwrap_or_default();
+        let comma = if advice.is_empty() { "" } else { " " };
+        failure.advise(format!("{advice}{comma}(this face is taken from {origin})"))
+    }
+}
+
+/// A seed from the operating system.
+pub(crate) fn seed() -> Result<Rng, Failure> {
+    entropy::seed()
+        .map(Rng::from_seed)
+        .map_err(|error| Failure::new(Exit::Other, error.to_string()))
+}
+
+/// The exit code and the line for a face that cannot be opened.
+pub(crate) fn face_failure(error: &FaceError) -> Failure {
+    let exit = match error {
+        FaceError::Uri(_) => Exit::Usage,
+        FaceError::Listen { .. } => Exit::Local,
+        FaceError::TooMany { .. } => Exit::Other,
+        _ => Exit::Unreachable,
+    };
+    let text = without_number(&error.to_string());
+    match text.split_once('\n') {
+        Some((message, advice)) => Failure::new(exit, message.trim()).advise(advice.trim()),
+        None => Failure::new(exit, text.trim()),
+    }
+}
+
+/// Takes the ` (os error 2)` out of a message.
+fn without_number(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" (os error ") else {
+        return text.to_owned();
+    };
+    let rest = after.split_once(')').map_or("", |(_, rest)| rest);
+    format!("{before}{rest}")
+}
+
+fn register_failure(error: &RegisterError, way: &Way) -> Failure {
+    let advice = match error {
+        RegisterError::Refused { .. } => {
+            "let the forwarder's configuration accept commands from this machine".to_owned()
+        }
+        _ => format!(
+            "is it a forwarder that listens at {}? Without one, use --listen",
+            way.uri
+        ),
+    };
+    Failure::new(Exit::Unreachable, error.to_string()).advise(advice)
+}
+
+fn driver_failure(error: &DriverError) -> Failure {
+    Failure::new(Exit::Other, error.to_string())
+}

@@ -1,0 +1,48 @@
+//! Stopping on a signal: the loop is woken, ends what it does, and says what is left.
+use crate::error::{Exit, Failure};
+use recoup_io::waker::Waker;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The wish to stop. A second Ctrl-C ends the process at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// Takes over SIGINT and SIGTERM; they wake the driver.
+    pub(crate) fn new(waker: &Waker) -> Result<Self, Failure> {
+        let signal = Arc::new(AtomicUsize::new(0));
+        register(&signal, waker).map_err(|error| {
+            Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
+        })?;
+        Ok(Self { signal })
+    }
+
+    /// The failure that a command ends with because of a signal, if there was one.
+    pub(crate) fn wanted(&self) -> Option<Failure> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => None,
+            signal if signal == SIGTERM as usize => {
+                Some(Failure::new(Exit::Terminated, "terminated"))
+            }
+            _ => Some(Failure::new(Exit::Interrupted, "interrupted")),
+        }
+    }
+}
+
+fn register(signal: &Arc<AtomicUsize>, waker: &Waker) -> io::Result<()> {
+    let second = Arc::new(AtomicBool::new(false));
+    for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] {
+        // In this order: the first signal arms the exit that the second one takes.
+        flag::register_conditional_shutdown(number, code, Arc::clone(&second))?;
+        flag::register(number, Arc::clone(&second))?;
+        flag::register_usize(number, Arc::clone(signal), number as usize)?;
+        low_level::pipe::register(number, waker.stream()?)?;
+    }
+    Ok(())
+}
