@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: the fuzz targets, each for a while.
 
 use crate::chore::{Outcome, command, quiet, root, show};
-use std::fs;
+use std::{fs, io};
 
 const DEFAULT_SECONDS: u64 = 60;
 
@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     };
     for target in targets {
         println!("=== {target}, {seconds} s");
+        seed(&target).map_err(|error| format!("no seeds for {target}: {error}"))?;
         let limit = format!("-max_total_time={seconds}");
         let mut fuzz = command("cargo");
         fuzz.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
@@ -49,6 +50,34 @@ fn parse<'a>(arguments: &[&'a str]) -> Outcome<(Option<&'a str>, u64)> {
         }
     }
     Ok((target, seconds))
+}
+
+/// Gives the target the packets of the test corpus to start from: digests in them are hard to guess.
+fn seed(target: &str) -> io::Result<()> {
+    let seeds = root().join("fuzz/corpus").join(target);
+    fs::create_dir_all(&seeds)?;
+    for kind in fs::read_dir(root().join("crates/packet/tests/corpus"))? {
+        for entry in fs::read_dir(kind?.path())? {
+            let path = entry?.path();
+            let octets = hexadecimal(&fs::read_to_string(&path)?);
+            fs::write(seeds.join(path.file_stem().unwrap_or_default()), octets)?;
+        }
+    }
+    Ok(())
+}
+
+/// The octets in a file of the corpus; lines that begin with `#` are remarks.
+fn hexadecimal(text: &str) -> Vec<u8> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let digits: Vec<u8> = lines
+        .flat_map(str::chars)
+        .filter_map(|it| it.to_digit(16))
+        .map(|it| it as u8)
+        .collect();
+    digits
+        .chunks_exact(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect()
 }
 
 /// The names of the files in `fuzz/fuzz_targets`.

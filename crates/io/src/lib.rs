@@ -1,4 +1,5 @@
 //! The real world: clock, sockets, files, configuration, key store and forwarder management.
+mod buffer;
 pub mod clock;
 pub mod config;
 pub mod driver;

@@ -1,20 +1,38 @@
 //! What the driver needs of a connection with exactly one peer.
+use crate::buffer::Buffers;
 use crate::face::{CloseReason, Counters, DropReason};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::fmt::Debug;
 use std::os::fd::BorrowedFd;
 
+/// Octets that a stream reads at a time.
+pub(crate) const READ_OCTETS: usize = 256 * 1024;
+
 /// What a link hands to the driver, and the read buffer that all links share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Intake {
     /// Frames received, in order.
     pub(crate) frames: Vec<Bytes>,
     /// Discarded on the way.
     pub(crate) counters: Counters,
-    /// Scratch: what a stream reads into.
-    pub(crate) buffer: Vec<u8>,
+    /// What a stream reads into.
+    pub(crate) buffer: BytesMut,
+    /// Where the next buffer comes from when this one is given away.
+    pub(crate) pool: Buffers,
     /// Scratch: where frames end in the buffer.
     pub(crate) ends: Vec<usize>,
+}
+
+impl Default for Intake {
+    fn default() -> Self {
+        Self {
+            frames: Vec::new(),
+            counters: Counters::default(),
+            buffer: BytesMut::new(),
+            pool: Buffers::new(READ_OCTETS),
+            ends: Vec::new(),
+        }
+    }
 }
 
 impl Intake {

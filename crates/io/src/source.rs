@@ -11,12 +11,14 @@ pub use folder::{Entry, Folder, Listing, MAX_DEPTH, MAX_ENTRIES, Skipped};
 pub use spool::Spool;
 
 use error::failed;
+use recoup_transport::serve::{Source, SourceError as Ended};
+use recoup_transport::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 /// Least time between two full looks at whether a file has changed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
@@ -27,7 +29,7 @@ pub struct FileSource {
     path: PathBuf,
     file: File,
     opened: Looks,
-    checked: Instant,
+    checked: Option<Instant>,
     change: Option<Change>,
 }
 
@@ -93,7 +95,7 @@ impl FileSource {
             path,
             file,
             opened,
-            checked: Instant::now(),
+            checked: None,
             change: None,
         })
     }
@@ -131,31 +133,43 @@ impl FileSource {
         version_of(self.modified())
     }
 
-    /// Reads `into.len()` octets from `offset` on.
+    /// Reads `into.len()` octets from `offset` on. Afterwards, and at most every 100 ms of `now`,
+    /// looks whether the file is still the one that was opened: if so, what was read is right.
     ///
     /// # Errors
     /// [`SourceError::Changed`], from then on for every call; [`SourceError::OutOfRange`];
     /// [`SourceError::Io`]. The buffer's content is undefined after an error.
-    pub fn read_at(&mut self, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
-        if self.change.is_some() || self.checked.elapsed() >= CHECK_INTERVAL {
-            self.check()?;
+    pub fn read_at(
+        &mut self,
+        now: Instant,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<(), SourceError> {
+        if let Some(how) = self.change {
+            return Err(self.changed(how));
         }
         within(offset, into, self.len())?;
         match self.file.read_exact_at(into, offset) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(self.changed(Change::Shorter))
+                return Err(self.changed(Change::Shorter));
             }
-            read => read.map_err(|error| failed("read", &self.path, error)),
+            read => read.map_err(|error| failed("read", &self.path, error))?,
         }
+        if self
+            .checked
+            .is_some_and(|checked| now.since(checked) < CHECK_INTERVAL)
+        {
+            return Ok(());
+        }
+        self.checked = Some(now);
+        self.check()
     }
 
-    /// Looks whether the file is still the one that was opened. [`FileSource::read_at`] does so by
-    /// itself, at most every 100 ms.
+    /// Looks whether the file is still the one that was opened.
     ///
     /// # Errors
     /// [`SourceError::Changed`], [`SourceError::Io`].
     pub fn check(&mut self) -> Result<(), SourceError> {
-        self.checked = Instant::now();
         if let Some(how) = self.change {
             return Err(self.changed(how));
         }
@@ -185,6 +199,16 @@ impl FileSource {
             path: self.path.clone(),
             how,
         }
+    }
+}
+
+impl Source for FileSource {
+    fn len(&self) -> u64 {
+        self.opened.length
+    }
+
+    fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), Ended> {
+        Self::read_at(self, now, offset, into).map_err(|error| error.ended())
     }
 }
 
@@ -222,6 +246,8 @@ mod tests {
     use std::fs;
     use std::io::Write as _;
 
+    const NOW: Instant = Instant::ZERO;
+
     struct Place {
         folder: tempfile::TempDir,
     }
@@ -252,11 +278,11 @@ mod tests {
     fn it_reads_any_part_and_nothing_beyond() {
         let (_place, mut source) = Place::with("0123456789");
         let mut into = [0; 4];
-        source.read_at(6, &mut into).unwrap();
+        source.read_at(NOW, 6, &mut into).unwrap();
         assert_eq!(&into, b"6789");
-        source.read_at(10, &mut []).unwrap();
+        source.read_at(NOW, 10, &mut []).unwrap();
         for offset in [7, 10, u64::MAX - 1, u64::MAX] {
-            let error = source.read_at(offset, &mut into).unwrap_err();
+            let error = source.read_at(NOW, offset, &mut into).unwrap_err();
             assert!(
                 matches!(error, SourceError::OutOfRange { length: 10, .. }),
                 "{error}"
@@ -273,8 +299,14 @@ mod tests {
             .unwrap()
             .set_len(5)
             .unwrap();
-        assert_eq!(how(source.read_at(4, &mut [0; 4])), Some(Change::Shorter));
-        assert_eq!(how(source.read_at(0, &mut [0; 1])), Some(Change::Shorter));
+        assert_eq!(
+            how(source.read_at(NOW, 4, &mut [0; 4])),
+            Some(Change::Shorter)
+        );
+        assert_eq!(
+            how(source.read_at(NOW, 0, &mut [0; 1])),
+            Some(Change::Shorter)
+        );
     }
 
     #[test]
@@ -319,19 +351,19 @@ mod tests {
             source.check().unwrap();
             act(&place);
             assert_eq!(how(source.check()), Some(expected));
-            assert_eq!(how(source.read_at(0, &mut [0; 1])), Some(expected));
+            assert_eq!(how(source.read_at(NOW, 0, &mut [0; 1])), Some(expected));
         }
     }
 
     #[test]
     fn a_change_is_noticed_within_the_interval() {
         let (place, mut source) = Place::with("0123456789");
+        source.read_at(NOW, 0, &mut [0; 1]).unwrap();
         fs::remove_file(place.path("f")).unwrap();
-        let start = Instant::now();
-        while source.read_at(0, &mut [0; 1]).is_ok() {
-            assert!(start.elapsed() < 20 * CHECK_INTERVAL);
-            std::thread::sleep(CHECK_INTERVAL / 10);
-        }
+        let just_before = NOW + CHECK_INTERVAL - Duration::from_nanos(1);
+        source.read_at(just_before, 0, &mut [0; 1]).unwrap();
+        let ended = Source::read_at(&mut source, NOW + CHECK_INTERVAL, 0, &mut [0; 1]);
+        assert_eq!(ended, Err(Ended::Changed));
     }
 
     #[test]

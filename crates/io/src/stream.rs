@@ -2,7 +2,7 @@
 pub(crate) mod backlog;
 
 use crate::face::{CloseReason, DropReason, LARGEST_FRAME_RECEIVED};
-use crate::link::{Intake, Link};
+use crate::link::{Intake, Link, READ_OCTETS};
 use backlog::Backlog;
 use bytes::Bytes;
 use recoup_packet::tlv::{self, typ};
@@ -13,8 +13,6 @@ use socket2::Socket;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Octets read at a time.
-const READ_OCTETS: usize = 256 * 1024;
 /// Reads per wake-up.
 const READS: usize = 4;
 
@@ -45,22 +43,57 @@ impl Stream {
 
     fn read(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
         for _ in 0..READS {
-            intake.buffer.clear();
-            intake.buffer.reserve_exact(READ_OCTETS);
-            intake.buffer.append(&mut self.tail);
-            let room = intake.buffer.capacity() - intake.buffer.len();
-            let read = match read_some(&self.socket, &mut intake.buffer) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-                Err(error) => return Err(error.into()),
-                Ok(0) => return Err(CloseReason::Ended),
-                Ok(read) => read,
+            if intake.buffer.is_empty() {
+                intake.buffer = intake.pool.take();
+            }
+            let old = self.tail.len();
+            let Some((start, room)) = intake.buffer.split_at_mut_checked(old) else {
+                return Err(CloseReason::TooLong {
+                    length: old,
+                    limit: LARGEST_FRAME_RECEIVED,
+                });
             };
-            split(intake, &mut self.tail)?;
-            if read < room {
+            start.copy_from_slice(&self.tail);
+            let read =
+                match rustix::io::retry_on_intr(|| rustix::io::read(&self.socket, &mut *room)) {
+                    Err(Errno::AGAIN) => return Ok(()),
+                    Err(error) => return Err(io::Error::from(error).into()),
+                    Ok(0) => return Err(CloseReason::Ended),
+                    Ok(read) => read,
+                };
+            let full = read == room.len();
+            self.split(intake, old + read)?;
+            if !full {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Hands out the whole frames in the first `filled` octets of the intake's buffer, and keeps the
+    /// beginning of the next.
+    fn split(&mut self, intake: &mut Intake, filled: usize) -> Result<(), CloseReason> {
+        let octets = intake.buffer.get(..filled).unwrap_or_default();
+        intake.ends.clear();
+        let result = ends(octets, &mut intake.ends);
+        let complete = intake.ends.last().copied().unwrap_or(0);
+        self.tail.clear();
+        if result.is_ok() {
+            self.tail
+                .extend_from_slice(octets.get(complete..).unwrap_or_default());
+        }
+        // A well filled buffer is given away, one with little in it is copied from, so that a frame
+        // kept for long does not pin a large buffer.
+        let chunk = match complete < READ_OCTETS / 4 {
+            true => Bytes::copy_from_slice(octets.get(..complete).unwrap_or_default()),
+            false => intake.pool.lend(std::mem::take(&mut intake.buffer)),
+        };
+        let mut start = 0;
+        for &end in &intake.ends {
+            intake.frames.push(chunk.slice(start..end));
+            start = end;
+        }
+        result
     }
 }
 
@@ -109,26 +142,6 @@ impl Link for Stream {
     }
 }
 
-fn read_some(socket: &Socket, buffer: &mut Vec<u8>) -> io::Result<usize> {
-    let read = || rustix::io::read(socket, rustix::buffer::spare_capacity(&mut *buffer));
-    Ok(rustix::io::retry_on_intr(read)?)
-}
-
-/// Hands out the whole frames in the intake's buffer, and leaves the beginning of the next in `tail`.
-fn split(intake: &mut Intake, tail: &mut Vec<u8>) -> Result<(), CloseReason> {
-    intake.ends.clear();
-    let result = ends(&intake.buffer, &mut intake.ends);
-    let complete = intake.ends.last().copied().unwrap_or(0);
-    tail.extend_from_slice(intake.buffer.get(complete..).unwrap_or_default());
-    let chunk = chunk(&mut intake.buffer, complete);
-    let mut start = 0;
-    for &end in &intake.ends {
-        intake.frames.push(chunk.slice(start..end));
-        start = end;
-    }
-    result
-}
-
 /// Finds where the frames in `octets` end, as far as they are complete.
 fn ends(octets: &[u8], ends: &mut Vec<usize>) -> Result<(), CloseReason> {
     let mut rest = octets;
@@ -140,16 +153,6 @@ fn ends(octets: &[u8], ends: &mut Vec<usize>) -> Result<(), CloseReason> {
         ends.push(octets.len() - rest.len());
     }
     Ok(())
-}
-
-/// The first `length` octets of the buffer. A well filled buffer is given away, one with little in it
-/// is copied from, so that a frame kept for long does not pin a large buffer.
-fn chunk(buffer: &mut Vec<u8>, length: usize) -> Bytes {
-    if length < READ_OCTETS / 2 {
-        return Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default());
-    }
-    buffer.truncate(length);
-    Bytes::from(std::mem::take(buffer))
 }
 
 /// Length of the frame at the start of `octets`; `None` if too little of it has arrived to tell.

@@ -7,7 +7,8 @@ mod batch;
 
 pub(crate) use batch::{Batch, Bounds};
 
-use bytes::Bytes;
+use crate::buffer::Buffers;
+use bytes::{Bytes, BytesMut};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::net::sockopt;
 use std::collections::VecDeque;
@@ -58,22 +59,36 @@ impl Chunk {
 
 /// Receive buffers, shared by all sockets of a driver.
 #[derive(Debug)]
-pub(crate) struct ReceiveBuffers([Vec<u8>; RECEIVE_BUFFERS]);
+pub(crate) struct ReceiveBuffers {
+    current: [BytesMut; RECEIVE_BUFFERS],
+    pool: Buffers,
+}
 
 impl ReceiveBuffers {
     pub(crate) fn new() -> Self {
-        Self(std::array::from_fn(|_| Vec::new()))
+        let current = std::array::from_fn(|_| BytesMut::new());
+        Self {
+            current,
+            pool: Buffers::new(RECEIVE_OCTETS),
+        }
     }
 
-    /// What the first `length` octets of a buffer contain; the buffer is used again, or replaced.
-    fn take(buffer: &mut Vec<u8>, length: usize) -> Bytes {
+    /// Makes every buffer full length.
+    fn fill(&mut self) {
+        for buffer in self.current.iter_mut().filter(|buffer| buffer.is_empty()) {
+            *buffer = self.pool.take();
+        }
+    }
+
+    /// What the first `length` octets of a buffer contain; the buffer is kept, or lent with them.
+    fn octets(&mut self, index: usize, length: usize) -> Bytes {
+        let Some(buffer) = self.current.get_mut(index) else {
+            return Bytes::new();
+        };
+        let length = length.min(buffer.len());
         match length <= COPY_OCTETS {
             true => Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default()),
-            false => {
-                let mut octets = Bytes::from(std::mem::take(buffer));
-                octets.truncate(length);
-                octets
-            }
+            false => self.pool.lend(std::mem::take(buffer)).slice(..length),
         }
     }
 }
@@ -180,18 +195,19 @@ impl UdpPort {
         let mut meta = [RecvMeta::default(); RECEIVE_BUFFERS];
         let mut error = Ok(());
         for _ in 0..STALE_ERRORS {
-            let mut slices = buffers.0.each_mut().map(|buffer| {
-                buffer.resize(RECEIVE_OCTETS, 0);
-                IoSliceMut::new(buffer)
-            });
+            buffers.fill();
+            let mut slices = buffers
+                .current
+                .each_mut()
+                .map(|buffer| IoSliceMut::new(buffer));
             match self
                 .state
                 .recv(UdpSockRef::from(&self.socket), &mut slices, &mut meta)
             {
                 Ok(received) => {
-                    for (buffer, meta) in buffers.0.iter_mut().zip(&meta).take(received) {
+                    for (index, meta) in meta.iter().enumerate().take(received) {
                         let (remote, local, stride) = (meta.addr, meta.dst_ip, meta.stride);
-                        let octets = ReceiveBuffers::take(buffer, meta.len);
+                        let octets = buffers.octets(index, meta.len);
                         deliver(Chunk {
                             remote,
                             local,
@@ -298,16 +314,14 @@ impl UdpPort {
 impl Sent {
     fn note(&mut self, result: io::Result<()>, datagrams: usize) {
         let Err(error) = result else { return };
-        match quinn_udp::is_msg_size_err(&error) {
-            true => {
-                self.too_long += datagrams;
-                self.path_shrank = true;
-            }
-            // Datagrams that meet a full socket halfway through a batch are lost with the others.
-            false => {
-                self.unreachable += datagrams;
-                self.error = Some(error.kind());
-            }
+        if quinn_udp::is_msg_size_err(&error) {
+            self.too_long += datagrams;
+            self.path_shrank = true;
+        } else if error.kind() == ErrorKind::WouldBlock {
+            self.backlog += datagrams;
+        } else {
+            self.unreachable += datagrams;
+            self.error = Some(error.kind());
         }
     }
 }
@@ -336,6 +350,8 @@ fn allow_fragmentation(socket: &UdpSocket) -> io::Result<()> {
         }
         SocketAddr::V6(_) => {
             sockopt::set_ipv6_mtu_discover(socket, sockopt::Ipv6PathMtuDiscovery::WANT)?;
+            // For IPv4 peers of a socket that has both families.
+            let _ = sockopt::set_ip_mtu_discover(socket, sockopt::Ipv4PathMtuDiscovery::WANT);
         }
     }
     Ok(())
@@ -442,10 +458,11 @@ mod tests {
 
     #[test]
     fn a_small_receive_is_copied_so_that_it_pins_no_buffer() {
-        let mut buffer = vec![1; RECEIVE_OCTETS];
-        assert_eq!(ReceiveBuffers::take(&mut buffer, 100).len(), 100);
-        assert_eq!(buffer.len(), RECEIVE_OCTETS);
-        assert_eq!(ReceiveBuffers::take(&mut buffer, 60_000).len(), 60_000);
-        assert!(buffer.is_empty());
+        let mut buffers = ReceiveBuffers::new();
+        buffers.fill();
+        assert_eq!(buffers.octets(0, 100).len(), 100);
+        assert_eq!(buffers.current[0].len(), RECEIVE_OCTETS);
+        assert_eq!(buffers.octets(0, 60_000).len(), 60_000);
+        assert!(buffers.current[0].is_empty());
     }
 }

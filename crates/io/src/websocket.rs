@@ -18,6 +18,8 @@ use tungstenite::{Error, Message};
 
 /// Messages received per wake-up.
 const MESSAGES: usize = 256;
+/// Most octets that wait: they are moved in memory with each write, so many would be slow.
+const BACKLOG: usize = 1 << 20;
 /// Octets read and written at a time.
 const BUFFER: usize = 64 * 1024;
 
@@ -91,7 +93,7 @@ impl WebSocket {
             unflushed: 0,
             stalled: false,
             more: false,
-            limit,
+            limit: limit.min(BACKLOG),
             broken: None,
         }
     }

@@ -1,6 +1,6 @@
 //! The driver against real sockets: every kind of face, and peers that misbehave.
 use bytes::Bytes;
-use recoup_forwarder::node::{AppId, FaceId, Input, Machine, Output};
+use recoup_forwarder::node::{self, AppId, FaceId, Input, Machine, Output};
 use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::face::{CloseReason, DropReason, FaceChange, FaceError, FaceUri};
 use recoup_io::memory;
@@ -329,6 +329,12 @@ fn what_the_machine_tells_its_applications_owner_is_handed_on() {
         told[..],
         [(AppId(7), AppOutput::Content { segment: 3, .. })]
     ));
+    let reason = node::DropReason::Malformed;
+    machine
+        .outputs
+        .push_back(Output::Dropped { face: None, reason });
+    driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    assert_eq!(driver.node_drops().get(&reason), Some(&1));
 }
 
 #[test]
@@ -374,9 +380,8 @@ fn datagrams_that_start_no_conversation_open_no_face() {
 }
 
 #[test]
-fn silent_udp_peers_are_forgotten_and_too_many_evict_the_oldest() {
+fn too_many_udp_peers_evict_the_longest_silent_one() {
     let options = DriverOptions {
-        udp_idle: Duration::from_millis(2_000),
         on_demand_faces: 3,
         ..impatient()
     };
@@ -393,6 +398,7 @@ fn silent_udp_peers_are_forgotten_and_too_many_evict_the_oldest() {
     for peer in &peers[..4] {
         peer.send_to(&interest(20), at).unwrap();
     }
+    // Those heard a moment ago stay, whoever comes.
     turn_until(&mut driver, &mut machine, |_, driver| {
         driver.totals().dropped(DropReason::Unsolicited) == 1
     });
@@ -404,19 +410,85 @@ fn silent_udp_peers_are_forgotten_and_too_many_evict_the_oldest() {
         machine.frames.len() == 4
     });
     assert_eq!(machine.downs, [machine.ups[0].0]);
-    turn_until(&mut driver, &mut machine, |machine, _| {
-        machine.downs.len() == 4
-    });
-    assert_eq!(driver.faces().count(), 0);
-    let reasons = changes(&mut driver);
     let evicted = FaceChange::Down {
         reason: CloseReason::Evicted,
         retry: None,
     };
     assert_eq!(
-        reasons.iter().filter(|change| **change == evicted).count(),
+        changes(&mut driver)
+            .iter()
+            .filter(|change| **change == evicted)
+            .count(),
         1
     );
+}
+
+#[test]
+fn silent_udp_peers_are_forgotten() {
+    let options = DriverOptions {
+        udp_idle: Duration::from_millis(200),
+        ..impatient()
+    };
+    let mut driver = Driver::with_options(options).unwrap();
+    let mut machine = Recorder::default();
+    let at = driver
+        .listen(&uri("udp4://127.0.0.1:0"))
+        .unwrap()
+        .address
+        .unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for round in 1..3 {
+        peer.send_to(&interest(20), at).unwrap();
+        turn_until(&mut driver, &mut machine, |machine, _| {
+            machine.downs.len() == round
+        });
+        assert_eq!((machine.ups.len(), driver.faces().count()), (round, 0));
+    }
+}
+
+#[test]
+fn a_listener_of_both_families_answers_ipv4_peers() {
+    let echo = Echo::listen("udp6://[::]:0");
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let port = echo.handle.address.unwrap().port();
+    for host in ["127.0.0.3", "[::1]"] {
+        let face = driver
+            .connect(&uri(&format!("udp://{host}:{port}")))
+            .unwrap();
+        machine.frames.clear();
+        (0..20).for_each(|_| machine.send(face, interest(200)));
+        turn_until(&mut driver, &mut machine, |machine, _| {
+            machine.frames.len() == 20
+        });
+    }
+    echo.stop();
+}
+
+#[test]
+fn a_forwarder_that_stays_away_costs_one_timer() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = uri(&format!("ws://{}/", listener.local_addr().unwrap()));
+    let server = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        drop(tungstenite::accept(stream).unwrap());
+        // Whoever comes again is turned away in the middle of the handshake.
+        for _ in 0..4 {
+            drop(listener.accept().unwrap());
+        }
+    });
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let face = driver.connect(&at).unwrap();
+    let mut downs = 0;
+    while downs < 6 {
+        driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+        let told = changes(&mut driver);
+        downs += told
+            .iter()
+            .filter(|c| matches!(c, FaceChange::Down { retry: Some(_), .. }))
+            .count();
+    }
+    server.join().unwrap();
+    assert_eq!((machine.ups.len(), &machine.downs[..]), (1, &[face][..]));
 }
 
 #[test]

@@ -255,11 +255,7 @@ impl Parts {
     }
 
     fn read_signature_info(&mut self, info: &Tlv<'_>) -> Result<(), DecodeError> {
-        SignatureInfo::decode(info.value).map_err(|malformed| DecodeError {
-            offset: info.value_offset + malformed.offset,
-            typ: Some(info.typ),
-            expected: malformed.expected,
-        })?;
+        SignatureInfo::read(&mut info.reader())?;
         self.info = info.range().into();
         Ok(())
     }

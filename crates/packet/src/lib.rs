@@ -1,7 +1,25 @@
 //! Words: octets on one side, Interest, Data, Nack and link header on the other.
 //!
-//! The NDN packet format v0.3 and NDNLPv2. Decoding shares the buffer that a packet came in and never copies a payload;
-//! every octet may be wrong, and what is wrong with it is a [`tlv::DecodeError`], never a panic.
+//! The NDN packet format v0.3 and NDNLPv2. Decoding shares the buffer that a packet came in and never
+//! copies a payload; every octet may be wrong, and what is wrong with it is a [`tlv::DecodeError`],
+//! never a panic.
+//!
+//! ```
+//! use recoup_packet::data::{Data, DataBuilder};
+//! use recoup_packet::interest::Interest;
+//! use recoup_packet::name::{Component, Name};
+//! use recoup_packet::signature::DigestSigner;
+//!
+//! let object: Name = "/example/file/v=7".parse()?;
+//! let interest = Interest::new(object.append(Component::segment(0)));
+//! let asked = Interest::decode(interest.to_bytes())?;
+//!
+//! let built = DataBuilder::new(&asked.name).build(b"content", &DigestSigner);
+//! let data = Data::decode(built.wire().clone())?;
+//! assert!(interest.is_satisfied_by(&data));
+//! assert_eq!(data.name().to_string(), "/example/file/v=7/seg=0");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 pub mod data;
 pub mod interest;
 pub mod lp;

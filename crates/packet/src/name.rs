@@ -147,6 +147,15 @@ impl Name {
         other.value.starts_with(&self.value)
     }
 
+    /// The components that follow those of `prefix`, or `None` if the name does not begin with them.
+    #[must_use]
+    pub fn strip_prefix(&self, prefix: &Self) -> Option<Components<'_>> {
+        Some(Components {
+            reader: Reader::new(self.value.strip_prefix(&*prefix.value)?),
+            left: self.len() - prefix.len(),
+        })
+    }
+
     /// This name with one more component.
     ///
     /// Only decoding enforces [`MAX_COMPONENTS`] and [`MAX_NAME_LEN`]: a name beyond them is one that peers refuse.
@@ -274,6 +283,9 @@ mod tests {
             (name("/a/b/v=1"), name("/seg=2"))
         );
         assert_eq!(short.join(&long.suffix(2)), long);
+        let rest: Option<Vec<_>> = long.strip_prefix(&short).map(Iterator::collect);
+        assert_eq!(rest, Some(vec![Component::version(1), Component::segment(2)]));
+        assert!(short.strip_prefix(&long).is_none());
         assert!(short.is_prefix_of(&long) && !long.is_prefix_of(&short));
         assert!(Name::root().is_prefix_of(&short) && Name::root().parent().is_empty());
     }

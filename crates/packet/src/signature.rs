@@ -16,7 +16,7 @@ pub use digest::{DigestSigner, sha256};
 pub use ecdsa::EcdsaSigner;
 pub use ed25519::Ed25519Signer;
 pub use hmac::HmacSigner;
-pub use info::{KeyLocator, Malformed, SignatureInfo, SignatureType, Validity};
+pub use info::{KeyLocator, SignatureInfo, SignatureType, Validity};
 pub use presigned::Presigned;
 pub use public_key::PublicKey;
 pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};

@@ -228,13 +228,31 @@ impl<'a> Reader<'a> {
     /// The next element, or `None` at the end.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Tlv<'a>>, DecodeError> {
+        // Nearly all elements have a type and a length of one octet each.
+        if let [typ @ 1..=252, len @ ..=252, rest @ ..] = self.rest()
+            && let Some(value) = rest.get(..usize::from(*len))
+        {
+            let offset = self.offset();
+            self.at += 2 + value.len();
+            return Ok(Some(Tlv {
+                typ: u64::from(*typ),
+                value,
+                offset,
+                value_offset: offset + 2,
+            }));
+        }
+        self.read_any()
+    }
+
+    #[inline(never)]
+    fn read_any(&mut self) -> Result<Option<Tlv<'a>>, DecodeError> {
         if self.is_empty() {
             return Ok(None);
         }
         let offset = self.offset();
         let typ = self.typ()?;
         let len = self.varnum("a TLV-LENGTH in its shortest form")?;
-        let rest = self.octets.get(self.at..).unwrap_or_default();
+        let rest = self.rest();
         let value = usize::try_from(len).ok().and_then(|len| rest.get(..len));
         let value = value.ok_or(DecodeError {
             offset,
@@ -249,6 +267,10 @@ impl<'a> Reader<'a> {
             offset,
             value_offset,
         }))
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.octets.get(self.at..).unwrap_or_default()
     }
 
     /// The next element, which must be there and of type `typ`.
@@ -283,7 +305,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn varnum(&mut self, expected: &'static str) -> Result<u64, DecodeError> {
         let error = DecodeError::at(self.offset(), expected);
-        match parse_varnum(self.octets.get(self.at..).unwrap_or_default()) {
+        match parse_varnum(self.rest()) {
             Varnum::Is(number, len) => {
                 self.at += len;
                 Ok(number)

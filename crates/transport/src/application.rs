@@ -4,6 +4,7 @@
 //! applications; a node carries them, on sockets and in the simulator alike.
 use crate::event::Event;
 use crate::fetch::FetchError;
+use crate::management::ManagementError;
 use crate::time::Instant;
 use bytes::Bytes;
 use recoup_packet::data::Data;
@@ -91,6 +92,13 @@ pub enum AppOutput {
         object: Name,
         /// What its metadata says, where there was metadata.
         metadata: Option<Box<Metadata>>,
+    },
+    /// A forwarder took, or refused, a prefix; said when that is first known and when it changes.
+    Registered {
+        /// The prefix.
+        prefix: Name,
+        /// Why not, if it refused.
+        outcome: Result<(), ManagementError>,
     },
     /// The application has ended.
     Done(Result<(), FetchError>),

@@ -111,7 +111,9 @@ impl World {
                 AppOutput::Resolved { object, .. } => self.resolved = Some(object),
                 AppOutput::Event(event) => self.summary.on_event(self.now, &event),
                 AppOutput::Done(result) => return Some(result),
-                AppOutput::Data { .. } | AppOutput::Nack { .. } => unreachable!("not a producer"),
+                AppOutput::Data { .. } | AppOutput::Nack { .. } | AppOutput::Registered { .. } => {
+                    unreachable!("not a producer")
+                }
             }
         }
         let deadline = self.fetch.deadline();

@@ -1,8 +1,8 @@
 //! A face and a UDP socket, as the driver keeps them.
-use super::{DriverOptions, ListenerId, frame_limit, path_to};
+use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT};
 use crate::link::Link;
-use crate::udp::{Batch, Route, UdpPort};
+use crate::udp::{self, Batch, Route, UdpPort};
 use hashbrown::HashMap;
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
@@ -197,4 +197,14 @@ impl Face {
         self.mtu = self.mtu.min(path);
         self.mtu < before
     }
+}
+
+/// Longest frame that a path of datagrams of up to `path` octets carries.
+fn frame_limit(path: usize, options: &DriverOptions) -> usize {
+    options.udp_mtu.unwrap_or(path).min(LARGEST_FRAME_SENT)
+}
+
+/// Longest unfragmented datagram toward a peer; a guess that fits everywhere if the system cannot say.
+fn path_to(remote: SocketAddr) -> usize {
+    udp::path_datagram(remote).unwrap_or(1_232)
 }

@@ -10,6 +10,7 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{
     DigestSigner, EcdsaSigner, KeyLocator, PublicKey, SignatureType, Signer, sha256,
 };
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -236,14 +237,20 @@ impl KeyStore {
         let Ok(name) = which.parse::<Name>() else {
             return Ok(None);
         };
-        let entries = self.list()?;
-        let of_key = |entry: &&KeyEntry| entry.name.is_prefix_of(&name);
-        let of_identity = |entry: &&KeyEntry| entry.is_default && entry.identity() == name;
-        Ok(entries
-            .iter()
-            .find(of_key)
-            .or_else(|| entries.iter().find(of_identity))
-            .cloned())
+        let find = |entries: Vec<KeyEntry>| {
+            let of_key = |entry: &&KeyEntry| entry.name.is_prefix_of(&name);
+            let of_identity = |entry: &&KeyEntry| entry.is_default && entry.identity() == name;
+            entries
+                .iter()
+                .find(of_key)
+                .or_else(|| entries.iter().find(of_identity))
+                .cloned()
+        };
+        // A key chain that cannot be read must not stand in the way of the store's own keys.
+        match (find(self.list_own()?), &self.key_chain) {
+            (None, Some(folder)) => Ok(find(key_chain::list(folder)?)),
+            (found, _) => Ok(found),
+        }
     }
 
     /// The private key that `which` names or that its file holds, with name and certificate where they are known.
@@ -268,10 +275,8 @@ impl KeyStore {
 
     fn not_found(&self, which: &str) -> KeyStoreError {
         let names = self.list().unwrap_or_default();
-        let names: Vec<_> = names
-            .iter()
-            .map(|entry| entry.identity().to_string())
-            .collect();
+        let identities = names.iter().map(|entry| entry.identity().to_string());
+        let names: Vec<_> = identities.collect::<BTreeSet<_>>().into_iter().collect();
         let known = match &names[..] {
             [] => "there are no keys yet: make one with `recoup key new`".into(),
             names => format!("there are keys of {}", names.join(", ")),
@@ -391,25 +396,22 @@ fn read_entry(path: &Path) -> Result<KeyEntry, KeyStoreError> {
     })
 }
 
-/// An identity's newest key is its default.
+/// An identity's newest key is its default: by its certificate's version, then by its file's time.
 fn mark_defaults(entries: &mut [KeyEntry]) {
-    let age = |entry: &KeyEntry| {
-        let last = entry
+    let age = |(index, entry): (usize, &KeyEntry)| {
+        let version = entry
             .certificate
             .as_ref()
             .and_then(|data| data.name().last()?.is_version());
         let (Origin::Store(path) | Origin::KeyChain(path)) = &entry.origin;
-        (
-            last,
-            fs::metadata(path).and_then(|data| data.modified()).ok(),
-        )
+        let modified = fs::metadata(path).and_then(|data| data.modified()).ok();
+        (entry.identity(), version, modified, index)
     };
-    for index in 0..entries.len() {
-        let (identity, own) = (entries[index].identity(), age(&entries[index]));
-        let beaten = entries.iter().enumerate().any(|(other, entry)| {
-            other != index && entry.identity() == identity && (age(entry), other) > (own, index)
-        });
-        entries[index].is_default = !beaten;
+    let mut ages: Vec<_> = entries.iter().enumerate().map(age).collect();
+    ages.sort();
+    for (at, (identity, .., index)) in ages.iter().enumerate() {
+        let newest = ages.get(at + 1).is_none_or(|(next, ..)| next != identity);
+        entries[*index].is_default = newest;
     }
 }
 

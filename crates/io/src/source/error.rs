@@ -1,4 +1,5 @@
 //! Why content cannot be read for serving, in words for the user of `serve`.
+use recoup_transport::serve::SourceError as Ended;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,6 +81,15 @@ impl SourceError {
     /// Whether the content changed since it was opened.
     pub fn is_change(&self) -> bool {
         matches!(self, Self::Changed { .. })
+    }
+
+    /// The same in the words of the producer loop.
+    pub(super) fn ended(&self) -> Ended {
+        if self.is_change() {
+            Ended::Changed
+        } else {
+            Ended::Unreadable
+        }
     }
 }
 

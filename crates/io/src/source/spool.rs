@@ -1,6 +1,8 @@
 //! Standard input as something that can be read at any offset, again and again.
 use super::error::failed;
 use super::{SourceError, version_of, within};
+use recoup_transport::serve::{Source, SourceError as Ended};
+use recoup_transport::time::Instant;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -97,6 +99,16 @@ impl Spool {
         within(offset, into, self.length)?;
         let read = self.file.read_exact_at(into, offset);
         read.map_err(|error| failed("read the input kept in", &self.folder, error))
+    }
+}
+
+impl Source for Spool {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), Ended> {
+        Self::read_at(self, offset, into).map_err(|error| error.ended())
     }
 }
 

@@ -7,13 +7,17 @@ use std::io::{self, ErrorKind, IoSlice};
 
 /// Frames per system call.
 const SLICES: usize = 128;
+/// Frames kept as they are while the socket is full.
+const KEPT: usize = 128;
+/// More memory than this is given back after a stall.
+const SPARE_OCTETS: usize = 1 << 20;
 /// So many fresh octets are worth a system call of their own.
 const LARGE_OCTETS: usize = 256 * 1024;
 
 /// Octets on their way to a stream socket.
 ///
-/// Frames of this turn are kept as they are; what the socket does not take is copied together, so
-/// that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
+/// The last few frames are kept as they are; what the socket has not taken of earlier ones is copied
+/// together, so that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     stalled: VecDeque<u8>,
@@ -38,9 +42,9 @@ impl Backlog {
         self.stalled.len() + self.fresh_octets
     }
 
-    /// The socket was full at the last attempt.
+    /// After a write: the socket was full.
     pub(crate) fn is_stalled(&self) -> bool {
-        !self.stalled.is_empty()
+        self.octets() > 0
     }
 
     /// Writing now is worth it.
@@ -71,8 +75,9 @@ impl Backlog {
                 Err(error) => return Err(error),
             }
         }
-        // A backlog that was large gives its memory back.
-        self.stalled.shrink_to(LARGE_OCTETS);
+        if self.stalled.capacity() > SPARE_OCTETS {
+            self.stalled = VecDeque::new();
+        }
         Ok(())
     }
 
@@ -109,10 +114,10 @@ impl Backlog {
     }
 
     fn stall(&mut self) {
-        self.stalled.reserve(self.fresh_octets);
-        for frame in self.fresh.drain(..) {
+        let old = self.fresh.len().saturating_sub(KEPT);
+        for frame in self.fresh.drain(..old) {
             self.stalled.extend(&frame[..]);
+            self.fresh_octets -= frame.len();
         }
-        self.fresh_octets = 0;
     }
 }

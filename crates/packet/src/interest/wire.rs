@@ -249,11 +249,7 @@ impl<'a> Parse<'a> {
     }
 
     fn signature_info(&self, tlv: &Tlv<'_>) -> Result<Bytes, DecodeError> {
-        SignatureInfo::decode(tlv.value).map_err(|malformed| DecodeError {
-            offset: tlv.value_offset + malformed.offset,
-            typ: Some(tlv.typ),
-            expected: malformed.expected,
-        })?;
+        SignatureInfo::read(&mut tlv.reader())?;
         Ok(self.wire.slice(tlv.range()))
     }
 

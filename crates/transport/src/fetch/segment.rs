@@ -330,10 +330,10 @@ impl Transfer {
     // --- receiving ------------------------------------------------------------------------------
 
     fn segment_of(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
-        if name.len() != self.object.len() + 1 || !self.object.is_prefix_of(name) {
+        if name.len() != self.object.len() + 1 {
             return None;
         }
-        config.convention.parse_segment(&name.last()?)
+        config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
     /// Takes in Data. Returns true if it was a step forward.

@@ -1,0 +1,153 @@
+//! Opening and closing faces and listeners.
+use super::face_entry::{Face, Port, PortUse, UdpPeer};
+use super::listener::Listener;
+use super::{Driver, DriverOptions, ListenerHandle, ListenerId, dial};
+use crate::face::{Authority, CloseReason, FaceError, FaceId, FaceUri};
+use crate::memory::MemoryEnd;
+use crate::udp::UdpPort;
+use hashbrown::HashMap;
+use std::io;
+
+impl Driver {
+    /// Opens a face toward producers or a forwarder. Waits until it is usable, except for UDP, where
+    /// nobody can tell; names are looked up meanwhile.
+    ///
+    /// # Errors
+    /// If nobody answers there, with the likely reason.
+    pub fn connect(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
+        self.check_room(uri)?;
+        if let FaceUri::Udp(to) = uri {
+            return self.connect_udp(uri, to);
+        }
+        let dialed = dial::dial(uri, &self.options)?;
+        let face = Face::over_link(uri.clone(), dialed.link);
+        Ok(self.add(Face {
+            addresses: dialed.addresses,
+            upstream: true,
+            ..face
+        }))
+    }
+
+    pub(super) fn connect_udp(
+        &mut self,
+        uri: &FaceUri,
+        to: &Authority,
+    ) -> Result<FaceId, FaceError> {
+        let DriverOptions {
+            socket_buffer_octets,
+            backlog_octets,
+            ..
+        } = self.options;
+        let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
+        for remote in to.resolve()? {
+            // An address of a family that leads nowhere is refused by the system at once.
+            found = UdpPort::connect(remote, socket_buffer_octets, backlog_octets)
+                .map(|socket| (socket, remote));
+            if found.is_ok() {
+                break;
+            }
+        }
+        let (socket, remote) = found.map_err(|source| FaceError::Connect {
+            uri: uri.clone(),
+            source,
+        })?;
+        let id = FaceId(self.next_face);
+        let port = self.add_port(Port {
+            socket,
+            used: PortUse::Connected(id),
+        });
+        let peer = UdpPeer::new(port, remote, None, self.clock.now());
+        Ok(self.add(Face {
+            upstream: true,
+            ..Face::over_udp(uri.clone(), peer, &self.options)
+        }))
+    }
+
+    /// Opens a face over one end of an in-process pair.
+    ///
+    /// # Errors
+    /// If too many faces are open.
+    pub fn attach(&mut self, end: MemoryEnd, upstream: bool) -> Result<FaceId, FaceError> {
+        let uri = FaceUri::Memory("pair".to_owned());
+        self.check_room(&uri)?;
+        Ok(self.add(Face {
+            upstream,
+            ..Face::over_link(uri, Box::new(end))
+        }))
+    }
+
+    /// Lets peers open faces. Each becomes an on-demand face: it is not upstream, and ends with its
+    /// peer or, over UDP, when the peer has been silent for long.
+    ///
+    /// # Errors
+    /// If the address is taken or not ours.
+    pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, FaceError> {
+        let failed = |source| FaceError::Listen {
+            uri: uri.clone(),
+            source,
+        };
+        let local = match uri {
+            FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
+                at.resolve()?.first().copied()
+            }
+            FaceUri::Unix(_) | FaceUri::Memory(_) => None,
+        };
+        let id = ListenerId(self.next_listener);
+        self.next_listener += 1;
+        if let (FaceUri::Udp(_), Some(local)) = (uri, local) {
+            let DriverOptions {
+                socket_buffer_octets,
+                backlog_octets,
+                ..
+            } = self.options;
+            let socket =
+                UdpPort::bind(local, socket_buffer_octets, backlog_octets).map_err(failed)?;
+            let bound = socket.local_address().map_err(failed)?;
+            let wildcard = bound.ip().is_unspecified();
+            let used = PortUse::Shared {
+                listener: id,
+                peers: HashMap::new(),
+                wildcard,
+            };
+            self.add_port(Port { socket, used });
+            let uri = FaceUri::Udp(Authority::from(bound));
+            return Ok(ListenerHandle {
+                id,
+                uri,
+                address: Some(bound),
+            });
+        }
+        let (listener, handle) = Listener::bind(id, uri, local).map_err(failed)?;
+        self.listeners.push(listener);
+        Ok(handle)
+    }
+
+    /// Stops listening. Faces that peers opened over UDP end with their socket; others live on.
+    pub fn close_listener(&mut self, id: ListenerId) {
+        self.listeners.retain(|listener| listener.id != id);
+        for index in 0..self.ports.len() {
+            let Some(Some(Port { used, .. })) = self.ports.get(index) else {
+                continue;
+            };
+            let PortUse::Shared {
+                listener, peers, ..
+            } = used
+            else {
+                continue;
+            };
+            if *listener == id {
+                let faces: Vec<_> = peers.values().copied().collect();
+                faces
+                    .into_iter()
+                    .for_each(|face| self.end(face, CloseReason::Closed, false));
+                self.remove_port(index);
+            }
+        }
+    }
+
+    /// Closes a face for good, after sending what it can without waiting.
+    pub fn close(&mut self, face: FaceId) {
+        self.flush_face(face);
+        self.end(face, CloseReason::Closed, false);
+    }
+}

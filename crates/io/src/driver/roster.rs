@@ -1,0 +1,155 @@
+//! Faces and sockets coming and going.
+use super::face_entry::{Conduit, Face, Port, PortUse};
+use super::{Arrival, Driver};
+use crate::face::{CloseReason, FaceChange, FaceError, FaceEvent, FaceId, FaceUri};
+use crate::udp::UdpPort;
+use std::io;
+
+/// Events kept for whoever asks; the oldest go first.
+const EVENTS: usize = 1_024;
+
+impl Driver {
+    pub(super) fn check_room(&self, uri: &FaceUri) -> Result<(), FaceError> {
+        let limit = self.options.faces;
+        match self.faces.len() < limit {
+            true => Ok(()),
+            false => Err(FaceError::TooMany {
+                uri: uri.clone(),
+                limit,
+            }),
+        }
+    }
+
+    pub(super) fn add(&mut self, face: Face) -> FaceId {
+        let id = FaceId(self.next_face);
+        self.next_face += 1;
+        if !face.upstream {
+            if self.on_demand == 0 {
+                self.next_sweep = self.clock.now() + self.options.udp_idle / 4;
+            }
+            self.on_demand += 1;
+        }
+        let usable = face.deadline().is_none();
+        self.faces.insert(id, face);
+        match usable {
+            true => self.up(id),
+            false => self.watch(id),
+        }
+        id
+    }
+
+    pub(super) fn up(&mut self, id: FaceId) {
+        if let Some(face) = self.faces.get_mut(&id) {
+            face.is_up = true;
+            self.arrivals.push_back(Arrival::Up(id));
+            self.tell(id, FaceChange::Up);
+        }
+    }
+
+    /// A face goes down: for good, or until it is opened again.
+    pub(super) fn end(&mut self, id: FaceId, reason: CloseReason, again: bool) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
+        self.waiting -= std::mem::take(&mut face.waiting);
+        if std::mem::take(&mut face.is_up) {
+            self.arrivals.push_back(Arrival::Down(id));
+        }
+        if again && face.upstream && self.options.reconnect && face.can_be_dialed() {
+            let retry = face.back_off(&self.options);
+            face.conduit = Conduit::Down {
+                retry_at: self.clock.now() + retry,
+            };
+            self.watch(id);
+            return self.tell(
+                id,
+                FaceChange::Down {
+                    reason,
+                    retry: Some(retry),
+                },
+            );
+        }
+        self.tell(
+            id,
+            FaceChange::Down {
+                reason,
+                retry: None,
+            },
+        );
+        if let Some(face) = self.faces.remove(&id) {
+            self.forget(&face);
+        }
+    }
+
+    pub(super) fn forget(&mut self, face: &Face) {
+        self.past.add(&face.counters);
+        self.on_demand -= usize::from(!face.upstream);
+        let Conduit::Udp(peer) = &face.conduit else {
+            return;
+        };
+        match self.ports.get_mut(peer.port) {
+            Some(Some(Port {
+                used: PortUse::Shared { peers, .. },
+                ..
+            })) => {
+                peers.remove(&peer.route.remote);
+            }
+            _ => self.remove_port(peer.port),
+        }
+    }
+
+    /// Remembers that something is due for a face at its deadline.
+    pub(super) fn watch(&mut self, id: FaceId) {
+        if !self.timed.contains(&id) {
+            self.timed.push(id);
+        }
+    }
+
+    pub(super) fn add_port(&mut self, port: Port) -> usize {
+        let free = self
+            .ports
+            .iter()
+            .position(Option::is_none)
+            .unwrap_or(self.ports.len());
+        self.ports
+            .resize_with(self.ports.len().max(free + 1), || None);
+        if let Some(slot) = self.ports.get_mut(free) {
+            *slot = Some(port);
+        }
+        free
+    }
+
+    pub(super) fn remove_port(&mut self, index: usize) {
+        if let Some(slot) = self.ports.get_mut(index) {
+            *slot = None;
+        }
+    }
+
+    pub(super) fn port(&self, index: usize) -> Option<&UdpPort> {
+        Some(&self.ports.get(index)?.as_ref()?.socket)
+    }
+
+    pub(super) fn unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
+        if let Some(face) = self.faces.get_mut(&id)
+            && !std::mem::replace(&mut face.unreachable_told, true)
+        {
+            self.tell(
+                id,
+                FaceChange::Unreachable(io::Error::from(kind).to_string()),
+            );
+        }
+    }
+
+    pub(super) fn tell(&mut self, id: FaceId, change: FaceChange) {
+        if self.events.len() >= EVENTS {
+            self.events.pop_front();
+        }
+        if let Some(face) = self.faces.get(&id) {
+            self.events.push_back(FaceEvent {
+                face: id,
+                uri: face.uri.clone(),
+                change,
+            });
+        }
+    }
+}

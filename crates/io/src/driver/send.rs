@@ -1,0 +1,188 @@
+//! From frames to batches, and from batches to sockets.
+use super::face_entry::{Conduit, Face, Port, PortUse};
+use super::{Arrival, Driver};
+use crate::face::{DropReason, FaceChange, FaceId};
+use crate::udp::{Batch, Sent};
+use bytes::Bytes;
+
+/// Batch buffers kept for the next batch.
+const SPARE_BUFFERS: usize = 16;
+
+impl Driver {
+    pub(super) fn send(&mut self, id: FaceId, frame: Bytes) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return self.past.drop_frames(DropReason::NoFace, 1);
+        };
+        let length = frame.len();
+        if length == 0 || length > face.mtu {
+            let reason = if length == 0 {
+                DropReason::Empty
+            } else {
+                DropReason::TooLong
+            };
+            return face.counters.drop_frames(reason, 1);
+        }
+        let full = self.waiting > self.options.backlog_total_octets;
+        let taken = match &mut face.conduit {
+            Conduit::Link { link, .. } if !link.is_open() => Err(DropReason::Down),
+            Conduit::Link { link, .. } if full && link.wants_write() => Err(DropReason::Backlog),
+            Conduit::Link { link, .. } => link.push(frame),
+            Conduit::Down { .. } => Err(DropReason::Down),
+            Conduit::Udp(peer) => {
+                let Some(Some(port)) = self.ports.get_mut(peer.port) else {
+                    return;
+                };
+                let bounds = port.socket.bounds(peer.path);
+                if !peer.batch.accepts(length, bounds) {
+                    self.send_batch(id);
+                }
+                return self.collect(id, &frame);
+            }
+        };
+        match taken {
+            Err(reason) => face.counters.drop_frames(reason, 1),
+            Ok(()) => {
+                face.counters.sent(length);
+                self.soil(id);
+            }
+        }
+    }
+
+    /// Adds a datagram to the batch of its face, and sends the batch if that completes it.
+    pub(super) fn collect(&mut self, id: FaceId, frame: &[u8]) {
+        let Some(Face {
+            conduit: Conduit::Udp(peer),
+            counters,
+            dirty,
+            ..
+        }) = self.faces.get_mut(&id)
+        else {
+            return;
+        };
+        let Some(Some(port)) = self.ports.get(peer.port) else {
+            return;
+        };
+        if peer.batch.is_empty() {
+            peer.batch = Batch::reusing(self.spare.pop().unwrap_or_default());
+        }
+        peer.batch.push(frame, port.socket.bounds(peer.path));
+        counters.sent(frame.len());
+        if peer.batch.is_complete() {
+            self.send_batch(id);
+        } else if !std::mem::replace(dirty, true) {
+            self.dirty.push(id);
+        }
+    }
+
+    pub(super) fn send_batch(&mut self, id: FaceId) {
+        let Some(Face {
+            conduit: Conduit::Udp(peer),
+            ..
+        }) = self.faces.get_mut(&id)
+        else {
+            return;
+        };
+        let Some(Some(port)) = self.ports.get_mut(peer.port) else {
+            return;
+        };
+        if peer.batch.is_empty() {
+            return;
+        }
+        let (sent, memory) = port.socket.send(peer.route, peer.batch.take());
+        self.spare
+            .extend(memory.filter(|_| self.spare.len() < SPARE_BUFFERS));
+        if sent != Sent::default() {
+            self.account(id, sent);
+        }
+    }
+
+    /// Sends what a UDP socket did not take before.
+    pub(super) fn send_waiting(&mut self, index: usize) {
+        let Some(Some(port)) = self.ports.get_mut(index) else {
+            return;
+        };
+        let mut results = Vec::new();
+        port.socket
+            .send_waiting(|route, sent| results.push((route, sent)));
+        for (route, sent) in results
+            .into_iter()
+            .filter(|(_, sent)| *sent != Sent::default())
+        {
+            let face = match self.ports.get(index) {
+                Some(Some(Port {
+                    used: PortUse::Connected(face),
+                    ..
+                })) => Some(*face),
+                Some(Some(Port {
+                    used: PortUse::Shared { peers, .. },
+                    ..
+                })) => peers.get(&route.remote).copied(),
+                _ => None,
+            };
+            if let Some(face) = face {
+                self.account(face, sent);
+            }
+        }
+    }
+
+    /// Notes what went wrong with a batch.
+    pub(super) fn account(&mut self, id: FaceId, sent: Sent) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
+        face.counters
+            .drop_frames(DropReason::TooLong, sent.too_long as u64);
+        face.counters
+            .drop_frames(DropReason::Unreachable, sent.unreachable as u64);
+        face.counters
+            .drop_frames(DropReason::Backlog, sent.backlog as u64);
+        if sent.path_shrank && face.lower_path() {
+            let mtu = face.mtu;
+            self.arrivals.push_back(Arrival::Up(id));
+            self.tell(id, FaceChange::MtuLowered(mtu));
+        }
+        if let Some(kind) = sent.error {
+            self.unreachable(id, kind);
+        }
+    }
+
+    pub(super) fn soil(&mut self, id: FaceId) {
+        if let Some(face) = self.faces.get_mut(&id)
+            && !std::mem::replace(&mut face.dirty, true)
+        {
+            self.dirty.push(id);
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.drain(..).for_each(|id| self.flush_face(id));
+        dirty.append(&mut self.dirty);
+        self.dirty = dirty;
+    }
+
+    pub(super) fn flush_face(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
+        face.dirty = false;
+        match &mut face.conduit {
+            Conduit::Udp(_) => self.send_batch(id),
+            Conduit::Down { .. } => {}
+            Conduit::Link { link, .. } if !link.is_open() => {}
+            Conduit::Link { link, .. } => {
+                let result = link.flush();
+                let waiting = if link.wants_write() {
+                    link.waiting_octets()
+                } else {
+                    0
+                };
+                self.waiting = self.waiting - face.waiting + waiting;
+                face.waiting = waiting;
+                if let Err(reason) = result {
+                    self.end(id, reason, true);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Words of the NFD management protocol: how an application asks its forwarder for routes.
+//!
+//! A command is a signed Interest (packet format v0.3) whose name is
+//! `/localhost/nfd/<module>/<verb>/<ControlParameters>/<parameters digest>`, with empty
+//! ApplicationParameters; the answer is a Data packet with a ControlResponse in it. Forwarders take
+//! the signature's time as protection from replays: each command by one key must be later than the
+//! one before, and not far from the forwarder's own clock.
+//!
+//! Source: NFD's wiki pages "Management", "ControlCommand" and "RibMgmt"; TLV numbers as in ndn-cxx
+//! (`tlv-nfd.hpp`). Understood by NFD (22.12 and later), ndnd, and forwarders made like them.
+use bytes::Bytes;
+use recoup_packet::data::Data;
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::Signer;
+use recoup_packet::tlv::{
+    DecodeError, Reader, Tlv, nni_tlv_len, put_header, put_nni_tlv, tlv_len, typ,
+};
+use std::time::Duration;
+
+const CONTROL_RESPONSE: u64 = 101;
+const STATUS_CODE: u64 = 102;
+const STATUS_TEXT: u64 = 103;
+const CONTROL_PARAMETERS: u64 = 104;
+const FACE_ID: u64 = 105;
+const COST: u64 = 106;
+const FLAGS: u64 = 108;
+const EXPIRATION_PERIOD: u64 = 109;
+const ORIGIN: u64 = 111;
+
+/// Status code for success.
+const OK: u64 = 200;
+/// Most characters of a forwarder's own words that are kept.
+const MAX_TEXT_CHARS: usize = 200;
+
+/// Whom a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The forwarder on this machine (`/localhost/nfd`).
+    Localhost,
+    /// The forwarder at the other end of a network link (`/localhop/nfd`).
+    Localhop,
+}
+
+/// Who a route comes from, as forwarders number it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Origin {
+    /// An application on the same machine.
+    App = 0,
+    /// A client at the other end of a link; routing daemons advertise such routes further.
+    Client = 65,
+}
+
+/// A route's flag: longer prefixes use it, too.
+pub const CHILD_INHERIT: u64 = 1;
+/// A route's flag: shorter prefixes' routes are not used beside it.
+pub const CAPTURE: u64 = 2;
+
+/// What a command says and a forwarder answers; each field may be absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControlParameters {
+    /// The prefix.
+    pub name: Option<Name>,
+    /// The face; absent or 0 in a command: the one that the command comes by.
+    pub face_id: Option<u64>,
+    /// Number of an [`Origin`].
+    pub origin: Option<u64>,
+    /// Cost of the route; less is better.
+    pub cost: Option<u64>,
+    /// [`CHILD_INHERIT`], [`CAPTURE`] or their sum.
+    pub flags: Option<u64>,
+    /// When the route ends by itself, to the millisecond.
+    pub expiration_period: Option<Duration>,
+}
+
+impl ControlParameters {
+    /// The whole element.
+    pub fn to_bytes(&self) -> Bytes {
+        let len = self.value_len();
+        let mut out = Vec::with_capacity(tlv_len(CONTROL_PARAMETERS, len));
+        put_header(&mut out, CONTROL_PARAMETERS, len);
+        if let Some(name) = &self.name {
+            name.encode(&mut out);
+        }
+        self.numbers()
+            .for_each(|(typ, number)| put_nni_tlv(&mut out, typ, number));
+        out.into()
+    }
+
+    fn value_len(&self) -> usize {
+        let name_len = self.name.as_ref().map_or(0, Name::encoded_len);
+        name_len
+            + self
+                .numbers()
+                .map(|(typ, number)| nni_tlv_len(typ, number))
+                .sum::<usize>()
+    }
+
+    /// In the order in which they are written, which some forwarders insist on.
+    fn numbers(&self) -> impl Iterator<Item = (u64, u64)> {
+        let millis = |period: Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
+        [
+            (FACE_ID, self.face_id),
+            (ORIGIN, self.origin),
+            (COST, self.cost),
+            (FLAGS, self.flags),
+            (EXPIRATION_PERIOD, self.expiration_period.map(millis)),
+        ]
+        .into_iter()
+        .filter_map(|(typ, number)| Some((typ, number?)))
+    }
+
+    /// Reads the whole element. Fields that mean nothing here are ignored, as all forwarders and
+    /// clients do; of repeated ones the first counts.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
+        let element = Reader::new(octets).expect(CONTROL_PARAMETERS, "ControlParameters")?;
+        Self::read(&element)
+    }
+
+    fn read(element: &Tlv<'_>) -> Result<Self, DecodeError> {
+        let mut parameters = Self::default();
+        let mut reader = element.reader();
+        while let Some(field) = reader.read()? {
+            let number = || field.number().map(Some);
+            match field.typ {
+                typ::NAME if parameters.name.is_none() => {
+                    let name = Name::from_value(Bytes::copy_from_slice(field.value));
+                    parameters.name = Some(name.map_err(|_| field.error("a name"))?);
+                }
+                FACE_ID if parameters.face_id.is_none() => parameters.face_id = number()?,
+                ORIGIN if parameters.origin.is_none() => parameters.origin = number()?,
+                COST if parameters.cost.is_none() => parameters.cost = number()?,
+                FLAGS if parameters.flags.is_none() => parameters.flags = number()?,
+                EXPIRATION_PERIOD if parameters.expiration_period.is_none() => {
+                    parameters.expiration_period = Some(Duration::from_millis(field.number()?));
+                }
+                _ => {}
+            }
+        }
+        Ok(parameters)
+    }
+}
+
+/// The command that asks for a route to `parameters.name` by the face that the command comes by.
+/// `unique` needs a time, and should have a nonce of 8 octets.
+pub fn register_command(
+    scope: Scope,
+    parameters: &ControlParameters,
+    signer: &dyn Signer,
+    unique: Uniqueness<'_>,
+) -> Interest {
+    command(scope, "register", parameters, signer, unique)
+}
+
+/// The command that takes such a route back; of `parameters` only name, face and origin count.
+pub fn unregister_command(
+    scope: Scope,
+    parameters: &ControlParameters,
+    signer: &dyn Signer,
+    unique: Uniqueness<'_>,
+) -> Interest {
+    let (cost, flags, expiration_period) = (None, None, None);
+    let parameters = ControlParameters {
+        cost,
+        flags,
+        expiration_period,
+        ..parameters.clone()
+    };
+    command(scope, "unregister", &parameters, signer, unique)
+}
+
+fn command(
+    scope: Scope,
+    verb: &str,
+    parameters: &ControlParameters,
+    signer: &dyn Signer,
+    unique: Uniqueness<'_>,
+) -> Interest {
+    let local: &str = match scope {
+        Scope::Localhost => "localhost",
+        Scope::Localhop => "localhop",
+    };
+    let parameters = parameters.to_bytes();
+    let words = [local, "nfd", "rib", verb].map(|word| Component::generic(word.as_bytes()));
+    let name = words
+        .into_iter()
+        .chain([Component::generic(&parameters)])
+        .collect();
+    Interest::new(name).sign(Bytes::new(), signer, unique)
+}
+
+/// Why a forwarder did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManagementError {
+    /// It answered with another status than success.
+    #[error("the forwarder refused: {code} {text}{}", advice(*code))]
+    Refused {
+        /// Its status code, much like those of HTTP.
+        code: u64,
+        /// Its own words, without control characters and not too many.
+        text: String,
+    },
+    /// It did not answer.
+    #[error(
+        "the forwarder did not answer {attempts} commands; is its management switched on, and is \
+         this the right face?"
+    )]
+    NoAnswer {
+        /// How often it was asked.
+        attempts: u32,
+    },
+    /// A forwarder does not know where its management is.
+    #[error("the forwarder has no route to its management ({0:?}); is its management switched on?")]
+    Nack(NackReason),
+    /// The answer cannot be understood.
+    #[error("the forwarder's answer cannot be understood: {0}")]
+    Malformed(#[from] DecodeError),
+}
+
+impl ManagementError {
+    /// Whether asking again, with another time and nonce, could help. A 403 is among them, since a
+    /// forwarder answers so when another program with the same key was a millisecond faster.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Refused { code, .. } => *code == 403 || *code >= 500 && *code != 501,
+            Self::NoAnswer { .. } | Self::Nack(_) | Self::Malformed(_) => true,
+        }
+    }
+}
+
+fn advice(code: u64) -> &'static str {
+    match code {
+        400 => "; it did not understand the command: it may be too old (NFD before 22.12)",
+        403 => {
+            "; it does not accept commands signed like this: sign with a key that it trusts, or, for \
+             NFD, allow it in nfd.conf under rib.localhost_security (rib.localhop_security for a \
+             forwarder on another machine). If it is on another machine, compare the clocks"
+        }
+        410 => "; it has already closed the face: connect again",
+        414 => {
+            "; the name is longer than its tables allow (32 components in NFD): use a shorter one"
+        }
+        501 => "; it has no such command: it may not be a forwarder with NFD's management",
+        _ => "",
+    }
+}
+
+/// Reads a forwarder's answer to a command.
+///
+/// # Errors
+/// [`ManagementError::Refused`] and [`ManagementError::Malformed`].
+pub fn parse_response(data: &Data) -> Result<ControlParameters, ManagementError> {
+    let response = Reader::new(data.content()).expect(CONTROL_RESPONSE, "ControlResponse")?;
+    let mut reader = response.reader();
+    let code = reader.expect(STATUS_CODE, "StatusCode")?.number()?;
+    let text = reader.expect(STATUS_TEXT, "StatusText")?;
+    if code != OK {
+        return Err(ManagementError::Refused {
+            code,
+            text: readable(text.value),
+        });
+    }
+    while let Some(element) = reader.read()? {
+        if element.typ == CONTROL_PARAMETERS {
+            return Ok(ControlParameters::read(&element)?);
+        }
+    }
+    Ok(ControlParameters::default())
+}
+
+/// Somebody else's words, fit for a terminal.
+fn readable(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text.get(..4 * MAX_TEXT_CHARS).unwrap_or(text)).into_owned();
+    text.chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_TEXT_CHARS)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::data::DataBuilder;
+    use recoup_packet::signature::{DigestSigner, SignatureType, sha256};
+
+    fn full() -> ControlParameters {
+        ControlParameters {
+            name: Some("/a/b".parse().unwrap()),
+            face_id: Some(300),
+            origin: Some(Origin::Client as u64),
+            cost: Some(10),
+            flags: Some(CHILD_INHERIT | CAPTURE),
+            expiration_period: Some(Duration::from_secs(3600)),
+        }
+    }
+
+    const FULL: &[u8] =
+        b"\x68\x1b\x07\x06\x08\x01a\x08\x01b\x69\x02\x01\x2c\x6f\x01\x41\x6a\x01\x0a\
+        \x6c\x01\x03\x6d\x04\x00\x36\xee\x80";
+
+    fn response(content: &[u8]) -> Data {
+        DataBuilder::new(&"/localhost/nfd".parse().unwrap()).build(content, &DigestSigner)
+    }
+
+    #[test]
+    fn parameters_are_written_in_the_order_of_the_protocol_and_read_back() {
+        assert_eq!(full().to_bytes(), FULL);
+        assert_eq!(ControlParameters::decode(FULL), Ok(full()));
+        assert_eq!(&ControlParameters::default().to_bytes()[..], [0x68, 0]);
+    }
+
+    #[test]
+    fn parameters_are_read_in_any_order_and_with_unknown_fields() {
+        let octets = b"\x68\x0f\x6a\x01\x0a\x72\x01x\x69\x01\x07\x81\x01y\x6a\x01\x0b";
+        let expected = ControlParameters {
+            face_id: Some(7),
+            cost: Some(10),
+            ..ControlParameters::default()
+        };
+        assert_eq!(ControlParameters::decode(octets), Ok(expected));
+    }
+
+    #[test]
+    fn every_truncation_and_bit_flip_is_an_error_or_parameters() {
+        for at in 0..FULL.len() {
+            assert!(ControlParameters::decode(&FULL[..at]).is_err());
+            for bit in 0..8 {
+                let mut flipped = FULL.to_vec();
+                flipped[at] ^= 1 << bit;
+                let _ = ControlParameters::decode(&flipped);
+                let _ = parse_response(&response(&flipped));
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_is_a_signed_interest_with_the_parameters_in_its_name() {
+        let unique = Uniqueness {
+            nonce: Some(&[7; 8]),
+            time: Some(1_234),
+            seq_num: None,
+        };
+        let interest = register_command(Scope::Localhost, &full(), &DigestSigner, unique);
+        let read = Interest::decode(interest.to_bytes()).unwrap();
+        assert_eq!(read, interest);
+        assert!(
+            read.name
+                .to_string()
+                .starts_with("/localhost/nfd/rib/register/h%1B")
+        );
+        assert_eq!(read.name.len(), 6);
+        assert_eq!(read.name.get(4).unwrap().value(), FULL);
+        assert_eq!(
+            u64::from(read.name.get(5).unwrap().typ()),
+            typ::PARAMETERS_SHA256_DIGEST
+        );
+        assert_eq!(read.parameters.as_deref(), Some(&b""[..]));
+        let signature = read.signature.as_ref().unwrap();
+        let info = signature.info();
+        assert_eq!(info.typ, SignatureType::DigestSha256);
+        assert_eq!((info.nonce, info.time), (Some(&[7; 8][..]), Some(1_234)));
+        assert_eq!(signature.value(), sha256(&read.signed_portion().unwrap()));
+    }
+
+    #[test]
+    fn taking_a_route_back_says_only_what_matters() {
+        let interest = unregister_command(
+            Scope::Localhop,
+            &full(),
+            &DigestSigner,
+            Uniqueness::default(),
+        );
+        assert!(
+            interest
+                .name
+                .to_string()
+                .starts_with("/localhop/nfd/rib/unregister/")
+        );
+        let said = ControlParameters::decode(interest.name.get(4).unwrap().value()).unwrap();
+        assert_eq!(
+            (said.name, said.origin, said.cost, said.flags),
+            (full().name, Some(65), None, None)
+        );
+    }
+
+    #[test]
+    fn success_brings_the_routes_parameters() {
+        let mut content = b"\x65\x28\x66\x01\xc8\x67\x02OK".to_vec();
+        content[1] = (content.len() - 2 + FULL.len()) as u8;
+        content.extend(FULL);
+        assert_eq!(parse_response(&response(&content)), Ok(full()));
+        let bare = parse_response(&response(b"\x65\x05\x66\x01\xc8\x67\x00"));
+        assert_eq!(bare, Ok(ControlParameters::default()));
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do() {
+        let content = b"\x65\x11\x66\x02\x01\x93\x67\x0bauthor\x1b[31m";
+        let error = parse_response(&response(content)).unwrap_err();
+        let expected = ManagementError::Refused {
+            code: 403,
+            text: "author[31m".to_owned(),
+        };
+        assert_eq!(error, expected);
+        assert!(
+            error
+                .to_string()
+                .contains("403 author[31m; it does not accept"),
+            "{error}"
+        );
+        assert!(error.to_string().contains("localhost_security"));
+        for code in [400, 410, 414, 501] {
+            let error = ManagementError::Refused {
+                code,
+                text: String::new(),
+            };
+            assert!(error.to_string().contains("; "), "{error}");
+            assert!(!error.is_transient());
+        }
+        for transient in [403, 500, 503, 504] {
+            let error = ManagementError::Refused {
+                code: transient,
+                text: String::new(),
+            };
+            assert!(error.is_transient());
+        }
+    }
+
+    #[test]
+    fn a_flood_of_words_is_cut() {
+        let mut content = b"\x65\xfd\x0f\xa8\x66\x02\x01\x90\x67\xfd\x0f\xa0".to_vec();
+        content.extend([0xff; 4000]);
+        let error = parse_response(&response(&content)).unwrap_err();
+        let ManagementError::Refused { text, .. } = error else {
+            panic!("{error}")
+        };
+        assert_eq!(text.chars().count(), MAX_TEXT_CHARS);
+    }
+
+    #[test]
+    fn answers_that_are_none_are_errors() {
+        for content in [
+            &b""[..],
+            b"hello",
+            b"\x65\x00",
+            b"\x65\x03\x66\x01\xc8",
+            b"\x65\x05\x67\x00\x66\x01\xc8",
+            b"\x65\x06\x66\x02\xc8\x67\x00",
+            b"\x65\x09\x66\x01\xc8\x67\x00\x68\x02\x6a\x00",
+        ] {
+            let error = parse_response(&response(content)).unwrap_err();
+            assert!(
+                matches!(error, ManagementError::Malformed(_)),
+                "{content:?}: {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Keeps prefixes registered with the forwarder at the other end of the way out.
+//!
+//! An application that expresses one command after the other (forwarders refuse two commands with
+//! the same time), asks again when no answer comes, registers anew whenever the way out comes back,
+//! and every five minutes, since some forwarders forget faces that were quiet.
+use crate::application::{AppInput, AppOutput, Application};
+use crate::management::{
+    CHILD_INHERIT, ControlParameters, ManagementError, Origin, Scope, parse_response,
+    register_command, unregister_command,
+};
+use crate::random::Rng;
+use crate::time::{Duration, Instant};
+use recoup_packet::data::Data;
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_packet::signature::{AutoVerifier, Signer, Verdict, Verifier};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Commands for one prefix before its registration counts as failed.
+const MAX_ATTEMPTS: u32 = 4;
+/// Refusals of one prefix that are followed by another attempt.
+const MAX_REFUSALS: u32 = 2;
+/// Least time between a refusal or Nack and the next attempt.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two registrations of the same prefix, and before another try after a failure.
+const REFRESH: Duration = Duration::from_secs(300);
+const RETRY: Duration = Duration::from_secs(30);
+
+/// What to register, and how.
+pub struct RegistrationConfig {
+    /// The prefixes.
+    pub prefixes: Vec<Name>,
+    /// Which forwarder.
+    pub scope: Scope,
+    /// Signer of the commands; DigestSha256 satisfies a forwarder's default on the same machine.
+    pub signer: Box<dyn Signer>,
+    /// Cost of the routes.
+    pub cost: u64,
+    /// Microseconds from 1970 to the beginning of the run, from which commands take their time.
+    pub epoch_micros: u64,
+    /// Where nonces come from.
+    pub rng: Rng,
+}
+
+impl fmt::Debug for RegistrationConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            prefixes, scope, ..
+        } = self;
+        f.debug_struct("RegistrationConfig")
+            .field("prefixes", prefixes)
+            .field("scope", scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is to become of the prefixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    Register,
+    Withdraw,
+}
+
+/// An application that keeps prefixes registered, or takes them back.
+///
+/// Each time a prefix's fate is known for the first time, or changes, it says so with
+/// [`AppOutput::Registered`].
+#[derive(Debug)]
+pub struct Registration {
+    config: RegistrationConfig,
+    goal: Goal,
+    is_up: bool,
+    /// For each prefix: whether it is registered, once that is known.
+    fates: Vec<Option<bool>>,
+    waiting: VecDeque<usize>,
+    exchange: Option<Exchange>,
+    /// When to begin anew with all prefixes.
+    again: Option<Instant>,
+    last_time_ms: u64,
+    outputs: VecDeque<AppOutput>,
+}
+
+/// The command under way.
+#[derive(Debug)]
+struct Exchange {
+    prefix: usize,
+    attempts: u32,
+    refusals: u32,
+    /// Name of the command whose answer is awaited; `None` during a pause.
+    asked: Option<Name>,
+    /// When waiting, or the pause, ends.
+    until: Instant,
+    trouble: Option<ManagementError>,
+}
+
+impl Registration {
+    /// Registers, and keeps registered, what `config` says, as soon as there is a way out.
+    pub fn new(config: RegistrationConfig) -> Self {
+        Self::with_goal(config, Goal::Register)
+    }
+
+    /// Takes back what [`Registration::new`] registered, and is [`AppOutput::Done`] then.
+    pub fn withdraw(config: RegistrationConfig) -> Self {
+        Self::with_goal(config, Goal::Withdraw)
+    }
+
+    fn with_goal(config: RegistrationConfig, goal: Goal) -> Self {
+        Self {
+            fates: vec![None; config.prefixes.len()],
+            config,
+            goal,
+            is_up: false,
+            waiting: VecDeque::new(),
+            exchange: None,
+            again: None,
+            last_time_ms: 0,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    fn begin_all(&mut self) {
+        self.again = None;
+        self.exchange = None;
+        self.waiting = (0..self.config.prefixes.len()).collect();
+    }
+
+    fn parameters(&self, prefix: usize) -> ControlParameters {
+        let origin = match self.config.scope {
+            Scope::Localhost => Origin::App,
+            Scope::Localhop => Origin::Client,
+        };
+        ControlParameters {
+            name: self.config.prefixes.get(prefix).cloned(),
+            origin: Some(origin as u64),
+            cost: Some(self.config.cost),
+            flags: Some(CHILD_INHERIT),
+            ..ControlParameters::default()
+        }
+    }
+
+    /// A new command for the prefix of the exchange, with a time later than all before.
+    fn ask(&mut self, now: Instant, mut exchange: Exchange) {
+        let now_ms = (self.config.epoch_micros / 1000).saturating_add(now.as_nanos() / 1_000_000);
+        self.last_time_ms = now_ms.max(self.last_time_ms.saturating_add(1));
+        let nonce = self.config.rng.next_u64().to_be_bytes();
+        let unique = Uniqueness {
+            nonce: Some(&nonce),
+            time: Some(self.last_time_ms),
+            seq_num: None,
+        };
+        let parameters = self.parameters(exchange.prefix);
+        let command = match self.goal {
+            Goal::Register => register_command,
+            Goal::Withdraw => unregister_command,
+        };
+        let mut interest = command(
+            self.config.scope,
+            &parameters,
+            self.config.signer.as_ref(),
+            unique,
+        );
+        interest.nonce = Some(self.config.rng.next_u32());
+        interest.lifetime = Some(self.patience());
+        exchange.attempts += 1;
+        exchange.asked = Some(interest.name.clone());
+        exchange.until = now + self.patience();
+        self.exchange = Some(exchange);
+        self.outputs.push_back(AppOutput::Interest(interest));
+    }
+
+    fn patience(&self) -> Duration {
+        match self.config.scope {
+            Scope::Localhost => Duration::from_secs(1),
+            Scope::Localhop => Duration::from_secs(2),
+        }
+    }
+
+    /// Asks for the next prefix, or again for the same one; or it is time to begin anew.
+    fn advance(&mut self, now: Instant) {
+        if let Some(exchange) = self.exchange.take_if(|exchange| exchange.until <= now) {
+            self.ask_again(now, exchange);
+        }
+        if self.again.is_some_and(|again| again <= now) {
+            self.begin_all();
+        }
+        if self.exchange.is_none()
+            && let Some(prefix) = self.waiting.pop_front()
+        {
+            let until = now;
+            let fresh = Exchange {
+                prefix,
+                attempts: 0,
+                refusals: 0,
+                asked: None,
+                until,
+                trouble: None,
+            };
+            self.ask(now, fresh);
+        }
+    }
+
+    fn ask_again(&mut self, now: Instant, exchange: Exchange) {
+        let Exchange {
+            prefix,
+            attempts,
+            refusals,
+            ..
+        } = exchange;
+        if attempts < MAX_ATTEMPTS && refusals < MAX_REFUSALS {
+            return self.ask(now, exchange);
+        }
+        let silence = ManagementError::NoAnswer { attempts };
+        self.conclude(now, prefix, Err(exchange.trouble.unwrap_or(silence)));
+    }
+
+    fn conclude(&mut self, now: Instant, prefix: usize, outcome: Result<(), ManagementError>) {
+        self.exchange = None;
+        let pause = if outcome.is_ok() { REFRESH } else { RETRY };
+        if self.goal == Goal::Register {
+            let again = now + pause;
+            self.again = Some(self.again.map_or(again, |earlier| earlier.min(again)));
+        }
+        let fate = Some(outcome.is_ok());
+        let (Some(known), Some(name)) =
+            (self.fates.get_mut(prefix), self.config.prefixes.get(prefix))
+        else {
+            return;
+        };
+        if std::mem::replace(known, fate) != fate {
+            let prefix = name.clone();
+            self.outputs
+                .push_back(AppOutput::Registered { prefix, outcome });
+        }
+        if self.goal == Goal::Withdraw && self.waiting.is_empty() {
+            self.outputs.push_back(AppOutput::Done(Ok(())));
+        }
+    }
+
+    fn on_data(&mut self, now: Instant, data: &Data) {
+        let Some(exchange) = self
+            .exchange
+            .take_if(|e| e.asked.as_ref() == Some(data.name()))
+        else {
+            return;
+        };
+        if matches!(AutoVerifier.verify(data), Verdict::Bad(_)) {
+            self.exchange = Some(exchange);
+            return;
+        }
+        match parse_response(data) {
+            Ok(_) => self.conclude(now, exchange.prefix, Ok(())),
+            Err(error) if error.is_transient() => self.pause(now, exchange, error),
+            Err(error) => self.conclude(now, exchange.prefix, Err(error)),
+        }
+    }
+
+    fn on_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
+        let asked = |exchange: &mut Exchange| exchange.asked.as_ref() == Some(&interest.name);
+        if let Some(exchange) = self.exchange.take_if(asked) {
+            self.pause(now, exchange, ManagementError::Nack(reason));
+        }
+    }
+
+    /// Waits a moment before the next attempt.
+    fn pause(&mut self, now: Instant, mut exchange: Exchange, trouble: ManagementError) {
+        exchange.refusals += u32::from(matches!(trouble, ManagementError::Refused { .. }));
+        exchange.asked = None;
+        exchange.until = now + PAUSE;
+        exchange.trouble = Some(trouble);
+        self.exchange = Some(exchange);
+    }
+}
+
+impl Application for Registration {
+    fn handle(&mut self, now: Instant, input: AppInput) {
+        match input {
+            AppInput::FaceUp { .. } => {
+                self.is_up = true;
+                self.begin_all();
+            }
+            AppInput::FaceDown => {
+                self.is_up = false;
+                self.exchange = None;
+                self.again = None;
+                self.waiting.clear();
+                self.fates.fill(None);
+            }
+            AppInput::Data { data, .. } => self.on_data(now, &data),
+            AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
+            AppInput::Interest { .. } | AppInput::Consumed { .. } => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<AppOutput> {
+        if self.outputs.is_empty() && self.is_up {
+            self.advance(now);
+        }
+        self.outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let exchange = self.exchange.as_ref().map(|exchange| exchange.until);
+        exchange.into_iter().chain(self.again).min()
+    }
+}
