@@ -7,11 +7,12 @@ use recoup_io::config::{ClientConfig, Origin};
 use recoup_io::driver::{Driver, DriverError, ListenerHandle};
 use recoup_io::entropy;
 use recoup_io::face::{FaceChange, FaceError, FaceUri};
-use recoup_io::management::{RegisterError, Registration, Status};
 use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
+use recoup_transport::registration::{Registration, RegistrationConfig};
 use recoup_transport::time::{Duration, Instant};
 
 /// Where `recoup serve` listens and `recoup fetch` asks when there is no forwarder.
@@ -97,22 +98,35 @@ impl Session {
 
     /// Asks the forwarder to bring Interests for `name`, and waits for its answer.
     fn register(&mut self, way: &Way, name: &Name) -> Result<(), Failure> {
-        let epoch = unix_time().saturating_sub(Duration::from_nanos(self.driver.now().as_nanos()));
-        let (signer, local) = (Box::new(DigestSigner), way.is_local());
-        let millis = epoch.as_millis() as u64;
-        let registration = Registration::new(name.clone(), local, signer, millis, seed()?);
-        let watch = registration.watch();
-        let app = self.attach(Box::new(registration), Vec::new());
-        loop {
-            self.turn(app, &mut |_, _| Ok(()))?;
-            match watch.status() {
-                Status::Registered => return Ok(()),
-                Status::Failed(error) => return Err(register_failure(&error, way)),
-                Status::Asked => {}
-            }
+        let since = Duration::from_nanos(self.driver.now().as_nanos());
+        let config = RegistrationConfig {
+            prefixes: vec![name.clone()],
+            scope: if way.is_local() {
+                Scope::Localhost
+            } else {
+                Scope::Localhop
+            },
+            signer: Box::new(DigestSigner),
+            cost: 0,
+            epoch_micros: unix_time().saturating_sub(since).as_micros() as u64,
+            rng: seed()?,
+        };
+        let app = self.attach(Box::new(Registration::new(config)), Vec::new());
+        let mut answer = None;
+        while answer.is_none() {
+            self.turn(app, &mut |_, output| {
+                if let AppOutput::Registered { outcome, .. } = output {
+                    answer = Some(outcome);
+                }
+                Ok(())
+            })?;
             if let Some(failure) = self.stop.wanted() {
                 return Err(failure);
             }
+        }
+        match answer {
+            Some(Err(error)) => Err(register_failure(name, &error, way)),
+            _ => Ok(()),
         }
     }
 
@@ -286,17 +300,15 @@ fn without_number(text: &str) -> String {
     format!("{before}{rest}")
 }
 
-fn register_failure(error: &RegisterError, way: &Way) -> Failure {
+fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure {
+    let message = format!("{} will not bring Interests for {name}: {error}", way.uri);
     let advice = match error {
-        RegisterError::Refused { .. } => {
-            "let the forwarder's configuration accept commands from this machine".to_owned()
+        ManagementError::Refused { .. } => {
+            "let the forwarder's configuration accept commands from here"
         }
-        _ => format!(
-            "is it a forwarder that listens at {}? Without one, use --listen",
-            way.uri
-        ),
+        _ => "is it a forwarder? Without one, serve with --listen instead of --face",
     };
-    Failure::new(Exit::Unreachable, error.to_string()).advise(advice)
+    way.explain(Failure::new(Exit::Unreachable, message).advise(advice))
 }
 
 fn driver_failure(error: &DriverError) -> Failure {

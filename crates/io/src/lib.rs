@@ -9,7 +9,6 @@ pub mod face;
 pub mod key;
 pub mod library;
 mod link;
-pub mod management;
 pub mod memory;
 pub mod part;
 pub mod source;

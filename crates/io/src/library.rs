@@ -45,24 +45,6 @@ impl Version {
     }
 }
 
-impl Source for FileSource {
-    fn len(&self) -> u64 {
-        Self::len(self)
-    }
-
-    fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
-        Self::read_at(self, offset, into).map_err(|error| reduced(&error))
-    }
-}
-
-fn reduced(error: &source::SourceError) -> SourceError {
-    if error.is_change() {
-        SourceError::Changed
-    } else {
-        SourceError::Unreadable
-    }
-}
-
 /// A spool that outlives its library.
 #[derive(Clone, Debug)]
 struct SharedSpool(Arc<Mutex<Spool>>);
@@ -72,9 +54,9 @@ impl Source for SharedSpool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
+    fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         let mut spool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        spool.read_at(offset, into).map_err(|error| reduced(&error))
+        Source::read_at(&mut *spool, now, offset, into)
     }
 }
 
