@@ -7,7 +7,9 @@ use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::{AutoVerifier, DigestSigner};
+use recoup_packet::signature::{
+    AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey,
+};
 use recoup_transport::application::{AppInput, AppOutput, Application};
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::fetch::{Delivery, Fetch, FetchConfig, FetchError};
@@ -376,6 +378,40 @@ fn data_that_is_always_forged_ends_in_a_clear_error() {
         "{result:?}"
     );
     assert!(world.content.is_empty());
+}
+
+#[test]
+fn with_a_key_nothing_else_is_ever_accepted() {
+    let file = file(2_000);
+    let key = |secret: &[u8]| HmacSigner::new(secret, KeyLocator::Name(name("/a/KEY/1").value()));
+    let (right, wrong) = (key(b"the right secret"), key(b"another secret"));
+    let mut count = 0;
+    let crowd = |interest: &Interest| -> Answers {
+        count += 1;
+        let Some(segment) = segment_of(interest).map(|segment| segment as usize) else {
+            return Vec::new();
+        };
+        let content = &file[segment * SEGMENT..(segment + 1) * SEGMENT];
+        let builder =
+            DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(last(&file)));
+        let data = match count % 4 {
+            0 => builder.build(content, &right),
+            1 => builder.build(&[0x66; SEGMENT], &wrong),
+            2 => builder.build(&[0x66; SEGMENT], &DigestSigner),
+            _ => forged(&builder.build(content, &right)),
+        };
+        vec![(DELAY, Answer::Data(data))]
+    };
+    let mut keyed = config("/a/file/v=7");
+    keyed.last = Some(19);
+    keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(
+        b"the right secret",
+    )));
+    let mut world = World::new(keyed);
+    let result = world.run(crowd);
+    assert_eq!(result, Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert!(world.summary.rejected >= 20);
 }
 
 #[test]
