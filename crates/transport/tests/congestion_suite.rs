@@ -11,11 +11,14 @@ const ALGORITHMS: &[&str] = &[
     "aimd(step=1000000,beta=0,init-cwnd=1,init-ssthresh=1)",
     "aimd(beta=1,init-cwnd=1000000,max-cwnd=10)",
     "aimd(step=0,reset-to-init=true,init-ssthresh=200)",
+    "aimd(hystart=true)",
+    "aimd(hystart=true,reset-to-init=true,init-cwnd=10)",
     "cubic",
     "cubic(fast-convergence=true,init-ssthresh=8)",
     "cubic(c=1000000,beta=0,init-ssthresh=1)",
     "cubic(c=0.000001,beta=1,reno-friendly=false)",
     "cubic(reset-to-init=true,max-cwnd=50.5)",
+    "cubic(hystart=false)",
 ];
 
 /// The same without conservation: these may reduce more than once in a flight.
@@ -280,6 +283,17 @@ fn the_maximum_of_a_spec_holds() {
 }
 
 #[test]
+fn only_cubic_watches_slow_start_unless_asked() {
+    for (text, expected) in [("cubic", true), ("aimd", false)] {
+        let printed = congestion::parse(text).unwrap().to_string();
+        assert!(
+            printed.ends_with(&format!(",hystart={expected})")),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
 fn parameters_that_cannot_be_meant_are_refused() {
     for text in [
         "fixed(window=0)",
@@ -292,6 +306,8 @@ fn parameters_that_cannot_be_meant_are_refused() {
         "aimd(c=0.4)",
         "cubic(c=0)",
         "cubic(conservative=maybe)",
+        "cubic(hystart=9406)",
+        "fixed(hystart=true)",
         "cubik",
     ] {
         assert!(congestion::parse(text).is_err(), "{text}");
@@ -317,12 +333,12 @@ proptest! {
             }),
         ],
         sizes in (1.0..=1e6_f64, 1.0..f64::MAX, 1.0..f64::MAX),
-        [reset, conservative]: [bool; 2],
+        [reset, conservative, hystart]: [bool; 3],
     ) {
         let (init, ssthresh, max) = sizes;
         let text = format!(
             "{rule},init-cwnd={init},init-ssthresh={ssthresh},max-cwnd={max},\
-             reset-to-init={reset},conservative={conservative})"
+             reset-to-init={reset},conservative={conservative},hystart={hystart})"
         );
         let control = congestion::parse(&text).unwrap();
         prop_assert_eq!(control.to_string(), text);

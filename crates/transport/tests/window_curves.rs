@@ -1,7 +1,8 @@
 //! Windows over rounds, drawn as text and compared with `window_curves.txt`.
 //!
 //! Each round is one round trip: all that the window allows is sent, answered and, where the script
-//! says so, lost. A change to an algorithm shows as a change to its picture; to accept it, run the
+//! says so, lost. Where a bottleneck has a queue, round trips last as long as it takes to pass on what
+//! is under way. A change to an algorithm shows as a change to its picture; to accept it, run the
 //! test with `RECOUP_REWRITE=1`.
 #![allow(
     clippy::disallowed_methods,
@@ -24,6 +25,8 @@ struct Curve {
     pipe: f64,
     /// In these rounds the application sends only four segments.
     idle: std::ops::Range<usize>,
+    /// What the bottleneck passes on, segments per second; the rest waits in an endless queue.
+    rate: f64,
 }
 
 const CURVES: &[Curve] = &[
@@ -92,6 +95,17 @@ const CURVES: &[Curve] = &[
         f64::INFINITY,
         20..40,
     ),
+    Curve {
+        rate: 5000.0,
+        ..curve(
+            "CUBIC before a deep queue: slow start ends without a loss",
+            "cubic",
+            20,
+            70,
+            f64::INFINITY,
+            0..0,
+        )
+    },
 ];
 
 const fn curve(
@@ -109,64 +123,85 @@ const fn curve(
         rounds,
         pipe,
         idle,
+        rate: f64::INFINITY,
     }
+}
+
+/// What was sent in a round trip.
+#[derive(Clone, Copy)]
+struct Flight {
+    /// The send order of its first transmission.
+    first: u64,
+    /// How many transmissions it has.
+    count: u64,
+    /// How many were under way when it began.
+    before: u64,
 }
 
 impl Curve {
     /// The window at the beginning of each round.
     fn windows(&self) -> Vec<f64> {
         let mut control = congestion::parse(self.spec).unwrap();
-        let (mut windows, mut order) = (Vec::new(), 0);
+        let (mut windows, mut now, mut first, mut before) = (Vec::new(), Instant::ZERO, 0, 0);
         for round in 0..self.rounds {
-            let now = Instant::ZERO + self.rtt * round as u32;
             windows.push(control.window());
-            order = self.round(&mut *control, now, round, order);
+            let count = if self.idle.contains(&round) {
+                4
+            } else {
+                control.window() as u64
+            };
+            let flight = Flight {
+                first,
+                count,
+                before,
+            };
+            self.round(&mut *control, now, flight);
+            now += self.rtt(flight, count);
+            (first, before) = (first + count, count);
         }
         windows
     }
 
-    /// One round trip from send order `first` on; returns the next order.
-    fn round(
-        &self,
-        control: &mut dyn CongestionControl,
-        now: Instant,
-        round: usize,
-        first: u64,
-    ) -> u64 {
-        let allowed = if self.idle.contains(&round) {
-            4
-        } else {
-            control.window() as u64
-        };
-        let (highest_order, srtt) = (first + allowed - 1, Some(self.rtt));
+    /// The round-trip time of the `nth` transmission of a flight. Answers trigger requests, so that
+    /// what is under way changes evenly from the flight before to this one; all of it beyond the
+    /// capacity of the path waits, for `under way / rate` in all.
+    fn rtt(&self, flight: Flight, nth: u64) -> Duration {
+        let (before, count) = (flight.before as f64, flight.count as f64);
+        let under_way = before + (count - before) * nth as f64 / count;
+        self.rtt.max(Duration::from_secs_f64(under_way / self.rate))
+    }
+
+    /// One round trip.
+    fn round(&self, control: &mut dyn CongestionControl, now: Instant, flight: Flight) {
+        let Flight { first, count, .. } = flight;
+        let (highest_order, srtt) = (first + count - 1, Some(self.rtt(flight, count)));
         let lost = control.window() >= self.pipe;
         if lost {
-            let (kind, in_flight) = (LossKind::Timeout, allowed as u32);
+            let (kind, in_flight) = (LossKind::Timeout, count as u32);
             let loss = Loss {
                 kind,
                 order: first,
                 highest_order,
                 in_flight,
                 srtt,
-                min_rtt: srtt,
+                min_rtt: Some(self.rtt),
             };
             control.on_loss(now, &loss);
         }
         for order in first + u64::from(lost)..=highest_order {
             // Each answer makes room for the next request: the flight stays as it was.
-            let (segment, in_flight) = (order, allowed as u32);
+            let (segment, in_flight) = (order, count as u32);
             let delivered = Delivered {
                 segment,
                 order,
                 highest_order,
-                rtt: srtt,
+                rtt: Some(self.rtt(flight, order - first + 1)),
                 srtt,
-                min_rtt: srtt,
+                min_rtt: Some(self.rtt),
                 in_flight,
             };
             control.on_delivered(now, &delivered);
         }
-        highest_order + 1
     }
 
     fn draw(&self, out: &mut String) {

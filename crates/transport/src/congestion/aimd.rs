@@ -1,9 +1,9 @@
-//! `aimd(step=1,beta=0.5,…)`: one `step` wider in each round trip, to `beta` of it at a loss.
+//! `aimd(step=1,beta=0.5,…,hystart=false)`: one `step` wider in each round trip, to `beta` of it at a loss.
 //!
 //! Sources: RFC 5681 section 3.1 (equation 3); S. Yang's consumer (2016), designs #1 to #3.
 //!
 //! Differences: those of the skeleton (`windowed`). A round trip adds `step` in all, spread over its
-//! deliveries as step/window each.
+//! deliveries as step/window each. HyStart++ is off unless asked for: the paper's consumer has none.
 use super::{Delivered, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
@@ -53,7 +53,7 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecError>
         )?,
         beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
     };
-    let settings = WindowSettings::from_spec(&mut spec)?;
+    let settings = WindowSettings::from_spec(&mut spec, WindowSettings::default())?;
     spec.finish()?;
     Ok(Windowed::new(rule, settings))
 }

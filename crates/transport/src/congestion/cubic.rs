@@ -1,7 +1,7 @@
-//! `cubic(c=0.4,beta=0.7,fast-convergence=false,reno-friendly=true,…)`: the window follows a cubic
-//! of the time since the last loss event.
+//! `cubic(c=0.4,beta=0.7,fast-convergence=false,reno-friendly=true,…,hystart=true)`: the window
+//! follows a cubic of the time since the last loss event.
 //!
-//! Source: RFC 9438 sections 4.1 to 4.7 and 4.10.
+//! Source: RFC 9438 sections 4.1 to 4.7 and 4.10; the latter recommends HyStart++, hence its default.
 //!
 //! Differences:
 //! - fast convergence (4.7) is off unless asked for, as established consumers of named data have it;
@@ -165,7 +165,11 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError
         fast_convergence: spec.boolean("fast-convergence", default.fast_convergence)?,
         reno_friendly: spec.boolean("reno-friendly", default.reno_friendly)?,
     };
-    let settings = WindowSettings::from_spec(&mut spec)?;
+    let settings = WindowSettings {
+        hystart: true,
+        ..WindowSettings::default()
+    };
+    let settings = WindowSettings::from_spec(&mut spec, settings)?;
     spec.finish()?;
     Ok(Windowed::new(Cubic::new(rule), settings))
 }
@@ -217,6 +221,16 @@ mod tests {
         let window = cubic.decrease(Instant::ZERO, 100.0);
         let after = after(cubic, window, Duration::from_millis(20), 1);
         assert!((96.0..97.0).contains(&after), "{after}");
+    }
+
+    #[test]
+    fn a_slow_start_that_ended_without_a_loss_is_followed_by_one_segment_each_round_trip() {
+        // 4.10: K = 0 and W_max = cwnd. Reno is ahead until 0.4·t³ = t/RTT, that is t = 15.8 s here.
+        let rtt = Duration::from_millis(10);
+        for (seconds, expected) in [(1, 2100.0), (5, 2500.0)] {
+            let after = after(Cubic::default(), 2000.0, rtt, seconds);
+            assert!((after - expected).abs() < 1.0, "{after}");
+        }
     }
 
     #[test]

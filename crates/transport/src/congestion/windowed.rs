@@ -4,7 +4,8 @@
 //! Sources: RFC 5681 section 3.1 (slow start, threshold); RFC 6675 section 5 (one reduction per
 //! flight, told apart by what was sent before it); S. Yang's consumer (2016), which brought
 //! conservative window adaptation to named data; RFC 7661 (growth only of a window in use); RFC 3522
-//! and 4015 (undo, here once all losses of an event proved spurious).
+//! and 4015 (undo, here once all losses of an event proved spurious); RFC 9406 (the end of slow
+//! start before a loss, with `hystart=true`; see `windowed/hystart.rs`).
 //!
 //! Differences:
 //! - a timeout is treated like any other loss, `cwnd = ssthresh`, not `cwnd = 1` (RFC 5681, 3.1):
@@ -16,11 +17,17 @@
 //!   the flight already, and the window only grows while in use;
 //! - "in use" is remembered for one flight: a batch of deliveries handled at once is not slowed down
 //!   because nothing could be sent in between;
-//! - while more is in flight than the window allows (after a reduction) nothing grows.
+//! - while more is in flight than the window allows (after a reduction) nothing grows;
+//! - HyStart++ is for the slow start before the first loss (RFC 9406, 4.3), whether or not
+//!   `init-ssthresh` bounds it; an undo brings it back. Rounds are counted, and round trips compared,
+//!   whether or not the window is in use.
 use super::{CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, sane_limit};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
+use hystart::HyStart;
 use std::fmt;
+
+mod hystart;
 
 /// The lowest slow-start threshold (RFC 5681, equation 4).
 const LOWEST_SSTHRESH: f64 = 2.0;
@@ -58,6 +65,8 @@ pub struct WindowSettings {
     pub reset_to_init: bool,
     /// One reduction per flight.
     pub conservative: bool,
+    /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
+    pub hystart: bool,
 }
 
 impl Default for WindowSettings {
@@ -68,13 +77,14 @@ impl Default for WindowSettings {
             max_cwnd: f64::INFINITY,
             reset_to_init: false,
             conservative: true,
+            hystart: false,
         }
     }
 }
 
 impl WindowSettings {
-    pub(super) fn from_spec(spec: &mut Spec<'_>) -> Result<Self, SpecError> {
-        let default = Self::default();
+    /// Reads what is given; the rest is as in `default`.
+    pub(super) fn from_spec(spec: &mut Spec<'_>, default: Self) -> Result<Self, SpecError> {
         let endless = "a number of 1 or more, or inf";
         let initial = "a number from 1 to 1000000";
         Ok(Self {
@@ -83,6 +93,7 @@ impl WindowSettings {
             max_cwnd: spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?,
             reset_to_init: spec.boolean("reset-to-init", default.reset_to_init)?,
             conservative: spec.boolean("conservative", default.conservative)?,
+            hystart: spec.boolean("hystart", default.hystart)?,
         })
     }
 
@@ -93,6 +104,7 @@ impl WindowSettings {
             .value("max-cwnd", self.max_cwnd)
             .value("reset-to-init", self.reset_to_init)
             .value("conservative", self.conservative)
+            .value("hystart", self.hystart)
     }
 }
 
@@ -119,6 +131,26 @@ struct State<R> {
     cwnd: f64,
     ssthresh: f64,
     recovery: RecoveryPoint,
+    /// Watches slow start; none if that is not asked for or over.
+    hystart: Option<HyStart>,
+}
+
+impl<R> State<R> {
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Ends slow start if the delivery tells so.
+    fn watch(&mut self, delivered: &Delivered) {
+        let slow = self.in_slow_start();
+        let Some(hystart) = self.hystart.as_mut().filter(|_| slow) else {
+            return;
+        };
+        if hystart.on_delivered(delivered) {
+            self.ssthresh = self.cwnd;
+            self.hystart = None;
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,6 +177,7 @@ impl<R: WindowRule> Windowed<R> {
                 cwnd,
                 ssthresh,
                 recovery: RecoveryPoint::default(),
+                hystart: settings.hystart.then(HyStart::default),
             },
             limit: sane_limit(settings.max_cwnd),
             window: 1.0,
@@ -179,8 +212,8 @@ impl<R: WindowRule> Windowed<R> {
         }
         (self.paused, self.last_growth) = (false, now);
         let state = &mut self.state;
-        let increase = if state.cwnd < state.ssthresh {
-            1.0
+        let increase = if state.in_slow_start() {
+            state.hystart.map_or(1.0, |hystart| hystart.increase())
         } else {
             state.rule.increase(now, state.cwnd, delivered)
         };
@@ -203,6 +236,7 @@ impl<R: WindowRule> Windowed<R> {
         self.state.ssthresh = ssthresh;
         self.state.cwnd = cwnd.min(self.window);
         self.state.recovery = RecoveryPoint::after(loss);
+        self.state.hystart = None;
         self.episode = undoable(loss).then_some(Episode { before, losses: 1 });
         self.paused = true;
         self.settle();
@@ -244,6 +278,7 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
     }
 
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+        self.state.watch(delivered);
         if self.was_in_use(delivered) && self.state.cwnd < self.limit {
             self.grow(now, delivered);
         } else {
@@ -320,6 +355,38 @@ mod tests {
             in_flight,
         };
         window.on_delivered(Instant::ZERO, &delivered);
+    }
+
+    /// Answers to `count` transmissions from `first` on, in one batch, `millis` after each was sent.
+    fn deliver_late(window: &mut Windowed<Aimd>, first: u64, count: u64, millis: u64) {
+        let rtt = Some(Duration::from_millis(millis));
+        for order in first..first + count {
+            window.on_delivered(
+                Instant::ZERO,
+                &Delivered {
+                    segment: order,
+                    order,
+                    highest_order: first + count - 1,
+                    rtt,
+                    srtt: rtt,
+                    min_rtt: rtt,
+                    in_flight: window.window() as u32,
+                },
+            );
+        }
+    }
+
+    /// In conservative slow start, after 110 answers, with a window of 80.25.
+    fn slowing_window() -> Windowed<Aimd> {
+        let mut window = window_with(WindowSettings {
+            init_cwnd: 10.0,
+            hystart: true,
+            ..WindowSettings::default()
+        });
+        deliver_late(&mut window, 0, 50, 1);
+        assert_eq!(window.window(), 60.0);
+        deliver_late(&mut window, 50, 60, 5);
+        window
     }
 
     fn lose(window: &mut Windowed<Aimd>, kind: LossKind, order: u64, highest_order: u64) -> bool {
@@ -439,5 +506,50 @@ mod tests {
         assert_eq!(window.window(), 16.0);
         window.set_limit(f64::NAN);
         assert_eq!(window.window(), 1.0);
+    }
+
+    #[test]
+    fn slow_start_slows_down_within_a_batch_once_round_trips_are_longer() {
+        let window = slowing_window();
+        assert_eq!(window.window(), 60.0 + 7.0 + 53.0 * 0.25);
+        assert_eq!(window.ssthresh(), f64::INFINITY);
+    }
+
+    #[test]
+    fn slow_start_resumes_at_full_pace_when_the_rise_was_a_fluke() {
+        let mut window = slowing_window();
+        deliver_late(&mut window, 110, 80, 4);
+        assert_eq!(window.window(), 80.25 + 7.0 * 0.25 + 73.0);
+    }
+
+    #[test]
+    fn five_rounds_of_longer_round_trips_end_slow_start_without_a_loss() {
+        let mut window = slowing_window();
+        (0..4).for_each(|round| deliver_late(&mut window, 110 + 100 * round, 100, 5));
+        assert_eq!(
+            (window.window(), window.ssthresh()),
+            (180.25, f64::INFINITY)
+        );
+        deliver_late(&mut window, 510, 1, 1);
+        assert_eq!(window.ssthresh(), 180.25);
+        assert_eq!(window.window(), 180.25 + 1.0 / 180.25);
+    }
+
+    #[test]
+    fn after_a_loss_slow_start_is_not_watched_unless_that_is_undone() {
+        let mut window = slowing_window();
+        let before = window.state.hystart;
+        lose(&mut window, Timeout, 110, 200);
+        assert!(before.is_some() && window.state.hystart.is_none());
+        assert!(window.on_spurious(Instant::ZERO, 110));
+        assert_eq!(window.state.hystart, before);
+    }
+
+    #[test]
+    fn without_hystart_longer_round_trips_change_nothing() {
+        let mut window = window(10.0, f64::INFINITY);
+        deliver_late(&mut window, 0, 50, 1);
+        deliver_late(&mut window, 50, 60, 500);
+        assert_eq!(window.window(), 120.0);
     }
 }
