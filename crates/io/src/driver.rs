@@ -200,7 +200,9 @@ impl Driver {
         let face = self.faces.get(&face)?;
         let receive_budget = match &face.conduit {
             Conduit::Udp(peer) => self.port(peer.port).and_then(UdpPort::receive_budget),
-            Conduit::Link { .. } | Conduit::Down { .. } => None,
+            // A stream holds what the far end keeps for a slow reader, and ours keeps as much.
+            Conduit::Link { .. } => Some(self.options.backlog_octets as u64),
+            Conduit::Down { .. } => None,
         };
         Some(FaceAttributes {
             mtu: face.mtu,

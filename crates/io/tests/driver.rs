@@ -267,7 +267,7 @@ fn both_ends_of_a_pair_can_be_attached() {
 }
 
 #[test]
-fn a_receive_budget_is_known_for_udp_only() {
+fn a_receive_budget_is_known_for_datagrams_and_streams() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let listener = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap();
     let datagrams = driver.connect(&uri("udp4://127.0.0.1:9")).unwrap();
@@ -280,7 +280,9 @@ fn a_receive_budget_is_known_for_udp_only() {
             .unwrap()
             >= 64 * 1024
     );
-    assert_eq!(driver.attributes(stream).unwrap().receive_budget, None);
+    let backlog = DriverOptions::default().backlog_octets as u64;
+    let of_stream = driver.attributes(stream).unwrap().receive_budget;
+    assert_eq!(of_stream, Some(backlog));
     turn_until(&mut driver, &mut machine, |machine, _| {
         machine.ups.len() == 3
     });
