@@ -103,6 +103,7 @@ fn ask(args: &PingArgs) -> Result<(), Failure> {
     };
     let ended = until_done(args, &mut session, app, &mut pings);
     let ended = ended.and_then(|()| pings.verdict(&args.name));
+    let ended = ended.map_err(|failure| session.refusal().unwrap_or(failure));
     pings.conclude(ended.as_ref().err().cloned());
     if args.json {
         output::json(&pings, Stream::Out)?;

@@ -197,16 +197,21 @@ impl Session {
     }
 
     fn still_hopeful(&self) -> Result<(), Failure> {
+        let patient = |since: Instant| self.driver.now().since(since) < REFUSED_GRACE;
         match &self.refused {
-            Some((since, uri, why)) if self.driver.now().since(*since) >= REFUSED_GRACE => {
-                let advice = "start `recoup serve` or a forwarder there, or name another --face";
-                Err(
-                    Failure::new(Exit::Unreachable, format!("nobody answers at {uri}: {why}"))
-                        .advise(advice),
-                )
-            }
+            Some((since, ..)) if !patient(*since) => self.refusal().map_or(Ok(()), Err),
             _ => Ok(()),
         }
+    }
+
+    /// The failure that datagrams were refused, if they were and nothing has arrived since.
+    pub(crate) fn refusal(&self) -> Option<Failure> {
+        let (_, uri, why) = self.refused.as_ref()?;
+        let message = format!("nobody answers at {uri}: {}", without_number(why));
+        Some(
+            Failure::new(Exit::Unreachable, message)
+                .advise("start `recoup serve` or a forwarder there, or name another --face"),
+        )
     }
 }
 

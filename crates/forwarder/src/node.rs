@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::typ;
 use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
@@ -357,6 +358,7 @@ impl Node {
             .filter_map(|(place, attached)| Some((length(attached)?, place)))
             .max_by_key(|(length, _)| *length);
         let Some((_, place)) = producer else {
+            self.refuse(face, header.pit_token, &interest);
             return Err(DropReason::NoProducer);
         };
         let path = self.paths.note(face, header.pit_token);
@@ -364,6 +366,24 @@ impl Node {
             .application
             .handle(now, AppInput::Interest { interest, path });
         Ok(())
+    }
+
+    /// Tells a consumer that its Interest leads nowhere, as forwarders do. A forwarder is not told: it
+    /// has its own reasons for what it brings here.
+    fn refuse(&mut self, face: FaceId, pit_token: Option<Bytes>, interest: &Interest) {
+        if self
+            .faces
+            .get(&face)
+            .is_some_and(|face| face.attributes.upstream)
+        {
+            return;
+        }
+        let header = LpHeader {
+            nack: Some(NackReason::NoRoute),
+            pit_token,
+            ..LpHeader::default()
+        };
+        self.send(face, header, interest.to_bytes());
     }
 
     fn on_data(

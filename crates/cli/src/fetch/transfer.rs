@@ -141,7 +141,9 @@ impl Transfer<'_> {
                 .advise("the network is congested or loops: try again later, or raise --retries"),
             FetchError::NoAnswer { .. } | FetchError::NoProgress(_) => self.silence(text),
             FetchError::Untrusted { .. } => Failure::new(Exit::Verification, text)
-                .advise("ask the publisher for the right key; --verify none accepts everything"),
+                .advise(
+                    "--verify key=FILE wants the signer's key, digest an unsigned object, auto takes both",
+                ),
             FetchError::RangeBeyondEnd { .. } => {
                 Failure::new(Exit::Usage, text).advise("choose another --range")
             }

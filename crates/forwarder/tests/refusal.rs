@@ -1,0 +1,55 @@
+//! What a node answers when none of its applications can.
+use bytes::Bytes;
+use recoup_forwarder::node::{DropReason, FaceAttributes, FaceId, Input, Node, Output};
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::LpPacket;
+use recoup_packet::nack::NackReason;
+use recoup_transport::time::Instant;
+
+const FACE: FaceId = FaceId(1);
+
+fn outputs(upstream: bool, frame: Bytes) -> Vec<Output> {
+    let mut node = Node::new();
+    let attributes = FaceAttributes {
+        mtu: 8_800,
+        receive_budget: None,
+        upstream,
+    };
+    let up = Input::FaceUp {
+        face: FACE,
+        attributes,
+    };
+    node.handle(Instant::ZERO, up);
+    node.handle(Instant::ZERO, Input::Frame { face: FACE, frame });
+    std::iter::from_fn(|| node.poll(Instant::ZERO)).collect()
+}
+
+fn is_drop(output: &Output) -> bool {
+    matches!(
+        output,
+        Output::Dropped {
+            reason: DropReason::NoProducer,
+            ..
+        }
+    )
+}
+
+#[test]
+fn a_consumer_is_told_that_there_is_no_producer() {
+    let interest = Interest::new("/nobody".parse().unwrap());
+    let outputs = outputs(false, interest.to_bytes());
+    let [Output::Send { face: FACE, frame }, dropped] = outputs.as_slice() else {
+        panic!("{outputs:?}")
+    };
+    assert!(is_drop(dropped));
+    let packet = LpPacket::decode(frame.clone()).unwrap();
+    assert_eq!(packet.header.nack, Some(NackReason::NoRoute));
+    let refused = Interest::decode(packet.fragment.unwrap()).unwrap();
+    assert_eq!(refused.name, interest.name);
+}
+
+#[test]
+fn a_forwarder_is_told_nothing() {
+    let outputs = outputs(true, Interest::new("/nobody".parse().unwrap()).to_bytes());
+    assert!(outputs.len() == 1 && is_drop(&outputs[0]), "{outputs:?}");
+}
