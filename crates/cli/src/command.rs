@@ -42,3 +42,71 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Splits a line as a shell does: at spaces outside of quotation marks, up to a pipe.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for letter in line.chars() {
+            match letter {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                '|' if !quoted => break,
+                _ => words.last_mut().unwrap().push(letter),
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_example_in_the_help_is_a_right_command_line() {
+        let mut cli = Cli::command();
+        let mut helps = vec![cli.render_long_help().to_string()];
+        for one in cli.get_subcommands_mut() {
+            helps.push(one.render_long_help().to_string());
+        }
+        let lines = helps.iter().flat_map(|help| help.lines());
+        let starts = ["recoup ", "tar c src | recoup "];
+        let examples: Vec<_> = lines
+            .map(str::trim)
+            .filter(|line| starts.iter().any(|start| line.starts_with(start)))
+            .filter_map(|line| line.find("recoup ").map(|at| words(&line[at..])))
+            .collect();
+        assert!(examples.len() > 20, "{examples:?}");
+        for example in examples {
+            if let Err(error) = Cli::try_parse_from(&example) {
+                panic!("{example:?}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_exit_code_stands_in_the_help() {
+        use crate::error::Exit;
+        let all = [
+            Exit::Other,
+            Exit::Usage,
+            Exit::NotFound,
+            Exit::Local,
+            Exit::Verification,
+            Exit::Unreachable,
+            Exit::TimedOut,
+            Exit::Interrupted,
+            Exit::Terminated,
+        ];
+        for exit in all {
+            assert!(EXIT_CODES.contains(&format!("{} ", exit as u8)), "{exit:?}");
+        }
+    }
+}

@@ -143,11 +143,19 @@ fn file_advice(error: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// Control characters of outside origin must not reach the terminal.
+/// Control characters of outside origin must not reach the terminal; the system's numbers need not.
 fn one_line(text: &str) -> String {
-    text.chars()
+    let mut line: String = text
+        .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+        .collect();
+    while let Some(begin) = line.find(" (os error ") {
+        let Some(length) = line[begin..].find(')') else {
+            break;
+        };
+        line.replace_range(begin..=begin + length, "");
+    }
+    line
 }
 
 #[cfg(test)]
@@ -156,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_one_line_with_its_advice() {
-        let failure = Failure::new(Exit::Local, "no\nspace").advise("free some");
+        let failure = Failure::new(Exit::Local, "no\nspace (os error 28)").advise("free some");
         assert_eq!(failure.to_string(), "no space; free some");
     }
 

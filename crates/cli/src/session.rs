@@ -207,7 +207,7 @@ impl Session {
     /// The failure that datagrams were refused, if they were and nothing has arrived since.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         let (_, uri, why) = self.refused.as_ref()?;
-        let message = format!("nobody answers at {uri}: {}", without_number(why));
+        let message = format!("nobody answers at {uri}: {}", why);
         Some(
             Failure::new(Exit::Unreachable, message)
                 .advise("start `recoup serve` or a forwarder there, or name another --face"),
@@ -289,20 +289,11 @@ pub(crate) fn face_failure(error: &FaceError) -> Failure {
         FaceError::TooMany { .. } => Exit::Other,
         _ => Exit::Unreachable,
     };
-    let text = without_number(&error.to_string());
+    let text = error.to_string();
     match text.split_once('\n') {
         Some((message, advice)) => Failure::new(exit, message.trim()).advise(advice.trim()),
         None => Failure::new(exit, text.trim()),
     }
-}
-
-/// Takes the ` (os error 2)` out of a message.
-fn without_number(text: &str) -> String {
-    let Some((before, after)) = text.split_once(" (os error ") else {
-        return text.to_owned();
-    };
-    let rest = after.split_once(')').map_or("", |(_, rest)| rest);
-    format!("{before}{rest}")
 }
 
 fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure {

@@ -22,7 +22,7 @@ Examples:
       the first 100 segments, in order, to a pipe
   recoup fetch /movie -o movie.mp4 --verify key=publisher.cert
       accept nothing that this key did not sign
-  recoup fetch /movie -o movie.mp4 --congestion 'aimd(beta=0.7)' --rto 'jacobson(k=8,min=100ms)' -s figures
+  recoup fetch /log -o log --congestion 'aimd(beta=0.7)' --rto 'jacobson(k=8)' -s figures
       choose the algorithms and keep window, RTT and segment tables in ./figures
   recoup fetch /photos -r -o photos
       a whole folder

@@ -74,6 +74,18 @@ impl FileSink {
         })
     }
 
+    /// Nothing came: what is there is from an earlier run, perhaps of a version that is gone.
+    fn not_begun(&self, path: &Path) -> Option<String> {
+        let journal = part::Journal::read(&self.target).ok()??;
+        (journal.received_bytes() > 0).then(|| {
+            format!(
+                "{} holds {} of it from before; remove that to begin anew with the newest version",
+                path.display(),
+                format::octets(journal.received_bytes())
+            )
+        })
+    }
+
     fn part(&mut self) -> Result<&mut PartFile, Failure> {
         self.part
             .as_mut()
@@ -122,8 +134,11 @@ impl Sink for FileSink {
     }
 
     fn abandon(&mut self) -> Option<String> {
-        let kept = self.part.take()?.close();
         let path = part::part_path(&self.target);
+        let Some(part) = self.part.take() else {
+            return self.not_begun(&path);
+        };
+        let kept = part.close();
         match kept {
             Ok(journal) if journal.received_bytes() == 0 => {
                 let _ = part::discard(&self.target);

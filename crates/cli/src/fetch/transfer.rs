@@ -109,6 +109,10 @@ impl Transfer<'_> {
         let (first, wanted) = self.range;
         let until = wanted.map_or(last, |wanted| wanted.min(last));
         self.observer.set_total((until + 1).saturating_sub(first));
+        // A range beyond the end is the fetch loop's to report.
+        if last < first {
+            return Ok(());
+        }
         self.sink.end_known(last)
     }
 

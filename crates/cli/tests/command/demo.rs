@@ -1,0 +1,40 @@
+//! The demo, on a small scale.
+use crate::place::Place;
+
+#[test]
+fn adaptive_timers_beat_the_constant_one_and_the_same_bytes_arrive() {
+    let place = Place::new();
+    let words =
+        "demo --size 800kB --loss 4% --rto constant(rto=2s) --rto jacobson --json --out pictures";
+    let document = place.run(words).succeeds().document();
+    let runs = document["runs"].as_array().unwrap();
+    let seconds = |run: &serde_json::Value| run["elapsed_s"].as_f64().unwrap();
+    assert!(runs.iter().all(|run| run["intact"] == true), "{document}");
+    assert!(seconds(&runs[0]) > seconds(&runs[1]), "{document}");
+    let picture = String::from_utf8(place.read("pictures/recoup-demo.svg")).unwrap();
+    assert!(picture.contains("constant(rto=2s)") && picture.contains("jacobson"));
+}
+
+#[test]
+fn the_table_names_every_timer() {
+    let place = Place::new();
+    let words = "demo --size 50kB --loss 0% --rto rfc6298 --rto constant --delay 1ms";
+    let table = String::from_utf8(place.run(words).succeeds().stdout).unwrap();
+    for piece in ["rfc6298", "constant", "same", "recoup-demo.svg"] {
+        assert!(table.contains(piece), "{piece}: {table}");
+    }
+}
+
+#[test]
+fn wrong_links_and_timers_are_refused() {
+    let place = Place::new();
+    place.run("demo --rate 10").is_misused(&["10Mbit/s"]);
+    place.run("demo --loss 100%").is_misused(&["below 100%"]);
+    place
+        .run("demo --rto sundial")
+        .fails(2, &["sundial", "constant"]);
+    place.write("file", b"x");
+    place
+        .run("demo --size 8kB --loss 0% --out file/x")
+        .fails(4, &["file/x"]);
+}

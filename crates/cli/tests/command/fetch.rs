@@ -1,0 +1,287 @@
+//! Fetching from a server of our own.
+use crate::place::{Place, noise};
+use serde_json::Value;
+use std::fs::OpenOptions;
+use std::io::Read;
+
+const SERVE: &str = "serve data --name /data --listen unix://socket";
+
+/// A place with a file, served.
+fn served(octets: usize) -> (Place, crate::place::Server) {
+    let place = Place::new();
+    place.write("data", &noise(octets));
+    let socket = place.path("socket");
+    let server = place.serve(&SERVE.replace("socket", &socket.display().to_string()));
+    (place, server)
+}
+
+#[test]
+fn a_file_arrives_whatever_its_length() {
+    for octets in [0, 1, 7_999, 8_000, 8_001, 3_000_000] {
+        let (place, server) = served(octets);
+        place
+            .run(&format!("fetch /data -o copy --face {}", server.face()))
+            .succeeds();
+        assert!(place.read("copy") == place.read("data"), "{octets}");
+        assert!(!place.exists("copy.part") && !place.exists("copy.part.journal"));
+        let ended = place
+            .run(&format!("fetch /data --face {}", server.face()))
+            .succeeds();
+        assert!(ended.stdout == place.read("data"), "{octets}");
+    }
+}
+
+#[test]
+fn every_transport_carries_it() {
+    let place = Place::new();
+    place.write("data", &noise(300_000));
+    let local = [
+        "udp://127.0.0.1:0",
+        "tcp://127.0.0.1:0",
+        "ws://127.0.0.1:0",
+        "udp://[::1]:0",
+    ];
+    for uri in local {
+        let server = place.serve(&format!("serve data --name /data --listen {uri}"));
+        let ended = place
+            .run(&format!("fetch /data --face {}", server.face()))
+            .succeeds();
+        assert!(ended.stdout == place.read("data"), "{uri}");
+    }
+}
+
+#[test]
+fn a_range_is_just_those_segments() {
+    let (place, server) = served(100_000);
+    let face = server.face();
+    let ended = place
+        .run(&format!("fetch /data --range 2..4 --face {face}"))
+        .succeeds();
+    assert!(ended.stdout == place.read("data")[16_000..32_000]);
+    place
+        .run(&format!("fetch /data --range 12.. -o tail --face {face}"))
+        .succeeds();
+    assert!(place.read("tail") == place.read("data")[96_000..]);
+    let beyond = place.run(&format!("fetch /data --range 90..95 -o x --face {face}"));
+    beyond.fails(2, &["90", "the last segment is 12", "--range"]);
+}
+
+#[test]
+fn the_document_tells_what_the_summary_tells() {
+    let (place, server) = served(100_000);
+    let words = format!("fetch /data -o copy --json --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
+    assert_eq!(document["command"], "fetch");
+    assert_eq!(document["name"], "/data");
+    assert_eq!(document["object"], server.listening["name"]);
+    assert_eq!(document["complete"], true);
+    assert_eq!(
+        (&document["segments"], &document["octets"]),
+        (&13.into(), &100_000.into())
+    );
+    assert_eq!(document["interests"]["sent"], 13);
+    assert_eq!(document["verification"]["verified"], 13);
+    assert!(
+        document["algorithms"]["congestion"]
+            .as_str()
+            .unwrap()
+            .starts_with("cubic(")
+    );
+    assert!(document["rtt_ms"]["avg"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_document_leaves_standard_output_to_the_content() {
+    let (place, server) = served(10_000);
+    let ended = place
+        .run(&format!("fetch /data --json --face {}", server.face()))
+        .succeeds();
+    assert!(ended.stdout == place.read("data"));
+    let document: Value = serde_json::from_str(&ended.stderr).unwrap();
+    assert_eq!(document["output"], "-");
+}
+
+#[test]
+fn the_summary_names_the_defaults_and_why() {
+    let (place, server) = served(10_000);
+    let ended = place
+        .run(&format!("fetch /data -o copy --face {}", server.face()))
+        .succeeds();
+    for piece in [
+        "goodput",
+        "RTT",
+        "cubic(",
+        "jacobson(",
+        "the default:",
+        "verified",
+    ] {
+        assert!(ended.stderr.contains(piece), "{piece}: {}", ended.stderr);
+    }
+    let words = format!("fetch /data -o copy2 -q --face {}", server.face());
+    assert_eq!(place.run(&words).succeeds().stderr, "");
+}
+
+#[test]
+fn statistics_have_a_row_for_each_segment() {
+    let (place, server) = served(100_000);
+    place
+        .run(&format!(
+            "fetch /data -o copy -q -s stats --face {}",
+            server.face()
+        ))
+        .succeeds();
+    let table = |name: &str| String::from_utf8(place.read(&format!("stats/{name}"))).unwrap();
+    assert!(table("cwnd.tsv").starts_with("time\tcwndsize\n"));
+    assert!(table("rtt.tsv").starts_with("segment\trtt\trttvar\tsrtt\trto\n"));
+    assert_eq!(table("segments.tsv").lines().count(), 14);
+}
+
+#[test]
+fn algorithms_are_chosen_by_name_and_shortcut() {
+    let (place, server) = served(50_000);
+    let words = format!(
+        "fetch /data -o copy --json --face {} --congestion aimd(beta=0.7) --init-cwnd 4 \
+         --no-cwa --reset-cwnd-to-init --rto jacobson(k=8) --min-rto 50ms --sampling per-rtt \
+         --rto-check 0 --ignore-marks",
+        server.face()
+    );
+    let document = place.run(&words).succeeds().document();
+    let algorithms = &document["algorithms"];
+    for (family, piece) in [
+        ("congestion", "beta=0.7"),
+        ("congestion", "init-cwnd=4"),
+        ("congestion", "conservative=false"),
+        ("congestion", "reset-to-init=true"),
+        ("rto", "k=8"),
+        ("rto", "min=50ms"),
+        ("sampling", "per-rtt"),
+    ] {
+        let text = algorithms[family].as_str().unwrap();
+        assert!(text.contains(piece), "{piece}: {text}");
+    }
+}
+
+#[test]
+fn both_naming_conventions_are_spoken() {
+    let place = Place::new();
+    place.write("data", &noise(20_000));
+    let words = "serve data --name /data --listen tcp://127.0.0.1:0 --convention marker";
+    let server = place.serve(words);
+    let face = server.face();
+    let ended = place
+        .run(&format!("fetch /data --convention marker --face {face}"))
+        .succeeds();
+    assert!(ended.stdout == place.read("data"));
+}
+
+#[test]
+fn a_name_that_is_not_there_is_found_out_soon() {
+    let (place, server) = served(10);
+    let face = server.face();
+    place
+        .run(&format!("fetch /data/more -o x --face {face}"))
+        .fails(3, &["/data/more", "Nack"]);
+    let words = format!("fetch /other -o x --retries 1 --face {face}");
+    place.run(&words).fails(3, &["/other", "no route"]);
+    assert!(!place.exists("x") && !place.exists("x.part"));
+}
+
+#[test]
+fn a_failure_has_its_document_too() {
+    let (place, server) = served(10);
+    let ended = place.run(&format!(
+        "fetch /data/more -o x --json --face {}",
+        server.face()
+    ));
+    let document = ended.fails(3, &["Nack"]).document();
+    assert_eq!(document["complete"], false);
+    assert_eq!(document["error"]["kind"], "not-found");
+    let ended = place.run(&format!("fetch /data/more --json --face {}", server.face()));
+    assert_eq!(ended.code, Some(3));
+    let document: Value = serde_json::from_str(&ended.stderr).unwrap();
+    assert_eq!(document["error"]["kind"], "not-found");
+}
+
+#[test]
+fn silence_ends_by_the_no_progress_timeout_or_the_retries() {
+    let place = Place::new();
+    place.write("data", b"x");
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
+    let words = format!(
+        "fetch /data/more -o x --no-progress-timeout 1s --face {}",
+        server.face()
+    );
+    place.run(&words).fails(7, &["nothing new arrived for 1 s"]);
+    let words = format!(
+        "fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}",
+        server.face()
+    );
+    place.run(&words).fails(7, &["no answer", "1"]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_found_out_before_anything_is_fetched() {
+    let (place, server) = served(10);
+    let fetch =
+        |output: &str| place.run(&format!("fetch /data --face {} -o {output}", server.face()));
+    fetch("no/where").fails(4, &["no", "no such file"]);
+    fetch("data/x").fails(4, &["data", "not a folder"]);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    fetch("folder").fails(4, &["is a folder", "-o"]);
+    let words = format!("fetch /data -q -o x -s data/stats --face {}", server.face());
+    place.run(&words).fails(4, &["data/stats"]);
+}
+
+#[test]
+fn a_folder_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let (place, server) = served(10);
+    std::fs::create_dir(place.path("locked")).unwrap();
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(place.path("locked"), mode(0o555)).unwrap();
+    std::fs::set_permissions(place.path(""), mode(0o755)).unwrap();
+    let socket = server.face().trim_start_matches("unix://").to_owned();
+    std::fs::set_permissions(socket, mode(0o777)).unwrap();
+    let words = format!("fetch /data -o locked/x --face {}", server.face());
+    let mut command = place.command(&words);
+    if is_root() {
+        // Permissions do not bind root; nobody may not be able to run a program below a home folder.
+        let program = place.path("recoup");
+        std::fs::copy(env!("CARGO_BIN_EXE_recoup"), &program).unwrap();
+        let mut again = std::process::Command::new(program);
+        again
+            .args(command.get_args())
+            .current_dir(place.path(""))
+            .env("HOME", place.path(""));
+        again.uid(65_534).gid(65_534);
+        command = again;
+    }
+    let ended = crate::place::Ended::of(&words, command.output().unwrap());
+    ended.fails(4, &["locked/x", "permission denied"]);
+}
+
+fn is_root() -> bool {
+    let id = std::process::Command::new("id").arg("-u").output().unwrap();
+    id.stdout.starts_with(b"0")
+}
+
+#[test]
+fn a_full_device_is_named() {
+    let (place, server) = served(1_000_000);
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let words = format!("fetch /data --face {}", server.face());
+    let output = place.command(&words).stdout(full).output().unwrap();
+    crate::place::Ended::of(&words, output).fails(4, &["standard output", "no space left"]);
+}
+
+#[test]
+fn a_reader_that_has_enough_ends_it_without_a_trace() {
+    let (place, server) = served(3_000_000);
+    let words = format!("fetch /data --face {}", server.face());
+    let mut child = place.command(&words).spawn().unwrap();
+    let mut some = [0; 100];
+    child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+    let output = child.wait_with_output().unwrap();
+    crate::place::Ended::of(&words, output).fails(4, &["standard output", "broken pipe"]);
+}

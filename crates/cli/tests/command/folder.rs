@@ -1,0 +1,59 @@
+//! Whole folders.
+use crate::place::{Place, noise};
+use std::fs;
+
+fn tree(place: &Place) {
+    fs::create_dir_all(place.path("tree/sub/deep")).unwrap();
+    place.write("tree/large", &noise(200_000));
+    place.write("tree/sub/with space", b"x");
+    place.write("tree/sub/deep/empty", b"");
+    std::os::unix::fs::symlink("/etc/passwd", place.path("tree/leak")).unwrap();
+}
+
+#[test]
+fn a_folder_arrives_with_everything_in_it_and_nothing_else() {
+    let place = Place::new();
+    tree(&place);
+    let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
+    let words = format!("fetch /tree -r -o copy --json --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
+    assert_eq!(document["complete"], true);
+    for file in ["large", "sub/with space", "sub/deep/empty"] {
+        assert!(place.read(&format!("tree/{file}")) == place.read(&format!("copy/{file}")));
+    }
+    assert!(!place.exists("copy/leak"));
+    let one = place.run(&format!(
+        "fetch /tree/sub/with%20space --face {}",
+        server.face()
+    ));
+    assert_eq!(one.succeeds().stdout, b"x");
+}
+
+#[test]
+fn nothing_beside_a_folder_can_be_fetched() {
+    let place = Place::new();
+    tree(&place);
+    place.write("secret", b"secret");
+    let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
+    for name in [
+        "/tree/leak",
+        "/tree/....",
+        "/tree/%2E%2E%2Fsecret",
+        "/tree/sub/..%2F..%2Fsecret",
+    ] {
+        let ended = place.run(&format!("fetch {name} -o x --face {}", server.face()));
+        assert_eq!(ended.code, Some(3), "{name}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_file_is_not_taken_for_a_folder() {
+    let place = Place::new();
+    place.write("file", b"a\0b\0");
+    let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");
+    let words = format!("fetch /file -r -o copy --face {}", server.face());
+    place
+        .run(&words)
+        .fails(1, &["/file is not a folder", "without -r"]);
+    assert!(!place.exists("copy"));
+}

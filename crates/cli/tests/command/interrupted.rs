@@ -1,0 +1,179 @@
+//! Downloads that are cut short and go on.
+use crate::place::{Ended, Place, Server, kill, noise, until};
+use recoup_io::emulate::{PipeProfile, Relay};
+use recoup_transport::random::Rng;
+use std::fs;
+use std::time::Duration;
+
+const OCTETS: usize = 2_000_000;
+
+/// A server behind a link of 20 Mbit/s, so that there is time to interfere.
+struct Slow {
+    place: Place,
+    relay: Relay,
+    server: Server,
+}
+
+impl Slow {
+    fn new() -> Self {
+        let place = Place::new();
+        place.write("data", &noise(OCTETS));
+        let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+        let address = server.face().rsplit('/').next().unwrap().parse().unwrap();
+        let profile = PipeProfile {
+            bits_per_second: 20_000_000,
+            delay: Duration::from_millis(2),
+            queue_octets: 1 << 20,
+            loss: 0.0,
+        };
+        let relay = Relay::start(address, profile, profile, &Rng::from_seed(1)).unwrap();
+        Self {
+            place,
+            relay,
+            server,
+        }
+    }
+
+    fn words(&self, more: &str) -> String {
+        let address = self.relay.address();
+        format!("fetch /data -o copy --congestion fixed(window=16) --face udp://{address} {more}")
+    }
+
+    /// Fetches until some of the file is there, then sends a signal.
+    fn interrupt(&self, signal: &str) -> Ended {
+        let words = self.words("");
+        let child = self.place.command(&words).spawn().unwrap();
+        until("a part", || {
+            fs::metadata(self.place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)
+        });
+        if signal == "KILL" {
+            // The journal is replaced once a second at most.
+            std::thread::sleep(Duration::from_millis(150));
+        }
+        kill(&child, signal);
+        Ended::of(&words, child.wait_with_output().unwrap())
+    }
+
+    fn resume(&self) {
+        let document = self
+            .place
+            .run(&self.words("--resume --json"))
+            .succeeds()
+            .document();
+        assert!(self.place.read("copy") == self.place.read("data"));
+        assert!(!self.place.exists("copy.part"));
+        let before = document["segments_before"].as_u64().unwrap();
+        assert_eq!(
+            before + document["segments"].as_u64().unwrap(),
+            250,
+            "{document}"
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_download_is_kept_and_goes_on() {
+    let slow = Slow::new();
+    slow.interrupt("INT")
+        .fails(130, &["interrupted", "copy.part", "--resume"]);
+    let again = slow.place.run(&slow.words(""));
+    again.fails(4, &["copy.part", "unfinished", "--resume"]);
+    slow.resume();
+}
+
+#[test]
+fn a_terminated_download_is_kept() {
+    let slow = Slow::new();
+    slow.interrupt("TERM")
+        .fails(143, &["terminated", "copy.part", "--resume"]);
+    slow.resume();
+}
+
+#[test]
+fn a_killed_download_goes_on() {
+    let slow = Slow::new();
+    assert_eq!(slow.interrupt("KILL").code, None);
+    slow.resume();
+}
+
+#[test]
+fn a_part_of_something_else_is_not_continued() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    let digest = slow.place.run(&slow.words("--resume --verify digest"));
+    digest.fails(4, &["copy.part", "auto", "digest"]);
+    let address = slow.relay.address();
+    let words = format!("fetch /data/v=1 -o copy --resume --face udp://{address}");
+    assert_ne!(slow.place.run(&words).code, Some(0));
+    slow.place.write("copy.part.journal", b"not a journal");
+    assert_eq!(slow.place.run(&slow.words("--resume")).code, Some(4));
+}
+
+#[test]
+fn a_version_that_is_gone_says_so() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    slow.place.write("data", b"something new");
+    std::thread::sleep(Duration::from_millis(150));
+    slow.place
+        .run(&slow.words("--resume"))
+        .fails(3, &["does not exist", "copy.part"]);
+    drop(slow.server);
+}
+
+#[test]
+fn a_server_that_goes_away_leaves_a_part() {
+    let place = Place::new();
+    place.write("data", &noise(200_000));
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
+    let words = format!(
+        "fetch /data -o copy --face {} --no-progress-timeout 1s --range 0..100000",
+        server.face()
+    );
+    let name = server.listening["name"].as_str().unwrap().to_owned();
+    place.run(&words).succeeds();
+    let face = server.face().to_owned();
+    drop(server);
+    let words = format!("fetch {name} -o more --face {face} --no-progress-timeout 1s");
+    place.run(&words).fails(6, &["cannot connect"]);
+}
+
+#[test]
+fn a_full_disk_leaves_a_part_that_goes_on() {
+    let slow = Slow::new();
+    let disk = slow.place.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let words = slow.words("").replace("-o copy", "-o disk/copy");
+    // A file system of one megabyte, which only this child sees.
+    let script = format!(
+        "mount -t tmpfs -o size=1m none {0} && {{ {1} {words}; code=$?; cp {0}/copy.part* {2}; exit $code; }}",
+        disk.display(),
+        env!("CARGO_BIN_EXE_recoup"),
+        slow.place.path("").display(),
+    );
+    let script = script.replace("fixed(window=16)", "'fixed(window=16)'");
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
+    command
+        .current_dir(slow.place.path(""))
+        .env("HOME", slow.place.path(""));
+    let can_mount = std::process::Command::new("unshare")
+        .args([
+            "--map-root-user",
+            "--mount",
+            "mount",
+            "-t",
+            "tmpfs",
+            "none",
+            "/mnt",
+        ])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !can_mount {
+        eprintln!("skipped: this system does not let a test mount a file system of its own");
+        return;
+    }
+    let ended = Ended::of(&words, command.output().unwrap());
+    ended.fails(4, &["disk is full", "--resume"]);
+    slow.resume();
+}

@@ -1,0 +1,14 @@
+//! The command as its users run it: what it does, and what it says when it cannot.
+mod place;
+
+mod demo;
+mod fetch;
+mod folder;
+mod generate;
+mod interrupted;
+mod key;
+mod ping;
+mod serve;
+mod trust;
+mod unreachable;
+mod usage;

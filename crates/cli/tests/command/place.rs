@@ -1,0 +1,221 @@
+//! A folder of its own for each test, and the command running in it.
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder that is home and working directory at once: nothing on this machine decides how a test goes.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: &[u8]) {
+        fs::write(self.path(name), content).expect("a file can be written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub(crate) fn exists(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// The command with these words, one per space.
+    pub(crate) fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_recoup"));
+        command
+            .args(words.split(' ').filter(|word| !word.is_empty()))
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .env("XDG_RUNTIME_DIR", self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the command to its end.
+    pub(crate) fn run(&self, words: &str) -> Ended {
+        Ended::of(
+            words,
+            self.command(words).output().expect("the command runs"),
+        )
+    }
+
+    /// Starts `recoup serve` (or `ping --serve`) and waits until it can be reached.
+    pub(crate) fn serve(&self, words: &str) -> Server {
+        self.serve_input(words, b"")
+    }
+
+    /// As `serve`, with something on standard input.
+    pub(crate) fn serve_input(&self, words: &str, input: &[u8]) -> Server {
+        let mut command = self.command(words);
+        command.arg("--json").stdin(Stdio::piped());
+        let mut child = command.spawn().expect("the command runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(input).expect("it reads its input");
+        drop(stdin);
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout
+            .read_line(&mut line)
+            .expect("it says where it listens");
+        let listening = serde_json::from_str(&line).unwrap_or_else(|_| {
+            let mut said = String::new();
+            let _ = child
+                .stderr
+                .take()
+                .map(|mut err| err.read_to_string(&mut said));
+            panic!("{words}: {line}{said}")
+        });
+        Server {
+            child,
+            stdout,
+            listening,
+        }
+    }
+}
+
+/// A server that ends with its test.
+pub(crate) struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    pub(crate) listening: Value,
+}
+
+impl Server {
+    pub(crate) fn face(&self) -> &str {
+        self.listening["face"].as_str().expect("a face")
+    }
+
+    /// Asks it to stop by a signal. Returns its exit code and its last document.
+    pub(crate) fn stop(mut self, signal: &str) -> (Option<i32>, Value) {
+        kill(&self.child, signal);
+        let mut line = String::new();
+        self.stdout
+            .read_line(&mut line)
+            .expect("it says what it served");
+        let code = self.child.wait().expect("it ends").code();
+        (code, serde_json::from_str(&line).expect("a document"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal by its name.
+pub(crate) fn kill(child: &Child, signal: &str) {
+    let killed = Command::new("kill")
+        .args(["-s", signal, &child.id().to_string()])
+        .status();
+    assert!(killed.expect("kill runs").success());
+}
+
+/// How a command ended.
+pub(crate) struct Ended {
+    words: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    pub(crate) fn of(words: &str, output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        Self {
+            words: words.to_owned(),
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr,
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn succeeds(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}: {}", self.words, self.stderr);
+        self
+    }
+
+    /// It failed with this code, and with one line that holds all these pieces and no trace.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32, pieces: &[&str]) -> Self {
+        let Self { words, stderr, .. } = &self;
+        assert_eq!(self.code, Some(code), "{words}: {stderr}");
+        let lines: Vec<_> = stderr
+            .lines()
+            .filter(|line| line.starts_with("recoup: "))
+            .collect();
+        assert_eq!(lines.len(), 1, "{words}: {stderr}");
+        for piece in pieces {
+            assert!(
+                lines[0].contains(piece),
+                "{words}: no {piece:?} in {stderr}"
+            );
+        }
+        assert!(
+            !stderr.contains("panicked") && !stderr.contains("os error"),
+            "{stderr}"
+        );
+        self
+    }
+
+    /// It was refused as wrong usage.
+    #[track_caller]
+    pub(crate) fn is_misused(self, pieces: &[&str]) -> Self {
+        let Self { words, stderr, .. } = &self;
+        assert_eq!(self.code, Some(2), "{words}: {stderr}");
+        for piece in pieces {
+            assert!(stderr.contains(piece), "{words}: no {piece:?} in {stderr}");
+        }
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn document(&self) -> Value {
+        serde_json::from_slice(&self.stdout)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.words, self.stderr))
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !so() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(20),
+            "{what} never came about"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Octets that differ everywhere.
+pub(crate) fn noise(octets: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..octets).map(|_| next()).collect()
+}

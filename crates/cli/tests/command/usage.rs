@@ -1,0 +1,73 @@
+//! Wrong command lines: exit code 2, and words that lead to the right one.
+use crate::place::Place;
+
+#[test]
+fn without_words_it_shows_what_there_is() {
+    let ended = Place::new().run("");
+    assert_eq!(ended.code, Some(2));
+    for word in ["fetch", "serve", "key", "ping", "demo", "Exit codes"] {
+        assert!(ended.stderr.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn every_help_has_examples_and_exit_codes() {
+    for command in ["fetch", "serve", "key", "ping", "demo"] {
+        let ended = Place::new().run(&format!("{command} --help")).succeeds();
+        let help = String::from_utf8(ended.stdout).unwrap();
+        assert!(
+            help.contains("Examples:") && help.contains("Exit codes:"),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_misspelled_value_is_answered_with_how_to_spell_it() {
+    let place = Place::new();
+    let cases: [(&str, &[&str]); 14] = [
+        ("fetsh /a", &["fetsh", "fetch"]),
+        ("fetch", &["NAME"]),
+        ("fetch /a%zz -o x", &["/a%zz"]),
+        ("fetch /a -o x --face gopher://h", &["gopher"]),
+        ("fetch /a -o x --lifetime 4000", &["4000ms"]),
+        ("fetch /a -o x --lifetime 10us", &["whole milliseconds"]),
+        ("fetch /a -o x --range 20..10", &["empty"]),
+        ("fetch /a -o x --range ten", &["10..20"]),
+        (
+            "fetch /a -o x --verify maybe",
+            &["auto, digest, key=FILE or none"],
+        ),
+        ("fetch /a -o x --init-cwnd 0", &["at least 1"]),
+        ("fetch /a --resume", &["--output"]),
+        ("fetch /a -o x -v -q", &["--verbose", "--quiet"]),
+        ("serve x", &["--name"]),
+        ("serve x --name /x --segment-size 9000", &["8800"]),
+    ];
+    for (words, pieces) in cases {
+        place.run(words).is_misused(pieces);
+    }
+}
+
+#[test]
+fn a_wrong_algorithm_is_answered_with_those_that_exist() {
+    let place = Place::new();
+    let fetch = |more: &str| place.run(&format!("fetch /a -o x {more}"));
+    fetch("--congestion cubik").fails(2, &["--congestion", "cubik", "cubic"]);
+    fetch("--congestion cubic(bета=1)").fails(2, &["beta"]);
+    fetch("--congestion aimd(beta=2)").fails(2, &["beta=2", "0 to 1"]);
+    fetch("--rto jacobsen").fails(2, &["--rto", "jacobson"]);
+    fetch("--rto jacobson(min=200)").fails(2, &["min"]);
+    fetch("--rto jacobson(min=1s) --min-rto 2s").fails(2, &["given twice"]);
+    fetch("--min-rto 2s --max-rto 1s").fails(2, &["min"]);
+    fetch("--congestion fixed --init-cwnd 4").fails(2, &["init-cwnd"]);
+}
+
+#[test]
+fn options_that_need_a_place_say_so() {
+    let place = Place::new();
+    place
+        .run("fetch /a -o - --resume")
+        .fails(2, &["--resume", "-o"]);
+    place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);
+}
