@@ -1,4 +1,8 @@
 //! The `recoup` command.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "the documentation of options is their help text, where brackets mean: optional"
+)]
 mod command;
 mod demo;
 mod error;

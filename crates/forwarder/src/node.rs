@@ -38,6 +38,10 @@ pub struct FaceAttributes {
 
 /// One thing that happened to the node.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would cost an allocation per packet"
+)]
 pub enum Input {
     /// A face is usable.
     FaceUp {
@@ -69,6 +73,10 @@ pub enum Input {
 
 /// One consequence.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would cost an allocation per packet"
+)]
 pub enum Output {
     /// Send a frame.
     Send {

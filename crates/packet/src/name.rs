@@ -284,7 +284,10 @@ mod tests {
         );
         assert_eq!(short.join(&long.suffix(2)), long);
         let rest: Option<Vec<_>> = long.strip_prefix(&short).map(Iterator::collect);
-        assert_eq!(rest, Some(vec![Component::version(1), Component::segment(2)]));
+        assert_eq!(
+            rest,
+            Some(vec![Component::version(1), Component::segment(2)])
+        );
         assert!(short.strip_prefix(&long).is_none());
         assert!(short.is_prefix_of(&long) && !long.is_prefix_of(&short));
         assert!(Name::root().is_prefix_of(&short) && Name::root().parent().is_empty());

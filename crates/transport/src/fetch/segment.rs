@@ -333,7 +333,9 @@ impl Transfer {
         if name.len() != self.object.len() + 1 {
             return None;
         }
-        config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
+        config
+            .convention
+            .parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
     /// Takes in Data. Returns true if it was a step forward.
