@@ -91,8 +91,8 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
     let (mut now, mut sequence, mut frames) = (Instant::ZERO, 0, 0);
     let mut received: BTreeMap<u64, Bytes> = BTreeMap::new();
     loop {
-        for place in 0..2 {
-            while let Some(output) = nodes[place].poll(now) {
+        for (place, node) in nodes.iter_mut().enumerate() {
+            while let Some(output) = node.poll(now) {
                 match output {
                     Output::Send { frame, .. } => {
                         assert!(frame.len() <= mtu, "{} octets in one frame", frame.len());

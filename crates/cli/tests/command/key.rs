@@ -71,7 +71,7 @@ fn what_cannot_be_done_is_said() {
     place
         .run("key export /alice -o there")
         .fails(4, &["there", "already"]);
-    place.run("key new /alice -t rot13").is_misused(&["ecdsa"]);
+    place.run("key new /alice -t rot13").refuses(&["ecdsa"]);
 }
 
 #[test]

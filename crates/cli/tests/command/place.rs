@@ -177,9 +177,9 @@ impl Ended {
         self
     }
 
-    /// It was refused as wrong usage.
+    /// The command refuses this as wrong usage.
     #[track_caller]
-    pub(crate) fn is_misused(self, pieces: &[&str]) -> Self {
+    pub(crate) fn refuses(self, pieces: &[&str]) -> Self {
         let Self { words, stderr, .. } = &self;
         assert_eq!(self.code, Some(2), "{words}: {stderr}");
         for piece in pieces {

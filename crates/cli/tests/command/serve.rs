@@ -60,7 +60,7 @@ fn the_version_is_chosen() {
     assert_ne!(name("now"), name("mtime"));
     place
         .run("serve data --name /d --version soon")
-        .is_misused(&["mtime, now, none"]);
+        .refuses(&["mtime, now, none"]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn a_misspelled_value_is_answered_with_how_to_spell_it() {
         ("serve x --name /x --segment-size 9000", &["8800"]),
     ];
     for (words, pieces) in cases {
-        place.run(words).is_misused(pieces);
+        place.run(words).refuses(pieces);
     }
 }
 
