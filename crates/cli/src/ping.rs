@@ -14,7 +14,7 @@ use asker::{Asker, Questions};
 use recoup_forwarder::node::AppId;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use responder::Responder;
 use serde::Serialize;
@@ -54,7 +54,7 @@ fn respond(args: &PingArgs) -> Result<(), Failure> {
     let mut answered = 0;
     while session.stop.wanted().is_none() {
         session.turn(app, &mut |_, output| {
-            answered += u64::from(matches!(output, AppOutput::Event(Event::Served { .. })));
+            answered += u64::from(matches!(output, Report::Event(Event::Served { .. })));
             Ok(())
         })?;
     }
@@ -123,7 +123,7 @@ fn until_done(
     while !done && session.stop.wanted().is_none() {
         session.turn(app, &mut |_, output| {
             match output {
-                AppOutput::Event(event) => {
+                Report::Event(event) => {
                     pings.count(&event);
                     return if args.quiet || args.json {
                         Ok(())
@@ -131,7 +131,7 @@ fn until_done(
                         tell(args, &event)
                     };
                 }
-                AppOutput::Done(_) => done = true,
+                Report::Done(_) => done = true,
                 _ => {}
             }
             Ok(())

@@ -15,7 +15,7 @@ use recoup_io::face::FaceUri;
 use recoup_io::library::{FileLibrary, FolderLibrary, SpoolLibrary, Version};
 use recoup_io::source::{SourceError, Spool};
 use recoup_packet::name::Name;
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::serve::{Library, Serve, ServeConfig, Unknown};
 use recoup_transport::time::{Duration, Instant};
@@ -66,7 +66,7 @@ fn until_stopped(
 ) -> Result<(), Failure> {
     while session.stop.wanted().is_none() {
         session.turn(app, &mut |now, output| {
-            if let AppOutput::Event(event) = output {
+            if let Report::Event(event) = output {
                 served.count(&event);
                 tell(args, now, &event);
             }

@@ -9,7 +9,7 @@ use recoup_io::entropy;
 use recoup_io::face::{FaceChange, FaceError, FaceUri};
 use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::application::{AppInput, Application, Report};
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
 use recoup_transport::registration::{Registration, RegistrationConfig};
@@ -30,7 +30,7 @@ pub(crate) struct Session {
     pub node: Node,
     /// Set by SIGINT and SIGTERM.
     pub stop: Stop,
-    outputs: Vec<(Instant, AppOutput)>,
+    outputs: Vec<(Instant, Report)>,
     /// A datagram was refused, and nothing has arrived since.
     refused: Option<(Instant, FaceUri, String)>,
     verbose: bool,
@@ -115,7 +115,7 @@ impl Session {
         let mut answer = None;
         while answer.is_none() {
             self.turn(app, &mut |_, output| {
-                if let AppOutput::Registered { outcome, .. } = output {
+                if let Report::Registered { outcome, .. } = output {
                     answer = Some(outcome);
                 }
                 Ok(())
@@ -148,7 +148,7 @@ impl Session {
     /// Tells an application that its reader took content.
     pub(crate) fn consumed(&mut self, app: AppId, bytes: u64) {
         if bytes > 0 {
-            let input = AppInput::Consumed { bytes };
+            let input = Box::new(AppInput::Consumed { bytes });
             self.node
                 .handle(self.driver.now(), Input::App { app, input });
         }
@@ -158,7 +158,7 @@ impl Session {
     pub(crate) fn turn(
         &mut self,
         app: AppId,
-        take: &mut dyn FnMut(Instant, AppOutput) -> Result<(), Failure>,
+        take: &mut dyn FnMut(Instant, Report) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let Self {
             driver,

@@ -7,7 +7,7 @@ use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::typ;
-use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use recoup_transport::link::{Fragmenter, Reassembler};
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
@@ -26,7 +26,7 @@ pub struct FaceId(pub u32);
 pub struct AppId(pub u32);
 
 /// What a driver knows of a face when it comes up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceAttributes {
     /// Largest frame, in octets, that the face carries in one piece.
     pub mtu: usize,
@@ -67,7 +67,7 @@ pub enum Input {
         /// Which.
         app: AppId,
         /// What.
-        input: AppInput,
+        input: Box<AppInput>,
     },
 }
 
@@ -89,8 +89,8 @@ pub enum Output {
     App {
         /// Which.
         app: AppId,
-        /// What.
-        output: AppOutput,
+        /// What it says.
+        report: Report,
     },
     /// A packet went no further.
     Dropped {
@@ -220,7 +220,7 @@ impl Node {
             }
             Input::App { app, input } => {
                 if let Some(attached) = self.applications.get_mut(app.0 as usize) {
-                    attached.application.handle(now, input);
+                    attached.application.handle(now, *input);
                 }
             }
         }
@@ -269,20 +269,32 @@ impl Node {
         }
     }
 
+    /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let receive_budget = attributes.receive_budget;
-        let is_upstream = attributes.upstream;
-        let fragmenter = Fragmenter::new(attributes.mtu, 0);
-        let reassembler = Reassembler::default();
-        self.faces.insert(
-            id,
-            Face {
-                attributes,
-                fragmenter,
-                reassembler,
-            },
-        );
-        if is_upstream && self.upstream() == Some(id) {
+        let FaceAttributes {
+            mtu,
+            receive_budget,
+            upstream,
+        } = attributes;
+        match self.faces.get_mut(&id) {
+            Some(face) => {
+                face.fragmenter.set_mtu(mtu);
+                face.attributes = attributes;
+            }
+            None => {
+                let fragmenter = Fragmenter::new(mtu, 0);
+                let reassembler = Reassembler::default();
+                self.faces.insert(
+                    id,
+                    Face {
+                        attributes,
+                        fragmenter,
+                        reassembler,
+                    },
+                );
+            }
+        }
+        if upstream && self.upstream() == Some(id) {
             self.tell_all(now, &AppInput::FaceUp { receive_budget });
         }
     }
@@ -447,7 +459,7 @@ impl Node {
                 };
                 self.answer(path, header, interest.to_bytes());
             }
-            output => self.outputs.push_back(Output::App { app, output }),
+            AppOutput::Report(report) => self.outputs.push_back(Output::App { app, report }),
         }
     }
 

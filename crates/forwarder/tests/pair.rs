@@ -4,7 +4,7 @@ use recoup_forwarder::node::{AppId, FaceAttributes, FaceId, Input, Node, Output}
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner};
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::random::Rng;
 use recoup_transport::serve::{Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown};
@@ -102,13 +102,13 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
                             agenda.insert((now + DELAY, sequence), (1 - place, frame));
                         }
                     }
-                    Output::App { app, output } => {
+                    Output::App { app, report } => {
                         assert_eq!(app, AppId(0));
-                        match output {
-                            AppOutput::Content { segment, content } => {
+                        match report {
+                            Report::Content { segment, content } => {
                                 received.insert(segment, content);
                             }
-                            AppOutput::Done(result) => {
+                            Report::Done(result) => {
                                 assert_eq!(result, Ok::<(), FetchError>(()));
                                 return (received.values().flatten().copied().collect(), frames);
                             }

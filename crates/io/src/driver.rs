@@ -28,7 +28,7 @@ use face_entry::{Conduit, Face, Port};
 use hashbrown::HashMap;
 use listener::Listener;
 use recoup_forwarder::node::{self, AppId, FaceAttributes, Input, Machine, Output};
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -232,7 +232,7 @@ impl Driver {
     pub fn turn<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
-        on_app: &mut dyn FnMut(Instant, AppId, AppOutput),
+        on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> Result<Turn, DriverError> {
         self.tune();
         let mut turn = Turn {
@@ -300,7 +300,7 @@ impl Driver {
     fn settle<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
-        on_app: &mut dyn FnMut(Instant, AppId, AppOutput),
+        on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> usize {
         let mut frames = 0;
         loop {
@@ -317,7 +317,7 @@ impl Driver {
     fn deliver<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
-        on_app: &mut dyn FnMut(Instant, AppId, AppOutput),
+        on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> usize {
         if self.arrivals.is_empty() {
             return 0;
@@ -344,13 +344,13 @@ impl Driver {
     fn drain<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
-        on_app: &mut dyn FnMut(Instant, AppId, AppOutput),
+        on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) {
         let now = self.clock.now();
         while let Some(output) = machine.poll(now) {
             match output {
                 Output::Send { face, frame } => self.send(face, frame),
-                Output::App { app, output } => on_app(now, app, output),
+                Output::App { app, report } => on_app(now, app, report),
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
             }
         }

@@ -5,7 +5,7 @@ use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::face::{CloseReason, DropReason, FaceChange, FaceError, FaceUri};
 use recoup_io::memory;
 use recoup_packet::tlv;
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -315,13 +315,13 @@ fn timers_fire_on_time_and_wakers_interrupt() {
 #[test]
 fn what_the_machine_tells_its_applications_owner_is_handed_on() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
-    let content = AppOutput::Content {
+    let content = Report::Content {
         segment: 3,
         content: Bytes::from_static(b"hello"),
     };
     machine.outputs.push_back(Output::App {
         app: AppId(7),
-        output: content,
+        report: content,
     });
     let mut told = Vec::new();
     driver
@@ -329,7 +329,7 @@ fn what_the_machine_tells_its_applications_owner_is_handed_on() {
         .unwrap();
     assert!(matches!(
         told[..],
-        [(AppId(7), AppOutput::Content { segment: 3, .. })]
+        [(AppId(7), Report::Content { segment: 3, .. })]
     ));
     let reason = node::DropReason::Malformed;
     machine

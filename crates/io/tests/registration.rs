@@ -3,7 +3,7 @@
 use recoup_forwarder::node::Node;
 use recoup_io::driver::Driver;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
 use recoup_transport::registration::{Registration, RegistrationConfig};
@@ -108,7 +108,7 @@ impl Forwarder {
         let start = Instant::now();
         while told.len() < prefixes.len() {
             let turn = driver.turn(&mut node, &mut |_, _, output| {
-                if let AppOutput::Registered { prefix, outcome } = output {
+                if let Report::Registered { prefix, outcome } = output {
                     told.push((prefix.to_string(), outcome));
                 }
             });

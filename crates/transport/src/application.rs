@@ -77,6 +77,13 @@ pub enum AppOutput {
         /// From the Interest that it answers.
         path: ReturnPath,
     },
+    /// Something for the application's owner.
+    Report(Report),
+}
+
+/// What the owner of an application hears of it.
+#[derive(Clone, Debug)]
+pub enum Report {
     /// Verified content of one segment, for the reader of the application's content.
     Content {
         /// Number of the segment.

@@ -23,7 +23,7 @@ pub mod summary;
 pub use assemble::Delivery;
 pub use error::FetchError;
 
-use crate::application::{AppInput, AppOutput, Application};
+use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::congestion::CongestionControl;
 use crate::event::Event;
 use crate::random::Rng;
@@ -136,7 +136,7 @@ pub struct Fetch {
     receive_budget: Option<u64>,
     last_progress: Instant,
     arrivals: Vec<Arrival>,
-    outputs: VecDeque<AppOutput>,
+    reports: VecDeque<Report>,
 }
 
 impl Fetch {
@@ -149,7 +149,7 @@ impl Fetch {
             receive_budget: None,
             last_progress: Instant::ZERO,
             arrivals: Vec::new(),
-            outputs: VecDeque::new(),
+            reports: VecDeque::new(),
         }
     }
 
@@ -180,14 +180,14 @@ impl Fetch {
         let mut transfer = Transfer::new(&self.config, object, now);
         transfer.set_receive_budget(&mut self.config, self.receive_budget);
         if let Some(last) = last {
-            transfer.announce_end(&mut self.config, last, &mut self.outputs);
+            transfer.announce_end(&mut self.config, last, &mut self.reports);
         }
         self.phase = Phase::Transferring(Box::new(transfer));
     }
 
     fn end(&mut self, result: Result<(), FetchError>) {
         self.phase = Phase::Ended;
-        self.outputs.push_back(AppOutput::Done(result));
+        self.reports.push_back(Report::Done(result));
     }
 
     /// Judges what arrived since the last drain, in order of arrival.
@@ -197,7 +197,7 @@ impl Fetch {
             match &mut self.phase {
                 Phase::Discovering(_) => self.judge_answer(&arrival),
                 Phase::Transferring(transfer) => {
-                    if transfer.on_data(&mut self.config, &arrival, &mut self.outputs) {
+                    if transfer.on_data(&mut self.config, &arrival, &mut self.reports) {
                         self.last_progress = arrival.at;
                     }
                 }
@@ -214,22 +214,22 @@ impl Fetch {
         let (now, data) = (arrival.at, &arrival.data);
         if let Verdict::Bad(why) = self.config.verifier.verify(data) {
             discovery.on_untrusted(now, data.name(), why);
-            self.outputs
-                .push_back(AppOutput::Event(Event::Rejected { segment: None, why }));
+            self.reports
+                .push_back(Report::Event(Event::Rejected { segment: None, why }));
             return;
         }
         let Answer::Found(found) = discovery.on_data(now, data) else {
             return;
         };
         self.last_progress = now;
-        self.outputs.push_back(AppOutput::Resolved {
+        self.reports.push_back(Report::Resolved {
             object: found.object.clone(),
             metadata: found.metadata.clone().map(Box::new),
         });
         if let Some(single) = found.single {
-            self.outputs
-                .push_back(AppOutput::Event(Event::EndKnown { last: 0 }));
-            self.outputs.push_back(AppOutput::Content {
+            self.reports
+                .push_back(Report::Event(Event::EndKnown { last: 0 }));
+            self.reports.push_back(Report::Content {
                 segment: 0,
                 content: single.content_bytes(),
             });
@@ -246,10 +246,10 @@ impl Fetch {
                     segment: None,
                     reason,
                 };
-                self.outputs.extend(ours.then_some(AppOutput::Event(event)));
+                self.reports.extend(ours.then_some(Report::Event(event)));
             }
             Phase::Transferring(transfer) => {
-                transfer.on_nack(&mut self.config, now, interest, reason, &mut self.outputs);
+                transfer.on_nack(&mut self.config, now, interest, reason, &mut self.reports);
             }
             _ => {}
         }
@@ -265,7 +265,7 @@ impl Fetch {
         } else {
             Event::Disconnected
         };
-        self.outputs.push_back(AppOutput::Event(event));
+        self.reports.push_back(Report::Event(event));
         match &mut self.phase {
             Phase::Discovering(discovery) if connected => discovery.restart(now),
             Phase::Transferring(transfer) if !connected => transfer.on_disconnected(),
@@ -289,12 +289,12 @@ impl Fetch {
             Phase::Discovering(discovery) => {
                 let interest = discovery.poll(now, rto);
                 if interest.is_some() {
-                    self.outputs.push_back(AppOutput::Event(Event::Probed));
+                    self.reports.push_back(Report::Event(Event::Probed));
                 }
                 interest
             }
             Phase::Transferring(transfer) => {
-                transfer.next_interest(&mut self.config, now, &mut self.outputs)
+                transfer.next_interest(&mut self.config, now, &mut self.reports)
             }
             _ => None,
         }?;
@@ -353,8 +353,8 @@ impl Application for Fetch {
     }
 
     fn poll(&mut self, now: Instant) -> Option<AppOutput> {
-        if let Some(output) = self.outputs.pop_front() {
-            return Some(output);
+        if let Some(report) = self.reports.pop_front() {
+            return Some(AppOutput::Report(report));
         }
         match &mut self.phase {
             Phase::Ended => return None,
@@ -363,15 +363,15 @@ impl Application for Fetch {
         }
         self.judge_arrivals();
         if let Phase::Transferring(transfer) = &mut self.phase {
-            transfer.fire(&mut self.config, now, &mut self.outputs);
+            transfer.fire(&mut self.config, now, &mut self.reports);
         }
         if let Some(interest) = self.next_interest(now) {
-            self.outputs.push_back(AppOutput::Interest(interest));
+            return Some(AppOutput::Interest(interest));
         }
-        if self.outputs.is_empty() {
+        if self.reports.is_empty() {
             self.conclude(now);
         }
-        self.outputs.pop_front()
+        self.reports.pop_front().map(AppOutput::Report)
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -3,7 +3,7 @@
 //! An application that expresses one command after the other (forwarders refuse two commands with
 //! the same time), asks again when no answer comes, registers anew whenever the way out comes back,
 //! and every five minutes, since some forwarders forget faces that were quiet.
-use crate::application::{AppInput, AppOutput, Application};
+use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::management::{
     CHILD_INHERIT, ControlParameters, ManagementError, Origin, Scope, parse_response,
     register_command, unregister_command,
@@ -66,7 +66,7 @@ enum Goal {
 /// An application that keeps prefixes registered, or takes them back.
 ///
 /// Each time a prefix's fate is known for the first time, or changes, it says so with
-/// [`AppOutput::Registered`].
+/// [`Report::Registered`].
 #[derive(Debug)]
 pub struct Registration {
     config: RegistrationConfig,
@@ -101,7 +101,7 @@ impl Registration {
         Self::with_goal(config, Goal::Register)
     }
 
-    /// Takes back what [`Registration::new`] registered, and is [`AppOutput::Done`] then.
+    /// Takes back what [`Registration::new`] registered, and is [`Report::Done`] then.
     pub fn withdraw(config: RegistrationConfig) -> Self {
         Self::with_goal(config, Goal::Withdraw)
     }
@@ -231,10 +231,11 @@ impl Registration {
         if std::mem::replace(known, fate) != fate {
             let prefix = name.clone();
             self.outputs
-                .push_back(AppOutput::Registered { prefix, outcome });
+                .push_back(AppOutput::Report(Report::Registered { prefix, outcome }));
         }
         if self.goal == Goal::Withdraw && self.waiting.is_empty() {
-            self.outputs.push_back(AppOutput::Done(Ok(())));
+            self.outputs
+                .push_back(AppOutput::Report(Report::Done(Ok(()))));
         }
     }
 

@@ -16,7 +16,7 @@
 mod object;
 mod signature;
 
-use crate::application::{AppInput, AppOutput, Application, ReturnPath};
+use crate::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use crate::event::Event;
 use crate::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
@@ -174,7 +174,7 @@ impl Serve {
         let wire = match answer {
             Some(wire) => wire,
             None => {
-                self.outputs.push_back(AppOutput::Event(Event::Unknown));
+                self.outputs.push_back(report(Event::Unknown));
                 match self.config.unknown {
                     Unknown::Silence => return,
                     Unknown::Nack => self.refusal(&interest.name),
@@ -240,8 +240,7 @@ impl Serve {
             .shelf
             .latest(&self.config, self.library.as_mut(), path, now)?;
         let wire = object.metadata(&self.config, now, &mut self.pool)?;
-        self.outputs
-            .push_back(AppOutput::Event(Event::ServedMetadata));
+        self.outputs.push_back(report(Event::ServedMetadata));
         Some(wire)
     }
 
@@ -310,12 +309,12 @@ impl Serve {
                     content_bytes: cut.content_bytes,
                     signed: cut.signed,
                 };
-                outputs.push_back(AppOutput::Event(event));
+                outputs.push_back(report(event));
                 Some(cut.wire)
             }
             Err(_) => {
                 object.end();
-                outputs.push_back(AppOutput::Event(Event::SourceEnded));
+                outputs.push_back(report(Event::SourceEnded));
                 None
             }
         }
@@ -332,6 +331,11 @@ impl Serve {
             Err(never) => match never {},
         }
     }
+}
+
+/// An event, as the owner hears it.
+fn report(event: Event) -> AppOutput {
+    AppOutput::Report(Report::Event(event))
 }
 
 impl Application for Serve {

@@ -10,7 +10,7 @@ use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{
     AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey,
 };
-use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::fetch::{Delivery, Fetch, FetchConfig, FetchError};
 use recoup_transport::random::Rng;
@@ -99,7 +99,7 @@ impl World {
                     }
                     self.asked.push(interest);
                 }
-                AppOutput::Content { segment, content } => {
+                AppOutput::Report(Report::Content { segment, content }) => {
                     if self.reads {
                         let bytes = content.len() as u64;
                         self.fetch.handle(self.now, AppInput::Consumed { bytes });
@@ -110,10 +110,14 @@ impl World {
                     );
                     self.order.push(segment);
                 }
-                AppOutput::Resolved { object, .. } => self.resolved = Some(object),
-                AppOutput::Event(event) => self.summary.on_event(self.now, &event),
-                AppOutput::Done(result) => return Some(result),
-                AppOutput::Data { .. } | AppOutput::Nack { .. } | AppOutput::Registered { .. } => {
+                AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(object),
+                AppOutput::Report(Report::Event(event)) => {
+                    self.summary.on_event(self.now, &event);
+                }
+                AppOutput::Report(Report::Done(result)) => return Some(result),
+                AppOutput::Data { .. }
+                | AppOutput::Nack { .. }
+                | AppOutput::Report(Report::Registered { .. }) => {
                     unreachable!("not a producer")
                 }
             }

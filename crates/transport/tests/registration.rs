@@ -4,7 +4,7 @@ use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
 use recoup_transport::registration::{Registration, RegistrationConfig};
@@ -70,10 +70,10 @@ impl World {
         while let Some(output) = self.app.poll(self.now) {
             match output {
                 AppOutput::Interest(interest) => self.commands.push(interest),
-                AppOutput::Registered { prefix, outcome } => {
+                AppOutput::Report(Report::Registered { prefix, outcome }) => {
                     self.told.push((prefix.to_string(), outcome));
                 }
-                AppOutput::Done(result) => self.done = result.is_ok(),
+                AppOutput::Report(Report::Done(result)) => self.done = result.is_ok(),
                 other => panic!("{other:?}"),
             }
         }

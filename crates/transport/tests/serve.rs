@@ -5,7 +5,7 @@ use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{DigestSigner, DigestVerifier, Verdict, Verifier};
-use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use recoup_transport::event::Event;
 use recoup_transport::serve::{Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown};
 use recoup_transport::time::{Duration, Instant};
@@ -110,7 +110,7 @@ impl World {
                     assert!(answer.is_none(), "one question, one answer");
                     answer = Some(Data::decode(wire).expect("valid Data"));
                 }
-                AppOutput::Event(event) => self.events.push(event),
+                AppOutput::Report(Report::Event(event)) => self.events.push(event),
                 other => panic!("unexpected {other:?}"),
             }
         }

@@ -6,7 +6,7 @@ use crate::format;
 use crate::session::Session;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_transport::application::AppOutput;
+use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::time::Instant;
@@ -71,24 +71,24 @@ impl Transfer<'_> {
         }
     }
 
-    fn take(&mut self, now: Instant, output: AppOutput) -> Result<(), Failure> {
-        match output {
-            AppOutput::Resolved { object, .. } => {
+    fn take(&mut self, now: Instant, report: Report) -> Result<(), Failure> {
+        match report {
+            Report::Resolved { object, .. } => {
                 self.object = object;
                 self.begin()
             }
-            AppOutput::Content { segment, content } => {
+            Report::Content { segment, content } => {
                 self.begin()?;
                 self.sink.content(segment, content)
             }
-            AppOutput::Event(event) => {
+            Report::Event(event) => {
                 self.observer.record(now, &event)?;
                 match event {
                     Event::EndKnown { last } => self.end_known(last),
                     _ => Ok(()),
                 }
             }
-            AppOutput::Done(result) => {
+            Report::Done(result) => {
                 self.result = Some(result);
                 Ok(())
             }

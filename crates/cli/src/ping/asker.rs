@@ -1,7 +1,7 @@
 //! The consumer of `recoup ping`: one Interest after another, each with its own time to be answered.
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
-use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::event::Event;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
@@ -84,7 +84,8 @@ impl Asker {
             transmissions: 1,
             rto,
         };
-        self.outputs.push_back(AppOutput::Event(sent));
+        self.outputs
+            .push_back(AppOutput::Report(Report::Event(sent)));
     }
 
     fn expire(&mut self, now: Instant) {
@@ -99,7 +100,9 @@ impl Asker {
         for segment in expired {
             self.open.remove(&segment);
             self.outputs
-                .push_back(AppOutput::Event(Event::TimedOut { segment }));
+                .push_back(AppOutput::Report(Report::Event(Event::TimedOut {
+                    segment,
+                })));
         }
     }
 }
@@ -117,19 +120,24 @@ impl Application for Asker {
                     return;
                 };
                 let rtt = now.since(asked);
-                self.outputs.push_back(AppOutput::Event(Event::Received {
+                let event = Event::Received {
                     segment,
                     content_bytes: data.content().len() as u32,
                     rtt,
                     delay: rtt,
                     transmissions: 1,
-                }));
+                };
+                self.outputs
+                    .push_back(AppOutput::Report(Report::Event(event)));
             }
             AppInput::Nack { interest, reason } => {
                 let segment = self.number(&interest.name);
                 if segment.is_some_and(|number| self.open.remove(&number).is_some()) {
                     self.outputs
-                        .push_back(AppOutput::Event(Event::Nacked { segment, reason }));
+                        .push_back(AppOutput::Report(Report::Event(Event::Nacked {
+                            segment,
+                            reason,
+                        })));
                 }
             }
             AppInput::Interest { .. } | AppInput::Consumed { .. } => {}
@@ -147,7 +155,8 @@ impl Application for Asker {
             .is_some_and(|count| self.asked >= count);
         if self.outputs.is_empty() && all_asked && self.open.is_empty() && !self.done {
             self.done = true;
-            self.outputs.push_back(AppOutput::Done(Ok(())));
+            self.outputs
+                .push_back(AppOutput::Report(Report::Done(Ok(()))));
         }
         self.outputs.pop_front()
     }
@@ -205,9 +214,9 @@ mod tests {
         let rest = drain(&mut asker, Instant::from_millis(4000));
         assert!(matches!(
             rest[0],
-            AppOutput::Event(Event::TimedOut { segment: 7 })
+            AppOutput::Report(Report::Event(Event::TimedOut { segment: 7 }))
         ));
-        assert!(matches!(rest[1], AppOutput::Done(Ok(()))));
+        assert!(matches!(rest[1], AppOutput::Report(Report::Done(Ok(())))));
         assert_eq!(asker.deadline(), None);
     }
 }

@@ -2,7 +2,7 @@
 use bytes::BytesMut;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::event::Event;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -42,7 +42,8 @@ impl Application for Responder {
             content_bytes: 0,
             signed: true,
         };
-        self.outputs.push_back(AppOutput::Event(served));
+        self.outputs
+            .push_back(AppOutput::Report(Report::Event(served)));
     }
 
     fn poll(&mut self, _now: Instant) -> Option<AppOutput> {

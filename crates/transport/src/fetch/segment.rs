@@ -5,7 +5,7 @@ use super::end::End;
 use super::error::FetchError;
 use super::scoreboard::{Scoreboard, Slot};
 use super::{Arrival, FetchConfig};
-use crate::application::AppOutput;
+use crate::application::Report;
 use crate::congestion::{Delivered, Loss, LossKind};
 use crate::event::{Event, Signal};
 use crate::rto::Sampler;
@@ -47,10 +47,10 @@ pub(super) struct Transfer {
     last_window: f64,
 }
 
-type Outputs = VecDeque<AppOutput>;
+type Reports = VecDeque<Report>;
 
-fn emit(outputs: &mut Outputs, event: Event) {
-    outputs.push_back(AppOutput::Event(event));
+fn emit(reports: &mut Reports, event: Event) {
+    reports.push_back(Report::Event(event));
 }
 
 /// The timer of a segment: two segments on the board never share one.
@@ -129,7 +129,7 @@ impl Transfer {
         &mut self,
         config: &mut FetchConfig,
         now: Instant,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) -> Option<Interest> {
         let segment = self.next_segment(config)?;
         let transmissions = self.board.send(segment, now);
@@ -142,7 +142,7 @@ impl Transfer {
             self.sampler.on_abandoned(segment);
         }
         emit(
-            outputs,
+            reports,
             Event::Sent {
                 segment,
                 transmissions,
@@ -167,7 +167,7 @@ impl Transfer {
     // --- losing ---------------------------------------------------------------------------------
 
     /// Acts on every timeout that is due.
-    pub(super) fn fire(&mut self, config: &mut FetchConfig, now: Instant, outputs: &mut Outputs) {
+    pub(super) fn fire(&mut self, config: &mut FetchConfig, now: Instant, reports: &mut Reports) {
         let base = self.board.base();
         while let Some(slot) = self.timers.pop_due(now) {
             let ahead = u64::from(slot).wrapping_sub(base) % Scoreboard::SPAN;
@@ -181,8 +181,8 @@ impl Transfer {
             let setback = self.setbacks.remove(&segment);
             if setback.is_none() {
                 self.sampler.on_abandoned(segment);
-                emit(outputs, Event::TimedOut { segment });
-                self.reduce(config, now, known.order, LossKind::Timeout, outputs);
+                emit(reports, Event::TimedOut { segment });
+                self.reduce(config, now, known.order, LossKind::Timeout, reports);
             }
             if config
                 .retries
@@ -211,7 +211,7 @@ impl Transfer {
         now: Instant,
         order: u64,
         kind: LossKind,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         let loss = Loss {
             kind,
@@ -229,19 +229,19 @@ impl Transfer {
             LossKind::NackCongestion => Signal::Nack,
             LossKind::Mark => Signal::Mark,
         };
-        emit(outputs, Event::Reduced { cause });
+        emit(reports, Event::Reduced { cause });
         if kind != LossKind::Mark {
             config.rto.on_timeout(now);
         }
-        self.note_window(config, outputs);
+        self.note_window(config, reports);
     }
 
-    fn note_window(&mut self, config: &FetchConfig, outputs: &mut Outputs) {
+    fn note_window(&mut self, config: &FetchConfig, reports: &mut Reports) {
         let window = config.congestion.window();
         if window != self.last_window {
             self.last_window = window;
             emit(
-                outputs,
+                reports,
                 Event::Window {
                     window,
                     ssthresh: config.congestion.ssthresh(),
@@ -269,7 +269,7 @@ impl Transfer {
         now: Instant,
         interest: &Interest,
         reason: NackReason,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         let Some(segment) = self.segment_of(config, &interest.name) else {
             return;
@@ -278,7 +278,7 @@ impl Transfer {
             return;
         };
         emit(
-            outputs,
+            reports,
             Event::Nacked {
                 segment: Some(segment),
                 reason,
@@ -287,7 +287,7 @@ impl Transfer {
         match reason {
             NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
             NackReason::Congestion => {
-                self.reduce(config, now, slot.order, LossKind::NackCongestion, outputs);
+                self.reduce(config, now, slot.order, LossKind::NackCongestion, reports);
                 self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
             }
             _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
@@ -343,34 +343,40 @@ impl Transfer {
         &mut self,
         config: &mut FetchConfig,
         arrival: &Arrival,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) -> bool {
         let (now, data) = (arrival.at, &arrival.data);
         let segment = self.segment_of(config, data.name());
         let awaited = segment.filter(|s| self.board.get(*s).is_some_and(Slot::is_awaited));
         let Some(segment) = awaited else {
-            emit(outputs, Event::Duplicate);
+            emit(reports, Event::Duplicate);
             return false;
         };
         match config.verifier.verify(data) {
             Verdict::Bad(why) => {
-                self.on_untrusted(now, segment, why, outputs);
+                self.on_untrusted(now, segment, why, reports);
                 return false;
             }
-            Verdict::NotVerified => emit(outputs, Event::Unverified { segment }),
+            Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
             Verdict::Verified => {}
         }
         if data.content_type() == ContentType::Nack {
             self.fail(segment, FetchError::NotFound(data.name().clone()));
             return true;
         }
-        self.accept(config, arrival, segment, outputs);
+        self.accept(config, arrival, segment, reports);
         true
     }
 
-    fn on_untrusted(&mut self, now: Instant, segment: u64, why: &'static str, out: &mut Outputs) {
+    fn on_untrusted(
+        &mut self,
+        now: Instant,
+        segment: u64,
+        why: &'static str,
+        reports: &mut Reports,
+    ) {
         emit(
-            out,
+            reports,
             Event::Rejected {
                 segment: Some(segment),
                 why,
@@ -386,7 +392,7 @@ impl Transfer {
         config: &mut FetchConfig,
         arrival: &Arrival,
         segment: u64,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         let (now, data) = (arrival.at, &arrival.data);
         let in_flight = self.board.in_flight();
@@ -398,7 +404,7 @@ impl Transfer {
         let content = data.content_bytes();
         let rtt = now.since(slot.sent);
         emit(
-            outputs,
+            reports,
             Event::Received {
                 segment,
                 content_bytes: content.len() as u32,
@@ -407,14 +413,14 @@ impl Transfer {
                 transmissions: slot.transmissions,
             },
         );
-        self.judge_spurious(config, now, segment, &slot, outputs);
-        self.sample(config, now, segment, &slot, rtt, in_flight, outputs);
-        self.grow(config, arrival, segment, &slot, rtt, in_flight, outputs);
+        self.judge_spurious(config, now, segment, &slot, reports);
+        self.sample(config, now, segment, &slot, rtt, in_flight, reports);
+        self.grow(config, arrival, segment, &slot, rtt, in_flight, reports);
         self.learn_segment_size(config, content.len() as u64);
         if let Some(last) = announced_end(config, data) {
-            self.announce_end(config, last, outputs);
+            self.announce_end(config, last, reports);
         }
-        self.deliver(segment, content, outputs);
+        self.deliver(segment, content, reports);
     }
 
     /// A retransmission was needless if the answer to an earlier transmission came after all: while
@@ -426,7 +432,7 @@ impl Transfer {
         now: Instant,
         segment: u64,
         slot: &Slot,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         let Some(lost) = slot.lost_order else { return };
         let too_soon = self
@@ -434,7 +440,7 @@ impl Transfer {
             .is_some_and(|min| now.since(slot.sent) < min / 2);
         if slot.is_queued() || too_soon {
             config.congestion.on_spurious(now, lost);
-            emit(outputs, Event::Spurious { segment });
+            emit(reports, Event::Spurious { segment });
         }
     }
 
@@ -448,7 +454,7 @@ impl Transfer {
         slot: &Slot,
         rtt: Duration,
         in_flight: u32,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         if slot.transmissions != 1 {
             return;
@@ -461,7 +467,7 @@ impl Transfer {
         let srtt = config.rto.srtt().unwrap_or_default();
         let rttvar = config.rto.rttvar().unwrap_or_default();
         emit(
-            outputs,
+            reports,
             Event::Sampled {
                 segment,
                 rtt,
@@ -482,12 +488,12 @@ impl Transfer {
         slot: &Slot,
         rtt: Duration,
         in_flight: u32,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         if arrival.congestion_mark > 0 {
-            emit(outputs, Event::Marked { segment });
+            emit(reports, Event::Marked { segment });
             if config.react_to_marks {
-                return self.reduce(config, arrival.at, slot.order, LossKind::Mark, outputs);
+                return self.reduce(config, arrival.at, slot.order, LossKind::Mark, reports);
             }
         }
         let delivered = Delivered {
@@ -500,13 +506,13 @@ impl Transfer {
             in_flight,
         };
         config.congestion.on_delivered(arrival.at, &delivered);
-        self.note_window(config, outputs);
+        self.note_window(config, reports);
     }
 
-    fn deliver(&mut self, segment: u64, content: bytes::Bytes, outputs: &mut Outputs) {
+    fn deliver(&mut self, segment: u64, content: bytes::Bytes, reports: &mut Reports) {
         self.assembler.push(segment, content);
         while let Some((segment, content)) = self.assembler.pop() {
-            outputs.push_back(AppOutput::Content { segment, content });
+            reports.push_back(Report::Content { segment, content });
         }
     }
 
@@ -515,12 +521,12 @@ impl Transfer {
         &mut self,
         config: &mut FetchConfig,
         last: u64,
-        outputs: &mut Outputs,
+        reports: &mut Reports,
     ) {
         if !self.end.announce(last) {
             return;
         }
-        emit(outputs, Event::EndKnown { last });
+        emit(reports, Event::EndKnown { last });
         let Some(end) = self.end.last().and_then(|last| last.checked_add(1)) else {
             return;
         };
