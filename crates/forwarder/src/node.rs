@@ -38,10 +38,6 @@ pub struct FaceAttributes {
 
 /// One thing that happened to the node.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a box would cost an allocation per packet"
-)]
 pub enum Input {
     /// A face is usable.
     FaceUp {
@@ -73,10 +69,6 @@ pub enum Input {
 
 /// One consequence.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a box would cost an allocation per packet"
-)]
 pub enum Output {
     /// Send a frame.
     Send {
