@@ -2,6 +2,7 @@
 pub(crate) mod args;
 mod asker;
 mod responder;
+mod spread;
 
 pub(crate) use args::PingArgs;
 
@@ -9,7 +10,6 @@ use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
 use crate::session::{self, Session, Way};
-use crate::tally::Spread;
 use asker::{Asker, Questions};
 use recoup_forwarder::node::AppId;
 use recoup_packet::nack::NackReason;
@@ -18,6 +18,7 @@ use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use responder::Responder;
 use serde::Serialize;
+use spread::Spread;
 use std::fmt;
 
 /// Runs the command.

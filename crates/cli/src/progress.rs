@@ -1,7 +1,7 @@
 //! The progress bar: only on a terminal, drawn at most ten times a second.
 use crate::format;
 use crate::tally::Tally;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ impl Progress {
         if !wanted || !std::io::stderr().is_terminal() {
             return None;
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
         bar.set_style(style(false));
         Some(Self {
             bar,
@@ -45,15 +45,19 @@ impl Progress {
             return;
         }
         self.drawn = Some(now);
-        if let (Some(total), None) = (total, self.bar.length()) {
-            self.bar.set_style(style(true));
-            self.bar.set_length(total);
-        } else if let Some(total) = total {
+        let done = already + tally.segments;
+        let rate = self.rate(now, tally.content_bytes);
+        let share = total.map(|total| done as f64 / total.max(1) as f64);
+        if let Some(total) = total {
+            if self.bar.length().is_none() {
+                self.bar.set_style(style(true));
+            }
             self.bar.set_length(total);
         }
-        self.bar.set_position(already + tally.segments);
-        let rate = self.rate(now, tally.octets);
-        self.bar.set_message(state(tally, rate));
+        let left = total.and_then(|total| left(tally, rate, total.saturating_sub(done)));
+        let message = state(tally, rate, share, left);
+        self.bar.set_position(done);
+        self.bar.set_message(message);
     }
 
     /// Takes the bar away.
@@ -82,35 +86,49 @@ impl Progress {
 
 fn style(total: bool) -> ProgressStyle {
     let template = if total {
-        "{bar:24} {share} {msg} {left}"
+        "{bar:20} {wide_msg}"
     } else {
-        "{spinner} {pos} segments {msg}"
+        "{spinner} {wide_msg}"
     };
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key(
-            "share",
-            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{:3.0} %", state.fraction() * 100.0);
-            },
-        )
-        .with_key(
-            "left",
-            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{} left", format::remaining(state.eta()));
-            },
-        )
         .progress_chars("━╸ ")
 }
 
-fn state(tally: &Tally, rate: f64) -> String {
-    let mut text = format!("{} {}", format::octets(tally.octets), format::rate(rate));
-    if let Some(srtt) = tally.srtt {
-        let _ = write!(text, " rtt {} ms", format::milliseconds(format::ms(srtt)));
+/// What stands beside the bar.
+fn state(tally: &Tally, rate: f64, share: Option<f64>, left: Option<Duration>) -> String {
+    let mut text = match share {
+        Some(share) => format!("{:.0} % ", share * 100.0),
+        None => String::new(),
+    };
+    let _ = write!(
+        text,
+        "{}  {}",
+        format::octets(tally.content_bytes),
+        format::rate(rate)
+    );
+    if let Some(left) = left {
+        let _ = write!(text, "  {} left", format::remaining(left));
     }
-    let _ = write!(text, " window {:.0} lost {}", tally.window, tally.timeouts);
+    if let Some(srtt) = tally.srtt {
+        let srtt = format::milliseconds(format::ms(srtt));
+        let _ = write!(text, "  RTT {srtt} ms");
+    }
+    let _ = write!(
+        text,
+        "  window {:.0}  lost {}",
+        tally.window.unwrap_or(0.0),
+        tally.timeouts
+    );
     if tally.disconnected {
-        text.push_str(" (no connection)");
+        text.push_str("  no connection");
     }
     text
+}
+
+/// How long the rest takes at this rate, if that can be said.
+fn left(tally: &Tally, rate: f64, missing: u64) -> Option<Duration> {
+    let segment_bits = tally.content_bytes as f64 * 8.0 / tally.segments.max(1) as f64;
+    let seconds = missing as f64 * segment_bits / rate;
+    (seconds.is_finite() && seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
 }

@@ -159,20 +159,20 @@ impl Report {
             complete: false,
             segments: tally.segments,
             segments_before: 0,
-            last_segment: tally.last,
-            octets: tally.octets,
+            last_segment: tally.last_segment,
+            octets: tally.content_bytes,
             elapsed_s: tally.elapsed().as_secs_f64(),
             total_s: total.as_secs_f64(),
-            goodput_bit_s: tally.goodput(),
+            goodput_bit_s: tally.goodput().unwrap_or(0.0),
             interests: Interests {
-                sent: tally.sent,
-                retransmitted: tally.retransmitted,
+                sent: tally.interests,
+                retransmitted: tally.retransmissions,
                 needless: tally.spurious,
             },
             losses: losses(tally),
             rtt_ms: rtt(tally),
             window: Window {
-                last: tally.window,
+                last: tally.window.unwrap_or(0.0),
                 max: tally.window_max,
                 ssthresh: Some(tally.ssthresh).filter(|ssthresh| ssthresh.is_finite()),
             },
@@ -195,21 +195,21 @@ fn losses(tally: &Tally) -> Losses {
         timeout_reductions: tally.reductions.timeout,
         marks: tally.marks,
         mark_reductions: tally.reductions.mark,
-        nacks_congestion: tally.nacks.congestion,
-        nacks_duplicate: tally.nacks.duplicate,
-        nacks_no_route: tally.nacks.no_route,
-        nacks_other: tally.nacks.other,
+        nacks_congestion: tally.by_reason.congestion,
+        nacks_duplicate: tally.by_reason.duplicate,
+        nacks_no_route: tally.by_reason.no_route,
+        nacks_other: tally.by_reason.other,
         nack_reductions: tally.reductions.nack,
         duplicates: tally.duplicates,
     }
 }
 
 fn rtt(tally: &Tally) -> Option<Rtt> {
-    (tally.rtt.count > 0).then(|| Rtt {
-        min: tally.rtt.min * 1e3,
-        avg: tally.rtt.mean() * 1e3,
-        max: tally.rtt.max * 1e3,
-        samples: tally.rtt.count,
+    Some(Rtt {
+        min: format::ms(tally.rtt.min()?),
+        avg: format::ms(tally.rtt.mean()?),
+        max: format::ms(tally.rtt.max()?),
+        samples: tally.rtt.count(),
     })
 }
 

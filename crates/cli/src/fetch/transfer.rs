@@ -171,7 +171,7 @@ impl Transfer<'_> {
             _ => failure.advise(format!(
                 "{} segments ({}) had arrived before",
                 tally.segments,
-                format::octets(tally.octets)
+                format::octets(tally.content_bytes)
             )),
         }
     }

@@ -75,6 +75,11 @@ impl Spread {
         self.range = Some((min.min(value), max.max(value)));
     }
 
+    /// How many values there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The least value.
     pub fn min(&self) -> Option<Duration> {
         self.range.map(|(min, _)| min)
