@@ -28,17 +28,12 @@ pub(crate) struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Fetch named content into a file, a folder or a pipe
+    // Described where their options are.
     Fetch(Box<fetch::FetchArgs>),
-    /// Serve a file, a folder or standard input under a name
     Serve(serve::ServeArgs),
-    /// Make, import, export and list signing keys
     Key(key::KeyArgs),
-    /// Measure round-trip times to a name, or answer such measurements
     Ping(ping::PingArgs),
-    /// Show the main job in one command: constant against adaptive timers over a lossy link
     Demo(demo::DemoArgs),
-    /// Write shell completions and manual pages
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
 }

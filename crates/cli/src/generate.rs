@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Write shell completions and manual pages.
+/// Write shell completions and manual pages
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
     /// What to write.
@@ -42,12 +42,19 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         What::Man { folder } => {
             fs::create_dir_all(folder)
                 .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
-            page(&cli, "recoup", folder)?;
-            cli.get_subcommands()
-                .filter(|command| !command.is_hide_set() && command.get_name() != "help")
-                .try_for_each(|one| page(one, &format!("recoup-{}", one.get_name()), folder))
+            pages(&cli, "recoup", folder)
         }
     }
+}
+
+/// The page of a command, and those of its subcommands.
+fn pages(command: &clap::Command, name: &str, folder: &Path) -> Result<(), Failure> {
+    page(command, name, folder)?;
+    let visible = |one: &&clap::Command| !one.is_hide_set() && one.get_name() != "help";
+    command
+        .get_subcommands()
+        .filter(visible)
+        .try_for_each(|one| pages(one, &format!("{name}-{}", one.get_name()), folder))
 }
 
 fn page(command: &clap::Command, name: &str, folder: &Path) -> Result<(), Failure> {

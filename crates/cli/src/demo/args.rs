@@ -13,7 +13,7 @@ Examples:
   recoup demo --json
 ";
 
-/// Show the main job in one command, without any set-up.
+/// Show the main job in one command: constant against adaptive timers over a lossy link
 ///
 /// A producer and a consumer in this process exchange a file over real sockets of this machine,
 /// through a link with a rate, a delay, a queue and losses; once with a constant timer of 4 s and once

@@ -28,7 +28,7 @@ Examples:
       a whole folder
 ";
 
-/// Fetch named content.
+/// Fetch named content into a file, a folder or a pipe
 ///
 /// Discovers the newest version and the length of the content, fetches its segments with a congestion
 /// window and an adaptive retransmission timer, checks every segment and writes it at its place in the
@@ -59,9 +59,12 @@ pub(crate) struct FetchArgs {
     /// How to verify content
     ///
     /// auto: check a digest where there is one; report a signature by an unknown key as not verified.
+    ///
     /// digest: accept nothing but content with a correct digest.
+    ///
     /// key=FILE: accept nothing that this key did not sign (PEM, certificate, SafeBag, or the name of a
     /// key in the key store).
+    ///
     /// none: accept everything.
     #[arg(
         long,

@@ -13,7 +13,7 @@ Examples:
   recoup key export /alice --format safebag --passphrase-file secret -o alice.safebag
 ";
 
-/// Make, import, export and list signing keys.
+/// Make, import, export and list signing keys
 ///
 /// Keys are kept in ~/.local/share/recoup/keys; those that ndn-cxx keeps in ~/.ndn can be used too.
 /// The passphrase of an encrypted key can also stand in the environment variable RECOUP_PASSPHRASE.

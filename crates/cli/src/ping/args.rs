@@ -16,7 +16,7 @@ Examples:
       answer such measurements
 ";
 
-/// Measure round-trip times to a name, or answer such measurements.
+/// Measure round-trip times to a name, or answer such measurements
 ///
 /// Asks for NAME/ping/NUMBER, as ndnping does, so that ndnpingserver answers it; `recoup ping --serve`
 /// answers ndnping.

@@ -21,7 +21,7 @@ Examples:
       what arrives on standard input
 ";
 
-/// Serve a file, a folder or standard input under a name.
+/// Serve a file, a folder or standard input under a name
 ///
 /// Segments are cut and signed when they are first asked for; a file of any size needs little memory.
 /// Runs until Ctrl-C or SIGTERM and then prints what was served. A file that changes while it is served

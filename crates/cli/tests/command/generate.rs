@@ -27,6 +27,7 @@ fn every_command_gets_its_page() {
         "recoup-key",
         "recoup-ping",
         "recoup-demo",
+        "recoup-key-new",
     ] {
         let text = String::from_utf8(place.read(&format!("man/{page}.1"))).unwrap();
         assert!(text.contains(".TH"), "{page}");

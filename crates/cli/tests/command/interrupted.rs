@@ -123,19 +123,28 @@ fn a_version_that_is_gone_says_so() {
 
 #[test]
 fn a_server_that_goes_away_leaves_a_part() {
-    let place = Place::new();
-    place.write("data", &noise(200_000));
-    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
-    let words = format!(
-        "fetch /data -o copy --face {} --no-progress-timeout 1s --range 0..100000",
-        server.face()
-    );
-    let name = server.listening["name"].as_str().unwrap().to_owned();
-    place.run(&words).succeeds();
-    let face = server.face().to_owned();
+    let Slow {
+        place,
+        relay,
+        server,
+    } = Slow::new();
+    let address = relay.address();
+    let words = format!("fetch /data -o copy --no-progress-timeout 1s --face udp://{address}");
+    let child = place.command(&words).spawn().unwrap();
+    until("a part", || {
+        fs::metadata(place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)
+    });
     drop(server);
-    let words = format!("fetch {name} -o more --face {face} --no-progress-timeout 1s");
-    place.run(&words).fails(6, &["cannot connect"]);
+    let ended = Ended::of(&words, child.wait_with_output().unwrap());
+    ended.fails(
+        7,
+        &[
+            "nothing new arrived",
+            "had arrived before",
+            "copy.part",
+            "--resume",
+        ],
+    );
 }
 
 #[test]
