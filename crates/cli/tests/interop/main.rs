@@ -11,6 +11,7 @@ mod consume;
 mod packet;
 mod produce;
 mod register;
+mod sign;
 
 /// Where a test listens.
 #[derive(Clone, Copy, Debug)]

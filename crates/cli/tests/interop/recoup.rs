@@ -5,14 +5,28 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-fn recoup() -> Command {
+/// Nothing on this machine may decide how a test goes.
+const NOWHERE: &str = "/nonexistent";
+
+fn recoup(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recoup"));
-    // Nothing on this machine may decide how a test goes.
     command
         .env_remove("NDN_CLIENT_TRANSPORT")
-        .env("HOME", "/nonexistent")
+        .env("HOME", home)
         .stdin(Stdio::null());
     command
+}
+
+/// Runs a command to its end, with its key store below `home`.
+pub(crate) fn run(home: &Path, arguments: &[&str]) -> Output {
+    succeeded(recoup(home).args(arguments))
+}
+
+fn succeeded(command: &mut Command) -> Output {
+    let output = command.output().expect("recoup runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    output
 }
 
 /// `recoup serve`, until it is dropped.
@@ -27,7 +41,12 @@ pub(crate) struct Served {
 impl Served {
     /// Serves a file and waits until it can be reached.
     pub(crate) fn start(file: &Path, arguments: &[&str]) -> Self {
-        let mut command = recoup();
+        Self::start_at(Path::new(NOWHERE), file, arguments)
+    }
+
+    /// Serves a file with the key store below `home`.
+    pub(crate) fn start_at(home: &Path, file: &Path, arguments: &[&str]) -> Self {
+        let mut command = recoup(home);
         command
             .arg("serve")
             .arg(file)
@@ -61,15 +80,19 @@ impl Drop for Served {
 
 /// Runs `recoup fetch` to its end.
 pub(crate) fn fetch(name: &str, face: &str, arguments: &[&str]) -> Output {
-    let mut command = recoup();
+    succeeded(fetching(name, face).args(arguments))
+}
+
+/// Runs `recoup fetch`, however it ends.
+pub(crate) fn try_fetch(name: &str, face: &str, arguments: &[&str]) -> Output {
+    fetching(name, face)
+        .args(arguments)
+        .output()
+        .expect("recoup runs")
+}
+
+fn fetching(name: &str, face: &str) -> Command {
+    let mut command = recoup(Path::new(NOWHERE));
+    command.args(["fetch", name, "--face", face]);
     command
-        .args(["fetch", name, "--face", face])
-        .args(arguments);
-    let output = command.output().expect("recoup runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "recoup fetch {name} {arguments:?}: {said}"
-    );
-    output
 }

@@ -7,25 +7,28 @@ import { digestSigning, Name } from "@ndn/packet";
 import { retrieveMetadata } from "@ndn/rdr";
 import { fetch } from "@ndn/segmented-object";
 
+import { readCertificate } from "./certificate.js";
 import { connect } from "./face.js";
 import { serve } from "./lines.js";
 
 const RETRIES = 2;
 
-async function retrieve({ face: uri, name: text, discover, lifetimeMs = 2000 }) {
+/** Fetches an object; each packet has a right digest, or is signed by the key of a certificate. */
+async function retrieve({ face: uri, name: text, discover, certificate, lifetimeMs = 2000 }) {
+  const verifier = certificate ? await readCertificate(certificate) : digestSigning;
   const fw = Forwarder.create();
   const face = await connect(uri, fw);
   try {
     let name = AltUri.parseName(text);
     if (discover) {
       const modifyInterest = { lifetime: lifetimeMs };
-      const cOpts = { fw, verifier: digestSigning, retx: RETRIES, modifyInterest };
+      const cOpts = { fw, verifier, retx: RETRIES, modifyInterest };
       ({ name } = await retrieveMetadata(name, cOpts));
     }
     const hash = createHash("sha256");
     let octets = 0;
     let segments = 0;
-    const object = fetch(new Name(name), { fw, verifier: digestSigning, retxLimit: RETRIES });
+    const object = fetch(new Name(name), { fw, verifier, retxLimit: RETRIES });
     for await (const { content } of object) {
       hash.update(content);
       octets += content.length;

@@ -1,7 +1,5 @@
 // Packets of NDNts for us to read, and ours for NDNts to read and to write again.
-import {
-  Certificate, createVerifier, ECDSA, Ed25519, generateSigningKey, HMAC, RSA,
-} from "@ndn/keychain";
+import { Certificate, ECDSA, Ed25519, generateSigningKey, HMAC, RSA } from "@ndn/keychain";
 import { LpPacket } from "@ndn/lp";
 import { AltUri, ByteOffset, Segment, SequenceNum, Timestamp, Version } from "@ndn/naming-convention2";
 import {
@@ -130,15 +128,6 @@ async function recode({ hex: text }) {
   return { hex: hex(Encoder.encode(packet)), uri: uriOf(packet) };
 }
 
-/** Verifies a Data of ours with a public key in SubjectPublicKeyInfo form. */
-async function verify({ hex: text, certificate }) {
-  const data = Decoder.decode(fromHex(text), Data);
-  const issuer = Certificate.fromData(Decoder.decode(fromHex(certificate), Data));
-  const verifier = await createVerifier(issuer, { algoList: [ECDSA, RSA, Ed25519] });
-  await verifier.verify(data);
-  return { verified: true };
-}
-
 function hex(octets) {
   return toHex(octets).toLowerCase();
 }
@@ -147,4 +136,4 @@ function uriOf(packet) {
   return packet.name ? AltUri.ofName(packet.name) : "";
 }
 
-await serve({ make, recode, verify });
+await serve({ make, recode });

@@ -7,6 +7,7 @@ import { digestSigning } from "@ndn/packet";
 import { Metadata, serveMetadata } from "@ndn/rdr";
 import { BufferChunkSource, serve as serveSegments } from "@ndn/segmented-object";
 
+import { makeKey } from "./certificate.js";
 import { listen } from "./face.js";
 import { serve } from "./lines.js";
 
@@ -16,12 +17,16 @@ async function listenAt({ at, mtu }) {
   return { face: await listen(at, fw, undefined, mtu) };
 }
 
-/** Serves a file under a versioned name; its metadata stands under the name without version. */
-async function serveFile({ file, name: text, segmentSize }) {
+/**
+ * Serves a file under a versioned name; its metadata stands under the name without version. Signs with
+ * a digest, or with a new key of an algorithm, whose certificate is then written to a file.
+ */
+async function serveFile({ file, name: text, segmentSize, algorithm, certificate }) {
   const name = AltUri.parseName(text);
+  const dataSigner = algorithm ? await makeKey(algorithm, certificate) : digestSigning;
   const content = new BufferChunkSource(await readFile(file), { chunkSize: segmentSize });
-  serveSegments(name, content, { pOpts: { fw, dataSigner: digestSigning } });
-  serveMetadata(new Metadata(name), { freshnessPeriod: 10, pOpts: { fw, dataSigner: digestSigning } });
+  serveSegments(name, content, { pOpts: { fw, dataSigner } });
+  serveMetadata(new Metadata(name), { freshnessPeriod: 10, pOpts: { fw, dataSigner } });
   return { name: text };
 }
 
