@@ -46,7 +46,7 @@ pub struct FetchConfig {
     pub name: Name,
     /// Find out the latest version first, unless `name` ends in one.
     pub discover: bool,
-    /// How segment numbers are written.
+    /// How segment numbers are written, where neither the version in `name` nor discovery shows it.
     pub convention: Convention,
     /// First segment to fetch.
     pub first: u64,
@@ -155,12 +155,10 @@ impl Fetch {
 
     fn start(&mut self, now: Instant) {
         self.last_progress = now;
-        let has_version = self
-            .config
-            .name
-            .last()
-            .is_some_and(|c| self.config.convention.parse_version(&c).is_some());
-        if self.config.discover && !has_version {
+        let version = self.config.name.last();
+        let shown = version.and_then(|version| Convention::of_version(&version));
+        self.config.convention = shown.unwrap_or(self.config.convention);
+        if self.config.discover && shown.is_none() {
             let FetchConfig {
                 name,
                 convention,
@@ -235,6 +233,7 @@ impl Fetch {
             });
             return self.end(Ok(()));
         }
+        self.config.convention = found.convention;
         self.transfer(now, found.object, found.last);
     }
 

@@ -419,6 +419,62 @@ fn with_a_key_nothing_else_is_ever_accepted() {
 }
 
 #[test]
+fn metadata_by_a_wrong_key_ends_the_fetch_soon_even_if_it_answers_the_probe_too() {
+    let file = file(950);
+    let answer = |interest: &Interest| -> Answers {
+        let mut asked = interest.clone();
+        asked.name = name("/a/file/32=metadata");
+        vec![(
+            DELAY,
+            Answer::Data(metadata_of(&asked, 7, Some(last(&file)))),
+        )]
+    };
+    let mut keyed = config("/a/file");
+    keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"another secret")));
+    let mut world = World::new(keyed);
+    let result = world.run(answer);
+    assert!(
+        matches!(result, Err(FetchError::Untrusted { .. })),
+        "{result:?}"
+    );
+    assert!(world.now < Instant::from_millis(20_000), "{:?}", world.now);
+}
+
+#[test]
+fn the_discovered_name_shows_the_convention() {
+    let file = file(950);
+    let (object, marker) = (name("/a/file"), Convention::Marker);
+    let versioned = object.append(marker.version(7));
+    let segment = |number: u64| -> Data {
+        let start = number as usize * SEGMENT;
+        let content = &file[start..file.len().min(start + SEGMENT)];
+        DataBuilder::new(&versioned.append(marker.segment(number)))
+            .final_block(marker.segment(last(&file)))
+            .build(content, &DigestSigner)
+    };
+    let said = Metadata::new(versioned.clone()).to_bytes();
+    for (has_metadata, asked) in [(true, &object), (false, &object), (false, &versioned)] {
+        let answer = |interest: &Interest| -> Answers {
+            let number = interest.name.last().and_then(|c| marker.parse_segment(&c));
+            let data = match number {
+                Some(number) if number <= last(&file) => segment(number),
+                None if interest.name == object => segment(2),
+                None if has_metadata => {
+                    DataBuilder::new(&metadata::packet_name(&object, 1)).build(&said, &DigestSigner)
+                }
+                _ => return Vec::new(),
+            };
+            vec![(DELAY, Answer::Data(data))]
+        };
+        let mut config = config("/a/file");
+        config.name = asked.clone();
+        let mut world = World::new(config);
+        assert_eq!(world.run(answer), Ok(()));
+        assert_eq!(world.bytes(), file);
+    }
+}
+
+#[test]
 fn answers_with_the_wrong_name_count_for_nothing() {
     let file = file(1_000);
     let answer = honest(&file);

@@ -153,7 +153,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = value::positive_duration)]
     pub no_progress_timeout: Duration,
 
-    /// How version and segment are written in names
+    /// How version and segment are written, where neither NAME nor its discovery shows it
     #[arg(
         long,
         value_name = "WHICH",

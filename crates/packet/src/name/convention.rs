@@ -20,6 +20,22 @@ const SEGMENT_MARKER: u8 = 0x00;
 const VERSION_MARKER: u8 = 0xfd;
 
 impl Convention {
+    /// The convention in which `component` is a version, if there is one.
+    #[must_use]
+    pub fn of_version(component: &Component<'_>) -> Option<Self> {
+        [Self::Typed, Self::Marker]
+            .into_iter()
+            .find(|convention| convention.parse_version(component).is_some())
+    }
+
+    /// The convention in which `component` is a segment, if there is one.
+    #[must_use]
+    pub fn of_segment(component: &Component<'_>) -> Option<Self> {
+        [Self::Typed, Self::Marker]
+            .into_iter()
+            .find(|convention| convention.parse_segment(component).is_some())
+    }
+
     /// The component of segment `number`.
     #[must_use]
     pub fn segment(self, number: u64) -> Component<'static> {
@@ -83,6 +99,9 @@ mod tests {
                 let version = convention.version(number);
                 assert_eq!(convention.parse_version(&version), Some(number));
                 assert_eq!(convention.parse_segment(&version), None);
+                assert_eq!(Convention::of_version(&version), Some(convention));
+                assert_eq!(Convention::of_segment(&version), None);
+                assert_eq!(Convention::of_segment(&segment), Some(convention));
             }
             assert_eq!(typed.parse_segment(&marker.segment(number)), None);
             assert_eq!(marker.parse_segment(&typed.segment(number)), None);

@@ -18,6 +18,8 @@ use recoup_packet::name::convention::Convention;
 pub(crate) struct Found {
     /// Name of the object: what precedes the segment number, version included if there is one.
     pub(crate) object: Name,
+    /// How the object writes its version and its segment numbers.
+    pub(crate) convention: Convention,
     /// The last segment, if it was said.
     pub(crate) last: Option<u64>,
     /// The metadata, where it was metadata that answered.
@@ -205,16 +207,18 @@ impl Discovery {
         true
     }
 
-    /// Data arrived whose signature or digest is wrong: its lane asks again.
+    /// Data arrived whose signature or digest is wrong: the lanes it answers ask again. Metadata
+    /// answers the probe as well, whose name is a prefix of it: a forwarder's cache does just that.
     pub(crate) fn on_untrusted(&mut self, now: Instant, name: &Name, why: &'static str) {
-        let is_metadata = self.metadata_name.is_prefix_of(name);
-        let lane = if is_metadata {
-            &mut self.metadata
-        } else {
-            &mut self.probe
-        };
-        lane.ask_again_at(now + backed_off(REFUSED_WAIT, lane.attempts, REFUSED_WAIT_MAX));
-        if lane.due.is_some() {
+        for (lane, asked) in [
+            (&mut self.metadata, &self.metadata_name),
+            (&mut self.probe, &self.name),
+        ] {
+            if lane.due.is_none() || lane.attempts == 0 || !asked.is_prefix_of(name) {
+                continue;
+            }
+            let wait = backed_off(REFUSED_WAIT, lane.attempts, REFUSED_WAIT_MAX);
+            lane.ask_again_at(now + wait);
             lane.state = LaneState::Untrusted(why);
         }
     }
@@ -240,8 +244,12 @@ impl Discovery {
             self.probe.begin(now);
             return Answer::Unusable;
         };
+        let version = metadata.versioned.last();
         Answer::Found(Box::new(Found {
             object: metadata.versioned.clone(),
+            convention: version
+                .and_then(|version| Convention::of_version(&version))
+                .unwrap_or(self.convention),
             last: metadata.final_block,
             metadata: Some(metadata),
             single: None,
@@ -254,9 +262,12 @@ impl Discovery {
             self.probe.end(FetchError::NotFound(self.name.clone()));
             return Answer::Unusable;
         }
-        let segment = name
-            .last()
-            .and_then(|last| self.convention.parse_segment(&last));
+        let number = name.last();
+        let convention = number
+            .as_ref()
+            .and_then(Convention::of_segment)
+            .unwrap_or(self.convention);
+        let segment = number.and_then(|number| convention.parse_segment(&number));
         let object = match segment {
             Some(_) if name.len() > self.name.len() => name.prefix(name.len() - 1),
             None if *name == self.name => self.name.clone(),
@@ -268,10 +279,11 @@ impl Discovery {
         };
         let last = data
             .final_block()
-            .and_then(|block| self.convention.parse_segment(&block));
+            .and_then(|block| convention.parse_segment(&block));
         let single = segment.is_none().then(|| data.clone());
         Answer::Found(Box::new(Found {
             object,
+            convention,
             last,
             metadata: None,
             single,
