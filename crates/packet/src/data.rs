@@ -6,7 +6,7 @@
 
 mod build;
 
-pub use build::DataBuilder;
+pub use build::{DataBuilder, Unsigned};
 
 use crate::name::{Component, Name, component};
 use crate::signature::{SignatureInfo, SignatureType, sha256};

@@ -101,14 +101,15 @@ impl<'a> DataBuilder<'a> {
         tlv::tlv_len(typ::DATA, inner)
     }
 
-    /// Lays the packet out behind room for the largest header, then puts the header right in front of it.
-    fn encode_parts<E>(
+    /// Lays the packet out, as [`encode_with`](Self::encode_with) does, with room for a signature of `signer` that is
+    /// still to be made.
+    pub fn lay_out<E>(
         &self,
         out: &mut BytesMut,
         content_len: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
         signer: &dyn Signer,
-    ) -> Result<(Bytes, Parts), E> {
+    ) -> Result<Unsigned, E> {
         debug_assert!(out.is_empty(), "a packet starts in an empty buffer");
         out.clear();
         let info = signer.signature_info();
@@ -117,22 +118,36 @@ impl<'a> DataBuilder<'a> {
             signer.max_signature_len(),
         );
         let inner_max = signed_len + tlv::tlv_len(typ::SIGNATURE_VALUE, room);
+        // Room for the largest header; the header will stand right in front of the rest.
         let start = tlv::tlv_len(typ::DATA, inner_max) - inner_max;
         out.reserve(start + inner_max);
         out.put_bytes(0, start);
         let mut parts = self.put_signed(out, content_len, fill, &info)?;
-        let signed_end = out.len();
         debug_assert_eq!(
-            signed_end,
+            out.len(),
             start + signed_len,
             "the length was computed as it is written"
         );
-        let signature_len = put_signature(out, start, room, signer);
-        parts.signature = (out.len() - signature_len..out.len()).into();
-        parts.signed = (start..signed_end).into();
-        let header_start = put_outer_header(out, start);
-        let wire = out.split_to(out.len()).freeze().slice(header_start..);
-        Ok((wire, parts.shifted_left(header_start as u32)))
+        parts.signed = (start..out.len()).into();
+        tlv::put_header(out, typ::SIGNATURE_VALUE, room);
+        out.put_bytes(0, room);
+        let packet = out.split();
+        Ok(Unsigned {
+            packet,
+            parts,
+            room,
+        })
+    }
+
+    fn encode_parts<E>(
+        &self,
+        out: &mut BytesMut,
+        content_len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+        signer: &dyn Signer,
+    ) -> Result<(Bytes, Parts), E> {
+        let unsigned = self.lay_out(out, content_len, fill, signer)?;
+        Ok(unsigned.complete(|portion, place| signer.sign(portion, place)))
     }
 
     /// Appends everything from Name to SignatureInfo.
@@ -211,21 +226,68 @@ impl<'a> DataBuilder<'a> {
     }
 }
 
-/// Signs what stands in `out` from octet `start` on, appends the SignatureValue, and returns the signature's length.
-fn put_signature(out: &mut BytesMut, start: usize, room: usize, signer: &dyn Signer) -> usize {
-    let signed_end = out.len();
-    tlv::put_header(out, typ::SIGNATURE_VALUE, room);
-    let value_start = out.len();
-    out.put_bytes(0, room);
-    let (before, value) = out.split_at_mut(value_start);
-    let len = signer.sign(&before[start..signed_end], value).min(room);
-    let header_len = tlv::tlv_len(typ::SIGNATURE_VALUE, len) - len;
-    let (mut header, _) = out[signed_end..].split_at_mut(header_len);
-    tlv::put_header(&mut header, typ::SIGNATURE_VALUE, len);
-    // A signature shorter than its bound may need a shorter TLV-LENGTH, and then moves up.
-    out.copy_within(value_start..value_start + len, signed_end + header_len);
-    out.truncate(signed_end + header_len + len);
-    len
+/// A packet that is laid out and wants only its signature, so that several can be signed together.
+#[derive(Debug)]
+pub struct Unsigned {
+    /// Room for the largest header, everything from Name to SignatureInfo, and room for the largest SignatureValue.
+    packet: BytesMut,
+    parts: Parts,
+    /// Most octets of a signature.
+    room: usize,
+}
+
+impl Unsigned {
+    /// The octets to sign: from Name to SignatureInfo.
+    #[must_use]
+    pub fn signed_portion(&self) -> &[u8] {
+        self.parts.signed.of(&self.packet)
+    }
+
+    /// The whole packet with `signature`, which must not be longer than the signer said that its signatures are (what is
+    /// beyond that is cut off). No octet before the signature is moved.
+    #[must_use]
+    pub fn finish(self, signature: &[u8]) -> Bytes {
+        debug_assert!(
+            signature.len() <= self.room,
+            "the signer keeps to its bound"
+        );
+        let write = |_: &[u8], place: &mut [u8]| {
+            let len = signature.len().min(place.len());
+            place[..len].copy_from_slice(&signature[..len]);
+            len
+        };
+        self.complete(write).0
+    }
+
+    /// Has the signature written into its place, by a function that returns its length, and puts the headers on.
+    fn complete(mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> (Bytes, Parts) {
+        let (start, signature_len) = (self.parts.signed.range().start, self.put_signature(sign));
+        let Self {
+            mut packet,
+            mut parts,
+            ..
+        } = self;
+        parts.signature = (packet.len() - signature_len..packet.len()).into();
+        let header_start = put_outer_header(&mut packet, start);
+        let wire = packet.freeze().slice(header_start..);
+        (wire, parts.shifted_left(header_start as u32))
+    }
+
+    /// Writes the SignatureValue, cuts off the room that it did not need, and returns the signature's length.
+    fn put_signature(&mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> usize {
+        let Self { packet, room, .. } = self;
+        let signed = self.parts.signed.range();
+        let value_start = packet.len() - *room;
+        let (before, value) = packet.split_at_mut(value_start);
+        let len = sign(&before[signed.clone()], value).min(*room);
+        let header_len = tlv::tlv_len(typ::SIGNATURE_VALUE, len) - len;
+        let (mut header, _) = packet[signed.end..].split_at_mut(header_len);
+        tlv::put_header(&mut header, typ::SIGNATURE_VALUE, len);
+        // A signature shorter than its bound may need a shorter TLV-LENGTH, and then moves up.
+        packet.copy_within(value_start..value_start + len, signed.end + header_len);
+        packet.truncate(signed.end + header_len + len);
+        len
+    }
 }
 
 /// Writes the header of the whole packet so that it ends at octet `start`, and returns where it begins.

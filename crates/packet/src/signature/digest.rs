@@ -9,6 +9,22 @@ pub fn sha256(octets: &[u8]) -> [u8; 32] {
     Sha256::digest(octets).into()
 }
 
+/// SHA-256 of each of `messages`, in their order; what `digests` held before is gone.
+///
+/// Rounds of one digest wait for each other, rounds of different digests do not: groups of messages are digested side
+/// by side, in vector registers or interleaved, as the processor allows. What does not fill a group gains nothing there.
+pub fn sha256_many(messages: &[&[u8]], digests: &mut Vec<[u8; 32]>) {
+    let grouped = match tape_sha256::lane_width() {
+        0 | 1 => 0,
+        width => messages.len() - messages.len() % width,
+    };
+    digests.clear();
+    digests.resize(grouped, [0; 32]);
+    let (groups, rest) = messages.split_at(grouped);
+    tape_sha256::hash_many(groups, digests);
+    digests.extend(rest.iter().map(|message| sha256(message)));
+}
+
 /// Signs with a plain SHA-256 digest: protects against accidents, not against forgers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DigestSigner;
@@ -29,5 +45,11 @@ impl Signer for DigestSigner {
     fn sign(&self, signed_portion: &[u8], out: &mut [u8]) -> usize {
         out[..32].copy_from_slice(&sha256(signed_portion));
         32
+    }
+
+    fn sign_many(&self, signed_portions: &[&[u8]]) -> Vec<Vec<u8>> {
+        let mut digests = Vec::new();
+        sha256_many(signed_portions, &mut digests);
+        digests.iter().map(|digest| digest.to_vec()).collect()
     }
 }

@@ -1,15 +1,33 @@
 //! The policies a consumer can choose from.
 
-use super::{PublicKey, SignatureInfo, SignatureType, Verdict, Verifier, sha256};
+use super::{PublicKey, SignatureInfo, SignatureType, Verdict, Verifier, sha256, sha256_many};
+use crate::data::Data;
 
 const WRONG_DIGEST: Verdict = Verdict::Bad("was changed on its way: its digest does not match");
+const NO_DIGEST: Verdict = Verdict::Bad("carries no digest");
 
-fn judge_digest(signed_portion: &[u8], value: &[u8]) -> Verdict {
-    if sha256(signed_portion)[..] == *value {
+fn judge_digest(digest: &[u8; 32], value: &[u8]) -> Verdict {
+    if digest[..] == *value {
         Verdict::Verified
     } else {
         WRONG_DIGEST
     }
+}
+
+/// Judges the packets that carry a digest by it, all at once, and each of the others with `otherwise`.
+fn judge_digests(data: &[&Data], otherwise: Verdict) -> Vec<Verdict> {
+    let has_digest = |it: &Data| it.signature_info().typ == SignatureType::DigestSha256;
+    let (places, portions): (Vec<usize>, Vec<&[u8]>) = (data.iter().enumerate())
+        .filter(|(_, it)| has_digest(it))
+        .map(|(place, it)| (place, it.signed_portion()))
+        .unzip();
+    let mut digests = Vec::new();
+    sha256_many(&portions, &mut digests);
+    let mut verdicts = vec![otherwise; data.len()];
+    for (place, digest) in places.into_iter().zip(&digests) {
+        verdicts[place] = judge_digest(digest, data[place].signature_value());
+    }
+    verdicts
 }
 
 /// Checks digests and leaves open what is signed with a key.
@@ -19,9 +37,13 @@ pub struct AutoVerifier;
 impl Verifier for AutoVerifier {
     fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
         match info.typ {
-            SignatureType::DigestSha256 => judge_digest(signed_portion, value),
+            SignatureType::DigestSha256 => judge_digest(&sha256(signed_portion), value),
             _ => Verdict::NotVerified,
         }
+    }
+
+    fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
+        judge_digests(data, Verdict::NotVerified)
     }
 }
 
@@ -32,9 +54,13 @@ pub struct DigestVerifier;
 impl Verifier for DigestVerifier {
     fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
         match info.typ {
-            SignatureType::DigestSha256 => judge_digest(signed_portion, value),
-            _ => Verdict::Bad("carries no digest"),
+            SignatureType::DigestSha256 => judge_digest(&sha256(signed_portion), value),
+            _ => NO_DIGEST,
         }
+    }
+
+    fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
+        judge_digests(data, NO_DIGEST)
     }
 }
 
