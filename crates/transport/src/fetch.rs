@@ -191,17 +191,22 @@ impl Fetch {
     /// Judges what arrived since the last drain, in order of arrival.
     fn judge_arrivals(&mut self) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        for arrival in arrivals.drain(..) {
+        let mut rest = arrivals.as_slice();
+        while let [arrival, others @ ..] = rest {
             match &mut self.phase {
-                Phase::Discovering(_) => self.judge_answer(&arrival),
-                Phase::Transferring(transfer) => {
-                    if transfer.on_data(&mut self.config, &arrival, &mut self.reports) {
-                        self.last_progress = arrival.at;
-                    }
+                Phase::Discovering(_) => {
+                    self.judge_answer(arrival);
+                    rest = others;
                 }
-                Phase::Start | Phase::Ended => {}
+                Phase::Transferring(transfer) => {
+                    let step = transfer.on_arrivals(&mut self.config, rest, &mut self.reports);
+                    self.last_progress = step.unwrap_or(self.last_progress);
+                    break;
+                }
+                Phase::Start | Phase::Ended => break,
             }
         }
+        arrivals.clear();
         self.arrivals = arrivals;
     }
 

@@ -8,7 +8,8 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{
-    AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey,
+    AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey, SignatureInfo,
+    Verdict, Verifier,
 };
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::fetch::summary::Summary;
@@ -17,6 +18,8 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use recoup_transport::{congestion, rto};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const DELAY: Duration = Duration::from_millis(20);
 
@@ -360,6 +363,46 @@ fn forged_data_is_rejected_and_asked_for_again() {
     assert_eq!(world.run(liar), Ok(()));
     assert_eq!(world.bytes(), file);
     assert!(world.summary.rejected > 3);
+}
+
+/// Judges like [`AutoVerifier`] and counts what it judged.
+struct Counting(Arc<AtomicUsize>);
+
+impl Verifier for Counting {
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        AutoVerifier.judge(info, signed_portion, value)
+    }
+}
+
+#[test]
+fn of_answers_that_arrive_together_each_counts_for_what_it_is() {
+    let file = file(64 * SEGMENT);
+    let judged = Arc::new(AtomicUsize::new(0));
+    let mut config = config("/a/file/v=7");
+    config.verifier = Box::new(Counting(Arc::clone(&judged)));
+    let mut world = World::new(config);
+    // All at one instant: for every third segment a forged answer before two good ones, for the
+    // others two good ones and a forged one, and Data that nobody asked for.
+    let answer = |interest: &Interest| -> Answers {
+        let good = cut(&file, interest).expect("a segment");
+        let segment = segment_of(interest).expect("a number");
+        let stranger = DataBuilder::new(&name("/b/v=7/seg=0")).build(b"", &DigestSigner);
+        let mut batch = vec![good.clone(), good.clone(), forged(&good), stranger];
+        if segment.is_multiple_of(3) {
+            batch.rotate_right(2);
+        }
+        batch
+            .into_iter()
+            .map(|data| (DELAY, Answer::Data(data)))
+            .collect()
+    };
+    assert_eq!(world.run(answer), Ok(()));
+    assert_eq!(world.bytes(), file);
+    let summary = &world.summary;
+    assert_eq!((summary.rejected, summary.retransmissions), (22, 0));
+    assert_eq!(summary.duplicates, 64 * 4 - 64 - 22);
+    assert_eq!(judged.load(Ordering::Relaxed), 64 + 22);
 }
 
 #[test]

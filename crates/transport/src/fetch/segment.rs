@@ -16,7 +16,7 @@ use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::Verdict;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Segment size assumed before the first one has arrived, in octets.
 const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
@@ -338,21 +338,58 @@ impl Transfer {
             .parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
-    /// Takes in Data. Returns true if it was a step forward.
-    pub(super) fn on_data(
+    /// The segment that `data` brings, if it is awaited.
+    fn awaited(&self, config: &FetchConfig, data: &Data) -> Option<u64> {
+        self.segment_of(config, data.name())
+            .filter(|segment| self.board.get(*segment).is_some_and(Slot::is_awaited))
+    }
+
+    /// Takes in what arrived, in this order. Returns when the last step forward was made, if any was.
+    pub(super) fn on_arrivals(
+        &mut self,
+        config: &mut FetchConfig,
+        arrivals: &[Arrival],
+        reports: &mut Reports,
+    ) -> Option<Instant> {
+        let verdicts = self.verify_awaited(config, arrivals);
+        let mut progress = None;
+        for (arrival, verdict) in arrivals.iter().zip(verdicts) {
+            if self.on_data(config, arrival, verdict, reports) {
+                progress = Some(arrival.at);
+            }
+        }
+        progress
+    }
+
+    /// Verdicts on what is awaited, all found at once, which is faster than one by one. A further answer
+    /// for a segment has none yet: it counts only if the first one proves forged.
+    fn verify_awaited(&self, config: &FetchConfig, arrivals: &[Arrival]) -> Vec<Option<Verdict>> {
+        let mut verdicts = vec![None; arrivals.len()];
+        let mut seen = BTreeSet::new();
+        let (places, data): (Vec<_>, Vec<_>) = (verdicts.iter_mut().zip(arrivals))
+            .map(|(place, arrival)| (place, &arrival.data))
+            .filter(|(_, data)| self.awaited(config, data).is_some_and(|it| seen.insert(it)))
+            .unzip();
+        for (place, verdict) in places.into_iter().zip(config.verifier.verify_batch(&data)) {
+            *place = Some(verdict);
+        }
+        verdicts
+    }
+
+    /// Takes in Data, with the verdict on it if there is one yet. Returns true if it was a step forward.
+    fn on_data(
         &mut self,
         config: &mut FetchConfig,
         arrival: &Arrival,
+        verdict: Option<Verdict>,
         reports: &mut Reports,
     ) -> bool {
         let (now, data) = (arrival.at, &arrival.data);
-        let segment = self.segment_of(config, data.name());
-        let awaited = segment.filter(|s| self.board.get(*s).is_some_and(Slot::is_awaited));
-        let Some(segment) = awaited else {
+        let Some(segment) = self.awaited(config, data) else {
             emit(reports, Event::Duplicate);
             return false;
         };
-        match config.verifier.verify(data) {
+        match verdict.unwrap_or_else(|| config.verifier.verify(data)) {
             Verdict::Bad(why) => {
                 self.on_untrusted(now, segment, why, reports);
                 return false;
