@@ -17,6 +17,8 @@ use std::rc::Rc;
 struct Paper {
     content: Vec<u8>,
     version: u64,
+    /// Whoever reads at this offset finds it changed.
+    torn_at: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -33,7 +35,7 @@ impl Source for Reading {
 
     fn read_at(&mut self, _: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         let paper = self.paper.borrow();
-        if paper.version != self.version {
+        if paper.version != self.version || paper.torn_at == Some(offset) {
             return Err(SourceError::Changed);
         }
         let offset = offset as usize;
@@ -76,6 +78,7 @@ impl World {
         let paper = Rc::new(RefCell::new(Paper {
             content,
             version: 1,
+            torn_at: None,
         }));
         let config = ServeConfig {
             prefix: name("/p"),
@@ -118,6 +121,18 @@ impl World {
             assert_eq!(DigestVerifier.verify(data), Verdict::Verified);
         }
         answer
+    }
+
+    /// Everything put out for questions that come together, in words that can be compared.
+    fn ask_together(&mut self, interests: &[Interest]) -> Vec<String> {
+        for (number, interest) in interests.iter().enumerate() {
+            let (interest, path) = (interest.clone(), ReturnPath(number as u64));
+            let input = AppInput::Interest { interest, path };
+            self.serve.handle(self.now, input);
+        }
+        std::iter::from_fn(|| self.serve.poll(self.now))
+            .map(|output| format!("{output:?}"))
+            .collect()
     }
 
     fn exact(&mut self, uri: &str) -> Option<Data> {
@@ -266,4 +281,66 @@ fn a_flood_of_questions_for_metadata_costs_one_signature_per_freshness() {
         world.prefix("/p/32=metadata").expect("metadata").name(),
         first.name()
     );
+}
+
+/// Questions of all kinds for an object of 300 segments, no segment twice.
+fn questions() -> Vec<Interest> {
+    let mut questions: Vec<Interest> = (0..300)
+        .map(|segment| Interest::new(name(&format!("/p/v=1/seg={segment}"))))
+        .collect();
+    for (place, uri) in [
+        (250, "/p/v=1/seg=300"),
+        (100, "/p/x"),
+        (64, "/p/32=metadata"),
+        (10, "/p/32=metadata"),
+        (3, "/q"),
+    ] {
+        let mut question = Interest::new(name(uri));
+        question.can_be_prefix = uri.ends_with("metadata");
+        questions.insert(place, question);
+    }
+    questions
+}
+
+#[test]
+fn questions_that_come_together_are_answered_as_if_one_by_one() {
+    for torn_at in [None, Some(0), Some(2_000), Some(6_400), Some(29_900)] {
+        for unknown in [Unknown::Nack, Unknown::Silence] {
+            let mut together = World::new(30_000, unknown);
+            let mut single = World::new(30_000, unknown);
+            for world in [&together, &single] {
+                world.paper.borrow_mut().torn_at = torn_at;
+            }
+            for _ in 0..2 {
+                let each: Vec<String> = questions()
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(number, question)| {
+                        let path = ReturnPath(number as u64);
+                        let interest = question.clone();
+                        let input = AppInput::Interest { interest, path };
+                        single.serve.handle(single.now, input);
+                        std::iter::from_fn(|| single.serve.poll(single.now))
+                            .map(|output| format!("{output:?}"))
+                            .collect::<Vec<_>>()
+                    })
+                    .collect();
+                assert!(each.len() > 300 || unknown == Unknown::Silence);
+                assert_eq!(together.ask_together(&questions()), each);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_segment_asked_for_twice_at_once_is_the_same_packet_twice() {
+    let mut world = World::new(250, Unknown::Silence);
+    let question = Interest::new(name("/p/v=1/seg=1"));
+    let outputs = world.ask_together(&[question.clone(), question]);
+    let packets: Vec<_> = outputs
+        .iter()
+        .filter_map(|it| it.strip_prefix("Data").map(|it| it.split("path").next()))
+        .collect();
+    assert_eq!(packets.len(), 2);
+    assert_eq!(packets[0], packets[1]);
 }

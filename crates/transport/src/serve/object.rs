@@ -1,16 +1,18 @@
 //! Objects that are open, and the packets cut from them.
+use super::packet::{Origin, Packet};
 use super::signature::Signatures;
 use super::{Library, Opened, ServeConfig, Source, SourceError};
 use crate::time::Instant;
 use bytes::{Bytes, BytesMut};
-use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::data::DataBuilder;
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::Name;
-use recoup_packet::signature::Presigned;
 
 /// One version of one object.
 #[derive(Debug)]
 pub(super) struct Object {
+    /// Its number: no two objects of a shelf ever have the same.
+    id: u64,
     path: Name,
     /// The name that segment numbers follow.
     pub(super) name: Name,
@@ -29,13 +31,13 @@ pub(super) struct Object {
 /// A segment as it goes out.
 #[derive(Debug)]
 pub(super) struct Cut {
-    pub(super) wire: Bytes,
+    pub(super) packet: Packet,
     pub(super) content_bytes: u32,
     pub(super) signed: bool,
 }
 
 impl Object {
-    fn new(config: &ServeConfig, path: &Name, opened: Opened, now: Instant) -> Self {
+    fn new(config: &ServeConfig, id: u64, path: &Name, opened: Opened, now: Instant) -> Self {
         let mut name = config.prefix.join(path);
         if let Some(suffix) = &opened.suffix {
             name = name.join(suffix);
@@ -45,6 +47,7 @@ impl Object {
         }
         let last = opened.source.len().saturating_sub(1) / config.segment_bytes as u64;
         Self {
+            id,
             path: path.clone(),
             name,
             version: opened.version,
@@ -86,22 +89,16 @@ impl Object {
             .freshness(config.freshness)
             .final_block(config.convention.segment(self.last));
         let fill = |into: &mut [u8]| source.read_at(now, offset, into);
-        let kept = signatures.get(segment);
-        let signed = kept.is_none();
-        let wire = match kept {
-            Some(value) => {
-                let signer = Presigned::new(config.signer.as_ref(), value);
-                builder.encode_with(pool, length, fill, &signer)?
-            }
-            None => builder.encode_with(pool, length, fill, config.signer.as_ref())?,
+        let unsigned = builder.lay_out(pool, length, fill, config.signer.as_ref())?;
+        let object = self.id;
+        let packet = match signatures.get(segment) {
+            Some(kept) => Packet::Whole(unsigned.finish(kept)),
+            None => Packet::Unsigned(unsigned, Some(Origin { object, segment })),
         };
-        if signed && let Ok(data) = Data::decode(wire.clone()) {
-            signatures.insert(segment, data.signature_value());
-        }
         Ok(Some(Cut {
-            wire,
+            signed: packet.signed_portion().is_some(),
+            packet,
             content_bytes: length as u32,
-            signed,
         }))
     }
 
@@ -154,6 +151,7 @@ impl Object {
 pub(super) struct Shelf {
     objects: Vec<Object>,
     clock: u64,
+    opened: u64,
 }
 
 impl Shelf {
@@ -172,6 +170,14 @@ impl Shelf {
             .find(|o| o.version == version && o.path == *path)?;
         object.used = clock;
         Some(object)
+    }
+
+    /// Keeps the signature of a segment for the next time, unless its object is gone.
+    pub(super) fn keep_signature(&mut self, origin: Origin, signature: &[u8]) {
+        let object = self.objects.iter_mut().find(|o| o.id == origin.object);
+        if let Some(object) = object {
+            object.signatures.insert(origin.segment, signature);
+        }
     }
 
     /// The latest version of the object at `path`, opened if need be.
@@ -220,7 +226,9 @@ impl Shelf {
             let oldest = (0..self.objects.len()).min_by_key(|i| self.objects[*i].used)?;
             self.objects.remove(oldest);
         }
-        self.objects.push(Object::new(config, path, opened, now));
+        self.opened += 1;
+        let object = Object::new(config, self.opened, path, opened, now);
+        self.objects.push(object);
         Some(self.objects.len() - 1)
     }
 }
