@@ -170,12 +170,12 @@ impl Fetch {
                 Discovery::new(name.clone(), *convention, *must_be_fresh, *retries, now);
             self.phase = Phase::Discovering(Box::new(discovery));
         } else {
-            self.transfer(now, self.config.name.clone(), None);
+            self.transfer(now, self.config.name.clone(), None, false);
         }
     }
 
-    fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>) {
-        let mut transfer = Transfer::new(&self.config, object, now);
+    fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>, probed: bool) {
+        let mut transfer = Transfer::new(&self.config, object, probed, now);
         transfer.set_receive_budget(&mut self.config, self.receive_budget);
         if let Some(last) = last {
             transfer.announce_end(&mut self.config, last, &mut self.reports);
@@ -224,6 +224,7 @@ impl Fetch {
         let Answer::Found(found) = discovery.on_data(now, data) else {
             return;
         };
+        let probed = discovery.has_probed();
         self.last_progress = now;
         self.reports.push_back(Report::Resolved {
             object: found.object.clone(),
@@ -239,7 +240,7 @@ impl Fetch {
             return self.end(Ok(()));
         }
         self.config.convention = found.convention;
-        self.transfer(now, found.object, found.last);
+        self.transfer(now, found.object, found.last, probed);
     }
 
     fn on_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {

@@ -11,6 +11,9 @@
 //! - a timeout is treated like any other loss, `cwnd = ssthresh`, not `cwnd = 1` (RFC 5681, 3.1):
 //!   every segment has its own timer, and the others keep arriving; `reset-to-init` goes back to
 //!   the initial window instead;
+//! - with `conserve=true` a timeout also lowers the window to what is still in flight, the packet
+//!   conservation of RFC 6937 and, where nothing is left, the restart of RFC 5681, 3.1: after a burst
+//!   overran a buffer, `cwnd = ssthresh` alone would send the next burst into the same buffer;
 //! - events are told apart by send order, not by the number of the segment, so that a retransmission
 //!   lost again begins a new event; `conservative=false` reduces for every loss;
 //! - the threshold derives from the window, not from what is in flight: timed-out segments have left
@@ -65,6 +68,8 @@ pub struct WindowSettings {
     pub reset_to_init: bool,
     /// One reduction per flight.
     pub conservative: bool,
+    /// After a timeout the window is no wider than what is still in flight.
+    pub conserve: bool,
     /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
     pub hystart: bool,
 }
@@ -77,6 +82,7 @@ impl Default for WindowSettings {
             max_cwnd: f64::INFINITY,
             reset_to_init: false,
             conservative: true,
+            conserve: false,
             hystart: false,
         }
     }
@@ -93,6 +99,7 @@ impl WindowSettings {
             max_cwnd: spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?,
             reset_to_init: spec.boolean("reset-to-init", default.reset_to_init)?,
             conservative: spec.boolean("conservative", default.conservative)?,
+            conserve: spec.boolean("conserve", default.conserve)?,
             hystart: spec.boolean("hystart", default.hystart)?,
         })
     }
@@ -104,6 +111,7 @@ impl WindowSettings {
             .value("max-cwnd", self.max_cwnd)
             .value("reset-to-init", self.reset_to_init)
             .value("conservative", self.conservative)
+            .value("conserve", self.conserve)
             .value("hystart", self.hystart)
     }
 }
@@ -252,6 +260,14 @@ impl<R: WindowRule> Windowed<R> {
         }
     }
 
+    /// Sends no burst in the place of a lost flight: what timed out is sent again as other segments
+    /// arrive, or, if nothing is left that could arrive, in a new slow start up to the threshold.
+    fn conserve(&mut self, loss: &Loss) {
+        let in_flight = f64::from(loss.in_flight).max(self.settings.init_cwnd);
+        self.state.cwnd = self.state.cwnd.min(in_flight);
+        self.settle();
+    }
+
     fn undo(&mut self, before: State<R>) {
         self.state = State {
             cwnd: before.cwnd.max(self.state.cwnd),
@@ -292,6 +308,9 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
             self.shrink(now, loss);
         } else {
             self.repeat(loss);
+        }
+        if self.settings.conserve && loss.kind == LossKind::Timeout {
+            self.conserve(loss);
         }
         new
     }
@@ -443,6 +462,38 @@ mod tests {
         assert_eq!(window.window(), 2.0);
         assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
         assert_eq!(window.window(), 2.0);
+    }
+
+    #[test]
+    fn with_conserve_a_lost_flight_is_not_replaced_by_a_burst() {
+        let settings = WindowSettings {
+            init_cwnd: 100.0,
+            init_ssthresh: 100.0,
+            conserve: true,
+            ..WindowSettings::default()
+        };
+        let loss = |order, in_flight| Loss {
+            kind: Timeout,
+            order,
+            highest_order: 100,
+            in_flight,
+            srtt: None,
+            min_rtt: None,
+        };
+        let mut one = window_with(settings);
+        assert!(one.on_loss(Instant::ZERO, &loss(50, 99)));
+        assert_eq!(one.window(), 50.0, "a single loss leaves the flight alone");
+
+        let restart = WindowSettings {
+            init_cwnd: 2.0,
+            ..settings
+        };
+        let mut all = window_with(settings);
+        all.settings = restart;
+        assert!(all.on_loss(Instant::ZERO, &loss(40, 30)));
+        assert_eq!((all.window(), all.ssthresh()), (30.0, 50.0));
+        assert!(!all.on_loss(Instant::ZERO, &loss(90, 0)));
+        assert_eq!((all.window(), all.ssthresh()), (2.0, 50.0));
     }
 
     #[test]

@@ -167,6 +167,11 @@ impl Discovery {
         None
     }
 
+    /// The prefix probe set out.
+    pub(crate) fn has_probed(&self) -> bool {
+        self.probe.attempts > 0
+    }
+
     /// Why discovery has failed, once both lanes have ended.
     pub(crate) fn failure(&self) -> Option<FetchError> {
         match (&self.metadata.state, &self.probe.state) {

@@ -45,6 +45,10 @@ pub(super) struct Transfer {
     /// The lowest segment that is not to be had. It counts once it turns out to lie before the end.
     failed: Option<(u64, FetchError)>,
     last_window: f64,
+    /// Segment 0 was asked for by a prefix probe too, so that its Data may answer that.
+    probed: bool,
+    /// Send orders of what timed out at one instant; empty in between.
+    lost: Vec<u64>,
 }
 
 type Reports = VecDeque<Report>;
@@ -59,7 +63,7 @@ fn timer(segment: u64) -> u32 {
 }
 
 impl Transfer {
-    pub(super) fn new(config: &FetchConfig, object: Name, now: Instant) -> Self {
+    pub(super) fn new(config: &FetchConfig, object: Name, probed: bool, now: Instant) -> Self {
         let board = Scoreboard::new(config.first, config.held.iter().cloned());
         Self {
             assembler: Assembler::new(config.delivery, board.base()),
@@ -75,6 +79,8 @@ impl Transfer {
             setbacks: BTreeMap::new(),
             failed: None,
             last_window: 0.0,
+            probed,
+            lost: Vec::new(),
         }
     }
 
@@ -169,6 +175,7 @@ impl Transfer {
     /// Acts on every timeout that is due.
     pub(super) fn fire(&mut self, config: &mut FetchConfig, now: Instant, reports: &mut Reports) {
         let base = self.board.base();
+        let mut lost = std::mem::take(&mut self.lost);
         while let Some(slot) = self.timers.pop_due(now) {
             let ahead = u64::from(slot).wrapping_sub(base) % Scoreboard::SPAN;
             let segment = base + ahead;
@@ -182,7 +189,7 @@ impl Transfer {
             if setback.is_none() {
                 self.sampler.on_abandoned(segment);
                 emit(reports, Event::TimedOut { segment });
-                self.reduce(config, now, known.order, LossKind::Timeout, reports);
+                lost.push(known.order);
             }
             if config
                 .retries
@@ -202,6 +209,11 @@ impl Transfer {
                 self.fail(segment, why);
             }
         }
+        // Told together, so that congestion control knows what is still in flight.
+        for order in lost.drain(..) {
+            self.reduce(config, now, order, LossKind::Timeout, reports);
+        }
+        self.lost = lost;
     }
 
     /// Tells congestion control of a loss or a mark.
@@ -493,7 +505,7 @@ impl Transfer {
         in_flight: u32,
         reports: &mut Reports,
     ) {
-        if slot.transmissions != 1 {
+        if slot.transmissions != 1 || (self.probed && segment == 0) {
             return;
         }
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
