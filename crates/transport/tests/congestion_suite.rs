@@ -12,7 +12,7 @@ const ALGORITHMS: &[&str] = &[
     "aimd(beta=1,init-cwnd=1000000,max-cwnd=10)",
     "aimd(step=0,reset-to-init=true,init-ssthresh=200)",
     "aimd(hystart=true)",
-    "aimd(conserve=true)",
+    "aimd(restart=true)",
     "aimd(hystart=true,reset-to-init=true,init-cwnd=10)",
     "cubic",
     "cubic(fast-convergence=true,init-ssthresh=8)",
@@ -20,7 +20,7 @@ const ALGORITHMS: &[&str] = &[
     "cubic(c=0.000001,beta=1,reno-friendly=false)",
     "cubic(reset-to-init=true,max-cwnd=50.5)",
     "cubic(hystart=false)",
-    "cubic(conserve=false)",
+    "cubic(restart=false)",
 ];
 
 /// The same without conservation: these may reduce more than once in a flight.
@@ -181,9 +181,9 @@ impl Trial {
             self.name
         );
         if !accepted {
-            // With `conserve` it still follows the flight down, to where slow start leads back.
-            let conserves = self.control.to_string().contains("conserve=true");
-            let kept = self.control.window() == before || (conserves && kind == LossKind::Timeout);
+            // With `restart` it still follows the flight down, to where slow start leads back.
+            let restarts = self.control.to_string().contains("restart=true");
+            let kept = self.control.window() == before || (restarts && kind == LossKind::Timeout);
             assert!(kept, "{} reduces for an old event", self.name);
             let after = self.control.ssthresh();
             assert_eq!(after, threshold, "{} reduces for an old event", self.name);
@@ -336,12 +336,12 @@ proptest! {
             }),
         ],
         sizes in (1.0..=1e6_f64, 1.0..f64::MAX, 1.0..f64::MAX),
-        [reset, conservative, conserve, hystart]: [bool; 4],
+        [reset, conservative, restart, hystart]: [bool; 4],
     ) {
         let (init, ssthresh, max) = sizes;
         let text = format!(
             "{rule},init-cwnd={init},init-ssthresh={ssthresh},max-cwnd={max},\
-             reset-to-init={reset},conservative={conservative},conserve={conserve},hystart={hystart})"
+             reset-to-init={reset},conservative={conservative},restart={restart},hystart={hystart})"
         );
         let control = congestion::parse(&text).unwrap();
         prop_assert_eq!(control.to_string(), text);

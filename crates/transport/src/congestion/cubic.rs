@@ -166,7 +166,7 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError
         reno_friendly: spec.boolean("reno-friendly", default.reno_friendly)?,
     };
     let settings = WindowSettings {
-        conserve: true,
+        restart: true,
         hystart: true,
         ..WindowSettings::default()
     };

@@ -11,7 +11,7 @@
 //! - a timeout is treated like any other loss, `cwnd = ssthresh`, not `cwnd = 1` (RFC 5681, 3.1):
 //!   every segment has its own timer, and the others keep arriving; `reset-to-init` goes back to
 //!   the initial window instead;
-//! - with `conserve=true` a timeout also lowers the window to what is still in flight, the packet
+//! - with `restart=true` a timeout also lowers the window to what is still in flight, the packet
 //!   conservation of RFC 6937 and, where nothing is left, the restart of RFC 5681, 3.1: after a burst
 //!   overran a buffer, `cwnd = ssthresh` alone would send the next burst into the same buffer;
 //! - events are told apart by send order, not by the number of the segment, so that a retransmission
@@ -69,7 +69,7 @@ pub struct WindowSettings {
     /// One reduction per flight.
     pub conservative: bool,
     /// After a timeout the window is no wider than what is still in flight.
-    pub conserve: bool,
+    pub restart: bool,
     /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
     pub hystart: bool,
 }
@@ -82,7 +82,7 @@ impl Default for WindowSettings {
             max_cwnd: f64::INFINITY,
             reset_to_init: false,
             conservative: true,
-            conserve: false,
+            restart: false,
             hystart: false,
         }
     }
@@ -99,7 +99,7 @@ impl WindowSettings {
             max_cwnd: spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?,
             reset_to_init: spec.boolean("reset-to-init", default.reset_to_init)?,
             conservative: spec.boolean("conservative", default.conservative)?,
-            conserve: spec.boolean("conserve", default.conserve)?,
+            restart: spec.boolean("restart", default.restart)?,
             hystart: spec.boolean("hystart", default.hystart)?,
         })
     }
@@ -111,7 +111,7 @@ impl WindowSettings {
             .value("max-cwnd", self.max_cwnd)
             .value("reset-to-init", self.reset_to_init)
             .value("conservative", self.conservative)
-            .value("conserve", self.conserve)
+            .value("restart", self.restart)
             .value("hystart", self.hystart)
     }
 }
@@ -262,7 +262,7 @@ impl<R: WindowRule> Windowed<R> {
 
     /// Sends no burst in the place of a lost flight: what timed out is sent again as other segments
     /// arrive, or, if nothing is left that could arrive, in a new slow start up to the threshold.
-    fn conserve(&mut self, loss: &Loss) {
+    fn restart(&mut self, loss: &Loss) {
         let in_flight = f64::from(loss.in_flight).max(self.settings.init_cwnd);
         self.state.cwnd = self.state.cwnd.min(in_flight);
         self.settle();
@@ -309,8 +309,8 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
         } else {
             self.repeat(loss);
         }
-        if self.settings.conserve && loss.kind == LossKind::Timeout {
-            self.conserve(loss);
+        if self.settings.restart && loss.kind == LossKind::Timeout {
+            self.restart(loss);
         }
         new
     }
@@ -469,7 +469,7 @@ mod tests {
         let settings = WindowSettings {
             init_cwnd: 100.0,
             init_ssthresh: 100.0,
-            conserve: true,
+            restart: true,
             ..WindowSettings::default()
         };
         let loss = |order, in_flight| Loss {
