@@ -30,7 +30,6 @@ pub(crate) struct Session {
     pub node: Node,
     /// Set by SIGINT and SIGTERM.
     pub stop: Stop,
-    outputs: Vec<(Instant, Report)>,
     /// A datagram was refused, and nothing has arrived since.
     refused: Option<(Instant, FaceUri, String)>,
     verbose: bool,
@@ -47,7 +46,6 @@ impl Session {
             driver,
             node,
             stop,
-            outputs: Vec::new(),
             refused: None,
             verbose,
         })
@@ -160,15 +158,11 @@ impl Session {
         app: AppId,
         take: &mut dyn FnMut(Instant, Report) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self {
-            driver,
-            node,
-            outputs,
-            ..
-        } = self;
-        let turn = driver.turn(node, &mut |now, from, output| {
-            if from == app {
-                outputs.push((now, output));
+        let Self { driver, node, .. } = self;
+        let mut result = Ok(());
+        let turn = driver.turn(node, &mut |now, from, report| {
+            if from == app && result.is_ok() {
+                result = take(now, report);
             }
         });
         let turn = turn.map_err(|error| driver_failure(&error))?;
@@ -176,11 +170,6 @@ impl Session {
             self.refused = None;
         }
         self.watch_faces();
-        let mut outputs = std::mem::take(&mut self.outputs);
-        let result = outputs
-            .drain(..)
-            .try_for_each(|(now, output)| take(now, output));
-        self.outputs = outputs;
         result.and_then(|()| self.still_hopeful())
     }
 
