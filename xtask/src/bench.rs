@@ -53,12 +53,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let mut cases = limit::cases(request.octets, &room);
     cases.extend(transfer::cases(&recoup, &room));
     cases.extend(neighbour::cases(&recoup, &room, &mut notes));
-    cases.retain(|case| {
-        request
-            .only
-            .as_ref()
-            .is_none_or(|word| case.name.contains(word))
-    });
+    cases.retain(|case| request.only.as_ref().is_none_or(|word| case.name.contains(word)));
     let figures = measure(cases, request.runs, &mut notes);
     let memory = match request.memory && request.only.is_none() {
         true => memory::peaks(&recoup, &mut notes)?,
@@ -77,13 +72,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 }
 
 fn parse(arguments: &[&str]) -> Outcome<Request> {
-    let mut request = Request {
-        runs: 5,
-        octets: 200_000_000,
-        json: false,
-        only: None,
-        memory: true,
-    };
+    let mut request =
+        Request { runs: 5, octets: 200_000_000, json: false, only: None, memory: true };
     let mut words = arguments.iter().copied();
     while let Some(word) = words.next() {
         match word {
@@ -99,8 +89,7 @@ fn parse(arguments: &[&str]) -> Outcome<Request> {
 }
 
 fn number<T: std::str::FromStr>(word: Option<&str>) -> Outcome<T> {
-    word.and_then(|word| word.parse().ok())
-        .ok_or_else(|| USAGE.into())
+    word.and_then(|word| word.parse().ok()).ok_or_else(|| USAGE.into())
 }
 
 /// The command to measure, built as its users build it.
@@ -108,22 +97,13 @@ fn binary() -> Outcome<PathBuf> {
     if let Some(path) = std::env::var_os("RECOUP_BINARY") {
         return Ok(path.into());
     }
-    show(&mut cargo(&[
-        "build",
-        "--release",
-        "--quiet",
-        "--package",
-        "recoup",
-    ]))?;
+    show(&mut cargo(&["build", "--release", "--quiet", "--package", "recoup"]))?;
     Ok(target_directory()?.join("release/recoup"))
 }
 
 /// Cases take turns, so that a slow minute of the machine hits all of them.
 fn measure(cases: Vec<Case>, runs: usize, notes: &mut Vec<String>) -> Vec<Figure> {
-    let mut pairs: Vec<_> = cases
-        .into_iter()
-        .map(|case| (Figure::of(&case.name), case))
-        .collect();
+    let mut pairs: Vec<_> = cases.into_iter().map(|case| (Figure::of(&case.name), case)).collect();
     for turn in 1..=runs {
         for (figure, case) in &mut pairs {
             eprintln!("run {turn} of {runs}: {}", case.name);
@@ -139,18 +119,12 @@ fn measure(cases: Vec<Case>, runs: usize, notes: &mut Vec<String>) -> Vec<Figure
 fn print(request: &Request, figures: &[Figure], memory: &[memory::Peak], notes: &[String]) {
     let Request { runs, octets, .. } = request;
     println!("Gbit/s, median [min–max] of {runs}; files of {octets} octets in memory\n");
-    println!(
-        "{:<52} {:>22} {:>22}",
-        "", "whole command", "transfer alone"
-    );
+    println!("{:<52} {:>22} {:>22}", "", "whole command", "transfer alone");
     for figure in figures {
         println!("{figure}");
     }
     if !memory.is_empty() {
-        println!(
-            "\n{:<52} {:>10} {:>10}",
-            "peak memory, MB", "anon+file", "VmHWM"
-        );
+        println!("\n{:<52} {:>10} {:>10}", "peak memory, MB", "anon+file", "VmHWM");
     }
     for peak in memory {
         println!("{peak}");

@@ -38,9 +38,7 @@ pub(crate) fn metadata() -> Outcome<Value> {
 pub(crate) fn target_directory() -> Outcome<PathBuf> {
     let metadata = metadata()?;
     let directory = metadata["target_directory"].as_str();
-    directory
-        .map(PathBuf::from)
-        .ok_or_else(|| "cargo metadata names no target folder".into())
+    directory.map(PathBuf::from).ok_or_else(|| "cargo metadata names no target folder".into())
 }
 
 /// Runs a command whose output is nobody's business unless it fails.
@@ -50,44 +48,31 @@ pub(crate) fn quiet(command: &mut Command) -> Outcome {
 
 /// Runs a command and returns its standard output.
 pub(crate) fn capture(command: &mut Command) -> Outcome<String> {
-    let output = command
-        .output()
-        .map_err(|error| format!("{}: {error}", spelled(command)))?;
+    let output = command.output().map_err(|error| format!("{}: {error}", spelled(command)))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "{} failed ({}):\n{}",
-        spelled(command),
-        output.status,
-        said.trim_end()
-    ))
+    Err(format!("{} failed ({}):\n{}", spelled(command), output.status, said.trim_end()))
 }
 
 /// Runs a command in the open.
 pub(crate) fn show(command: &mut Command) -> Outcome {
-    let status = command
-        .status()
-        .map_err(|error| format!("{}: {error}", spelled(command)))?;
+    let status = command.status().map_err(|error| format!("{}: {error}", spelled(command)))?;
     finish(command, status)
 }
 
 /// Runs a command in the open and hands each line of its standard output to `watch` as well.
 pub(crate) fn watch(command: &mut Command, mut watch: impl FnMut(&str)) -> Outcome {
     command.stdout(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .map_err(|error| format!("{}: {error}", spelled(command)))?;
+    let mut child = command.spawn().map_err(|error| format!("{}: {error}", spelled(command)))?;
     if let Some(output) = child.stdout.take() {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             println!("{line}");
             watch(&line);
         }
     }
-    let status = child
-        .wait()
-        .map_err(|error| format!("{}: {error}", spelled(command)))?;
+    let status = child.wait().map_err(|error| format!("{}: {error}", spelled(command)))?;
     finish(command, status)
 }
 
@@ -100,12 +85,7 @@ fn finish(command: &Command, status: std::process::ExitStatus) -> Outcome {
 
 /// The command as one would type it.
 fn spelled(command: &Command) -> String {
-    let program = Path::new(command.get_program())
-        .file_name()
-        .unwrap_or_default();
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }

@@ -23,15 +23,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         let limit = format!("-max_total_time={seconds}");
         let mut fuzz = command("cargo");
         fuzz.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
-        show(fuzz.args([
-            "+nightly",
-            "fuzz",
-            "run",
-            &target,
-            "--",
-            &limit,
-            "-rss_limit_mb=2048",
-        ]))?;
+        show(fuzz.args(["+nightly", "fuzz", "run", &target, "--", &limit, "-rss_limit_mb=2048"]))?;
     }
     Ok(())
 }
@@ -69,15 +61,9 @@ fn seed(target: &str) -> io::Result<()> {
 /// The octets in a file of the corpus; lines that begin with `#` are remarks.
 fn hexadecimal(text: &str) -> Vec<u8> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let digits: Vec<u8> = lines
-        .flat_map(str::chars)
-        .filter_map(|it| it.to_digit(16))
-        .map(|it| it as u8)
-        .collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect()
+    let digits: Vec<u8> =
+        lines.flat_map(str::chars).filter_map(|it| it.to_digit(16)).map(|it| it as u8).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
 /// The names of the files in `fuzz/fuzz_targets`.

@@ -9,23 +9,9 @@ const STAIRS: [(&str, &[&str]); 9] = [
     ("recoup-packet", &[]),
     ("recoup-transport", &["recoup-packet"]),
     ("recoup-forwarder", &["recoup-packet", "recoup-transport"]),
-    (
-        "recoup-sim",
-        &["recoup-packet", "recoup-transport", "recoup-forwarder"],
-    ),
-    (
-        "recoup-io",
-        &["recoup-packet", "recoup-transport", "recoup-forwarder"],
-    ),
-    (
-        "recoup-studies",
-        &[
-            "recoup-packet",
-            "recoup-transport",
-            "recoup-forwarder",
-            "recoup-sim",
-        ],
-    ),
+    ("recoup-sim", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
+    ("recoup-io", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
+    ("recoup-studies", &["recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-sim"]),
     ("recoup", &EVERYTHING),
     ("recoup-python", &EVERYTHING),
     ("xtask", &[]),
@@ -41,12 +27,8 @@ const EVERYTHING: [&str; 6] = [
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 4] = [
-    "crates/packet",
-    "crates/transport",
-    "crates/forwarder",
-    "crates/sim",
-];
+const WITHOUT_A_CLOCK: [&str; 4] =
+    ["crates/packet", "crates/transport", "crates/forwarder", "crates/sim"];
 
 /// Checks laws 1 and 2 as far as manifests and configuration can show them.
 pub(crate) fn check() -> Outcome {
@@ -57,11 +39,7 @@ pub(crate) fn check() -> Outcome {
         check_lints(package, &mut broken);
     }
     check_clocks(&mut broken);
-    if broken.is_empty() {
-        Ok(())
-    } else {
-        Err(broken.join("\n"))
-    }
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
 fn check_imports(package: &Value, broken: &mut Vec<String>) {
@@ -76,9 +54,7 @@ fn check_imports(package: &Value, broken: &mut Vec<String>) {
         let test_only = text(&dependency["kind"]) == "dev";
         let ours = STAIRS.iter().any(|(stair, _)| *stair == other);
         if ours && !test_only && !allowed.contains(&other) {
-            broken.push(format!(
-                "law 2: {name} imports {other}, which does not stand below it"
-            ));
+            broken.push(format!("law 2: {name} imports {other}, which does not stand below it"));
         }
     }
 }
@@ -89,10 +65,7 @@ fn check_lints(package: &Value, broken: &mut Vec<String>) {
     let inherited = fs::read_to_string(manifest)
         .is_ok_and(|manifest| manifest.contains("[lints]\nworkspace = true"));
     if !inherited {
-        broken.push(format!(
-            "{}: [lints] workspace = true is missing",
-            text(&package["name"])
-        ));
+        broken.push(format!("{}: [lints] workspace = true is missing", text(&package["name"])));
     }
 }
 
@@ -105,10 +78,7 @@ fn check_clocks(broken: &mut Vec<String>) {
         let banned = fs::read_to_string(folder.join("clippy.toml"))
             .is_ok_and(|list| list.contains("std::time::Instant::now"));
         if !banned {
-            broken.push(format!(
-                "law 1: {} has no clippy.toml with a ban",
-                folder.display()
-            ));
+            broken.push(format!("law 1: {} has no clippy.toml with a ban", folder.display()));
         }
     }
 }

@@ -84,11 +84,7 @@ impl Summary {
                 format!("FAILED: {}", message.lines().next().unwrap_or_default())
             }
         };
-        self.rows.push(Row {
-            name,
-            verdict,
-            took: start.elapsed(),
-        });
+        self.rows.push(Row { name, verdict, took: start.elapsed() });
     }
 
     /// Fails if any leg failed.
@@ -105,25 +101,12 @@ impl Summary {
 impl fmt::Display for Summary {
     /// A table of the legs, then one line in cargo's own words over all tests.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Row {
-            name,
-            verdict,
-            took,
-        } in &self.rows
-        {
+        for Row { name, verdict, took } in &self.rows {
             writeln!(f, "{name:<10} {:>7.1} s  {verdict}", took.as_secs_f64())?;
         }
-        let word = if self.failed_legs == 0 {
-            "ok"
-        } else {
-            "FAILED"
-        };
+        let word = if self.failed_legs == 0 { "ok" } else { "FAILED" };
         let took: f64 = self.rows.iter().map(|row| row.took.as_secs_f64()).sum();
-        let Tally {
-            passed,
-            failed,
-            ignored,
-        } = self.total;
+        let Tally { passed, failed, ignored } = self.total;
         write!(
             f,
             "test result: {word}. {passed} passed; {failed} failed; {ignored} ignored; \
@@ -142,13 +125,6 @@ mod tests {
         tally.add_line("test a::b ... ok");
         tally.add_line("test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered");
         tally.add_line("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured");
-        assert_eq!(
-            tally,
-            Tally {
-                passed: 13,
-                failed: 2,
-                ignored: 3
-            }
-        );
+        assert_eq!(tally, Tally { passed: 13, failed: 2, ignored: 3 });
     }
 }

@@ -12,11 +12,8 @@ pub(crate) const REQUIRE: &str = "RECOUP_REQUIRE_INTEROP";
 pub(crate) const FOLDER: &str = "RECOUP_INTEROP";
 
 const SOURCE: &str = "crates/cli/tests/peers";
-const MANIFESTS: [&str; 3] = [
-    "python/requirements.txt",
-    "node/package.json",
-    "node/package-lock.json",
-];
+const MANIFESTS: [&str; 3] =
+    ["python/requirements.txt", "node/package.json", "node/package-lock.json"];
 
 /// Installs the peers unless they are there already, and returns their folder.
 pub(crate) fn install() -> Outcome<PathBuf> {
@@ -64,14 +61,7 @@ fn install_python(folder: &Path) -> Outcome {
     })?;
     let requirements = root().join(SOURCE).join("python/requirements.txt");
     let mut pip = command(environment.join("bin/python"));
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "-r",
-    ]);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
     quiet(pip.arg(requirements))
         .map_err(|error| format!("python-ndn and Node could not be installed with pip\n{error}"))
 }
@@ -86,18 +76,10 @@ fn install_node(folder: &Path) -> Outcome {
     }
     let tools = folder.join("python/bin");
     let mut path = vec![tools.clone()];
-    path.extend(std::env::split_paths(
-        &std::env::var_os("PATH").unwrap_or_default(),
-    ));
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let path = std::env::join_paths(path).map_err(|error| error.to_string())?;
     let mut npm = command(tools.join("npm"));
-    npm.args([
-        "ci",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--no-update-notifier",
-    ]);
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]);
     quiet(npm.current_dir(&home).env("PATH", path))
         .map_err(|error| format!("the NDNts libraries could not be installed with npm\n{error}"))
 }
@@ -110,10 +92,7 @@ fn link_scripts(folder: &Path) -> Outcome {
     #[cfg(unix)]
     std::os::unix::fs::symlink(&scripts, &link).map_err(|error| error.to_string())?;
     #[cfg(not(unix))]
-    return Err(format!(
-        "{} cannot be linked on this system",
-        scripts.display()
-    ));
+    return Err(format!("{} cannot be linked on this system", scripts.display()));
     #[cfg(unix)]
     Ok(())
 }

@@ -10,33 +10,13 @@ type Leg = fn(&mut Tally) -> Outcome<Done>;
 /// The legs, cheapest first.
 const LEGS: [(&str, Leg, &str); 8] = [
     ("format", format, "rustfmt would change nothing"),
-    (
-        "laws",
-        laws,
-        "a crate imports only from the stairs below it, with its lints switched on",
-    ),
-    (
-        "text",
-        text_leg,
-        "committed text has nothing that does not belong there",
-    ),
-    (
-        "lint",
-        lint,
-        "clippy has nothing to say, about tests and examples too",
-    ),
+    ("laws", laws, "a crate imports only from the stairs below it, with its lints switched on"),
+    ("text", text_leg, "committed text has nothing that does not belong there"),
+    ("lint", lint, "clippy has nothing to say, about tests and examples too"),
     ("test", test, "unit, property and integration tests"),
     ("doctest", doctest, "the examples in the documentation run"),
-    (
-        "doc",
-        doc,
-        "the documentation builds, and its links lead somewhere",
-    ),
-    (
-        "interop",
-        interop,
-        "python-ndn and NDNts understand us, and we them",
-    ),
+    ("doc", doc, "the documentation builds, and its links lead somewhere"),
+    ("interop", interop, "python-ndn and NDNts understand us, and we them"),
 ];
 
 /// Runs the named legs, or all.
@@ -49,10 +29,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     }
     let names = LEGS.map(|(name, ..)| name);
     if let Some(unknown) = arguments.iter().find(|argument| !names.contains(argument)) {
-        return Err(format!(
-            "no leg is called {unknown:?}; there are: {}",
-            names.join(", ")
-        ));
+        return Err(format!("no leg is called {unknown:?}; there are: {}", names.join(", ")));
     }
     let mut summary = Summary::default();
     for (name, leg, _) in LEGS {
@@ -76,30 +53,16 @@ fn text_leg(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn lint(_: &mut Tally) -> Outcome<Done> {
-    held(cargo(&[
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    held(cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
     let targets = ["--lib", "--bins", "--tests", "--examples"];
-    counted(
-        cargo(&["test", "--workspace", "--no-fail-fast"]).args(targets),
-        tally,
-    )
+    counted(cargo(&["test", "--workspace", "--no-fail-fast"]).args(targets), tally)
 }
 
 fn doctest(tally: &mut Tally) -> Outcome<Done> {
-    counted(
-        &mut cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]),
-        tally,
-    )
+    counted(&mut cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]), tally)
 }
 
 fn doc(_: &mut Tally) -> Outcome<Done> {
@@ -118,14 +81,7 @@ fn interop(tally: &mut Tally) -> Outcome<Done> {
             return Ok(Done::Skipped(line));
         }
     };
-    let mut tests = cargo(&[
-        "test",
-        "--package",
-        "recoup",
-        "--test",
-        "interop",
-        "--no-fail-fast",
-    ]);
+    let mut tests = cargo(&["test", "--package", "recoup", "--test", "interop", "--no-fail-fast"]);
     tests.args(["--", "--ignored"]).env(peer::FOLDER, peers);
     counted(&mut tests, tally)
 }

@@ -35,29 +35,19 @@ pub(crate) fn check() -> Outcome {
             check_lockfile(path, text, &mut found);
         }
     }
-    if found.is_empty() {
-        Ok(())
-    } else {
-        Err(found.join("\n"))
-    }
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
 }
 
 fn check_size(path: &str, octets: &[u8], found: &mut Vec<String>) {
     if octets.len() > MAX_FILE_OCTETS {
-        found.push(format!(
-            "{path}: {} octets are too many to commit",
-            octets.len()
-        ));
+        found.push(format!("{path}: {} octets are too many to commit", octets.len()));
     }
 }
 
 fn check_lines(path: &str, text: &str, here: &str, found: &mut Vec<String>) {
     for (index, line) in text.lines().enumerate() {
         let place = format!("{path}:{}", index + 1);
-        if ["<<<<<<< ", ">>>>>>> "]
-            .iter()
-            .any(|marker| line.starts_with(marker))
-        {
+        if ["<<<<<<< ", ">>>>>>> "].iter().any(|marker| line.starts_with(marker)) {
             found.push(format!("{place}: an unfinished merge"));
         }
         if line.ends_with(['\r', '\t', ' ']) && !path.ends_with(".md") {
@@ -81,41 +71,27 @@ fn check_rust(path: &str, text: &str, found: &mut Vec<String>) {
         println!("warning: {path} has {lines} lines: what is it hiding?");
     }
     if !text.trim_start().starts_with("//!") && !text.trim_start().starts_with("#!") {
-        found.push(format!(
-            "{path}: the file does not say what it is for (//! at its head)"
-        ));
+        found.push(format!("{path}: the file does not say what it is for (//! at its head)"));
     }
-    let folder_module = Path::new(path)
-        .file_name()
-        .is_some_and(|name| name == "mod.rs");
+    let folder_module = Path::new(path).file_name().is_some_and(|name| name == "mod.rs");
     if folder_module && !path.contains("/tests/") {
-        found.push(format!(
-            "{path}: a module lives in NAME.rs beside its folder, not in mod.rs"
-        ));
+        found.push(format!("{path}: a module lives in NAME.rs beside its folder, not in mod.rs"));
     }
     for (index, line) in text.lines().enumerate() {
         if let Some(name) = declared_type(line).filter(|name| says_nothing(name)) {
-            found.push(format!(
-                "{path}:{}: {name} does not say what it is",
-                index + 1
-            ));
+            found.push(format!("{path}:{}: {name} does not say what it is", index + 1));
         }
     }
 }
 
 /// The name that a line declares as a type, if it declares one.
 fn declared_type(line: &str) -> Option<&str> {
-    let mut words = line
-        .split_whitespace()
-        .skip_while(|word| word.starts_with("pub"));
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     let keyword = words.next()?;
     if !["struct", "enum", "trait", "type", "union"].contains(&keyword) {
         return None;
     }
-    words
-        .next()?
-        .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-        .next()
+    words.next()?.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
 }
 
 fn says_nothing(name: &str) -> bool {
@@ -125,9 +101,8 @@ fn says_nothing(name: &str) -> bool {
 /// A lock file pins versions and digests; where a package comes from is its user's choice.
 fn check_lockfile(path: &str, text: &str, found: &mut Vec<String>) {
     if path.ends_with("package-lock.json") && text.contains("\"resolved\"") {
-        found.push(format!(
-            "{path}: names a registry; npm's omit-lockfile-registry-resolved helps"
-        ));
+        found
+            .push(format!("{path}: names a registry; npm's omit-lockfile-registry-resolved helps"));
     }
 }
 
@@ -137,10 +112,7 @@ mod tests {
 
     #[test]
     fn a_declaration_is_found_behind_its_visibility() {
-        assert_eq!(
-            declared_type("pub(crate) struct FaceManager<'a> {"),
-            Some("FaceManager")
-        );
+        assert_eq!(declared_type("pub(crate) struct FaceManager<'a> {"), Some("FaceManager"));
         assert_eq!(declared_type("    enum Verdict {"), Some("Verdict"));
         assert_eq!(declared_type("let manager = 3;"), None);
     }

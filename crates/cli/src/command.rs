@@ -14,11 +14,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 /// `recoup demo` shows in one command what adaptive timers are worth.
 #[derive(Debug, Parser)]
 #[command(name = "recoup", version, after_help = EXIT_CODES, color = ColorChoice::Auto)]
-#[command(
-    verbatim_doc_comment,
-    propagate_version = true,
-    arg_required_else_help = true
-)]
+#[command(verbatim_doc_comment, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]

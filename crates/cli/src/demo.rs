@@ -97,25 +97,15 @@ fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
     let one = |spec: &String| -> Result<Consumed, Failure> {
         let relay = Relay::start(producer.address(), profile, profile, &rng)
             .map_err(|error| Failure::new(Exit::Other, format!("cannot open a link: {error}")))?;
-        let consumer = Consumer {
-            spec,
-            congestion: &args.congestion,
-            seed: args.seed,
-        };
+        let consumer = Consumer { spec, congestion: &args.congestion, seed: args.seed };
         let mut consumed = consumer.run(relay.address())?;
         consumed.link = relay.finish();
         Ok(consumed)
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = args
-            .rto
-            .iter()
-            .map(|spec| scope.spawn(move || one(spec)))
-            .collect();
+        let threads: Vec<_> = args.rto.iter().map(|spec| scope.spawn(move || one(spec))).collect();
         let joined = threads.into_iter().map(|thread| {
-            thread
-                .join()
-                .unwrap_or_else(|_| Err(Failure::new(Exit::Other, "a run broke down")))
+            thread.join().unwrap_or_else(|_| Err(Failure::new(Exit::Other, "a run broke down")))
         });
         joined.collect()
     })
@@ -125,10 +115,7 @@ fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failur
     std::fs::create_dir_all(&args.out)
         .map_err(|error| Failure::file("make the folder", args.out.display(), &error))?;
     let path = args.out.join(PICTURE);
-    let curve = |run: &Consumed| Curve {
-        label: run.label.clone(),
-        points: run.points.clone(),
-    };
+    let curve = |run: &Consumed| Curve { label: run.label.clone(), points: run.points.clone() };
     let curves: Vec<_> = runs.iter().map(curve).collect();
     let title = format!(
         "{} over {}, {} ms round trip, {} % loss, {}",

@@ -61,12 +61,7 @@ pub(crate) struct Failure {
 impl Failure {
     /// A failure without advice.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self {
-            exit,
-            message: message.into(),
-            advice: None,
-            told: false,
-        }
+        Self { exit, message: message.into(), advice: None, told: false }
     }
 
     /// The same failure with what to do about it.
@@ -83,10 +78,7 @@ impl Failure {
 
     /// An operation on a local file that the system refused.
     pub(crate) fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
-        let failure = Self::new(
-            Exit::Local,
-            format!("cannot {verb} {path}: {}", reason(error)),
-        );
+        let failure = Self::new(Exit::Local, format!("cannot {verb} {path}: {}", reason(error)));
         match file_advice(error) {
             Some(advice) => failure.advise(advice),
             None => failure,
@@ -145,10 +137,7 @@ fn file_advice(error: &io::Error) -> Option<&'static str> {
 
 /// Control characters of outside origin must not reach the terminal; the system's numbers need not.
 fn one_line(text: &str) -> String {
-    let mut line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     while let Some(begin) = line.find(" (os error ") {
         let Some(length) = line[begin..].find(')') else {
             break;
@@ -172,10 +161,6 @@ mod tests {
     fn the_system_is_quoted_without_its_number() {
         let error = io::Error::from_raw_os_error(28);
         let failure = Failure::file("write", "x", &error);
-        assert!(
-            failure
-                .to_string()
-                .starts_with("cannot write x: no space left on device; free")
-        );
+        assert!(failure.to_string().starts_with("cannot write x: no space left on device; free"));
     }
 }

@@ -29,9 +29,7 @@ const REORDER_BYTES: u64 = 16 << 20;
 
 /// In order, with a bound on what waits.
 pub(crate) fn in_order() -> Delivery {
-    Delivery::Ordered {
-        limit_bytes: REORDER_BYTES,
-    }
+    Delivery::Ordered { limit_bytes: REORDER_BYTES }
 }
 
 /// Runs the command.
@@ -39,11 +37,7 @@ pub(crate) fn run(args: &FetchArgs) -> Result<(), Failure> {
     let plan = Plan::new(args)?;
     check_output(args)?;
     let way = Way::find(args.face.as_ref())?;
-    let statistics = args
-        .statistics
-        .as_deref()
-        .map(Statistics::create)
-        .transpose()?;
+    let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
     let mut observer = Observer::new(statistics, !args.quiet, args.verbose);
     let mut fetched = fetch(args, &plan, &way, &mut observer);
     let finished = observer.finish();
@@ -52,10 +46,7 @@ pub(crate) fn run(args: &FetchArgs) -> Result<(), Failure> {
     }
     report(args, &plan, &way, &observer, &fetched)?;
     let on_stderr = args.json && args.output.as_deref().is_none_or(is_dash);
-    fetched.map(|_| ()).map_err(|failure| Failure {
-        told: on_stderr,
-        ..failure
-    })
+    fetched.map(|_| ()).map_err(|failure| Failure { told: on_stderr, ..failure })
 }
 
 /// What came of it.
@@ -78,12 +69,7 @@ fn fetch(
         Some(target) if !args.recursive => {
             resume(&mut config, target, args.resume)?;
             let range = (config.first, config.last);
-            Box::new(FileSink::new(
-                target,
-                &plan.verification(),
-                range,
-                args.resume,
-            )?)
+            Box::new(FileSink::new(target, &plan.verification(), range, args.resume)?)
         }
         Some(_) => Box::new(sink::MemorySink::new(0)),
         None => {
@@ -97,24 +83,13 @@ fn fetch(
         Some(target) => {
             let (resume, verbose) = (args.resume, args.verbose);
             let session = &mut session;
-            Folders {
-                session,
-                plan,
-                observer,
-                resume,
-                verbose,
-                files: 0,
-            }
-            .fetch(&args.name, target, 0)?
+            Folders { session, plan, observer, resume, verbose, files: 0 }
+                .fetch(&args.name, target, 0)?
         }
         None => transfer::run(&mut session, config, sink.as_mut(), observer)?,
     };
     let total = Duration::from_nanos(session.driver.now().as_nanos());
-    Ok(Fetched {
-        object,
-        before,
-        total,
-    })
+    Ok(Fetched { object, before, total })
 }
 
 /// Continues the version that an interrupted download holds, without asking for a newer one.
@@ -145,10 +120,8 @@ fn check_output(args: &FetchArgs) -> Result<(), Failure> {
     }
     if dash && (args.resume || args.recursive) {
         let option = if args.resume { "--resume" } else { "-r" };
-        return Err(
-            Failure::usage(format!("{option} needs a place in the file system"))
-                .advise("name it with -o"),
-        );
+        return Err(Failure::usage(format!("{option} needs a place in the file system"))
+            .advise("name it with -o"));
     }
     Ok(())
 }
@@ -160,16 +133,11 @@ fn report(
     observer: &Observer,
     fetched: &Result<Fetched, Failure>,
 ) -> Result<(), Failure> {
-    let total = fetched
-        .as_ref()
-        .map_or(observer.tally.elapsed(), |fetched| fetched.total);
+    let total = fetched.as_ref().map_or(observer.tally.elapsed(), |fetched| fetched.total);
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     let report = Report {
         name: args.name.to_string(),
-        object: fetched
-            .as_ref()
-            .ok()
-            .map(|fetched| fetched.object.to_string()),
+        object: fetched.as_ref().ok().map(|fetched| fetched.object.to_string()),
         output: output.display().to_string(),
         face: way.uri.to_string(),
         complete: fetched.is_ok(),
@@ -179,14 +147,7 @@ fn report(
     };
     if args.json {
         let content_there = is_dash(output);
-        return output::json(
-            &report,
-            if content_there {
-                Stream::Err
-            } else {
-                Stream::Out
-            },
-        );
+        return output::json(&report, if content_there { Stream::Err } else { Stream::Out });
     }
     if !args.quiet && fetched.is_ok() {
         output::tell(&report.to_string());

@@ -20,11 +20,7 @@ fn scaled(value: f64, unit: &str) -> String {
         _ => return format!("{value:.0} {unit}"),
     };
     let value = value / scale;
-    let digits = if value < 10.0 {
-        2
-    } else {
-        usize::from(value < 100.0)
-    };
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.digits$} {prefix}{unit}")
 }
 
@@ -56,11 +52,8 @@ pub(crate) fn seconds(duration: Duration) -> String {
 
 /// Time that is left: `0:07`, `1:02:05`.
 pub(crate) fn remaining(duration: Duration) -> String {
-    let (hours, minutes, seconds) = (
-        duration.as_secs() / 3600,
-        duration.as_secs() / 60 % 60,
-        duration.as_secs() % 60,
-    );
+    let (hours, minutes, seconds) =
+        (duration.as_secs() / 3600, duration.as_secs() / 60 % 60, duration.as_secs() % 60);
     match hours {
         0 => format!("{minutes}:{seconds:02}"),
         _ => format!("{hours}:{minutes:02}:{seconds:02}"),

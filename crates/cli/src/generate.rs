@@ -60,13 +60,8 @@ fn pages(command: &clap::Command, name: &str, folder: &Path) -> Result<(), Failu
 fn page(command: &clap::Command, name: &str, folder: &Path) -> Result<(), Failure> {
     let path = folder.join(format!("{name}.1"));
     let failed = |error: std::io::Error| Failure::file("write", path.display(), &error);
-    let command = command
-        .clone()
-        .name(name.to_owned())
-        .bin_name(name.replace('-', " "));
+    let command = command.clone().name(name.to_owned()).bin_name(name.replace('-', " "));
     let mut page = Vec::new();
-    clap_mangen::Man::new(command)
-        .render(&mut page)
-        .map_err(failed)?;
+    clap_mangen::Man::new(command).render(&mut page).map_err(failed)?;
     fs::write(&path, page).map_err(failed)
 }

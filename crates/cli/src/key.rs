@@ -26,18 +26,10 @@ pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
             let entry = store.generate(identity, (*kind).into());
             made(&entry.map_err(|error| trust::failure(&error))?)
         }
-        KeyAction::Import {
-            file,
-            identity,
-            passphrase_file,
-        } => import(&store, file, identity.as_ref(), passphrase_file.as_deref()),
-        KeyAction::Export {
-            name,
-            public,
-            format,
-            passphrase_file,
-            output,
-        } => {
+        KeyAction::Import { file, identity, passphrase_file } => {
+            import(&store, file, identity.as_ref(), passphrase_file.as_deref())
+        }
+        KeyAction::Export { name, public, format, passphrase_file, output } => {
             let text = export(&store, name, *public, *format, passphrase_file.as_deref())?;
             write(text.as_bytes(), output.as_deref(), *public)
         }
@@ -68,10 +60,7 @@ fn import(
 }
 
 fn named(file: &Path, failure: &Failure) -> Failure {
-    Failure {
-        message: format!("{}: {}", file.display(), failure.message),
-        ..failure.clone()
-    }
+    Failure { message: format!("{}: {}", file.display(), failure.message), ..failure.clone() }
 }
 
 fn export(
@@ -84,17 +73,17 @@ fn export(
     let passphrase = passphrase(passphrase_file)?;
     let text = match (public, format, passphrase.as_deref()) {
         (true, ..) => store.export_certificate(name),
-        (false, KeyFormatArg::Pem, passphrase) => store
-            .export_pem(name, passphrase)
-            .map(|text| text.to_string()),
+        (false, KeyFormatArg::Pem, passphrase) => {
+            store.export_pem(name, passphrase).map(|text| text.to_string())
+        }
         (false, KeyFormatArg::Safebag, Some(passphrase)) => store.export_safe_bag(name, passphrase),
         (false, KeyFormatArg::Safebag, None) => {
-            return Err(
-                Failure::usage("a SafeBag is encrypted with a passphrase").advise(format!(
+            return Err(Failure::usage("a SafeBag is encrypted with a passphrase").advise(
+                format!(
                     "give it with --passphrase-file FILE or in the environment variable {}",
                     trust::PASSPHRASE
-                )),
-            );
+                ),
+            ));
         }
     };
     let mut text = text.map_err(|error| trust::failure(&error))?;
@@ -107,10 +96,7 @@ fn export(
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let mut octets = Vec::new();
     let read = if file.as_os_str() == "-" {
-        io::stdin()
-            .lock()
-            .take(MAX_KEY_FILE)
-            .read_to_end(&mut octets)
+        io::stdin().lock().take(MAX_KEY_FILE).read_to_end(&mut octets)
     } else {
         std::fs::File::open(file).and_then(|f| f.take(MAX_KEY_FILE).read_to_end(&mut octets))
     };
@@ -126,11 +112,7 @@ fn write(octets: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure
         return output::print(octets);
     };
     let mode = if public { 0o644 } else { 0o600 };
-    let opened = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path);
+    let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     match opened.and_then(|mut file| file.write_all(octets)) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -143,9 +125,7 @@ fn write(octets: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure
 
 fn passphrase(file: Option<&Path>) -> Result<Option<String>, Failure> {
     let Some(path) = file else {
-        return Ok(std::env::var(trust::PASSPHRASE)
-            .ok()
-            .filter(|text| !text.is_empty()));
+        return Ok(std::env::var(trust::PASSPHRASE).ok().filter(|text| !text.is_empty()));
     };
     let text = String::from_utf8(read(path)?).map_err(|_| {
         Failure::new(Exit::Local, format!("{} is not text", path.display()))
@@ -171,10 +151,7 @@ impl From<&KeyEntry> for Listed {
             name: entry.name.to_string(),
             identity: entry.identity().to_string(),
             signature: entry.signature_type.map(|kind| format!("{kind:?}")),
-            certificate: entry
-                .certificate
-                .as_ref()
-                .map(|data| data.name().to_string()),
+            certificate: entry.certificate.as_ref().map(|data| data.name().to_string()),
             place,
         }
     }

@@ -6,17 +6,12 @@ use std::io::{self, Write};
 /// Writes octets to standard output.
 pub(crate) fn print(octets: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(octets)
-        .and_then(|()| out.flush())
-        .map_err(|error| closed(&error))
+    out.write_all(octets).and_then(|()| out.flush()).map_err(|error| closed(&error))
 }
 
 /// The failure of a write to standard output.
 pub(crate) fn closed(error: &io::Error) -> Failure {
-    Failure::new(
-        Exit::Local,
-        format!("cannot write to standard output: {}", reason(error)),
-    )
+    Failure::new(Exit::Local, format!("cannot write to standard output: {}", reason(error)))
 }
 
 /// Writes a line to standard error; nothing is left to be done if that fails.

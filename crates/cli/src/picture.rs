@@ -76,9 +76,7 @@ fn paint(sheet: &Sheet<'_>, title: &str, curves: &[Curve]) -> Drawn {
     for (panel, curve) in panels.iter().zip(curves) {
         timers(panel, curve, ceiling)?;
     }
-    panels
-        .last()
-        .map_or(Ok(()), |panel| arrivals(panel, curves))
+    panels.last().map_or(Ok(()), |panel| arrivals(panel, curves))
 }
 
 fn legend(sheet: &Sheet<'_>) -> Drawn {
@@ -89,32 +87,18 @@ fn legend(sheet: &Sheet<'_>) -> Drawn {
     sheet.draw(&PathElement::new([(170, y), (196, y)], RTO.stroke_width(2)))?;
     sheet.draw_text("timeout (RTO)", &font, (204, y - 6))?;
     sheet.draw(&TriangleMarker::new((324, y), 5, RECOVERED.filled()))?;
-    sheet.draw_text(
-        "lost segment: from first request to arrival",
-        &font,
-        (336, y - 6),
-    )?;
+    sheet.draw_text("lost segment: from first request to arrival", &font, (336, y - 6))?;
     Ok(())
 }
 
 fn ceiling(curves: &[Curve]) -> f64 {
     let points = curves.iter().flat_map(|curve| &curve.points);
-    points.fold(1000.0, |top: f64, point| {
-        top.max(point.delay_ms).max(point.rto_ms)
-    }) * 1.6
+    points.fold(1000.0, |top: f64, point| top.max(point.delay_ms).max(point.rto_ms)) * 1.6
 }
 
 fn timers(panel: &Sheet<'_>, curve: &Curve, ceiling: f64) -> Drawn {
-    let segments = curve
-        .points
-        .iter()
-        .map(|point| point.segment + 1)
-        .max()
-        .unwrap_or(1);
-    let floor = curve
-        .points
-        .iter()
-        .fold(10.0, |low: f64, point| low.min(point.rtt_ms.max(0.01)));
+    let segments = curve.points.iter().map(|point| point.segment + 1).max().unwrap_or(1);
+    let floor = curve.points.iter().fold(10.0, |low: f64, point| low.min(point.rtt_ms.max(0.01)));
     let mut chart = ChartBuilder::on(panel)
         .caption(&curve.label, ("sans-serif", 16).into_font().color(&INK))
         .margin(8)
@@ -141,19 +125,10 @@ fn timers(panel: &Sheet<'_>, curve: &Curve, ceiling: f64) -> Drawn {
 fn arrivals(panel: &Sheet<'_>, curves: &[Curve]) -> Drawn {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let end = points().fold(0.1, |end: f64, point| end.max(point.arrived_s));
-    let octets = |curve: &Curve| {
-        curve
-            .points
-            .iter()
-            .map(|point| f64::from(point.octets))
-            .sum()
-    };
+    let octets = |curve: &Curve| curve.points.iter().map(|point| f64::from(point.octets)).sum();
     let most = curves.iter().map(octets).fold(1.0, f64::max) / 1e6;
     let mut chart = ChartBuilder::on(panel)
-        .caption(
-            "content received over time",
-            ("sans-serif", 16).into_font().color(&INK),
-        )
+        .caption("content received over time", ("sans-serif", 16).into_font().color(&INK))
         .margin(8)
         .margin_right(24)
         .x_label_area_size(36)
@@ -215,20 +190,13 @@ mod tests {
         let point = |segment: u64| Point {
             segment,
             rtt_ms: 60.0 + (segment % 40) as f64,
-            delay_ms: if segment % 50 == 7 {
-                rto_ms + 80.0
-            } else {
-                60.0
-            },
+            delay_ms: if segment % 50 == 7 { rto_ms + 80.0 } else { 60.0 },
             rto_ms,
             arrived_s: segment as f64 / 150.0,
             transmissions: if segment % 50 == 7 { 2 } else { 1 },
             octets: 8000,
         };
-        Curve {
-            label: label.to_owned(),
-            points: (0..625).map(point).collect(),
-        }
+        Curve { label: label.to_owned(), points: (0..625).map(point).collect() }
     }
 
     #[test]
@@ -244,10 +212,7 @@ mod tests {
     #[test]
     fn an_empty_run_can_be_drawn() {
         let folder = tempfile::tempdir().unwrap();
-        let empty = Curve {
-            label: "nothing".into(),
-            points: Vec::new(),
-        };
+        let empty = Curve { label: "nothing".into(), points: Vec::new() };
         draw(&folder.path().join("x.svg"), "empty", &[empty]).unwrap();
     }
 }

@@ -39,18 +39,9 @@ fn respond(args: &PingArgs) -> Result<(), Failure> {
     if args.json {
         let name = args.name.to_string();
         let face = faces.first().cloned().unwrap_or_default();
-        output::json_line(&Listening {
-            event: "listening",
-            face,
-            faces,
-            name,
-        })?;
+        output::json_line(&Listening { event: "listening", face, faces, name })?;
     } else if !args.quiet {
-        output::tell(&format!(
-            "answering {} at {}; Ctrl-C ends it",
-            args.name,
-            faces.join(", ")
-        ));
+        output::tell(&format!("answering {} at {}; Ctrl-C ends it", args.name, faces.join(", ")));
     }
     let mut answered = 0;
     while session.stop.wanted().is_none() {
@@ -60,10 +51,7 @@ fn respond(args: &PingArgs) -> Result<(), Failure> {
         })?;
     }
     if args.json {
-        output::json_line(&Stopped {
-            event: "stopped",
-            answered,
-        })
+        output::json_line(&Stopped { event: "stopped", answered })
     } else {
         output::tell(&format!("{answered} answered"));
         Ok(())
@@ -97,11 +85,7 @@ fn ask(args: &PingArgs) -> Result<(), Failure> {
     };
     session.connect(&way)?;
     let app = session.attach(Box::new(Asker::new(questions, rng)), Vec::new());
-    let mut pings = Pings {
-        command: "ping",
-        name: args.name.to_string(),
-        ..Pings::default()
-    };
+    let mut pings = Pings { command: "ping", name: args.name.to_string(), ..Pings::default() };
     let ended = until_done(args, &mut session, app, &mut pings);
     let ended = ended.and_then(|()| pings.verdict(&args.name));
     let ended = ended.map_err(|failure| session.refusal().unwrap_or(failure));
@@ -126,11 +110,7 @@ fn until_done(
             match output {
                 Report::Event(event) => {
                     pings.count(&event);
-                    return if args.quiet || args.json {
-                        Ok(())
-                    } else {
-                        tell(args, &event)
-                    };
+                    return if args.quiet || args.json { Ok(()) } else { tell(args, &event) };
                 }
                 Report::Done(_) => done = true,
                 _ => {}
@@ -149,10 +129,7 @@ fn tell(args: &PingArgs, event: &Event) -> Result<(), Failure> {
             format!("content from {name}: seq={segment} time={rtt} ms\n")
         }
         Event::TimedOut { segment } => format!("timeout from {name}: seq={segment}\n"),
-        Event::Nacked {
-            segment: Some(segment),
-            reason,
-        } => {
+        Event::Nacked { segment: Some(segment), reason } => {
             format!("Nack from {name}: seq={segment} reason={reason}\n")
         }
         _ => return Ok(()),
@@ -207,11 +184,7 @@ impl Pings {
     fn conclude(&mut self, error: Option<Failure>) {
         let decided = self.received + self.nacks + self.timeouts;
         let lost = self.nacks + self.timeouts;
-        self.lost_share = if decided == 0 {
-            0.0
-        } else {
-            lost as f64 / decided as f64
-        };
+        self.lost_share = if decided == 0 { 0.0 } else { lost as f64 / decided as f64 };
         self.error = error;
         self.rtt_ms = (self.rtt.count > 0).then(|| RttMs {
             min: self.rtt.min * 1e3,
@@ -230,10 +203,8 @@ impl Pings {
             return Err(Failure::new(Exit::NotFound, message)
                 .advise("start `recoup ping --serve` or ndnpingserver there"));
         }
-        Err(
-            Failure::new(Exit::TimedOut, format!("nobody answers for {name}"))
-                .advise("start `recoup ping --serve` or ndnpingserver there, or check the name"),
-        )
+        Err(Failure::new(Exit::TimedOut, format!("nobody answers for {name}"))
+            .advise("start `recoup ping --serve` or ndnpingserver there, or check the name"))
     }
 }
 
@@ -250,12 +221,7 @@ impl fmt::Display for Pings {
         )?;
         match &self.rtt_ms {
             None => Ok(()),
-            Some(RttMs {
-                min,
-                avg,
-                max,
-                mdev,
-            }) => {
+            Some(RttMs { min, avg, max, mdev }) => {
                 let [min, avg, max, mdev] =
                     [min, avg, max, mdev].map(|ms| format::milliseconds(*ms));
                 write!(f, "\nrtt min/avg/max/mdev = {min}/{avg}/{max}/{mdev} ms")

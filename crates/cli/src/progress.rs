@@ -28,20 +28,13 @@ impl Progress {
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
         bar.set_style(style(false));
-        Some(Self {
-            bar,
-            drawn: None,
-            history: VecDeque::new(),
-        })
+        Some(Self { bar, drawn: None, history: VecDeque::new() })
     }
 
     /// Shows the state, unless it was shown a moment ago. `first` segments are there from before, the
     /// range wanted has `total` segments if known.
     pub(crate) fn show(&mut self, now: Instant, tally: &Tally, already: u64, total: Option<u64>) {
-        if self
-            .drawn
-            .is_some_and(|drawn| now.since(drawn) < DRAW_EVERY)
-        {
+        if self.drawn.is_some_and(|drawn| now.since(drawn) < DRAW_EVERY) {
             return;
         }
         self.drawn = Some(now);
@@ -66,30 +59,18 @@ impl Progress {
     }
 
     fn rate(&mut self, now: Instant, octets: u64) -> f64 {
-        while self
-            .history
-            .front()
-            .is_some_and(|(at, _)| now.since(*at) > RATE_OVER)
-        {
+        while self.history.front().is_some_and(|(at, _)| now.since(*at) > RATE_OVER) {
             self.history.pop_front();
         }
         self.history.push_back((now, octets));
         let (at, before) = self.history.front().copied().unwrap_or((now, octets));
         let seconds = now.since(at).as_secs_f64();
-        if seconds > 0.0 {
-            (octets - before) as f64 * 8.0 / seconds
-        } else {
-            0.0
-        }
+        if seconds > 0.0 { (octets - before) as f64 * 8.0 / seconds } else { 0.0 }
     }
 }
 
 fn style(total: bool) -> ProgressStyle {
-    let template = if total {
-        "{bar:20} {wide_msg}"
-    } else {
-        "{spinner} {wide_msg}"
-    };
+    let template = if total { "{bar:20} {wide_msg}" } else { "{spinner} {wide_msg}" };
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("━╸ ")
@@ -101,12 +82,7 @@ fn state(tally: &Tally, rate: f64, share: Option<f64>, left: Option<Duration>) -
         Some(share) => format!("{:.0} % ", share * 100.0),
         None => String::new(),
     };
-    let _ = write!(
-        text,
-        "{}  {}",
-        format::octets(tally.content_bytes),
-        format::rate(rate)
-    );
+    let _ = write!(text, "{}  {}", format::octets(tally.content_bytes), format::rate(rate));
     if let Some(left) = left {
         let _ = write!(text, "  {} left", format::remaining(left));
     }
@@ -114,12 +90,7 @@ fn state(tally: &Tally, rate: f64, share: Option<f64>, left: Option<Duration>) -
         let srtt = format::milliseconds(format::ms(srtt));
         let _ = write!(text, "  RTT {srtt} ms");
     }
-    let _ = write!(
-        text,
-        "  window {:.0}  lost {}",
-        tally.window.unwrap_or(0.0),
-        tally.timeouts
-    );
+    let _ = write!(text, "  window {:.0}  lost {}", tally.window.unwrap_or(0.0), tally.timeouts);
     if tally.disconnected {
         text.push_str("  no connection");
     }

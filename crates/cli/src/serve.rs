@@ -134,10 +134,7 @@ fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
     };
     let failed = |error: SourceError| Failure::new(Exit::Local, error.to_string());
     if path.as_os_str() == "-" {
-        return Ok(Box::new(SpoolLibrary::new(
-            spool(args).map_err(failed)?,
-            version,
-        )));
+        return Ok(Box::new(SpoolLibrary::new(spool(args).map_err(failed)?, version)));
     }
     if path.is_dir() {
         return Ok(Box::new(FolderLibrary::new(path, version).map_err(failed)?));
@@ -150,10 +147,7 @@ fn spool(args: &ServeArgs) -> Result<Spool, SourceError> {
     let input = &mut std::io::stdin().lock();
     let spool = Spool::fill(input, &Spool::default_folder(), u64::MAX, &mut |_| true)?;
     if args.verbose {
-        output::tell(&format!(
-            "read {} from standard input",
-            format::octets(spool.len())
-        ));
+        output::tell(&format!("read {} from standard input", format::octets(spool.len())));
     }
     Ok(spool)
 }

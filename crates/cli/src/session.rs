@@ -42,13 +42,7 @@ impl Session {
         driver.set_longest_wait(Some(LONGEST_WAIT));
         let stop = Stop::new(&driver.waker())?;
         let node = Node::new();
-        Ok(Self {
-            driver,
-            node,
-            stop,
-            refused: None,
-            verbose,
-        })
+        Ok(Self { driver, node, stop, refused: None, verbose })
     }
 
     /// Opens the face toward producers.
@@ -61,17 +55,12 @@ impl Session {
 
     /// Opens a face toward producers that needs no explanation.
     pub(crate) fn open(&mut self, uri: &FaceUri) -> Result<(), Failure> {
-        self.driver
-            .connect(uri)
-            .map(|_| ())
-            .map_err(|error| face_failure(&error))
+        self.driver.connect(uri).map(|_| ()).map_err(|error| face_failure(&error))
     }
 
     /// Lets consumers open faces.
     pub(crate) fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, Failure> {
-        self.driver
-            .listen(uri)
-            .map_err(|error| face_failure(&error))
+        self.driver.listen(uri).map_err(|error| face_failure(&error))
     }
 
     /// Makes a producer of `name` reachable: at `listen`, or else through the forwarder at `face` or
@@ -99,11 +88,7 @@ impl Session {
         let since = Duration::from_nanos(self.driver.now().as_nanos());
         let config = RegistrationConfig {
             prefixes: vec![name.clone()],
-            scope: if way.is_local() {
-                Scope::Localhost
-            } else {
-                Scope::Localhop
-            },
+            scope: if way.is_local() { Scope::Localhost } else { Scope::Localhop },
             signer: Box::new(DigestSigner),
             cost: 0,
             epoch_micros: unix_time().saturating_sub(since).as_micros() as u64,
@@ -147,8 +132,7 @@ impl Session {
     pub(crate) fn consumed(&mut self, app: AppId, bytes: u64) {
         if bytes > 0 {
             let input = Box::new(AppInput::Consumed { bytes });
-            self.node
-                .handle(self.driver.now(), Input::App { app, input });
+            self.node.handle(self.driver.now(), Input::App { app, input });
         }
     }
 
@@ -219,11 +203,7 @@ impl Way {
     /// The face that was named, or else configured, or else the one for a machine without forwarder.
     pub(crate) fn find(named: Option<&FaceUri>) -> Result<Self, Failure> {
         if let Some(uri) = named {
-            return Ok(Self {
-                uri: uri.clone(),
-                origin: None,
-                embedded: false,
-            });
+            return Ok(Self { uri: uri.clone(), origin: None, embedded: false });
         }
         let config =
             ClientConfig::load().map_err(|error| Failure::new(Exit::Local, error.to_string()))?;
@@ -235,11 +215,7 @@ impl Way {
                 .advise("correct it there, or name a --face")
         })?;
         let origin = (!embedded).then(|| setting.origin.to_string());
-        Ok(Self {
-            uri,
-            origin,
-            embedded,
-        })
+        Ok(Self { uri, origin, embedded })
     }
 
     /// It leads to a forwarder on this machine.

@@ -37,9 +37,7 @@ impl Table {
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
-        self.rows
-            .flush()
-            .map_err(|error| Failure::file("write", self.path.display(), &error))
+        self.rows.flush().map_err(|error| Failure::file("write", self.path.display(), &error))
     }
 }
 
@@ -78,13 +76,7 @@ impl Statistics {
         let time = now.since(began).as_secs_f64();
         match *event {
             Event::Window { window, .. } => self.cwnd.row(format_args!("{time:.6}\t{window:.4}")),
-            Event::Sampled {
-                segment,
-                rtt,
-                srtt,
-                rttvar,
-                rto,
-            } => self.rtt.row(format_args!(
+            Event::Sampled { segment, rtt, srtt, rttvar, rto } => self.rtt.row(format_args!(
                 "{segment}\t{:.4}\t{:.4}\t{:.4}\t{:.4}",
                 ms(rtt),
                 ms(rttvar),
@@ -95,13 +87,7 @@ impl Statistics {
                 self.pending.insert(segment, rto);
                 Ok(())
             }
-            Event::Received {
-                segment,
-                rtt,
-                delay,
-                transmissions,
-                ..
-            } => {
+            Event::Received { segment, rtt, delay, transmissions, .. } => {
                 let rto = self.pending.remove(&segment).unwrap_or_default();
                 let first_sent = (now - delay).since(began).as_secs_f64();
                 self.segments.row(format_args!(
@@ -132,32 +118,14 @@ mod tests {
         let mut tables = Statistics::create(folder.path()).unwrap();
         let at = Instant::from_millis;
         let (rtt, rto) = (Duration::from_millis(50), Duration::from_millis(200));
-        let sent = Event::Sent {
-            segment: 3,
-            transmissions: 1,
-            rto,
-        };
+        let sent = Event::Sent { segment: 3, transmissions: 1, rto };
         tables.record(at(1000), &sent).unwrap();
-        let window = Event::Window {
-            window: 2.5,
-            ssthresh: f64::INFINITY,
-        };
+        let window = Event::Window { window: 2.5, ssthresh: f64::INFINITY };
         tables.record(at(1000), &window).unwrap();
-        let sampled = Event::Sampled {
-            segment: 3,
-            rtt,
-            srtt: rtt,
-            rttvar: rtt / 2,
-            rto,
-        };
+        let sampled = Event::Sampled { segment: 3, rtt, srtt: rtt, rttvar: rtt / 2, rto };
         tables.record(at(1050), &sampled).unwrap();
-        let received = Event::Received {
-            segment: 3,
-            content_bytes: 1,
-            rtt,
-            delay: rtt,
-            transmissions: 1,
-        };
+        let received =
+            Event::Received { segment: 3, content_bytes: 1, rtt, delay: rtt, transmissions: 1 };
         tables.record(at(1050), &received).unwrap();
         tables.finish().unwrap();
         let read = |name| fs::read_to_string(folder.path().join(name)).unwrap();

@@ -25,15 +25,11 @@ pub(crate) fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>, Failure> {
 /// The signer that `which` names: `digest`, a key of the store, or a file.
 pub(crate) fn signer(which: &str) -> Result<Box<dyn Signer>, Failure> {
     let store = KeyStore::open_default();
-    store
-        .signer_with_password(which, passphrase().as_deref())
-        .map_err(|error| failure(&error))
+    store.signer_with_password(which, passphrase().as_deref()).map_err(|error| failure(&error))
 }
 
 fn passphrase() -> Option<String> {
-    std::env::var(PASSPHRASE)
-        .ok()
-        .filter(|text| !text.is_empty())
+    std::env::var(PASSPHRASE).ok().filter(|text| !text.is_empty())
 }
 
 /// The exit code and the line for a failure of the key store.

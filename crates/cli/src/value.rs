@@ -15,9 +15,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         "" if number == "0" => 1.0,
         "" if !number.is_empty() => {
-            return Err(format!(
-                "`{number}` has no unit; write {number}ms or {number}s"
-            ));
+            return Err(format!("`{number}` has no unit; write {number}ms or {number}s"));
         }
         _ => return Err("write a duration such as 200ms, 4s or 1.5s".into()),
     };
@@ -57,10 +55,7 @@ impl FromStr for Rate {
     fn from_str(text: &str) -> Result<Self, String> {
         const HOW: &str = "write a rate such as 10Mbit/s, 500kbit/s or 1Gbit/s";
         let (number, unit) = split(text);
-        let unit = unit
-            .strip_suffix("bit/s")
-            .or_else(|| unit.strip_suffix("bps"))
-            .ok_or(HOW)?;
+        let unit = unit.strip_suffix("bit/s").or_else(|| unit.strip_suffix("bps")).ok_or(HOW)?;
         let scale = match unit {
             "" => 1.0,
             "k" | "K" => 1e3,
@@ -103,11 +98,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         _ => return Err(HOW.into()),
     };
     let octets = decimal(number).ok_or(HOW)? * scale;
-    if octets > 9e15 {
-        Err("too large".into())
-    } else {
-        Ok(octets as u64)
-    }
+    if octets > 9e15 { Err("too large".into()) } else { Ok(octets as u64) }
 }
 
 /// Reads a probability such as `2%` or `0.02`.
@@ -117,11 +108,7 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
         Some(number) => decimal(number.trim()).ok_or(HOW)? / 100.0,
         None => decimal(text.trim()).ok_or(HOW)?,
     };
-    if value < 1.0 {
-        Ok(value)
-    } else {
-        Err("must be below 100%".into())
-    }
+    if value < 1.0 { Ok(value) } else { Err("must be below 100%".into()) }
 }
 
 /// Reads the content of one Data packet in octets.
@@ -148,11 +135,7 @@ impl FromStr for SegmentRange {
             "write a range of segment numbers such as 10..20 (10 to 19), 10..=19 or 10..";
         let (begin, end) = text.trim().split_once("..").ok_or(HOW)?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| HOW.to_owned());
-        let begin = if begin.trim().is_empty() {
-            0
-        } else {
-            number(begin)?
-        };
+        let begin = if begin.trim().is_empty() { 0 } else { number(begin)? };
         let end = match end.trim() {
             "" => None,
             end => Some(match end.strip_prefix('=') {
@@ -185,9 +168,7 @@ pub(crate) fn with_parameter(spec: &str, key: &str, value: &str) -> Result<Strin
     let inside = rest.trim_end().trim_end_matches(')').trim();
     let taken = |one: &str| one.split('=').next().is_some_and(|word| word.trim() == key);
     if inside.split(',').any(taken) {
-        return Err(format!(
-            "`{key}` is given twice: as --{key} and in `{spec}`"
-        ));
+        return Err(format!("`{key}` is given twice: as --{key} and in `{spec}`"));
     }
     let comma = if inside.is_empty() { "" } else { "," };
     Ok(format!("{name}({inside}{comma}{key}={value})"))
@@ -195,19 +176,13 @@ pub(crate) fn with_parameter(spec: &str, key: &str, value: &str) -> Result<Strin
 
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let at = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     (&text[..at], text[at..].trim())
 }
 
 fn decimal(text: &str) -> Option<f64> {
     let digits = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    if digits {
-        text.parse().ok().filter(|value: &f64| value.is_finite())
-    } else {
-        None
-    }
+    if digits { text.parse().ok().filter(|value: &f64| value.is_finite()) } else { None }
 }
 
 #[cfg(test)]
@@ -219,20 +194,8 @@ mod tests {
         assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
         assert_eq!(duration("1.5 s"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("10us"), Ok(Duration::from_micros(10)));
-        assert_eq!(
-            duration("4000").unwrap_err(),
-            "`4000` has no unit; write 4000ms or 4000s"
-        );
-        for wrong in [
-            "",
-            "fast",
-            "-3s",
-            "1e9s",
-            "s",
-            "4 parsecs",
-            "1.2.3s",
-            "99999999999h",
-        ] {
+        assert_eq!(duration("4000").unwrap_err(), "`4000` has no unit; write 4000ms or 4000s");
+        for wrong in ["", "fast", "-3s", "1e9s", "s", "4 parsecs", "1.2.3s", "99999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
@@ -240,12 +203,7 @@ mod tests {
     #[test]
     fn rates_are_in_bits() {
         assert_eq!("10Mbit/s".parse(), Ok(Rate { bits: 10_000_000 }));
-        assert_eq!(
-            "1.5Gbps".parse(),
-            Ok(Rate {
-                bits: 1_500_000_000
-            })
-        );
+        assert_eq!("1.5Gbps".parse(), Ok(Rate { bits: 1_500_000_000 }));
         assert_eq!(Rate { bits: 10_000_000 }.to_string(), "10Mbit/s");
         for wrong in ["10", "10MB/s", "0Mbit/s", "fastbit/s", "9e9Gbit/s"] {
             assert!(wrong.parse::<Rate>().is_err(), "{wrong}");
@@ -260,29 +218,16 @@ mod tests {
         assert_eq!("10..".parse(), range(10, None));
         assert_eq!("..5".parse(), range(0, Some(5)));
         assert_eq!("..".parse(), range(0, None));
-        for wrong in [
-            "10",
-            "20..10",
-            "5..5",
-            "a..b",
-            "0..=18446744073709551615",
-            "-1..3",
-        ] {
+        for wrong in ["10", "20..10", "5..5", "a..b", "0..=18446744073709551615", "-1..3"] {
             assert!(wrong.parse::<SegmentRange>().is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn shortcuts_join_a_specification() {
-        assert_eq!(
-            with_parameter("cubic", "init-cwnd", "4").unwrap(),
-            "cubic(init-cwnd=4)"
-        );
+        assert_eq!(with_parameter("cubic", "init-cwnd", "4").unwrap(), "cubic(init-cwnd=4)");
         assert_eq!(with_parameter("cubic()", "c", "1").unwrap(), "cubic(c=1)");
-        assert_eq!(
-            with_parameter("aimd(step=2)", "beta", "1/2").unwrap(),
-            "aimd(step=2,beta=1/2)"
-        );
+        assert_eq!(with_parameter("aimd(step=2)", "beta", "1/2").unwrap(), "aimd(step=2,beta=1/2)");
         assert!(with_parameter("aimd(beta=0.5)", "beta", "0.7").is_err());
     }
 

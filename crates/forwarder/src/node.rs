@@ -175,18 +175,14 @@ impl Node {
             let receive_budget = self.faces[&face].attributes.receive_budget;
             application.handle(now, AppInput::FaceUp { receive_budget });
         }
-        self.applications.push(Attached {
-            application,
-            prefixes,
-        });
+        self.applications.push(Attached { application, prefixes });
         AppId(self.applications.len() as u32 - 1)
     }
 
     /// Takes an application away, with everything that it wanted and was not handed out. Its number may
     /// be given to another.
     pub fn detach(&mut self, app: AppId) {
-        self.outputs
-            .retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
+        self.outputs.retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
         let place = app.0 as usize;
         if place + 1 == self.applications.len() {
             self.applications.pop();
@@ -204,10 +200,7 @@ impl Node {
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Frame { face, frame } => {
                 if let Err(reason) = self.on_frame(now, face, frame) {
-                    self.outputs.push_back(Output::Dropped {
-                        face: Some(face),
-                        reason,
-                    });
+                    self.outputs.push_back(Output::Dropped { face: Some(face), reason });
                 }
             }
             Input::App { app, input } => {
@@ -239,20 +232,14 @@ impl Node {
 
     /// When to come back if nothing happens.
     pub fn deadline(&self) -> Option<Instant> {
-        self.applications
-            .iter()
-            .filter_map(|attached| attached.application.deadline())
-            .min()
+        self.applications.iter().filter_map(|attached| attached.application.deadline()).min()
     }
 
     // --- faces ----------------------------------------------------------------------------------
 
     /// The face that Interests of applications leave by.
     fn upstream(&self) -> Option<FaceId> {
-        self.faces
-            .iter()
-            .find(|(_, face)| face.attributes.upstream)
-            .map(|(id, _)| *id)
+        self.faces.iter().find(|(_, face)| face.attributes.upstream).map(|(id, _)| *id)
     }
 
     fn tell_all(&mut self, now: Instant, input: &AppInput) {
@@ -263,11 +250,7 @@ impl Node {
 
     /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let FaceAttributes {
-            mtu,
-            receive_budget,
-            upstream,
-        } = attributes;
+        let FaceAttributes { mtu, receive_budget, upstream } = attributes;
         match self.faces.get_mut(&id) {
             Some(face) => {
                 face.fragmenter.set_mtu(mtu);
@@ -276,14 +259,7 @@ impl Node {
             None => {
                 let fragmenter = Fragmenter::new(mtu, 0);
                 let reassembler = Reassembler::default();
-                self.faces.insert(
-                    id,
-                    Face {
-                        attributes,
-                        fragmenter,
-                        reassembler,
-                    },
-                );
+                self.faces.insert(id, Face { attributes, fragmenter, reassembler });
             }
         }
         if upstream && self.upstream() == Some(id) {
@@ -337,10 +313,7 @@ impl Node {
         let discarded = face.reassembler.take_discarded();
         for _ in 0..discarded.expired + discarded.evicted {
             let reason = DropReason::Fragment;
-            self.outputs.push_back(Output::Dropped {
-                face: Some(id),
-                reason,
-            });
+            self.outputs.push_back(Output::Dropped { face: Some(id), reason });
         }
         whole.map_err(|_| DropReason::Fragment)
     }
@@ -357,10 +330,7 @@ impl Node {
             return Err(DropReason::HopLimit);
         }
         let length = |attached: &Attached| {
-            let matching = attached
-                .prefixes
-                .iter()
-                .filter(|p| p.is_prefix_of(&interest.name));
+            let matching = attached.prefixes.iter().filter(|p| p.is_prefix_of(&interest.name));
             matching.map(Name::len).max()
         };
         let producer = self
@@ -374,27 +344,17 @@ impl Node {
             return Err(DropReason::NoProducer);
         };
         let path = self.paths.note(face, header.pit_token);
-        self.applications[place]
-            .application
-            .handle(now, AppInput::Interest { interest, path });
+        self.applications[place].application.handle(now, AppInput::Interest { interest, path });
         Ok(())
     }
 
     /// Tells a consumer that its Interest leads nowhere, as forwarders do. A forwarder is not told: it
     /// has its own reasons for what it brings here.
     fn refuse(&mut self, face: FaceId, pit_token: Option<Bytes>, interest: &Interest) {
-        if self
-            .faces
-            .get(&face)
-            .is_some_and(|face| face.attributes.upstream)
-        {
+        if self.faces.get(&face).is_some_and(|face| face.attributes.upstream) {
             return;
         }
-        let header = LpHeader {
-            nack: Some(NackReason::NoRoute),
-            pit_token,
-            ..LpHeader::default()
-        };
+        let header = LpHeader { nack: Some(NackReason::NoRoute), pit_token, ..LpHeader::default() };
         self.send(face, header, interest.to_bytes());
     }
 
@@ -407,20 +367,8 @@ impl Node {
         let data = Data::decode(fragment).map_err(|_| DropReason::Malformed)?;
         let congestion_mark = header.congestion_mark.unwrap_or(0);
         match self.applications.as_mut_slice() {
-            [only] => only.application.handle(
-                now,
-                AppInput::Data {
-                    data,
-                    congestion_mark,
-                },
-            ),
-            _ => self.tell_all(
-                now,
-                &AppInput::Data {
-                    data,
-                    congestion_mark,
-                },
-            ),
+            [only] => only.application.handle(now, AppInput::Data { data, congestion_mark }),
+            _ => self.tell_all(now, &AppInput::Data { data, congestion_mark }),
         }
         Ok(())
     }
@@ -432,23 +380,15 @@ impl Node {
             AppOutput::Interest(interest) => {
                 // Without a way out it is lost here; the application was told that there is none.
                 if let Some(face) = self.upstream() {
-                    self.pool
-                        .reserve(interest.encoded_len().max(POOL_BYTES / 16));
+                    self.pool.reserve(interest.encoded_len().max(POOL_BYTES / 16));
                     interest.encode(&mut self.pool);
                     let wire = self.pool.split().freeze();
                     self.send(face, LpHeader::default(), wire);
                 }
             }
             AppOutput::Data { wire, path } => self.answer(path, LpHeader::default(), wire),
-            AppOutput::Nack {
-                interest,
-                reason,
-                path,
-            } => {
-                let header = LpHeader {
-                    nack: Some(reason),
-                    ..LpHeader::default()
-                };
+            AppOutput::Nack { interest, reason, path } => {
+                let header = LpHeader { nack: Some(reason), ..LpHeader::default() };
                 self.answer(path, header, interest.to_bytes());
             }
             AppOutput::Report(report) => self.outputs.push_back(Output::App { app, report }),
@@ -458,9 +398,7 @@ impl Node {
     fn answer(&mut self, path: ReturnPath, mut header: LpHeader, wire: Bytes) {
         let Some((face, pit_token)) = self.paths.take(path) else {
             let reason = DropReason::StalePath;
-            return self
-                .outputs
-                .push_back(Output::Dropped { face: None, reason });
+            return self.outputs.push_back(Output::Dropped { face: None, reason });
         };
         header.pit_token = pit_token;
         self.send(face, header, wire);
@@ -470,18 +408,12 @@ impl Node {
         let Self { faces, outputs, .. } = self;
         let Some(face) = faces.get_mut(&id) else {
             let reason = DropReason::NoFace;
-            return outputs.push_back(Output::Dropped {
-                face: Some(id),
-                reason,
-            });
+            return outputs.push_back(Output::Dropped { face: Some(id), reason });
         };
         let push = |frame| outputs.push_back(Output::Send { face: id, frame });
         if face.fragmenter.fragment(header, packet, push).is_err() {
             let reason = DropReason::TooLong;
-            self.outputs.push_back(Output::Dropped {
-                face: Some(id),
-                reason,
-            });
+            self.outputs.push_back(Output::Dropped { face: Some(id), reason });
         }
     }
 }

@@ -74,18 +74,8 @@ fn producer(content: Bytes) -> Node {
 fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>, usize) {
     let mut nodes = [consumer(), producer(content.clone())];
     for (place, node) in nodes.iter_mut().enumerate() {
-        let attributes = FaceAttributes {
-            mtu,
-            receive_budget: None,
-            upstream: place == 0,
-        };
-        node.handle(
-            Instant::ZERO,
-            Input::FaceUp {
-                face: FACE,
-                attributes,
-            },
-        );
+        let attributes = FaceAttributes { mtu, receive_budget: None, upstream: place == 0 };
+        node.handle(Instant::ZERO, Input::FaceUp { face: FACE, attributes });
     }
     let mut agenda: BTreeMap<(Instant, u64), (usize, Bytes)> = BTreeMap::new();
     let (mut now, mut sequence, mut frames) = (Instant::ZERO, 0, 0);
@@ -121,11 +111,7 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
         }
         let due = agenda.first_key_value().map(|((at, _), _)| *at);
         let deadlines = nodes.iter().map(Node::deadline);
-        now = deadlines
-            .chain([due])
-            .flatten()
-            .min()
-            .expect("something happens next");
+        now = deadlines.chain([due]).flatten().min().expect("something happens next");
         while let Some(entry) = agenda.first_entry().filter(|entry| entry.key().0 <= now) {
             let (place, frame) = entry.remove();
             nodes[place].handle(now, Input::Frame { face: FACE, frame });

@@ -10,28 +10,15 @@ const FACE: FaceId = FaceId(1);
 
 fn outputs(upstream: bool, frame: Bytes) -> Vec<Output> {
     let mut node = Node::new();
-    let attributes = FaceAttributes {
-        mtu: 8_800,
-        receive_budget: None,
-        upstream,
-    };
-    let up = Input::FaceUp {
-        face: FACE,
-        attributes,
-    };
+    let attributes = FaceAttributes { mtu: 8_800, receive_budget: None, upstream };
+    let up = Input::FaceUp { face: FACE, attributes };
     node.handle(Instant::ZERO, up);
     node.handle(Instant::ZERO, Input::Frame { face: FACE, frame });
     std::iter::from_fn(|| node.poll(Instant::ZERO)).collect()
 }
 
 fn is_drop(output: &Output) -> bool {
-    matches!(
-        output,
-        Output::Dropped {
-            reason: DropReason::NoProducer,
-            ..
-        }
-    )
+    matches!(output, Output::Dropped { reason: DropReason::NoProducer, .. })
 }
 
 #[test]

@@ -24,20 +24,11 @@ impl Player {
     fn new(typ: u64, octets: usize, window: usize) -> Self {
         let mut frame = Vec::new();
         tlv::put_tlv(&mut frame, typ, &vec![0; octets]);
-        Self {
-            reply: frame.into(),
-            window,
-            outputs: VecDeque::new(),
-            frames: 0,
-            octets: 0,
-        }
+        Self { reply: frame.into(), window, outputs: VecDeque::new(), frames: 0, octets: 0 }
     }
 
     fn send(&mut self, face: FaceId) {
-        self.outputs.push_back(Output::Send {
-            face,
-            frame: self.reply.clone(),
-        });
+        self.outputs.push_back(Output::Send { face, frame: self.reply.clone() });
     }
 }
 
@@ -65,9 +56,7 @@ impl Machine for Player {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let uri = arguments
-        .next()
-        .unwrap_or_else(|| "udp4://127.0.0.1:0".into());
+    let uri = arguments.next().unwrap_or_else(|| "udp4://127.0.0.1:0".into());
     let mut number = |default| arguments.next().map_or(Ok(default), |text| text.parse());
     let (octets, window, seconds) = (number(8_000)?, number(64)?, number(3)? as u64);
 
@@ -78,9 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answers = std::thread::spawn(move || {
         let mut player = Player::new(tlv::typ::DATA, octets, 0);
         while !stopped.load(Ordering::Relaxed) {
-            server
-                .turn(&mut player, &mut |_, _, _| {})
-                .expect("the server's turn");
+            server.turn(&mut player, &mut |_, _, _| {}).expect("the server's turn");
         }
         server.totals()
     });

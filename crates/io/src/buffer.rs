@@ -18,10 +18,7 @@ pub(crate) struct Buffers {
 impl Buffers {
     /// Buffers of `size` octets.
     pub(crate) fn new(size: usize) -> Self {
-        Self {
-            size,
-            lent: VecDeque::new(),
-        }
+        Self { size, lent: VecDeque::new() }
     }
 
     /// A buffer of full length; what it contains is left over from earlier use.

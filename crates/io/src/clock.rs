@@ -18,9 +18,7 @@ impl Default for Clock {
 impl Clock {
     /// A clock that shows [`Instant::ZERO`] now.
     pub fn new() -> Self {
-        Self {
-            start: std::time::Instant::now(),
-        }
+        Self { start: std::time::Instant::now() }
     }
 
     /// The time since the clock was made.
@@ -34,9 +32,7 @@ impl Clock {
 ///
 /// For version components and signature times; never for intervals, since the calendar can jump.
 pub fn unix_time() -> Duration {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO)
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO)
 }
 
 #[cfg(test)]

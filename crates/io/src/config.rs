@@ -114,23 +114,15 @@ impl Surroundings {
             .chain(["HOME", "XDG_RUNTIME_DIR"])
             .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
             .collect();
-        Self {
-            variables,
-            root: PathBuf::new(),
-        }
+        Self { variables, root: PathBuf::new() }
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        self.variables
-            .get(name)
-            .map(|value| value.trim())
-            .filter(|value| !value.is_empty())
+        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
     fn absolute_variable(&self, name: &str) -> Option<&Path> {
-        self.variable(name)
-            .map(Path::new)
-            .filter(|path| path.is_absolute())
+        self.variable(name).map(Path::new).filter(|path| path.is_absolute())
     }
 
     fn real(&self, path: &Path) -> PathBuf {
@@ -141,38 +133,22 @@ impl Surroundings {
     }
 
     fn config_files(&self) -> Vec<PathBuf> {
-        let home = self
-            .absolute_variable("HOME")
-            .map(|home| home.join(".ndn/client.conf"));
-        home.into_iter()
-            .chain(SYSTEM_FILES.map(PathBuf::from))
-            .collect()
+        let home = self.absolute_variable("HOME").map(|home| home.join(".ndn/client.conf"));
+        home.into_iter().chain(SYSTEM_FILES.map(PathBuf::from)).collect()
     }
 
     fn sockets(&self) -> Vec<PathBuf> {
-        let user = self
-            .absolute_variable("XDG_RUNTIME_DIR")
-            .map(|dir| dir.join("nfd/nfd.sock"));
+        let user = self.absolute_variable("XDG_RUNTIME_DIR").map(|dir| dir.join("nfd/nfd.sock"));
         let legacy = LEGACY_SOCKETS.map(PathBuf::from);
-        std::iter::once(PathBuf::from(RUN_SOCKET))
-            .chain(user)
-            .chain(legacy)
-            .collect()
+        std::iter::once(PathBuf::from(RUN_SOCKET)).chain(user).chain(legacy).collect()
     }
 
     fn default_transport(&self) -> Setting {
         let sockets = self.sockets();
         let found = sockets.iter().find(|path| self.real(path).exists());
-        let path = found
-            .or(sockets.first())
-            .map(|path| self.real(path))
-            .unwrap_or_default();
+        let path = found.or(sockets.first()).map(|path| self.real(path)).unwrap_or_default();
         let value = format!("unix://{}", path.display());
-        let origin = if found.is_some() {
-            Origin::Found
-        } else {
-            Origin::Assumed(sockets)
-        };
+        let origin = if found.is_some() { Origin::Found } else { Origin::Assumed(sockets) };
         Setting { value, origin }
     }
 }
@@ -221,23 +197,16 @@ fn first_file(surroundings: &Surroundings) -> Result<BTreeMap<String, Setting>, 
 
 /// The file's text, or `None` if there is no such file.
 fn read_bounded(path: &Path) -> Result<Option<String>, ConfigError> {
-    let unreadable = |source| ConfigError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
     let file = match std::fs::File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
         opened => opened.map_err(unreadable)?,
     };
     let mut octets = Vec::new();
-    file.take(MAX_CONFIG_BYTES + 1)
-        .read_to_end(&mut octets)
-        .map_err(unreadable)?;
+    file.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut octets).map_err(unreadable)?;
     if octets.len() as u64 > MAX_CONFIG_BYTES {
-        return Err(ConfigError::TooLong {
-            path: path.to_owned(),
-        });
+        return Err(ConfigError::TooLong { path: path.to_owned() });
     }
     Ok(Some(String::from_utf8_lossy(&octets).into_owned()))
 }
@@ -256,17 +225,11 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Setting>, ConfigErr
             continue;
         }
         let Some((key, value)) = content.split_once('=') else {
-            return Err(ConfigError::Syntax {
-                path: path.to_owned(),
-                line,
-            });
+            return Err(ConfigError::Syntax { path: path.to_owned(), line });
         };
         if !in_section {
             let origin = Origin::File(path.to_owned(), line);
-            let setting = Setting {
-                value: value.trim().to_owned(),
-                origin,
-            };
+            let setting = Setting { value: value.trim().to_owned(), origin };
             settings.entry(key.trim().to_owned()).or_insert(setting);
         }
     }
@@ -287,10 +250,7 @@ mod tests {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let variables = [("HOME".to_owned(), "/home/me".to_owned())].into();
-            let surroundings = Surroundings {
-                variables,
-                root: dir.path().to_owned(),
-            };
+            let surroundings = Surroundings { variables, root: dir.path().to_owned() };
             Self { dir, surroundings }
         }
 
@@ -302,9 +262,7 @@ mod tests {
         }
 
         fn variable(mut self, name: &str, value: &str) -> Self {
-            self.surroundings
-                .variables
-                .insert(name.to_owned(), value.to_owned());
+            self.surroundings.variables.insert(name.to_owned(), value.to_owned());
             self
         }
 
@@ -322,10 +280,7 @@ mod tests {
             .variable("NDN_CLIENT_TRANSPORT", "udp://b:2");
         let transport = world.read().unwrap().transport;
         assert_eq!(transport.value, "udp://b:2");
-        assert_eq!(
-            transport.origin.to_string(),
-            "the environment variable NDN_CLIENT_TRANSPORT"
-        );
+        assert_eq!(transport.origin.to_string(), "the environment variable NDN_CLIENT_TRANSPORT");
     }
 
     #[test]
@@ -343,16 +298,10 @@ mod tests {
                 HOME_CONF,
                 "; comment\r\n# another\r\n\r\n transport = tcp://a:1 \r\npib=pib-sqlite3:/p\r\n",
             )
-            .file(
-                "etc/ndn/client.conf",
-                "transport=tcp://etc:1\ntpm=tpm-file:/t",
-            );
+            .file("etc/ndn/client.conf", "transport=tcp://etc:1\ntpm=tpm-file:/t");
         let config = world.read().unwrap();
         assert_eq!(config.transport.value, "tcp://a:1");
-        assert_eq!(
-            config.transport.origin.to_string(),
-            "/home/me/.ndn/client.conf, line 4"
-        );
+        assert_eq!(config.transport.origin.to_string(), "/home/me/.ndn/client.conf, line 4");
         assert_eq!(config.pib.unwrap().value, "pib-sqlite3:/p");
         assert_eq!(config.tpm, None, "only the first file counts");
     }
@@ -363,56 +312,30 @@ mod tests {
             .variable("XDG_RUNTIME_DIR", "/run/user/7")
             .file("run/user/7/nfd/nfd.sock", "");
         let transport = world.read().unwrap().transport;
-        assert!(
-            transport.value.ends_with("/run/user/7/nfd/nfd.sock"),
-            "{}",
-            transport.value
-        );
+        assert!(transport.value.ends_with("/run/user/7/nfd/nfd.sock"), "{}", transport.value);
         assert_eq!(transport.origin, Origin::Found);
     }
 
     #[test]
     fn without_a_socket_the_default_is_assumed_and_what_was_tried_is_told() {
-        let transport = World::new()
-            .variable("XDG_RUNTIME_DIR", "/x")
-            .read()
-            .unwrap()
-            .transport;
-        assert!(
-            transport.value.starts_with("unix:///"),
-            "{}",
-            transport.value
-        );
+        let transport = World::new().variable("XDG_RUNTIME_DIR", "/x").read().unwrap().transport;
+        assert!(transport.value.starts_with("unix:///"), "{}", transport.value);
         assert!(transport.value.ends_with("/run/nfd/nfd.sock"));
         let told = transport.origin.to_string();
-        assert!(
-            told.contains("/run/nfd/nfd.sock, /x/nfd/nfd.sock, /var/run/nfd"),
-            "{told}"
-        );
+        assert!(told.contains("/run/nfd/nfd.sock, /x/nfd/nfd.sock, /var/run/nfd"), "{told}");
     }
 
     #[test]
     fn an_empty_or_commented_transport_means_the_default() {
-        for text in [
-            "",
-            "transport=\n",
-            ";transport=tcp://a:1\n",
-            "[s]\ntransport=tcp://a:1\n",
-        ] {
+        for text in ["", "transport=\n", ";transport=tcp://a:1\n", "[s]\ntransport=tcp://a:1\n"] {
             let config = World::new().file(HOME_CONF, text).read().unwrap();
-            assert!(
-                matches!(config.transport.origin, Origin::Assumed(_)),
-                "{text:?}"
-            );
+            assert!(matches!(config.transport.origin, Origin::Assumed(_)), "{text:?}");
         }
     }
 
     #[test]
     fn a_malformed_line_is_named() {
-        let error = World::new()
-            .file(HOME_CONF, "pib=x\nnonsense\n")
-            .read()
-            .unwrap_err();
+        let error = World::new().file(HOME_CONF, "pib=x\nnonsense\n").read().unwrap_err();
         assert!(error.to_string().contains("client.conf, line 2"), "{error}");
     }
 
@@ -422,11 +345,7 @@ mod tests {
         let error = World::new().file(HOME_CONF, &long).read().unwrap_err();
         assert!(matches!(error, ConfigError::TooLong { .. }));
         let world = World::new().file(HOME_CONF, "");
-        fs::write(
-            world.dir.path().join(HOME_CONF),
-            [b't', b'=', 0xff, 0, 0xc3],
-        )
-        .unwrap();
+        fs::write(world.dir.path().join(HOME_CONF), [b't', b'=', 0xff, 0, 0xc3]).unwrap();
         assert!(world.read().is_ok());
     }
 
@@ -439,9 +358,7 @@ mod tests {
 
     #[test]
     fn relative_homes_are_ignored() {
-        let world = World::new()
-            .variable("HOME", "..")
-            .variable("XDG_RUNTIME_DIR", "x");
+        let world = World::new().variable("HOME", "..").variable("XDG_RUNTIME_DIR", "x");
         let Origin::Assumed(tried) = world.read().unwrap().transport.origin else {
             panic!("nothing is configured")
         };

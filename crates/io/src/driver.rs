@@ -179,9 +179,7 @@ impl Driver {
     /// What all faces, past ones included, have carried and dropped.
     pub fn totals(&self) -> Counters {
         let mut totals = self.past;
-        self.faces
-            .values()
-            .for_each(|face| totals.add(&face.counters));
+        self.faces.values().for_each(|face| totals.add(&face.counters));
         totals
     }
 
@@ -204,11 +202,7 @@ impl Driver {
             Conduit::Link { .. } => Some(self.options.backlog_octets as u64),
             Conduit::Down { .. } => None,
         };
-        Some(FaceAttributes {
-            mtu: face.mtu,
-            receive_budget,
-            upstream: face.upstream,
-        })
+        Some(FaceAttributes { mtu: face.mtu, receive_budget, upstream: face.upstream })
     }
 
     /// Every face there is, in no particular order.
@@ -235,10 +229,7 @@ impl Driver {
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> Result<Turn, DriverError> {
         self.tune();
-        let mut turn = Turn {
-            frames: self.settle(machine, on_app),
-            woken: false,
-        };
+        let mut turn = Turn { frames: self.settle(machine, on_app), woken: false };
         turn.woken = self.wait(machine.deadline())?;
         let mut ready = std::mem::take(&mut self.ready);
         for (token, writable) in ready.drain(..) {
@@ -258,19 +249,9 @@ impl Driver {
             self.flush();
             let blocked = self.faces.iter().filter(|(_, face)| face.waits_to_write());
             let faces: Vec<_> = blocked.map(|(id, _)| *id).collect();
-            let ports = self
-                .ports
-                .iter()
-                .flatten()
-                .find(|port| port.socket.is_waiting());
+            let ports = self.ports.iter().flatten().find(|port| port.socket.is_waiting());
             let fd = match (faces.first().and_then(|id| self.faces.get(id)), ports) {
-                (
-                    Some(Face {
-                        conduit: Conduit::Link { link, .. },
-                        ..
-                    }),
-                    _,
-                ) => link.fd(),
+                (Some(Face { conduit: Conduit::Link { link, .. }, .. }), _) => link.fd(),
                 (_, Some(port)) => port.socket.fd(),
                 _ => return,
             };

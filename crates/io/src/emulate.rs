@@ -193,19 +193,13 @@ impl Relay {
             buffer: vec![0; FRAME],
         };
         let stopped = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("link".into())
-            .spawn(move || {
-                while !stopped.load(Ordering::Relaxed) {
-                    ends.turn();
-                }
-                (ends.toward.count(), ends.back.count())
-            })?;
-        Ok(Self {
-            address,
-            stop,
-            thread: Some(thread),
-        })
+        let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                ends.turn();
+            }
+            (ends.toward.count(), ends.back.count())
+        })?;
+        Ok(Self { address, stop, thread: Some(thread) })
     }
 
     /// Where the near end speaks to.
@@ -220,10 +214,7 @@ impl Relay {
 
     fn join(&mut self) -> (PipeCount, PipeCount) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread
-            .take()
-            .and_then(|thread| thread.join().ok())
-            .unwrap_or_default()
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
@@ -294,19 +285,12 @@ impl Ends {
 
     fn wait(&self) {
         let now = self.now();
-        let due = [self.toward.deadline(), self.back.deadline()]
-            .into_iter()
-            .flatten()
-            .min();
+        let due = [self.toward.deadline(), self.back.deadline()].into_iter().flatten().min();
         let sleep = due.map_or(STOP_CHECK, |due| due.since(now).min(STOP_CHECK));
-        let timeout = Timespec {
-            tv_sec: sleep.as_secs() as i64,
-            tv_nsec: i64::from(sleep.subsec_nanos()),
-        };
-        let mut ready = [
-            PollFd::new(&self.near, PollFlags::IN),
-            PollFd::new(&self.far, PollFlags::IN),
-        ];
+        let timeout =
+            Timespec { tv_sec: sleep.as_secs() as i64, tv_nsec: i64::from(sleep.subsec_nanos()) };
+        let mut ready =
+            [PollFd::new(&self.near, PollFlags::IN), PollFd::new(&self.far, PollFlags::IN)];
         // A signal ends the wait early, which does no harm.
         let _ = poll(&mut ready, Some(&timeout));
     }
@@ -346,10 +330,7 @@ mod tests {
         for _ in 0..10 {
             pipe.handle(Instant::ZERO, frame(1000)).unwrap();
         }
-        assert_eq!(
-            pipe.handle(Instant::ZERO, frame(1)),
-            Err(PipeLoss::QueueFull)
-        );
+        assert_eq!(pipe.handle(Instant::ZERO, frame(1)), Err(PipeLoss::QueueFull));
         let later = Instant::from_nanos(800_000);
         assert_eq!(pipe.handle(later, frame(1000)), Ok(()));
     }
@@ -371,16 +352,10 @@ mod tests {
 
     #[test]
     fn losses_follow_the_seed_and_every_frame_is_accounted_for() {
-        let lossy = PipeProfile {
-            loss: 0.02,
-            queue_octets: 1 << 30,
-            ..profile()
-        };
+        let lossy = PipeProfile { loss: 0.02, queue_octets: 1 << 30, ..profile() };
         let run = |seed| {
             let mut pipe = Pipe::new(lossy, Rng::from_seed(seed));
-            (0..10_000)
-                .filter(|_| pipe.handle(Instant::ZERO, frame(100)).is_err())
-                .count()
+            (0..10_000).filter(|_| pipe.handle(Instant::ZERO, frame(100)).is_err()).count()
         };
         assert_eq!(run(7), run(7));
         assert!((150..250).contains(&run(7)), "{}", run(7));
@@ -390,20 +365,14 @@ mod tests {
         }
         while pipe.poll(Instant::MAX).is_some() {}
         let count = pipe.count();
-        assert_eq!(
-            count.entered,
-            count.delivered + count.lost + count.queue_full
-        );
+        assert_eq!(count.entered, count.delivered + count.lost + count.queue_full);
     }
 
     #[test]
     fn a_relay_carries_frames_both_ways() {
         let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let quick = PipeProfile {
-            bits_per_second: 0,
-            delay: Duration::from_millis(1),
-            ..profile()
-        };
+        let quick =
+            PipeProfile { bits_per_second: 0, delay: Duration::from_millis(1), ..profile() };
         let relay =
             Relay::start(far.local_addr().unwrap(), quick, quick, &Rng::from_seed(1)).unwrap();
         let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

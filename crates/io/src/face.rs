@@ -72,9 +72,7 @@ pub enum FaceError {
 }
 
 fn cause(source: &Option<io::Error>) -> String {
-    source
-        .as_ref()
-        .map_or_else(String::new, |source| format!(": {source}"))
+    source.as_ref().map_or_else(String::new, |source| format!(": {source}"))
 }
 
 fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
@@ -291,14 +289,8 @@ impl fmt::Display for FaceEvent {
         write!(f, "face {} ({uri}) ", face.0)?;
         match change {
             FaceChange::Up => f.write_str("is up"),
-            FaceChange::Down {
-                reason,
-                retry: None,
-            } => write!(f, "is closed: {reason}"),
-            FaceChange::Down {
-                reason,
-                retry: Some(after),
-            } => {
+            FaceChange::Down { reason, retry: None } => write!(f, "is closed: {reason}"),
+            FaceChange::Down { reason, retry: Some(after) } => {
                 write!(f, "is down: {reason}; next attempt in {after:?}")
             }
             FaceChange::Unreachable(why) => write!(f, "does not reach its peer: {why}"),
@@ -325,10 +317,7 @@ mod tests {
     #[test]
     fn a_missing_forwarder_is_explained() {
         let uri: FaceUri = "unix:///run/nfd/nfd.sock".parse().unwrap();
-        let error = FaceError::Connect {
-            uri,
-            source: ErrorKind::NotFound.into(),
-        };
+        let error = FaceError::Connect { uri, source: ErrorKind::NotFound.into() };
         assert!(error.to_string().contains("is a forwarder running"));
     }
 }

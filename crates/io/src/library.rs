@@ -71,9 +71,7 @@ impl Source for MemorySource {
 
     fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         let begin = usize::try_from(offset).map_err(|_| SourceError::Unreadable)?;
-        let end = begin
-            .checked_add(into.len())
-            .ok_or(SourceError::Unreadable)?;
+        let end = begin.checked_add(into.len()).ok_or(SourceError::Unreadable)?;
         into.copy_from_slice(self.0.get(begin..end).ok_or(SourceError::Unreadable)?);
         Ok(())
     }
@@ -93,18 +91,13 @@ impl FileLibrary {
     /// If it cannot be read now.
     pub fn new(path: &Path, version: Version) -> Result<Self, source::SourceError> {
         FileSource::open(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            version,
-        })
+        Ok(Self { path: path.to_owned(), version })
     }
 }
 
 impl Library for FileLibrary {
     fn open(&mut self, path: &Name) -> Option<Opened> {
-        let file = FileSource::open(&self.path)
-            .ok()
-            .filter(|_| path.is_empty())?;
+        let file = FileSource::open(&self.path).ok().filter(|_| path.is_empty())?;
         Some(opened(file, self.version))
     }
 }
@@ -121,11 +114,7 @@ impl SpoolLibrary {
     /// That input.
     pub fn new(spool: Spool, version: Version) -> Self {
         let (modified, version) = (spool.modified(), version.or(spool.version()));
-        Self {
-            spool: SharedSpool(Arc::new(Mutex::new(spool))),
-            modified,
-            version,
-        }
+        Self { spool: SharedSpool(Arc::new(Mutex::new(spool))), modified, version }
     }
 }
 
@@ -158,11 +147,7 @@ impl FolderLibrary {
     pub fn new(root: &Path, version: Version) -> Result<Self, source::SourceError> {
         let folder = Folder::open(root)?;
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        Ok(Self {
-            folder,
-            root,
-            version,
-        })
+        Ok(Self { folder, root, version })
     }
 
     /// A folder below the root, or the root; `None` if it is none.
@@ -260,9 +245,7 @@ fn opened(file: FileSource, version: Version) -> Opened {
 }
 
 fn nanos(time: SystemTime) -> u64 {
-    let since = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -278,9 +261,7 @@ pub struct Entry {
 /// Reads a listing; `None` if a name in it is not that of a file. Whoever wrote it is not trusted:
 /// no name in it leads out of a folder.
 pub fn read_listing(content: &[u8]) -> Option<Vec<Entry>> {
-    let entries = content
-        .split(|octet| *octet == 0)
-        .filter(|entry| !entry.is_empty());
+    let entries = content.split(|octet| *octet == 0).filter(|entry| !entry.is_empty());
     entries
         .map(|entry| {
             let (name, is_folder) = match entry.strip_suffix(b"/") {
@@ -288,10 +269,7 @@ pub fn read_listing(content: &[u8]) -> Option<Vec<Entry>> {
                 None => (entry, false),
             };
             file_name(&Component::generic(name))?;
-            Some(Entry {
-                name: name.to_vec(),
-                is_folder,
-            })
+            Some(Entry { name: name.to_vec(), is_folder })
         })
         .collect()
 }
@@ -328,34 +306,21 @@ mod tests {
     fn a_folder_serves_its_files_by_their_paths() {
         let (_keep, mut library) = folder();
         assert_eq!(content(&mut library.open(&name("/a")).unwrap()), b"alpha");
-        assert_eq!(
-            content(&mut library.open(&name("/inner/b")).unwrap()),
-            b"beta"
-        );
-        assert_eq!(
-            content(&mut library.open(&name("/link")).unwrap()),
-            b"alpha"
-        );
+        assert_eq!(content(&mut library.open(&name("/inner/b")).unwrap()), b"beta");
+        assert_eq!(content(&mut library.open(&name("/link")).unwrap()), b"alpha");
         assert!(library.open(&name("/c")).is_none());
     }
 
     #[test]
     fn nothing_outside_a_folder_is_served() {
         let (_keep, mut library) = folder();
-        for asked in [
-            "/leak",
-            "/8=..",
-            "/....",
-            "/%2E%2E%2Fsecret",
-            "/inner/..%2F..%2Fsecret",
-        ] {
+        for asked in ["/leak", "/8=..", "/....", "/%2E%2E%2Fsecret", "/inner/..%2F..%2Fsecret"] {
             if let Ok(asked) = asked.parse::<Name>() {
                 assert!(library.open(&asked).is_none(), "{asked}");
             }
         }
-        let up = Name::root()
-            .append(Component::generic(b".."))
-            .append(Component::generic(b"secret"));
+        let up =
+            Name::root().append(Component::generic(b"..")).append(Component::generic(b"secret"));
         assert!(library.open(&up).is_none());
     }
 
@@ -374,14 +339,7 @@ mod tests {
 
     #[test]
     fn a_listing_that_leads_out_of_a_folder_is_refused() {
-        for listing in [
-            &b"../x\0"[..],
-            b"..\0",
-            b".\0",
-            b"a/b\0",
-            b"/\0",
-            b"/etc/\0",
-        ] {
+        for listing in [&b"../x\0"[..], b"..\0", b".\0", b"a/b\0", b"/\0", b"/etc/\0"] {
             assert_eq!(read_listing(listing), None);
         }
         assert_eq!(read_listing(b""), Some(Vec::new()));
@@ -394,10 +352,7 @@ mod tests {
         fs::write(&path, "before").unwrap();
         let mut library = FileLibrary::new(&path, Version::Fixed(7)).unwrap();
         let mut first = library.open(&Name::root()).unwrap();
-        assert_eq!(
-            (content(&mut first), first.version),
-            (b"before".to_vec(), Some(7))
-        );
+        assert_eq!((content(&mut first), first.version), (b"before".to_vec(), Some(7)));
         fs::write(&path, "").unwrap();
         let read = first.source.read_at(Instant::ZERO, 0, &mut [0; 6]);
         assert_eq!(read, Err(SourceError::Changed));

@@ -87,12 +87,7 @@ impl Link for MemoryEnd {
         let count = pipe.frames.len().min(FRAMES);
         let start = intake.frames.len();
         intake.frames.extend(pipe.frames.drain(..count));
-        pipe.octets -= intake
-            .frames
-            .iter()
-            .skip(start)
-            .map(Bytes::len)
-            .sum::<usize>();
+        pipe.octets -= intake.frames.iter().skip(start).map(Bytes::len).sum::<usize>();
         self.more = !pipe.frames.is_empty();
         match pipe.closed && pipe.frames.is_empty() {
             true => Err(CloseReason::Ended),
@@ -165,17 +160,8 @@ impl MemoryListener {
         if doors.contains_key(name) {
             return Err(ErrorKind::AddrInUse.into());
         }
-        doors.insert(
-            name.to_owned(),
-            Door {
-                callers: VecDeque::new(),
-                bell: ringer,
-            },
-        );
-        Ok(Self {
-            name: name.to_owned(),
-            bell,
-        })
+        doors.insert(name.to_owned(), Door { callers: VecDeque::new(), bell: ringer });
+        Ok(Self { name: name.to_owned(), bell })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -185,19 +171,13 @@ impl MemoryListener {
     /// The next caller.
     pub(crate) fn accept(&self) -> Option<MemoryEnd> {
         silence(&self.bell);
-        lock(&DOORS)
-            .as_mut()?
-            .get_mut(&self.name)?
-            .callers
-            .pop_front()
+        lock(&DOORS).as_mut()?.get_mut(&self.name)?.callers.pop_front()
     }
 }
 
 impl Drop for MemoryListener {
     fn drop(&mut self) {
-        let door = lock(&DOORS)
-            .as_mut()
-            .and_then(|doors| doors.remove(&self.name));
+        let door = lock(&DOORS).as_mut().and_then(|doors| doors.remove(&self.name));
         drop(door);
     }
 }
@@ -246,10 +226,7 @@ mod tests {
             left.push(Bytes::from_static(&[0; 50])).unwrap();
             left.flush().unwrap();
         }
-        assert_eq!(
-            left.push(Bytes::from_static(&[0])),
-            Err(DropReason::Backlog)
-        );
+        assert_eq!(left.push(Bytes::from_static(&[0])), Err(DropReason::Backlog));
         right.receive(&mut Intake::default()).unwrap();
         assert_eq!(left.push(Bytes::from_static(&[0])), Ok(()));
     }

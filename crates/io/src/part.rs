@@ -71,22 +71,13 @@ pub struct Identity {
 impl Identity {
     /// All segments of an object.
     pub fn new(name: impl Into<String>, verification: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            verification: verification.into(),
-            first: 0,
-            last: None,
-        }
+        Self { name: name.into(), verification: verification.into(), first: 0, last: None }
     }
 
     /// Only the segments `first..=last` of it; `None`: to its end.
     #[must_use]
     pub fn range(self, first: u64, last: Option<u64>) -> Self {
-        Self {
-            first,
-            last,
-            ..self
-        }
+        Self { first, last, ..self }
     }
 
     fn is_valid(&self) -> bool {
@@ -214,11 +205,7 @@ impl PartFile {
         check_target(target, options.overwrite)?;
         let (part, journal) = (part_path(target), journal_path(target));
         let file = open_locked(&part)?;
-        let shelf = Shelf {
-            file,
-            part,
-            journal,
-        };
+        let shelf = Shelf { file, part, journal };
         let journal = match recovered(&shelf, &identity, options.existing)? {
             Some(journal) => journal,
             None => begin(&shelf, identity)?,
@@ -326,9 +313,7 @@ impl PartFile {
             self.judge(outcome)?;
         }
         match self.state {
-            State::Lost => Err(PartError::Lost {
-                path: self.shelf.part.clone(),
-            }),
+            State::Lost => Err(PartError::Lost { path: self.shelf.part.clone() }),
             State::Ahead if self.keeper.is_due() => {
                 self.keeper.begin(&self.shelf, self.journal.clone())?;
                 self.state = State::Saved;
@@ -398,28 +383,20 @@ impl PartFile {
         let kept = self.keeper.wait();
         let kept = self.judge(kept);
         if self.state == State::Lost {
-            return kept.and(Err(PartError::Lost {
-                path: self.shelf.part.clone(),
-            }));
+            return kept.and(Err(PartError::Lost { path: self.shelf.part.clone() }));
         }
         let trouble = |action| {
             let part = &self.shelf.part;
             move |error| failed(action, part, error)
         };
-        self.shelf
-            .file
-            .set_len(bytes)
-            .map_err(trouble("set the length of"))?;
+        self.shelf.file.set_len(bytes).map_err(trouble("set the length of"))?;
         if self.options.sync {
             self.shelf.file.sync_all().map_err(trouble("write"))?;
         }
         self.name_it()?;
         self.state = State::Closed;
         let _ = fs::remove_file(&self.shelf.journal);
-        Ok(Finished {
-            path: self.target.clone(),
-            bytes,
-        })
+        Ok(Finished { path: self.target.clone(), bytes })
     }
 
     /// The length of the file, if all of it is there.
@@ -432,20 +409,11 @@ impl PartFile {
         };
         let gaps: Vec<_> = received.missing(first, last).collect();
         if let Some(gap) = gaps.first() {
-            let missing = gaps
-                .iter()
-                .map(|gap| (gap.end() - gap.start()).saturating_add(1));
+            let missing = gaps.iter().map(|gap| (gap.end() - gap.start()).saturating_add(1));
             let missing = missing.fold(0, u64::saturating_add);
-            return Err(PartError::Incomplete {
-                missing,
-                first: *gap.start(),
-            });
+            return Err(PartError::Incomplete { missing, first: *gap.start() });
         }
-        let tail = self
-            .journal
-            .tail
-            .filter(|&(tail, _)| tail == last)
-            .map(|(_, bytes)| bytes);
+        let tail = self.journal.tail.filter(|&(tail, _)| tail == last).map(|(_, bytes)| bytes);
         let bytes = tail.or(self.journal.segment_size).unwrap_or(0);
         let offset = self.journal.extent(last, bytes);
         Ok(offset.ok_or(PartError::TooFar { segment: last })? + bytes)
@@ -459,17 +427,12 @@ impl PartFile {
         };
         match renamed {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(PartError::TargetExists {
-                    path: self.target.clone(),
-                })
+                Err(PartError::TargetExists { path: self.target.clone() })
             }
             renamed => renamed.map_err(|error| failed("create", &self.target, error)),
         }?;
         if self.options.sync {
-            let folder = self
-                .target
-                .parent()
-                .filter(|parent| !parent.as_os_str().is_empty());
+            let folder = self.target.parent().filter(|parent| !parent.as_os_str().is_empty());
             let folder = File::open(folder.unwrap_or(Path::new(".")));
             let _ = folder.and_then(|folder| folder.sync_all());
         }
@@ -487,11 +450,7 @@ impl Drop for PartFile {
 
 impl State {
     fn ahead(self) -> Self {
-        if self == Self::Saved {
-            Self::Ahead
-        } else {
-            self
-        }
+        if self == Self::Saved { Self::Ahead } else { self }
     }
 }
 
@@ -504,10 +463,7 @@ pub fn discard(target: &Path) -> Result<(), PartError> {
     let (part, journal) = (part_path(target), journal_path(target));
     if part.symlink_metadata().is_ok() {
         let file = open_locked(&part)?;
-        let length = file
-            .metadata()
-            .map_err(|error| failed("read", &part, error))?
-            .len();
+        let length = file.metadata().map_err(|error| failed("read", &part, error))?.len();
         if length > 0 && !journal::is_ours(&journal) {
             return Err(PartError::Foreign { path: part });
         }

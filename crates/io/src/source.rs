@@ -76,28 +76,17 @@ impl FileSource {
     /// [`SourceError::NotAFile`], [`SourceError::Io`].
     pub fn open(path: &Path) -> Result<Self, SourceError> {
         let opened = open_options().open(path);
-        Self::new(
-            path.to_owned(),
-            opened.map_err(|error| failed("open", path, error))?,
-        )
+        Self::new(path.to_owned(), opened.map_err(|error| failed("open", path, error))?)
     }
 
     /// `file` must be what is at `path`.
     fn new(path: PathBuf, file: File) -> Result<Self, SourceError> {
-        let metadata = file
-            .metadata()
-            .map_err(|error| failed("read", &path, error))?;
+        let metadata = file.metadata().map_err(|error| failed("read", &path, error))?;
         if !metadata.is_file() {
             return Err(SourceError::NotAFile { path });
         }
         let opened = Looks::from(&metadata);
-        Ok(Self {
-            path,
-            file,
-            opened,
-            checked: None,
-            change: None,
-        })
+        Ok(Self { path, file, opened, checked: None, change: None })
     }
 
     /// The file's path, as given.
@@ -119,11 +108,7 @@ impl FileSource {
     pub fn modified(&self) -> SystemTime {
         let (seconds, nanos) = self.opened.modified;
         let since = Duration::new(seconds.unsigned_abs(), u32::try_from(nanos).unwrap_or(0));
-        let whole = if seconds < 0 {
-            None
-        } else {
-            SystemTime::UNIX_EPOCH.checked_add(since)
-        };
+        let whole = if seconds < 0 { None } else { SystemTime::UNIX_EPOCH.checked_add(since) };
         whole.unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
@@ -155,10 +140,7 @@ impl FileSource {
             }
             read => read.map_err(|error| failed("read", &self.path, error))?,
         }
-        if self
-            .checked
-            .is_some_and(|checked| now.since(checked) < CHECK_INTERVAL)
-        {
+        if self.checked.is_some_and(|checked| now.since(checked) < CHECK_INTERVAL) {
             return Ok(());
         }
         self.checked = Some(now);
@@ -173,14 +155,8 @@ impl FileSource {
         if let Some(how) = self.change {
             return Err(self.changed(how));
         }
-        let own = self
-            .file
-            .metadata()
-            .map_err(|error| failed("read", &self.path, error))?;
-        let change = self
-            .opened
-            .change(Looks::from(&own))
-            .or_else(|| self.name_change());
+        let own = self.file.metadata().map_err(|error| failed("read", &self.path, error))?;
+        let change = self.opened.change(Looks::from(&own)).or_else(|| self.name_change());
         change.map_or(Ok(()), |how| Err(self.changed(how)))
     }
 
@@ -195,10 +171,7 @@ impl FileSource {
 
     fn changed(&mut self, how: Change) -> SourceError {
         self.change = Some(how);
-        SourceError::Changed {
-            path: self.path.clone(),
-            how,
-        }
+        SourceError::Changed { path: self.path.clone(), how }
     }
 }
 
@@ -215,27 +188,19 @@ impl Source for FileSource {
 /// Opens for reading and does not wait for the other end of a pipe.
 fn open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     options
 }
 
 fn version_of(time: SystemTime) -> u64 {
-    let since = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn within(offset: u64, into: &[u8], length: u64) -> Result<(), SourceError> {
     let end = offset.saturating_add(into.len() as u64);
     if end > length {
-        return Err(SourceError::OutOfRange {
-            offset,
-            end,
-            length,
-        });
+        return Err(SourceError::OutOfRange { offset, end, length });
     }
     Ok(())
 }
@@ -254,9 +219,7 @@ mod tests {
 
     impl Place {
         fn with(content: &str) -> (Self, FileSource) {
-            let place = Self {
-                folder: tempfile::tempdir().unwrap(),
-            };
+            let place = Self { folder: tempfile::tempdir().unwrap() };
             fs::write(place.path("f"), content).unwrap();
             let source = FileSource::open(&place.path("f")).unwrap();
             (place, source)
@@ -283,30 +246,16 @@ mod tests {
         source.read_at(NOW, 10, &mut []).unwrap();
         for offset in [7, 10, u64::MAX - 1, u64::MAX] {
             let error = source.read_at(NOW, offset, &mut into).unwrap_err();
-            assert!(
-                matches!(error, SourceError::OutOfRange { length: 10, .. }),
-                "{error}"
-            );
+            assert!(matches!(error, SourceError::OutOfRange { length: 10, .. }), "{error}");
         }
     }
 
     #[test]
     fn a_file_cut_short_is_noticed_by_the_read_itself_and_stays_changed() {
         let (place, mut source) = Place::with("0123456789");
-        fs::OpenOptions::new()
-            .write(true)
-            .open(place.path("f"))
-            .unwrap()
-            .set_len(5)
-            .unwrap();
-        assert_eq!(
-            how(source.read_at(NOW, 4, &mut [0; 4])),
-            Some(Change::Shorter)
-        );
-        assert_eq!(
-            how(source.read_at(NOW, 0, &mut [0; 1])),
-            Some(Change::Shorter)
-        );
+        fs::OpenOptions::new().write(true).open(place.path("f")).unwrap().set_len(5).unwrap();
+        assert_eq!(how(source.read_at(NOW, 4, &mut [0; 4])), Some(Change::Shorter));
+        assert_eq!(how(source.read_at(NOW, 0, &mut [0; 1])), Some(Change::Shorter));
     }
 
     #[test]
@@ -315,20 +264,15 @@ mod tests {
         let acts: [(Act, Change); 4] = [
             (
                 |place| {
-                    let mut file = fs::OpenOptions::new()
-                        .append(true)
-                        .open(place.path("f"))
-                        .unwrap();
+                    let mut file =
+                        fs::OpenOptions::new().append(true).open(place.path("f")).unwrap();
                     file.write_all(b"more").unwrap();
                 },
                 Change::Longer,
             ),
             (
                 |place| {
-                    let file = fs::OpenOptions::new()
-                        .write(true)
-                        .open(place.path("f"))
-                        .unwrap();
+                    let file = fs::OpenOptions::new().write(true).open(place.path("f")).unwrap();
                     file.write_all_at(b"X", 0).unwrap();
                     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
                 },
@@ -341,10 +285,7 @@ mod tests {
                 },
                 Change::Replaced,
             ),
-            (
-                |place| fs::remove_file(place.path("f")).unwrap(),
-                Change::Removed,
-            ),
+            (|place| fs::remove_file(place.path("f")).unwrap(), Change::Removed),
         ];
         for (act, expected) in acts {
             let (place, mut source) = Place::with("0123456789");
@@ -377,34 +318,20 @@ mod tests {
             let error = FileSource::open(&path).unwrap_err();
             assert!(matches!(error, SourceError::NotAFile { .. }), "{error}");
         }
-        let error = FileSource::open(&place.path("none"))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("cannot open") && error.contains("none"),
-            "{error}"
-        );
+        let error = FileSource::open(&place.path("none")).unwrap_err().to_string();
+        assert!(error.contains("cannot open") && error.contains("none"), "{error}");
     }
 
     #[test]
     fn the_version_is_the_files_time() {
         let (place, _) = Place::with("");
-        let file = fs::OpenOptions::new()
-            .write(true)
-            .open(place.path("f"))
-            .unwrap();
+        let file = fs::OpenOptions::new().write(true).open(place.path("f")).unwrap();
         for (time, version) in [
-            (
-                SystemTime::UNIX_EPOCH + Duration::from_micros(1_234_567),
-                1_234_567,
-            ),
+            (SystemTime::UNIX_EPOCH + Duration::from_micros(1_234_567), 1_234_567),
             (SystemTime::UNIX_EPOCH - Duration::from_millis(1500), 0),
         ] {
             file.set_modified(time).unwrap();
-            assert_eq!(
-                FileSource::open(&place.path("f")).unwrap().version(),
-                version
-            );
+            assert_eq!(FileSource::open(&place.path("f")).unwrap().version(), version);
         }
     }
 }

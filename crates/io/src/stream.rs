@@ -32,13 +32,7 @@ impl Stream {
     /// wait for a slow peer.
     pub(crate) fn new(socket: Socket, connecting: bool, waiting_limit: usize) -> Self {
         let backlog = Backlog::new(waiting_limit);
-        Self {
-            socket,
-            connecting,
-            tail: Vec::new(),
-            backlog,
-            broken: None,
-        }
+        Self { socket, connecting, tail: Vec::new(), backlog, broken: None }
     }
 
     fn read(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
@@ -48,10 +42,7 @@ impl Stream {
             }
             let old = self.tail.len();
             let Some((start, room)) = intake.buffer.split_at_mut_checked(old) else {
-                return Err(CloseReason::TooLong {
-                    length: old,
-                    limit: LARGEST_FRAME_RECEIVED,
-                });
+                return Err(CloseReason::TooLong { length: old, limit: LARGEST_FRAME_RECEIVED });
             };
             start.copy_from_slice(&self.tail);
             let read =
@@ -79,8 +70,7 @@ impl Stream {
         let complete = intake.ends.last().copied().unwrap_or(0);
         self.tail.clear();
         if result.is_ok() {
-            self.tail
-                .extend_from_slice(octets.get(complete..).unwrap_or_default());
+            self.tail.extend_from_slice(octets.get(complete..).unwrap_or_default());
         }
         // A well filled buffer is given away, one with little in it is copied from, so that a frame
         // kept for long does not pin a large buffer.
@@ -121,11 +111,7 @@ impl Link for Stream {
     fn push(&mut self, frame: Bytes) -> Result<(), DropReason> {
         self.backlog.push(frame)?;
         if self.backlog.is_large() {
-            self.broken = self
-                .backlog
-                .write_to(&self.socket)
-                .err()
-                .map(CloseReason::from);
+            self.broken = self.backlog.write_to(&self.socket).err().map(CloseReason::from);
         }
         Ok(())
     }
@@ -161,16 +147,13 @@ fn frame_length(octets: &[u8]) -> Result<Option<usize>, CloseReason> {
         return Ok(None);
     };
     if ![typ::INTEREST, typ::DATA, typ::LP_PACKET].contains(&u64::from(first)) {
-        return Err(CloseReason::Garbage(format!(
-            "it begins with 0x{first:02x}"
-        )));
+        return Err(CloseReason::Garbage(format!("it begins with 0x{first:02x}")));
     }
     match tlv::frame_len(octets) {
         Err(error) => Err(CloseReason::Garbage(error.to_string())),
-        Ok(Some(length)) if length > LARGEST_FRAME_RECEIVED => Err(CloseReason::TooLong {
-            length,
-            limit: LARGEST_FRAME_RECEIVED,
-        }),
+        Ok(Some(length)) if length > LARGEST_FRAME_RECEIVED => {
+            Err(CloseReason::TooLong { length, limit: LARGEST_FRAME_RECEIVED })
+        }
         Ok(length) => Ok(length),
     }
 }
@@ -199,11 +182,7 @@ pub(crate) fn is_connected(socket: &Socket) -> io::Result<bool> {
 
 /// Waits until the descriptor is readable, or writable if `write`, or the time is over (`false`).
 pub(crate) fn wait(fd: BorrowedFd<'_>, write: bool, timeout: Duration) -> io::Result<bool> {
-    let flags = if write {
-        PollFlags::IN | PollFlags::OUT
-    } else {
-        PollFlags::IN
-    };
+    let flags = if write { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
     let timeout = timeout.try_into().map_err(|_| ErrorKind::InvalidInput)?;
     match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)) {
         Ok(ready) => Ok(ready > 0),
@@ -237,10 +216,7 @@ mod tests {
 
     #[test]
     fn frames_are_found_however_the_stream_is_cut() {
-        let wire: Vec<u8> = [0, 1, 252, 253, 8_790]
-            .into_iter()
-            .flat_map(frame)
-            .collect();
+        let wire: Vec<u8> = [0, 1, 252, 253, 8_790].into_iter().flat_map(frame).collect();
         for cut in [1, 2, 3, 7, 256, 1_000, wire.len()] {
             let (mut stream, mut peer) = pair(1 << 20);
             let mut intake = Intake::default();
@@ -257,9 +233,7 @@ mod tests {
     #[test]
     fn a_full_buffer_is_handed_out_without_losing_the_frame_that_it_cuts() {
         let (mut stream, mut peer) = pair(1 << 20);
-        socket2::SockRef::from(&peer)
-            .set_send_buffer_size(4 << 20)
-            .unwrap();
+        socket2::SockRef::from(&peer).set_send_buffer_size(4 << 20).unwrap();
         let wire = frame(8_000).repeat(100);
         let sender = std::thread::spawn(move || peer.write_all(&wire).map(|()| peer));
         let mut intake = Intake::default();
@@ -275,8 +249,7 @@ mod tests {
     #[test]
     fn what_came_before_garbage_is_delivered_and_garbage_ends_the_face() {
         let (mut stream, mut peer) = pair(1 << 20);
-        peer.write_all(&[frame(5), b"GET / HTTP/1.1".to_vec()].concat())
-            .unwrap();
+        peer.write_all(&[frame(5), b"GET / HTTP/1.1".to_vec()].concat()).unwrap();
         let mut intake = Intake::default();
         let error = stream.receive(&mut intake).unwrap_err();
         assert_eq!(lengths(&intake), [7]);
@@ -285,11 +258,9 @@ mod tests {
 
     #[test]
     fn a_frame_announced_too_long_ends_the_face_before_it_arrives() {
-        for header in [
-            &[6, 253, 0x27, 0x00][..],
-            &[6, 254, 1, 0, 0, 0],
-            &[6, 255, 255, 0, 0, 0, 0, 0, 0, 0],
-        ] {
+        for header in
+            [&[6, 253, 0x27, 0x00][..], &[6, 254, 1, 0, 0, 0], &[6, 255, 255, 0, 0, 0, 0, 0, 0, 0]]
+        {
             let (mut stream, mut peer) = pair(1 << 20);
             peer.write_all(header).unwrap();
             let error = stream.receive(&mut Intake::default()).unwrap_err();

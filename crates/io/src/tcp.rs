@@ -10,11 +10,7 @@ const QUEUE: i32 = 256;
 
 /// Starts connecting, without waiting.
 pub(crate) fn dial(remote: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(
-        Domain::for_address(remote),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
+    let socket = Socket::new(Domain::for_address(remote), Type::STREAM, Some(Protocol::TCP))?;
     tune(&socket)?;
     stream::dial(&socket, &SockAddr::from(remote))?;
     Ok(socket)
@@ -22,11 +18,7 @@ pub(crate) fn dial(remote: SocketAddr) -> io::Result<Socket> {
 
 /// A socket that peers connect to.
 pub(crate) fn listen(local: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(
-        Domain::for_address(local),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
+    let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
     // Otherwise a server could not be started again for a minute after it ended.
     socket.set_reuse_address(true)?;
     socket.bind(&local.into())?;

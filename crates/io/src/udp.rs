@@ -40,10 +40,9 @@ impl Chunk {
     /// Hands out the datagrams; they share the chunk's memory.
     pub(crate) fn datagrams(&self) -> impl Iterator<Item = Bytes> + '_ {
         let stride = self.stride.max(1);
-        (0..self.octets.len()).step_by(stride).map(move |start| {
-            self.octets
-                .slice(start..self.octets.len().min(start + stride))
-        })
+        (0..self.octets.len())
+            .step_by(stride)
+            .map(move |start| self.octets.slice(start..self.octets.len().min(start + stride)))
     }
 
     /// The first octet, if there is any.
@@ -67,10 +66,7 @@ pub(crate) struct ReceiveBuffers {
 impl ReceiveBuffers {
     pub(crate) fn new() -> Self {
         let current = std::array::from_fn(|_| BytesMut::new());
-        Self {
-            current,
-            pool: Buffers::new(RECEIVE_OCTETS),
-        }
+        Self { current, pool: Buffers::new(RECEIVE_OCTETS) }
     }
 
     /// Makes every buffer full length.
@@ -146,13 +142,7 @@ impl UdpPort {
         // The system grants what it pleases: it is read back where it counts.
         let _ = options.set_recv_buffer_size(buffer);
         let _ = options.set_send_buffer_size(buffer);
-        Ok(Self {
-            socket,
-            state,
-            waiting: VecDeque::new(),
-            waiting_octets: 0,
-            waiting_limit,
-        })
+        Ok(Self { socket, state, waiting: VecDeque::new(), waiting_octets: 0, waiting_limit })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -166,18 +156,13 @@ impl UdpPort {
     /// Octets of datagrams that surely fit in the receive buffer. The kernel counts its own
     /// bookkeeping too, up to as much again as the datagrams.
     pub(crate) fn receive_budget(&self) -> Option<u64> {
-        let granted = socket2::SockRef::from(&self.socket)
-            .recv_buffer_size()
-            .ok()?;
+        let granted = socket2::SockRef::from(&self.socket).recv_buffer_size().ok()?;
         Some(granted as u64 / 2)
     }
 
     /// How far datagrams of up to `datagram` octets may be joined now.
     pub(crate) fn bounds(&self, datagram: usize) -> Bounds {
-        Bounds {
-            segments: self.state.max_gso_segments().max(1),
-            datagram,
-        }
+        Bounds { segments: self.state.max_gso_segments().max(1), datagram }
     }
 
     /// Some batches wait for the socket to take them.
@@ -196,24 +181,13 @@ impl UdpPort {
         let mut error = Ok(());
         for _ in 0..STALE_ERRORS {
             buffers.fill();
-            let mut slices = buffers
-                .current
-                .each_mut()
-                .map(|buffer| IoSliceMut::new(buffer));
-            match self
-                .state
-                .recv(UdpSockRef::from(&self.socket), &mut slices, &mut meta)
-            {
+            let mut slices = buffers.current.each_mut().map(|buffer| IoSliceMut::new(buffer));
+            match self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut meta) {
                 Ok(received) => {
                     for (index, meta) in meta.iter().enumerate().take(received) {
                         let (remote, local, stride) = (meta.addr, meta.dst_ip, meta.stride);
                         let octets = buffers.octets(index, meta.len);
-                        deliver(Chunk {
-                            remote,
-                            local,
-                            octets,
-                            stride,
-                        });
+                        deliver(Chunk { remote, local, octets, stride });
                     }
                     return error;
                 }
@@ -237,10 +211,7 @@ impl UdpPort {
 
     fn wait(&mut self, route: Route, batch: Batch) -> (Sent, Option<Vec<u8>>) {
         if self.waiting_octets + batch.octets().len() > self.waiting_limit {
-            let sent = Sent {
-                backlog: batch.count(),
-                ..Sent::default()
-            };
+            let sent = Sent { backlog: batch.count(), ..Sent::default() };
             return (sent, Some(batch.into_octets()));
         }
         self.waiting_octets += batch.octets().len();
@@ -299,9 +270,7 @@ impl UdpPort {
         };
         let mut last = Ok(());
         for _ in 0..STALE_ERRORS {
-            last = self
-                .state
-                .try_send(UdpSockRef::from(&self.socket), &transmit);
+            last = self.state.try_send(UdpSockRef::from(&self.socket), &transmit);
             match &last {
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 _ => break,
@@ -366,9 +335,7 @@ pub(crate) fn path_datagram(remote: SocketAddr) -> io::Result<usize> {
         SocketAddr::V4(_) => (sockopt::ip_mtu(&probe)?, 28),
         SocketAddr::V6(_) => (sockopt::ipv6_mtu(&probe)?, 48),
     };
-    Ok((mtu as usize)
-        .saturating_sub(headers)
-        .clamp(512, batch::BATCH_OCTETS))
+    Ok((mtu as usize).saturating_sub(headers).clamp(512, batch::BATCH_OCTETS))
 }
 
 #[cfg(test)]
@@ -379,14 +346,7 @@ mod tests {
         let listener = UdpPort::bind("127.0.0.1:0".parse().unwrap(), 4 << 20, 1 << 20).unwrap();
         let remote = listener.local_address().unwrap();
         let dialer = UdpPort::connect(remote, 4 << 20, 1 << 20).unwrap();
-        (
-            dialer,
-            listener,
-            Route {
-                remote,
-                local: None,
-            },
-        )
+        (dialer, listener, Route { remote, local: None })
     }
 
     fn receive_all(port: &UdpPort) -> Vec<Bytes> {
@@ -416,20 +376,12 @@ mod tests {
         assert_eq!(dialer.send(route, batch).0, Sent::default());
         let frames = receive_all(&listener);
         assert_eq!(frames.iter().map(Bytes::len).collect::<Vec<_>>(), lengths);
-        assert!(
-            frames
-                .iter()
-                .enumerate()
-                .all(|(i, f)| f.iter().all(|o| *o == i as u8))
-        );
+        assert!(frames.iter().enumerate().all(|(i, f)| f.iter().all(|o| *o == i as u8)));
     }
 
     #[test]
     fn loopback_carries_the_longest_datagram() {
-        assert_eq!(
-            path_datagram("127.0.0.1:9".parse().unwrap()).unwrap(),
-            batch::BATCH_OCTETS
-        );
+        assert_eq!(path_datagram("127.0.0.1:9".parse().unwrap()).unwrap(), batch::BATCH_OCTETS);
     }
 
     #[test]
@@ -442,10 +394,7 @@ mod tests {
         }
         let again = UdpPort::bind(route.remote, 1 << 20, 1 << 20).unwrap();
         let _ = receive_all(&dialer);
-        assert_eq!(
-            dialer.send(route, Batch::single(b"back")).0,
-            Sent::default()
-        );
+        assert_eq!(dialer.send(route, Batch::single(b"back")).0, Sent::default());
         assert_eq!(receive_all(&again), [Bytes::from_static(b"back")]);
     }
 

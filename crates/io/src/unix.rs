@@ -41,11 +41,7 @@ impl UnixListener {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&address)?;
         let identity = identity(path)?;
-        let listener = Self {
-            socket,
-            path: path.to_owned(),
-            identity,
-        };
+        let listener = Self { socket, path: path.to_owned(), identity };
         listener.socket.listen(QUEUE)?;
         listener.socket.set_nonblocking(true)?;
         Ok(listener)
@@ -104,16 +100,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nfd.sock");
         let _first = UnixListener::bind(&path).unwrap();
-        assert_eq!(
-            UnixListener::bind(&path).unwrap_err().kind(),
-            ErrorKind::AddrInUse
-        );
+        assert_eq!(UnixListener::bind(&path).unwrap_err().kind(), ErrorKind::AddrInUse);
         let file = folder.path().join("file");
         fs::write(&file, "precious").unwrap();
-        assert_eq!(
-            UnixListener::bind(&file).unwrap_err().kind(),
-            ErrorKind::AddrInUse
-        );
+        assert_eq!(UnixListener::bind(&file).unwrap_err().kind(), ErrorKind::AddrInUse);
         assert_eq!(fs::read(&file).unwrap(), b"precious");
     }
 

@@ -38,12 +38,7 @@ impl Alarm {
         let (stream, writer) = UnixStream::pair()?;
         stream.set_nonblocking(true)?;
         writer.set_nonblocking(true)?;
-        Ok(Self {
-            stream,
-            waker: Waker {
-                stream: Arc::new(writer),
-            },
-        })
+        Ok(Self { stream, waker: Waker { stream: Arc::new(writer) } })
     }
 
     pub(crate) fn waker(&self) -> Waker {

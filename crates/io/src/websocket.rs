@@ -169,10 +169,9 @@ fn reason(error: Error) -> CloseReason {
         | Error::AlreadyClosed
         | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => CloseReason::Ended,
         Error::Io(error) => error.into(),
-        Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => CloseReason::TooLong {
-            length: size,
-            limit: max_size,
-        },
+        Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
+            CloseReason::TooLong { length: size, limit: max_size }
+        }
         Error::Http(answer) => {
             CloseReason::WebSocket(format!("the server answered {}", answer.status()))
         }

@@ -15,9 +15,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixture")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixture").join(name)
 }
 
 fn store() -> (TempDir, KeyStore) {
@@ -39,28 +37,20 @@ fn accepts(key: PublicKey, signer: &dyn Signer) -> bool {
 }
 
 fn uris(entries: &[KeyEntry]) -> Vec<String> {
-    entries
-        .iter()
-        .map(|entry| entry.identity().to_string())
-        .collect()
+    entries.iter().map(|entry| entry.identity().to_string()).collect()
 }
 
 #[test]
 fn a_new_key_signs_and_its_certificate_verifies() {
     let (_folder, store) = store();
-    for (typ, identity) in [
-        (KeyType::Ecdsa, "/alice"),
-        (KeyType::Ed25519, "/bob/home"),
-        (KeyType::Hmac, "/"),
-    ] {
+    for (typ, identity) in
+        [(KeyType::Ecdsa, "/alice"), (KeyType::Ed25519, "/bob/home"), (KeyType::Hmac, "/")]
+    {
         let entry = store.generate(&name(identity), typ).unwrap();
         assert_eq!(entry.identity(), name(identity));
         let signer = store.signer(identity).unwrap();
         assert_eq!(Some(signer.signature_type()), entry.signature_type);
-        assert_eq!(
-            signer.key_locator(),
-            Some(KeyLocator::Name(entry.name.value()))
-        );
+        assert_eq!(signer.key_locator(), Some(KeyLocator::Name(entry.name.value())));
         assert!(accepts(store.public_key(identity, None).unwrap(), &*signer));
         let by_key = store.signer(&entry.name.to_string()).unwrap();
         assert_eq!(signed(&*by_key), signed(&*signer));
@@ -69,28 +59,16 @@ fn a_new_key_signs_and_its_certificate_verifies() {
             assert_eq!(signed(&*by_certificate), signed(&*signer));
         }
     }
-    assert_eq!(
-        uris(&store.list().unwrap()),
-        ["/", "/bob/home", "/alice"],
-        "canonical order"
-    );
+    assert_eq!(uris(&store.list().unwrap()), ["/", "/bob/home", "/alice"], "canonical order");
 }
 
 #[test]
 fn keys_are_readable_by_their_owner_only() {
     let (_folder, store) = store();
     let entry = store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
-    let Origin::Store(path) = &entry.origin else {
-        panic!("kept elsewhere: {entry:?}")
-    };
-    assert_eq!(
-        fs::metadata(path).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-    assert_eq!(
-        fs::metadata(store.folder()).unwrap().permissions().mode() & 0o777,
-        0o700
-    );
+    let Origin::Store(path) = &entry.origin else { panic!("kept elsewhere: {entry:?}") };
+    assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(store.folder()).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
@@ -105,15 +83,7 @@ fn the_newest_key_of_an_identity_is_its_default() {
     };
     assert_eq!(locator("/alice"), second.name.value()[..]);
     assert_eq!(locator(&first.name.to_string()), first.name.value()[..]);
-    assert_eq!(
-        store
-            .list()
-            .unwrap()
-            .iter()
-            .filter(|entry| entry.is_default)
-            .count(),
-        1
-    );
+    assert_eq!(store.list().unwrap().iter().filter(|entry| entry.is_default).count(), 1);
 }
 
 #[test]
@@ -133,26 +103,17 @@ fn exports_come_back_as_the_same_key() {
         let (_folder, two) = store();
         let bag = one.export_safe_bag(identity, "secret").unwrap();
         let read = two.import(bag.as_bytes(), None, Some("secret")).unwrap();
-        assert_eq!(
-            (&read.name, &read.certificate),
-            (&entry.name, &entry.certificate)
-        );
+        assert_eq!((&read.name, &read.certificate), (&entry.name, &entry.certificate));
         assert!(accepts(key(), &*two.signer(identity).unwrap()));
-        let again = two
-            .import(bag.as_bytes(), None, Some("secret"))
-            .unwrap_err();
+        let again = two.import(bag.as_bytes(), None, Some("secret")).unwrap_err();
         assert!(matches!(again, KeyStoreError::Exists(_)), "{again}");
 
         for password in [None, Some("secret")] {
             let (_folder, two) = store();
             let pem = one.export_pem(identity, password).unwrap();
             let nameless = two.import(pem.as_bytes(), None, password).unwrap_err();
-            assert!(
-                matches!(nameless, KeyStoreError::IdentityNeeded),
-                "{nameless}"
-            );
-            two.import(pem.as_bytes(), Some(&name("/new")), password)
-                .unwrap();
+            assert!(matches!(nameless, KeyStoreError::IdentityNeeded), "{nameless}");
+            two.import(pem.as_bytes(), Some(&name("/new")), password).unwrap();
             assert!(accepts(key(), &*two.signer("/new").unwrap()));
         }
     }
@@ -167,8 +128,7 @@ fn a_shared_secret_travels_as_pem_only() {
     assert!(one.export_certificate("/alice").is_err());
     let (_folder, two) = store();
     let pem = one.export_pem("/alice", None).unwrap();
-    two.import(pem.as_bytes(), Some(&name("/alice")), None)
-        .unwrap();
+    two.import(pem.as_bytes(), Some(&name("/alice")), None).unwrap();
     let key = one.public_key("/alice", None).unwrap();
     assert!(accepts(key, &*two.signer("/alice").unwrap()));
 }
@@ -192,13 +152,8 @@ fn every_form_of_a_public_key_file_is_recognised() {
     for (file, octets) in forms {
         let path = folder.path().join(file);
         fs::write(&path, octets).unwrap();
-        assert!(
-            accepts(load_public_key(&path, Some("secret")).unwrap(), &*signer),
-            "{file}"
-        );
-        let by_path = store
-            .public_key(path.to_str().unwrap(), Some("secret"))
-            .unwrap();
+        assert!(accepts(load_public_key(&path, Some("secret")).unwrap(), &*signer), "{file}");
+        let by_path = store.public_key(path.to_str().unwrap(), Some("secret")).unwrap();
         assert!(accepts(by_path, &*signer), "{file}");
     }
     for file in ["key.safebag", "key.pem"] {
@@ -207,9 +162,7 @@ fn every_form_of_a_public_key_file_is_recognised() {
         assert!(matches!(locked, KeyStoreError::PasswordNeeded), "{locked}");
         let wrong = load_public_key(&path, Some("wrong")).unwrap_err();
         assert!(matches!(wrong, KeyStoreError::WrongPassword), "{wrong}");
-        let signer = store
-            .signer_with_password(path.to_str().unwrap(), Some("secret"))
-            .unwrap();
+        let signer = store.signer_with_password(path.to_str().unwrap(), Some("secret")).unwrap();
         assert!(accepts(store.public_key("/alice", None).unwrap(), &*signer));
     }
     let public = folder.path().join("text.ndncert");
@@ -220,9 +173,7 @@ fn every_form_of_a_public_key_file_is_recognised() {
 #[test]
 fn a_nameless_key_file_signs_with_its_digest_as_locator() {
     let (_folder, store) = store();
-    let signer = store
-        .signer(fixture("key/ed25519.pem").to_str().unwrap())
-        .unwrap();
+    let signer = store.signer(fixture("key/ed25519.pem").to_str().unwrap()).unwrap();
     assert!(matches!(signer.key_locator(), Some(KeyLocator::Digest(digest)) if digest.len() == 32));
     let key = load_public_key(&fixture("key/ed25519.pem"), None).unwrap();
     assert!(accepts(key, &*signer));
@@ -232,10 +183,7 @@ fn a_nameless_key_file_signs_with_its_digest_as_locator() {
 fn what_is_wrong_is_said() {
     let (folder, store) = store();
     let error = store.signer("/nobody").err().unwrap().to_string();
-    assert!(
-        error.contains("/nobody") && error.contains("recoup key new"),
-        "{error}"
-    );
+    assert!(error.contains("/nobody") && error.contains("recoup key new"), "{error}");
     store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
     store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
     let error = store.signer("/nobody").err().unwrap().to_string();
@@ -249,18 +197,14 @@ fn what_is_wrong_is_said() {
     assert!(load_public_key(&folder.path().join("missing"), None).is_err());
     fs::write(store.folder().join("broken.pem"), "junk").unwrap();
     let error = store.list().unwrap_err().to_string();
-    assert!(
-        error.contains("broken.pem") && error.contains("move it away"),
-        "{error}"
-    );
+    assert!(error.contains("broken.pem") && error.contains("move it away"), "{error}");
 }
 
 #[test]
 fn safe_bags_of_ndnsec_are_read() {
-    for (identity, typ) in [
-        ("alice", SignatureType::Sha256WithEcdsa),
-        ("rsa", SignatureType::Sha256WithRsa),
-    ] {
+    for (identity, typ) in
+        [("alice", SignatureType::Sha256WithEcdsa), ("rsa", SignatureType::Sha256WithRsa)]
+    {
         let (_folder, store) = store();
         let bag = fs::read(fixture(&format!("ndn-cxx/{identity}.safebag"))).unwrap();
         let wrong = store.import(&bag, None, Some("wrong")).unwrap_err();
@@ -273,22 +217,10 @@ fn safe_bags_of_ndnsec_are_read() {
         let signer = store.signer(&format!("/fixture/{identity}")).unwrap();
         assert!(accepts(key(), &*signer));
         let own = entry.certificate.unwrap();
-        assert_eq!(
-            KeyVerifier(key()).verify(&own),
-            Verdict::Verified,
-            "signed by ndn-cxx"
-        );
-        let bag = store
-            .export_safe_bag(&format!("/fixture/{identity}"), "other")
-            .unwrap();
+        assert_eq!(KeyVerifier(key()).verify(&own), Verdict::Verified, "signed by ndn-cxx");
+        let bag = store.export_safe_bag(&format!("/fixture/{identity}"), "other").unwrap();
         let (_folder, store) = crate::store();
-        assert_eq!(
-            store
-                .import(bag.as_bytes(), None, Some("other"))
-                .unwrap()
-                .name,
-            entry.name
-        );
+        assert_eq!(store.import(bag.as_bytes(), None, Some("other")).unwrap().name, entry.name);
     }
 }
 
@@ -305,15 +237,9 @@ fn the_key_chain_of_ndn_cxx_is_read() {
         assert_eq!(entry.origin, Origin::KeyChain(fixture("ndn-cxx")));
         let signer = store.signer(&identity).unwrap();
         assert_eq!(entry.signature_type, Some(signer.signature_type()));
-        assert_eq!(
-            signer.key_locator(),
-            Some(KeyLocator::Name(entry.name.value()))
-        );
+        assert_eq!(signer.key_locator(), Some(KeyLocator::Name(entry.name.value())));
         let file = identity.replace("/fixture/", "ndn-cxx/") + ".ndncert";
-        assert!(accepts(
-            load_public_key(&fixture(&file), None).unwrap(),
-            &*signer
-        ));
+        assert!(accepts(load_public_key(&fixture(&file), None).unwrap(), &*signer));
         assert_eq!(store.export_certificate(&identity).unwrap(), {
             fs::read_to_string(fixture(&file)).unwrap()
         });
@@ -330,24 +256,17 @@ fn a_damaged_key_chain_is_an_error_and_a_missing_one_is_none() {
     let error = store.list().unwrap_err();
     assert!(matches!(error, KeyStoreError::KeyChain { .. }), "{error}");
     store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
-    assert!(
-        store.signer("/alice").is_ok(),
-        "the store's own keys stay usable"
-    );
+    assert!(store.signer("/alice").is_ok(), "the store's own keys stay usable");
 }
 
 #[test]
 fn keys_and_certificates_of_ndnd_are_read() {
     let (_folder, store) = store();
-    let bob = store
-        .import(&fs::read(fixture("ndnd/bob.key")).unwrap(), None, None)
-        .unwrap();
+    let bob = store.import(&fs::read(fixture("ndnd/bob.key")).unwrap(), None, None).unwrap();
     assert_eq!(bob.identity(), name("/fixture/bob"));
     let signer = store.signer("/fixture/bob").unwrap();
     let key = load_public_key(&fixture("ndnd/bob.cert"), None).unwrap();
     assert!(accepts(key, &*signer));
-    let carl = store
-        .import(&fs::read(fixture("ndnd/carl.key")).unwrap(), None, None)
-        .unwrap();
+    let carl = store.import(&fs::read(fixture("ndnd/carl.key")).unwrap(), None, None).unwrap();
     assert_eq!(carl.signature_type, Some(SignatureType::Sha256WithEcdsa));
 }

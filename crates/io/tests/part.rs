@@ -18,10 +18,7 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("file");
-    Place {
-        _folder: folder,
-        target,
-    }
+    Place { _folder: folder, target }
 }
 
 fn identity() -> Identity {
@@ -38,21 +35,11 @@ impl Place {
     }
 
     fn existing(&self, existing: Existing) -> Result<PartFile, PartError> {
-        PartFile::open(
-            &self.target,
-            identity(),
-            Options {
-                existing,
-                ..Options::default()
-            },
-        )
+        PartFile::open(&self.target, identity(), Options { existing, ..Options::default() })
     }
 
     fn overwriting(&self) -> Result<PartFile, PartError> {
-        let options = Options {
-            overwrite: true,
-            ..Options::default()
-        };
+        let options = Options { overwrite: true, ..Options::default() };
         PartFile::open(&self.target, identity(), options)
     }
 
@@ -144,16 +131,10 @@ fn a_range_lies_at_the_beginning_of_its_file() {
     let place = place();
     let mut part = place.try_open(identity().range(7, Some(8))).unwrap();
     let error = part.write(9, segment(9).into()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "segment 9 lies outside the segments 7 to 8"
-    );
+    assert_eq!(error.to_string(), "segment 9 lies outside the segments 7 to 8");
     put(&mut part, &[8, 7]);
     assert_eq!(part.finish().unwrap().bytes, 20);
-    assert_eq!(
-        fs::read(&place.target).unwrap(),
-        [segment(7), segment(8)].concat()
-    );
+    assert_eq!(fs::read(&place.target).unwrap(), [segment(7), segment(8)].concat());
 }
 
 #[test]
@@ -171,10 +152,7 @@ fn a_range_of_one_segment_needs_no_size() {
 fn a_range_beyond_the_end_is_an_error() {
     let place = place();
     let mut part = place.try_open(identity().range(7, None)).unwrap();
-    assert!(matches!(
-        part.set_final(6),
-        Err(PartError::OutOfRange { segment: 7, .. })
-    ));
+    assert!(matches!(part.set_final(6), Err(PartError::OutOfRange { segment: 7, .. })));
 }
 
 #[test]
@@ -191,17 +169,12 @@ fn uneven_segments_are_errors_that_name_the_segment() {
         let error = segments
             .iter()
             .find_map(|&(number, length)| part.write(number, vec![0; length].into()).err());
-        let Some(PartError::SegmentSize { segment, .. }) = error else {
-            panic!("{segments:?}")
-        };
+        let Some(PartError::SegmentSize { segment, .. }) = error else { panic!("{segments:?}") };
         assert_eq!(segment, culprit, "{segments:?}");
     }
     let mut part = place().open();
     part.set_final(9).unwrap();
-    assert!(matches!(
-        part.write(3, "".into()),
-        Err(PartError::EmptySegment { segment: 3 })
-    ));
+    assert!(matches!(part.write(3, "".into()), Err(PartError::EmptySegment { segment: 3 })));
 }
 
 #[test]
@@ -211,19 +184,10 @@ fn an_end_that_contradicts_what_arrived_is_an_error() {
     part.set_final(9).unwrap();
     part.set_final(6).unwrap();
     let error = part.set_final(3).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the last segment is said to be 3, but segment 4 has arrived"
-    );
+    assert_eq!(error.to_string(), "the last segment is said to be 3, but segment 4 has arrived");
     part.write(6, "short".into()).unwrap();
-    assert!(matches!(
-        part.set_final(7),
-        Err(PartError::SegmentSize { segment: 6, .. })
-    ));
-    assert!(matches!(
-        part.write(7, segment(7).into()),
-        Err(PartError::OutOfRange { .. })
-    ));
+    assert!(matches!(part.set_final(7), Err(PartError::SegmentSize { segment: 6, .. })));
+    assert!(matches!(part.write(7, segment(7).into()), Err(PartError::OutOfRange { .. })));
 }
 
 #[test]
@@ -232,10 +196,7 @@ fn a_segment_number_out_of_this_world_is_an_error() {
     put(&mut part, &[0, 1]);
     let error = part.write(u64::MAX / 4, segment(0).into()).unwrap_err();
     assert!(matches!(error, PartError::TooFar { .. }), "{error}");
-    assert!(matches!(
-        part.write(u64::MAX, segment(0).into()),
-        Err(PartError::TooFar { .. })
-    ));
+    assert!(matches!(part.write(u64::MAX, segment(0).into()), Err(PartError::TooFar { .. })));
 }
 
 #[test]
@@ -248,10 +209,7 @@ fn duplicates_are_ignored_even_if_they_differ() {
     part.write(1, "liar".into()).unwrap();
     part.set_final(1).unwrap();
     part.finish().unwrap();
-    assert_eq!(
-        fs::read(&place.target).unwrap(),
-        [segment(0), segment(1)].concat()
-    );
+    assert_eq!(fs::read(&place.target).unwrap(), [segment(0), segment(1)].concat());
 }
 
 #[test]
@@ -260,23 +218,11 @@ fn an_incomplete_download_cannot_be_finished_and_stays_resumable() {
     let mut part = place.open();
     put(&mut part, &[0, 1, 4]);
     let error = part.finish().unwrap_err();
-    assert!(
-        matches!(error, PartError::Incomplete { first: 5, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, PartError::Incomplete { first: 5, .. }), "{error}");
     let mut part = place.open();
     part.set_final(7).unwrap();
     let error = part.finish().unwrap_err();
-    assert!(
-        matches!(
-            error,
-            PartError::Incomplete {
-                missing: 5,
-                first: 2
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, PartError::Incomplete { missing: 5, first: 2 }), "{error}");
     assert_eq!(runs(&place.open()), [0..=1, 4..=4]);
 }
 
@@ -284,10 +230,7 @@ fn an_incomplete_download_cannot_be_finished_and_stays_resumable() {
 fn an_existing_target_is_not_overwritten_unless_told() {
     let place = place();
     fs::write(&place.target, "precious").unwrap();
-    assert!(matches!(
-        place.try_open(identity()),
-        Err(PartError::TargetExists { .. })
-    ));
+    assert!(matches!(place.try_open(identity()), Err(PartError::TargetExists { .. })));
     assert!(!part_path(&place.target).exists());
     let mut part = place.overwriting().unwrap();
     part.set_final(0).unwrap();
@@ -328,10 +271,7 @@ fn another_version_verification_or_range_is_not_continued() {
 fn an_unfinished_download_is_refused_or_forgotten_on_demand() {
     let place = place().interrupted();
     let error = place.existing(Existing::Refuse).unwrap_err();
-    assert!(
-        matches!(error, PartError::Unfinished { bytes: 20, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, PartError::Unfinished { bytes: 20, .. }), "{error}");
     let part = place.existing(Existing::Restart).unwrap();
     assert!(part.received().is_empty());
     assert_eq!(fs::metadata(part_path(&place.target)).unwrap().len(), 0);
@@ -346,70 +286,34 @@ fn a_part_file_of_somebody_else_is_left_alone() {
     for existing in [Existing::Resume, Existing::Restart, Existing::Refuse] {
         let place = place();
         fs::write(part_path(&place.target), "foreign").unwrap();
-        assert!(matches!(
-            place.existing(existing),
-            Err(PartError::Foreign { .. })
-        ));
-        assert!(matches!(
-            discard(&place.target),
-            Err(PartError::Foreign { .. })
-        ));
+        assert!(matches!(place.existing(existing), Err(PartError::Foreign { .. })));
+        assert!(matches!(discard(&place.target), Err(PartError::Foreign { .. })));
         assert_eq!(fs::read(part_path(&place.target)).unwrap(), b"foreign");
     }
     let place = place();
     fs::write(journal_path(&place.target), "dear diary").unwrap();
-    assert!(matches!(
-        place.try_open(identity()),
-        Err(PartError::Journal { .. })
-    ));
-    assert_eq!(
-        fs::read(journal_path(&place.target)).unwrap(),
-        b"dear diary"
-    );
+    assert!(matches!(place.try_open(identity()), Err(PartError::Journal { .. })));
+    assert_eq!(fs::read(journal_path(&place.target)).unwrap(), b"dear diary");
 }
 
 #[test]
 fn a_damaged_journal_says_what_to_do() {
     let place = place().interrupted();
     let path = journal_path(&place.target);
-    let text = fs::read_to_string(&path)
-        .unwrap()
-        .replace("received 2-2", "received 2-9");
+    let text = fs::read_to_string(&path).unwrap().replace("received 2-2", "received 2-9");
     fs::write(&path, text).unwrap();
     let error = place.try_open(identity()).unwrap_err().to_string();
-    assert!(
-        error.contains("to begin anew, remove it and the .part file"),
-        "{error}"
-    );
-    assert!(
-        place
-            .existing(Existing::Restart)
-            .unwrap()
-            .received()
-            .is_empty()
-    );
+    assert!(error.contains("to begin anew, remove it and the .part file"), "{error}");
+    assert!(place.existing(Existing::Restart).unwrap().received().is_empty());
 }
 
 #[test]
 fn a_part_file_shorter_than_its_journal_claims_is_an_error() {
     let place = place().interrupted();
-    let file = fs::OpenOptions::new()
-        .write(true)
-        .open(part_path(&place.target))
-        .unwrap();
+    let file = fs::OpenOptions::new().write(true).open(part_path(&place.target)).unwrap();
     file.set_len(29).unwrap();
     let error = place.try_open(identity()).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            PartError::Shorter {
-                length: 29,
-                claimed: 30,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, PartError::Shorter { length: 29, claimed: 30, .. }), "{error}");
 }
 
 #[test]
@@ -423,14 +327,8 @@ fn a_journal_whose_part_file_is_gone_claims_nothing() {
 fn two_processes_cannot_write_the_same_part() {
     let place = place();
     let first = place.open();
-    assert!(matches!(
-        place.try_open(identity()),
-        Err(PartError::Busy { .. })
-    ));
-    assert!(matches!(
-        discard(&place.target),
-        Err(PartError::Busy { .. })
-    ));
+    assert!(matches!(place.try_open(identity()), Err(PartError::Busy { .. })));
+    assert!(matches!(discard(&place.target), Err(PartError::Busy { .. })));
     first.close().unwrap();
     place.open();
 }
@@ -441,19 +339,13 @@ fn links_folders_and_pipes_are_not_written_through() {
     let elsewhere = place.target.with_file_name("elsewhere");
     fs::write(&elsewhere, "precious").unwrap();
     symlink(&elsewhere, part_path(&place.target)).unwrap();
-    assert!(matches!(
-        place.try_open(identity()),
-        Err(PartError::NotAFile { .. })
-    ));
+    assert!(matches!(place.try_open(identity()), Err(PartError::NotAFile { .. })));
     fs::remove_file(part_path(&place.target)).unwrap();
     symlink(&elsewhere, journal_path(&place.target)).unwrap();
     assert!(place.try_open(identity()).is_err());
     assert_eq!(fs::read(&elsewhere).unwrap(), b"precious");
     fs::create_dir(&place.target).unwrap();
-    assert!(matches!(
-        place.overwriting(),
-        Err(PartError::NotAFile { .. })
-    ));
+    assert!(matches!(place.overwriting(), Err(PartError::NotAFile { .. })));
     let null = PartFile::open(Path::new("/dev/null"), identity(), Options::default());
     assert!(matches!(null, Err(PartError::NotAFile { .. })));
     let none = PartFile::open(Path::new("/"), identity(), Options::default());
@@ -464,13 +356,8 @@ fn links_folders_and_pipes_are_not_written_through() {
 fn a_missing_folder_is_explained() {
     let place = place();
     let target = place.target.join("deeper");
-    let error = PartFile::open(&target, identity(), Options::default())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.ends_with("there is no such file or folder"),
-        "{error}"
-    );
+    let error = PartFile::open(&target, identity(), Options::default()).unwrap_err().to_string();
+    assert!(error.ends_with("there is no such file or folder"), "{error}");
 }
 
 #[test]
@@ -489,26 +376,16 @@ fn an_identity_that_would_break_the_journal_is_refused() {
 #[test]
 fn the_journal_advances_by_itself_in_the_background() {
     let place = place();
-    let options = Options {
-        journal_interval: Duration::from_millis(1),
-        ..Options::default()
-    };
+    let options = Options { journal_interval: Duration::from_millis(1), ..Options::default() };
     let mut part = PartFile::open(&place.target, identity(), options).unwrap();
     let start = std::time::Instant::now();
     for number in 0.. {
         put(&mut part, &[number]);
-        let claimed = Journal::read(&place.target)
-            .unwrap()
-            .unwrap()
-            .received
-            .len();
+        let claimed = Journal::read(&place.target).unwrap().unwrap().received.len();
         if claimed > 20 {
             break;
         }
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "no journal was written"
-        );
+        assert!(start.elapsed() < Duration::from_secs(20), "no journal was written");
     }
 }
 

@@ -16,10 +16,7 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("file");
-    Place {
-        _folder: folder,
-        target,
-    }
+    Place { _folder: folder, target }
 }
 
 fn identity() -> Identity {
@@ -34,10 +31,7 @@ fn child_writes_for_ever() {
     let Ok(target) = std::env::var(CHILD_TARGET) else {
         return;
     };
-    let options = Options {
-        journal_interval: Duration::from_millis(2),
-        ..Options::default()
-    };
+    let options = Options { journal_interval: Duration::from_millis(2), ..Options::default() };
     let mut part = match PartFile::open(Path::new(&target), identity(), options) {
         Ok(part) => part,
         Err(error) => {
@@ -68,18 +62,13 @@ fn child_writes_for_ever() {
 }
 
 fn big_segment(number: u64) -> Vec<u8> {
-    (0..1000u64)
-        .map(|i| (number.wrapping_mul(2_654_435_761) >> (i % 24)) as u8)
-        .collect()
+    (0..1000u64).map(|i| (number.wrapping_mul(2_654_435_761) >> (i % 24)) as u8).collect()
 }
 
 fn child(target: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child_writes_for_ever", "--nocapture"]);
-    command
-        .env(CHILD_TARGET, target)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+    command.env(CHILD_TARGET, target).stdout(Stdio::piped()).stderr(Stdio::null());
     command
 }
 
@@ -104,10 +93,7 @@ fn kill_9_at_any_moment_leaves_a_download_that_can_be_resumed() {
         process.kill().unwrap();
         process.wait().unwrap();
         let now = claimed_is_there(&place.target);
-        assert!(
-            now >= received,
-            "the journal went back from {received} to {now}"
-        );
+        assert!(now >= received, "the journal went back from {received} to {now}");
         received = now;
     }
     assert!(received > 0, "no journal was ever written");
@@ -123,19 +109,9 @@ mod limits {
     fn run(script: &str, place: &Place, target: &Path) -> Option<String> {
         let child = child(target);
         let mut shell = Command::new("unshare");
-        shell.args([
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "sh",
-            "-c",
-            script,
-            "sh",
-        ]);
+        shell.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
         shell.arg(child.get_program()).args(child.get_args());
-        shell
-            .env(CHILD_TARGET, target)
-            .env("FOLDER", place.target.parent().unwrap());
+        shell.env(CHILD_TARGET, target).env("FOLDER", place.target.parent().unwrap());
         let told = shell.stderr(Stdio::null()).output().ok();
         let told = told.map(|output| String::from_utf8(output.stdout).unwrap());
         let told = told.filter(|told| told.contains("running 1 test"));
@@ -155,10 +131,7 @@ mod limits {
             return;
         };
         assert!(told.contains("flush: full=true permission=false"), "{told}");
-        assert!(
-            told.contains("the disk is full; make room, then resume"),
-            "{told}"
-        );
+        assert!(told.contains("the disk is full; make room, then resume"), "{told}");
         assert!(claimed_is_there(&folder.join("copy/file")) > 250, "{told}");
     }
 

@@ -42,11 +42,7 @@ struct Forwarder {
 impl Forwarder {
     fn start(binary: &OsString, arguments: &[&str], config: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = UdpSocket::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let socket = folder.path().join("socket");
         let config = config.replace("SOCKET", socket.to_str().unwrap());
         let path = folder.path().join("config.yml");
@@ -86,17 +82,10 @@ impl Forwarder {
         let mut driver = Driver::new().unwrap();
         let mut node = Node::new();
         let socket = self.folder.path().join("socket");
-        driver
-            .connect(&format!("unix://{}", socket.display()).parse().unwrap())
-            .unwrap();
-        let epoch = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap();
+        driver.connect(&format!("unix://{}", socket.display()).parse().unwrap()).unwrap();
+        let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let registration = Registration::new(RegistrationConfig {
-            prefixes: prefixes
-                .iter()
-                .map(|prefix| prefix.parse().unwrap())
-                .collect(),
+            prefixes: prefixes.iter().map(|prefix| prefix.parse().unwrap()).collect(),
             scope: Scope::Localhost,
             signer: Box::new(DigestSigner),
             cost: 0,
@@ -113,11 +102,7 @@ impl Forwarder {
                 }
             });
             turn.unwrap();
-            assert!(
-                start.elapsed() < Duration::from_secs(20),
-                "no outcome:\n{}",
-                self.log()
-            );
+            assert!(start.elapsed() < Duration::from_secs(20), "no outcome:\n{}", self.log());
         }
         told
     }
@@ -135,11 +120,7 @@ fn nfd(anchor: &str) -> Option<Forwarder> {
         eprintln!("skipped: RECOUP_PEER_NFD does not name the program nfd");
         return None;
     };
-    Some(Forwarder::start(
-        &binary,
-        &["--config"],
-        &NFD.replace("ANCHOR", anchor),
-    ))
+    Some(Forwarder::start(&binary, &["--config"], &NFD.replace("ANCHOR", anchor)))
 }
 
 #[test]
@@ -147,19 +128,10 @@ fn nfd_accepts_prefixes() {
     let Some(forwarder) = nfd("any") else { return };
     let long: String = "/x".repeat(33);
     let told = forwarder.register(&["/a/v=1", "/b", "/", &long]);
-    assert_eq!(
-        told[0],
-        ("/a/v=1".to_owned(), Ok(())),
-        "{}",
-        forwarder.log()
-    );
+    assert_eq!(told[0], ("/a/v=1".to_owned(), Ok(())), "{}", forwarder.log());
     assert_eq!(told[1], ("/b".to_owned(), Ok(())));
     assert_eq!(told[2], ("/".to_owned(), Ok(())));
-    assert!(
-        matches!(told[3].1, Err(ManagementError::Refused { code: 414, .. })),
-        "{:?}",
-        told[3]
-    );
+    assert!(matches!(told[3].1, Err(ManagementError::Refused { code: 414, .. })), "{:?}", told[3]);
 }
 
 #[test]
@@ -168,14 +140,8 @@ fn nfd_that_trusts_nobody_is_explained() {
         return;
     };
     let told = forwarder.register(&["/a"]);
-    let Err(error) = &told[0].1 else {
-        panic!("accepted: {}", forwarder.log())
-    };
-    assert!(
-        error.to_string().contains("rib.localhost_security"),
-        "{error}\n{}",
-        forwarder.log()
-    );
+    let Err(error) = &told[0].1 else { panic!("accepted: {}", forwarder.log()) };
+    assert!(error.to_string().contains("rib.localhost_security"), "{error}\n{}", forwarder.log());
 }
 
 #[test]

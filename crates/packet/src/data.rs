@@ -109,10 +109,7 @@ impl Span {
 
 impl From<Range<usize>> for Span {
     fn from(range: Range<usize>) -> Self {
-        Self {
-            start: range.start as u32,
-            end: range.end as u32,
-        }
+        Self { start: range.start as u32, end: range.end as u32 }
     }
 }
 
@@ -165,9 +162,7 @@ impl Data {
     /// The last component of the name of the last packet of this content, if the packet says so (FinalBlockId).
     #[must_use]
     pub fn final_block(&self) -> Option<Component<'_>> {
-        let tlv = Reader::new(self.parts.final_block.of(&self.wire))
-            .read()
-            .ok()??;
+        let tlv = Reader::new(self.parts.final_block.of(&self.wire)).read().ok()??;
         Component::new(u16::try_from(tlv.typ).ok()?, tlv.value)
     }
 
@@ -263,9 +258,7 @@ impl Parts {
 
 fn final_block(id: &Tlv<'_>) -> Result<Span, DecodeError> {
     let mut reader = id.reader();
-    let component = reader
-        .read()?
-        .ok_or_else(|| id.error("a name component inside"))?;
+    let component = reader.read()?.ok_or_else(|| id.error("a name component inside"))?;
     component::check(&component)?;
     if !reader.is_empty() {
         return Err(id.error("a single name component inside"));

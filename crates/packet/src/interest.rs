@@ -134,10 +134,7 @@ impl Interest {
         let mut value = vec![0; signer.max_signature_len()];
         let len = signer.sign(&signed, &mut value);
         value.truncate(len);
-        self.signature = Some(InterestSignature {
-            info,
-            value: value.into(),
-        });
+        self.signature = Some(InterestSignature { info, value: value.into() });
         self.put_digest();
         self
     }
@@ -146,9 +143,7 @@ impl Interest {
     /// Interest without signature.
     #[must_use]
     pub fn signed_portion(&self) -> Option<Vec<u8>> {
-        self.signature
-            .as_ref()
-            .map(|signature| self.signed_octets(&signature.info))
+        self.signature.as_ref().map(|signature| self.signed_octets(&signature.info))
     }
 
     /// Whether `data` answers this Interest: the name is right, and the digest if the Interest names one. Whether the
@@ -170,26 +165,16 @@ impl Interest {
     }
 
     fn name_without_digest(&self) -> Name {
-        self.name
-            .components()
-            .filter(|component| !is_parameters_digest(component))
-            .collect()
+        self.name.components().filter(|component| !is_parameters_digest(component)).collect()
     }
 
     fn put_digest(&mut self) {
         let digest = sha256(&self.parameters_octets());
-        let there = self
-            .name
-            .components()
-            .any(|component| is_parameters_digest(&component));
+        let there = self.name.components().any(|component| is_parameters_digest(&component));
         let component = Component::parameters_digest(&digest);
         self.name = if there {
             let replace = |old| {
-                if is_parameters_digest(&old) {
-                    component
-                } else {
-                    old
-                }
+                if is_parameters_digest(&old) { component } else { old }
             };
             self.name.components().map(replace).collect()
         } else {

@@ -72,10 +72,7 @@ impl LpPacket {
     /// A packet without link fields.
     #[must_use]
     pub fn bare(packet: Bytes) -> Self {
-        Self {
-            header: LpHeader::default(),
-            fragment: Some(packet),
-        }
+        Self { header: LpHeader::default(), fragment: Some(packet) }
     }
 
     /// Appends the frame: the packet alone if there is no field, else an LpPacket.
@@ -102,10 +99,7 @@ impl LpPacket {
     }
 
     fn value_len(&self) -> usize {
-        let fragment = self
-            .fragment
-            .as_ref()
-            .map_or(0, |it| tlv::tlv_len(typ::FRAGMENT, it.len()));
+        let fragment = self.fragment.as_ref().map_or(0, |it| tlv::tlv_len(typ::FRAGMENT, it.len()));
         self.header.encoded_len() + fragment
     }
 

@@ -32,11 +32,7 @@ pub fn discovery_interest(object: &Name) -> Interest {
 /// `version` is that of the packet and grows with each packet made; it is not the version of the object.
 #[must_use]
 pub fn packet_name(object: &Name, version: u64) -> Name {
-    let last = [
-        Component::keyword(KEYWORD),
-        Component::version(version),
-        Component::segment(0),
-    ];
+    let last = [Component::keyword(KEYWORD), Component::version(version), Component::segment(0)];
     object.components().chain(last).collect()
 }
 
@@ -44,16 +40,10 @@ pub fn packet_name(object: &Name, version: u64) -> Name {
 /// segment, at the end.
 #[must_use]
 pub fn object_of(name: &Name) -> Option<Name> {
-    let keyword = name
-        .components()
-        .position(|component| component.is_keyword(KEYWORD))?;
+    let keyword = name.components().position(|component| component.is_keyword(KEYWORD))?;
     let mut rest = name.components().skip(keyword + 1);
-    let version = rest
-        .next()
-        .is_none_or(|component| component.is_version().is_some());
-    let segment = rest
-        .next()
-        .is_none_or(|component| component.is_segment().is_some());
+    let version = rest.next().is_none_or(|component| component.is_version().is_some());
+    let segment = rest.next().is_none_or(|component| component.is_segment().is_some());
     let right = version && segment && rest.next().is_none();
     right.then(|| name.prefix(keyword))
 }
@@ -87,10 +77,7 @@ impl Metadata {
     /// Metadata that say nothing but the name of the latest version.
     #[must_use]
     pub fn new(versioned: Name) -> Self {
-        Self {
-            versioned,
-            ..Self::default()
-        }
+        Self { versioned, ..Self::default() }
     }
 
     /// Decodes the content of a metadata packet, which the result shares.
@@ -165,10 +152,7 @@ impl Metadata {
 
 /// The segment in a FinalBlockId, in either convention; `None` if its component means something else.
 fn final_block(id: &Tlv<'_>) -> Result<Option<u64>, DecodeError> {
-    let inner = id
-        .reader()
-        .read()?
-        .ok_or_else(|| id.error("a name component inside"))?;
+    let inner = id.reader().read()?.ok_or_else(|| id.error("a name component inside"))?;
     let typ = u16::try_from(inner.typ).map_err(|_| inner.error("a name component"))?;
     let component =
         Component::new(typ, inner.value).ok_or_else(|| inner.error("a name component"))?;
@@ -213,10 +197,7 @@ mod tests {
         let read = Metadata::decode(more.into()).unwrap();
         assert_eq!((read.size, read.final_block), (Some(9), Some(4)));
         let marker = [&bare[..], &[26, 4, 8, 2, 0, 4]].concat();
-        assert_eq!(
-            Metadata::decode(marker.into()).unwrap().final_block,
-            Some(4)
-        );
+        assert_eq!(Metadata::decode(marker.into()).unwrap().final_block, Some(4));
         let text = [&bare[..], &[26, 3, 8, 1, b'x']].concat();
         assert_eq!(Metadata::decode(text.into()).unwrap().final_block, None);
     }
@@ -231,10 +212,7 @@ mod tests {
             &[7, 0, 26, 0],
             &[7, 0, 0xfd, 0xf5, 2, 3, 0, 0, 0],
         ] {
-            assert!(
-                Metadata::decode(Bytes::copy_from_slice(content)).is_err(),
-                "{content:?}"
-            );
+            assert!(Metadata::decode(Bytes::copy_from_slice(content)).is_err(), "{content:?}");
         }
     }
 
@@ -243,11 +221,7 @@ mod tests {
         let object = name("/a/b");
         assert_eq!(discovery_name(&object), name("/a/b/32=metadata"));
         assert_eq!(packet_name(&object, 5), name("/a/b/32=metadata/v=5/seg=0"));
-        for asked in [
-            "/a/b/32=metadata",
-            "/a/b/32=metadata/v=5",
-            "/a/b/32=metadata/v=5/seg=0",
-        ] {
+        for asked in ["/a/b/32=metadata", "/a/b/32=metadata/v=5", "/a/b/32=metadata/v=5/seg=0"] {
             assert_eq!(object_of(&name(asked)), Some(object.clone()));
         }
         for other in [

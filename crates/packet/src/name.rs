@@ -39,10 +39,7 @@ impl Name {
     /// The name without components, `/`.
     #[must_use]
     pub const fn root() -> Self {
-        Self {
-            value: Bytes::new(),
-            count: 0,
-        }
+        Self { value: Bytes::new(), count: 0 }
     }
 
     /// Decodes a whole Name element.
@@ -62,10 +59,7 @@ impl Name {
     /// Decodes the Name element `tlv`, which was read from `wire`, and shares its octets.
     pub(crate) fn share(wire: &Bytes, tlv: &Tlv<'_>) -> Result<Self, DecodeError> {
         let count = check(&mut tlv.reader())?;
-        Ok(Self {
-            value: wire.slice(tlv.range()),
-            count,
-        })
+        Ok(Self { value: wire.slice(tlv.range()), count })
     }
 
     /// The components' TLVs: what tables hash and compare.
@@ -89,10 +83,7 @@ impl Name {
     /// The components from first to last.
     #[must_use]
     pub fn components(&self) -> Components<'_> {
-        Components {
-            reader: Reader::new(&self.value),
-            left: self.len(),
-        }
+        Components { reader: Reader::new(&self.value), left: self.len() }
     }
 
     /// Component number `index`, counted from 0.
@@ -116,10 +107,7 @@ impl Name {
         let mut components = self.components();
         components.by_ref().take(count).for_each(drop);
         let end = components.reader.offset();
-        Self {
-            value: self.value.slice(..end),
-            count: count as u32,
-        }
+        Self { value: self.value.slice(..end), count: count as u32 }
     }
 
     /// The name without its last component; the root stays the root.
@@ -135,10 +123,7 @@ impl Name {
         let mut components = self.components();
         components.by_ref().take(start).for_each(drop);
         let from = components.reader.offset();
-        Self {
-            value: self.value.slice(from..),
-            count: self.count - start as u32,
-        }
+        Self { value: self.value.slice(from..), count: self.count - start as u32 }
     }
 
     /// Whether `other` begins with all of this name's components.
@@ -164,20 +149,14 @@ impl Name {
         let mut value = BytesMut::with_capacity(self.value.len() + component.encoded_len());
         value.put_slice(&self.value);
         component.encode(&mut value);
-        Self {
-            value: value.freeze(),
-            count: self.count + 1,
-        }
+        Self { value: value.freeze(), count: self.count + 1 }
     }
 
     /// This name followed by the components of `other`.
     #[must_use]
     pub fn join(&self, other: &Self) -> Self {
         let value = [&self.value[..], &other.value[..]].concat();
-        Self {
-            value: value.into(),
-            count: self.count + other.count,
-        }
+        Self { value: value.into(), count: self.count + other.count }
     }
 
     /// Octets of the whole Name element.
@@ -223,10 +202,7 @@ impl<'a> FromIterator<Component<'a>> for Name {
             component.encode(&mut value);
             count += 1;
         }
-        Self {
-            value: value.freeze(),
-            count,
-        }
+        Self { value: value.freeze(), count }
     }
 }
 
@@ -278,16 +254,10 @@ mod tests {
         assert_eq!(short, name("/a/b"));
         assert_eq!(short.value().as_ptr(), long.value().as_ptr());
         assert_eq!((long.len(), short.len(), long.prefix(9).len()), (4, 2, 4));
-        assert_eq!(
-            (long.parent(), long.suffix(3)),
-            (name("/a/b/v=1"), name("/seg=2"))
-        );
+        assert_eq!((long.parent(), long.suffix(3)), (name("/a/b/v=1"), name("/seg=2")));
         assert_eq!(short.join(&long.suffix(2)), long);
         let rest: Option<Vec<_>> = long.strip_prefix(&short).map(Iterator::collect);
-        assert_eq!(
-            rest,
-            Some(vec![Component::version(1), Component::segment(2)])
-        );
+        assert_eq!(rest, Some(vec![Component::version(1), Component::segment(2)]));
         assert!(short.strip_prefix(&long).is_none());
         assert!(short.is_prefix_of(&long) && !long.is_prefix_of(&short));
         assert!(Name::root().is_prefix_of(&short) && Name::root().parent().is_empty());
@@ -306,12 +276,7 @@ mod tests {
 
     #[test]
     fn too_many_components_are_an_error() {
-        assert_eq!(
-            Name::from_value(Bytes::from([8, 0].repeat(256)))
-                .unwrap()
-                .len(),
-            256
-        );
+        assert_eq!(Name::from_value(Bytes::from([8, 0].repeat(256))).unwrap().len(), 256);
         assert!(Name::from_value(Bytes::from([8, 0].repeat(257))).is_err());
     }
 

@@ -88,11 +88,7 @@ pub trait Verifier: Send + Sync {
 
     /// Judges a Data packet.
     fn verify(&self, data: &Data) -> Verdict {
-        self.judge(
-            &data.signature_info(),
-            data.signed_portion(),
-            data.signature_value(),
-        )
+        self.judge(&data.signature_info(), data.signed_portion(), data.signature_value())
     }
 
     /// Judges several Data packets, in their order: the same verdicts as one by one, for some verifiers sooner.

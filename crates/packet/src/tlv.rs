@@ -100,11 +100,7 @@ impl DecodeError {
     /// An error about a place rather than an element.
     #[must_use]
     pub fn at(offset: usize, expected: &'static str) -> Self {
-        Self {
-            offset,
-            typ: None,
-            expected,
-        }
+        Self { offset, typ: None, expected }
     }
 }
 
@@ -143,21 +139,13 @@ impl<'a> Tlv<'a> {
     /// Reads the elements inside; offsets keep counting from the same origin.
     #[must_use]
     pub fn reader(&self) -> Reader<'a> {
-        Reader {
-            octets: self.value,
-            origin: self.value_offset,
-            at: 0,
-        }
+        Reader { octets: self.value, origin: self.value_offset, at: 0 }
     }
 
     /// An error about this element.
     #[must_use]
     pub fn error(&self, expected: &'static str) -> DecodeError {
-        DecodeError {
-            offset: self.offset,
-            typ: Some(self.typ),
-            expected,
-        }
+        DecodeError { offset: self.offset, typ: Some(self.typ), expected }
     }
 
     /// The value as a NonNegativeInteger (1, 2, 4 or 8 octets, big-endian).
@@ -172,11 +160,7 @@ impl<'a> Tlv<'a> {
 
     /// Demands that the value is empty.
     pub fn empty(&self) -> Result<(), DecodeError> {
-        if self.value.is_empty() {
-            Ok(())
-        } else {
-            Err(self.error("an empty value"))
-        }
+        if self.value.is_empty() { Ok(()) } else { Err(self.error("an empty value")) }
     }
 
     /// What to do with an element that is unknown or out of order: an error if it is critical, else to be ignored.
@@ -206,11 +190,7 @@ impl<'a> Reader<'a> {
     /// Walks over `octets`, counting offsets from their start.
     #[must_use]
     pub fn new(octets: &'a [u8]) -> Self {
-        Self {
-            octets,
-            origin: 0,
-            at: 0,
-        }
+        Self { octets, origin: 0, at: 0 }
     }
 
     /// Where the next element starts, from the origin of offsets.
@@ -234,12 +214,7 @@ impl<'a> Reader<'a> {
         {
             let offset = self.offset();
             self.at += 2 + value.len();
-            return Ok(Some(Tlv {
-                typ: u64::from(*typ),
-                value,
-                offset,
-                value_offset: offset + 2,
-            }));
+            return Ok(Some(Tlv { typ: u64::from(*typ), value, offset, value_offset: offset + 2 }));
         }
         self.read_any()
     }
@@ -261,12 +236,7 @@ impl<'a> Reader<'a> {
         })?;
         let value_offset = self.offset();
         self.at += value.len();
-        Ok(Some(Tlv {
-            typ,
-            value,
-            offset,
-            value_offset,
-        }))
+        Ok(Some(Tlv { typ, value, offset, value_offset }))
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -277,11 +247,7 @@ impl<'a> Reader<'a> {
     pub fn expect(&mut self, typ: u64, expected: &'static str) -> Result<Tlv<'a>, DecodeError> {
         let offset = self.offset();
         let tlv = self.read()?.ok_or(DecodeError::at(offset, expected))?;
-        if tlv.typ == typ {
-            Ok(tlv)
-        } else {
-            Err(tlv.error(expected))
-        }
+        if tlv.typ == typ { Ok(tlv) } else { Err(tlv.error(expected)) }
     }
 
     /// Demands that nothing is left.
@@ -352,16 +318,11 @@ pub fn frame_len(stream: &[u8]) -> Result<Option<usize>, DecodeError> {
     if typ == 0 || typ > u64::from(u32::MAX) {
         return Err(DecodeError::at(0, "a TLV-TYPE from 1 to 4294967295"));
     }
-    let too_long = DecodeError {
-        offset: 0,
-        typ: Some(typ),
-        expected: "a shorter element",
-    };
+    let too_long = DecodeError { offset: 0, typ: Some(typ), expected: "a shorter element" };
     match parse_varnum(stream.get(typ_len..).unwrap_or_default()) {
         Varnum::Is(len, len_len) => {
-            let total = usize::try_from(len)
-                .ok()
-                .and_then(|len| len.checked_add(typ_len + len_len));
+            let total =
+                usize::try_from(len).ok().and_then(|len| len.checked_add(typ_len + len_len));
             total.map(Some).ok_or(too_long)
         }
         Varnum::Incomplete => Ok(None),
@@ -482,21 +443,13 @@ mod tests {
 
     #[test]
     fn a_number_is_written_in_its_shortest_form_and_no_other_form_is_read() {
-        for (number, len) in [
-            (0, 1),
-            (252, 1),
-            (253, 3),
-            (65_535, 3),
-            (65_536, 5),
-            (u64::from(u32::MAX), 5),
-        ] {
+        for (number, len) in
+            [(0, 1), (252, 1), (253, 3), (65_535, 3), (65_536, 5), (u64::from(u32::MAX), 5)]
+        {
             let mut out = Vec::new();
             put_header(&mut out, number.max(1), 0);
             assert_eq!(out.len(), len + 1);
-            assert_eq!(
-                Reader::new(&out).read().unwrap().unwrap().typ,
-                number.max(1)
-            );
+            assert_eq!(Reader::new(&out).read().unwrap().unwrap().typ, number.max(1));
         }
         for bad in [
             &[253, 0, 252, 0][..],
@@ -514,11 +467,7 @@ mod tests {
     fn type_zero_and_types_beyond_32_bits_are_errors() {
         assert!(Reader::new(&[0, 0]).read().is_err());
         assert!(frame_len(&[0]).is_err());
-        assert!(
-            Reader::new(&[255, 0, 0, 0, 1, 0, 0, 0, 0, 0])
-                .read()
-                .is_err()
-        );
+        assert!(Reader::new(&[255, 0, 0, 0, 1, 0, 0, 0, 0, 0]).read().is_err());
     }
 
     #[test]
@@ -545,10 +494,6 @@ mod tests {
 
     #[test]
     fn a_length_beyond_memory_is_an_error() {
-        assert!(
-            Reader::new(&[6, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
-                .read()
-                .is_err()
-        );
+        assert!(Reader::new(&[6, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0]).read().is_err());
     }
 }

@@ -46,21 +46,12 @@ fn many_digests_are_each_the_digest_at_any_length_and_count() {
 #[test]
 fn lengths_mix_in_a_batch() {
     check(&(0..=300).map(|len| octets(len, 1)).collect::<Vec<_>>());
-    check(
-        &(0..=300)
-            .rev()
-            .map(|len| octets(len, 2))
-            .collect::<Vec<_>>(),
-    );
+    check(&(0..=300).rev().map(|len| octets(len, 2)).collect::<Vec<_>>());
     let around_borders = (1..40).flat_map(|blocks| {
         [-9isize, -8, -1, 0, 1].map(|off| octets((64 * blocks + off) as usize, 3))
     });
     check(&around_borders.collect::<Vec<_>>());
-    check(
-        &(0..32)
-            .map(|i| octets(if i % 16 == 5 { 8_800 } else { i }, 4))
-            .collect::<Vec<_>>(),
-    );
+    check(&(0..32).map(|i| octets(if i % 16 == 5 { 8_800 } else { i }, 4)).collect::<Vec<_>>());
 }
 
 fn signers() -> Vec<Box<dyn Signer>> {

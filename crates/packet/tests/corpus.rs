@@ -20,10 +20,7 @@ fn octets(text: &str) -> Bytes {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let digits: Vec<char> = lines.flat_map(str::chars).collect();
     let octet = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16);
-    digits
-        .chunks(2)
-        .map(|pair| octet(pair).expect("two hexadecimal digits"))
-        .collect()
+    digits.chunks(2).map(|pair| octet(pair).expect("two hexadecimal digits")).collect()
 }
 
 fn read(path: &Path) -> Bytes {
@@ -37,21 +34,11 @@ fn valid(name: &str) -> Bytes {
 
 /// Names and octets of one folder of the corpus.
 fn folder(kind: &str) -> Vec<(String, Bytes)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/corpus")
-        .join(kind);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(kind);
     let entries = fs::read_dir(folder).expect("a folder of the corpus");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut all: Vec<_> = paths
-        .map(|path| {
-            (
-                path.file_stem()
-                    .expect("a name")
-                    .to_string_lossy()
-                    .into_owned(),
-                read(&path),
-            )
-        })
+        .map(|path| (path.file_stem().expect("a name").to_string_lossy().into_owned(), read(&path)))
         .collect();
     all.sort();
     assert!(!all.is_empty());
@@ -64,10 +51,8 @@ fn round(name: &str, wire: Bytes) -> Result<Bytes, DecodeError> {
     match name.split('-').next() {
         Some("interest") => {
             let interest = Interest::decode(wire)?;
-            let _ = (
-                interest.signed_portion(),
-                interest.signature.as_ref().map(|it| it.info().typ),
-            );
+            let _ =
+                (interest.signed_portion(), interest.signature.as_ref().map(|it| it.info().typ));
             interest.encode(&mut out);
             assert_eq!(out.len(), interest.encoded_len());
         }
@@ -154,21 +139,11 @@ fn every_octet_replaced_by_an_extreme_gives_an_error_or_a_packet() {
 #[test]
 fn an_interest_has_the_elements_of_the_specification() {
     let interest = Interest::decode(valid("interest-every-element")).unwrap();
-    assert_eq!(
-        interest.name.to_string(),
-        "/A/B/32=metadata/v=1700000000000/seg=0"
-    );
+    assert_eq!(interest.name.to_string(), "/A/B/32=metadata/v=1700000000000/seg=0");
     assert!(interest.can_be_prefix && interest.must_be_fresh);
-    let hints: Vec<String> = interest
-        .forwarding_hint
-        .iter()
-        .map(Name::to_string)
-        .collect();
+    let hints: Vec<String> = interest.forwarding_hint.iter().map(Name::to_string).collect();
     assert_eq!(hints, ["/H", "/H/2"]);
-    assert_eq!(
-        (interest.nonce, interest.hop_limit),
-        (Some(0x4a7c_b268), Some(220))
-    );
+    assert_eq!((interest.nonce, interest.hop_limit), (Some(0x4a7c_b268), Some(220)));
     assert_eq!(interest.lifetime, Some(Duration::from_millis(30_369)));
     let odd = Interest::decode(valid("interest-odd-components")).unwrap();
     let uri = "/.../...../65535=%FF%00/9=.../50=%00%01/seq=3/off=4294967296/t=18446744073709551615";
@@ -180,17 +155,11 @@ fn an_interest_has_the_elements_of_the_specification() {
 fn a_signed_interest_shows_what_was_signed() {
     let interest = Interest::decode(valid("interest-signed-digest")).unwrap();
     let signature = interest.signature.as_ref().unwrap();
-    assert_eq!(
-        signature.value(),
-        sha256(&interest.signed_portion().unwrap())
-    );
+    assert_eq!(signature.value(), sha256(&interest.signed_portion().unwrap()));
     assert_eq!(signature.info().seq_num, Some(7));
     let interest = Interest::decode(valid("interest-signed-hmac")).unwrap();
     let signature = interest.signature.as_ref().unwrap();
-    assert_eq!(
-        signature.info().key_locator,
-        Some(KeyLocator::Name(&[8, 1, b'K']))
-    );
+    assert_eq!(signature.info().key_locator, Some(KeyLocator::Name(&[8, 1, b'K'])));
     assert_eq!(signature.info().time, Some(5));
 }
 
@@ -206,14 +175,8 @@ fn a_data_packet_has_the_elements_of_the_specification() {
     assert_eq!(data.signature_value(), sha256(data.signed_portion()));
     assert_eq!(data.implicit_digest(), sha256(data.wire()));
     let minimal = Data::decode(valid("data-minimal")).unwrap();
-    assert_eq!(
-        (minimal.content(), minimal.freshness()),
-        (&b""[..], Duration::ZERO)
-    );
-    assert_eq!(
-        (minimal.final_block(), minimal.content_type()),
-        (None, ContentType::Blob)
-    );
+    assert_eq!((minimal.content(), minimal.freshness()), (&b""[..], Duration::ZERO));
+    assert_eq!((minimal.final_block(), minimal.content_type()), (None, ContentType::Blob));
 }
 
 #[test]
@@ -227,9 +190,8 @@ fn built_data_has_the_octets_that_others_wrote() {
     assert_eq!(built.wire(), &valid("data-every-element"));
     let name: Name = "/A/seg=0".parse().unwrap();
     let content: Vec<u8> = (0..1024).map(|index| index as u8).collect();
-    let built = DataBuilder::new(&name)
-        .final_block(Component::segment(0))
-        .build(&content, &DigestSigner);
+    let built =
+        DataBuilder::new(&name).final_block(Component::segment(0)).build(&content, &DigestSigner);
     assert_eq!(built.wire(), &valid("data-long"));
 }
 
@@ -249,14 +211,8 @@ fn a_metadata_packet_says_how_large_the_file_is() {
     let data = Data::decode(valid("data-metadata")).unwrap();
     let metadata = Metadata::decode(data.content_bytes()).unwrap();
     assert_eq!(metadata.versioned.to_string(), "/A/v=8");
-    assert_eq!(
-        (metadata.final_block, metadata.size),
-        (Some(300), Some(2_400_001))
-    );
-    assert_eq!(
-        (metadata.segment_size, metadata.mode),
-        (Some(8000), Some(0o100_644))
-    );
+    assert_eq!((metadata.final_block, metadata.size), (Some(300), Some(2_400_001)));
+    assert_eq!((metadata.segment_size, metadata.mode), (Some(8000), Some(0o100_644)));
     assert_eq!(metadata.mtime_ns, Some(1_700_000_000_000_000_000));
     assert_eq!(metadata.to_bytes(), data.content_bytes());
 }
@@ -264,10 +220,7 @@ fn a_metadata_packet_says_how_large_the_file_is() {
 #[test]
 fn a_link_frame_has_the_fields_of_the_specification() {
     let header = |name: &str| LpPacket::decode(valid(name)).unwrap().header;
-    assert_eq!(
-        header("lp-nack-duplicate").nack,
-        Some(NackReason::Duplicate)
-    );
+    assert_eq!(header("lp-nack-duplicate").nack, Some(NackReason::Duplicate));
     assert_eq!(header("lp-nack-none").nack, Some(NackReason::None));
     let no_route = header("lp-nack-no-route-token");
     assert_eq!(no_route.nack, Some(NackReason::NoRoute));
@@ -279,15 +232,9 @@ fn a_link_frame_has_the_fields_of_the_specification() {
     );
     assert_eq!(header("lp-mark-token").congestion_mark, Some(1));
     let reliable = header("lp-reliability");
-    assert_eq!(
-        (reliable.acks, reliable.tx_sequence),
-        (vec![7, u64::MAX], Some(9))
-    );
+    assert_eq!((reliable.acks, reliable.tx_sequence), (vec![7, u64::MAX], Some(9)));
     assert_eq!(header("lp-ignorable").ignorable.iter().count(), 3);
     let local = header("lp-local-fields");
-    assert_eq!(
-        (local.incoming_face_id, local.next_hop_face_id),
-        (Some(300), Some(301))
-    );
+    assert_eq!((local.incoming_face_id, local.next_hop_face_id), (Some(300), Some(301)));
     assert_eq!((local.cache_policy, local.non_discovery), (Some(1), true));
 }

@@ -33,10 +33,7 @@ fn nni(number: u64) -> Vec<u8> {
 }
 
 fn name_of(parts: &[(u16, Vec<u8>)]) -> Name {
-    parts
-        .iter()
-        .map(|(typ, value)| Component::new(*typ, value).expect("a component"))
-        .collect()
+    parts.iter().map(|(typ, value)| Component::new(*typ, value).expect("a component")).collect()
 }
 
 fn name() -> impl Strategy<Value = Name> {
@@ -45,10 +42,7 @@ fn name() -> impl Strategy<Value = Name> {
 
 /// A name for an Interest: not empty, and without a digest of parameters.
 fn interest_name() -> impl Strategy<Value = Name> {
-    let parts = vec(
-        component().prop_filter("no digest", |part| part.0 != 2),
-        1..6,
-    );
+    let parts = vec(component().prop_filter("no digest", |part| part.0 != 2), 1..6);
     parts.prop_map(|parts| name_of(&parts))
 }
 

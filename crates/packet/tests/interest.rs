@@ -29,25 +29,14 @@ const HOP_LIMIT: &[u8] = &[0x22, 1, 0xdc];
 
 #[test]
 fn an_interest_with_all_elements_is_read_and_written() {
-    let elements = [
-        NAME,
-        CAN_BE_PREFIX,
-        MUST_BE_FRESH,
-        HINT,
-        NONCE,
-        LIFETIME,
-        HOP_LIMIT,
-    ];
+    let elements = [NAME, CAN_BE_PREFIX, MUST_BE_FRESH, HINT, NONCE, LIFETIME, HOP_LIMIT];
     let wire = packet(&elements);
     let interest = Interest::decode(wire.clone()).unwrap();
     assert_eq!(interest.name, name("/A"));
     assert!(interest.can_be_prefix && interest.must_be_fresh);
     assert_eq!(interest.forwarding_hint, [name("/H")]);
     assert_eq!(interest.nonce, Some(0x4a7c_b268));
-    assert_eq!(
-        interest.lifetime_or_default(),
-        Duration::from_millis(30_369)
-    );
+    assert_eq!(interest.lifetime_or_default(), Duration::from_millis(30_369));
     assert_eq!(interest.hop_limit, Some(220));
     assert_eq!(interest.to_bytes(), wire);
     assert_eq!(interest.encoded_len(), wire.len());
@@ -109,25 +98,13 @@ fn values_of_the_wrong_length_are_errors() {
 
 #[test]
 fn unknown_critical_elements_are_errors_and_others_are_ignored() {
-    for critical in [
-        &[1, 0][..],
-        &[30, 0],
-        &[31, 0],
-        &[33, 0],
-        &[0xfd, 3, 0xe9, 0],
-    ] {
-        assert!(
-            Interest::decode(packet(&[NAME, HOP_LIMIT, critical])).is_err(),
-            "{critical:?}"
-        );
+    for critical in [&[1, 0][..], &[30, 0], &[31, 0], &[33, 0], &[0xfd, 3, 0xe9, 0]] {
+        assert!(Interest::decode(packet(&[NAME, HOP_LIMIT, critical])).is_err(), "{critical:?}");
     }
     let mut expected = Interest::new(name("/A"));
     expected.hop_limit = Some(220);
     for other in [&[32, 0][..], &[126, 1, 9], &[0xfd, 3, 0xe8, 0]] {
-        assert_eq!(
-            Interest::decode(packet(&[NAME, other, HOP_LIMIT])),
-            Ok(expected.clone())
-        );
+        assert_eq!(Interest::decode(packet(&[NAME, other, HOP_LIMIT])), Ok(expected.clone()));
     }
 }
 
@@ -178,30 +155,18 @@ fn elements_that_the_digest_covers_survive_though_they_are_unknown() {
 
 #[test]
 fn a_signed_interest_carries_what_was_signed() {
-    let unique = Uniqueness {
-        nonce: Some(&[1, 2, 3, 4]),
-        time: Some(1000),
-        seq_num: Some(5),
-    };
+    let unique = Uniqueness { nonce: Some(&[1, 2, 3, 4]), time: Some(1000), seq_num: Some(5) };
     let interest = Interest::new(name("/A")).sign("hi", &DigestSigner, unique);
     let read = Interest::decode(interest.to_bytes()).unwrap();
     assert_eq!(read, interest);
     let signature = read.signature.as_ref().unwrap();
     assert_eq!(signature.info().nonce, Some(&[1, 2, 3, 4][..]));
-    assert_eq!(
-        (signature.info().time, signature.info().seq_num),
-        (Some(1000), Some(5))
-    );
+    assert_eq!((signature.info().time, signature.info().seq_num), (Some(1000), Some(5)));
     let signed = read.signed_portion().unwrap();
     assert!(signed.starts_with(&[8, 1, b'A', 0x24, 2, b'h', b'i', 0x2c]));
     assert_eq!(signature.value(), sha256(&signed));
     assert_eq!(read.clone().with_parameters("hi").signature, None);
-    assert_eq!(
-        read.sign("ho", &DigestSigner, Uniqueness::default())
-            .name
-            .len(),
-        2
-    );
+    assert_eq!(read.sign("ho", &DigestSigner, Uniqueness::default()).name.len(), 2);
 }
 
 #[test]

@@ -45,22 +45,13 @@ fn each_key_accepts_what_its_signer_signed_and_no_bit_less() {
         assert_eq!(info.key_locator, Some(KEY_NAME));
         assert_eq!(verifier.judge(&info, PORTION, &value), Verdict::Verified);
         for changed in flips(PORTION) {
-            assert!(matches!(
-                verifier.judge(&info, &changed, &value),
-                Verdict::Bad(_)
-            ));
+            assert!(matches!(verifier.judge(&info, &changed, &value), Verdict::Bad(_)));
         }
         for changed in flips(&value) {
-            assert!(matches!(
-                verifier.judge(&info, PORTION, &changed),
-                Verdict::Bad(_)
-            ));
+            assert!(matches!(verifier.judge(&info, PORTION, &changed), Verdict::Bad(_)));
         }
         for len in 0..value.len() {
-            assert!(matches!(
-                verifier.judge(&info, PORTION, &value[..len]),
-                Verdict::Bad(_)
-            ));
+            assert!(matches!(verifier.judge(&info, PORTION, &value[..len]), Verdict::Bad(_)));
         }
     }
 }
@@ -98,21 +89,12 @@ fn a_digest_is_checked_bit_by_bit() {
     let verifiers: [&dyn Verifier; 2] = [&AutoVerifier, &DigestVerifier];
     for verifier in verifiers {
         assert_eq!(verifier.judge(&info, PORTION, &value), Verdict::Verified);
-        assert!(matches!(
-            verifier.judge(&info, PORTION, &[]),
-            Verdict::Bad(_)
-        ));
+        assert!(matches!(verifier.judge(&info, PORTION, &[]), Verdict::Bad(_)));
         for changed in flips(&value) {
-            assert!(matches!(
-                verifier.judge(&info, PORTION, &changed),
-                Verdict::Bad(_)
-            ));
+            assert!(matches!(verifier.judge(&info, PORTION, &changed), Verdict::Bad(_)));
         }
         for changed in flips(PORTION) {
-            assert!(matches!(
-                verifier.judge(&info, &changed, &value),
-                Verdict::Bad(_)
-            ));
+            assert!(matches!(verifier.judge(&info, &changed, &value), Verdict::Bad(_)));
         }
     }
 }
@@ -121,15 +103,9 @@ fn a_digest_is_checked_bit_by_bit() {
 fn an_unknown_kind_of_signature_is_left_open_or_refused_by_policy() {
     let numbers = [1, 2, 3, 4, 5, 6, 200, u64::MAX];
     for info in numbers.map(|number| SignatureInfo::new(SignatureType::from(number), None)) {
-        assert_eq!(
-            AutoVerifier.judge(&info, PORTION, b"x"),
-            Verdict::NotVerified
-        );
+        assert_eq!(AutoVerifier.judge(&info, PORTION, b"x"), Verdict::NotVerified);
         assert_eq!(NoVerifier.judge(&info, PORTION, b"x"), Verdict::NotVerified);
-        assert!(matches!(
-            DigestVerifier.judge(&info, PORTION, b"x"),
-            Verdict::Bad(_)
-        ));
+        assert!(matches!(DigestVerifier.judge(&info, PORTION, b"x"), Verdict::Bad(_)));
     }
 }
 

@@ -121,11 +121,7 @@ const WIDEST: f64 = 1e9;
 
 /// A limit that makes sense: from 1 to [`WIDEST`]; what is not a number becomes 1.
 fn sane_limit(limit: f64) -> f64 {
-    if limit.is_nan() {
-        1.0
-    } else {
-        limit.clamp(1.0, WIDEST)
-    }
+    if limit.is_nan() { 1.0 } else { limit.clamp(1.0, WIDEST) }
 }
 
 /// Tells loss events apart: losses of transmissions that were sent before the last event was

@@ -159,13 +159,7 @@ impl Fetch {
         let shown = version.and_then(|version| Convention::of_version(&version));
         self.config.convention = shown.unwrap_or(self.config.convention);
         if self.config.discover && shown.is_none() {
-            let FetchConfig {
-                name,
-                convention,
-                must_be_fresh,
-                retries,
-                ..
-            } = &self.config;
+            let FetchConfig { name, convention, must_be_fresh, retries, .. } = &self.config;
             let discovery =
                 Discovery::new(name.clone(), *convention, *must_be_fresh, *retries, now);
             self.phase = Phase::Discovering(Box::new(discovery));
@@ -217,8 +211,7 @@ impl Fetch {
         let (now, data) = (arrival.at, &arrival.data);
         if let Verdict::Bad(why) = self.config.verifier.verify(data) {
             discovery.on_untrusted(now, data.name(), why);
-            self.reports
-                .push_back(Report::Event(Event::Rejected { segment: None, why }));
+            self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
             return;
         }
         let Answer::Found(found) = discovery.on_data(now, data) else {
@@ -231,12 +224,8 @@ impl Fetch {
             metadata: found.metadata.clone().map(Box::new),
         });
         if let Some(single) = found.single {
-            self.reports
-                .push_back(Report::Event(Event::EndKnown { last: 0 }));
-            self.reports.push_back(Report::Content {
-                segment: 0,
-                content: single.content_bytes(),
-            });
+            self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
+            self.reports.push_back(Report::Content { segment: 0, content: single.content_bytes() });
             return self.end(Ok(()));
         }
         self.config.convention = found.convention;
@@ -247,10 +236,7 @@ impl Fetch {
         match &mut self.phase {
             Phase::Discovering(discovery) => {
                 let ours = discovery.on_nack(now, &interest.name, reason);
-                let event = Event::Nacked {
-                    segment: None,
-                    reason,
-                };
+                let event = Event::Nacked { segment: None, reason };
                 self.reports.extend(ours.then_some(Report::Event(event)));
             }
             Phase::Transferring(transfer) => {
@@ -265,11 +251,7 @@ impl Fetch {
             return;
         }
         self.connected = connected;
-        let event = if connected {
-            Event::Connected
-        } else {
-            Event::Disconnected
-        };
+        let event = if connected { Event::Connected } else { Event::Disconnected };
         self.reports.push_back(Report::Event(event));
         match &mut self.phase {
             Phase::Discovering(discovery) if connected => discovery.restart(now),
@@ -329,15 +311,8 @@ impl Fetch {
 impl Application for Fetch {
     fn handle(&mut self, now: Instant, input: AppInput) {
         match input {
-            AppInput::Data {
-                data,
-                congestion_mark,
-            } => {
-                self.arrivals.push(Arrival {
-                    at: now,
-                    data,
-                    congestion_mark,
-                });
+            AppInput::Data { data, congestion_mark } => {
+                self.arrivals.push(Arrival { at: now, data, congestion_mark });
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Consumed { bytes } => {

@@ -84,18 +84,13 @@ impl ControlParameters {
         if let Some(name) = &self.name {
             name.encode(&mut out);
         }
-        self.numbers()
-            .for_each(|(typ, number)| put_nni_tlv(&mut out, typ, number));
+        self.numbers().for_each(|(typ, number)| put_nni_tlv(&mut out, typ, number));
         out.into()
     }
 
     fn value_len(&self) -> usize {
         let name_len = self.name.as_ref().map_or(0, Name::encoded_len);
-        name_len
-            + self
-                .numbers()
-                .map(|(typ, number)| nni_tlv_len(typ, number))
-                .sum::<usize>()
+        name_len + self.numbers().map(|(typ, number)| nni_tlv_len(typ, number)).sum::<usize>()
     }
 
     /// In the order in which they are written, which some forwarders insist on.
@@ -165,12 +160,7 @@ pub fn unregister_command(
     unique: Uniqueness<'_>,
 ) -> Interest {
     let (cost, flags, expiration_period) = (None, None, None);
-    let parameters = ControlParameters {
-        cost,
-        flags,
-        expiration_period,
-        ..parameters.clone()
-    };
+    let parameters = ControlParameters { cost, flags, expiration_period, ..parameters.clone() };
     command(scope, "unregister", &parameters, signer, unique)
 }
 
@@ -187,10 +177,7 @@ fn command(
     };
     let parameters = parameters.to_bytes();
     let words = [local, "nfd", "rib", verb].map(|word| Component::generic(word.as_bytes()));
-    let name = words
-        .into_iter()
-        .chain([Component::generic(&parameters)])
-        .collect();
+    let name = words.into_iter().chain([Component::generic(&parameters)]).collect();
     Interest::new(name).sign(Bytes::new(), signer, unique)
 }
 
@@ -260,10 +247,7 @@ pub fn parse_response(data: &Data) -> Result<ControlParameters, ManagementError>
     let code = reader.expect(STATUS_CODE, "StatusCode")?.number()?;
     let text = reader.expect(STATUS_TEXT, "StatusText")?;
     if code != OK {
-        return Err(ManagementError::Refused {
-            code,
-            text: readable(text.value),
-        });
+        return Err(ManagementError::Refused { code, text: readable(text.value) });
     }
     while let Some(element) = reader.read()? {
         if element.typ == CONTROL_PARAMETERS {
@@ -276,10 +260,7 @@ pub fn parse_response(data: &Data) -> Result<ControlParameters, ManagementError>
 /// Somebody else's words, fit for a terminal.
 fn readable(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text.get(..4 * MAX_TEXT_CHARS).unwrap_or(text)).into_owned();
-    text.chars()
-        .filter(|c| !c.is_control())
-        .take(MAX_TEXT_CHARS)
-        .collect()
+    text.chars().filter(|c| !c.is_control()).take(MAX_TEXT_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -317,11 +298,8 @@ mod tests {
     #[test]
     fn parameters_are_read_in_any_order_and_with_unknown_fields() {
         let octets = b"\x68\x0f\x6a\x01\x0a\x72\x01x\x69\x01\x07\x81\x01y\x6a\x01\x0b";
-        let expected = ControlParameters {
-            face_id: Some(7),
-            cost: Some(10),
-            ..ControlParameters::default()
-        };
+        let expected =
+            ControlParameters { face_id: Some(7), cost: Some(10), ..ControlParameters::default() };
         assert_eq!(ControlParameters::decode(octets), Ok(expected));
     }
 
@@ -340,25 +318,14 @@ mod tests {
 
     #[test]
     fn a_command_is_a_signed_interest_with_the_parameters_in_its_name() {
-        let unique = Uniqueness {
-            nonce: Some(&[7; 8]),
-            time: Some(1_234),
-            seq_num: None,
-        };
+        let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(1_234), seq_num: None };
         let interest = register_command(Scope::Localhost, &full(), &DigestSigner, unique);
         let read = Interest::decode(interest.to_bytes()).unwrap();
         assert_eq!(read, interest);
-        assert!(
-            read.name
-                .to_string()
-                .starts_with("/localhost/nfd/rib/register/h%1B")
-        );
+        assert!(read.name.to_string().starts_with("/localhost/nfd/rib/register/h%1B"));
         assert_eq!(read.name.len(), 6);
         assert_eq!(read.name.get(4).unwrap().value(), FULL);
-        assert_eq!(
-            u64::from(read.name.get(5).unwrap().typ()),
-            typ::PARAMETERS_SHA256_DIGEST
-        );
+        assert_eq!(u64::from(read.name.get(5).unwrap().typ()), typ::PARAMETERS_SHA256_DIGEST);
         assert_eq!(read.parameters.as_deref(), Some(&b""[..]));
         let signature = read.signature.as_ref().unwrap();
         let info = signature.info();
@@ -369,18 +336,9 @@ mod tests {
 
     #[test]
     fn taking_a_route_back_says_only_what_matters() {
-        let interest = unregister_command(
-            Scope::Localhop,
-            &full(),
-            &DigestSigner,
-            Uniqueness::default(),
-        );
-        assert!(
-            interest
-                .name
-                .to_string()
-                .starts_with("/localhop/nfd/rib/unregister/")
-        );
+        let interest =
+            unregister_command(Scope::Localhop, &full(), &DigestSigner, Uniqueness::default());
+        assert!(interest.name.to_string().starts_with("/localhop/nfd/rib/unregister/"));
         let said = ControlParameters::decode(interest.name.get(4).unwrap().value()).unwrap();
         assert_eq!(
             (said.name, said.origin, said.cost, said.flags),
@@ -402,31 +360,17 @@ mod tests {
     fn a_refusal_says_what_to_do() {
         let content = b"\x65\x11\x66\x02\x01\x93\x67\x0bauthor\x1b[31m";
         let error = parse_response(&response(content)).unwrap_err();
-        let expected = ManagementError::Refused {
-            code: 403,
-            text: "author[31m".to_owned(),
-        };
+        let expected = ManagementError::Refused { code: 403, text: "author[31m".to_owned() };
         assert_eq!(error, expected);
-        assert!(
-            error
-                .to_string()
-                .contains("403 author[31m; it does not accept"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("403 author[31m; it does not accept"), "{error}");
         assert!(error.to_string().contains("localhost_security"));
         for code in [400, 410, 414, 501] {
-            let error = ManagementError::Refused {
-                code,
-                text: String::new(),
-            };
+            let error = ManagementError::Refused { code, text: String::new() };
             assert!(error.to_string().contains("; "), "{error}");
             assert!(!error.is_transient());
         }
         for transient in [403, 500, 503, 504] {
-            let error = ManagementError::Refused {
-                code: transient,
-                text: String::new(),
-            };
+            let error = ManagementError::Refused { code: transient, text: String::new() };
             assert!(error.is_transient());
         }
     }
@@ -436,9 +380,7 @@ mod tests {
         let mut content = b"\x65\xfd\x0f\xa8\x66\x02\x01\x90\x67\xfd\x0f\xa0".to_vec();
         content.extend([0xff; 4000]);
         let error = parse_response(&response(&content)).unwrap_err();
-        let ManagementError::Refused { text, .. } = error else {
-            panic!("{error}")
-        };
+        let ManagementError::Refused { text, .. } = error else { panic!("{error}") };
         assert_eq!(text.chars().count(), MAX_TEXT_CHARS);
     }
 
@@ -454,10 +396,7 @@ mod tests {
             b"\x65\x09\x66\x01\xc8\x67\x00\x68\x02\x6a\x00",
         ] {
             let error = parse_response(&response(content)).unwrap_err();
-            assert!(
-                matches!(error, ManagementError::Malformed(_)),
-                "{content:?}: {error}"
-            );
+            assert!(matches!(error, ManagementError::Malformed(_)), "{content:?}: {error}");
         }
     }
 }

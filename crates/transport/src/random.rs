@@ -19,10 +19,7 @@ pub struct Rng {
 impl Rng {
     /// The stream of the seed `seed`.
     pub fn from_seed(seed: u64) -> Self {
-        Self {
-            identity: seed,
-            generator: Xoshiro256PlusPlus::seed_from_u64(seed),
-        }
+        Self { identity: seed, generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
     /// The independent stream called `name` below this one, the same however much was drawn here.
@@ -101,10 +98,7 @@ mod tests {
         let mut drawn = Rng::from_seed(7);
         drawn.next_u64();
         let fresh = Rng::from_seed(7);
-        assert_eq!(
-            draw(drawn.substream("link/3/loss")),
-            draw(fresh.substream("link/3/loss"))
-        );
+        assert_eq!(draw(drawn.substream("link/3/loss")), draw(fresh.substream("link/3/loss")));
     }
 
     #[test]
@@ -112,14 +106,8 @@ mod tests {
         let rng = Rng::from_seed(7);
         assert_ne!(draw(rng.substream("a")), draw(rng.substream("b")));
         assert_ne!(draw(rng.substream("a")), draw(rng.clone()));
-        assert_ne!(
-            draw(rng.substream("a")),
-            draw(rng.substream("a").substream("a"))
-        );
-        assert_ne!(
-            draw(rng.substream("a")),
-            draw(Rng::from_seed(8).substream("a"))
-        );
+        assert_ne!(draw(rng.substream("a")), draw(rng.substream("a").substream("a")));
+        assert_ne!(draw(rng.substream("a")), draw(Rng::from_seed(8).substream("a")));
     }
 
     #[test]
@@ -130,10 +118,7 @@ mod tests {
             seen[rng.below(5) as usize] += 1;
             assert!((0.0..1.0).contains(&rng.unit_f64()));
         }
-        assert!(
-            seen.iter().all(|count| (850..1150).contains(count)),
-            "{seen:?}"
-        );
+        assert!(seen.iter().all(|count| (850..1150).contains(count)), "{seen:?}");
         assert_eq!((rng.below(0), rng.below(1)), (0, 0));
     }
 }

@@ -46,9 +46,7 @@ pub struct RegistrationConfig {
 
 impl fmt::Debug for RegistrationConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            prefixes, scope, ..
-        } = self;
+        let Self { prefixes, scope, .. } = self;
         f.debug_struct("RegistrationConfig")
             .field("prefixes", prefixes)
             .field("scope", scope)
@@ -145,22 +143,15 @@ impl Registration {
         let now_ms = (self.config.epoch_micros / 1000).saturating_add(now.as_nanos() / 1_000_000);
         self.last_time_ms = now_ms.max(self.last_time_ms.saturating_add(1));
         let nonce = self.config.rng.next_u64().to_be_bytes();
-        let unique = Uniqueness {
-            nonce: Some(&nonce),
-            time: Some(self.last_time_ms),
-            seq_num: None,
-        };
+        let unique =
+            Uniqueness { nonce: Some(&nonce), time: Some(self.last_time_ms), seq_num: None };
         let parameters = self.parameters(exchange.prefix);
         let command = match self.goal {
             Goal::Register => register_command,
             Goal::Withdraw => unregister_command,
         };
-        let mut interest = command(
-            self.config.scope,
-            &parameters,
-            self.config.signer.as_ref(),
-            unique,
-        );
+        let mut interest =
+            command(self.config.scope, &parameters, self.config.signer.as_ref(), unique);
         interest.nonce = Some(self.config.rng.next_u32());
         interest.lifetime = Some(self.patience());
         exchange.attempts += 1;
@@ -189,25 +180,14 @@ impl Registration {
             && let Some(prefix) = self.waiting.pop_front()
         {
             let until = now;
-            let fresh = Exchange {
-                prefix,
-                attempts: 0,
-                refusals: 0,
-                asked: None,
-                until,
-                trouble: None,
-            };
+            let fresh =
+                Exchange { prefix, attempts: 0, refusals: 0, asked: None, until, trouble: None };
             self.ask(now, fresh);
         }
     }
 
     fn ask_again(&mut self, now: Instant, exchange: Exchange) {
-        let Exchange {
-            prefix,
-            attempts,
-            refusals,
-            ..
-        } = exchange;
+        let Exchange { prefix, attempts, refusals, .. } = exchange;
         if attempts < MAX_ATTEMPTS && refusals < MAX_REFUSALS {
             return self.ask(now, exchange);
         }
@@ -230,19 +210,15 @@ impl Registration {
         };
         if std::mem::replace(known, fate) != fate {
             let prefix = name.clone();
-            self.outputs
-                .push_back(AppOutput::Report(Report::Registered { prefix, outcome }));
+            self.outputs.push_back(AppOutput::Report(Report::Registered { prefix, outcome }));
         }
         if self.goal == Goal::Withdraw && self.waiting.is_empty() {
-            self.outputs
-                .push_back(AppOutput::Report(Report::Done(Ok(()))));
+            self.outputs.push_back(AppOutput::Report(Report::Done(Ok(()))));
         }
     }
 
     fn on_data(&mut self, now: Instant, data: &Data) {
-        let Some(exchange) = self
-            .exchange
-            .take_if(|e| e.asked.as_ref() == Some(data.name()))
+        let Some(exchange) = self.exchange.take_if(|e| e.asked.as_ref() == Some(data.name()))
         else {
             return;
         };

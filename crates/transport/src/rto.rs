@@ -55,9 +55,7 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
 const FAMILY: &[(&str, Reader<Box<dyn RtoEstimator>>)] = &[
     ("constant", |spec| Ok(Box::new(Constant::from_spec(spec)?))),
     ("jacobson", |spec| Ok(Box::new(Jacobson::from_spec(spec)?))),
-    ("rfc6298", |spec| {
-        Ok(Box::new(Jacobson::rfc6298_from_spec(spec)?))
-    }),
+    ("rfc6298", |spec| Ok(Box::new(Jacobson::rfc6298_from_spec(spec)?))),
 ];
 
 /// Makes the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.

@@ -136,21 +136,10 @@ pub struct Serve {
 /// What an Interest asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Question {
-    Metadata {
-        path: Name,
-    },
-    Segment {
-        path: Name,
-        version: Option<u64>,
-        segment: u64,
-    },
-    Latest {
-        path: Name,
-    },
-    Version {
-        path: Name,
-        version: u64,
-    },
+    Metadata { path: Name },
+    Segment { path: Name, version: Option<u64>, segment: u64 },
+    Latest { path: Name },
+    Version { path: Name, version: u64 },
 }
 
 impl Serve {
@@ -169,9 +158,7 @@ impl Serve {
 
     /// Opens the object at `path` and returns its name, version included.
     pub fn resolve(&mut self, path: &Name) -> Option<Name> {
-        let object = self
-            .shelf
-            .latest(&self.config, self.library.as_mut(), path, Instant::ZERO)?;
+        let object = self.shelf.latest(&self.config, self.library.as_mut(), path, Instant::ZERO)?;
         Some(object.name.clone())
     }
 
@@ -182,11 +169,9 @@ impl Serve {
             Some(Question::Metadata { path }) => self.metadata(now, &path),
             Some(Question::Latest { path }) => self.segment(now, &path, None, 0),
             Some(Question::Version { path, version }) => self.segment(now, &path, Some(version), 0),
-            Some(Question::Segment {
-                path,
-                version,
-                segment,
-            }) => self.exact_segment(now, &path, version, segment),
+            Some(Question::Segment { path, version, segment }) => {
+                self.exact_segment(now, &path, version, segment)
+            }
         };
         let packet = match answer {
             Some(packet) => packet,
@@ -243,45 +228,28 @@ impl Serve {
         let rest = name.len() - config.prefix.len();
         let last = if rest > 0 { name.last() } else { None };
         let Some(last) = last else {
-            return interest
-                .can_be_prefix
-                .then(|| Question::Latest { path: path(rest) });
+            return interest.can_be_prefix.then(|| Question::Latest { path: path(rest) });
         };
         if last.is_keyword(b"metadata") {
-            return interest.can_be_prefix.then(|| Question::Metadata {
-                path: path(rest - 1),
-            });
+            return interest.can_be_prefix.then(|| Question::Metadata { path: path(rest - 1) });
         }
         if let Some(segment) = config.convention.parse_segment(&last) {
-            let version = if rest > 1 {
-                name.get(name.len() - 2)
-            } else {
-                None
-            };
+            let version = if rest > 1 { name.get(name.len() - 2) } else { None };
             let version = version.and_then(|c| config.convention.parse_version(&c));
             let path = path(rest - 1 - usize::from(version.is_some()));
-            return Some(Question::Segment {
-                path,
-                version,
-                segment,
-            });
+            return Some(Question::Segment { path, version, segment });
         }
         if !interest.can_be_prefix {
             return None;
         }
         match config.convention.parse_version(&last) {
-            Some(version) => Some(Question::Version {
-                path: path(rest - 1),
-                version,
-            }),
+            Some(version) => Some(Question::Version { path: path(rest - 1), version }),
             None => Some(Question::Latest { path: path(rest) }),
         }
     }
 
     fn metadata(&mut self, now: Instant, path: &Name) -> Option<Packet> {
-        let object = self
-            .shelf
-            .latest(&self.config, self.library.as_mut(), path, now)?;
+        let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
         let wire = object.metadata(&self.config, now, &mut self.pool)?;
         self.drafts.push(Draft::Report(Event::ServedMetadata));
         Some(Packet::Whole(wire))
@@ -294,20 +262,11 @@ impl Serve {
         version: Option<u64>,
         segment: u64,
     ) -> Option<Packet> {
-        let object = self
-            .shelf
-            .latest(&self.config, self.library.as_mut(), path, now)?;
+        let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
         if version.is_some() && object.version != version {
             return None;
         }
-        Self::cut(
-            object,
-            &self.config,
-            now,
-            segment,
-            &mut self.pool,
-            &mut self.drafts,
-        )
+        Self::cut(object, &self.config, now, segment, &mut self.pool, &mut self.drafts)
     }
 
     /// A segment whose name is complete: only the version that it names will do.
@@ -320,21 +279,12 @@ impl Serve {
     ) -> Option<Packet> {
         let object = match self.shelf.find(path, version) {
             Some(object) => object,
-            None => self
-                .shelf
-                .latest(&self.config, self.library.as_mut(), path, now)?,
+            None => self.shelf.latest(&self.config, self.library.as_mut(), path, now)?,
         };
         if object.version != version {
             return None;
         }
-        Self::cut(
-            object,
-            &self.config,
-            now,
-            segment,
-            &mut self.pool,
-            &mut self.drafts,
-        )
+        Self::cut(object, &self.config, now, segment, &mut self.pool, &mut self.drafts)
     }
 
     fn cut(
@@ -348,10 +298,7 @@ impl Serve {
         match object.segment(config, now, segment, pool) {
             Ok(cut) => {
                 let cut = cut?;
-                let event = Event::Served {
-                    content_bytes: cut.content_bytes,
-                    signed: cut.signed,
-                };
+                let event = Event::Served { content_bytes: cut.content_bytes, signed: cut.signed };
                 drafts.push(Draft::Report(event));
                 Some(cut.packet)
             }

@@ -30,11 +30,7 @@ pub enum SpecError {
         known: Vec<&'static str>,
     },
     /// The algorithm has no such parameter.
-    #[error(
-        "`{name}` has no parameter `{key}`{}; {}",
-        hint(key, known),
-        listed(known)
-    )]
+    #[error("`{name}` has no parameter `{key}`{}; {}", hint(key, known), listed(known))]
     UnknownKey {
         /// The algorithm.
         name: String,
@@ -80,31 +76,22 @@ impl<'a> Spec<'a> {
     /// # Errors
     /// If the text does not follow the grammar or a key is given twice.
     pub fn parse(text: &'a str) -> Result<Self, SpecError> {
-        let syntax = |problem| SpecError::Syntax {
-            text: text.to_owned(),
-            problem,
-        };
+        let syntax = |problem| SpecError::Syntax { text: text.to_owned(), problem };
         let trimmed = text.trim();
         let (name, inside) = match trimmed.split_once('(') {
             Some((name, rest)) => (
                 name.trim_end(),
-                rest.strip_suffix(')')
-                    .ok_or_else(|| syntax("the `)` is missing"))?,
+                rest.strip_suffix(')').ok_or_else(|| syntax("the `)` is missing"))?,
             ),
             None => (trimmed, ""),
         };
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
             return Err(syntax("a name consists of letters, digits and hyphens"));
         }
-        let mut spec = Self {
-            name,
-            pairs: Vec::new(),
-            known: Vec::new(),
-        };
+        let mut spec = Self { name, pairs: Vec::new(), known: Vec::new() };
         for part in parts(inside).ok_or_else(|| syntax("brackets do not match"))? {
-            let (key, value) = part
-                .split_once('=')
-                .ok_or_else(|| syntax("a parameter lacks its `=`"))?;
+            let (key, value) =
+                part.split_once('=').ok_or_else(|| syntax("a parameter lacks its `=`"))?;
             spec.insert(key.trim(), value.trim())?;
         }
         Ok(spec)
@@ -126,9 +113,7 @@ impl<'a> Spec<'a> {
         range: impl std::ops::RangeBounds<f64>,
         expected: &'static str,
     ) -> Result<f64, SpecError> {
-        self.take(key, default, expected, |text| {
-            number(text).filter(|value| range.contains(value))
-        })
+        self.take(key, default, expected, |text| number(text).filter(|value| range.contains(value)))
     }
 
     /// Takes a duration out; it must be at least `least`.
@@ -146,9 +131,7 @@ impl<'a> Spec<'a> {
         } else {
             "a duration longer than 0, such as 4s, 200ms or 10us"
         };
-        self.take(key, default, expected, |text| {
-            duration(text).filter(|value| *value >= least)
-        })
+        self.take(key, default, expected, |text| duration(text).filter(|value| *value >= least))
     }
 
     /// Takes `true` or `false` out.
@@ -171,10 +154,7 @@ impl<'a> Spec<'a> {
         expected: &'static str,
     ) -> Result<T, SpecError> {
         self.take(key, default, expected, |text| {
-            words
-                .iter()
-                .find(|(word, _)| *word == text)
-                .map(|(_, value)| *value)
+            words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
         })
     }
 
@@ -200,12 +180,7 @@ impl<'a> Spec<'a> {
         value: impl fmt::Display,
         expected: &'static str,
     ) -> SpecError {
-        SpecError::BadValue {
-            name: self.name.to_owned(),
-            key,
-            value: value.to_string(),
-            expected,
-        }
+        SpecError::BadValue { name: self.name.to_owned(), key, value: value.to_string(), expected }
     }
 
     fn insert(&mut self, key: &'a str, value: &'a str) -> Result<(), SpecError> {
@@ -268,24 +243,14 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
     /// Begins with the name of the algorithm.
     pub fn new(formatter: &'a mut fmt::Formatter<'b>, name: &str) -> Self {
         let result = formatter.write_str(name);
-        Self {
-            formatter,
-            result,
-            separator: "(",
-        }
+        Self { formatter, result, separator: "(" }
     }
 
     /// Adds a number, a boolean or a word.
     pub fn value(self, key: &str, value: impl fmt::Display) -> Self {
         let separator = self.separator;
-        let result = self
-            .result
-            .and_then(|()| write!(self.formatter, "{separator}{key}={value}"));
-        Self {
-            result,
-            separator: ",",
-            ..self
-        }
+        let result = self.result.and_then(|()| write!(self.formatter, "{separator}{key}={value}"));
+        Self { result, separator: ",", ..self }
     }
 
     /// Adds a duration, in the largest unit that gives a whole number.
@@ -303,21 +268,13 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
     /// What the formatter said.
     pub fn finish(self) -> fmt::Result {
         self.result?;
-        if self.separator == "," {
-            self.formatter.write_str(")")
-        } else {
-            Ok(())
-        }
+        if self.separator == "," { self.formatter.write_str(")") } else { Ok(()) }
     }
 }
 
 /// Nanoseconds in each unit of time, longest first.
-const UNITS: [(u128, &str); 4] = [
-    (1_000_000_000, "s"),
-    (1_000_000, "ms"),
-    (1_000, "us"),
-    (1, "ns"),
-];
+const UNITS: [(u128, &str); 4] =
+    [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
 
 /// Splits at the commas outside brackets; none if brackets do not match.
 fn parts(text: &str) -> Option<Vec<&str>> {
@@ -380,9 +337,7 @@ fn hint(given: &str, known: &[&str]) -> String {
         .map(|word| (distance(given, word), word))
         .filter(|(distance, word)| *distance <= 1 + word.len() / 4)
         .min()
-        .map_or_else(String::new, |(_, word)| {
-            format!(" (did you mean `{word}`?)")
-        })
+        .map_or_else(String::new, |(_, word)| format!(" (did you mean `{word}`?)"))
 }
 
 /// Levenshtein's distance between two short words.
@@ -436,11 +391,7 @@ mod tests {
 
     #[test]
     fn parameters_may_be_left_out_with_their_brackets() {
-        let defaults = Example {
-            gain: 0.125,
-            wait: Duration::from_secs(4),
-            on: false,
-        };
+        let defaults = Example { gain: 0.125, wait: Duration::from_secs(4), on: false };
         for text in ["example", "example()", " example ( ) ", "example(gain=1/8)"] {
             assert_eq!(read(text).as_ref(), Ok(&defaults), "{text}");
         }
@@ -449,35 +400,13 @@ mod tests {
     #[test]
     fn fractions_and_units_are_understood() {
         let read = read("example(gain = 1/80, wait=1.5s, on=yes)").unwrap();
-        assert_eq!(
-            read,
-            Example {
-                gain: 0.0125,
-                wait: Duration::from_millis(1500),
-                on: true
-            }
-        );
-        for (text, nanos) in [
-            ("0s", 0),
-            ("7ns", 7),
-            ("10us", 10_000),
-            ("10µs", 10_000),
-            ("0.0000000019s", 1),
-        ] {
+        assert_eq!(read, Example { gain: 0.0125, wait: Duration::from_millis(1500), on: true });
+        for (text, nanos) in
+            [("0s", 0), ("7ns", 7), ("10us", 10_000), ("10µs", 10_000), ("0.0000000019s", 1)]
+        {
             assert_eq!(duration(text), Some(Duration::from_nanos(nanos)), "{text}");
         }
-        for text in [
-            "",
-            "s",
-            "5",
-            "-1s",
-            "1.s",
-            ".5s",
-            "1..5s",
-            "1 s",
-            "99999999999s",
-            "1h",
-        ] {
+        for text in ["", "s", "5", "-1s", "1.s", ".5s", "1..5s", "1 s", "99999999999s", "1h"] {
             assert_eq!(duration(text), None, "{text}");
         }
     }
@@ -497,30 +426,15 @@ mod tests {
                 "example(waits=1s)",
                 "`example` has no parameter `waits` (did you mean `wait`?); it has: gain, wait, on",
             ),
-            (
-                "example(gain=2)",
-                "`gain=2` of `example`: expected a number from 0 to 1",
-            ),
-            (
-                "example(gain=nan)",
-                "`gain=nan` of `example`: expected a number from 0 to 1",
-            ),
-            (
-                "example(gain=0/0)",
-                "`gain=0/0` of `example`: expected a number from 0 to 1",
-            ),
-            (
-                "example(on=maybe)",
-                "`on=maybe` of `example`: expected yes or no",
-            ),
+            ("example(gain=2)", "`gain=2` of `example`: expected a number from 0 to 1"),
+            ("example(gain=nan)", "`gain=nan` of `example`: expected a number from 0 to 1"),
+            ("example(gain=0/0)", "`gain=0/0` of `example`: expected a number from 0 to 1"),
+            ("example(on=maybe)", "`on=maybe` of `example`: expected yes or no"),
             (
                 "example(wait=4)",
                 "`wait=4` of `example`: expected a duration such as 4s, 200ms or 10us",
             ),
-            (
-                "example(gain=1,gain=1)",
-                "`gain` is given twice to `example`",
-            ),
+            ("example(gain=1,gain=1)", "`gain` is given twice to `example`"),
             (
                 "example(gain=1",
                 "`example(gain=1` is not of the form name(key=value,…): the `)` is missing",

@@ -43,11 +43,7 @@ impl Timers {
     /// Among timers due at the same instant the one armed first fires first; arming again counts.
     pub fn arm(&mut self, slot: u32, at: Instant) {
         self.armed += 1;
-        let entry = Entry {
-            at,
-            sequence: self.armed,
-            slot,
-        };
+        let entry = Entry { at, sequence: self.armed, slot };
         match self.place(slot) {
             Some(place) => {
                 self.heap[place] = entry;
@@ -240,10 +236,7 @@ mod tests {
         }
 
         fn pop_due(&mut self, now: Instant) -> Option<u32> {
-            let entry = self
-                .armed
-                .first_entry()
-                .filter(|entry| entry.key().0 <= now)?;
+            let entry = self.armed.first_entry().filter(|entry| entry.key().0 <= now)?;
             Some(entry.remove())
         }
     }

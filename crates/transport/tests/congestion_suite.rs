@@ -51,22 +51,9 @@ enum Fact {
 fn fact() -> impl Strategy<Value = Fact> {
     let wait = || prop_oneof![8 => 0..100_u64, 1 => 0..10_000_000_u64];
     let srtt = prop::option::of(any::<u64>().prop_map(Duration::from_nanos));
-    let kind = prop::sample::select(vec![
-        LossKind::Timeout,
-        LossKind::Mark,
-        LossKind::NackCongestion,
-    ]);
-    let limits = vec![
-        f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        0.0,
-        0.5,
-        1.0,
-        2.5,
-        64.0,
-        1e300,
-    ];
+    let kind =
+        prop::sample::select(vec![LossKind::Timeout, LossKind::Mark, LossKind::NackCongestion]);
+    let limits = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.5, 1.0, 2.5, 64.0, 1e300];
     prop_oneof![
         8 => (wait(), 0..4_u64, 0..40_u64, prop_oneof![0..40_u32, any::<u32>()], srtt)
             .prop_map(|(wait, sent, age, in_flight, srtt)| Fact::Delivered { wait, sent, age, in_flight, srtt }),
@@ -108,22 +95,11 @@ impl Trial {
 
     fn tell(&mut self, fact: &Fact) {
         match *fact {
-            Fact::Delivered {
-                wait,
-                sent,
-                age,
-                in_flight,
-                srtt,
-            } => {
+            Fact::Delivered { wait, sent, age, in_flight, srtt } => {
                 self.later(wait, sent);
                 self.deliver(age, in_flight, srtt);
             }
-            Fact::Lost {
-                wait,
-                sent,
-                age,
-                kind,
-            } => {
+            Fact::Lost { wait, sent, age, kind } => {
                 self.later(wait, sent);
                 self.lose(age, kind);
             }
@@ -137,49 +113,21 @@ impl Trial {
     }
 
     fn deliver(&mut self, age: u64, in_flight: u32, srtt: Option<Duration>) {
-        let (before, order) = (
-            self.control.window(),
-            self.highest_order.saturating_sub(age),
-        );
+        let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let (highest_order, rtt, min_rtt) = (self.highest_order, srtt, srtt);
-        let delivered = Delivered {
-            segment: order,
-            order,
-            highest_order,
-            rtt,
-            srtt,
-            min_rtt,
-            in_flight,
-        };
+        let delivered =
+            Delivered { segment: order, order, highest_order, rtt, srtt, min_rtt, in_flight };
         self.control.on_delivered(self.now, &delivered);
-        assert!(
-            self.control.window() >= before,
-            "{} shrinks at a delivery",
-            self.name
-        );
+        assert!(self.control.window() >= before, "{} shrinks at a delivery", self.name);
     }
 
     fn lose(&mut self, age: u64, kind: LossKind) {
-        let (before, order) = (
-            self.control.window(),
-            self.highest_order.saturating_sub(age),
-        );
+        let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let highest_order = self.highest_order;
-        let loss = Loss {
-            kind,
-            order,
-            highest_order,
-            in_flight: 1,
-            srtt: None,
-            min_rtt: None,
-        };
+        let loss = Loss { kind, order, highest_order, in_flight: 1, srtt: None, min_rtt: None };
         let threshold = self.control.ssthresh();
         let accepted = self.control.on_loss(self.now, &loss);
-        assert!(
-            self.control.window() <= before,
-            "{} grows at a loss",
-            self.name
-        );
+        assert!(self.control.window() <= before, "{} grows at a loss", self.name);
         if !accepted {
             // With `restart` it still follows the flight down, to where slow start leads back.
             let restarts = self.control.to_string().contains("restart=true");
@@ -191,29 +139,15 @@ impl Trial {
         if !EAGER.contains(&self.name) {
             let new = self.recovery.is_none_or(|recovery| order > recovery);
             assert_eq!(accepted, new, "{}: one event for each flight", self.name);
-            self.recovery = if new {
-                Some(highest_order)
-            } else {
-                self.recovery
-            };
+            self.recovery = if new { Some(highest_order) } else { self.recovery };
         }
     }
 
     fn find_spurious(&mut self, age: u64) {
         let before = self.control.window();
-        let restored = self
-            .control
-            .on_spurious(self.now, self.highest_order.saturating_sub(age));
-        assert!(
-            self.control.window() >= before,
-            "{} shrinks at an undo",
-            self.name
-        );
-        assert!(
-            restored || self.control.window() == before,
-            "{} restores silently",
-            self.name
-        );
+        let restored = self.control.on_spurious(self.now, self.highest_order.saturating_sub(age));
+        assert!(self.control.window() >= before, "{} shrinks at an undo", self.name);
+        assert!(restored || self.control.window() == before, "{} restores silently", self.name);
         if restored {
             // What the recovery point was before is its own affair: begin again beyond any doubt.
             self.highest_order += 100;
@@ -224,17 +158,8 @@ impl Trial {
 
     fn check(&self) {
         let (window, ssthresh) = (self.control.window(), self.control.ssthresh());
-        assert!(
-            window.is_finite() && window >= 1.0,
-            "{}: {window}",
-            self.name
-        );
-        assert!(
-            window <= self.limit,
-            "{}: {window} above {}",
-            self.name,
-            self.limit
-        );
+        assert!(window.is_finite() && window >= 1.0, "{}: {window}", self.name);
+        assert!(window <= self.limit, "{}: {window} above {}", self.name, self.limit);
         assert!(ssthresh >= 1.0, "{}: {ssthresh}", self.name);
     }
 }
@@ -289,10 +214,7 @@ fn the_maximum_of_a_spec_holds() {
 fn only_cubic_watches_slow_start_unless_asked() {
     for (text, expected) in [("cubic", true), ("aimd", false)] {
         let printed = congestion::parse(text).unwrap().to_string();
-        assert!(
-            printed.ends_with(&format!(",hystart={expected})")),
-            "{printed}"
-        );
+        assert!(printed.ends_with(&format!(",hystart={expected})")), "{printed}");
     }
 }
 

@@ -50,12 +50,7 @@ struct World {
 impl World {
     fn new(config: FetchConfig) -> Self {
         let mut fetch = Fetch::new(config);
-        fetch.handle(
-            Instant::ZERO,
-            AppInput::FaceUp {
-                receive_budget: None,
-            },
-        );
+        fetch.handle(Instant::ZERO, AppInput::FaceUp { receive_budget: None });
         Self {
             now: Instant::ZERO,
             fetch,
@@ -85,18 +80,11 @@ impl World {
                 AppOutput::Interest(interest) => {
                     for (delay, answer) in producer(&interest) {
                         let input = match answer {
-                            Answer::Data(data) => AppInput::Data {
-                                data,
-                                congestion_mark: 0,
-                            },
-                            Answer::Marked(data) => AppInput::Data {
-                                data,
-                                congestion_mark: 1,
-                            },
-                            Answer::Nack(reason) => AppInput::Nack {
-                                interest: interest.clone(),
-                                reason,
-                            },
+                            Answer::Data(data) => AppInput::Data { data, congestion_mark: 0 },
+                            Answer::Marked(data) => AppInput::Data { data, congestion_mark: 1 },
+                            Answer::Nack(reason) => {
+                                AppInput::Nack { interest: interest.clone(), reason }
+                            }
                         };
                         self.at(self.now + delay, input);
                     }
@@ -107,10 +95,7 @@ impl World {
                         let bytes = content.len() as u64;
                         self.fetch.handle(self.now, AppInput::Consumed { bytes });
                     }
-                    assert!(
-                        self.content.insert(segment, content).is_none(),
-                        "handed out twice"
-                    );
+                    assert!(self.content.insert(segment, content).is_none(), "handed out twice");
                     self.order.push(segment);
                 }
                 AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(object),
@@ -126,10 +111,7 @@ impl World {
             }
         }
         let deadline = self.fetch.deadline();
-        assert!(
-            deadline.is_none_or(|at| at > self.now),
-            "the law of the deadline"
-        );
+        assert!(deadline.is_none_or(|at| at > self.now), "the law of the deadline");
         None
     }
 
@@ -157,8 +139,7 @@ impl World {
 
     fn run(&mut self, producer: impl FnMut(&Interest) -> Answers) -> Result<(), FetchError> {
         let limit = Instant::from_millis(600_000);
-        self.run_until(limit, producer)
-            .expect("the fetch ends within ten minutes")
+        self.run_until(limit, producer).expect("the fetch ends within ten minutes")
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -212,20 +193,14 @@ fn honest(file: &[u8]) -> impl Fn(&Interest) -> Answers + '_ {
             Some(_) => cut(file, interest),
             None => Some(metadata_of(interest, 7, Some(last(file)))),
         };
-        data.into_iter()
-            .map(|data| (DELAY, Answer::Data(data)))
-            .collect()
+        data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     }
 }
 
 fn metadata_of(interest: &Interest, version: u64, final_block: Option<u64>) -> Data {
     let object = interest.name.prefix(interest.name.len() - 1);
     let versioned = object.append(Convention::Typed.version(version));
-    let content = Metadata {
-        final_block,
-        ..Metadata::new(versioned)
-    }
-    .to_bytes();
+    let content = Metadata { final_block, ..Metadata::new(versioned) }.to_bytes();
     DataBuilder::new(&metadata::packet_name(&object, 1)).build(&content, &DigestSigner)
 }
 
@@ -247,12 +222,7 @@ fn a_name_with_a_version_needs_no_discovery() {
     let mut world = World::new(config("/a/file/v=7"));
     assert_eq!(world.run(honest(&file)), Ok(()));
     assert_eq!(world.bytes(), file);
-    assert!(
-        world
-            .asked
-            .iter()
-            .all(|interest| segment_of(interest).is_some())
-    );
+    assert!(world.asked.iter().all(|interest| segment_of(interest).is_some()));
 }
 
 #[test]
@@ -280,9 +250,7 @@ fn a_single_packet_without_segment_number_is_an_object_too() {
     let answer = |interest: &Interest| -> Answers {
         let exact = interest.name == name("/a/note");
         let data = exact.then(|| DataBuilder::new(&interest.name).build(b"hello", &DigestSigner));
-        data.into_iter()
-            .map(|data| (DELAY, Answer::Data(data)))
-            .collect()
+        data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
     let mut world = World::new(config("/a/note"));
     assert_eq!(world.run(answer), Ok(()));
@@ -296,11 +264,7 @@ fn losses_are_repaired_and_each_retransmission_has_a_nonce_of_its_own() {
     let answer = honest(&file);
     let mut world = World::new(config("/a/file"));
     let lossy = |interest: &Interest| {
-        if rng.below(5) == 0 {
-            Vec::new()
-        } else {
-            answer(interest)
-        }
+        if rng.below(5) == 0 { Vec::new() } else { answer(interest) }
     };
     assert_eq!(world.run(lossy), Ok(()));
     assert_eq!(world.bytes(), file);
@@ -334,10 +298,7 @@ fn duplicates_reordering_and_delays_do_no_harm() {
 fn forged(data: &Data) -> Data {
     let mut wire = data.wire().to_vec();
     let content = data.content();
-    let at = wire
-        .windows(content.len())
-        .position(|window| window == content)
-        .expect("content");
+    let at = wire.windows(content.len()).position(|window| window == content).expect("content");
     wire[at] ^= 1;
     Data::decode(Bytes::from(wire)).expect("still a packet")
 }
@@ -392,10 +353,7 @@ fn of_answers_that_arrive_together_each_counts_for_what_it_is() {
         if segment.is_multiple_of(3) {
             batch.rotate_right(2);
         }
-        batch
-            .into_iter()
-            .map(|data| (DELAY, Answer::Data(data)))
-            .collect()
+        batch.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
     assert_eq!(world.run(answer), Ok(()));
     assert_eq!(world.bytes(), file);
@@ -420,10 +378,7 @@ fn data_that_is_always_forged_ends_in_a_clear_error() {
         answers
     };
     let result = world.run(liar);
-    assert!(
-        matches!(result, Err(FetchError::Untrusted { .. })),
-        "{result:?}"
-    );
+    assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
     assert!(world.content.is_empty());
 }
 
@@ -451,9 +406,7 @@ fn with_a_key_nothing_else_is_ever_accepted() {
     };
     let mut keyed = config("/a/file/v=7");
     keyed.last = Some(19);
-    keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(
-        b"the right secret",
-    )));
+    keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"the right secret")));
     let mut world = World::new(keyed);
     let result = world.run(crowd);
     assert_eq!(result, Ok(()));
@@ -467,19 +420,13 @@ fn metadata_by_a_wrong_key_ends_the_fetch_soon_even_if_it_answers_the_probe_too(
     let answer = |interest: &Interest| -> Answers {
         let mut asked = interest.clone();
         asked.name = name("/a/file/32=metadata");
-        vec![(
-            DELAY,
-            Answer::Data(metadata_of(&asked, 7, Some(last(&file)))),
-        )]
+        vec![(DELAY, Answer::Data(metadata_of(&asked, 7, Some(last(&file)))))]
     };
     let mut keyed = config("/a/file");
     keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"another secret")));
     let mut world = World::new(keyed);
     let result = world.run(answer);
-    assert!(
-        matches!(result, Err(FetchError::Untrusted { .. })),
-        "{result:?}"
-    );
+    assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
     assert!(world.now < Instant::from_millis(20_000), "{:?}", world.now);
 }
 
@@ -533,10 +480,7 @@ fn answers_with_the_wrong_name_count_for_nothing() {
         answers
     };
     let result = world.run(confused);
-    assert!(
-        matches!(result, Err(FetchError::NoProgress(_))),
-        "{result:?}"
-    );
+    assert!(matches!(result, Err(FetchError::NoProgress(_))), "{result:?}");
     assert!(world.content.is_empty());
 }
 
@@ -544,10 +488,7 @@ fn answers_with_the_wrong_name_count_for_nothing() {
 fn a_producer_that_never_answers_ends_in_a_clear_error() {
     let mut world = World::new(config("/a/file"));
     let result = world.run(|_| Vec::new());
-    let ended = matches!(
-        result,
-        Err(FetchError::NoAnswer { .. } | FetchError::NoProgress(_))
-    );
+    let ended = matches!(result, Err(FetchError::NoAnswer { .. } | FetchError::NoProgress(_)));
     assert!(ended, "{result:?}");
 }
 
@@ -572,19 +513,9 @@ fn a_retry_budget_of_zero_asks_once() {
     once.retries = Some(0);
     let mut world = World::new(once);
     let result = world.run(|_| Vec::new());
-    let expected = FetchError::NoAnswer {
-        name: name("/a/file/v=1/seg=0"),
-        attempts: 1,
-    };
+    let expected = FetchError::NoAnswer { name: name("/a/file/v=1/seg=0"), attempts: 1 };
     assert_eq!(result, Err(expected));
-    assert_eq!(
-        world
-            .asked
-            .iter()
-            .filter(|i| segment_of(i) == Some(0))
-            .count(),
-        1
-    );
+    assert_eq!(world.asked.iter().filter(|i| segment_of(i) == Some(0)).count(), 1);
 }
 
 #[test]
@@ -595,10 +526,7 @@ fn an_application_nack_says_not_found() {
         vec![(DELAY, Answer::Data(builder.build(b"", &DigestSigner)))]
     });
     assert_eq!(result, Err(FetchError::NotFound(name("/a/file"))));
-    assert!(
-        world.now < Instant::from_millis(1_000),
-        "without waiting for timeouts"
-    );
+    assert!(world.now < Instant::from_millis(1_000), "without waiting for timeouts");
 }
 
 #[test]
@@ -608,14 +536,7 @@ fn no_route_is_an_error_after_the_retry_budget() {
     let mut world = World::new(few);
     let result = world.run(|_| vec![(DELAY, Answer::Nack(NackReason::NoRoute))]);
     assert!(
-        matches!(
-            result,
-            Err(FetchError::Refused {
-                reason: NackReason::NoRoute,
-                attempts: 4,
-                ..
-            })
-        ),
+        matches!(result, Err(FetchError::Refused { reason: NackReason::NoRoute, attempts: 4, .. })),
         "{result:?}"
     );
 }
@@ -651,10 +572,7 @@ fn marks_reduce_the_window_once_a_flight_and_cost_no_retransmission() {
             Answer::Data(data) if mark => Answer::Marked(data),
             other => other,
         };
-        answer(interest)
-            .into_iter()
-            .map(|(delay, answer)| (delay, marked(answer)))
-            .collect()
+        answer(interest).into_iter().map(|(delay, answer)| (delay, marked(answer))).collect()
     };
     assert_eq!(world.run(marking), Ok(()));
     assert_eq!(world.bytes(), file);
@@ -673,10 +591,7 @@ fn an_end_that_moves_forward_is_followed() {
         let at = segment as usize * SEGMENT;
         let end = if segment < 5 { 5 } else { 19 };
         let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
-        vec![(
-            DELAY,
-            Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)),
-        )]
+        vec![(DELAY, Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)))]
     };
     assert_eq!(world.run(moving), Ok(()));
     assert_eq!(world.bytes(), file);
@@ -693,10 +608,7 @@ fn an_end_that_moves_back_behind_what_arrived_is_an_error() {
         let at = segment as usize * SEGMENT;
         let end = if segment == 12 { 3 } else { 19 };
         let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
-        vec![(
-            DELAY,
-            Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)),
-        )]
+        vec![(DELAY, Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)))]
     });
     assert_eq!(result, Err(FetchError::EndMovedBack { last: 3 }));
 }
@@ -714,13 +626,7 @@ fn a_range_brings_its_segments_and_no_others() {
     beyond.first = 50;
     let mut world = World::new(beyond);
     let result = world.run(honest(&file));
-    assert_eq!(
-        result,
-        Err(FetchError::RangeBeyondEnd {
-            first: 50,
-            last: 19
-        })
-    );
+    assert_eq!(result, Err(FetchError::RangeBeyondEnd { first: 50, last: 19 }));
 }
 
 #[test]
@@ -743,22 +649,11 @@ fn ordered_delivery_is_in_order_and_a_reader_that_stops_stops_the_window() {
     ordered.delivery = Delivery::Ordered { limit_bytes: 2_000 };
     let mut world = World::new(ordered);
     world.reads = false;
-    assert_eq!(
-        world.run_until(Instant::from_millis(20_000), honest(&file)),
-        None
-    );
+    assert_eq!(world.run_until(Instant::from_millis(20_000), honest(&file)), None);
     let handed: usize = world.content.values().map(Bytes::len).sum();
-    assert!(
-        (1_500..=2_000).contains(&handed),
-        "{handed} octets were handed out"
-    );
+    assert!((1_500..=2_000).contains(&handed), "{handed} octets were handed out");
     world.reads = true;
-    world.fetch.handle(
-        world.now,
-        AppInput::Consumed {
-            bytes: handed as u64,
-        },
-    );
+    world.fetch.handle(world.now, AppInput::Consumed { bytes: handed as u64 });
     assert_eq!(world.run(honest(&file)), Ok(()));
     assert_eq!(world.bytes(), file);
     assert!(world.order.is_sorted());
@@ -770,12 +665,7 @@ fn a_face_that_goes_and_comes_back_costs_no_window() {
     let answer = honest(&file);
     let mut world = World::new(config("/a/file"));
     world.at(Instant::from_millis(150), AppInput::FaceDown);
-    world.at(
-        Instant::from_millis(9_150),
-        AppInput::FaceUp {
-            receive_budget: None,
-        },
-    );
+    world.at(Instant::from_millis(9_150), AppInput::FaceUp { receive_budget: None });
     let mut down = false;
     let result = world.run(|interest| {
         down = false;
@@ -806,10 +696,7 @@ fn an_unknown_end_is_found_where_the_producer_says_no() {
         vec![(DELAY, Answer::Data(data))]
     });
     // Without a FinalBlockId nobody can tell a whole object from a cut one: that is an error.
-    assert_eq!(
-        result,
-        Err(FetchError::NotFound(name("/a/file/v=7/seg=10")))
-    );
+    assert_eq!(result, Err(FetchError::NotFound(name("/a/file/v=7/seg=10"))));
     assert_eq!(world.bytes(), file);
 }
 

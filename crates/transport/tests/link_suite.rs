@@ -19,11 +19,7 @@ fn header() -> impl Strategy<Value = LpHeader> {
     let private = prop::option::of(prop::collection::vec(any::<u8>(), 0..20).prop_map(Bytes::from));
     let mark = prop::option::of(1..300_u64);
     (token, mark, private).prop_map(|(pit_token, congestion_mark, private)| {
-        let mut header = LpHeader {
-            pit_token,
-            congestion_mark,
-            ..LpHeader::default()
-        };
+        let mut header = LpHeader { pit_token, congestion_mark, ..LpHeader::default() };
         if let Some(value) = private {
             header.ignorable.set(852, value);
         }
@@ -38,12 +34,7 @@ fn hostile() -> impl Strategy<Value = (LpHeader, Bytes)> {
     let payload = prop_oneof![4 => 0..40_usize, 1 => 0..9_000_usize];
     (number(), number(), number(), payload).prop_map(
         |(sequence, frag_index, frag_count, length)| {
-            let header = LpHeader {
-                sequence,
-                frag_index,
-                frag_count,
-                ..LpHeader::default()
-            };
+            let header = LpHeader { sequence, frag_index, frag_count, ..LpHeader::default() };
             (header, Bytes::from(vec![0; length]))
         },
     )

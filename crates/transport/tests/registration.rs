@@ -25,16 +25,11 @@ struct World {
 }
 
 const DOWN: AppInput = AppInput::FaceDown;
-const UP: AppInput = AppInput::FaceUp {
-    receive_budget: None,
-};
+const UP: AppInput = AppInput::FaceUp { receive_budget: None };
 
 fn config(prefixes: &[&str]) -> RegistrationConfig {
     RegistrationConfig {
-        prefixes: prefixes
-            .iter()
-            .map(|prefix| prefix.parse().unwrap())
-            .collect(),
+        prefixes: prefixes.iter().map(|prefix| prefix.parse().unwrap()).collect(),
         scope: Scope::Localhost,
         signer: Box::new(DigestSigner),
         cost: 0,
@@ -46,13 +41,7 @@ fn config(prefixes: &[&str]) -> RegistrationConfig {
 impl World {
     fn new(app: Registration) -> Self {
         let (commands, told) = (Vec::new(), Vec::new());
-        Self {
-            app,
-            now: Instant::ZERO,
-            commands,
-            told,
-            done: false,
-        }
+        Self { app, now: Instant::ZERO, commands, told, done: false }
     }
 
     fn up(prefixes: &[&str]) -> Self {
@@ -77,20 +66,13 @@ impl World {
                 other => panic!("{other:?}"),
             }
         }
-        assert!(
-            self.app
-                .deadline()
-                .is_none_or(|deadline| deadline > self.now)
-        );
+        assert!(self.app.deadline().is_none_or(|deadline| deadline > self.now));
     }
 
     /// Lets time pass until the machine wants to be woken.
     fn wait(&mut self) -> Duration {
         let before = self.now;
-        self.now = self
-            .app
-            .deadline()
-            .expect("the machine waits for something");
+        self.now = self.app.deadline().expect("the machine waits for something");
         self.drain();
         self.now.since(before)
     }
@@ -98,10 +80,7 @@ impl World {
     fn answer(&mut self, content: &[u8]) {
         let name = &self.commands.last().unwrap().name;
         let data = DataBuilder::new(name).build(content, &DigestSigner);
-        self.tell(AppInput::Data {
-            data,
-            congestion_mark: 0,
-        });
+        self.tell(AppInput::Data { data, congestion_mark: 0 });
     }
 
     fn ok(&mut self) {
@@ -114,13 +93,7 @@ impl World {
     }
 
     fn time(&self, command: usize) -> u64 {
-        self.commands[command]
-            .signature
-            .as_ref()
-            .unwrap()
-            .info()
-            .time
-            .unwrap()
+        self.commands[command].signature.as_ref().unwrap().info().time.unwrap()
     }
 
     fn last_outcome(&self) -> &Result<(), ManagementError> {
@@ -135,14 +108,8 @@ fn prefixes_are_registered_one_after_the_other_with_growing_times() {
     world.ok();
     assert_eq!(world.commands.len(), 2);
     world.ok();
-    assert_eq!(
-        world.told,
-        [("/a".to_owned(), Ok(())), ("/b".to_owned(), Ok(()))]
-    );
-    assert_eq!(
-        (world.time(0), world.time(1)),
-        (1_700_000_000_000, 1_700_000_000_001)
-    );
+    assert_eq!(world.told, [("/a".to_owned(), Ok(())), ("/b".to_owned(), Ok(()))]);
+    assert_eq!((world.time(0), world.time(1)), (1_700_000_000_000, 1_700_000_000_001));
     assert_ne!(world.commands[0].nonce, world.commands[1].nonce);
 }
 
@@ -160,17 +127,10 @@ fn silence_is_answered_with_new_commands_and_then_told() {
         assert_eq!(world.wait(), Duration::from_secs(1));
     }
     assert_eq!(world.commands.len(), 4);
-    let mut names: Vec<_> = world
-        .commands
-        .iter()
-        .map(|command| command.name.clone())
-        .collect();
+    let mut names: Vec<_> = world.commands.iter().map(|command| command.name.clone()).collect();
     names.dedup();
     assert_eq!(names.len(), 4, "each command has its own time and nonce");
-    assert_eq!(
-        world.last_outcome(),
-        &Err(ManagementError::NoAnswer { attempts: 4 })
-    );
+    assert_eq!(world.last_outcome(), &Err(ManagementError::NoAnswer { attempts: 4 }));
     assert_eq!(world.wait(), RETRY);
     world.ok();
     assert_eq!(world.last_outcome(), &Ok(()));
@@ -182,10 +142,7 @@ fn a_late_answer_to_an_earlier_command_counts_for_nothing() {
     let first = world.commands[0].name.clone();
     world.wait();
     let late = DataBuilder::new(&first).build(b"\x65\x05\x66\x01\xc8\x67\x00", &DigestSigner);
-    world.tell(AppInput::Data {
-        data: late,
-        congestion_mark: 0,
-    });
+    world.tell(AppInput::Data { data: late, congestion_mark: 0 });
     assert!(world.told.is_empty());
 }
 
@@ -199,20 +156,14 @@ fn a_refusal_that_may_be_a_clash_of_times_is_tried_once_more() {
     world.refuse(403);
     world.wait();
     assert_eq!(world.commands.len(), 2);
-    assert!(matches!(
-        world.last_outcome(),
-        Err(ManagementError::Refused { code: 403, .. })
-    ));
+    assert!(matches!(world.last_outcome(), Err(ManagementError::Refused { code: 403, .. })));
 }
 
 #[test]
 fn a_refusal_for_good_is_told_at_once_and_the_next_prefix_has_its_turn() {
     let mut world = World::up(&["/too/long", "/b"]);
     world.refuse(414);
-    assert!(matches!(
-        world.last_outcome(),
-        Err(ManagementError::Refused { code: 414, .. })
-    ));
+    assert!(matches!(world.last_outcome(), Err(ManagementError::Refused { code: 414, .. })));
     world.ok();
     assert_eq!(world.told[1], ("/b".to_owned(), Ok(())));
 }
@@ -223,16 +174,10 @@ fn a_nack_is_followed_by_another_attempt() {
     for attempt in 1..=MAX_ATTEMPTS as usize {
         assert_eq!(world.commands.len(), attempt);
         let interest = world.commands.last().unwrap().clone();
-        world.tell(AppInput::Nack {
-            interest,
-            reason: NackReason::NoRoute,
-        });
+        world.tell(AppInput::Nack { interest, reason: NackReason::NoRoute });
         assert_eq!(world.wait(), PAUSE);
     }
-    assert_eq!(
-        world.last_outcome(),
-        &Err(ManagementError::Nack(NackReason::NoRoute))
-    );
+    assert_eq!(world.last_outcome(), &Err(ManagementError::Nack(NackReason::NoRoute)));
 }
 
 #[test]
@@ -243,10 +188,7 @@ fn a_forged_or_senseless_answer_does_not_count_as_success() {
     let mut wire = right.wire().to_vec();
     *wire.last_mut().unwrap() ^= 1;
     let data = Data::decode(wire.into()).unwrap();
-    world.tell(AppInput::Data {
-        data,
-        congestion_mark: 0,
-    });
+    world.tell(AppInput::Data { data, congestion_mark: 0 });
     assert!(world.told.is_empty());
     world.answer(b"nonsense");
     assert!(world.told.is_empty());
@@ -284,12 +226,7 @@ fn a_refresh_is_told_only_if_it_changes_something() {
 fn taking_back_ends_when_every_prefix_had_its_turn() {
     let mut world = World::new(Registration::withdraw(config(&["/a", "/b"])));
     world.tell(UP);
-    assert!(
-        world.commands[0]
-            .name
-            .to_string()
-            .starts_with("/localhost/nfd/rib/unregister/")
-    );
+    assert!(world.commands[0].name.to_string().starts_with("/localhost/nfd/rib/unregister/"));
     world.ok();
     assert!(!world.done);
     world.ok();

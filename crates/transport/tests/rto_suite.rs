@@ -8,22 +8,10 @@ use recoup_transport::time::{Duration, Instant};
 const ESTIMATORS: &[(&str, Duration, Duration)] = &[
     ("constant", Duration::from_secs(4), Duration::from_secs(4)),
     ("constant(rto=1us)", SHORTEST, SHORTEST),
-    (
-        "jacobson",
-        Duration::from_millis(200),
-        Duration::from_secs(60),
-    ),
-    (
-        "jacobson(k=8,min=5ms,max=5ms)",
-        Duration::from_millis(5),
-        Duration::from_millis(5),
-    ),
+    ("jacobson", Duration::from_millis(200), Duration::from_secs(60)),
+    ("jacobson(k=8,min=5ms,max=5ms)", Duration::from_millis(5), Duration::from_millis(5)),
     ("jacobson(min=0s,max=1us)", SHORTEST, SHORTEST),
-    (
-        "jacobson(alpha=1,beta=1,k=0,min=0s,max=86400s)",
-        SHORTEST,
-        Duration::from_secs(86_400),
-    ),
+    ("jacobson(alpha=1,beta=1,k=0,min=0s,max=86400s)", SHORTEST, Duration::from_secs(86_400)),
     (
         "jacobson(alpha=1/80,beta=1/40,k=1000000,backoff=1)",
         Duration::from_millis(200),
@@ -74,10 +62,7 @@ fn tell(estimator: &mut dyn RtoEstimator, now: Instant, fact: &Fact) {
 #[test]
 fn every_name_of_the_family_is_tried() {
     for name in rto::names() {
-        assert!(
-            ESTIMATORS.iter().any(|(text, ..)| text.starts_with(name)),
-            "{name}"
-        );
+        assert!(ESTIMATORS.iter().any(|(text, ..)| text.starts_with(name)), "{name}");
     }
 }
 
@@ -87,10 +72,7 @@ fn what_is_printed_is_read_back() {
         let printed = rto::parse(text).unwrap().to_string();
         let again = rto::parse(&printed).unwrap();
         assert_eq!(again.to_string(), printed);
-        assert_eq!(
-            format!("{again:?}"),
-            format!("{:?}", rto::parse(text).unwrap())
-        );
+        assert_eq!(format!("{again:?}"), format!("{:?}", rto::parse(text).unwrap()));
     }
 }
 

@@ -52,11 +52,7 @@ impl Library for Desk {
         let paper = self.0.borrow();
         let (version, length) = (paper.version, paper.content.len() as u64);
         path.is_empty().then(|| Opened {
-            source: Box::new(Reading {
-                paper: Rc::clone(&self.0),
-                version,
-                length,
-            }),
+            source: Box::new(Reading { paper: Rc::clone(&self.0), version, length }),
             version: Some(version),
             suffix: None,
             mtime_ns: None,
@@ -75,11 +71,7 @@ struct World {
 impl World {
     fn new(octets: usize, unknown: Unknown) -> Self {
         let content = (0..octets).map(|i| i as u8).collect();
-        let paper = Rc::new(RefCell::new(Paper {
-            content,
-            version: 1,
-            torn_at: None,
-        }));
+        let paper = Rc::new(RefCell::new(Paper { content, version: 1, torn_at: None }));
         let config = ServeConfig {
             prefix: name("/p"),
             convention: Convention::Typed,
@@ -91,19 +83,11 @@ impl World {
             epoch_micros: 1_000_000,
         };
         let serve = Serve::new(config, Box::new(Desk(Rc::clone(&paper))));
-        Self {
-            serve,
-            paper,
-            now: Instant::ZERO,
-            events: Vec::new(),
-        }
+        Self { serve, paper, now: Instant::ZERO, events: Vec::new() }
     }
 
     fn ask(&mut self, interest: Interest) -> Option<Data> {
-        let input = AppInput::Interest {
-            interest,
-            path: ReturnPath(9),
-        };
+        let input = AppInput::Interest { interest, path: ReturnPath(9) };
         self.serve.handle(self.now, input);
         let mut answer = None;
         while let Some(output) = self.serve.poll(self.now) {
@@ -160,10 +144,7 @@ fn name(uri: &str) -> Name {
 fn segments_carry_their_octets_and_the_end() {
     let mut world = World::new(250, Unknown::Silence);
     let data = world.exact("/p/v=1/seg=2").expect("the last segment");
-    assert_eq!(
-        data.content(),
-        (200..250u16).map(|i| i as u8).collect::<Vec<_>>()
-    );
+    assert_eq!(data.content(), (200..250u16).map(|i| i as u8).collect::<Vec<_>>());
     let block = data.final_block().expect("FinalBlockId");
     assert_eq!(Convention::Typed.parse_segment(&block), Some(2));
     assert_eq!(data.freshness(), Duration::from_secs(10));
@@ -182,10 +163,7 @@ fn an_empty_object_is_one_empty_segment() {
 #[test]
 fn metadata_names_the_latest_version_and_its_size() {
     let mut world = World::new(250, Unknown::Silence);
-    assert!(
-        world.exact("/p/32=metadata").is_none(),
-        "CanBePrefix is part of the question"
-    );
+    assert!(world.exact("/p/32=metadata").is_none(), "CanBePrefix is part of the question");
     let data = world.prefix("/p/32=metadata").expect("metadata");
     assert!(name("/p/32=metadata").is_prefix_of(data.name()));
     assert_eq!(data.name().len(), 4);
@@ -202,10 +180,7 @@ fn prefix_probes_bring_the_first_segment() {
     for uri in ["/p", "/p/v=1"] {
         let data = world.prefix(uri).expect("segment 0");
         assert_eq!(*data.name(), name("/p/v=1/seg=0"));
-        assert!(
-            world.exact(uri).is_none(),
-            "without CanBePrefix it would not satisfy {uri}"
-        );
+        assert!(world.exact(uri).is_none(), "without CanBePrefix it would not satisfy {uri}");
     }
 }
 
@@ -228,22 +203,13 @@ fn a_signature_is_made_once_and_the_packet_stays_the_same() {
 
 #[test]
 fn unknown_names_are_refused_or_ignored_as_configured() {
-    let strange = [
-        "/p/v=1/seg=99",
-        "/p/v=2/seg=0",
-        "/p/x/v=1/seg=0",
-        "/p/x",
-        "/p/seg=0",
-    ];
+    let strange = ["/p/v=1/seg=99", "/p/v=2/seg=0", "/p/x/v=1/seg=0", "/p/x", "/p/seg=0"];
     let mut silent = World::new(250, Unknown::Silence);
     let mut clear = World::new(250, Unknown::Nack);
     for uri in strange {
         assert!(silent.exact(uri).is_none(), "{uri}");
         let data = clear.exact(uri).expect("an application Nack");
-        assert_eq!(
-            (data.content_type(), data.name()),
-            (ContentType::Nack, &name(uri))
-        );
+        assert_eq!((data.content_type(), data.name()), (ContentType::Nack, &name(uri)));
     }
     assert_eq!(silent.events, [Event::Unknown; 5]);
 }
@@ -255,10 +221,7 @@ fn a_source_that_changes_ends_its_version_and_begins_a_new_one() {
     world.rewrite(90);
     assert!(world.exact("/p/v=1/seg=1").is_none());
     assert!(world.events.contains(&Event::SourceEnded));
-    assert!(
-        world.exact("/p/v=1/seg=0").is_none(),
-        "the old version has ended for good"
-    );
+    assert!(world.exact("/p/v=1/seg=0").is_none(), "the old version has ended for good");
     world.now = Instant::from_millis(200);
     let metadata = world.prefix("/p/32=metadata").expect("metadata");
     let metadata = Metadata::decode(metadata.content_bytes()).expect("valid metadata");
@@ -272,22 +235,15 @@ fn a_flood_of_questions_for_metadata_costs_one_signature_per_freshness() {
     let mut world = World::new(250, Unknown::Silence);
     let first = world.prefix("/p/32=metadata").expect("metadata");
     world.now = Instant::from_millis(5);
-    assert_eq!(
-        world.prefix("/p/32=metadata").expect("metadata").name(),
-        first.name()
-    );
+    assert_eq!(world.prefix("/p/32=metadata").expect("metadata").name(), first.name());
     world.now = Instant::from_millis(11);
-    assert_ne!(
-        world.prefix("/p/32=metadata").expect("metadata").name(),
-        first.name()
-    );
+    assert_ne!(world.prefix("/p/32=metadata").expect("metadata").name(), first.name());
 }
 
 /// Questions of all kinds for an object of 300 segments, no segment twice.
 fn questions() -> Vec<Interest> {
-    let mut questions: Vec<Interest> = (0..300)
-        .map(|segment| Interest::new(name(&format!("/p/v=1/seg={segment}"))))
-        .collect();
+    let mut questions: Vec<Interest> =
+        (0..300).map(|segment| Interest::new(name(&format!("/p/v=1/seg={segment}")))).collect();
     for (place, uri) in [
         (250, "/p/v=1/seg=300"),
         (100, "/p/x"),

@@ -4,10 +4,7 @@
 //! says so, lost. Where a bottleneck has a queue, round trips last as long as it takes to pass on what
 //! is under way. A change to an algorithm shows as a change to its picture; to accept it, run the
 //! test with `RECOUP_REWRITE=1`.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a test driver reads its own switch"
-)]
+#![allow(clippy::disallowed_methods, reason = "a test driver reads its own switch")]
 use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt::Write as _;
@@ -31,54 +28,12 @@ struct Curve {
 
 const CURVES: &[Curve] = &[
     curve("a fixed window", "fixed", 100, 40, f64::INFINITY, 0..0),
-    curve(
-        "AIMD: slow start, then saw teeth",
-        "aimd",
-        100,
-        70,
-        40.0,
-        0..0,
-    ),
-    curve(
-        "AIMD with two steps, giving back less",
-        "aimd(step=2,beta=0.7)",
-        100,
-        70,
-        40.0,
-        0..0,
-    ),
-    curve(
-        "AIMD back to its beginning",
-        "aimd(reset-to-init=true)",
-        100,
-        70,
-        40.0,
-        0..0,
-    ),
-    curve(
-        "AIMD, not in use for a while",
-        "aimd(init-ssthresh=8)",
-        100,
-        70,
-        f64::INFINITY,
-        20..40,
-    ),
-    curve(
-        "CUBIC: concave, flat, convex",
-        "cubic(init-ssthresh=64)",
-        100,
-        70,
-        90.0,
-        0..0,
-    ),
-    curve(
-        "CUBIC where round trips are short: Reno",
-        "cubic",
-        10,
-        70,
-        40.0,
-        0..0,
-    ),
+    curve("AIMD: slow start, then saw teeth", "aimd", 100, 70, 40.0, 0..0),
+    curve("AIMD with two steps, giving back less", "aimd(step=2,beta=0.7)", 100, 70, 40.0, 0..0),
+    curve("AIMD back to its beginning", "aimd(reset-to-init=true)", 100, 70, 40.0, 0..0),
+    curve("AIMD, not in use for a while", "aimd(init-ssthresh=8)", 100, 70, f64::INFINITY, 20..40),
+    curve("CUBIC: concave, flat, convex", "cubic(init-ssthresh=64)", 100, 70, 90.0, 0..0),
+    curve("CUBIC where round trips are short: Reno", "cubic", 10, 70, 40.0, 0..0),
     curve(
         "the same without the Reno-friendly region",
         "cubic(reno-friendly=false)",
@@ -145,16 +100,8 @@ impl Curve {
         let (mut windows, mut now, mut first, mut before) = (Vec::new(), Instant::ZERO, 0, 0);
         for round in 0..self.rounds {
             windows.push(control.window());
-            let count = if self.idle.contains(&round) {
-                4
-            } else {
-                control.window() as u64
-            };
-            let flight = Flight {
-                first,
-                count,
-                before,
-            };
+            let count = if self.idle.contains(&round) { 4 } else { control.window() as u64 };
+            let flight = Flight { first, count, before };
             self.round(&mut *control, now, flight);
             now += self.rtt(flight, count);
             (first, before) = (first + count, count);
@@ -211,10 +158,7 @@ impl Curve {
         writeln!(out, "{}: rounds of {:?}\n{spec}\n", self.title, self.rtt).unwrap();
         for row in (0..HEIGHT).rev() {
             let label = most * (row + 1) as f64 / HEIGHT as f64;
-            let line: String = windows
-                .iter()
-                .map(|window| mark(*window / most, row))
-                .collect();
+            let line: String = windows.iter().map(|window| mark(*window / most, row)).collect();
             writeln!(out, "{label:7.1} |{}", line.trim_end()).unwrap();
         }
         writeln!(out, "        +{}", "-".repeat(windows.len())).unwrap();
@@ -247,12 +191,6 @@ fn the_curves_are_those_committed() {
         std::fs::write(path, drawn).unwrap();
         return;
     }
-    let differing = drawn
-        .lines()
-        .zip(COMMITTED.lines())
-        .find(|(new, old)| new != old);
-    assert!(
-        drawn == COMMITTED,
-        "run with RECOUP_REWRITE=1 and look; first: {differing:#?}"
-    );
+    let differing = drawn.lines().zip(COMMITTED.lines()).find(|(new, old)| new != old);
+    assert!(drawn == COMMITTED, "run with RECOUP_REWRITE=1 and look; first: {differing:#?}");
 }

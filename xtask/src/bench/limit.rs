@@ -36,22 +36,15 @@ pub(crate) fn cases(octets: u64, room: &Room) -> Vec<Case> {
         case("limit: UDP, 1300 octets, one per call", || plain_udp(1300)),
         case("limit: UDP, 1300 octets, offload", || offloaded_udp(1300)),
         case("limit: Unix stream", unix_stream),
-        case("limit: SHA-256 on one core, 8000 octets", || {
-            Ok(sha256(8000))
-        }),
-        case("limit: SHA-256 on one core, 1300 octets", || {
-            Ok(sha256(1300))
-        }),
+        case("limit: SHA-256 on one core, 8000 octets", || Ok(sha256(8000))),
+        case("limit: SHA-256 on one core, 1300 octets", || Ok(sha256(1300))),
         case("limit: writing the file", move || writing(octets, &copy)),
     ]
 }
 
 fn case(name: &str, mut run: impl FnMut() -> io::Result<Sample> + 'static) -> Case {
     let run = move || -> Outcome<Sample> { run().map_err(|error| error.to_string()) };
-    Case {
-        name: name.to_string(),
-        run: Box::new(run),
-    }
+    Case { name: name.to_string(), run: Box::new(run) }
 }
 
 fn loopback() -> io::Result<UdpSocket> {
@@ -98,13 +91,8 @@ fn offloaded_udp(datagram: usize) -> io::Result<Sample> {
     let segments = sending.max_gso_segments().min(largest / datagram).max(1);
     let contents = vec![0x5A; datagram * segments];
     let segment_size = Some(datagram);
-    let transmit = Transmit {
-        destination,
-        ecn: None,
-        contents: &contents,
-        segment_size,
-        src_ip: None,
-    };
+    let transmit =
+        Transmit { destination, ecn: None, contents: &contents, segment_size, src_ip: None };
     let start = Instant::now();
     while start.elapsed() < SPAN {
         sending.try_send(UdpSockRef::from(&sender), &transmit)?;
@@ -145,9 +133,7 @@ fn received(mut receive: impl FnMut() -> io::Result<usize>) -> Sample {
 }
 
 fn joined(thread: thread::JoinHandle<Sample>) -> io::Result<Sample> {
-    thread
-        .join()
-        .map_err(|_| io::Error::other("the receiving thread failed"))
+    thread.join().map_err(|_| io::Error::other("the receiving thread failed"))
 }
 
 fn sha256(message: usize) -> Sample {
@@ -173,8 +159,5 @@ fn writing(octets: u64, path: &Path) -> io::Result<Sample> {
     }
     let took = start.elapsed();
     std::fs::remove_file(path)?;
-    Ok(Sample::of(
-        octets / BUFFER_OCTETS as u64 * BUFFER_OCTETS as u64,
-        took,
-    ))
+    Ok(Sample::of(octets / BUFFER_OCTETS as u64 * BUFFER_OCTETS as u64, took))
 }

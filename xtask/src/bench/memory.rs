@@ -24,11 +24,7 @@ pub(crate) struct Peak {
 
 impl Peak {
     fn of(name: &str) -> Self {
-        Self {
-            name: name.to_string(),
-            resident: 0,
-            high_water: 0,
-        }
+        Self { name: name.to_string(), resident: 0, high_water: 0 }
     }
 
     /// Looks at a process once.
@@ -49,13 +45,7 @@ impl Peak {
 impl fmt::Display for Peak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mega = |octets: u64| octets as f64 / 1e6;
-        write!(
-            f,
-            "{:<52} {:>10.1} {:>10.1}",
-            self.name,
-            mega(self.resident),
-            mega(self.high_water)
-        )
+        write!(f, "{:<52} {:>10.1} {:>10.1}", self.name, mega(self.resident), mega(self.high_water))
     }
 }
 
@@ -86,10 +76,7 @@ fn peak(recoup: &Path, room: &Room, transport: &str) -> Outcome<[Peak; 2]> {
     let (server, face) = Running::serve(server.args(["--listen", &listen]))?;
     let _ = fs::remove_file(&room.copy);
     let mut consumer = fetch(recoup, &room.copy);
-    consumer
-        .args(["--face", &face])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    consumer.args(["--face", &face]).stdout(Stdio::null()).stderr(Stdio::null());
     let mut consumer = consumer.spawn().map_err(|error| error.to_string())?;
     let mut fetching = Peak::of(&format!("recoup fetch, 2 GB over {transport}"));
     let mut serving = Peak::of(&format!("recoup serve, 2 GB over {transport}"));
@@ -104,9 +91,7 @@ fn peak(recoup: &Path, room: &Room, transport: &str) -> Outcome<[Peak; 2]> {
     };
     let length = fs::metadata(&room.copy).map_or(0, |metadata| metadata.len());
     if !status.success() || length != room.octets {
-        return Err(format!(
-            "the consumer ended with {status} after {length} octets"
-        ));
+        return Err(format!("the consumer ended with {status} after {length} octets"));
     }
     Ok([fetching, serving])
 }

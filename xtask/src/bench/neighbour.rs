@@ -57,18 +57,12 @@ fn their_tools(neighbour: &Neighbour, room: &Room, turn: u32) -> Outcome<Sample>
     let (_forwarder, face) = forwarder(neighbour, room)?;
     let name = format!("/bench/{turn}");
     let mut producer = Command::new(&neighbour.producer);
-    producer
-        .args(neighbour.producer_words)
-        .arg(&name)
-        .env("NDN_CLIENT_TRANSPORT", &face);
+    producer.args(neighbour.producer_words).arg(&name).env("NDN_CLIENT_TRANSPORT", &face);
     producer.stdin(File::open(&room.original).map_err(|error| error.to_string())?);
     let mut producer = Running::start(&mut producer, &room.path("producer"))?;
     producer.settle()?;
     let mut consumer = Command::new(&neighbour.consumer);
-    consumer
-        .args(neighbour.consumer_words)
-        .arg(&name)
-        .env("NDN_CLIENT_TRANSPORT", &face);
+    consumer.args(neighbour.consumer_words).arg(&name).env("NDN_CLIENT_TRANSPORT", &face);
     room.time(&mut consumer, true)
 }
 
@@ -89,10 +83,7 @@ fn forwarder(neighbour: &Neighbour, room: &Room) -> Outcome<(Running, String)> {
     fs::write(&configuration, (neighbour.configuration)(&socket))
         .map_err(|error| error.to_string())?;
     let mut command = Command::new(&neighbour.forwarder);
-    command
-        .args(neighbour.forwarder_words)
-        .arg(&configuration)
-        .env("HOME", room.folder());
+    command.args(neighbour.forwarder_words).arg(&configuration).env("HOME", room.folder());
     let mut running = Running::start(&mut command, &room.path("forwarder"))?;
     running.settle()?;
     Ok((running, format!("unix://{}", socket.display())))
@@ -120,11 +111,7 @@ fn ndnd(notes: &mut Vec<String>) -> Option<Neighbour> {
 }
 
 fn nfd(notes: &mut Vec<String>) -> Option<Neighbour> {
-    let variables = [
-        "RECOUP_PEER_NFD",
-        "RECOUP_PEER_NDNSERVE",
-        "RECOUP_PEER_NDNGET",
-    ];
+    let variables = ["RECOUP_PEER_NFD", "RECOUP_PEER_NDNSERVE", "RECOUP_PEER_NDNGET"];
     let [nfd, ndnserve, ndnget] = named(variables, "NFD", notes)?;
     Some(Neighbour {
         name: "NFD",
@@ -158,13 +145,9 @@ fn named<const N: usize>(
     neighbour: &str,
     notes: &mut Vec<String>,
 ) -> Option<[PathBuf; N]> {
-    let missing = variables
-        .iter()
-        .find(|name| std::env::var_os(name).is_none());
+    let missing = variables.iter().find(|name| std::env::var_os(name).is_none());
     if let Some(missing) = missing {
-        notes.push(format!(
-            "{neighbour} is not measured: {missing} names no binary"
-        ));
+        notes.push(format!("{neighbour} is not measured: {missing} names no binary"));
         return None;
     }
     Some(variables.map(|name| std::env::var_os(name).unwrap_or_default().into()))

@@ -27,22 +27,13 @@ impl Room {
     /// Makes the folder and fills the file with octets that do not repeat.
     pub(crate) fn make(octets: u64) -> Outcome<Self> {
         let memory = Path::new("/dev/shm");
-        let parent = if memory.is_dir() {
-            memory.into()
-        } else {
-            std::env::temp_dir()
-        };
+        let parent = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
         let folder = parent.join(format!("recoup-bench-{}-{octets}", std::process::id()));
         let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(&folder).map_err(failed)?;
         let (original, copy) = (folder.join("original"), folder.join("copy"));
         fill(&original, octets).map_err(failed)?;
-        Ok(Self {
-            folder,
-            original,
-            copy,
-            octets,
-        })
+        Ok(Self { folder, original, copy, octets })
     }
 
     /// The folder.
@@ -61,9 +52,7 @@ impl Room {
         let _ = fs::remove_file(&self.copy);
         let fails = |error: std::io::Error| error.to_string();
         let log = self.path("consumer");
-        consumer
-            .stdin(Stdio::null())
-            .stderr(File::create(&log).map_err(fails)?);
+        consumer.stdin(Stdio::null()).stderr(File::create(&log).map_err(fails)?);
         let report = self.path("report");
         let stdout = if to_stdout { &self.copy } else { &report };
         consumer.stdout(File::create(stdout).map_err(fails)?);
@@ -72,10 +61,7 @@ impl Room {
         let took = start.elapsed();
         let mut said = fs::read_to_string(&log).unwrap_or_default();
         if !status.success() {
-            return Err(format!(
-                "the consumer failed ({status}): {}",
-                said.trim_end()
-            ));
+            return Err(format!("the consumer failed ({status}): {}", said.trim_end()));
         }
         if !same(&self.original, &self.copy).map_err(fails)? {
             return Err("what was fetched is not what was served".into());
@@ -85,10 +71,7 @@ impl Room {
         }
         let transfer = rate(&said);
         fs::remove_file(&self.copy).map_err(fails)?;
-        Ok(Sample {
-            transfer,
-            ..Sample::of(self.octets, took)
-        })
+        Ok(Sample { transfer, ..Sample::of(self.octets, took) })
     }
 }
 
@@ -139,9 +122,7 @@ fn same(one: &Path, other: &Path) -> std::io::Result<bool> {
 
 /// The rate, in bits per second, that a tool reports: in JSON, or as ndnget and ndnd write it.
 fn rate(said: &str) -> Option<f64> {
-    let json = said
-        .find('{')
-        .and_then(|start| serde_json::from_str(&said[start..]).ok());
+    let json = said.find('{').and_then(|start| serde_json::from_str(&said[start..]).ok());
     if let Some(rate) = json.and_then(|report: serde_json::Value| report["goodput_bit_s"].as_f64())
     {
         return Some(rate);
@@ -172,25 +153,18 @@ impl Running {
         let copy = log.try_clone().map_err(|error| error.to_string())?;
         command.stdout(log).stderr(copy);
         let child = command.spawn();
-        child
-            .map(|child| Self { child })
-            .map_err(|error| format!("{command:?}: {error}"))
+        child.map(|child| Self { child }).map_err(|error| format!("{command:?}: {error}"))
     }
 
     /// Starts our own server and returns the face at which it says to listen.
     pub(crate) fn serve(command: &mut Command) -> Outcome<(Self, String)> {
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let output = child.stdout.take();
         let running = Self { child };
         let mut line = String::new();
         if let Some(output) = output {
-            BufReader::new(output)
-                .read_line(&mut line)
-                .map_err(|error| error.to_string())?;
+            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
         }
         let listening: serde_json::Value = serde_json::from_str(&line)
             .map_err(|error| format!("recoup serve says {line:?}: {error}"))?;
@@ -231,10 +205,8 @@ impl Drop for Running {
 fn processor_ticks(id: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields: Vec<u64> = after_name
-        .split_whitespace()
-        .map(|field| field.parse().unwrap_or(0))
-        .collect();
+    let fields: Vec<u64> =
+        after_name.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
     fields.get(11).unwrap_or(&0) + fields.get(12).unwrap_or(&0)
 }
 
@@ -245,10 +217,7 @@ mod tests {
     #[test]
     fn the_rate_is_found_in_what_tools_say() {
         assert_eq!(rate("Goodput: 1.5 Gbit/s\n"), Some(1.5e9));
-        assert_eq!(
-            rate("Throughput: 1476.250000 Mbit/s\n"),
-            Some(1_476_250_000.0)
-        );
+        assert_eq!(rate("Throughput: 1476.250000 Mbit/s\n"), Some(1_476_250_000.0));
         assert_eq!(rate("{\"goodput_bit_s\": 7.5}"), Some(7.5));
         assert_eq!(rate("nothing"), None);
     }

@@ -16,10 +16,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// So many octets in so much time.
     pub(crate) fn of(octets: u64, took: Duration) -> Self {
-        Self {
-            whole: octets as f64 * 8.0 / took.as_secs_f64(),
-            transfer: None,
-        }
+        Self { whole: octets as f64 * 8.0 / took.as_secs_f64(), transfer: None }
     }
 }
 
@@ -32,10 +29,7 @@ pub(crate) struct Figure {
 impl Figure {
     /// A figure without samples.
     pub(crate) fn of(name: &str) -> Self {
-        Self {
-            name: name.to_string(),
-            samples: Vec::new(),
-        }
+        Self { name: name.to_string(), samples: Vec::new() }
     }
 
     /// Adds a sample.
@@ -48,12 +42,7 @@ impl Figure {
     }
 
     fn transfer(&self) -> Option<Spread> {
-        Spread::of(
-            self.samples
-                .iter()
-                .filter_map(|sample| sample.transfer)
-                .collect(),
-        )
+        Spread::of(self.samples.iter().filter_map(|sample| sample.transfer).collect())
     }
 
     /// For programs; rates in bits per second.
@@ -100,13 +89,7 @@ impl Spread {
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let giga = |value: f64| value / 1e9;
-        write!(
-            f,
-            "{:.2} [{:.2}–{:.2}]",
-            giga(self.median),
-            giga(self.min),
-            giga(self.max)
-        )
+        write!(f, "{:.2} [{:.2}–{:.2}]", giga(self.median), giga(self.min), giga(self.max))
     }
 }
 
@@ -117,14 +100,7 @@ mod tests {
     #[test]
     fn the_median_of_an_even_number_is_between_the_middle_two() {
         let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0]);
-        assert_eq!(
-            spread,
-            Some(Spread {
-                median: 2.5,
-                min: 1.0,
-                max: 4.0
-            })
-        );
+        assert_eq!(spread, Some(Spread { median: 2.5, min: 1.0, max: 4.0 }));
         assert_eq!(Spread::of(Vec::new()), None);
     }
 }

@@ -17,26 +17,10 @@ struct Plan {
 }
 
 const PLANS: [Plan; 4] = [
-    Plan {
-        name: "recoup: UDP, 8000-octet segments",
-        transport: "udp",
-        segment: "8000",
-    },
-    Plan {
-        name: "recoup: UDP, 1300-octet segments",
-        transport: "udp",
-        segment: "1300",
-    },
-    Plan {
-        name: "recoup: Unix, 8000-octet segments",
-        transport: "unix",
-        segment: "8000",
-    },
-    Plan {
-        name: "recoup: TCP, 8000-octet segments",
-        transport: "tcp",
-        segment: "8000",
-    },
+    Plan { name: "recoup: UDP, 8000-octet segments", transport: "udp", segment: "8000" },
+    Plan { name: "recoup: UDP, 1300-octet segments", transport: "udp", segment: "1300" },
+    Plan { name: "recoup: Unix, 8000-octet segments", transport: "unix", segment: "8000" },
+    Plan { name: "recoup: TCP, 8000-octet segments", transport: "tcp", segment: "8000" },
 ];
 
 /// Transfers of the room's file.
@@ -46,10 +30,7 @@ pub(crate) fn cases(recoup: &Path, room: &Rc<Room>) -> Vec<Case> {
         .map(|plan| {
             let (recoup, room, plan) = (recoup.to_path_buf(), room.clone(), *plan);
             let run = move || transfer(&recoup, &room, plan);
-            Case {
-                name: plan.name.to_string(),
-                run: Box::new(run),
-            }
+            Case { name: plan.name.to_string(), run: Box::new(run) }
         })
         .collect()
 }
@@ -72,18 +53,13 @@ pub(crate) fn listen_uri(transport: &str, socket: PathBuf) -> String {
 /// Our server of a file, without saying where.
 pub(crate) fn serve(recoup: &Path, file: &Path, segment: &str) -> Command {
     let mut serve = Command::new(recoup);
-    serve
-        .arg("serve")
-        .arg(file)
-        .args(["--name", "/bench", "--json", "--segment-size", segment]);
+    serve.arg("serve").arg(file).args(["--name", "/bench", "--json", "--segment-size", segment]);
     serve
 }
 
 /// Our consumer into a file, without saying from where.
 pub(crate) fn fetch(recoup: &Path, file: &Path) -> Command {
     let mut fetch = Command::new(recoup);
-    fetch
-        .args(["fetch", "/bench", "--json", "--verify", "digest", "-o"])
-        .arg(file);
+    fetch.args(["fetch", "/bench", "--json", "--verify", "digest", "-o"]).arg(file);
     fetch
 }

@@ -23,12 +23,7 @@ Examples:
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct DemoArgs {
     /// Folder for the picture, recoup-demo.svg
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".",
-        help_heading = "Reports"
-    )]
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Reports")]
     pub out: PathBuf,
 
     /// Octets of content
@@ -40,12 +35,7 @@ pub(crate) struct DemoArgs {
     pub segment_size: usize,
 
     /// Rate of the link, each way
-    #[arg(
-        long,
-        value_name = "RATE",
-        default_value = "10Mbit/s",
-        help_heading = "Link"
-    )]
+    #[arg(long, value_name = "RATE", default_value = "10Mbit/s", help_heading = "Link")]
     pub rate: Rate,
 
     /// Delay of the link, each way
@@ -61,12 +51,7 @@ pub(crate) struct DemoArgs {
     pub loss: f64,
 
     /// Which packets are lost follows from this number
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 1,
-        help_heading = "Link"
-    )]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Link")]
     pub seed: u64,
 
     /// Timers to compare, the first against the others

@@ -34,22 +34,12 @@ pub(crate) struct Producer {
 impl Producer {
     /// Serves `content` from a file on a UDP port of the loopback interface.
     pub(crate) fn start(content: &[u8], segment_bytes: usize) -> Result<Self, Failure> {
-        let spool = Spool::fill(
-            &mut &*content,
-            &Spool::default_folder(),
-            u64::MAX,
-            &mut |_| true,
-        );
+        let spool = Spool::fill(&mut &*content, &Spool::default_folder(), u64::MAX, &mut |_| true);
         let spool = spool.map_err(|error| Failure::new(Exit::Local, error.to_string()))?;
         let failed = |error: String| Failure::new(Exit::Other, error);
         let mut driver = Driver::new().map_err(|error| failed(error.to_string()))?;
-        let uri = "udp://127.0.0.1:0"
-            .parse()
-            .map_err(|_| failed("no loopback".to_owned()))?;
-        let address = driver
-            .listen(&uri)
-            .map_err(|error| face_failure(&error))?
-            .address;
+        let uri = "udp://127.0.0.1:0".parse().map_err(|_| failed("no loopback".to_owned()))?;
+        let address = driver.listen(&uri).map_err(|error| face_failure(&error))?.address;
         let address = address.ok_or_else(|| failed("no port".to_owned()))?;
         let config = ServeConfig {
             prefix: name(),
@@ -63,29 +53,22 @@ impl Producer {
         };
         let (waker, stop) = (driver.waker(), Arc::new(AtomicBool::new(false)));
         let stopped = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("producer".into())
-            .spawn(move || {
-                let library = SpoolLibrary::new(spool, Version::Fixed(1));
-                let mut node = Node::new();
-                node.attach(
-                    driver.now(),
-                    Box::new(Serve::new(config, Box::new(library))),
-                    vec![name()],
-                );
-                while !stopped.load(Ordering::Relaxed) {
-                    let turn = driver.turn(&mut node, &mut |_, _, _| {});
-                    turn.map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
-                }
-                Ok(())
-            });
+        let thread = std::thread::Builder::new().name("producer".into()).spawn(move || {
+            let library = SpoolLibrary::new(spool, Version::Fixed(1));
+            let mut node = Node::new();
+            node.attach(
+                driver.now(),
+                Box::new(Serve::new(config, Box::new(library))),
+                vec![name()],
+            );
+            while !stopped.load(Ordering::Relaxed) {
+                let turn = driver.turn(&mut node, &mut |_, _, _| {});
+                turn.map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
+            }
+            Ok(())
+        });
         let thread = thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
-        Ok(Self {
-            address,
-            waker,
-            stop,
-            thread,
-        })
+        Ok(Self { address, waker, stop, thread })
     }
 
     /// Where it listens.

@@ -81,11 +81,7 @@ pub(crate) struct Row {
 impl Row {
     /// What a run came to.
     pub(crate) fn new(run: &Consumed, intact: bool) -> Self {
-        let lost: Vec<_> = run
-            .points
-            .iter()
-            .filter(|point| point.transmissions > 1)
-            .collect();
+        let lost: Vec<_> = run.points.iter().filter(|point| point.transmissions > 1).collect();
         let recovery = lost.iter().map(|point| point.delay_ms).sum::<f64>();
         let (toward, back) = run.link;
         Self {
@@ -117,10 +113,7 @@ impl fmt::Display for Demo {
             run.fmt_line(f, width)?;
         }
         if let [first, others @ ..] = self.runs.as_slice() {
-            let best = others
-                .iter()
-                .map(|run| run.elapsed_s)
-                .fold(f64::INFINITY, f64::min);
+            let best = others.iter().map(|run| run.elapsed_s).fold(f64::INFINITY, f64::min);
             if best.is_finite() && best > 0.0 {
                 let name = &first.timer;
                 let factor = first.elapsed_s / best;
@@ -135,19 +128,15 @@ impl fmt::Display for Demo {
                 writeln!(f, "  {} is {}", run.timer, run.rto)?;
             }
         }
-        write!(
-            f,
-            "Round-trip times and timeouts of every segment: {}",
-            self.picture
-        )
+        write!(f, "Round-trip times and timeouts of every segment: {}", self.picture)
     }
 }
 
 impl Row {
     fn fmt_line(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
-        let recovery = self.recovery_avg_ms.map_or("-".to_owned(), |ms| {
-            format!("{} ms", format::milliseconds(ms))
-        });
+        let recovery = self
+            .recovery_avg_ms
+            .map_or("-".to_owned(), |ms| format!("{} ms", format::milliseconds(ms)));
         writeln!(
             f,
             "{:width$}  {:>8}  {:>12}  {:>5}  {:>6}  {:>8}  {:>10}  {}",

@@ -66,12 +66,7 @@ pub(crate) struct FetchArgs {
     /// key in the key store).
     ///
     /// none: accept everything.
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        help_heading = "Verification"
-    )]
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "Verification")]
     pub verify: Verify,
 
     /// Reach the network by this face instead of the configured forwarder
@@ -83,30 +78,15 @@ pub(crate) struct FetchArgs {
     pub face: Option<FaceUri>,
 
     /// Congestion control: cubic, aimd, fixed, with parameters, such as fixed(window=16)
-    #[arg(
-        long,
-        value_name = "SPEC",
-        default_value = "cubic",
-        help_heading = "Algorithms"
-    )]
+    #[arg(long, value_name = "SPEC", default_value = "cubic", help_heading = "Algorithms")]
     pub congestion: String,
 
     /// Retransmission timer: jacobson, rfc6298, constant, with parameters, such as constant(rto=4s)
-    #[arg(
-        long,
-        value_name = "SPEC",
-        default_value = "jacobson",
-        help_heading = "Algorithms"
-    )]
+    #[arg(long, value_name = "SPEC", default_value = "jacobson", help_heading = "Algorithms")]
     pub rto: String,
 
     /// Which segments give round-trip time samples: per-rtt, every or rfc7323
-    #[arg(
-        long,
-        value_name = "WHICH",
-        default_value = "rfc7323",
-        help_heading = "Algorithms"
-    )]
+    #[arg(long, value_name = "WHICH", default_value = "rfc7323", help_heading = "Algorithms")]
     pub sampling: Sampling,
 
     /// Window at the start, in segments
@@ -154,12 +134,7 @@ pub(crate) struct FetchArgs {
     pub no_progress_timeout: Duration,
 
     /// How version and segment are written, where neither NAME nor its discovery shows it
-    #[arg(
-        long,
-        value_name = "WHICH",
-        default_value = "typed",
-        help_heading = "Naming"
-    )]
+    #[arg(long, value_name = "WHICH", default_value = "typed", help_heading = "Naming")]
     pub convention: ConventionArg,
 
     /// NAME is complete: append segment numbers and discover no version
@@ -171,12 +146,7 @@ pub(crate) struct FetchArgs {
     pub fresh: bool,
 
     /// Keep window, RTT and segment tables (cwnd.tsv, rtt.tsv, segments.tsv) in folder DIR
-    #[arg(
-        short = 's',
-        long = "statistics",
-        value_name = "DIR",
-        help_heading = "Reports"
-    )]
+    #[arg(short = 's', long = "statistics", value_name = "DIR", help_heading = "Reports")]
     pub statistics: Option<PathBuf>,
 
     /// Print a line for every event

@@ -65,9 +65,7 @@ impl Folders<'_> {
         config.delivery = in_order();
         let mut sink = MemorySink::new(MAX_LISTING);
         let listing = transfer::run(self.session, config, &mut sink, self.observer)?;
-        let is_listing = listing
-            .components()
-            .any(|component| component.is_keyword(b"ls"));
+        let is_listing = listing.components().any(|component| component.is_keyword(b"ls"));
         match read_listing(&sink.content).filter(|_| is_listing) {
             Some(entries) => Ok((listing, entries)),
             None => Err(Failure::new(Exit::Other, format!("{name} is not a folder"))

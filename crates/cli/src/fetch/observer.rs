@@ -37,20 +37,12 @@ impl Observer {
     /// An observer that counts, and what else is wanted.
     pub(crate) fn new(statistics: Option<Statistics>, progress: bool, verbose: bool) -> Self {
         let progress = Progress::new(progress && !verbose);
-        Self {
-            statistics,
-            progress,
-            verbose,
-            ..Self::default()
-        }
+        Self { statistics, progress, verbose, ..Self::default() }
     }
 
     /// An observer that counts and keeps a point per segment.
     pub(crate) fn tracking() -> Self {
-        Self {
-            track: Some(Track::default()),
-            ..Self::default()
-        }
+        Self { track: Some(Track::default()), ..Self::default() }
     }
 
     /// The points that were kept.
@@ -102,20 +94,10 @@ impl Observer {
 impl Track {
     fn record(&mut self, now: Instant, started: Option<Instant>, event: &Event) {
         match *event {
-            Event::Sent {
-                segment,
-                transmissions: 1,
-                rto,
-            } => {
+            Event::Sent { segment, transmissions: 1, rto } => {
                 self.pending.insert(segment, rto);
             }
-            Event::Received {
-                segment,
-                content_bytes,
-                rtt,
-                delay,
-                transmissions,
-            } => {
+            Event::Received { segment, content_bytes, rtt, delay, transmissions } => {
                 let rto = self.pending.remove(&segment).unwrap_or_default();
                 self.points.push(Point {
                     segment,
@@ -137,41 +119,16 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
     let ms = |duration| format::milliseconds(format::ms(duration));
     let what = match *event {
         Event::Probed => "asked for the version".into(),
-        Event::Sent {
-            segment,
-            transmissions: 1,
-            rto,
-        } => {
+        Event::Sent { segment, transmissions: 1, rto } => {
             format!("sent {segment} (rto {} ms)", ms(rto))
         }
-        Event::Sent {
-            segment,
-            transmissions,
-            rto,
-        } => {
-            format!(
-                "sent {segment} again, time {transmissions} (rto {} ms)",
-                ms(rto)
-            )
+        Event::Sent { segment, transmissions, rto } => {
+            format!("sent {segment} again, time {transmissions} (rto {} ms)", ms(rto))
         }
-        Event::Received {
-            segment,
-            content_bytes,
-            rtt,
-            ..
-        } => {
-            format!(
-                "received {segment}: {content_bytes} octets, rtt {} ms",
-                ms(rtt)
-            )
+        Event::Received { segment, content_bytes, rtt, .. } => {
+            format!("received {segment}: {content_bytes} octets, rtt {} ms", ms(rtt))
         }
-        Event::Sampled {
-            rtt,
-            srtt,
-            rttvar,
-            rto,
-            ..
-        } => {
+        Event::Sampled { rtt, srtt, rttvar, rto, .. } => {
             let (rtt, srtt, rttvar, rto) = (ms(rtt), ms(srtt), ms(rttvar), ms(rto));
             format!("rtt {rtt} ms: srtt {srtt} ms, rttvar {rttvar} ms, rto {rto} ms")
         }
@@ -180,19 +137,10 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::Reduced { cause } => format!("window reduced for {}", signal(cause)),
         Event::Spurious { segment } => format!("retransmission of {segment} was needless"),
         Event::Marked { segment } => format!("congestion mark on {segment}"),
-        Event::Nacked {
-            segment: Some(segment),
-            reason,
-        } => format!("Nack for {segment}: {reason}"),
-        Event::Nacked {
-            segment: None,
-            reason,
-        } => format!("Nack for the version: {reason}"),
+        Event::Nacked { segment: Some(segment), reason } => format!("Nack for {segment}: {reason}"),
+        Event::Nacked { segment: None, reason } => format!("Nack for the version: {reason}"),
         Event::Duplicate => "received what nobody waits for".into(),
-        Event::Rejected {
-            segment: Some(segment),
-            why,
-        } => format!("rejected {segment}: {why}"),
+        Event::Rejected { segment: Some(segment), why } => format!("rejected {segment}: {why}"),
         Event::Rejected { segment: None, why } => format!("rejected the version: {why}"),
         Event::Unverified { segment } => format!("not verified: {segment}"),
         Event::EndKnown { last } => format!("last segment is {last}"),

@@ -53,12 +53,7 @@ impl<'a> Plan<'a> {
             why_rto: (rto == "jacobson").then_some(WHY_JACOBSON),
         };
         trust::verifier(&args.verify)?;
-        Ok(Self {
-            args,
-            congestion,
-            rto,
-            choice,
-        })
+        Ok(Self { args, congestion, rto, choice })
     }
 
     /// The configuration for one object.
@@ -111,24 +106,15 @@ pub(crate) fn parse_rto(spec: &str) -> Result<Box<dyn RtoEstimator>, Failure> {
 fn congestion_spec(args: &FetchArgs) -> Result<String, Failure> {
     let shortcuts = [
         ("init-cwnd", args.init_cwnd.map(|window| window.to_string())),
-        (
-            "init-ssthresh",
-            args.init_ssthresh.map(|window| window.to_string()),
-        ),
-        (
-            "reset-to-init",
-            args.reset_cwnd_to_init.then(|| "true".to_owned()),
-        ),
+        ("init-ssthresh", args.init_ssthresh.map(|window| window.to_string())),
+        ("reset-to-init", args.reset_cwnd_to_init.then(|| "true".to_owned())),
         ("conservative", args.no_cwa.then(|| "false".to_owned())),
     ];
     with_all(&args.congestion, shortcuts)
 }
 
 fn rto_spec(args: &FetchArgs) -> Result<String, Failure> {
-    let shortcuts = [
-        ("min", args.min_rto.map(text)),
-        ("max", args.max_rto.map(text)),
-    ];
+    let shortcuts = [("min", args.min_rto.map(text)), ("max", args.max_rto.map(text))];
     with_all(&args.rto, shortcuts)
 }
 
@@ -136,14 +122,10 @@ fn with_all<const N: usize>(
     spec: &str,
     shortcuts: [(&str, Option<String>); N],
 ) -> Result<String, Failure> {
-    let given = shortcuts
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?)));
-    given
-        .into_iter()
-        .try_fold(spec.trim().to_owned(), |spec, (key, value)| {
-            value::with_parameter(&spec, key, &value).map_err(Failure::usage)
-        })
+    let given = shortcuts.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    given.into_iter().try_fold(spec.trim().to_owned(), |spec, (key, value)| {
+        value::with_parameter(&spec, key, &value).map_err(Failure::usage)
+    })
 }
 
 fn text(duration: Duration) -> String {

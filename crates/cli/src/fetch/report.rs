@@ -227,22 +227,13 @@ fn verification(tally: &Tally, policy: &str) -> Verification {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = format::seconds(Duration::from_secs_f64(self.elapsed_s));
-        let (octets, rate) = (
-            format::octets(self.octets),
-            format::rate(self.goodput_bit_s),
-        );
+        let (octets, rate) = (format::octets(self.octets), format::rate(self.goodput_bit_s));
         writeln!(f, "{}", self.object.as_ref().unwrap_or(&self.name))?;
         writeln!(f, "  received      {octets} in {time}: goodput {rate}")?;
         self.fmt_counts(f)?;
         self.fmt_path(f)?;
         self.fmt_trust(f)?;
-        let Algorithms {
-            congestion,
-            rto,
-            sampling,
-            why_congestion,
-            why_rto,
-        } = &self.algorithms;
+        let Algorithms { congestion, rto, sampling, why_congestion, why_rto } = &self.algorithms;
         write!(f, "  window rule   {congestion}")?;
         fmt_why(f, *why_congestion)?;
         write!(f, "\n  timer         {rto}, sampling {sampling}")?;
@@ -251,9 +242,7 @@ impl fmt::Display for Report {
 }
 
 fn fmt_why(f: &mut fmt::Formatter<'_>, why: Option<&str>) -> fmt::Result {
-    why.map_or(Ok(()), |why| {
-        write!(f, "\n                the default: {why}")
-    })
+    why.map_or(Ok(()), |why| write!(f, "\n                the default: {why}"))
 }
 
 impl Report {
@@ -297,24 +286,13 @@ impl Report {
             None => writeln!(f, "  RTT           no samples")?,
         }
         let Window { last, max, .. } = self.window;
-        writeln!(
-            f,
-            "  window        {last:.1} segments at the end, {max:.1} at most"
-        )
+        writeln!(f, "  window        {last:.1} segments at the end, {max:.1} at most")
     }
 
     fn fmt_trust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verification {
-            policy,
-            verified,
-            not_verified,
-            rejected,
-            rejected_why,
-        } = &self.verification;
-        write!(
-            f,
-            "  verification  --verify {policy}: {verified} segments verified"
-        )?;
+        let Verification { policy, verified, not_verified, rejected, rejected_why } =
+            &self.verification;
+        write!(f, "  verification  --verify {policy}: {verified} segments verified")?;
         if *not_verified > 0 {
             let why = match policy.as_str() {
                 "none" => "as asked for",
@@ -323,11 +301,7 @@ impl Report {
             write!(f, ", {not_verified} not verified ({why})")?;
         }
         if *rejected > 0 {
-            write!(
-                f,
-                ", {rejected} rejected ({})",
-                rejected_why.unwrap_or("wrong")
-            )?;
+            write!(f, ", {rejected} rejected ({})", rejected_why.unwrap_or("wrong"))?;
         }
         writeln!(f)
     }

@@ -32,14 +32,7 @@ pub(crate) fn run(
     let range = (config.first, config.last);
     let object = config.name.clone();
     observer.resume(config.held.iter().map(|run| run.end - run.start).sum());
-    let mut transfer = Transfer {
-        sink,
-        observer,
-        object,
-        begun: false,
-        range,
-        result: None,
-    };
+    let mut transfer = Transfer { sink, observer, object, begun: false, range, result: None };
     let app = session.attach(Box::new(Fetch::new(config)), Vec::new());
     let result = transfer.drive(session, app);
     session.detach(app);
@@ -159,11 +152,8 @@ impl Transfer<'_> {
     fn silence(&self, text: String) -> Failure {
         let tally = &self.observer.tally;
         if tally.disconnected {
-            return Failure::new(
-                Exit::Unreachable,
-                format!("the connection was lost: {text}"),
-            )
-            .advise("check that the forwarder or server still runs");
+            return Failure::new(Exit::Unreachable, format!("the connection was lost: {text}"))
+                .advise("check that the forwarder or server still runs");
         }
         let failure = Failure::new(Exit::TimedOut, text);
         match tally.segments {

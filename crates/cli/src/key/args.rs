@@ -34,12 +34,7 @@ pub(crate) enum KeyAction {
         #[arg(value_name = "IDENTITY")]
         identity: Name,
         /// Algorithm
-        #[arg(
-            short = 't',
-            long = "type",
-            value_name = "TYPE",
-            default_value = "ecdsa"
-        )]
+        #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "ecdsa")]
         kind: KeyKindArg,
     },
     /// Take a key from a PEM or SafeBag file into the key store
@@ -63,12 +58,7 @@ pub(crate) enum KeyAction {
         #[arg(long)]
         public: bool,
         /// Form of the file
-        #[arg(
-            long,
-            value_name = "FORM",
-            default_value = "pem",
-            conflicts_with = "public"
-        )]
+        #[arg(long, value_name = "FORM", default_value = "pem", conflicts_with = "public")]
         format: KeyFormatArg,
         /// File whose first line is the passphrase to encrypt with; a SafeBag needs one
         #[arg(long, value_name = "FILE")]

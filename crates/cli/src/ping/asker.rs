@@ -69,40 +69,25 @@ impl Asker {
         // From now, not from when it was due: a pause of the machine is not made up for in a burst.
         self.next_at = now + self.questions.interval;
         self.open.insert(number, now);
-        let name = self
-            .questions
-            .prefix
-            .append(Component::generic(number.to_string().as_bytes()));
+        let name = self.questions.prefix.append(Component::generic(number.to_string().as_bytes()));
         let rto = self.questions.timeout;
         let mut interest = Interest::new(name);
         interest.must_be_fresh = true;
         interest.nonce = Some(self.rng.next_u32());
         interest.lifetime = Some(rto);
         self.outputs.push_back(AppOutput::Interest(interest));
-        let sent = Event::Sent {
-            segment: number,
-            transmissions: 1,
-            rto,
-        };
-        self.outputs
-            .push_back(AppOutput::Report(Report::Event(sent)));
+        let sent = Event::Sent { segment: number, transmissions: 1, rto };
+        self.outputs.push_back(AppOutput::Report(Report::Event(sent)));
     }
 
     fn expire(&mut self, now: Instant) {
         let timeout = self.questions.timeout;
         let late = |asked: &Instant| now.since(*asked) >= timeout;
-        let expired: Vec<_> = self
-            .open
-            .iter()
-            .filter(|(_, asked)| late(asked))
-            .map(|(number, _)| *number)
-            .collect();
+        let expired: Vec<_> =
+            self.open.iter().filter(|(_, asked)| late(asked)).map(|(number, _)| *number).collect();
         for segment in expired {
             self.open.remove(&segment);
-            self.outputs
-                .push_back(AppOutput::Report(Report::Event(Event::TimedOut {
-                    segment,
-                })));
+            self.outputs.push_back(AppOutput::Report(Report::Event(Event::TimedOut { segment })));
         }
     }
 }
@@ -127,17 +112,15 @@ impl Application for Asker {
                     delay: rtt,
                     transmissions: 1,
                 };
-                self.outputs
-                    .push_back(AppOutput::Report(Report::Event(event)));
+                self.outputs.push_back(AppOutput::Report(Report::Event(event)));
             }
             AppInput::Nack { interest, reason } => {
                 let segment = self.number(&interest.name);
                 if segment.is_some_and(|number| self.open.remove(&number).is_some()) {
-                    self.outputs
-                        .push_back(AppOutput::Report(Report::Event(Event::Nacked {
-                            segment,
-                            reason,
-                        })));
+                    self.outputs.push_back(AppOutput::Report(Report::Event(Event::Nacked {
+                        segment,
+                        reason,
+                    })));
                 }
             }
             AppInput::Interest { .. } | AppInput::Consumed { .. } => {}
@@ -149,25 +132,17 @@ impl Application for Asker {
         if self.outputs.is_empty() && self.may_ask() && now >= self.next_at {
             self.ask(now);
         }
-        let all_asked = self
-            .questions
-            .count
-            .is_some_and(|count| self.asked >= count);
+        let all_asked = self.questions.count.is_some_and(|count| self.asked >= count);
         if self.outputs.is_empty() && all_asked && self.open.is_empty() && !self.done {
             self.done = true;
-            self.outputs
-                .push_back(AppOutput::Report(Report::Done(Ok(()))));
+            self.outputs.push_back(AppOutput::Report(Report::Done(Ok(()))));
         }
         self.outputs.pop_front()
     }
 
     fn deadline(&self) -> Option<Instant> {
         let next = self.may_ask().then_some(self.next_at);
-        let expiry = self
-            .open
-            .values()
-            .min()
-            .map(|asked| *asked + self.questions.timeout);
+        let expiry = self.open.values().min().map(|asked| *asked + self.questions.timeout);
         next.into_iter().chain(expiry).min()
     }
 }
@@ -185,12 +160,7 @@ mod tests {
             first: 7,
         };
         let mut asker = Asker::new(questions, Rng::from_seed(1));
-        asker.handle(
-            Instant::ZERO,
-            AppInput::FaceUp {
-                receive_budget: None,
-            },
-        );
+        asker.handle(Instant::ZERO, AppInput::FaceUp { receive_budget: None });
         asker
     }
 

@@ -38,12 +38,8 @@ impl Application for Responder {
             Err(never) => match never {},
         };
         self.outputs.push_back(AppOutput::Data { wire, path });
-        let served = Event::Served {
-            content_bytes: 0,
-            signed: true,
-        };
-        self.outputs
-            .push_back(AppOutput::Report(Report::Event(served)));
+        let served = Event::Served { content_bytes: 0, signed: true };
+        self.outputs.push_back(AppOutput::Report(Report::Event(served)));
     }
 
     fn poll(&mut self, _now: Instant) -> Option<AppOutput> {

@@ -18,11 +18,7 @@ impl Spread {
     /// Takes one value.
     pub(crate) fn add(&mut self, value: Duration) {
         let value = value.as_secs_f64();
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count += 1;
         self.sum += value;
@@ -31,11 +27,7 @@ impl Spread {
 
     /// Mean in seconds; 0 without values.
     pub(crate) fn mean(&self) -> f64 {
-        if self.count == 0 {
-            0.0
-        } else {
-            self.sum / self.count as f64
-        }
+        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
     }
 
     /// Standard deviation in seconds; 0 without values.
@@ -43,9 +35,7 @@ impl Spread {
         if self.count == 0 {
             return 0.0;
         }
-        (self.squares / self.count as f64 - self.mean() * self.mean())
-            .max(0.0)
-            .sqrt()
+        (self.squares / self.count as f64 - self.mean() * self.mean()).max(0.0).sqrt()
     }
 }
 

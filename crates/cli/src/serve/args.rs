@@ -40,12 +40,7 @@ pub(crate) struct ServeArgs {
     /// Be reachable here without a forwarder; may be given several times
     ///
     /// udp://host[:port], tcp://host[:port], unix:///path or ws://host:port.
-    #[arg(
-        long,
-        value_name = "URI",
-        conflicts_with = "face",
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "URI", conflicts_with = "face", help_heading = "Network")]
     pub listen: Vec<FaceUri>,
 
     /// Register the name with the forwarder at this face
@@ -60,12 +55,7 @@ pub(crate) struct ServeArgs {
     pub segment_size: usize,
 
     /// digest, or a key: its name in the key store or its file
-    #[arg(
-        long,
-        value_name = "KEY",
-        default_value = "digest",
-        help_heading = "Content"
-    )]
+    #[arg(long, value_name = "KEY", default_value = "digest", help_heading = "Content")]
     pub sign: String,
 
     /// How long a cache may call the content fresh
@@ -73,30 +63,15 @@ pub(crate) struct ServeArgs {
     pub freshness: Duration,
 
     /// Version in the names: mtime (the file's time), now, a number, or none
-    #[arg(
-        long,
-        value_name = "VERSION",
-        default_value = "mtime",
-        help_heading = "Content"
-    )]
+    #[arg(long, value_name = "VERSION", default_value = "mtime", help_heading = "Content")]
     pub version: VersionArg,
 
     /// What answers an Interest for something that is not served
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "nack",
-        help_heading = "Content"
-    )]
+    #[arg(long, value_name = "HOW", default_value = "nack", help_heading = "Content")]
     pub unknown: UnknownArg,
 
     /// How version and segment are written in names
-    #[arg(
-        long,
-        value_name = "WHICH",
-        default_value = "typed",
-        help_heading = "Content"
-    )]
+    #[arg(long, value_name = "WHICH", default_value = "typed", help_heading = "Content")]
     pub convention: ConventionArg,
 
     /// Print a line for every event

@@ -25,12 +25,7 @@ impl Listening {
     pub(crate) fn new(object: &Name, faces: &[FaceUri]) -> Self {
         let faces: Vec<_> = faces.iter().map(ToString::to_string).collect();
         let face = faces.first().cloned().unwrap_or_default();
-        Self {
-            event: "listening",
-            face,
-            faces,
-            name: object.to_string(),
-        }
+        Self { event: "listening", face, faces, name: object.to_string() }
     }
 }
 
@@ -70,21 +65,13 @@ impl Served {
     /// Nothing yet.
     pub(crate) fn new(object: &Name, faces: &[FaceUri]) -> Self {
         let faces = faces.iter().map(ToString::to_string).collect();
-        Self {
-            event: "stopped",
-            name: object.to_string(),
-            faces,
-            ..Self::default()
-        }
+        Self { event: "stopped", name: object.to_string(), faces, ..Self::default() }
     }
 
     /// Counts one event.
     pub(crate) fn count(&mut self, event: &Event) {
         match *event {
-            Event::Served {
-                content_bytes,
-                signed,
-            } => {
+            Event::Served { content_bytes, signed } => {
                 self.interests += 1;
                 self.segments += 1;
                 self.octets += u64::from(content_bytes);
@@ -126,10 +113,7 @@ impl fmt::Display for Served {
         )?;
         match self.versions_ended {
             0 => Ok(()),
-            ended => write!(
-                f,
-                "\n  versions      {ended} ended since their content changed"
-            ),
+            ended => write!(f, "\n  versions      {ended} ended since their content changed"),
         }
     }
 }

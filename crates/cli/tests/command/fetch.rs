@@ -19,14 +19,10 @@ fn served(octets: usize) -> (Place, crate::place::Server) {
 fn a_file_arrives_whatever_its_length() {
     for octets in [0, 1, 7_999, 8_000, 8_001, 3_000_000] {
         let (place, server) = served(octets);
-        place
-            .run(&format!("fetch /data -o copy --face {}", server.face()))
-            .succeeds();
+        place.run(&format!("fetch /data -o copy --face {}", server.face())).succeeds();
         assert!(place.read("copy") == place.read("data"), "{octets}");
         assert!(!place.exists("copy.part") && !place.exists("copy.part.journal"));
-        let ended = place
-            .run(&format!("fetch /data --face {}", server.face()))
-            .succeeds();
+        let ended = place.run(&format!("fetch /data --face {}", server.face())).succeeds();
         assert!(ended.stdout == place.read("data"), "{octets}");
     }
 }
@@ -35,17 +31,10 @@ fn a_file_arrives_whatever_its_length() {
 fn every_transport_carries_it() {
     let place = Place::new();
     place.write("data", &noise(300_000));
-    let local = [
-        "udp://127.0.0.1:0",
-        "tcp://127.0.0.1:0",
-        "ws://127.0.0.1:0",
-        "udp://[::1]:0",
-    ];
+    let local = ["udp://127.0.0.1:0", "tcp://127.0.0.1:0", "ws://127.0.0.1:0", "udp://[::1]:0"];
     for uri in local {
         let server = place.serve(&format!("serve data --name /data --listen {uri}"));
-        let ended = place
-            .run(&format!("fetch /data --face {}", server.face()))
-            .succeeds();
+        let ended = place.run(&format!("fetch /data --face {}", server.face())).succeeds();
         assert!(ended.stdout == place.read("data"), "{uri}");
     }
 }
@@ -54,13 +43,9 @@ fn every_transport_carries_it() {
 fn a_range_is_just_those_segments() {
     let (place, server) = served(100_000);
     let face = server.face();
-    let ended = place
-        .run(&format!("fetch /data --range 2..4 --face {face}"))
-        .succeeds();
+    let ended = place.run(&format!("fetch /data --range 2..4 --face {face}")).succeeds();
     assert!(ended.stdout == place.read("data")[16_000..32_000]);
-    place
-        .run(&format!("fetch /data --range 12.. -o tail --face {face}"))
-        .succeeds();
+    place.run(&format!("fetch /data --range 12.. -o tail --face {face}")).succeeds();
     assert!(place.read("tail") == place.read("data")[96_000..]);
     let beyond = place.run(&format!("fetch /data --range 90..95 -o x --face {face}"));
     beyond.fails(2, &["90", "the last segment is 12", "--range"]);
@@ -75,27 +60,17 @@ fn the_document_tells_what_the_summary_tells() {
     assert_eq!(document["name"], "/data");
     assert_eq!(document["object"], server.listening["name"]);
     assert_eq!(document["complete"], true);
-    assert_eq!(
-        (&document["segments"], &document["octets"]),
-        (&13.into(), &100_000.into())
-    );
+    assert_eq!((&document["segments"], &document["octets"]), (&13.into(), &100_000.into()));
     assert_eq!(document["interests"]["sent"], 13);
     assert_eq!(document["verification"]["verified"], 13);
-    assert!(
-        document["algorithms"]["congestion"]
-            .as_str()
-            .unwrap()
-            .starts_with("cubic(")
-    );
+    assert!(document["algorithms"]["congestion"].as_str().unwrap().starts_with("cubic("));
     assert!(document["rtt_ms"]["avg"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
 fn the_document_leaves_standard_output_to_the_content() {
     let (place, server) = served(10_000);
-    let ended = place
-        .run(&format!("fetch /data --json --face {}", server.face()))
-        .succeeds();
+    let ended = place.run(&format!("fetch /data --json --face {}", server.face())).succeeds();
     assert!(ended.stdout == place.read("data"));
     let document: Value = serde_json::from_str(&ended.stderr).unwrap();
     assert_eq!(document["output"], "-");
@@ -104,17 +79,8 @@ fn the_document_leaves_standard_output_to_the_content() {
 #[test]
 fn the_summary_names_the_defaults_and_why() {
     let (place, server) = served(10_000);
-    let ended = place
-        .run(&format!("fetch /data -o copy --face {}", server.face()))
-        .succeeds();
-    for piece in [
-        "goodput",
-        "RTT",
-        "cubic(",
-        "jacobson(",
-        "the default:",
-        "verified",
-    ] {
+    let ended = place.run(&format!("fetch /data -o copy --face {}", server.face())).succeeds();
+    for piece in ["goodput", "RTT", "cubic(", "jacobson(", "the default:", "verified"] {
         assert!(ended.stderr.contains(piece), "{piece}: {}", ended.stderr);
     }
     let words = format!("fetch /data -o copy2 -q --face {}", server.face());
@@ -124,12 +90,7 @@ fn the_summary_names_the_defaults_and_why() {
 #[test]
 fn statistics_have_a_row_for_each_segment() {
     let (place, server) = served(100_000);
-    place
-        .run(&format!(
-            "fetch /data -o copy -q -s stats --face {}",
-            server.face()
-        ))
-        .succeeds();
+    place.run(&format!("fetch /data -o copy -q -s stats --face {}", server.face())).succeeds();
     let table = |name: &str| String::from_utf8(place.read(&format!("stats/{name}"))).unwrap();
     assert!(table("cwnd.tsv").starts_with("time\tcwndsize\n"));
     assert!(table("rtt.tsv").starts_with("segment\trtt\trttvar\tsrtt\trto\n"));
@@ -168,9 +129,7 @@ fn both_naming_conventions_are_spoken() {
     let words = "serve data --name /data --listen tcp://127.0.0.1:0 --convention marker";
     let server = place.serve(words);
     let face = server.face();
-    let ended = place
-        .run(&format!("fetch /data --convention marker --face {face}"))
-        .succeeds();
+    let ended = place.run(&format!("fetch /data --convention marker --face {face}")).succeeds();
     assert!(ended.stdout == place.read("data"));
 }
 
@@ -178,9 +137,7 @@ fn both_naming_conventions_are_spoken() {
 fn a_name_that_is_not_there_is_found_out_soon() {
     let (place, server) = served(10);
     let face = server.face();
-    place
-        .run(&format!("fetch /data/more -o x --face {face}"))
-        .fails(3, &["/data/more", "Nack"]);
+    place.run(&format!("fetch /data/more -o x --face {face}")).fails(3, &["/data/more", "Nack"]);
     let words = format!("fetch /other -o x --retries 1 --face {face}");
     place.run(&words).fails(3, &["/other", "no route"]);
     assert!(!place.exists("x") && !place.exists("x.part"));
@@ -189,10 +146,7 @@ fn a_name_that_is_not_there_is_found_out_soon() {
 #[test]
 fn a_failure_has_its_document_too() {
     let (place, server) = served(10);
-    let ended = place.run(&format!(
-        "fetch /data/more -o x --json --face {}",
-        server.face()
-    ));
+    let ended = place.run(&format!("fetch /data/more -o x --json --face {}", server.face()));
     let document = ended.fails(3, &["Nack"]).document();
     assert_eq!(document["complete"], false);
     assert_eq!(document["error"]["kind"], "not-found");
@@ -207,15 +161,10 @@ fn silence_ends_by_the_no_progress_timeout_or_the_retries() {
     let place = Place::new();
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
-    let words = format!(
-        "fetch /data/more -o x --no-progress-timeout 1s --face {}",
-        server.face()
-    );
+    let words = format!("fetch /data/more -o x --no-progress-timeout 1s --face {}", server.face());
     place.run(&words).fails(7, &["nothing new arrived for 1 s"]);
-    let words = format!(
-        "fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}",
-        server.face()
-    );
+    let words =
+        format!("fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}", server.face());
     place.run(&words).fails(7, &["no answer", "1"]);
 }
 
@@ -250,10 +199,7 @@ fn a_folder_without_permission_is_named() {
         let program = place.path("recoup");
         std::fs::copy(env!("CARGO_BIN_EXE_recoup"), &program).unwrap();
         let mut again = std::process::Command::new(program);
-        again
-            .args(command.get_args())
-            .current_dir(place.path(""))
-            .env("HOME", place.path(""));
+        again.args(command.get_args()).current_dir(place.path("")).env("HOME", place.path(""));
         again.uid(65_534).gid(65_534);
         command = again;
     }

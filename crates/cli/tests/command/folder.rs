@@ -22,10 +22,7 @@ fn a_folder_arrives_with_everything_in_it_and_nothing_else() {
         assert!(place.read(&format!("tree/{file}")) == place.read(&format!("copy/{file}")));
     }
     assert!(!place.exists("copy/leak"));
-    let one = place.run(&format!(
-        "fetch /tree/sub/with%20space --face {}",
-        server.face()
-    ));
+    let one = place.run(&format!("fetch /tree/sub/with%20space --face {}", server.face()));
     assert_eq!(one.succeeds().stdout, b"x");
 }
 
@@ -35,12 +32,8 @@ fn nothing_beside_a_folder_can_be_fetched() {
     tree(&place);
     place.write("secret", b"secret");
     let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
-    for name in [
-        "/tree/leak",
-        "/tree/....",
-        "/tree/%2E%2E%2Fsecret",
-        "/tree/sub/..%2F..%2Fsecret",
-    ] {
+    for name in ["/tree/leak", "/tree/....", "/tree/%2E%2E%2Fsecret", "/tree/sub/..%2F..%2Fsecret"]
+    {
         let ended = place.run(&format!("fetch {name} -o x --face {}", server.face()));
         assert_eq!(ended.code, Some(3), "{name}: {}", ended.stderr);
     }
@@ -52,8 +45,6 @@ fn a_file_is_not_taken_for_a_folder() {
     place.write("file", b"a\0b\0");
     let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");
     let words = format!("fetch /file -r -o copy --face {}", server.face());
-    place
-        .run(&words)
-        .fails(1, &["/file is not a folder", "without -r"]);
+    place.run(&words).fails(1, &["/file is not a folder", "without -r"]);
     assert!(!place.exists("copy"));
 }

@@ -5,14 +5,9 @@ use crate::place::Place;
 fn every_shell_gets_its_completions() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let ended = place
-            .run(&format!("generate completions {shell}"))
-            .succeeds();
+        let ended = place.run(&format!("generate completions {shell}")).succeeds();
         let script = String::from_utf8(ended.stdout).unwrap();
-        assert!(
-            script.contains("recoup") && script.contains("fetch"),
-            "{shell}"
-        );
+        assert!(script.contains("recoup") && script.contains("fetch"), "{shell}");
     }
 }
 

@@ -27,11 +27,7 @@ impl Slow {
             loss: 0.0,
         };
         let relay = Relay::start(address, profile, profile, &Rng::from_seed(1)).unwrap();
-        Self {
-            place,
-            relay,
-            server,
-        }
+        Self { place, relay, server }
     }
 
     fn words(&self, more: &str) -> String {
@@ -55,27 +51,18 @@ impl Slow {
     }
 
     fn resume(&self) {
-        let document = self
-            .place
-            .run(&self.words("--resume --json"))
-            .succeeds()
-            .document();
+        let document = self.place.run(&self.words("--resume --json")).succeeds().document();
         assert!(self.place.read("copy") == self.place.read("data"));
         assert!(!self.place.exists("copy.part"));
         let before = document["segments_before"].as_u64().unwrap();
-        assert_eq!(
-            before + document["segments"].as_u64().unwrap(),
-            250,
-            "{document}"
-        );
+        assert_eq!(before + document["segments"].as_u64().unwrap(), 250, "{document}");
     }
 }
 
 #[test]
 fn an_interrupted_download_is_kept_and_goes_on() {
     let slow = Slow::new();
-    slow.interrupt("INT")
-        .fails(130, &["interrupted", "copy.part", "--resume"]);
+    slow.interrupt("INT").fails(130, &["interrupted", "copy.part", "--resume"]);
     let again = slow.place.run(&slow.words(""));
     again.fails(4, &["copy.part", "unfinished", "--resume"]);
     slow.resume();
@@ -84,8 +71,7 @@ fn an_interrupted_download_is_kept_and_goes_on() {
 #[test]
 fn a_terminated_download_is_kept() {
     let slow = Slow::new();
-    slow.interrupt("TERM")
-        .fails(143, &["terminated", "copy.part", "--resume"]);
+    slow.interrupt("TERM").fails(143, &["terminated", "copy.part", "--resume"]);
     slow.resume();
 }
 
@@ -115,19 +101,13 @@ fn a_version_that_is_gone_says_so() {
     slow.interrupt("INT").fails(130, &[]);
     slow.place.write("data", b"something new");
     std::thread::sleep(Duration::from_millis(150));
-    slow.place
-        .run(&slow.words("--resume"))
-        .fails(3, &["does not exist", "copy.part"]);
+    slow.place.run(&slow.words("--resume")).fails(3, &["does not exist", "copy.part"]);
     drop(slow.server);
 }
 
 #[test]
 fn a_server_that_goes_away_leaves_a_part() {
-    let Slow {
-        place,
-        relay,
-        server,
-    } = Slow::new();
+    let Slow { place, relay, server } = Slow::new();
     let address = relay.address();
     let words = format!("fetch /data -o copy --no-progress-timeout 1s --face udp://{address}");
     let child = place.command(&words).spawn().unwrap();
@@ -136,15 +116,7 @@ fn a_server_that_goes_away_leaves_a_part() {
     });
     drop(server);
     let ended = Ended::of(&words, child.wait_with_output().unwrap());
-    ended.fails(
-        7,
-        &[
-            "nothing new arrived",
-            "had arrived before",
-            "copy.part",
-            "--resume",
-        ],
-    );
+    ended.fails(7, &["nothing new arrived", "had arrived before", "copy.part", "--resume"]);
 }
 
 #[test]
@@ -163,19 +135,9 @@ fn a_full_disk_leaves_a_part_that_goes_on() {
     let script = script.replace("fixed(window=16)", "'fixed(window=16)'");
     let mut command = std::process::Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
-    command
-        .current_dir(slow.place.path(""))
-        .env("HOME", slow.place.path(""));
+    command.current_dir(slow.place.path("")).env("HOME", slow.place.path(""));
     let can_mount = std::process::Command::new("unshare")
-        .args([
-            "--map-root-user",
-            "--mount",
-            "mount",
-            "-t",
-            "tmpfs",
-            "none",
-            "/mnt",
-        ])
+        .args(["--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
         .output()
         .is_ok_and(|output| output.status.success());
     if !can_mount {

@@ -10,10 +10,7 @@ fn a_key_is_made_and_listed() {
         assert!(name.starts_with(&format!("/{kind}/KEY/")), "{name}");
         let list = place.run("key list").succeeds();
         let list = String::from_utf8(list.stdout).unwrap();
-        assert!(
-            list.contains(name.trim()) && list.contains(signature),
-            "{list}"
-        );
+        assert!(list.contains(name.trim()) && list.contains(signature), "{list}");
     }
     let document = place.run("key list --json").succeeds().document();
     assert_eq!(document.as_array().unwrap().len(), 3);
@@ -30,8 +27,7 @@ fn a_key_moves_to_another_store() {
     let (here, there) = (Place::new(), Place::new());
     here.run("key new /alice").succeeds();
     here.write("secret", b"correct horse\n");
-    here.run("key export /alice --format safebag --passphrase-file secret -o bag")
-        .succeeds();
+    here.run("key export /alice --format safebag --passphrase-file secret -o bag").succeeds();
     here.run("key export /alice -o plain.pem").succeeds();
     there.write("bag", &here.read("bag"));
     there.write("secret", b"correct horse\n");
@@ -39,15 +35,11 @@ fn a_key_moves_to_another_store() {
     there.write("plain.pem", &here.read("plain.pem"));
     let wrong = there.run("key import bag --passphrase-file wrong");
     wrong.fails(4, &["bag", "password"]);
-    there
-        .run("key import bag")
-        .fails(4, &["bag", "RECOUP_PASSPHRASE"]);
+    there.run("key import bag").fails(4, &["bag", "RECOUP_PASSPHRASE"]);
     let name = |ended: crate::place::Ended| String::from_utf8(ended.succeeds().stdout).unwrap();
     let imported = name(there.run("key import bag --passphrase-file secret"));
     assert!(imported.starts_with("/alice/KEY/"));
-    there
-        .run("key import bag --passphrase-file secret")
-        .fails(4, &["already"]);
+    there.run("key import bag --passphrase-file secret").fails(4, &["already"]);
     there.run("key import plain.pem").fails(2, &["--identity"]);
     assert!(name(there.run("key import plain.pem --identity /other")).starts_with("/other/KEY/"));
 }
@@ -56,21 +48,13 @@ fn a_key_moves_to_another_store() {
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     place.run("key export /nobody").fails(4, &["/nobody"]);
-    place
-        .run("key import nowhere")
-        .fails(4, &["nowhere", "no such file"]);
+    place.run("key import nowhere").fails(4, &["nowhere", "no such file"]);
     place.write("garbage", b"garbage");
-    place
-        .run("key import garbage --identity /x")
-        .fails(4, &["garbage"]);
+    place.run("key import garbage --identity /x").fails(4, &["garbage"]);
     place.run("key new /alice").succeeds();
-    place
-        .run("key export /alice --format safebag")
-        .fails(2, &["--passphrase-file"]);
+    place.run("key export /alice --format safebag").fails(2, &["--passphrase-file"]);
     place.write("there", b"x");
-    place
-        .run("key export /alice -o there")
-        .fails(4, &["there", "already"]);
+    place.run("key export /alice -o there").fails(4, &["there", "already"]);
     place.run("key new /alice -t rot13").refuses(&["ecdsa"]);
 }
 
@@ -80,9 +64,6 @@ fn a_private_key_is_for_its_owner_only() {
     let place = Place::new();
     place.run("key new /alice").succeeds();
     place.run("key export /alice -o private.pem").succeeds();
-    let mode = std::fs::metadata(place.path("private.pem"))
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = std::fs::metadata(place.path("private.pem")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }

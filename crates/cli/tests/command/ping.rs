@@ -6,25 +6,14 @@ fn questions_are_answered_and_counted() {
     let place = Place::new();
     let server = place.serve("ping /site --serve --listen udp://127.0.0.1:0");
     let face = server.face();
-    let ended = place
-        .run(&format!("ping /site -c 3 -i 10ms -n 7 --face {face}"))
-        .succeeds();
+    let ended = place.run(&format!("ping /site -c 3 -i 10ms -n 7 --face {face}")).succeeds();
     let said = String::from_utf8(ended.stdout).unwrap();
-    for piece in [
-        "seq=7 time=",
-        "seq=9 time=",
-        "3 sent, 3 received",
-        "0.0 % lost",
-        "mdev",
-    ] {
+    for piece in ["seq=7 time=", "seq=9 time=", "3 sent, 3 received", "0.0 % lost", "mdev"] {
         assert!(said.contains(piece), "{piece}: {said}");
     }
     let words = format!("ping /site -c 2 -i 10ms --json --face {face}");
     let document = place.run(&words).succeeds().document();
-    assert_eq!(
-        (&document["sent"], &document["received"]),
-        (&2.into(), &2.into())
-    );
+    assert_eq!((&document["sent"], &document["received"]), (&2.into(), &2.into()));
     assert!(document["rtt_ms"]["min"].as_f64().unwrap() > 0.0);
     let (code, document) = server.stop("TERM");
     assert_eq!((code, &document["answered"]), (Some(0), &5.into()));

@@ -50,10 +50,7 @@ impl Place {
 
     /// Runs the command to its end.
     pub(crate) fn run(&self, words: &str) -> Ended {
-        Ended::of(
-            words,
-            self.command(words).output().expect("the command runs"),
-        )
+        Ended::of(words, self.command(words).output().expect("the command runs"))
     }
 
     /// Starts `recoup serve` (or `ping --serve`) and waits until it can be reached.
@@ -71,22 +68,13 @@ impl Place {
         drop(stdin);
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
-        stdout
-            .read_line(&mut line)
-            .expect("it says where it listens");
+        stdout.read_line(&mut line).expect("it says where it listens");
         let listening = serde_json::from_str(&line).unwrap_or_else(|_| {
             let mut said = String::new();
-            let _ = child
-                .stderr
-                .take()
-                .map(|mut err| err.read_to_string(&mut said));
+            let _ = child.stderr.take().map(|mut err| err.read_to_string(&mut said));
             panic!("{words}: {line}{said}")
         });
-        Server {
-            child,
-            stdout,
-            listening,
-        }
+        Server { child, stdout, listening }
     }
 }
 
@@ -106,9 +94,7 @@ impl Server {
     pub(crate) fn stop(mut self, signal: &str) -> (Option<i32>, Value) {
         kill(&self.child, signal);
         let mut line = String::new();
-        self.stdout
-            .read_line(&mut line)
-            .expect("it says what it served");
+        self.stdout.read_line(&mut line).expect("it says what it served");
         let code = self.child.wait().expect("it ends").code();
         (code, serde_json::from_str(&line).expect("a document"))
     }
@@ -123,9 +109,7 @@ impl Drop for Server {
 
 /// Sends a signal by its name.
 pub(crate) fn kill(child: &Child, signal: &str) {
-    let killed = Command::new("kill")
-        .args(["-s", signal, &child.id().to_string()])
-        .status();
+    let killed = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
     assert!(killed.expect("kill runs").success());
 }
 
@@ -140,12 +124,7 @@ pub(crate) struct Ended {
 impl Ended {
     pub(crate) fn of(words: &str, output: Output) -> Self {
         let stderr = String::from_utf8(output.stderr).expect("text");
-        Self {
-            words: words.to_owned(),
-            code: output.status.code(),
-            stdout: output.stdout,
-            stderr,
-        }
+        Self { words: words.to_owned(), code: output.status.code(), stdout: output.stdout, stderr }
     }
 
     #[track_caller]
@@ -159,21 +138,12 @@ impl Ended {
     pub(crate) fn fails(self, code: i32, pieces: &[&str]) -> Self {
         let Self { words, stderr, .. } = &self;
         assert_eq!(self.code, Some(code), "{words}: {stderr}");
-        let lines: Vec<_> = stderr
-            .lines()
-            .filter(|line| line.starts_with("recoup: "))
-            .collect();
+        let lines: Vec<_> = stderr.lines().filter(|line| line.starts_with("recoup: ")).collect();
         assert_eq!(lines.len(), 1, "{words}: {stderr}");
         for piece in pieces {
-            assert!(
-                lines[0].contains(piece),
-                "{words}: no {piece:?} in {stderr}"
-            );
+            assert!(lines[0].contains(piece), "{words}: no {piece:?} in {stderr}");
         }
-        assert!(
-            !stderr.contains("panicked") && !stderr.contains("os error"),
-            "{stderr}"
-        );
+        assert!(!stderr.contains("panicked") && !stderr.contains("os error"), "{stderr}");
         self
     }
 
@@ -200,10 +170,7 @@ impl Ended {
 pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !so() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(20),
-            "{what} never came about"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(20), "{what} never came about");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

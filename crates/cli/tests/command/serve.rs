@@ -8,9 +8,7 @@ fn standard_input_is_served() {
     let place = Place::new();
     let input = noise(50_000);
     let server = place.serve_input("serve - --name /in --listen tcp://127.0.0.1:0", &input);
-    let ended = place
-        .run(&format!("fetch /in --face {}", server.face()))
-        .succeeds();
+    let ended = place.run(&format!("fetch /in --face {}", server.face())).succeeds();
     assert!(ended.stdout == input);
 }
 
@@ -22,18 +20,13 @@ fn a_signal_ends_it_with_a_summary() {
         let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
         let face = server.face().to_owned();
         for output in ["a", "b"] {
-            place
-                .run(&format!("fetch /data -o {output} -q --face {face}"))
-                .succeeds();
+            place.run(&format!("fetch /data -o {output} -q --face {face}")).succeeds();
         }
         place.run(&format!("fetch /data/none -o c --face {face}"));
         let (code, document) = server.stop(signal);
         assert_eq!(code, Some(0), "{signal}");
         assert_eq!(document["event"], "stopped");
-        assert_eq!(
-            (&document["segments"], &document["octets"]),
-            (&6.into(), &40_000.into())
-        );
+        assert_eq!((&document["segments"], &document["octets"]), (&6.into(), &40_000.into()));
         assert_eq!(
             (&document["signatures_made"], &document["signatures_reused"]),
             (&3.into(), &3.into())
@@ -49,18 +42,14 @@ fn the_version_is_chosen() {
     let name = |version: &str| {
         let words = format!("serve data --name /d --listen tcp://127.0.0.1:0 --version {version}");
         let server = place.serve(&words);
-        place
-            .run(&format!("fetch /d -q -o copy --face {}", server.face()))
-            .succeeds();
+        place.run(&format!("fetch /d -q -o copy --face {}", server.face())).succeeds();
         server.listening["name"].as_str().unwrap().to_owned()
     };
     assert_eq!(name("7"), "/d/v=7");
     assert_eq!(name("none"), "/d");
     assert!(name("mtime").len() > "/d/v=1000000000000000".len() - 1);
     assert_ne!(name("now"), name("mtime"));
-    place
-        .run("serve data --name /d --version soon")
-        .refuses(&["mtime, now, none"]);
+    place.run("serve data --name /d --version soon").refuses(&["mtime, now, none"]);
 }
 
 #[test]
@@ -70,19 +59,12 @@ fn a_file_that_changes_ends_its_version_and_begins_another() {
     let words = "serve data --name /data --listen tcp://127.0.0.1:0";
     let server = place.serve(words);
     let old = server.listening["name"].as_str().unwrap().to_owned();
-    place
-        .run(&format!("fetch /data -q -o first --face {}", server.face()))
-        .succeeds();
+    place.run(&format!("fetch /data -q -o first --face {}", server.face())).succeeds();
     place.write("data", b"quite another content");
     std::thread::sleep(std::time::Duration::from_millis(150));
     let ended = place.run(&format!("fetch {old} -q -o x --face {}", server.face()));
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
-    place
-        .run(&format!(
-            "fetch /data -q -o second --face {}",
-            server.face()
-        ))
-        .succeeds();
+    place.run(&format!("fetch /data -q -o second --face {}", server.face())).succeeds();
     assert_eq!(place.read("second"), b"quite another content");
     let (_, document) = server.stop("INT");
     assert_eq!(document["versions_ended"], 1);
@@ -91,20 +73,11 @@ fn a_file_that_changes_ends_its_version_and_begins_another() {
 #[test]
 fn what_cannot_be_served_is_named() {
     let place = Place::new();
-    let serve = |path: &str| {
-        place.run(&format!(
-            "serve {path} --name /x --listen tcp://127.0.0.1:0"
-        ))
-    };
+    let serve =
+        |path: &str| place.run(&format!("serve {path} --name /x --listen tcp://127.0.0.1:0"));
     serve("nowhere").fails(4, &["nowhere", "o such file"]);
     let pipe = place.path("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     serve("pipe").fails(4, &["pipe"]);
     place.write("data", b"x");
     place
@@ -118,16 +91,10 @@ fn a_place_that_is_taken_is_named() {
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     let words = format!("serve data --name /data --listen {}", server.face());
-    place
-        .run(&words)
-        .fails(4, &["cannot listen", "listens there already"]);
+    place.run(&words).fails(4, &["cannot listen", "listens there already"]);
     let elsewhere = "serve data --name /data --listen tcp://192.0.2.1:6363";
-    place
-        .run(elsewhere)
-        .fails(4, &["cannot listen", "no such address"]);
-    place
-        .run("serve data --name /data --listen unix:///no/where")
-        .fails(4, &["/no/where"]);
+    place.run(elsewhere).fails(4, &["cannot listen", "no such address"]);
+    place.run("serve data --name /data --listen unix:///no/where").fails(4, &["/no/where"]);
 }
 
 #[test]
@@ -136,9 +103,7 @@ fn what_is_no_forwarder_is_found_out() {
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     let words = format!("serve data --name /other --face {}", server.face());
-    place
-        .run(&words)
-        .fails(6, &["/other", "forwarder", "--listen"]);
+    place.run(&words).fails(6, &["/other", "forwarder", "--listen"]);
 }
 
 #[test]
@@ -155,10 +120,7 @@ fn it_says_where_it_serves_unless_it_is_quiet() {
             while !said.ends_with('\n') && stderr.read(&mut octet).unwrap() == 1 {
                 said.push(char::from(octet[0]));
             }
-            assert!(
-                said.starts_with("serving data as /data/v=") && said.contains("tcp"),
-                "{said}"
-            );
+            assert!(said.starts_with("serving data as /data/v=") && said.contains("tcp"), "{said}");
         } else {
             std::thread::sleep(std::time::Duration::from_millis(300));
         }

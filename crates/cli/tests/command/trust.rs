@@ -5,12 +5,8 @@ fn signed(place: &Place) -> Server {
     place.write("data", &noise(20_000));
     place.run("key new /alice").succeeds();
     place.run("key new /mallory").succeeds();
-    place
-        .run("key export /alice --public -o alice.cert")
-        .succeeds();
-    place
-        .run("key export /mallory --public -o mallory.cert")
-        .succeeds();
+    place.run("key export /alice --public -o alice.cert").succeeds();
+    place.run("key export /mallory --public -o mallory.cert").succeeds();
     place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --sign /alice")
 }
 
@@ -19,10 +15,8 @@ fn the_right_key_is_accepted_by_name_and_by_file() {
     let place = Place::new();
     let server = signed(&place);
     for key in ["alice.cert", "/alice"] {
-        let words = format!(
-            "fetch /data -o copy --json --verify key={key} --face {}",
-            server.face()
-        );
+        let words =
+            format!("fetch /data -o copy --json --verify key={key} --face {}", server.face());
         let document = place.run(&words).succeeds().document();
         assert_eq!(document["verification"]["verified"], 3);
         assert_eq!(document["verification"]["not_verified"], 0);
@@ -36,9 +30,7 @@ fn a_wrong_key_and_a_missing_digest_are_refused() {
     let server = signed(&place);
     let fetch = |how: &str| {
         let face = server.face();
-        place.run(&format!(
-            "fetch /data -o x --retries 1 --verify {how} --face {face}"
-        ))
+        place.run(&format!("fetch /data -o x --retries 1 --verify {how} --face {face}"))
     };
     fetch("key=mallory.cert").fails(5, &["cannot be trusted", "not signed by"]);
     fetch("digest").fails(5, &["cannot be trusted", "digest"]);
@@ -51,30 +43,17 @@ fn an_unknown_signer_is_reported_as_not_verified() {
     let server = signed(&place);
     let words = format!("fetch /data -o copy --face {}", server.face());
     let ended = place.run(&words).succeeds();
-    assert!(
-        ended
-            .stderr
-            .contains("3 not verified (signed by an unknown key)"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("3 not verified (signed by an unknown key)"), "{}", ended.stderr);
     let document = place.run(&format!("{words} --json")).succeeds().document();
     assert_eq!(document["verification"]["not_verified"], 3);
-    let document = place
-        .run(&format!("{words} --json --verify none"))
-        .succeeds()
-        .document();
+    let document = place.run(&format!("{words} --json --verify none")).succeeds().document();
     assert_eq!(document["verification"]["verified"], 0);
 }
 
 #[test]
 fn a_key_that_is_not_there_is_named() {
     let place = Place::new();
-    place
-        .run("fetch /data -o x --verify key=nobody.pem")
-        .fails(4, &["nobody.pem"]);
+    place.run("fetch /data -o x --verify key=nobody.pem").fails(4, &["nobody.pem"]);
     place.write("garbage.pem", b"no key at all");
-    place
-        .run("fetch /data -o x --verify key=./garbage.pem")
-        .fails(4, &["garbage.pem"]);
+    place.run("fetch /data -o x --verify key=./garbage.pem").fails(4, &["garbage.pem"]);
 }

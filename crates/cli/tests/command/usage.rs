@@ -15,10 +15,7 @@ fn every_help_has_examples_and_exit_codes() {
     for command in ["fetch", "serve", "key", "ping", "demo"] {
         let ended = Place::new().run(&format!("{command} --help")).succeeds();
         let help = String::from_utf8(ended.stdout).unwrap();
-        assert!(
-            help.contains("Examples:") && help.contains("Exit codes:"),
-            "{command}"
-        );
+        assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{command}");
     }
 }
 
@@ -34,10 +31,7 @@ fn a_misspelled_value_is_answered_with_how_to_spell_it() {
         ("fetch /a -o x --lifetime 10us", &["whole milliseconds"]),
         ("fetch /a -o x --range 20..10", &["empty"]),
         ("fetch /a -o x --range ten", &["10..20"]),
-        (
-            "fetch /a -o x --verify maybe",
-            &["auto, digest, key=FILE or none"],
-        ),
+        ("fetch /a -o x --verify maybe", &["auto, digest, key=FILE or none"]),
         ("fetch /a -o x --init-cwnd 0", &["at least 1"]),
         ("fetch /a --resume", &["--output"]),
         ("fetch /a -o x -v -q", &["--verbose", "--quiet"]),
@@ -66,8 +60,6 @@ fn a_wrong_algorithm_is_answered_with_those_that_exist() {
 #[test]
 fn options_that_need_a_place_say_so() {
     let place = Place::new();
-    place
-        .run("fetch /a -o - --resume")
-        .fails(2, &["--resume", "-o"]);
+    place.run("fetch /a -o - --resume").fails(2, &["--resume", "-o"]);
     place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);
 }

@@ -12,11 +12,7 @@ fn fetch_every_object(mut consumer: Peer, transport: Transport) {
     for object in Object::edges(folder.path()) {
         let served = serve(&object, &transport.listen_uri(folder.path()));
         for discover in [true, false] {
-            let name = if discover {
-                object.name.clone()
-            } else {
-                object.versioned()
-            };
+            let name = if discover { object.name.clone() } else { object.versioned() };
             let face = &served.face;
             let request =
                 json!({ "do": "fetch", "face": face, "name": name, "discover": discover });

@@ -26,28 +26,19 @@ impl Object {
     pub(crate) fn of(octets: usize, folder: &Path) -> Self {
         let mut state = octets as u64 ^ 0x9E37_79B9_7F4A_7C15;
         let next = |_| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 56) as u8
         };
         let content: Vec<u8> = (0..octets).map(next).collect();
         let file = folder.join(format!("{octets}"));
         fs::write(&file, &content).expect("the test's folder can be written");
-        Self {
-            content,
-            file,
-            name: format!("/recoup/{octets}"),
-        }
+        Self { content, file, name: format!("/recoup/{octets}") }
     }
 
     /// One object for each edge, in the test's folder.
     pub(crate) fn edges(folder: &Path) -> Vec<Self> {
         let sizes = [0, 1, SEGMENT, SEGMENT + 1, 8_000_000];
-        sizes
-            .into_iter()
-            .map(|octets| Self::of(octets, folder))
-            .collect()
+        sizes.into_iter().map(|octets| Self::of(octets, folder)).collect()
     }
 
     /// Its name with the version, as everybody spells it.
@@ -62,11 +53,9 @@ impl Object {
 
     /// SHA-256 of the content, in hexadecimal.
     pub(crate) fn sha256(&self) -> String {
-        Sha256::digest(&self.content)
-            .iter()
-            .fold(String::new(), |mut text, octet| {
-                let _ = write!(text, "{octet:02x}");
-                text
-            })
+        Sha256::digest(&self.content).iter().fold(String::new(), |mut text, octet| {
+            let _ = write!(text, "{octet:02x}");
+            text
+        })
     }
 }

@@ -69,14 +69,9 @@ fn recode(wire: &Bytes) -> (Bytes, String) {
 }
 
 fn rebuilt(data: &Data) -> Bytes {
-    let signer = Replayed {
-        info: data.signature_info(),
-        value: data.signature_value(),
-    };
+    let signer = Replayed { info: data.signature_info(), value: data.signature_value() };
     let mut builder = DataBuilder::new(data.name());
-    builder = builder
-        .content_type(data.content_type())
-        .freshness(data.freshness());
+    builder = builder.content_type(data.content_type()).freshness(data.freshness());
     if let Some(component) = data.final_block() {
         builder = builder.final_block(component);
     }
@@ -97,10 +92,7 @@ fn read_packets_of(mut peer: Peer, choices: &[&str]) {
             assert_eq!(again, wire, "{label}");
         }
         // python-ndn writes an empty component as nothing, the specification as three dots.
-        let theirs = packet["uri"]
-            .as_str()
-            .expect("a name")
-            .replace("//", "/.../");
+        let theirs = packet["uri"].as_str().expect("a name").replace("//", "/.../");
         assert_eq!(uri, theirs, "{label}");
         check_signature(label, &wire, packet);
     }
@@ -115,11 +107,7 @@ fn check_signature(label: &str, wire: &Bytes, packet: &Value) {
     };
     let verifier = KeyVerifier(key);
     let judge = |data: &Data| {
-        verifier.judge(
-            &data.signature_info(),
-            data.signed_portion(),
-            data.signature_value(),
-        )
+        verifier.judge(&data.signature_info(), data.signed_portion(), data.signature_value())
     };
     let data = Data::decode(wire.clone()).expect("a Data");
     assert_eq!(judge(&data), Verdict::Verified, "{label}");
@@ -159,10 +147,7 @@ fn packets() -> Vec<(&'static str, Bytes)> {
     every.name = every_component();
     (every.can_be_prefix, every.must_be_fresh, every.hop_limit) = (true, true, Some(7));
     every.lifetime = Some(Duration::from_millis(70_000));
-    every.forwarding_hint = vec![
-        "/H/1".parse().expect("a name"),
-        "/H/2".parse().expect("a name"),
-    ];
+    every.forwarding_hint = vec!["/H/1".parse().expect("a name"), "/H/2".parse().expect("a name")];
     let unique = Uniqueness {
         nonce: Some(&[1, 2, 3, 4, 5, 6, 7, 8]),
         time: Some(1 << 40),
@@ -178,24 +163,10 @@ fn packets() -> Vec<(&'static str, Bytes)> {
     let mut packets = vec![
         ("Interest, bare", interest("/A").to_bytes()),
         ("Interest, every element", every.to_bytes()),
-        (
-            "Interest with parameters",
-            interest("/P").with_parameters(&[0xC0, 1, 0][..]).to_bytes(),
-        ),
-        (
-            "Interest, signed",
-            interest("/S")
-                .sign(&[9][..], &DigestSigner, unique)
-                .to_bytes(),
-        ),
-        (
-            "Data, small",
-            small.build(&[1], &DigestSigner).wire().clone(),
-        ),
-        (
-            "Data, every element",
-            full.build(&[0x5A; 8000], &DigestSigner).wire().clone(),
-        ),
+        ("Interest with parameters", interest("/P").with_parameters(&[0xC0, 1, 0][..]).to_bytes()),
+        ("Interest, signed", interest("/S").sign(&[9][..], &DigestSigner, unique).to_bytes()),
+        ("Data, small", small.build(&[1], &DigestSigner).wire().clone()),
+        ("Data, every element", full.build(&[0x5A; 8000], &DigestSigner).wire().clone()),
     ];
     packets.extend(link_packets());
     packets
@@ -208,25 +179,13 @@ fn link_packets() -> Vec<(&'static str, Bytes)> {
         LpPacket { header, fragment }.encode(&mut out);
         out.freeze()
     };
-    let nack = |reason| LpHeader {
-        nack: Some(reason),
-        ..LpHeader::default()
-    };
+    let nack = |reason| LpHeader { nack: Some(reason), ..LpHeader::default() };
     vec![
         (
             "LpPacket, token",
-            link(LpHeader {
-                pit_token: Some(Bytes::from_static(&[7; 32])),
-                ..LpHeader::default()
-            }),
+            link(LpHeader { pit_token: Some(Bytes::from_static(&[7; 32])), ..LpHeader::default() }),
         ),
-        (
-            "LpPacket, mark",
-            link(LpHeader {
-                congestion_mark: Some(300),
-                ..LpHeader::default()
-            }),
-        ),
+        ("LpPacket, mark", link(LpHeader { congestion_mark: Some(300), ..LpHeader::default() })),
         ("Nack, congestion", link(nack(NackReason::Congestion))),
         ("Nack, duplicate", link(nack(NackReason::Duplicate))),
         ("Nack, no route", link(nack(NackReason::NoRoute))),
@@ -247,18 +206,12 @@ fn have_packets_read_by(mut peer: Peer, unknown: &[&str]) {
     for (label, wire) in packets() {
         let answer = peer.try_ask(&json!({ "do": "recode", "hex": hex(&wire) }));
         if unknown.contains(&label) {
-            assert!(
-                answer["error"].is_string(),
-                "{label} is understood after all: {answer}"
-            );
+            assert!(answer["error"].is_string(), "{label} is understood after all: {answer}");
             continue;
         }
         assert_eq!(answer["hex"], hex(&wire), "{label}: {answer}");
         let (_, uri) = recode(&wire);
-        let theirs = answer["uri"]
-            .as_str()
-            .expect("a name")
-            .replace("//", "/.../");
+        let theirs = answer["uri"].as_str().expect("a name").replace("//", "/.../");
         assert_eq!(theirs, uri, "{label}");
     }
 }

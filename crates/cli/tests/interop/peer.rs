@@ -37,9 +37,7 @@ impl Peer {
 
     fn start(mut command: Command, script: &'static str) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command
-            .spawn()
-            .expect("the peers are installed: cargo xtask test interop");
+        let mut child = command.spawn().expect("the peers are installed: cargo xtask test interop");
         let input = child.stdin.take().expect("a pipe was asked for");
         let output = child.stdout.take().expect("a pipe was asked for");
         let (sender, lines) = channel();
@@ -48,12 +46,7 @@ impl Peer {
                 let _ = sender.send(line);
             }
         });
-        Self {
-            child,
-            input,
-            lines,
-            script,
-        }
+        Self { child, input, lines, script }
     }
 
     /// Asks for something and returns the answer, which may be an error.
@@ -65,21 +58,14 @@ impl Peer {
     /// Asks for something and returns the answer.
     pub(crate) fn ask(&mut self, request: &Value) -> Value {
         let answer = self.try_ask(request);
-        assert!(
-            answer.get("error").is_none(),
-            "{} to {request}: {answer}",
-            self.script
-        );
+        assert!(answer.get("error").is_none(), "{} to {request}: {answer}", self.script);
         answer
     }
 
     /// Lets the peer listen at a URI and returns the one to connect to.
     pub(crate) fn listen(&mut self, at: &str, mtu: usize) -> String {
         let answer = self.ask(&json!({ "do": "listen", "at": at, "mtu": mtu }));
-        answer["face"]
-            .as_str()
-            .expect("the answer names a face")
-            .to_string()
+        answer["face"].as_str().expect("the answer names a face").to_string()
     }
 
     /// The next line that the peer says.

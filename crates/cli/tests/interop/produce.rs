@@ -28,21 +28,11 @@ fn fetch_every_object(transport: Transport, mtu: usize) {
         let copy = folder.path().join("copy");
         fetch(&object.name, &face, &["-o", &copy.display().to_string()]);
         let copied = fs::read(&copy).expect("the file was written");
-        assert!(
-            copied == object.content,
-            "{}: {} octets arrived",
-            object.name,
-            copied.len()
-        );
+        assert!(copied == object.content, "{}: {} octets arrived", object.name, copied.len());
         fs::remove_file(copy).expect("the file can be removed");
 
         let output = fetch(&object.versioned(), &face, &[]).stdout;
-        assert!(
-            output == object.content,
-            "{}: {} octets arrived",
-            object.name,
-            output.len()
-        );
+        assert!(output == object.content, "{}: {} octets arrived", object.name, output.len());
     }
 }
 

@@ -10,10 +10,7 @@ const NOWHERE: &str = "/nonexistent";
 
 fn recoup(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recoup"));
-    command
-        .env_remove("NDN_CLIENT_TRANSPORT")
-        .env("HOME", home)
-        .stdin(Stdio::null());
+    command.env_remove("NDN_CLIENT_TRANSPORT").env("HOME", home).stdin(Stdio::null());
     command
 }
 
@@ -47,27 +44,16 @@ impl Served {
     /// Serves a file with the key store below `home`.
     pub(crate) fn start_at(home: &Path, file: &Path, arguments: &[&str]) -> Self {
         let mut command = recoup(home);
-        command
-            .arg("serve")
-            .arg(file)
-            .args(arguments)
-            .args(["--json"])
-            .stdout(Stdio::piped());
+        command.arg("serve").arg(file).args(arguments).args(["--json"]).stdout(Stdio::piped());
         let mut child = command.spawn().expect("recoup runs");
         let output = child.stdout.take().expect("a pipe was asked for");
         let mut line = String::new();
-        BufReader::new(output)
-            .read_line(&mut line)
-            .expect("recoup says where it listens");
+        BufReader::new(output).read_line(&mut line).expect("recoup says where it listens");
         let listening: Value = serde_json::from_str(&line)
             .unwrap_or_else(|error| panic!("recoup serve says {line:?}: {error}"));
         assert_eq!(listening["event"], "listening", "{line}");
         let text = |member: &str| listening[member].as_str().unwrap_or_default().to_string();
-        Self {
-            child,
-            face: text("face"),
-            name: text("name"),
-        }
+        Self { child, face: text("face"), name: text("name") }
     }
 }
 
@@ -85,10 +71,7 @@ pub(crate) fn fetch(name: &str, face: &str, arguments: &[&str]) -> Output {
 
 /// Runs `recoup fetch`, however it ends.
 pub(crate) fn try_fetch(name: &str, face: &str, arguments: &[&str]) -> Output {
-    fetching(name, face)
-        .args(arguments)
-        .output()
-        .expect("recoup runs")
+    fetching(name, face).args(arguments).output().expect("recoup runs")
 }
 
 fn fetching(name: &str, face: &str) -> Command {

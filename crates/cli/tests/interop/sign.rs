@@ -21,14 +21,7 @@ fn ndnts_verifies_what_we_sign_with(algorithm: &str) {
         run(home, &["key", "export", identity, "--public", "-o", &file]);
     }
     let listen = Transport::Unix.listen_uri(home);
-    let arguments = [
-        "--name",
-        &object.name,
-        "--listen",
-        &listen,
-        "--sign",
-        "/alice",
-    ];
+    let arguments = ["--name", &object.name, "--listen", &listen, "--sign", "/alice"];
     let served = Served::start_at(home, &object.file, &arguments);
 
     let mut consumer = Peer::node("consume.js");
@@ -53,10 +46,8 @@ fn we_verify_what_ndnts_signs_with(algorithm: &str) {
     let file = |name: &str| folder.path().join(name);
     let mut producer = Peer::node("produce.js");
     let face = producer.listen(&Transport::Unix.listen_uri(folder.path()), 8800);
-    for (name, certificate) in [
-        (object.versioned(), "certificate"),
-        ("/other/v=1".into(), "other"),
-    ] {
+    for (name, certificate) in [(object.versioned(), "certificate"), ("/other/v=1".into(), "other")]
+    {
         producer.ask(&json!({
             "do": "serve",
             "file": object.file,
@@ -69,11 +60,7 @@ fn we_verify_what_ndnts_signs_with(algorithm: &str) {
     let key = |name: &str| format!("key={}", file(name).display());
     let output = fetch(&object.name, &face, &["--verify", &key("certificate")]);
     assert!(output.stdout == object.content);
-    let output = try_fetch(
-        &object.name,
-        &face,
-        &["--verify", &key("other"), "--retries", "1"],
-    );
+    let output = try_fetch(&object.name, &face, &["--verify", &key("other"), "--retries", "1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(NOT_SIGNED), "{said}");
     assert!(output.stdout.is_empty(), "something came through: {said}");

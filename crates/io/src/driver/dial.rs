@@ -31,10 +31,7 @@ pub(crate) fn dial(uri: &FaceUri, options: &DriverOptions) -> Result<Dialed, Fac
             Err(error) => last = Some(error),
         }
     }
-    Err(last.unwrap_or(FaceError::Resolve {
-        host: uri.to_string(),
-        source: None,
-    }))
+    Err(last.unwrap_or(FaceError::Resolve { host: uri.to_string(), source: None }))
 }
 
 fn attempt_once(
@@ -44,14 +41,8 @@ fn attempt_once(
 ) -> Result<Box<dyn Link>, FaceError> {
     let timeout = options.connect_timeout;
     let failed = |source: io::Error| match source.kind() {
-        ErrorKind::TimedOut => FaceError::Timeout {
-            uri: uri.clone(),
-            after: timeout,
-        },
-        _ => FaceError::Connect {
-            uri: uri.clone(),
-            source,
-        },
+        ErrorKind::TimedOut => FaceError::Timeout { uri: uri.clone(), after: timeout },
+        _ => FaceError::Connect { uri: uri.clone(), source },
     };
     let limit = options.backlog_octets;
     let link: Box<dyn Link> = match socket(uri, remote).map_err(failed)? {
@@ -62,14 +53,8 @@ fn attempt_once(
         }
     };
     await_open(link, timeout).map_err(|reason| match reason {
-        CloseReason::TooSlow => FaceError::Timeout {
-            uri: uri.clone(),
-            after: timeout,
-        },
-        reason => FaceError::Refused {
-            uri: uri.clone(),
-            reason,
-        },
+        CloseReason::TooSlow => FaceError::Timeout { uri: uri.clone(), after: timeout },
+        reason => FaceError::Refused { uri: uri.clone(), reason },
     })
 }
 
@@ -103,12 +88,9 @@ fn memory_end(uri: &FaceUri, limit: usize) -> io::Result<memory::MemoryEnd> {
 
 fn over(uri: &FaceUri, socket: Socket, connecting: bool, limit: usize) -> Box<dyn Link> {
     match uri {
-        FaceUri::WebSocket(to, path) => Box::new(WebSocket::client(
-            socket,
-            connecting,
-            &format!("ws://{to}{path}"),
-            limit,
-        )),
+        FaceUri::WebSocket(to, path) => {
+            Box::new(WebSocket::client(socket, connecting, &format!("ws://{to}{path}"), limit))
+        }
         _ => Box::new(Stream::new(socket, connecting, limit)),
     }
 }

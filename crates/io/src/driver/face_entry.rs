@@ -63,13 +63,7 @@ impl UdpPeer {
         heard: Instant,
     ) -> Self {
         let route = Route { remote, local };
-        Self {
-            port,
-            route,
-            batch: Batch::default(),
-            path: path_to(remote),
-            heard,
-        }
+        Self { port, route, batch: Batch::default(), path: path_to(remote), heard }
     }
 }
 
@@ -110,14 +104,7 @@ impl Face {
     }
 
     pub(super) fn over_link(uri: FaceUri, link: Box<dyn Link>) -> Self {
-        Self::new(
-            uri,
-            Conduit::Link {
-                link,
-                open_until: None,
-            },
-            LARGEST_FRAME_SENT,
-        )
+        Self::new(uri, Conduit::Link { link, open_until: None }, LARGEST_FRAME_SENT)
     }
 
     pub(super) fn over_udp(uri: FaceUri, peer: UdpPeer, options: &DriverOptions) -> Self {
@@ -168,19 +155,14 @@ impl Face {
     /// The address for the next attempt.
     pub(super) fn next_address(&self) -> Option<SocketAddr> {
         let attempt = self.failures.saturating_sub(1) as usize;
-        self.addresses
-            .get(attempt % self.addresses.len().max(1))
-            .copied()
+        self.addresses.get(attempt % self.addresses.len().max(1)).copied()
     }
 
     /// One more failure; how long to wait before the next attempt.
     pub(super) fn back_off(&mut self, options: &DriverOptions) -> Duration {
         let doubled = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
         self.failures = self.failures.saturating_add(1);
-        options
-            .reconnect_after
-            .saturating_mul(doubled)
-            .min(options.reconnect_after_at_most)
+        options.reconnect_after.saturating_mul(doubled).min(options.reconnect_after_at_most)
     }
 
     /// Looks again how much the path carries; `false` if it is no less than before.

@@ -61,11 +61,7 @@ impl Listener {
             }
             (FaceUri::Tcp(_), Some(local)) => {
                 let (socket, bound) = bind_tcp(local)?;
-                (
-                    Door::Tcp(socket),
-                    FaceUri::Tcp(Authority::from(bound)),
-                    Some(bound),
-                )
+                (Door::Tcp(socket), FaceUri::Tcp(Authority::from(bound)), Some(bound))
             }
             (FaceUri::WebSocket(_, path), Some(local)) => {
                 let (socket, bound) = bind_tcp(local)?;
@@ -74,20 +70,8 @@ impl Listener {
             }
             _ => return Err(ErrorKind::Unsupported.into()),
         };
-        let handle = ListenerHandle {
-            id,
-            uri: uri.clone(),
-            address,
-        };
-        Ok((
-            Self {
-                id,
-                door,
-                uri,
-                paused_until: None,
-            },
-            handle,
-        ))
+        let handle = ListenerHandle { id, uri: uri.clone(), address };
+        Ok((Self { id, door, uri, paused_until: None }, handle))
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -106,16 +90,11 @@ impl Listener {
         let limit = options.backlog_octets;
         let accepted: io::Result<(Box<dyn Link>, FaceUri)> = match &self.door {
             Door::Memory(listener) => {
-                return Ok(listener
-                    .accept()
-                    .map(|end| (Box::new(end) as _, self.uri.clone())));
+                return Ok(listener.accept().map(|end| (Box::new(end) as _, self.uri.clone())));
             }
             Door::Unix(listener) => tcp::accept(listener.socket()).map(|(socket, _)| {
                 unix::tune(&socket);
-                (
-                    Box::new(Stream::new(socket, false, limit)) as _,
-                    self.uri.clone(),
-                )
+                (Box::new(Stream::new(socket, false, limit)) as _, self.uri.clone())
             }),
             Door::Tcp(listener) => tcp::accept(listener).map(|(socket, remote)| {
                 let _ = tcp::tune(&socket);
@@ -136,9 +115,7 @@ impl Listener {
     }
 
     fn peer(&self, remote: &SockAddr, uri: impl Fn(Authority) -> FaceUri) -> FaceUri {
-        remote
-            .as_socket()
-            .map_or_else(|| self.uri.clone(), |remote| uri(Authority::from(remote)))
+        remote.as_socket().map_or_else(|| self.uri.clone(), |remote| uri(Authority::from(remote)))
     }
 }
 

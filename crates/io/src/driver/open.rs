@@ -21,11 +21,7 @@ impl Driver {
         }
         let dialed = dial::dial(uri, &self.options)?;
         let face = Face::over_link(uri.clone(), dialed.link);
-        Ok(self.add(Face {
-            addresses: dialed.addresses,
-            upstream: true,
-            ..face
-        }))
+        Ok(self.add(Face { addresses: dialed.addresses, upstream: true, ..face }))
     }
 
     pub(super) fn connect_udp(
@@ -33,11 +29,7 @@ impl Driver {
         uri: &FaceUri,
         to: &Authority,
     ) -> Result<FaceId, FaceError> {
-        let DriverOptions {
-            socket_buffer_octets,
-            backlog_octets,
-            ..
-        } = self.options;
+        let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
         let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
         for remote in to.resolve()? {
             // An address of a family that leads nowhere is refused by the system at once.
@@ -47,20 +39,12 @@ impl Driver {
                 break;
             }
         }
-        let (socket, remote) = found.map_err(|source| FaceError::Connect {
-            uri: uri.clone(),
-            source,
-        })?;
+        let (socket, remote) =
+            found.map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let id = FaceId(self.next_face);
-        let port = self.add_port(Port {
-            socket,
-            used: PortUse::Connected(id),
-        });
+        let port = self.add_port(Port { socket, used: PortUse::Connected(id) });
         let peer = UdpPeer::new(port, remote, None, self.clock.now());
-        Ok(self.add(Face {
-            upstream: true,
-            ..Face::over_udp(uri.clone(), peer, &self.options)
-        }))
+        Ok(self.add(Face { upstream: true, ..Face::over_udp(uri.clone(), peer, &self.options) }))
     }
 
     /// Opens a face over one end of an in-process pair.
@@ -70,10 +54,7 @@ impl Driver {
     pub fn attach(&mut self, end: MemoryEnd, upstream: bool) -> Result<FaceId, FaceError> {
         let uri = FaceUri::Memory("pair".to_owned());
         self.check_room(&uri)?;
-        Ok(self.add(Face {
-            upstream,
-            ..Face::over_link(uri, Box::new(end))
-        }))
+        Ok(self.add(Face { upstream, ..Face::over_link(uri, Box::new(end)) }))
     }
 
     /// Lets peers open faces. Each becomes an on-demand face: it is not upstream, and ends with its
@@ -82,10 +63,7 @@ impl Driver {
     /// # Errors
     /// If the address is taken or not ours.
     pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, FaceError> {
-        let failed = |source| FaceError::Listen {
-            uri: uri.clone(),
-            source,
-        };
+        let failed = |source| FaceError::Listen { uri: uri.clone(), source };
         let local = match uri {
             FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
                 at.resolve()?.first().copied()
@@ -95,27 +73,15 @@ impl Driver {
         let id = ListenerId(self.next_listener);
         self.next_listener += 1;
         if let (FaceUri::Udp(_), Some(local)) = (uri, local) {
-            let DriverOptions {
-                socket_buffer_octets,
-                backlog_octets,
-                ..
-            } = self.options;
+            let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
             let socket =
                 UdpPort::bind(local, socket_buffer_octets, backlog_octets).map_err(failed)?;
             let bound = socket.local_address().map_err(failed)?;
             let wildcard = bound.ip().is_unspecified();
-            let used = PortUse::Shared {
-                listener: id,
-                peers: HashMap::new(),
-                wildcard,
-            };
+            let used = PortUse::Shared { listener: id, peers: HashMap::new(), wildcard };
             self.add_port(Port { socket, used });
             let uri = FaceUri::Udp(Authority::from(bound));
-            return Ok(ListenerHandle {
-                id,
-                uri,
-                address: Some(bound),
-            });
+            return Ok(ListenerHandle { id, uri, address: Some(bound) });
         }
         let (listener, handle) = Listener::bind(id, uri, local).map_err(failed)?;
         self.listeners.push(listener);
@@ -129,17 +95,12 @@ impl Driver {
             let Some(Some(Port { used, .. })) = self.ports.get(index) else {
                 continue;
             };
-            let PortUse::Shared {
-                listener, peers, ..
-            } = used
-            else {
+            let PortUse::Shared { listener, peers, .. } = used else {
                 continue;
             };
             if *listener == id {
                 let faces: Vec<_> = peers.values().copied().collect();
-                faces
-                    .into_iter()
-                    .for_each(|face| self.end(face, CloseReason::Closed, false));
+                faces.into_iter().for_each(|face| self.end(face, CloseReason::Closed, false));
                 self.remove_port(index);
             }
         }

@@ -40,8 +40,7 @@ impl Driver {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };
-        face.counters
-            .add(&std::mem::take(&mut self.intake.counters));
+        face.counters.add(&std::mem::take(&mut self.intake.counters));
         for frame in self.intake.frames.drain(..) {
             if frame.is_empty() {
                 face.counters.drop_frames(DropReason::Empty, 1);
@@ -58,9 +57,7 @@ impl Driver {
             return;
         };
         let mut chunks = std::mem::take(&mut self.chunks);
-        let result = port
-            .socket
-            .receive(&mut self.buffers, |chunk| chunks.push(chunk));
+        let result = port.socket.receive(&mut self.buffers, |chunk| chunks.push(chunk));
         if let (Err(error), PortUse::Connected(face)) = (result, &port.used) {
             self.unreachable(*face, error.kind());
         }
@@ -96,12 +93,9 @@ impl Driver {
     pub(super) fn sender(&mut self, port: usize, chunk: &Chunk, now: Instant) -> Option<FaceId> {
         let (known, local) = match &self.ports.get(port)?.as_ref()?.used {
             PortUse::Connected(face) => return Some(*face),
-            PortUse::Shared {
-                peers, wildcard, ..
-            } => (
-                peers.get(&chunk.remote).copied(),
-                chunk.local.filter(|_| *wildcard),
-            ),
+            PortUse::Shared { peers, wildcard, .. } => {
+                (peers.get(&chunk.remote).copied(), chunk.local.filter(|_| *wildcard))
+            }
         };
         if known.is_some() {
             return known;
@@ -112,10 +106,8 @@ impl Driver {
             return None;
         }
         let id = FaceId(self.next_face);
-        if let Some(Some(Port {
-            used: PortUse::Shared { peers, .. },
-            ..
-        })) = self.ports.get_mut(port)
+        if let Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) =
+            self.ports.get_mut(port)
         {
             peers.insert(chunk.remote, id);
         }

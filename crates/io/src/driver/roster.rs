@@ -13,10 +13,7 @@ impl Driver {
         let limit = self.options.faces;
         match self.faces.len() < limit {
             true => Ok(()),
-            false => Err(FaceError::TooMany {
-                uri: uri.clone(),
-                limit,
-            }),
+            false => Err(FaceError::TooMany { uri: uri.clone(), limit }),
         }
     }
 
@@ -57,25 +54,11 @@ impl Driver {
         }
         if again && face.upstream && self.options.reconnect && face.can_be_dialed() {
             let retry = face.back_off(&self.options);
-            face.conduit = Conduit::Down {
-                retry_at: self.clock.now() + retry,
-            };
+            face.conduit = Conduit::Down { retry_at: self.clock.now() + retry };
             self.watch(id);
-            return self.tell(
-                id,
-                FaceChange::Down {
-                    reason,
-                    retry: Some(retry),
-                },
-            );
+            return self.tell(id, FaceChange::Down { reason, retry: Some(retry) });
         }
-        self.tell(
-            id,
-            FaceChange::Down {
-                reason,
-                retry: None,
-            },
-        );
+        self.tell(id, FaceChange::Down { reason, retry: None });
         if let Some(face) = self.faces.remove(&id) {
             self.forget(&face);
         }
@@ -88,10 +71,7 @@ impl Driver {
             return;
         };
         match self.ports.get_mut(peer.port) {
-            Some(Some(Port {
-                used: PortUse::Shared { peers, .. },
-                ..
-            })) => {
+            Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) => {
                 peers.remove(&peer.route.remote);
             }
             _ => self.remove_port(peer.port),
@@ -106,13 +86,8 @@ impl Driver {
     }
 
     pub(super) fn add_port(&mut self, port: Port) -> usize {
-        let free = self
-            .ports
-            .iter()
-            .position(Option::is_none)
-            .unwrap_or(self.ports.len());
-        self.ports
-            .resize_with(self.ports.len().max(free + 1), || None);
+        let free = self.ports.iter().position(Option::is_none).unwrap_or(self.ports.len());
+        self.ports.resize_with(self.ports.len().max(free + 1), || None);
         if let Some(slot) = self.ports.get_mut(free) {
             *slot = Some(port);
         }
@@ -133,10 +108,7 @@ impl Driver {
         if let Some(face) = self.faces.get_mut(&id)
             && !std::mem::replace(&mut face.unreachable_told, true)
         {
-            self.tell(
-                id,
-                FaceChange::Unreachable(io::Error::from(kind).to_string()),
-            );
+            self.tell(id, FaceChange::Unreachable(io::Error::from(kind).to_string()));
         }
     }
 
@@ -145,11 +117,7 @@ impl Driver {
             self.events.pop_front();
         }
         if let Some(face) = self.faces.get(&id) {
-            self.events.push_back(FaceEvent {
-                face: id,
-                uri: face.uri.clone(),
-                change,
-            });
+            self.events.push_back(FaceEvent { face: id, uri: face.uri.clone(), change });
         }
     }
 }

@@ -15,11 +15,7 @@ impl Driver {
         };
         let length = frame.len();
         if length == 0 || length > face.mtu {
-            let reason = if length == 0 {
-                DropReason::Empty
-            } else {
-                DropReason::TooLong
-            };
+            let reason = if length == 0 { DropReason::Empty } else { DropReason::TooLong };
             return face.counters.drop_frames(reason, 1);
         }
         let full = self.waiting > self.options.backlog_total_octets;
@@ -50,12 +46,8 @@ impl Driver {
 
     /// Adds a datagram to the batch of its face, and sends the batch if that completes it.
     pub(super) fn collect(&mut self, id: FaceId, frame: &[u8]) {
-        let Some(Face {
-            conduit: Conduit::Udp(peer),
-            counters,
-            dirty,
-            ..
-        }) = self.faces.get_mut(&id)
+        let Some(Face { conduit: Conduit::Udp(peer), counters, dirty, .. }) =
+            self.faces.get_mut(&id)
         else {
             return;
         };
@@ -75,11 +67,7 @@ impl Driver {
     }
 
     pub(super) fn send_batch(&mut self, id: FaceId) {
-        let Some(Face {
-            conduit: Conduit::Udp(peer),
-            ..
-        }) = self.faces.get_mut(&id)
-        else {
+        let Some(Face { conduit: Conduit::Udp(peer), .. }) = self.faces.get_mut(&id) else {
             return;
         };
         let Some(Some(port)) = self.ports.get_mut(peer.port) else {
@@ -89,8 +77,7 @@ impl Driver {
             return;
         }
         let (sent, memory) = port.socket.send(peer.route, peer.batch.take());
-        self.spare
-            .extend(memory.filter(|_| self.spare.len() < SPARE_BUFFERS));
+        self.spare.extend(memory.filter(|_| self.spare.len() < SPARE_BUFFERS));
         if sent != Sent::default() {
             self.account(id, sent);
         }
@@ -102,21 +89,13 @@ impl Driver {
             return;
         };
         let mut results = Vec::new();
-        port.socket
-            .send_waiting(|route, sent| results.push((route, sent)));
-        for (route, sent) in results
-            .into_iter()
-            .filter(|(_, sent)| *sent != Sent::default())
-        {
+        port.socket.send_waiting(|route, sent| results.push((route, sent)));
+        for (route, sent) in results.into_iter().filter(|(_, sent)| *sent != Sent::default()) {
             let face = match self.ports.get(index) {
-                Some(Some(Port {
-                    used: PortUse::Connected(face),
-                    ..
-                })) => Some(*face),
-                Some(Some(Port {
-                    used: PortUse::Shared { peers, .. },
-                    ..
-                })) => peers.get(&route.remote).copied(),
+                Some(Some(Port { used: PortUse::Connected(face), .. })) => Some(*face),
+                Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) => {
+                    peers.get(&route.remote).copied()
+                }
                 _ => None,
             };
             if let Some(face) = face {
@@ -130,12 +109,9 @@ impl Driver {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };
-        face.counters
-            .drop_frames(DropReason::TooLong, sent.too_long as u64);
-        face.counters
-            .drop_frames(DropReason::Unreachable, sent.unreachable as u64);
-        face.counters
-            .drop_frames(DropReason::Backlog, sent.backlog as u64);
+        face.counters.drop_frames(DropReason::TooLong, sent.too_long as u64);
+        face.counters.drop_frames(DropReason::Unreachable, sent.unreachable as u64);
+        face.counters.drop_frames(DropReason::Backlog, sent.backlog as u64);
         if sent.path_shrank && face.lower_path() {
             let mtu = face.mtu;
             self.arrivals.push_back(Arrival::Up(id));
@@ -172,11 +148,7 @@ impl Driver {
             Conduit::Link { link, .. } if !link.is_open() => {}
             Conduit::Link { link, .. } => {
                 let result = link.flush();
-                let waiting = if link.wants_write() {
-                    link.waiting_octets()
-                } else {
-                    0
-                };
+                let waiting = if link.wants_write() { link.waiting_octets() } else { 0 };
                 self.waiting = self.waiting - face.waiting + waiting;
                 face.waiting = waiting;
                 if let Err(reason) = result {

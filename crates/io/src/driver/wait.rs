@@ -16,11 +16,7 @@ impl Driver {
         ready.clear();
         let mut fds = Vec::with_capacity(4 + self.ports.len() + self.faces.len());
         let mut watch = |token, fd, write| {
-            let flags = if write {
-                PollFlags::IN | PollFlags::OUT
-            } else {
-                PollFlags::IN
-            };
+            let flags = if write { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             tokens.push(token);
             fds.push(PollFd::from_borrowed_fd(fd, flags));
         };
@@ -45,14 +41,7 @@ impl Driver {
                 }
             }
         }
-        let timeout = if busy {
-            Some(Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            })
-        } else {
-            timeout
-        };
+        let timeout = if busy { Some(Timespec { tv_sec: 0, tv_nsec: 0 }) } else { timeout };
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(true),
@@ -75,24 +64,11 @@ impl Driver {
         let now = self.clock.now();
         let limit = self.longest_wait.map(|longest| now + longest);
         let sweep = (self.on_demand > 0).then_some(self.next_sweep);
-        let faces = self
-            .timed
-            .iter()
-            .filter_map(|id| self.faces.get(id)?.deadline());
-        let listeners = self
-            .listeners
-            .iter()
-            .filter_map(|listener| listener.paused_until);
-        let first = [deadline, limit, sweep]
-            .into_iter()
-            .flatten()
-            .chain(faces)
-            .chain(listeners);
+        let faces = self.timed.iter().filter_map(|id| self.faces.get(id)?.deadline());
+        let listeners = self.listeners.iter().filter_map(|listener| listener.paused_until);
+        let first = [deadline, limit, sweep].into_iter().flatten().chain(faces).chain(listeners);
         let wait = first.min()?.since(now);
-        Some(wait.try_into().unwrap_or(Timespec {
-            tv_sec: 3_600,
-            tv_nsec: 0,
-        }))
+        Some(wait.try_into().unwrap_or(Timespec { tv_sec: 3_600, tv_nsec: 0 }))
     }
 
     pub(super) fn serve(&mut self, token: Token, writable: bool) {
@@ -145,10 +121,7 @@ impl Driver {
             Ok(link) => {
                 let open = link.is_open();
                 let until = self.clock.now() + self.options.connect_timeout;
-                face.conduit = Conduit::Link {
-                    link,
-                    open_until: (!open).then_some(until),
-                };
+                face.conduit = Conduit::Link { link, open_until: (!open).then_some(until) };
                 match open {
                     true => self.up(id),
                     false => self.watch(id),
@@ -161,18 +134,9 @@ impl Driver {
     pub(super) fn sweep(&mut self, now: Instant) {
         let idle = self.options.udp_idle;
         self.next_sweep = now + idle / 4;
-        let silent = |face: &Face| {
-            face.silent_since()
-                .is_some_and(|since| now.since(since) > idle)
-        };
-        let faces: Vec<_> = self
-            .faces
-            .iter()
-            .filter(|(_, face)| silent(face))
-            .map(|(id, _)| *id)
-            .collect();
-        faces
-            .into_iter()
-            .for_each(|face| self.end(face, CloseReason::Idle(idle), false));
+        let silent = |face: &Face| face.silent_since().is_some_and(|since| now.since(since) > idle);
+        let faces: Vec<_> =
+            self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
+        faces.into_iter().for_each(|face| self.end(face, CloseReason::Idle(idle), false));
     }
 }

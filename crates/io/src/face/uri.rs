@@ -64,10 +64,8 @@ impl FromStr for FaceUri {
     type Err = FaceUriError;
 
     fn from_str(text: &str) -> Result<Self, FaceUriError> {
-        parse(text).map_err(|reason| FaceUriError {
-            text: text.chars().take(200).collect(),
-            reason,
-        })
+        parse(text)
+            .map_err(|reason| FaceUriError { text: text.chars().take(200).collect(), reason })
     }
 }
 
@@ -124,29 +122,18 @@ fn authority(text: &str, default: u16, family: Family) -> Result<Authority, &'st
     if host.is_empty() {
         return Err("the host is missing");
     }
-    if host
-        .bytes()
-        .any(|octet| octet <= b' ' || octet == 127 || octet == b'/' || octet == b'@')
-    {
+    if host.bytes().any(|octet| octet <= b' ' || octet == 127 || octet == b'/' || octet == b'@') {
         return Err("the host contains a character that no host has");
     }
     let port = match port {
         None => default,
-        Some(port) => port
-            .parse()
-            .map_err(|_| "the port must be a number from 0 to 65535")?,
+        Some(port) => port.parse().map_err(|_| "the port must be a number from 0 to 65535")?,
     };
-    Ok(Authority {
-        host: host.to_owned(),
-        port,
-        family,
-    })
+    Ok(Authority { host: host.to_owned(), port, family })
 }
 
 fn bracketed(rest: &str) -> Result<(&str, Option<&str>), &'static str> {
-    let (host, after) = rest
-        .split_once(']')
-        .ok_or("the closing bracket is missing")?;
+    let (host, after) = rest.split_once(']').ok_or("the closing bracket is missing")?;
     let bare = host.split_once('%').map_or(host, |(address, _)| address);
     if bare.parse::<Ipv6Addr>().is_err() {
         return Err("between the brackets must stand an IPv6 address");
@@ -210,19 +197,11 @@ impl Authority {
     /// # Errors
     /// If the name is unknown or has no address of the family asked for.
     pub fn resolve(&self) -> Result<Vec<SocketAddr>, FaceError> {
-        let unknown = |source| FaceError::Resolve {
-            host: self.host.clone(),
-            source: Some(source),
-        };
-        let all = (self.host.as_str(), self.port)
-            .to_socket_addrs()
-            .map_err(unknown)?;
+        let unknown = |source| FaceError::Resolve { host: self.host.clone(), source: Some(source) };
+        let all = (self.host.as_str(), self.port).to_socket_addrs().map_err(unknown)?;
         let usable: Vec<_> = all.filter(|address| self.family.allows(address)).collect();
         match usable.is_empty() {
-            true => Err(FaceError::Resolve {
-                host: self.host.clone(),
-                source: None,
-            }),
+            true => Err(FaceError::Resolve { host: self.host.clone(), source: None }),
             false => Ok(usable),
         }
     }
@@ -298,15 +277,8 @@ mod tests {
 
     #[test]
     fn a_family_filters_addresses() {
-        let to = |family| Authority {
-            host: "127.0.0.1".into(),
-            port: 1,
-            family,
-        };
+        let to = |family| Authority { host: "127.0.0.1".into(), port: 1, family };
         assert_eq!(to(Family::V4).resolve().unwrap().len(), 1);
-        assert!(matches!(
-            to(Family::V6).resolve(),
-            Err(FaceError::Resolve { source: None, .. })
-        ));
+        assert!(matches!(to(Family::V6).resolve(), Err(FaceError::Resolve { source: None, .. })));
     }
 }

@@ -23,14 +23,8 @@ pub(super) fn self_signed(
     let not_before = date(now_ms / 1000);
     let not_after = date(now_ms / 1000 + LIFETIME_S);
     let signer = key.signer(KeyLocator::Name(key_name.value()))?;
-    let name = key_name
-        .append(Component::generic(b"self"))
-        .append(Component::version(now_ms));
-    let certifier = Certifier {
-        signer,
-        not_before,
-        not_after,
-    };
+    let name = key_name.append(Component::generic(b"self")).append(Component::version(now_ms));
+    let certifier = Certifier { signer, not_before, not_after };
     Ok(DataBuilder::new(&name)
         .content_type(ContentType::Key)
         .freshness(Duration::from_secs(3600))
@@ -84,14 +78,8 @@ impl Signer for Certifier {
 
     fn signature_info(&self) -> SignatureInfo<'_> {
         let (not_before, not_after) = (self.not_before.as_bytes(), self.not_after.as_bytes());
-        let validity = Some(Validity {
-            not_before,
-            not_after,
-        });
-        SignatureInfo {
-            validity,
-            ..self.signer.signature_info()
-        }
+        let validity = Some(Validity { not_before, not_after });
+        SignatureInfo { validity, ..self.signer.signature_info() }
     }
 }
 
@@ -105,11 +93,7 @@ fn date(unix_s: u64) -> String {
     let day = day - (365 * year + year / 4 - year / 100);
     let month_from_march = (5 * day + 2) / 153;
     let day = day - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}")
@@ -139,10 +123,8 @@ mod tests {
     #[test]
     fn a_self_signed_certificate_vouches_for_its_key() {
         let name: Name = "/a/b/KEY/k".parse().unwrap();
-        for key in [
-            PrivateKey::Ecdsa(vec![7; 32].into()),
-            PrivateKey::Ed25519(vec![7; 32].into()),
-        ] {
+        for key in [PrivateKey::Ecdsa(vec![7; 32].into()), PrivateKey::Ed25519(vec![7; 32].into())]
+        {
             let certificate = self_signed(&key, &name, 1_000_000_000_000).unwrap();
             let read = Data::decode(certificate.wire().clone()).unwrap();
             assert_eq!(read.name().to_string(), "/a/b/KEY/k/self/v=1000000000000");

@@ -92,10 +92,6 @@ impl KeyStoreError {
     /// An error of the operating system while it tried to `action` (a verb) the file at `path`.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| Self::Io { action, path, source }
     }
 }

@@ -129,23 +129,13 @@ pub(super) fn to_base64(octets: &[u8]) -> String {
 fn ndn_block(text: &str, label: &str) -> Option<Bytes> {
     let (_, rest) = text.split_once(&format!("-----BEGIN {label}-----"))?;
     let (block, _) = rest.split_once(&format!("-----END {label}-----"))?;
-    from_base64(
-        &block
-            .lines()
-            .filter(|line| !line.contains(':'))
-            .collect::<String>(),
-    )
+    from_base64(&block.lines().filter(|line| !line.contains(':')).collect::<String>())
 }
 
 /// The name in a line `Name: …` before the key.
 fn stated_name(text: &str) -> Option<Name> {
     let (before, _) = text.split_once("-----BEGIN ")?;
-    before
-        .lines()
-        .find_map(|line| line.strip_prefix("Name: "))?
-        .trim()
-        .parse()
-        .ok()
+    before.lines().find_map(|line| line.strip_prefix("Name: "))?.trim().parse().ok()
 }
 
 /// Reads the public key in the file at `path`: PEM (public or private), an NDN certificate or a SafeBag (binary or

@@ -25,10 +25,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<KeyEntry>, KeyStoreError> {
         path: path.clone(),
         reason: error.to_string(),
     })?;
-    let mut entries: Vec<_> = rows
-        .into_iter()
-        .filter_map(|row| row.entry(folder))
-        .collect();
+    let mut entries: Vec<_> = rows.into_iter().filter_map(|row| row.entry(folder)).collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)
 }
@@ -46,10 +43,7 @@ pub(super) fn private_key(folder: &Path, name: &Name) -> Result<PrivateKey, KeyS
 fn key_file(folder: &Path, name: &Name) -> PathBuf {
     let mut wire = Vec::new();
     name.encode(&mut wire);
-    let digest: String = sha256(&wire)
-        .iter()
-        .map(|octet| format!("{octet:02x}"))
-        .collect();
+    let digest: String = sha256(&wire).iter().map(|octet| format!("{octet:02x}")).collect();
     folder.join("ndnsec-key-file").join(digest + ".privkey")
 }
 
@@ -78,11 +72,7 @@ mod database {
         let database = Connection::open_with_flags(path, flags)?;
         let mut statement = database.prepare(QUERY)?;
         let read = |row: &Row<'_>| {
-            Ok(KeyRow {
-                name: row.get(0)?,
-                is_default: row.get(1)?,
-                certificate: row.get(2)?,
-            })
+            Ok(KeyRow { name: row.get(0)?, is_default: row.get(1)?, certificate: row.get(2)? })
         };
         statement.query_map([], read)?.collect()
     }
@@ -91,9 +81,7 @@ mod database {
         /// The entry; `None` if its name cannot be understood.
         pub(super) fn entry(self, folder: &Path) -> Option<KeyEntry> {
             let name = Name::decode(Bytes::from(self.name)).ok()?;
-            let certificate = self
-                .certificate
-                .and_then(|wire| Data::decode(wire.into()).ok());
+            let certificate = self.certificate.and_then(|wire| Data::decode(wire.into()).ok());
             let key = super::private_key(folder, &name);
             Some(KeyEntry {
                 name,

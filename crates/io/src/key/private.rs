@@ -30,17 +30,15 @@ const P256_PKCS8: &[u8] = &[
 /// What stands between scalar and point there.
 const P256_PKCS8_POINT: &[u8] = &[0xa1, 0x44, 0x03, 0x42, 0x00];
 /// What DER puts before an Ed25519 public key in a SubjectPublicKeyInfo (RFC 8410, 4).
-const ED25519_SPKI: &[u8] = &[
-    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
-];
+const ED25519_SPKI: &[u8] =
+    &[0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 /// What DER puts before an Ed25519 seed in a PrivateKeyInfo (RFC 8410, 7).
 const ED25519_PKCS8: &[u8] = &[
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
 /// AlgorithmIdentifier of RSA (RFC 8017, A.1).
-const RSA_ALGORITHM: &[u8] = &[
-    0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
-];
+const RSA_ALGORITHM: &[u8] =
+    &[0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 
 /// PEM label of a shared secret; no standard has one.
 const HMAC_LABEL: &str = "HMAC KEY";
@@ -102,10 +100,7 @@ impl PrivateKey {
         let inner = info.private_key.as_bytes();
         match info.algorithm.oid {
             EC => {
-                let curve = info
-                    .algorithm
-                    .parameters
-                    .and_then(|any| any.decode_as().ok());
+                let curve = info.algorithm.parameters.and_then(|any| any.decode_as().ok());
                 Self::from_sec1(inner, curve)
             }
             RSA => Self::checked(Self::Rsa(inner.to_vec().into())),
@@ -125,9 +120,7 @@ impl PrivateKey {
         if !is_affordable(&info.encryption_algorithm) {
             return Err(KeyStoreError::TooCostly);
         }
-        let plain = info
-            .decrypt(password)
-            .map_err(|_| KeyStoreError::WrongPassword)?;
+        let plain = info.decrypt(password).map_err(|_| KeyStoreError::WrongPassword)?;
         Self::from_pkcs8(plain.as_bytes())
     }
 
@@ -194,27 +187,18 @@ impl PrivateKey {
     /// The public part as SubjectPublicKeyInfo in DER; a shared secret has none.
     pub fn to_spki(&self) -> Result<Vec<u8>, KeyError> {
         match self {
-            Self::Ecdsa(secret) => Ok([
-                P256_SPKI,
-                &EcdsaSigner::new(secret, NOWHERE)?.public_octets(),
-            ]
-            .concat()),
-            Self::Ed25519(seed) => Ok([
-                ED25519_SPKI,
-                Ed25519Signer::new(seed, NOWHERE)?.public_octets(),
-            ]
-            .concat()),
+            Self::Ecdsa(secret) => {
+                Ok([P256_SPKI, &EcdsaSigner::new(secret, NOWHERE)?.public_octets()].concat())
+            }
+            Self::Ed25519(seed) => {
+                Ok([ED25519_SPKI, Ed25519Signer::new(seed, NOWHERE)?.public_octets()].concat())
+            }
             Self::Rsa(der) => {
                 let signer = RsaSigner::new(der, NOWHERE)?;
                 let bits = [&[0], signer.public_octets()].concat();
-                Ok(der_tlv(
-                    0x30,
-                    &[RSA_ALGORITHM, &der_tlv(0x03, &bits)].concat(),
-                ))
+                Ok(der_tlv(0x30, &[RSA_ALGORITHM, &der_tlv(0x03, &bits)].concat()))
             }
-            Self::Hmac(_) => Err(KeyError::Unsupported(
-                "a shared secret has no public key".into(),
-            )),
+            Self::Hmac(_) => Err(KeyError::Unsupported("a shared secret has no public key".into())),
         }
     }
 
@@ -232,9 +216,7 @@ impl PrivateKey {
                 der_tlv(0x30, &Zeroizing::new(body))
             }
             Self::Hmac(_) => {
-                return Err(KeyError::Unsupported(
-                    "a shared secret has no PKCS#8 form".into(),
-                ));
+                return Err(KeyError::Unsupported("a shared secret has no PKCS#8 form".into()));
             }
         };
         Ok(octets.into())
@@ -253,18 +235,12 @@ impl PrivateKey {
             let plain = self.to_pkcs8().ok()?;
             let kdf = pbes2::Pbkdf2Params::hmac_sha256(ROUNDS, salt).ok()?;
             let encryption = pbes2::EncryptionScheme::Aes256Cbc { iv };
-            let scheme = pbes2::Parameters {
-                kdf: kdf.into(),
-                encryption,
-            };
+            let scheme = pbes2::Parameters { kdf: kdf.into(), encryption };
             let data = scheme.encrypt(password, &plain).ok()?;
             let encrypted_data = OctetStringRef::new(&data).ok()?;
-            EncryptedPrivateKeyInfo {
-                encryption_algorithm: scheme.into(),
-                encrypted_data,
-            }
-            .to_der()
-            .ok()
+            EncryptedPrivateKeyInfo { encryption_algorithm: scheme.into(), encrypted_data }
+                .to_der()
+                .ok()
         };
         if let Self::Hmac(_) = self {
             self.to_pkcs8()?;
@@ -286,10 +262,7 @@ impl PrivateKey {
         password: &str,
         salt: &[u8; 32],
     ) -> Result<Zeroizing<String>, KeyStoreError> {
-        to_pem(
-            "ENCRYPTED PRIVATE KEY",
-            &self.to_encrypted_pkcs8(password, salt)?,
-        )
+        to_pem("ENCRYPTED PRIVATE KEY", &self.to_encrypted_pkcs8(password, salt)?)
     }
 }
 
@@ -338,10 +311,7 @@ fn ec_private_key(
 ) -> pkcs8::der::Result<(Secret, Option<ObjectIdentifier>, Option<Vec<u8>>)> {
     SliceReader::new(der)?.sequence(|reader| {
         u8::decode(reader)?;
-        let secret = <&OctetStringRef>::decode(reader)?
-            .as_bytes()
-            .to_vec()
-            .into();
+        let secret = <&OctetStringRef>::decode(reader)?.as_bytes().to_vec().into();
         let (mut curve, mut point) = (None, None);
         while !reader.is_finished() {
             let field = AnyRef::decode(reader)?;
@@ -391,11 +361,7 @@ mod tests {
 
     fn assert_same(key: &PrivateKey, other: &PrivateKey) {
         assert_eq!(key.signature_type(), other.signature_type());
-        assert!(
-            key.public_key()
-                .unwrap()
-                .verify(b"portion", &signature(other))
-        );
+        assert!(key.public_key().unwrap().verify(b"portion", &signature(other)));
     }
 
     #[test]
@@ -436,10 +402,7 @@ mod tests {
         let rsa = include_str!("../../tests/fixture/key/rsa-pkcs1.pem");
         assert_same(&keys()[3], &PrivateKey::from_pem(rsa, None).unwrap());
         let ed25519 = include_str!("../../tests/fixture/key/ed25519.pem");
-        assert!(matches!(
-            PrivateKey::from_pem(ed25519, None),
-            Ok(PrivateKey::Ed25519(_))
-        ));
+        assert!(matches!(PrivateKey::from_pem(ed25519, None), Ok(PrivateKey::Ed25519(_))));
     }
 
     #[test]
@@ -478,12 +441,7 @@ mod tests {
             changed[bit / 8] ^= 1 << (bit % 8);
             let _ = PrivateKey::from_der(&changed);
         }
-        for text in [
-            "",
-            "-----BEGIN ",
-            "-----BEGIN A-----",
-            "-----BEGIN PRIVATE KEY-----",
-        ] {
+        for text in ["", "-----BEGIN ", "-----BEGIN A-----", "-----BEGIN PRIVATE KEY-----"] {
             assert!(PrivateKey::from_pem(text, None).is_err());
         }
     }

@@ -22,11 +22,7 @@ impl RsaSigner {
         };
         let pair = RsaKeyPair::from_der(der)
             .map_err(|_| KeyError::Malformed("an RSA private key of 2048 to 4096 bits"))?;
-        Ok(Self {
-            pair,
-            entropy: SystemRandom::new(),
-            locator,
-        })
+        Ok(Self { pair, entropy: SystemRandom::new(), locator })
     }
 
     /// The public key as RSAPublicKey in DER.
@@ -53,12 +49,7 @@ impl Signer for RsaSigner {
 
     fn sign(&self, signed_portion: &[u8], out: &mut [u8]) -> usize {
         let len = self.pair.public().modulus_len();
-        match self.pair.sign(
-            &RSA_PKCS1_SHA256,
-            &self.entropy,
-            signed_portion,
-            &mut out[..len],
-        ) {
+        match self.pair.sign(&RSA_PKCS1_SHA256, &self.entropy, signed_portion, &mut out[..len]) {
             Ok(()) => len,
             Err(_) => 0,
         }

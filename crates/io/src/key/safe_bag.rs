@@ -66,17 +66,12 @@ mod tests {
         let key = PrivateKey::Ecdsa(vec![7; 32].into());
         let name: Name = "/a/KEY/k".parse().unwrap();
         let certificate = certificate::self_signed(&key, &name, 1_000_000_000_000).unwrap();
-        let bag: Bytes = encode(&certificate, &key, "secret", &[3; 32])
-            .unwrap()
-            .into();
+        let bag: Bytes = encode(&certificate, &key, "secret", &[3; 32]).unwrap().into();
         assert!(is_safe_bag(&bag));
         let (read, opened) = decode(&bag, "secret").unwrap();
         assert_eq!(read, certificate);
         assert_eq!(opened.to_spki(), key.to_spki());
-        assert!(matches!(
-            decode(&bag, "wrong"),
-            Err(KeyStoreError::WrongPassword)
-        ));
+        assert!(matches!(decode(&bag, "wrong"), Err(KeyStoreError::WrongPassword)));
         for len in 0..bag.len() {
             assert!(split(&bag.slice(..len)).is_err());
         }
@@ -87,9 +82,6 @@ mod tests {
         }
         let other = PrivateKey::Ecdsa(vec![8; 32].into());
         let bag = encode(&certificate, &other, "secret", &[3; 32]).unwrap();
-        assert!(matches!(
-            decode(&bag.into(), "secret"),
-            Err(KeyStoreError::Mismatch)
-        ));
+        assert!(matches!(decode(&bag.into(), "secret"), Err(KeyStoreError::Mismatch)));
     }
 }

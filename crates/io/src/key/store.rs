@@ -75,10 +75,7 @@ impl KeyStore {
     /// The store in `folder`, which is made when the first key is written.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            key_chain: None,
-        }
+        Self { folder: folder.to_owned(), key_chain: None }
     }
 
     /// The user's store, `$XDG_DATA_HOME/recoup/keys`, with the ndn-cxx key chain in `~/.ndn` behind it.
@@ -97,10 +94,7 @@ impl KeyStore {
     /// Looks into the ndn-cxx key chain in `folder` too, for reading only.
     #[must_use]
     pub fn with_key_chain(self, folder: &Path) -> Self {
-        Self {
-            key_chain: Some(folder.to_owned()),
-            ..self
-        }
+        Self { key_chain: Some(folder.to_owned()), ..self }
     }
 
     /// The folder of the store.
@@ -144,10 +138,9 @@ impl KeyStore {
         };
         let name = match (stated, identity) {
             (Some(name), None) => name,
-            (_, Some(identity)) if certificate.is_none() => key_name(
-                identity,
-                sha256(&fingerprint(&key)?).get(..8).unwrap_or_default(),
-            ),
+            (_, Some(identity)) if certificate.is_none() => {
+                key_name(identity, sha256(&fingerprint(&key)?).get(..8).unwrap_or_default())
+            }
             (Some(name), Some(_)) => name,
             (None, _) => return Err(KeyStoreError::IdentityNeeded),
         };
@@ -240,11 +233,7 @@ impl KeyStore {
         let find = |entries: Vec<KeyEntry>| {
             let of_key = |entry: &&KeyEntry| entry.name.is_prefix_of(&name);
             let of_identity = |entry: &&KeyEntry| entry.is_default && entry.identity() == name;
-            entries
-                .iter()
-                .find(of_key)
-                .or_else(|| entries.iter().find(of_identity))
-                .cloned()
+            entries.iter().find(of_key).or_else(|| entries.iter().find(of_identity)).cloned()
         };
         // A key chain that cannot be read must not stand in the way of the store's own keys.
         match (find(self.list_own()?), &self.key_chain) {
@@ -281,10 +270,7 @@ impl KeyStore {
             [] => "there are no keys yet: make one with `recoup key new`".into(),
             names => format!("there are keys of {}", names.join(", ")),
         };
-        KeyStoreError::NotFound {
-            wanted: which.into(),
-            known,
-        }
+        KeyStoreError::NotFound { wanted: which.into(), known }
     }
 
     fn list_own(&self) -> Result<Vec<KeyEntry>, KeyStoreError> {
@@ -295,9 +281,7 @@ impl KeyStore {
         };
         let mut entries = Vec::new();
         for file in files {
-            let path = file
-                .map_err(KeyStoreError::io("read", &self.folder))?
-                .path();
+            let path = file.map_err(KeyStoreError::io("read", &self.folder))?.path();
             if path.extension().is_some_and(|extension| extension == "pem") {
                 entries.push(read_entry(&path)?);
             }
@@ -336,19 +320,14 @@ impl KeyStore {
             let _ = fs::remove_file(&path);
             write_new(&path, text.as_bytes()).map_err(KeyStoreError::io("write", &path))?;
         }
-        read_entry(&path).map(|entry| KeyEntry {
-            is_default: true,
-            ..entry
-        })
+        read_entry(&path).map(|entry| KeyEntry { is_default: true, ..entry })
     }
 }
 
 /// `/<identity>/KEY/<id in hexadecimal>`.
 fn key_name(identity: &Name, id: &[u8]) -> Name {
     let id: String = id.iter().map(|octet| format!("{octet:02x}")).collect();
-    identity
-        .append(Component::generic(b"KEY"))
-        .append(Component::generic(id.as_bytes()))
+    identity.append(Component::generic(b"KEY")).append(Component::generic(id.as_bytes()))
 }
 
 /// What tells keys apart.
@@ -361,11 +340,7 @@ fn fingerprint(key: &PrivateKey) -> Result<Vec<u8>, KeyStoreError> {
 
 fn file_name(name: &Name) -> String {
     let digest = sha256(name.value());
-    let digest: String = digest
-        .iter()
-        .take(16)
-        .map(|octet| format!("{octet:02x}"))
-        .collect();
+    let digest: String = digest.iter().take(16).map(|octet| format!("{octet:02x}")).collect();
     digest + ".pem"
 }
 
@@ -387,22 +362,13 @@ fn read_entry(path: &Path) -> Result<KeyEntry, KeyStoreError> {
         },
     };
     let (signature_type, origin) = (Some(key.signature_type()), Origin::Store(path.to_owned()));
-    Ok(KeyEntry {
-        name,
-        signature_type,
-        certificate,
-        origin,
-        is_default: false,
-    })
+    Ok(KeyEntry { name, signature_type, certificate, origin, is_default: false })
 }
 
 /// An identity's newest key is its default: by its certificate's version, then by its file's time.
 fn mark_defaults(entries: &mut [KeyEntry]) {
     let age = |(index, entry): (usize, &KeyEntry)| {
-        let version = entry
-            .certificate
-            .as_ref()
-            .and_then(|data| data.name().last()?.is_version());
+        let version = entry.certificate.as_ref().and_then(|data| data.name().last()?.is_version());
         let (Origin::Store(path) | Origin::KeyChain(path)) = &entry.origin;
         let modified = fs::metadata(path).and_then(|data| data.modified()).ok();
         (entry.identity(), version, modified, index)
@@ -426,11 +392,7 @@ fn load_private(entry: &KeyEntry) -> Result<PrivateKey, KeyStoreError> {
 }
 
 fn write_new(path: &Path, octets: &[u8]) -> std::io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(octets)?;
     file.sync_all()
 }
@@ -442,8 +404,6 @@ fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, KeyStoreError> {
 }
 
 fn now_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_millis() as u64
 }

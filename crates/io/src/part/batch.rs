@@ -22,10 +22,8 @@ fn write_run(file: &File, run: &[Piece]) -> io::Result<()> {
     let Some(&(mut offset, _)) = run.first() else {
         return Ok(());
     };
-    let mut slices: Vec<IoSlice<'_>> = run
-        .iter()
-        .map(|(_, content)| IoSlice::new(content))
-        .collect();
+    let mut slices: Vec<IoSlice<'_>> =
+        run.iter().map(|(_, content)| IoSlice::new(content)).collect();
     let mut rest = &mut slices[..];
     IoSlice::advance_slices(&mut rest, 0);
     while !rest.is_empty() {
@@ -41,9 +39,7 @@ fn write_run(file: &File, run: &[Piece]) -> io::Result<()> {
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn write_vectored_at(file: &File, slices: &[IoSlice<'_>], offset: u64) -> io::Result<usize> {
-    Ok(rustix::io::retry_on_intr(|| {
-        rustix::io::pwritev(file, slices, offset)
-    })?)
+    Ok(rustix::io::retry_on_intr(|| rustix::io::pwritev(file, slices, offset))?)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -64,9 +60,8 @@ mod tests {
     #[test]
     fn any_order_and_number_of_pieces_comes_out_right() {
         let mut file = tempfile::tempfile().unwrap();
-        let mut pieces: Vec<Piece> = (0u64..3000)
-            .map(|i| (i * 3, vec![i as u8; 3].into()))
-            .collect();
+        let mut pieces: Vec<Piece> =
+            (0u64..3000).map(|i| (i * 3, vec![i as u8; 3].into())).collect();
         pieces.reverse();
         pieces.retain(|(offset, _)| offset % 5 != 0);
         pieces.push((9000, Bytes::new()));

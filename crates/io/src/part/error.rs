@@ -166,11 +166,7 @@ impl PartError {
 }
 
 pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> PartError {
-    PartError::Io {
-        action,
-        path: path.to_owned(),
-        source,
-    }
+    PartError::Io { action, path: path.to_owned(), source }
 }
 
 /// An error of the system and, where it is known, what to do about it.
@@ -210,11 +206,7 @@ mod tests {
     use super::*;
 
     fn of(code: i32) -> PartError {
-        failed(
-            "write",
-            Path::new("f.part"),
-            io::Error::from_raw_os_error(code),
-        )
+        failed("write", Path::new("f.part"), io::Error::from_raw_os_error(code))
     }
 
     #[test]
@@ -226,11 +218,7 @@ mod tests {
             "cannot write f.part: the disk is full; make room, then resume"
         );
         assert!(of(rustix::io::Errno::DQUOT.raw_os_error()).is_disk_full());
-        for code in [
-            rustix::io::Errno::ACCESS,
-            rustix::io::Errno::PERM,
-            rustix::io::Errno::ROFS,
-        ] {
+        for code in [rustix::io::Errno::ACCESS, rustix::io::Errno::PERM, rustix::io::Errno::ROFS] {
             let error = of(code.raw_os_error());
             assert!(error.is_permission() && !error.is_disk_full(), "{error}");
         }

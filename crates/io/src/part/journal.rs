@@ -52,13 +52,7 @@ impl Journal {
     /// A journal that claims nothing.
     pub(crate) fn new(identity: Identity) -> Self {
         let received = RangeSet::new();
-        Self {
-            identity,
-            final_segment: None,
-            segment_size: None,
-            tail: None,
-            received,
-        }
+        Self { identity, final_segment: None, segment_size: None, tail: None, received }
     }
 
     /// Reads the journal of the download to `target`; `None` if there is none. For telling a user
@@ -72,12 +66,8 @@ impl Journal {
 
     /// Whether every segment of the asked range is there.
     pub fn is_complete(&self) -> bool {
-        self.last().is_some_and(|last| {
-            self.received
-                .missing(self.identity.first, last)
-                .next()
-                .is_none()
-        })
+        self.last()
+            .is_some_and(|last| self.received.missing(self.identity.first, last).next().is_none())
     }
 
     /// Last segment that belongs to the file: of the asked range, or of the object.
@@ -90,9 +80,7 @@ impl Journal {
 
     /// Octets of content in the file.
     pub fn received_bytes(&self) -> u64 {
-        let tail = self
-            .tail
-            .filter(|&(segment, _)| self.received.contains(segment));
+        let tail = self.tail.filter(|&(segment, _)| self.received.contains(segment));
         let full = self.received.len() - u64::from(tail.is_some());
         let full_bytes = full.saturating_mul(self.segment_size.unwrap_or(0));
         full_bytes.saturating_add(tail.map_or(0, |(_, bytes)| bytes))
@@ -102,11 +90,7 @@ impl Journal {
     /// be said, or exceeds what a file offset can be.
     pub(crate) fn extent(&self, segment: u64, bytes: u64) -> Option<u64> {
         let index = segment.checked_sub(self.identity.first)?;
-        let offset = if index == 0 {
-            0
-        } else {
-            index.checked_mul(self.segment_size?)?
-        };
+        let offset = if index == 0 { 0 } else { index.checked_mul(self.segment_size?)? };
         i64::try_from(offset.checked_add(bytes)?).ok()?;
         Some(offset)
     }
@@ -114,8 +98,7 @@ impl Journal {
     /// Claims nothing any more that ends after this offset.
     pub(crate) fn give_up(&mut self, offset: u64) {
         let index = self.segment_size.map_or(0, |size| offset / size.max(1));
-        self.received
-            .remove_from(self.identity.first.saturating_add(index));
+        self.received.remove_from(self.identity.first.saturating_add(index));
         self.tail = self.tail.filter(|&(tail, _)| self.received.contains(tail));
     }
 
@@ -132,12 +115,7 @@ impl Journal {
     }
 
     fn to_text(&self) -> String {
-        let Identity {
-            name,
-            verification,
-            first,
-            last,
-        } = &self.identity;
+        let Identity { name, verification, first, last } = &self.identity;
         let mut text = format!("{MAGIC}{FORMAT}\nname {name}\nverify {verification}\n");
         let mut put = |key: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -148,11 +126,7 @@ impl Journal {
         put("last", last.map(|last| last.to_string()));
         put("final", self.final_segment.map(|last| last.to_string()));
         put("size", self.segment_size.map(|size| size.to_string()));
-        put(
-            "tail",
-            self.tail
-                .map(|(segment, bytes)| format!("{segment} {bytes}")),
-        );
+        put("tail", self.tail.map(|(segment, bytes)| format!("{segment} {bytes}")));
         for run in self.received.runs().take(MAX_RUNS) {
             put("received", Some(format!("{}-{}", run.start(), run.end())));
         }
@@ -166,9 +140,7 @@ impl Journal {
         if version.split_once('\n').map(|(version, _)| version) != Some(FORMAT) {
             return Err("it was written by another version of this program");
         }
-        Lines::new(checked(text)?)
-            .journal()
-            .ok_or("it contradicts itself")
+        Lines::new(checked(text)?).journal().ok_or("it contradicts itself")
     }
 }
 
@@ -177,18 +149,13 @@ const DAMAGED: &str = "it is damaged (its checksum does not match)";
 
 /// The statements between the first line and the checksum.
 fn checked(text: &str) -> Result<&str, &'static str> {
-    let (statements, _) = text
-        .strip_suffix('\n')
-        .and_then(|t| t.rsplit_once('\n'))
-        .ok_or(DAMAGED)?;
+    let (statements, _) =
+        text.strip_suffix('\n').and_then(|t| t.rsplit_once('\n')).ok_or(DAMAGED)?;
     let (covered, last) = text.split_at_checked(statements.len() + 1).ok_or(DAMAGED)?;
     if last != format!("crc32 {:08x}\n", crc32fast::hash(covered.as_bytes())) {
         return Err(DAMAGED);
     }
-    covered
-        .split_once('\n')
-        .map(|(_, statements)| statements)
-        .ok_or(DAMAGED)
+    covered.split_once('\n').map(|(_, statements)| statements).ok_or(DAMAGED)
 }
 
 /// Statements in their fixed order.
@@ -198,9 +165,7 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn new(text: &'a str) -> Self {
-        Self {
-            lines: text.lines().peekable(),
-        }
+        Self { lines: text.lines().peekable() }
     }
 
     /// The value of the next line if it has that key.
@@ -212,8 +177,7 @@ impl<'a> Lines<'a> {
 
     /// A number that may be absent; `None` if it is there and malformed.
     fn number(&mut self, key: &str) -> Option<Option<u64>> {
-        self.value(key)
-            .map_or(Some(None), |value| value.parse().ok().map(Some))
+        self.value(key).map_or(Some(None), |value| value.parse().ok().map(Some))
     }
 
     fn pair(&mut self, key: &str, separator: char) -> Option<Option<(u64, u64)>> {
@@ -228,12 +192,7 @@ impl<'a> Lines<'a> {
         let name = self.value("name")?.to_owned();
         let verification = self.value("verify")?.to_owned();
         let (first, last) = (self.number("first")??, self.number("last")?);
-        let mut journal = Journal::new(Identity {
-            name,
-            verification,
-            first,
-            last,
-        });
+        let mut journal = Journal::new(Identity { name, verification, first, last });
         journal.final_segment = self.number("final")?;
         journal.segment_size = self.number("size")?;
         journal.tail = self.pair("tail", ' ')?;
@@ -256,13 +215,8 @@ pub(crate) fn load(path: &Path) -> Result<Option<Journal>, PartError> {
     };
     let mut octets = Vec::new();
     let limit = MAX_JOURNAL_BYTES as u64 + 1;
-    file.take(limit)
-        .read_to_end(&mut octets)
-        .map_err(|e| failed("read", path, e))?;
-    let wrong = |reason| PartError::Journal {
-        path: path.to_owned(),
-        reason,
-    };
+    file.take(limit).read_to_end(&mut octets).map_err(|e| failed("read", path, e))?;
+    let wrong = |reason| PartError::Journal { path: path.to_owned(), reason };
     if octets.len() > MAX_JOURNAL_BYTES {
         return Err(wrong(FOREIGN));
     }
@@ -272,17 +226,13 @@ pub(crate) fn load(path: &Path) -> Result<Option<Journal>, PartError> {
 /// Whether the file begins like a journal of ours, be it damaged.
 pub(crate) fn is_ours(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
-    let read = super::open::read_options()
-        .open(path)
-        .and_then(|mut file| file.read_exact(&mut start));
+    let read =
+        super::open::read_options().open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *MAGIC.as_bytes()
 }
 
 pub(crate) fn foreign(path: &Path) -> PartError {
-    PartError::Journal {
-        path: path.to_owned(),
-        reason: FOREIGN,
-    }
+    PartError::Journal { path: path.to_owned(), reason: FOREIGN }
 }
 
 /// Replaces the journal. The data that it claims must be on disk before.
@@ -309,22 +259,14 @@ pub(crate) fn beside(path: &Path) -> PathBuf {
 
 fn replace(path: &Path) -> io::Result<File> {
     let _ = fs::remove_file(path);
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Checks that `file` is long enough for what the journal claims.
 pub(crate) fn check_length(journal: &Journal, path: &Path, length: u64) -> Result<(), PartError> {
     let claimed = journal.claimed_bytes().unwrap_or(u64::MAX);
     if claimed > length {
-        return Err(PartError::Shorter {
-            path: path.to_owned(),
-            length,
-            claimed,
-        });
+        return Err(PartError::Shorter { path: path.to_owned(), length, claimed });
     }
     Ok(())
 }
@@ -351,19 +293,13 @@ mod tests {
     }
 
     fn signed(statements: &str) -> String {
-        format!(
-            "{statements}crc32 {:08x}\n",
-            crc32fast::hash(statements.as_bytes())
-        )
+        format!("{statements}crc32 {:08x}\n", crc32fast::hash(statements.as_bytes()))
     }
 
     #[test]
     fn it_reads_what_it_wrote_and_counts_the_octets() {
         let journal = sample();
-        assert_eq!(
-            Journal::parse(journal.to_text().as_bytes()),
-            Ok(journal.clone())
-        );
+        assert_eq!(Journal::parse(journal.to_text().as_bytes()), Ok(journal.clone()));
         assert_eq!(journal.received_bytes(), 10 * 8000 + 120);
         assert_eq!(journal.claimed_bytes(), Some(28 * 8000 + 120));
         assert!(!journal.is_complete());
@@ -400,11 +336,7 @@ mod tests {
             "first 0\nsize 10\nfinal 3\n",
         ] {
             let text = signed(&format!("{start}{rest}"));
-            assert_eq!(
-                Journal::parse(text.as_bytes()),
-                Err("it contradicts itself"),
-                "{rest}"
-            );
+            assert_eq!(Journal::parse(text.as_bytes()), Err("it contradicts itself"), "{rest}");
         }
     }
 
@@ -414,11 +346,7 @@ mod tests {
             assert_eq!(Journal::parse(foreign), Err(FOREIGN));
         }
         let newer = signed("recoup-part 2\nname /a\n");
-        assert!(
-            Journal::parse(newer.as_bytes())
-                .unwrap_err()
-                .contains("another version")
-        );
+        assert!(Journal::parse(newer.as_bytes()).unwrap_err().contains("another version"));
     }
 
     #[test]

@@ -26,20 +26,14 @@ pub(super) struct Shelf {
 impl Shelf {
     /// Data first, then the journal that claims it.
     pub(super) fn save(&self, journal: &Journal) -> Result<(), Unsaved> {
-        self.file
-            .sync_data()
-            .map_err(|error| Unsaved::Data(failed("write", &self.part, error)))?;
+        self.file.sync_data().map_err(|error| Unsaved::Data(failed("write", &self.part, error)))?;
         drop_behind(&self.file);
         journal::store(&self.journal, journal).map_err(Unsaved::Journal)
     }
 
     fn try_clone(&self) -> io::Result<Self> {
         let (part, journal) = (self.part.clone(), self.journal.clone());
-        Ok(Self {
-            file: self.file.try_clone()?,
-            part,
-            journal,
-        })
+        Ok(Self { file: self.file.try_clone()?, part, journal })
     }
 }
 
@@ -54,10 +48,7 @@ pub(super) enum Unsaved {
 
 /// Clean pages leave the cache; dirty ones begin their way to the disk. Purely a hint.
 fn drop_behind(file: &File) {
-    if file
-        .metadata()
-        .is_ok_and(|metadata| metadata.len() > DROP_BEHIND_BYTES)
-    {
+    if file.metadata().is_ok_and(|metadata| metadata.len() > DROP_BEHIND_BYTES) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
     }
@@ -85,12 +76,7 @@ struct Worker {
 impl Keeper {
     /// One save per `interval` at most. The thread starts with the first.
     pub(super) fn new(interval: Duration) -> Self {
-        Self {
-            worker: None,
-            last: Instant::now(),
-            interval,
-            effort: Duration::ZERO,
-        }
+        Self { worker: None, last: Instant::now(), interval, effort: Duration::ZERO }
     }
 
     /// Whether it is time for a save and none is under way.
@@ -142,9 +128,7 @@ impl Drop for Keeper {
 
 fn start(shelf: &Shelf) -> Result<Worker, PartError> {
     let trouble = |path: &Path, error| failed("keep a journal for", path, error);
-    let own = shelf
-        .try_clone()
-        .map_err(|error| trouble(&shelf.part, error))?;
+    let own = shelf.try_clone().map_err(|error| trouble(&shelf.part, error))?;
     let (todo, work) = channel::<Journal>();
     let (report, done) = channel();
     let save = move || {
@@ -155,13 +139,6 @@ fn start(shelf: &Shelf) -> Result<Worker, PartError> {
         }
     };
     let thread = thread::Builder::new().name("part-journal".to_owned());
-    let thread = thread
-        .spawn(save)
-        .map_err(|error| trouble(&shelf.part, error))?;
-    Ok(Worker {
-        todo,
-        done,
-        thread,
-        busy: false,
-    })
+    let thread = thread.spawn(save).map_err(|error| trouble(&shelf.part, error))?;
+    Ok(Worker { todo, done, thread, busy: false })
 }

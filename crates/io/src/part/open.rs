@@ -20,19 +20,15 @@ pub(super) fn read_options() -> OpenOptions {
 
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<(), PartError> {
     if target.file_name().is_none() {
-        return Err(PartError::NotAFile {
-            path: target.to_owned(),
-        });
+        return Err(PartError::NotAFile { path: target.to_owned() });
     }
     match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(failed("create", target, error)),
-        Ok(there) if !there.is_file() && !there.is_symlink() => Err(PartError::NotAFile {
-            path: target.to_owned(),
-        }),
-        Ok(_) if !overwrite => Err(PartError::TargetExists {
-            path: target.to_owned(),
-        }),
+        Ok(there) if !there.is_file() && !there.is_symlink() => {
+            Err(PartError::NotAFile { path: target.to_owned() })
+        }
+        Ok(_) if !overwrite => Err(PartError::TargetExists { path: target.to_owned() }),
         Ok(_) => Ok(()),
     }
 }
@@ -41,24 +37,16 @@ pub(super) fn open_locked(part: &Path) -> Result<File, PartError> {
     let mut options = read_options();
     let file = match options.write(true).create(true).open(part) {
         Err(_) if part.symlink_metadata().is_ok_and(|there| !there.is_file()) => {
-            return Err(PartError::NotAFile {
-                path: part.to_owned(),
-            });
+            return Err(PartError::NotAFile { path: part.to_owned() });
         }
         opened => opened.map_err(|error| failed("create", part, error))?,
     };
-    let metadata = file
-        .metadata()
-        .map_err(|error| failed("read", part, error))?;
+    let metadata = file.metadata().map_err(|error| failed("read", part, error))?;
     if !metadata.is_file() {
-        return Err(PartError::NotAFile {
-            path: part.to_owned(),
-        });
+        return Err(PartError::NotAFile { path: part.to_owned() });
     }
     if !lock(&file) {
-        return Err(PartError::Busy {
-            path: part.to_owned(),
-        });
+        return Err(PartError::Busy { path: part.to_owned() });
     }
     Ok(file)
 }
@@ -83,10 +71,7 @@ pub(super) fn recovered(
     existing: Existing,
 ) -> Result<Option<Journal>, PartError> {
     let path = || shelf.part.clone();
-    let metadata = shelf
-        .file
-        .metadata()
-        .map_err(|error| failed("read", &shelf.part, error))?;
+    let metadata = shelf.file.metadata().map_err(|error| failed("read", &shelf.part, error))?;
     let length = metadata.len();
     if !journal::is_ours(&shelf.journal) {
         if length > 0 {
@@ -103,21 +88,14 @@ pub(super) fn recovered(
         return Ok(None);
     };
     if existing == Existing::Refuse {
-        return Err(PartError::Unfinished {
-            path: path(),
-            bytes: journal.received_bytes(),
-        });
+        return Err(PartError::Unfinished { path: path(), bytes: journal.received_bytes() });
     }
     if journal.received.is_empty() {
         return Ok(None);
     }
     if journal.identity != *identity {
         let (found, wanted) = (Box::new(journal.identity), Box::new(identity.clone()));
-        return Err(PartError::OtherContent {
-            path: path(),
-            found,
-            wanted,
-        });
+        return Err(PartError::OtherContent { path: path(), found, wanted });
     }
     journal::check_length(&journal, &shelf.part, length)?;
     Ok(Some(journal))
@@ -127,9 +105,6 @@ pub(super) fn recovered(
 pub(super) fn begin(shelf: &Shelf, identity: Identity) -> Result<Journal, PartError> {
     let journal = Journal::new(identity);
     journal::store(&shelf.journal, &journal)?;
-    shelf
-        .file
-        .set_len(0)
-        .map_err(|error| failed("empty", &shelf.part, error))?;
+    shelf.file.set_len(0).map_err(|error| failed("empty", &shelf.part, error))?;
     Ok(journal)
 }

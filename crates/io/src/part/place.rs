@@ -12,11 +12,7 @@ impl PartFile {
         if self.journal.segment_size.is_some() {
             return self.place(segment, content);
         }
-        if self
-            .journal
-            .final_segment
-            .is_some_and(|last| last != segment)
-        {
+        if self.journal.final_segment.is_some_and(|last| last != segment) {
             return self.learn(segment, content);
         }
         if self.journal.last() == Some(segment) && self.journal.identity.first == segment {
@@ -60,10 +56,7 @@ impl PartFile {
         if !even && !self.can_be_tail(segment, length) {
             return Err(self.uneven(segment, length));
         }
-        let offset = self
-            .journal
-            .extent(segment, length)
-            .ok_or(PartError::TooFar { segment })?;
+        let offset = self.journal.extent(segment, length).ok_or(PartError::TooFar { segment })?;
         if !even {
             self.journal.tail = Some((segment, length));
         }
@@ -77,27 +70,16 @@ impl PartFile {
     fn can_be_tail(&self, segment: u64, length: u64) -> bool {
         self.journal.tail.is_none()
             && self.journal.segment_size.is_none_or(|size| length < size)
-            && self
-                .journal
-                .final_segment
-                .is_none_or(|last| last == segment)
+            && self.journal.final_segment.is_none_or(|last| last == segment)
             && self.accepted.last().is_none_or(|last| last <= segment)
     }
 
     pub(super) fn uneven(&self, segment: u64, length: u64) -> PartError {
         let expected = self.journal.segment_size.unwrap_or(length);
-        PartError::SegmentSize {
-            segment,
-            length,
-            expected,
-        }
+        PartError::SegmentSize { segment, length, expected }
     }
 
     pub(super) fn out_of_range(&self, segment: u64, last: Option<u64>) -> PartError {
-        PartError::OutOfRange {
-            segment,
-            first: self.journal.identity.first,
-            last,
-        }
+        PartError::OutOfRange { segment, first: self.journal.identity.first, last }
     }
 }

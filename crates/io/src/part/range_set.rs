@@ -46,10 +46,7 @@ impl RangeSet {
     /// Removes all numbers from `first` on.
     pub fn remove_from(&mut self, first: u64) {
         let removed = self.runs.split_off(&first);
-        let gone = removed
-            .iter()
-            .map(|(&low, &high)| span(low, high))
-            .fold(0, u64::saturating_add);
+        let gone = removed.iter().map(|(&low, &high)| span(low, high)).fold(0, u64::saturating_add);
         self.count = self.count.saturating_sub(gone);
         if let Some(mut run) = self.runs.last_entry()
             && let Some(end) = first.checked_sub(1).filter(|end| end < run.get())
@@ -61,10 +58,7 @@ impl RangeSet {
 
     /// Whether the number is in the set.
     pub fn contains(&self, number: u64) -> bool {
-        self.runs
-            .range(..=number)
-            .next_back()
-            .is_some_and(|(_, &last)| last >= number)
+        self.runs.range(..=number).next_back().is_some_and(|(_, &last)| last >= number)
     }
 
     /// How many numbers are in the set; saturates at `u64::MAX`.
@@ -96,11 +90,8 @@ impl RangeSet {
     pub fn missing(&self, first: u64, last: u64) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
         let mut next = Some(first);
         let beyond = std::iter::once((None, None));
-        self.runs
-            .iter()
-            .map(|(&low, &high)| (Some(low), Some(high)))
-            .chain(beyond)
-            .filter_map(move |(low, high)| {
+        self.runs.iter().map(|(&low, &high)| (Some(low), Some(high))).chain(beyond).filter_map(
+            move |(low, high)| {
                 let start = next?;
                 next = match high {
                     Some(high) => high.checked_add(1).map(|after| after.max(start)),
@@ -111,14 +102,14 @@ impl RangeSet {
                     None => last,
                 };
                 (start <= end).then_some(start..=end)
-            })
+            },
+        )
     }
 }
 
 /// Count of numbers in `first..=last`, saturating; 0 if inverted.
 fn span(first: u64, last: u64) -> u64 {
-    last.checked_sub(first)
-        .map_or(0, |distance| distance.saturating_add(1))
+    last.checked_sub(first).map_or(0, |distance| distance.saturating_add(1))
 }
 
 #[cfg(test)]
@@ -133,10 +124,7 @@ mod tests {
         assert!(set.insert(u64::MAX));
         assert!(set.insert(0));
         assert!(!set.insert(u64::MAX));
-        assert_eq!(
-            set.missing(0, u64::MAX).collect::<Vec<_>>(),
-            [1..=u64::MAX - 1]
-        );
+        assert_eq!(set.missing(0, u64::MAX).collect::<Vec<_>>(), [1..=u64::MAX - 1]);
         set.insert_run(0, u64::MAX);
         assert_eq!(set.run_count(), 1);
         assert_eq!(set.missing(0, u64::MAX).count(), 0);

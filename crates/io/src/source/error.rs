@@ -85,11 +85,7 @@ impl SourceError {
 
     /// The same in the words of the producer loop.
     pub(super) fn ended(&self) -> Ended {
-        if self.is_change() {
-            Ended::Changed
-        } else {
-            Ended::Unreadable
-        }
+        if self.is_change() { Ended::Changed } else { Ended::Unreadable }
     }
 }
 
@@ -121,9 +117,5 @@ impl fmt::Display for Change {
 }
 
 pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> SourceError {
-    SourceError::Io {
-        action,
-        path: path.to_owned(),
-        source,
-    }
+    SourceError::Io { action, path: path.to_owned(), source }
 }

@@ -65,10 +65,7 @@ impl Folder {
         if !handle.metadata().map_err(trouble)?.is_dir() {
             return Err(trouble(io::ErrorKind::NotADirectory.into()));
         }
-        Ok(Self {
-            root: root.to_owned(),
-            handle,
-        })
+        Ok(Self { root: root.to_owned(), handle })
     }
 
     /// The folder's own path, as given.
@@ -109,9 +106,7 @@ impl Folder {
                 return Err(failed("read the folder", &self.root, error));
             }
             Err(_) => {
-                listing
-                    .skipped
-                    .push((folder.to_owned(), Skipped::Unreadable));
+                listing.skipped.push((folder.to_owned(), Skipped::Unreadable));
                 return Ok(());
             }
             Ok(entries) => entries,
@@ -140,10 +135,7 @@ impl Folder {
         }
         let target = self.open_beneath(path).map_err(|_| Skipped::Link)?;
         let metadata = target.metadata().map_err(|_| Skipped::Link)?;
-        metadata
-            .is_file()
-            .then_some(Kind::File(metadata))
-            .ok_or(Skipped::Link)
+        metadata.is_file().then_some(Kind::File(metadata)).ok_or(Skipped::Link)
     }
 
     /// Opens a file of the folder by its path below it.
@@ -153,9 +145,7 @@ impl Folder {
     /// [`SourceError::Io`].
     pub fn source(&self, path: &Path) -> Result<FileSource, SourceError> {
         let ordinary = |component| matches!(component, Component::Normal(_));
-        let not_inside = || SourceError::NotInside {
-            path: path.to_owned(),
-        };
+        let not_inside = || SourceError::NotInside { path: path.to_owned() };
         if path.as_os_str().is_empty() || !path.components().all(ordinary) {
             return Err(not_inside());
         }
@@ -196,10 +186,7 @@ impl Folder {
     }
 
     fn too_much(&self, what: &'static str) -> SourceError {
-        SourceError::TooMuch {
-            path: self.root.clone(),
-            what,
-        }
+        SourceError::TooMuch { path: self.root.clone(), what }
     }
 }
 
@@ -210,11 +197,7 @@ enum Kind {
 
 fn listed(path: PathBuf, metadata: &Metadata) -> Entry {
     let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    Entry {
-        path,
-        bytes: metadata.len(),
-        modified,
-    }
+    Entry { path, bytes: metadata.len(), modified }
 }
 
 #[cfg(test)]
@@ -253,11 +236,8 @@ mod tests {
     fn a_listing_holds_the_files_inside_in_order_and_says_what_it_leaves_out() {
         let (_dir, folder) = world();
         let listing = folder.list().unwrap();
-        let files: Vec<_> = listing
-            .entries
-            .iter()
-            .map(|e| (e.path.to_str().unwrap(), e.bytes))
-            .collect();
+        let files: Vec<_> =
+            listing.entries.iter().map(|e| (e.path.to_str().unwrap(), e.bytes)).collect();
         let expected = [
             ("a", 2),
             ("b/c/deep", 3),
@@ -274,12 +254,9 @@ mod tests {
     #[test]
     fn files_inside_can_be_opened() {
         let (_dir, folder) = world();
-        for (path, length) in [
-            ("a", 2),
-            ("b/c/deep", 3),
-            ("link-file", 3),
-            ("link-folder/c/deep", 3),
-        ] {
+        for (path, length) in
+            [("a", 2), ("b/c/deep", 3), ("link-file", 3), ("link-folder/c/deep", 3)]
+        {
             let mut source = folder.source(Path::new(path)).unwrap();
             assert_eq!(source.len(), length, "{path}");
             source.check().unwrap();
@@ -289,34 +266,16 @@ mod tests {
     #[test]
     fn nothing_outside_can_be_opened() {
         let (_dir, folder) = world();
-        for path in [
-            "",
-            "/etc/passwd",
-            "../out/secret",
-            "b/../../out/secret",
-            "./a",
-            "..",
-        ] {
+        for path in ["", "/etc/passwd", "../out/secret", "b/../../out/secret", "./a", ".."] {
             let error = folder.source(Path::new(path)).unwrap_err();
-            assert!(
-                matches!(error, SourceError::NotInside { .. }),
-                "{path}: {error}"
-            );
+            assert!(matches!(error, SourceError::NotInside { .. }), "{path}: {error}");
         }
-        for path in [
-            "link-out",
-            "link-out-folder/secret",
-            "link-absolute",
-            "link-loop",
-        ] {
+        for path in ["link-out", "link-out-folder/secret", "link-absolute", "link-loop"] {
             assert!(folder.source(Path::new(path)).is_err(), "{path}");
             assert!(folder.open_resolved(Path::new(path)).is_err(), "{path}");
         }
         assert!(folder.open_resolved(Path::new("link-file")).is_ok());
-        assert!(matches!(
-            folder.source(Path::new("b")),
-            Err(SourceError::NotAFile { .. })
-        ));
+        assert!(matches!(folder.source(Path::new("b")), Err(SourceError::NotAFile { .. })));
     }
 
     #[test]
@@ -332,20 +291,14 @@ mod tests {
         let (dir, folder) = world();
         let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("in/socket")).unwrap();
         let listing = folder.list().unwrap();
-        assert!(
-            listing
-                .skipped
-                .contains(&(PathBuf::from("socket"), Skipped::Special))
-        );
+        assert!(listing.skipped.contains(&(PathBuf::from("socket"), Skipped::Special)));
     }
 
     #[test]
     fn a_file_or_nothing_is_no_folder() {
         let (dir, _) = world();
         for path in ["in/a", "nowhere"] {
-            let error = Folder::open(&dir.path().join(path))
-                .unwrap_err()
-                .to_string();
+            let error = Folder::open(&dir.path().join(path)).unwrap_err().to_string();
             assert!(error.starts_with("cannot open the folder"), "{error}");
         }
     }

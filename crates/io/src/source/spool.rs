@@ -54,8 +54,7 @@ impl Spool {
                     if length > limit {
                         return Err(SourceError::TooLong { limit });
                     }
-                    file.write_all(piece)
-                        .map_err(|error| unwritten(folder, length, error))?;
+                    file.write_all(piece).map_err(|error| unwritten(folder, length, error))?;
                 }
                 None => {}
             }
@@ -63,12 +62,7 @@ impl Spool {
                 return Err(SourceError::BrokenOff);
             }
         }
-        Ok(Self {
-            file,
-            folder: folder.to_owned(),
-            length,
-            read: SystemTime::now(),
-        })
+        Ok(Self { file, folder: folder.to_owned(), length, read: SystemTime::now() })
     }
 
     /// Length in octets.
@@ -127,10 +121,9 @@ fn next_piece<'a>(
 fn unwritten(folder: &Path, bytes: u64, error: io::Error) -> SourceError {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => SourceError::NoRoom {
-            folder: folder.to_owned(),
-            bytes,
-        },
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            SourceError::NoRoom { folder: folder.to_owned(), bytes }
+        }
         _ => failed("keep the input in", folder, error),
     }
 }
@@ -154,10 +147,7 @@ mod tests {
         let mut into = vec![0; 1000];
         spool.read_at(600_001, &mut into).unwrap();
         assert_eq!(into, input[600_001..601_001]);
-        assert!(matches!(
-            spool.read_at(699_001, &mut into),
-            Err(SourceError::OutOfRange { .. })
-        ));
+        assert!(matches!(spool.read_at(699_001, &mut into), Err(SourceError::OutOfRange { .. })));
     }
 
     #[test]
@@ -170,9 +160,7 @@ mod tests {
         let error = fill(&mut io::repeat(7), 1_000_000).unwrap_err();
         assert_eq!(error.to_string(), "the input is longer than 1000000 octets");
         let folder = tempfile::tempdir().unwrap();
-        let error = Spool::fill(&mut io::repeat(7), folder.path(), u64::MAX, |n| {
-            n < 1_000_000
-        });
+        let error = Spool::fill(&mut io::repeat(7), folder.path(), u64::MAX, |n| n < 1_000_000);
         assert!(matches!(error, Err(SourceError::BrokenOff)));
     }
 
@@ -205,10 +193,7 @@ mod tests {
     fn a_full_disk_tells_where_and_what_to_do() {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let error = unwritten(Path::new("/var/tmp"), 5, full).to_string();
-        assert!(
-            error.contains("/var/tmp") && error.contains("TMPDIR"),
-            "{error}"
-        );
+        assert!(error.contains("/var/tmp") && error.contains("TMPDIR"), "{error}");
     }
 
     #[test]

@@ -29,12 +29,7 @@ pub(crate) struct Backlog {
 impl Backlog {
     /// Holds up to `limit` octets.
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            stalled: VecDeque::new(),
-            fresh: VecDeque::new(),
-            fresh_octets: 0,
-            limit,
-        }
+        Self { stalled: VecDeque::new(), fresh: VecDeque::new(), fresh_octets: 0, limit }
     }
 
     /// Octets that wait.
@@ -84,14 +79,9 @@ impl Backlog {
     fn write_once(&self, socket: &Socket) -> io::Result<usize> {
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (first, second) = self.stalled.as_slices();
-        let octets = [first, second]
-            .into_iter()
-            .chain(self.fresh.iter().map(|frame| &frame[..]));
+        let octets = [first, second].into_iter().chain(self.fresh.iter().map(|frame| &frame[..]));
         let mut used = 0;
-        for (slice, octets) in slices
-            .iter_mut()
-            .zip(octets.filter(|octets| !octets.is_empty()))
-        {
+        for (slice, octets) in slices.iter_mut().zip(octets.filter(|octets| !octets.is_empty())) {
             *slice = IoSlice::new(octets);
             used += 1;
         }

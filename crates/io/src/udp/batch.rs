@@ -26,21 +26,13 @@ impl Batch {
     /// An empty batch that collects into `octets`, whatever they contain.
     pub(crate) fn reusing(mut octets: Vec<u8>) -> Self {
         octets.clear();
-        Self {
-            octets,
-            ..Self::default()
-        }
+        Self { octets, ..Self::default() }
     }
 
     /// A batch of one datagram.
     #[cfg(test)]
     pub(crate) fn single(datagram: &[u8]) -> Self {
-        Self {
-            octets: datagram.to_vec(),
-            segment: datagram.len(),
-            count: 1,
-            complete: true,
-        }
+        Self { octets: datagram.to_vec(), segment: datagram.len(), count: 1, complete: true }
     }
 
     /// Whether a datagram of `length` octets may join.
@@ -109,10 +101,7 @@ impl Batch {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds {
-        segments: 64,
-        datagram: BATCH_OCTETS,
-    };
+    const BOUNDS: Bounds = Bounds { segments: 64, datagram: BATCH_OCTETS };
 
     /// Lengths of the datagrams of each batch that a sequence of lengths is split into.
     fn group(lengths: &[usize], bounds: Bounds) -> Vec<Vec<usize>> {
@@ -145,16 +134,10 @@ mod tests {
 
     #[test]
     fn what_the_path_cannot_carry_travels_alone() {
-        let narrow = Bounds {
-            segments: 64,
-            datagram: 1_472,
-        };
+        let narrow = Bounds { segments: 64, datagram: 1_472 };
         assert_eq!(group(&[8_000, 8_000], narrow), [vec![8_000], vec![8_000]]);
         assert_eq!(group(&[1_472; 3], narrow), [vec![1_472; 3]]);
-        let plain = Bounds {
-            segments: 1,
-            datagram: 1_472,
-        };
+        let plain = Bounds { segments: 1, datagram: 1_472 };
         assert_eq!(group(&[5; 3], plain), [[5], [5], [5]]);
     }
 }

@@ -24,40 +24,26 @@ impl<'a> DataBuilder<'a> {
     /// A packet of this name, with content type BLOB, without freshness and final block.
     #[must_use]
     pub fn new(name: &'a Name) -> Self {
-        Self {
-            name,
-            content_type: ContentType::Blob,
-            freshness_ms: 0,
-            final_block: None,
-        }
+        Self { name, content_type: ContentType::Blob, freshness_ms: 0, final_block: None }
     }
 
     /// Says what the content is.
     #[must_use]
     pub fn content_type(self, content_type: ContentType) -> Self {
-        Self {
-            content_type,
-            ..self
-        }
+        Self { content_type, ..self }
     }
 
     /// Says how long the packet counts as fresh, in whole milliseconds (the rest is cut off).
     #[must_use]
     pub fn freshness(self, freshness: Duration) -> Self {
         let freshness_ms = u64::try_from(freshness.as_millis()).unwrap_or(u64::MAX);
-        Self {
-            freshness_ms,
-            ..self
-        }
+        Self { freshness_ms, ..self }
     }
 
     /// Says what the last component of the last packet's name is.
     #[must_use]
     pub fn final_block(self, component: Component<'a>) -> Self {
-        Self {
-            final_block: Some(component),
-            ..self
-        }
+        Self { final_block: Some(component), ..self }
     }
 
     /// Makes the packet from content that is already in memory, in a buffer of its own.
@@ -68,11 +54,7 @@ impl<'a> DataBuilder<'a> {
             Ok::<(), Infallible>(())
         };
         match self.encode_parts(&mut BytesMut::new(), content.len(), fill, signer) {
-            Ok((wire, parts)) => Data {
-                wire,
-                name: self.name.clone(),
-                parts,
-            },
+            Ok((wire, parts)) => Data { wire, name: self.name.clone(), parts },
             Err(never) => match never {},
         }
     }
@@ -89,8 +71,7 @@ impl<'a> DataBuilder<'a> {
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
         signer: &dyn Signer,
     ) -> Result<Bytes, E> {
-        self.encode_parts(out, content_len, fill, signer)
-            .map(|(wire, _)| wire)
+        self.encode_parts(out, content_len, fill, signer).map(|(wire, _)| wire)
     }
 
     /// The most octets that a packet with `content_len` octets of content and this signer can have.
@@ -113,30 +94,19 @@ impl<'a> DataBuilder<'a> {
         debug_assert!(out.is_empty(), "a packet starts in an empty buffer");
         out.clear();
         let info = signer.signature_info();
-        let (signed_len, room) = (
-            self.signed_len(content_len, &info),
-            signer.max_signature_len(),
-        );
+        let (signed_len, room) = (self.signed_len(content_len, &info), signer.max_signature_len());
         let inner_max = signed_len + tlv::tlv_len(typ::SIGNATURE_VALUE, room);
         // Room for the largest header; the header will stand right in front of the rest.
         let start = tlv::tlv_len(typ::DATA, inner_max) - inner_max;
         out.reserve(start + inner_max);
         out.put_bytes(0, start);
         let mut parts = self.put_signed(out, content_len, fill, &info)?;
-        debug_assert_eq!(
-            out.len(),
-            start + signed_len,
-            "the length was computed as it is written"
-        );
+        debug_assert_eq!(out.len(), start + signed_len, "the length was computed as it is written");
         parts.signed = (start..out.len()).into();
         tlv::put_header(out, typ::SIGNATURE_VALUE, room);
         out.put_bytes(0, room);
         let packet = out.split();
-        Ok(Unsigned {
-            packet,
-            parts,
-            room,
-        })
+        Ok(Unsigned { packet, parts, room })
     }
 
     fn encode_parts<E>(
@@ -159,11 +129,7 @@ impl<'a> DataBuilder<'a> {
         info: &SignatureInfo<'_>,
     ) -> Result<Parts, E> {
         let (content_type, freshness_ms) = (self.content_type, self.freshness_ms);
-        let mut parts = Parts {
-            content_type,
-            freshness_ms,
-            ..Parts::default()
-        };
+        let mut parts = Parts { content_type, freshness_ms, ..Parts::default() };
         self.name.encode(out);
         self.put_meta_info(out, &mut parts);
         tlv::put_header(out, typ::CONTENT, content_len);
@@ -208,9 +174,8 @@ impl<'a> DataBuilder<'a> {
             0 => 0,
             ms => tlv::nni_tlv_len(typ::FRESHNESS_PERIOD, ms),
         };
-        let final_block = self
-            .final_block
-            .map_or(0, |it| tlv::tlv_len(typ::FINAL_BLOCK_ID, it.encoded_len()));
+        let final_block =
+            self.final_block.map_or(0, |it| tlv::tlv_len(typ::FINAL_BLOCK_ID, it.encoded_len()));
         content_type + freshness + final_block
     }
 
@@ -247,10 +212,7 @@ impl Unsigned {
     /// beyond that is cut off). No octet before the signature is moved.
     #[must_use]
     pub fn finish(self, signature: &[u8]) -> Bytes {
-        debug_assert!(
-            signature.len() <= self.room,
-            "the signer keeps to its bound"
-        );
+        debug_assert!(signature.len() <= self.room, "the signer keeps to its bound");
         let write = |_: &[u8], place: &mut [u8]| {
             let len = signature.len().min(place.len());
             place[..len].copy_from_slice(&signature[..len]);
@@ -262,11 +224,7 @@ impl Unsigned {
     /// Has the signature written into its place, by a function that returns its length, and puts the headers on.
     fn complete(mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> (Bytes, Parts) {
         let (start, signature_len) = (self.parts.signed.range().start, self.put_signature(sign));
-        let Self {
-            mut packet,
-            mut parts,
-            ..
-        } = self;
+        let Self { mut packet, mut parts, .. } = self;
         parts.signature = (packet.len() - signature_len..packet.len()).into();
         let header_start = put_outer_header(&mut packet, start);
         let wire = packet.freeze().slice(header_start..);
@@ -354,10 +312,7 @@ mod tests {
             let content = vec![7; content_len];
             let built = builder.build(&content, &DigestSigner);
             let read = Data::decode(built.wire().clone()).unwrap();
-            assert_eq!(
-                read.wire().len(),
-                builder.max_len(content_len, &DigestSigner)
-            );
+            assert_eq!(read.wire().len(), builder.max_len(content_len, &DigestSigner));
             for data in [&built, &read] {
                 assert_eq!(data.name(), &name);
                 assert_eq!(data.content(), content);
@@ -374,23 +329,13 @@ mod tests {
     #[test]
     fn a_signature_shorter_than_its_bound_leaves_no_gap() {
         let name: Name = "/a".parse().unwrap();
-        for (room, len) in [
-            (72, 70),
-            (72, 0),
-            (260, 252),
-            (260, 253),
-            (600, 1),
-            (70_000, 3),
-        ] {
+        for (room, len) in [(72, 70), (72, 0), (260, 252), (260, 253), (600, 1), (70_000, 3)] {
             for content_len in [100, 150, 170, 180, 190, 240, 65_400] {
                 let content = vec![1; content_len];
                 let data = DataBuilder::new(&name).build(&content, &Shrinking { room, len });
                 let read = Data::decode(data.wire().clone()).unwrap();
                 assert_eq!(read.content(), content);
-                assert_eq!(
-                    read.signature_value(),
-                    vec![read.signed_portion().len() as u8; len]
-                );
+                assert_eq!(read.signature_value(), vec![read.signed_portion().len() as u8; len]);
                 assert_eq!(read.signature_value(), data.signature_value());
                 assert_eq!(read.signed_portion(), data.signed_portion());
                 assert_eq!(read.signature_info(), data.signature_info());
@@ -401,10 +346,7 @@ mod tests {
     #[test]
     fn a_kept_signature_makes_the_same_octets_again() {
         let name: Name = "/a/b".parse().unwrap();
-        for signer in [
-            &DigestSigner as &dyn Signer,
-            &Shrinking { room: 300, len: 71 },
-        ] {
+        for signer in [&DigestSigner as &dyn Signer, &Shrinking { room: 300, len: 71 }] {
             let builder = DataBuilder::new(&name).freshness(Duration::from_secs(1));
             let first = builder.build(b"content", signer);
             let again = builder.build(b"content", &Presigned::new(signer, first.signature_value()));
@@ -421,11 +363,7 @@ mod tests {
         let mut make = |octet: u8| {
             let fill = |place: &mut [u8]| {
                 place.fill(octet);
-                if octet == 0 {
-                    Err("no such octet")
-                } else {
-                    Ok(())
-                }
+                if octet == 0 { Err("no such octet") } else { Ok(()) }
             };
             builder.encode_with(&mut pool, 100, fill, &DigestSigner)
         };

@@ -22,9 +22,7 @@ impl Interest {
         }
         if !self.forwarding_hint.is_empty() {
             tlv::put_header(out, typ::FORWARDING_HINT, self.hint_len());
-            self.forwarding_hint
-                .iter()
-                .for_each(|name| name.encode(out));
+            self.forwarding_hint.iter().for_each(|name| name.encode(out));
         }
         if let Some(nonce) = self.nonce {
             tlv::put_tlv(out, typ::NONCE, &nonce.to_be_bytes());
@@ -62,12 +60,8 @@ impl Interest {
             + usize::from(self.must_be_fresh) * tlv::tlv_len(typ::MUST_BE_FRESH, 0)
             + hint
             + self.nonce.map_or(0, |_| tlv::tlv_len(typ::NONCE, 4))
-            + self
-                .lifetime_ms()
-                .map_or(0, |ms| tlv::nni_tlv_len(typ::INTEREST_LIFETIME, ms))
-            + self
-                .hop_limit
-                .map_or(0, |_| tlv::tlv_len(typ::HOP_LIMIT, 1))
+            + self.lifetime_ms().map_or(0, |ms| tlv::nni_tlv_len(typ::INTEREST_LIFETIME, ms))
+            + self.hop_limit.map_or(0, |_| tlv::tlv_len(typ::HOP_LIMIT, 1))
             + self.parameters_len()
     }
 
@@ -121,11 +115,7 @@ impl Interest {
     pub(super) fn signed_octets(&self, info: &[u8]) -> Vec<u8> {
         let room = self.name.value().len() + self.parameters_len() + info.len() + 8;
         let mut octets = Vec::with_capacity(room);
-        for component in self
-            .name
-            .components()
-            .filter(|it| !is_parameters_digest(it))
-        {
+        for component in self.name.components().filter(|it| !is_parameters_digest(it)) {
             component.encode(&mut octets);
         }
         if let Some(parameters) = &self.parameters {
@@ -260,10 +250,7 @@ impl<'a> Parse<'a> {
             (Some(info), Some(value)) => Some(InterestSignature { info, value }),
             (None, None) => None,
             _ => {
-                return Err(DecodeError::at(
-                    end,
-                    "InterestSignatureInfo and -Value, or neither",
-                ));
+                return Err(DecodeError::at(end, "InterestSignatureInfo and -Value, or neither"));
             }
         };
         let mut digests = interest.name.components().filter(is_parameters_digest);
@@ -279,10 +266,7 @@ impl<'a> Parse<'a> {
                 interest.tail = self.foreign.then(|| self.wire.slice(parameters_end..end));
             }
             (None, None) if interest.signature.is_some() => {
-                return Err(DecodeError::at(
-                    end,
-                    "ApplicationParameters before the signature",
-                ));
+                return Err(DecodeError::at(end, "ApplicationParameters before the signature"));
             }
             (None, None) => {}
             (Some(_), None) => return Err(name.error("a ParametersSha256DigestComponent")),

@@ -38,10 +38,7 @@ impl Ignorable {
     /// # Panics
     /// If `typ` is one that NDNLPv2 defines, or that receivers would not ignore: a mistake in the program.
     pub fn set(&mut self, typ: u64, value: Bytes) {
-        assert!(
-            Self::allows(typ) && !super::wire::is_defined(typ),
-            "field type {typ} is not free"
-        );
+        assert!(Self::allows(typ) && !super::wire::is_defined(typ), "field type {typ} is not free");
         match self.0.binary_search_by_key(&typ, |field| field.0) {
             Ok(index) => self.0[index].1 = value,
             Err(index) => self.0.insert(index, (typ, value)),

@@ -48,10 +48,7 @@ impl LpHeader {
     fn each<'a>(&'a self, mut take: impl FnMut(u64, Value<'a>)) {
         let number = |number: &Option<u64>| number.map(Value::Number);
         let octets = |octets: &'a Option<Bytes>| octets.as_deref().map(Value::Octets);
-        let acks = self
-            .acks
-            .iter()
-            .map(|ack| (typ::ACK, Some(Value::Fixed(*ack))));
+        let acks = self.acks.iter().map(|ack| (typ::ACK, Some(Value::Fixed(*ack))));
         let before_acks = [
             (typ::SEQUENCE, self.sequence.map(Value::Fixed)),
             (typ::FRAG_INDEX, number(&self.frag_index)),
@@ -65,10 +62,7 @@ impl LpHeader {
         ];
         let after_acks = [
             (typ::TX_SEQUENCE, self.tx_sequence.map(Value::Fixed)),
-            (
-                typ::NON_DISCOVERY,
-                self.non_discovery.then_some(Value::Octets(&[])),
-            ),
+            (typ::NON_DISCOVERY, self.non_discovery.then_some(Value::Octets(&[]))),
             (typ::PREFIX_ANNOUNCEMENT, octets(&self.prefix_announcement)),
         ];
         let mut done = 0;
@@ -112,9 +106,7 @@ impl LpHeader {
             typ::INCOMING_FACE_ID => self.incoming_face_id = Some(tlv.number()?),
             typ::NEXT_HOP_FACE_ID => self.next_hop_face_id = Some(tlv.number()?),
             typ::CACHE_POLICY => {
-                let policy = tlv
-                    .reader()
-                    .expect(typ::CACHE_POLICY_TYPE, "a CachePolicyType")?;
+                let policy = tlv.reader().expect(typ::CACHE_POLICY_TYPE, "a CachePolicyType")?;
                 self.cache_policy = Some(policy.number()?);
             }
             typ::CONGESTION_MARK => self.congestion_mark = Some(tlv.number()?),
@@ -173,9 +165,7 @@ fn fixed(tlv: &Tlv<'_>) -> Result<u64, DecodeError> {
 
 /// Whether these octets begin like an Interest or a Data packet.
 pub(super) fn is_network_packet(octets: &[u8]) -> bool {
-    octets
-        .first()
-        .is_some_and(|first| matches!(u64::from(*first), typ::INTEREST | typ::DATA))
+    octets.first().is_some_and(|first| matches!(u64::from(*first), typ::INTEREST | typ::DATA))
 }
 
 /// Whether NDNLPv2 gives this type a meaning in the range of fields that may be ignored.
@@ -227,10 +217,7 @@ mod tests {
             prefix_announcement: Some(Bytes::from_static(&[6, 0])),
             ignorable,
         };
-        LpPacket {
-            header,
-            fragment: Some(Bytes::from_static(b"piece")),
-        }
+        LpPacket { header, fragment: Some(Bytes::from_static(b"piece")) }
     }
 
     #[test]
@@ -252,14 +239,8 @@ mod tests {
     fn a_frame_without_fragment_is_idle() {
         let idle = LpPacket::decode(Bytes::from_static(&[100, 0])).unwrap();
         assert!(idle.header.is_empty() && idle.fragment.is_none());
-        let header = LpHeader {
-            acks: vec![3],
-            ..LpHeader::default()
-        };
-        let packet = LpPacket {
-            header,
-            fragment: None,
-        };
+        let header = LpHeader { acks: vec![3], ..LpHeader::default() };
+        let packet = LpPacket { header, fragment: None };
         assert_eq!(LpPacket::decode(encoded(&packet)), Ok(packet));
     }
 
@@ -273,14 +254,9 @@ mod tests {
             LpPacket::decode(wire.into())
         };
         for typ in [804, 808, 852, 956] {
-            assert_eq!(
-                decode(typ).unwrap().header.ignorable.get(typ).unwrap(),
-                &b"x"[..]
-            );
+            assert_eq!(decode(typ).unwrap().header.ignorable.get(typ).unwrap(), &b"x"[..]);
         }
-        for typ in [
-            1, 21, 79, 84, 99, 799, 801, 802, 803, 805, 853, 854, 959, 960, 1000,
-        ] {
+        for typ in [1, 21, 79, 84, 99, 799, 801, 802, 803, 805, 853, 854, 959, 960, 1000] {
             assert!(decode(typ).is_err(), "{typ}");
         }
     }

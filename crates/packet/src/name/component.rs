@@ -55,10 +55,7 @@ impl<'a> Component<'a> {
     }
 
     pub(super) fn borrowed(typ: u16, value: &'a [u8]) -> Self {
-        Self {
-            typ,
-            value: Value::Borrowed(value),
-        }
+        Self { typ, value: Value::Borrowed(value) }
     }
 
     /// The TLV-TYPE.
@@ -101,11 +98,7 @@ impl<'a> Component<'a> {
     }
 
     fn number_of(&self, typ: u64) -> Option<u64> {
-        if u64::from(self.typ) == typ {
-            self.to_number()
-        } else {
-            None
-        }
+        if u64::from(self.typ) == typ { self.to_number() } else { None }
     }
 
     /// Octets of the whole element.
@@ -161,10 +154,7 @@ impl Component<'static> {
         }
         tlv::put_nni(&mut rest, number);
         let len = 9 - rest.len() as u8;
-        Self {
-            typ,
-            value: Value::Number { octets, len },
-        }
+        Self { typ, value: Value::Number { octets, len } }
     }
 }
 
@@ -201,9 +191,7 @@ impl Hash for Component<'_> {
 impl Ord for Component<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |component: &Self| (component.typ, component.value().len());
-        key(self)
-            .cmp(&key(other))
-            .then_with(|| self.value().cmp(other.value()))
+        key(self).cmp(&key(other)).then_with(|| self.value().cmp(other.value()))
     }
 }
 
@@ -228,10 +216,7 @@ mod tests {
         for (number, len) in [(0, 1), (255, 1), (256, 2), (65_536, 4), (u64::MAX, 8)] {
             let component = Component::segment(number);
             assert_eq!(component.value().len(), len);
-            assert_eq!(
-                (component.is_segment(), component.is_version()),
-                (Some(number), None)
-            );
+            assert_eq!((component.is_segment(), component.is_version()), (Some(number), None));
         }
         assert_eq!(Component::new(50, &[0, 1]).unwrap().is_segment(), None);
         assert_eq!(Component::new(50, &[1, 2, 3]).unwrap().is_segment(), None);

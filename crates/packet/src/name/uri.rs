@@ -75,12 +75,8 @@ fn put_component(out: &mut BytesMut, text: &str) -> Result<(), UriError> {
         Component::generic(&unescape(text, text)?).encode(out);
         return Ok(());
     };
-    let find = |words: &[(&str, u16)]| {
-        words
-            .iter()
-            .find(|(known, _)| *known == word)
-            .map(|it| it.1)
-    };
+    let find =
+        |words: &[(&str, u16)]| words.iter().find(|(known, _)| *known == word).map(|it| it.1);
     if let Some(typ) = find(&NUMBER_WORDS) {
         let number = decimal(rest).ok_or_else(|| UriError::BadNumber(text.into()))?;
         Component::number(typ, None, number).encode(out);
@@ -94,9 +90,7 @@ fn put_component(out: &mut BytesMut, text: &str) -> Result<(), UriError> {
 }
 
 fn put_numbered(out: &mut BytesMut, text: &str, word: &str, rest: &str) -> Result<(), UriError> {
-    let typ = decimal(word)
-        .and_then(|typ| u16::try_from(typ).ok())
-        .filter(|typ| *typ != 0);
+    let typ = decimal(word).and_then(|typ| u16::try_from(typ).ok()).filter(|typ| *typ != 0);
     let typ = typ.ok_or_else(|| UriError::BadType(text.into()))?;
     let value = unescape(rest, text)?;
     let component = Component::new(typ, &value).ok_or_else(|| UriError::BadDigest(text.into()))?;
@@ -142,10 +136,7 @@ fn unescape(text: &str, whole: &str) -> Result<Vec<u8>, UriError> {
         rest = tail.get(2..).unwrap_or_default();
     }
     if value.iter().all(|octet| *octet == b'.') {
-        let kept = value
-            .len()
-            .checked_sub(3)
-            .ok_or_else(|| UriError::OnlyPeriods(whole.into()))?;
+        let kept = value.len().checked_sub(3).ok_or_else(|| UriError::OnlyPeriods(whole.into()))?;
         value.truncate(kept);
     }
     Ok(value)
@@ -156,8 +147,7 @@ impl fmt::Display for Name {
         if self.is_empty() {
             return f.write_char('/');
         }
-        self.components()
-            .try_for_each(|component| write!(f, "/{component}"))
+        self.components().try_for_each(|component| write!(f, "/{component}"))
     }
 }
 
@@ -173,10 +163,7 @@ impl fmt::Display for Component<'_> {
         }
         if let Some(word) = find(&DIGEST_WORDS) {
             write!(f, "{word}=")?;
-            return self
-                .value()
-                .iter()
-                .try_for_each(|octet| write!(f, "{octet:02x}"));
+            return self.value().iter().try_for_each(|octet| write!(f, "{octet:02x}"));
         }
         if u64::from(self.typ()) != typ::GENERIC_NAME_COMPONENT {
             write!(f, "{}=", self.typ())?;

@@ -17,20 +17,13 @@ impl EcdsaSigner {
     pub fn new(secret: &[u8], locator: KeyLocator<'_>) -> Result<Self, KeyError> {
         let key = SigningKey::from_slice(secret)
             .map_err(|_| KeyError::Malformed("a P-256 private key of 32 octets"))?;
-        Ok(Self {
-            key,
-            locator: locator.into(),
-        })
+        Ok(Self { key, locator: locator.into() })
     }
 
     /// The public key as an uncompressed point (SEC 1, 2.3.3), 65 octets.
     #[must_use]
     pub fn public_octets(&self) -> Vec<u8> {
-        self.key
-            .verifying_key()
-            .to_sec1_point(false)
-            .as_bytes()
-            .to_vec()
+        self.key.verifying_key().to_sec1_point(false).as_bytes().to_vec()
     }
 }
 

@@ -17,10 +17,7 @@ impl Ed25519Signer {
     pub fn new(seed: &[u8], locator: KeyLocator<'_>) -> Result<Self, KeyError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed)
             .map_err(|_| KeyError::Malformed("an Ed25519 private key of 32 octets"))?;
-        Ok(Self {
-            pair,
-            locator: locator.into(),
-        })
+        Ok(Self { pair, locator: locator.into() })
     }
 
     /// The public key, 32 octets.

@@ -15,10 +15,7 @@ impl HmacSigner {
     /// Signs with `secret`, which verifiers find by `locator`.
     #[must_use]
     pub fn new(secret: &[u8], locator: KeyLocator<'_>) -> Self {
-        Self {
-            key: hmac::Key::new(hmac::HMAC_SHA256, secret),
-            locator: locator.into(),
-        }
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret), locator: locator.into() }
     }
 }
 

@@ -81,14 +81,8 @@ impl Locator {
 impl From<KeyLocator<'_>> for Locator {
     fn from(locator: KeyLocator<'_>) -> Self {
         match locator {
-            KeyLocator::Name(value) => Self {
-                is_digest: false,
-                octets: value.to_vec(),
-            },
-            KeyLocator::Digest(value) => Self {
-                is_digest: true,
-                octets: value.to_vec(),
-            },
+            KeyLocator::Name(value) => Self { is_digest: false, octets: value.to_vec() },
+            KeyLocator::Digest(value) => Self { is_digest: true, octets: value.to_vec() },
         }
     }
 }
@@ -123,14 +117,7 @@ impl<'a> SignatureInfo<'a> {
     /// A SignatureInfo with these two elements only.
     #[must_use]
     pub fn new(typ: SignatureType, key_locator: Option<KeyLocator<'a>>) -> Self {
-        Self {
-            typ,
-            key_locator,
-            nonce: None,
-            time: None,
-            seq_num: None,
-            validity: None,
-        }
+        Self { typ, key_locator, nonce: None, time: None, seq_num: None, validity: None }
     }
 
     /// Decodes the TLV-VALUE of a SignatureInfo (22) or InterestSignatureInfo (44).
@@ -140,9 +127,7 @@ impl<'a> SignatureInfo<'a> {
 
     /// Decodes what is left in `reader`: the elements inside a SignatureInfo or InterestSignatureInfo.
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let number = reader
-            .expect(typ::SIGNATURE_TYPE, "a SignatureType")?
-            .number()?;
+        let number = reader.expect(typ::SIGNATURE_TYPE, "a SignatureType")?.number()?;
         let mut info = Self::new(number.into(), None);
         // The numbers of the known elements grow in the order in which they must stand.
         let mut last = typ::SIGNATURE_TYPE;
@@ -180,14 +165,10 @@ impl<'a> SignatureInfo<'a> {
         let number = |typ, number: Option<u64>| number.map_or(0, |it| tlv::nni_tlv_len(typ, it));
         tlv::nni_tlv_len(typ::SIGNATURE_TYPE, self.typ.number())
             + locator
-            + self
-                .nonce
-                .map_or(0, |it| tlv::tlv_len(typ::SIGNATURE_NONCE, it.len()))
+            + self.nonce.map_or(0, |it| tlv::tlv_len(typ::SIGNATURE_NONCE, it.len()))
             + number(typ::SIGNATURE_TIME, self.time)
             + number(typ::SIGNATURE_SEQ_NUM, self.seq_num)
-            + self
-                .validity
-                .map_or(0, |it| tlv::tlv_len(typ::VALIDITY_PERIOD, it.value_len()))
+            + self.validity.map_or(0, |it| tlv::tlv_len(typ::VALIDITY_PERIOD, it.value_len()))
     }
 
     /// Octets of the whole element of type `element` (22 in Data, 44 in Interests).
@@ -248,10 +229,7 @@ fn validity<'a>(period: &Tlv<'a>) -> Result<Validity<'a>, DecodeError> {
     };
     let not_before = bound(typ::NOT_BEFORE, "a NotBefore of 15 octets")?;
     let not_after = bound(typ::NOT_AFTER, "a NotAfter of 15 octets")?;
-    Ok(Validity {
-        not_before,
-        not_after,
-    })
+    Ok(Validity { not_before, not_after })
 }
 
 fn nested_len(outer: u64, inner: u64, value: &[u8]) -> usize {
@@ -301,14 +279,8 @@ mod tests {
     fn an_unknown_critical_element_is_an_error() {
         assert!(SignatureInfo::decode(&[27, 1, 0, 33, 0]).is_err());
         assert!(SignatureInfo::decode(&[27, 1, 0, 126, 0]).is_ok());
-        assert!(
-            SignatureInfo::decode(&[27, 1, 0, 28, 0, 28, 0]).is_err(),
-            "critical and repeated"
-        );
-        assert!(
-            SignatureInfo::decode(&[28, 0, 27, 1, 0]).is_err(),
-            "misplaced"
-        );
+        assert!(SignatureInfo::decode(&[27, 1, 0, 28, 0, 28, 0]).is_err(), "critical and repeated");
+        assert!(SignatureInfo::decode(&[28, 0, 27, 1, 0]).is_err(), "misplaced");
         assert!(SignatureInfo::decode(&[]).is_err());
     }
 }

@@ -62,9 +62,7 @@ impl PublicKey {
     /// Neither the certificate's signature nor its period of validity is checked: who names a certificate trusts it.
     pub fn from_certificate(certificate: &Data) -> Result<Self, KeyError> {
         if certificate.content_type() != ContentType::Key {
-            return Err(KeyError::Malformed(
-                "an NDN certificate: its content type is not KEY",
-            ));
+            return Err(KeyError::Malformed("an NDN certificate: its content type is not KEY"));
         }
         Self::from_spki(certificate.content())
     }
@@ -82,19 +80,13 @@ impl PublicKey {
         if octets.len() != 32 {
             return Err(KeyError::Malformed("an Ed25519 public key of 32 octets"));
         }
-        Ok(asymmetric(
-            SignatureType::Ed25519,
-            &ring_signature::ED25519,
-            octets,
-        ))
+        Ok(asymmetric(SignatureType::Ed25519, &ring_signature::ED25519, octets))
     }
 
     /// A secret shared with the signer.
     #[must_use]
     pub fn from_hmac_secret(secret: &[u8]) -> Self {
-        Self {
-            kind: Kind::Hmac(hmac::Key::new(hmac::HMAC_SHA256, secret)),
-        }
+        Self { kind: Kind::Hmac(hmac::Key::new(hmac::HMAC_SHA256, secret)) }
     }
 
     /// Kind of the signatures that this key can check.
@@ -110,11 +102,11 @@ impl PublicKey {
     #[must_use]
     pub fn verify(&self, signed_portion: &[u8], signature: &[u8]) -> bool {
         match &self.kind {
-            Kind::Asymmetric {
-                algorithm, octets, ..
-            } => ring_signature::UnparsedPublicKey::new(*algorithm, octets)
-                .verify(signed_portion, signature)
-                .is_ok(),
+            Kind::Asymmetric { algorithm, octets, .. } => {
+                ring_signature::UnparsedPublicKey::new(*algorithm, octets)
+                    .verify(signed_portion, signature)
+                    .is_ok()
+            }
             Kind::Hmac(key) => hmac::verify(key, signed_portion, signature).is_ok(),
         }
     }
@@ -131,13 +123,7 @@ fn asymmetric(
     algorithm: &'static dyn ring_signature::VerificationAlgorithm,
     octets: &[u8],
 ) -> PublicKey {
-    PublicKey {
-        kind: Kind::Asymmetric {
-            typ,
-            algorithm,
-            octets: octets.into(),
-        },
-    }
+    PublicKey { kind: Kind::Asymmetric { typ, algorithm, octets: octets.into() } }
 }
 
 /// Reads an RSAPublicKey (RFC 8017, A.1.1).
@@ -153,9 +139,7 @@ fn rsa(octets: &[u8]) -> Result<PublicKey, KeyError> {
         })
         .map_err(malformed)?;
     if !(2048..=8192).contains(&bits) {
-        return Err(KeyError::Unsupported(format!(
-            "RSA of about {bits} bits, not 2048 to 8192"
-        )));
+        return Err(KeyError::Unsupported(format!("RSA of about {bits} bits, not 2048 to 8192")));
     }
     let algorithm = &ring_signature::RSA_PKCS1_2048_8192_SHA256;
     Ok(asymmetric(SignatureType::Sha256WithRsa, algorithm, octets))

@@ -7,11 +7,7 @@ const WRONG_DIGEST: Verdict = Verdict::Bad("was changed on its way: its digest d
 const NO_DIGEST: Verdict = Verdict::Bad("carries no digest");
 
 fn judge_digest(digest: &[u8; 32], value: &[u8]) -> Verdict {
-    if digest[..] == *value {
-        Verdict::Verified
-    } else {
-        WRONG_DIGEST
-    }
+    if digest[..] == *value { Verdict::Verified } else { WRONG_DIGEST }
 }
 
 /// Judges the packets that carry a digest by it, all at once, and each of the others with `otherwise`.

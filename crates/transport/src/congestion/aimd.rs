@@ -19,10 +19,7 @@ pub struct Aimd {
 
 impl Default for Aimd {
     fn default() -> Self {
-        Self {
-            step: 1.0,
-            beta: 0.5,
-        }
+        Self { step: 1.0, beta: 0.5 }
     }
 }
 
@@ -45,12 +42,7 @@ impl WindowRule for Aimd {
 pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecError> {
     let default = Aimd::default();
     let rule = Aimd {
-        step: spec.number(
-            "step",
-            default.step,
-            0.0..=1e6,
-            "a number from 0 to 1000000",
-        )?,
+        step: spec.number("step", default.step, 0.0..=1e6, "a number from 0 to 1000000")?,
         beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
     };
     let settings = WindowSettings::from_spec(&mut spec, WindowSettings::default())?;

@@ -39,12 +39,7 @@ pub struct CubicSettings {
 
 impl Default for CubicSettings {
     fn default() -> Self {
-        Self {
-            c: 0.4,
-            beta: 0.7,
-            fast_convergence: false,
-            reno_friendly: true,
-        }
+        Self { c: 0.4, beta: 0.7, fast_convergence: false, reno_friendly: true }
     }
 }
 
@@ -63,24 +58,14 @@ struct Epoch {
 impl Cubic {
     /// A rule that has seen nothing.
     pub fn new(settings: CubicSettings) -> Self {
-        Self {
-            settings,
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            epoch: None,
-        }
+        Self { settings, w_max: 0.0, cwnd_prior: 0.0, epoch: None }
     }
 
     /// RFC 9438, 4.2, equation 2; without a loss before (4.10) the cubic begins at its flat part.
     fn begin(&self, now: Instant, window: f64) -> Epoch {
         let origin = self.w_max.max(window);
         let k = libm::cbrt((origin - window) / self.settings.c);
-        Epoch {
-            start: now,
-            k,
-            origin,
-            w_est: window,
-        }
+        Epoch { start: now, k, origin, w_est: window }
     }
 
     /// `W_cubic` of RFC 9438, 4.2, equation 1, `after` the beginning of the epoch.
@@ -92,11 +77,7 @@ impl Cubic {
     /// RFC 9438, 4.3: Reno's step that is as fast as a Reno which halves.
     fn reno_step(&self, epoch: &Epoch) -> f64 {
         let beta = self.settings.beta;
-        if epoch.w_est >= self.cwnd_prior {
-            1.0
-        } else {
-            3.0 * (1.0 - beta) / (1.0 + beta)
-        }
+        if epoch.w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
     }
 }
 
@@ -126,20 +107,13 @@ impl WindowRule for Cubic {
             return (epoch.w_est - window).max(0.0);
         }
         let rtt = delivered.srtt.or(delivered.rtt).unwrap_or_default();
-        let target = self
-            .cubic(&epoch, t.saturating_add(rtt))
-            .max(window)
-            .min(1.5 * window);
+        let target = self.cubic(&epoch, t.saturating_add(rtt)).max(window).min(1.5 * window);
         (target - window) / window
     }
 
     fn decrease(&mut self, _: Instant, window: f64) -> f64 {
         let converge = self.settings.fast_convergence && window < self.w_max;
-        self.w_max = if converge {
-            window * (1.0 + self.settings.beta) / 2.0
-        } else {
-            window
-        };
+        self.w_max = if converge { window * (1.0 + self.settings.beta) / 2.0 } else { window };
         self.cwnd_prior = window;
         self.epoch = None;
         window * self.settings.beta
@@ -155,21 +129,12 @@ impl WindowRule for Cubic {
 pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError> {
     let default = CubicSettings::default();
     let rule = CubicSettings {
-        c: spec.number(
-            "c",
-            default.c,
-            1e-6..=1e6,
-            "a number from 0.000001 to 1000000",
-        )?,
+        c: spec.number("c", default.c, 1e-6..=1e6, "a number from 0.000001 to 1000000")?,
         beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
         fast_convergence: spec.boolean("fast-convergence", default.fast_convergence)?,
         reno_friendly: spec.boolean("reno-friendly", default.reno_friendly)?,
     };
-    let settings = WindowSettings {
-        restart: true,
-        hystart: true,
-        ..WindowSettings::default()
-    };
+    let settings = WindowSettings { restart: true, hystart: true, ..WindowSettings::default() };
     let settings = WindowSettings::from_spec(&mut spec, settings)?;
     spec.finish()?;
     Ok(Windowed::new(Cubic::new(rule), settings))
@@ -236,10 +201,7 @@ mod tests {
 
     #[test]
     fn fast_convergence_aims_lower_only_below_the_last_maximum() {
-        let settings = CubicSettings {
-            fast_convergence: true,
-            ..CubicSettings::default()
-        };
+        let settings = CubicSettings { fast_convergence: true, ..CubicSettings::default() };
         let mut cubic = Cubic::new(settings);
         cubic.decrease(Instant::ZERO, 100.0);
         assert_eq!(cubic.w_max, 100.0);
@@ -267,9 +229,6 @@ mod tests {
         let window = cubic.decrease(Instant::ZERO, 1000.0);
         let now = delivered(Duration::ZERO);
         cubic.increase(Instant::ZERO, window, &now);
-        assert_eq!(
-            cubic.increase(Instant::from_millis(1_000_000), window, &now),
-            0.5
-        );
+        assert_eq!(cubic.increase(Instant::from_millis(1_000_000), window, &now), 0.5);
     }
 }

@@ -20,20 +20,11 @@ pub struct Fixed {
 impl Fixed {
     /// Always `size` segments, but at least 1.
     pub fn new(size: f64) -> Self {
-        Self {
-            size: sane_limit(size),
-            limit: WIDEST,
-            recovery: RecoveryPoint::default(),
-        }
+        Self { size: sane_limit(size), limit: WIDEST, recovery: RecoveryPoint::default() }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let size = spec.number(
-            "window",
-            32.0,
-            1.0..=WIDEST,
-            "a number from 1 to 1000000000",
-        )?;
+        let size = spec.number("window", 32.0, 1.0..=WIDEST, "a number from 1 to 1000000000")?;
         spec.finish()?;
         Ok(Self::new(size))
     }
@@ -65,8 +56,6 @@ impl CongestionControl for Fixed {
 
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "fixed")
-            .value("window", self.size)
-            .finish()
+        SpecWriter::new(f, "fixed").value("window", self.size).finish()
     }
 }

@@ -208,10 +208,7 @@ impl<R: WindowRule> Windowed<R> {
         if in_flight + 1.0 >= allowed {
             self.used_until = Some(delivered.highest_order);
         }
-        in_flight <= allowed
-            && self
-                .used_until
-                .is_some_and(|until| delivered.order <= until)
+        in_flight <= allowed && self.used_until.is_some_and(|until| delivered.order <= until)
     }
 
     fn grow(&mut self, now: Instant, delivered: &Delivered) {
@@ -231,16 +228,8 @@ impl<R: WindowRule> Windowed<R> {
 
     fn shrink(&mut self, now: Instant, loss: &Loss) {
         let before = self.state;
-        let ssthresh = self
-            .state
-            .rule
-            .decrease(now, self.window)
-            .max(LOWEST_SSTHRESH);
-        let cwnd = if self.settings.reset_to_init {
-            self.settings.init_cwnd
-        } else {
-            ssthresh
-        };
+        let ssthresh = self.state.rule.decrease(now, self.window).max(LOWEST_SSTHRESH);
+        let cwnd = if self.settings.reset_to_init { self.settings.init_cwnd } else { ssthresh };
         self.state.ssthresh = ssthresh;
         self.state.cwnd = cwnd.min(self.window);
         self.state.recovery = RecoveryPoint::after(loss);
@@ -269,10 +258,7 @@ impl<R: WindowRule> Windowed<R> {
     }
 
     fn undo(&mut self, before: State<R>) {
-        self.state = State {
-            cwnd: before.cwnd.max(self.state.cwnd),
-            ..before
-        };
+        self.state = State { cwnd: before.cwnd.max(self.state.cwnd), ..before };
         self.episode = None;
         self.paused = true;
         self.settle();
@@ -355,24 +341,13 @@ mod tests {
     }
 
     fn window(init_cwnd: f64, init_ssthresh: f64) -> Windowed<Aimd> {
-        window_with(WindowSettings {
-            init_cwnd,
-            init_ssthresh,
-            ..WindowSettings::default()
-        })
+        window_with(WindowSettings { init_cwnd, init_ssthresh, ..WindowSettings::default() })
     }
 
     fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_flight: u32) {
         let (rtt, srtt, min_rtt) = (None, None, None);
-        let delivered = Delivered {
-            segment: order,
-            order,
-            highest_order,
-            rtt,
-            srtt,
-            min_rtt,
-            in_flight,
-        };
+        let delivered =
+            Delivered { segment: order, order, highest_order, rtt, srtt, min_rtt, in_flight };
         window.on_delivered(Instant::ZERO, &delivered);
     }
 
@@ -409,14 +384,7 @@ mod tests {
     }
 
     fn lose(window: &mut Windowed<Aimd>, kind: LossKind, order: u64, highest_order: u64) -> bool {
-        let loss = Loss {
-            kind,
-            order,
-            highest_order,
-            in_flight: 1,
-            srtt: None,
-            min_rtt: None,
-        };
+        let loss = Loss { kind, order, highest_order, in_flight: 1, srtt: None, min_rtt: None };
         window.on_loss(Instant::ZERO, &loss)
     }
 
@@ -450,14 +418,8 @@ mod tests {
 
     #[test]
     fn without_conservation_every_loss_reduces_but_never_below_two() {
-        let settings = WindowSettings {
-            conservative: false,
-            ..WindowSettings::default()
-        };
-        let mut window = window_with(WindowSettings {
-            init_cwnd: 16.0,
-            ..settings
-        });
+        let settings = WindowSettings { conservative: false, ..WindowSettings::default() };
+        let mut window = window_with(WindowSettings { init_cwnd: 16.0, ..settings });
         assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
         assert_eq!(window.window(), 2.0);
         assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
@@ -484,10 +446,7 @@ mod tests {
         assert!(one.on_loss(Instant::ZERO, &loss(50, 99)));
         assert_eq!(one.window(), 50.0, "a single loss leaves the flight alone");
 
-        let restart = WindowSettings {
-            init_cwnd: 2.0,
-            ..settings
-        };
+        let restart = WindowSettings { init_cwnd: 2.0, ..settings };
         let mut all = window_with(settings);
         all.settings = restart;
         assert!(all.on_loss(Instant::ZERO, &loss(40, 30)));
@@ -499,10 +458,7 @@ mod tests {
     #[test]
     fn reset_to_init_begins_again_in_slow_start() {
         let reset_to_init = true;
-        let mut window = window_with(WindowSettings {
-            reset_to_init,
-            ..WindowSettings::default()
-        });
+        let mut window = window_with(WindowSettings { reset_to_init, ..WindowSettings::default() });
         (0..14).for_each(|i| deliver(&mut window, i, 100, i as u32 + 2));
         assert!(lose(&mut window, Timeout, 14, 20));
         assert_eq!((window.window(), window.ssthresh()), (2.0, 8.0));
@@ -577,10 +533,7 @@ mod tests {
     fn five_rounds_of_longer_round_trips_end_slow_start_without_a_loss() {
         let mut window = slowing_window();
         (0..4).for_each(|round| deliver_late(&mut window, 110 + 100 * round, 100, 5));
-        assert_eq!(
-            (window.window(), window.ssthresh()),
-            (180.25, f64::INFINITY)
-        );
+        assert_eq!((window.window(), window.ssthresh()), (180.25, f64::INFINITY));
         deliver_late(&mut window, 510, 1, 1);
         assert_eq!(window.ssthresh(), 180.25);
         assert_eq!(window.window(), 180.25 + 1.0 / 180.25);

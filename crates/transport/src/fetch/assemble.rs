@@ -106,9 +106,7 @@ mod tests {
     }
 
     fn drain(assembler: &mut Assembler) -> Vec<u64> {
-        std::iter::from_fn(|| assembler.pop())
-            .map(|(segment, _)| segment)
-            .collect()
+        std::iter::from_fn(|| assembler.pop()).map(|(segment, _)| segment).collect()
     }
 
     #[test]

@@ -58,11 +58,7 @@ enum LaneState {
 }
 
 impl Lane {
-    const IDLE: Self = Self {
-        attempts: 0,
-        due: None,
-        state: LaneState::Idle,
-    };
+    const IDLE: Self = Self { attempts: 0, due: None, state: LaneState::Idle };
 
     fn begin(&mut self, now: Instant) {
         if self.state == LaneState::Idle {
@@ -126,10 +122,7 @@ impl Discovery {
 
     /// When the next Interest is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        [self.metadata.due, self.probe.due]
-            .into_iter()
-            .flatten()
-            .min()
+        [self.metadata.due, self.probe.due].into_iter().flatten().min()
     }
 
     /// The next Interest that is due, without nonce and lifetime. `rto` is the wait for the first
@@ -139,16 +132,8 @@ impl Discovery {
             self.probe.begin(now);
         }
         for is_probe in [false, true] {
-            let name = if is_probe {
-                &self.name
-            } else {
-                &self.metadata_name
-            };
-            let lane = if is_probe {
-                &mut self.probe
-            } else {
-                &mut self.metadata
-            };
+            let name = if is_probe { &self.name } else { &self.metadata_name };
+            let lane = if is_probe { &mut self.probe } else { &mut self.metadata };
             if lane.due.is_none_or(|due| due > now) {
                 continue;
             }
@@ -199,11 +184,7 @@ impl Discovery {
         };
         let wait = match reason {
             NackReason::Duplicate => Duration::ZERO,
-            _ => backed_off(
-                REFUSED_WAIT,
-                lane.attempts.saturating_sub(1),
-                REFUSED_WAIT_MAX,
-            ),
+            _ => backed_off(REFUSED_WAIT, lane.attempts.saturating_sub(1), REFUSED_WAIT_MAX),
         };
         lane.ask_again_at(now + wait);
         if lane.due.is_some() {
@@ -215,10 +196,9 @@ impl Discovery {
     /// Data arrived whose signature or digest is wrong: the lanes it answers ask again. Metadata
     /// answers the probe as well, whose name is a prefix of it: a forwarder's cache does just that.
     pub(crate) fn on_untrusted(&mut self, now: Instant, name: &Name, why: &'static str) {
-        for (lane, asked) in [
-            (&mut self.metadata, &self.metadata_name),
-            (&mut self.probe, &self.name),
-        ] {
+        for (lane, asked) in
+            [(&mut self.metadata, &self.metadata_name), (&mut self.probe, &self.name)]
+        {
             if lane.due.is_none() || lane.attempts == 0 || !asked.is_prefix_of(name) {
                 continue;
             }
@@ -268,10 +248,8 @@ impl Discovery {
             return Answer::Unusable;
         }
         let number = name.last();
-        let convention = number
-            .as_ref()
-            .and_then(Convention::of_segment)
-            .unwrap_or(self.convention);
+        let convention =
+            number.as_ref().and_then(Convention::of_segment).unwrap_or(self.convention);
         let segment = number.and_then(|number| convention.parse_segment(&number));
         let object = match segment {
             Some(_) if name.len() > self.name.len() => name.prefix(name.len() - 1),
@@ -282,34 +260,21 @@ impl Discovery {
                 return Answer::Unusable;
             }
         };
-        let last = data
-            .final_block()
-            .and_then(|block| convention.parse_segment(&block));
+        let last = data.final_block().and_then(|block| convention.parse_segment(&block));
         let single = segment.is_none().then(|| data.clone());
-        Answer::Found(Box::new(Found {
-            object,
-            convention,
-            last,
-            metadata: None,
-            single,
-        }))
+        Answer::Found(Box::new(Found { object, convention, last, metadata: None, single }))
     }
 }
 
 /// `wait` doubled `times` times, at most `limit`.
 pub(crate) fn backed_off(wait: Duration, times: u32, limit: Duration) -> Duration {
-    wait.saturating_mul(1u32.checked_shl(times).unwrap_or(u32::MAX))
-        .min(limit)
+    wait.saturating_mul(1u32.checked_shl(times).unwrap_or(u32::MAX)).min(limit)
 }
 
 fn exhausted(lane: &Lane, name: &Name) -> FetchError {
     let (name, attempts) = (name.clone(), lane.attempts);
     match lane.state {
-        LaneState::Refused(reason) => FetchError::Refused {
-            name,
-            reason,
-            attempts,
-        },
+        LaneState::Refused(reason) => FetchError::Refused { name, reason, attempts },
         LaneState::Untrusted(why) => FetchError::Untrusted { name, why },
         _ => FetchError::NoAnswer { name, attempts },
     }

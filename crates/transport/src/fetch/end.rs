@@ -12,10 +12,7 @@ impl End {
     /// An end that is known from neither metadata nor Data; `requested` is the last segment of the
     /// range asked for, if any.
     pub(crate) fn new(requested: Option<u64>) -> Self {
-        Self {
-            announced: None,
-            requested,
-        }
+        Self { announced: None, requested }
     }
 
     /// The producer said that `last` is the last segment. Returns true if that is news.

@@ -84,10 +84,7 @@ impl Scoreboard {
             queue: BTreeSet::new(),
             in_flight: 0,
             orders: 0,
-            held: held
-                .into_iter()
-                .filter(|r| r.end > first && r.start < r.end)
-                .collect(),
+            held: held.into_iter().filter(|r| r.end > first && r.start < r.end).collect(),
         };
         board.skip_held();
         board
@@ -120,13 +117,11 @@ impl Scoreboard {
 
     /// The segment, if it was asked for.
     pub(crate) fn get(&self, segment: u64) -> Option<&Slot> {
-        self.slots
-            .get(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+        self.slots.get(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
 
     fn get_mut(&mut self, segment: u64) -> Option<&mut Slot> {
-        self.slots
-            .get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+        self.slots.get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
 
     /// The lowest segment that waits to be asked for again.
@@ -178,11 +173,7 @@ impl Scoreboard {
             State::InFlight => self.in_flight -= 1,
             State::Queued => drop(self.queue.remove(&segment)),
         }
-        while self
-            .slots
-            .front()
-            .is_some_and(|slot| slot.state == State::Received)
-        {
+        while self.slots.front().is_some_and(|slot| slot.state == State::Received) {
             self.slots.pop_front();
             self.base += 1;
         }
@@ -193,10 +184,7 @@ impl Scoreboard {
     /// Judges the transmission in flight of `segment` lost: it is to be asked for again.
     /// Returns false if none was in flight.
     pub(crate) fn lose(&mut self, segment: u64) -> bool {
-        let Some(slot) = self
-            .get_mut(segment)
-            .filter(|slot| slot.state == State::InFlight)
-        else {
+        let Some(slot) = self.get_mut(segment).filter(|slot| slot.state == State::InFlight) else {
             return false;
         };
         slot.state = State::Queued;
@@ -221,11 +209,7 @@ impl Scoreboard {
     pub(crate) fn truncate(&mut self, end: u64, mut each: impl FnMut(u64)) {
         while self.next() > end.max(self.base) {
             let segment = self.next() - 1;
-            if self
-                .slots
-                .pop_back()
-                .is_some_and(|slot| slot.state == State::InFlight)
-            {
+            if self.slots.pop_back().is_some_and(|slot| slot.state == State::InFlight) {
                 self.in_flight -= 1;
                 each(segment);
             }
@@ -236,9 +220,7 @@ impl Scoreboard {
     /// The highest segment received lies at or beyond `end`.
     pub(crate) fn has_received_from(&self, end: u64) -> bool {
         self.base > end
-            || (self.base..)
-                .zip(&self.slots)
-                .any(|(n, s)| n >= end && s.state == State::Received)
+            || (self.base..).zip(&self.slots).any(|(n, s)| n >= end && s.state == State::Received)
     }
 
     /// With nothing outstanding, moves over segments that are there already.
@@ -294,10 +276,7 @@ mod tests {
         assert!(board.receive(0).is_some());
         assert_eq!((board.base(), board.next(), board.in_flight()), (2, 4, 2));
         assert!(board.receive(0).is_none(), "a second copy is not awaited");
-        assert!(
-            board.receive(9).is_none(),
-            "what was never asked for is not awaited"
-        );
+        assert!(board.receive(9).is_none(), "what was never asked for is not awaited");
     }
 
     #[test]
@@ -310,10 +289,7 @@ mod tests {
         assert_eq!(board.send(0, Instant::from_millis(5)), 2);
         assert_eq!((board.in_flight(), board.first_queued()), (1, None));
         let slot = board.receive(0).expect("awaited");
-        assert_eq!(
-            (slot.first_sent, slot.sent, slot.order),
-            (T, Instant::from_millis(5), 2)
-        );
+        assert_eq!((slot.first_sent, slot.sent, slot.order), (T, Instant::from_millis(5), 2));
     }
 
     #[test]

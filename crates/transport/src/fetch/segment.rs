@@ -95,9 +95,7 @@ impl Transfer {
     fn limit_window(&self, config: &mut FetchConfig) {
         if let (Some(budget), Some(bytes)) = (self.receive_budget, self.segment_bytes) {
             // Half of it: the kernel counts its own book-keeping against the budget.
-            config
-                .congestion
-                .set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
+            config.congestion.set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
         }
     }
 
@@ -122,10 +120,7 @@ impl Transfer {
         let next = self.board.next();
         let bytes = self.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
         (self.end.may_include(next)
-            && self
-                .failed
-                .as_ref()
-                .is_none_or(|(failed, _)| next < *failed)
+            && self.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
             && !self.board.is_full()
             && self.assembler.has_room(self.board.in_flight(), bytes))
         .then_some(next)
@@ -140,21 +135,13 @@ impl Transfer {
         let segment = self.next_segment(config)?;
         let transmissions = self.board.send(segment, now);
         let rto = config.rto.rto();
-        self.timers
-            .arm(timer(segment), self.check_instant(config, now + rto));
+        self.timers.arm(timer(segment), self.check_instant(config, now + rto));
         if transmissions == 1 {
             self.sampler.on_sent(segment);
         } else {
             self.sampler.on_abandoned(segment);
         }
-        emit(
-            reports,
-            Event::Sent {
-                segment,
-                transmissions,
-                rto,
-            },
-        );
+        emit(reports, Event::Sent { segment, transmissions, rto });
         let mut interest = Interest::new(self.object.append(config.convention.segment(segment)));
         interest.must_be_fresh = config.must_be_fresh;
         Some(interest)
@@ -191,18 +178,13 @@ impl Transfer {
                 emit(reports, Event::TimedOut { segment });
                 lost.push(known.order);
             }
-            if config
-                .retries
-                .is_some_and(|retries| known.transmissions > retries)
-            {
+            if config.retries.is_some_and(|retries| known.transmissions > retries) {
                 let name = self.object.append(config.convention.segment(segment));
                 let attempts = known.transmissions;
                 let why = match setback {
-                    Some(Setback::Refused(reason)) => FetchError::Refused {
-                        name,
-                        reason,
-                        attempts,
-                    },
+                    Some(Setback::Refused(reason)) => {
+                        FetchError::Refused { name, reason, attempts }
+                    }
                     Some(Setback::Untrusted(why)) => FetchError::Untrusted { name, why },
                     None => FetchError::NoAnswer { name, attempts },
                 };
@@ -252,13 +234,7 @@ impl Transfer {
         let window = config.congestion.window();
         if window != self.last_window {
             self.last_window = window;
-            emit(
-                reports,
-                Event::Window {
-                    window,
-                    ssthresh: config.congestion.ssthresh(),
-                },
-            );
+            emit(reports, Event::Window { window, ssthresh: config.congestion.ssthresh() });
         }
     }
 
@@ -266,11 +242,7 @@ impl Transfer {
     fn fail(&mut self, segment: u64, why: FetchError) {
         self.board.receive(segment);
         self.timers.cancel(timer(segment));
-        if self
-            .failed
-            .as_ref()
-            .is_none_or(|(failed, _)| segment < *failed)
-        {
+        if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
             self.failed = Some((segment, why));
         }
     }
@@ -289,13 +261,7 @@ impl Transfer {
         let Some(slot) = self.board.get(segment).copied() else {
             return;
         };
-        emit(
-            reports,
-            Event::Nacked {
-                segment: Some(segment),
-                reason,
-            },
-        );
+        emit(reports, Event::Nacked { segment: Some(segment), reason });
         match reason {
             NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
             NackReason::Congestion => {
@@ -308,11 +274,7 @@ impl Transfer {
 
     /// The segment is to be asked for again after a wait that doubles.
     fn set_back(&mut self, segment: u64, now: Instant, transmissions: u32, why: Setback) {
-        let wait = backed_off(
-            REFUSED_WAIT,
-            transmissions.saturating_sub(1),
-            REFUSED_WAIT_MAX,
-        );
+        let wait = backed_off(REFUSED_WAIT, transmissions.saturating_sub(1), REFUSED_WAIT_MAX);
         self.ask_again_at(segment, now + wait, why);
     }
 
@@ -326,12 +288,7 @@ impl Transfer {
     /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
     /// is to blame, so the window stays.
     pub(super) fn on_disconnected(&mut self) {
-        let Self {
-            board,
-            timers,
-            sampler,
-            ..
-        } = self;
+        let Self { board, timers, sampler, .. } = self;
         board.lose_all(|segment| {
             timers.cancel(timer(segment));
             sampler.on_abandoned(segment);
@@ -345,9 +302,7 @@ impl Transfer {
         if name.len() != self.object.len() + 1 {
             return None;
         }
-        config
-            .convention
-            .parse_segment(&name.strip_prefix(&self.object)?.next()?)
+        config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
     /// The segment that `data` brings, if it is awaited.
@@ -424,13 +379,7 @@ impl Transfer {
         why: &'static str,
         reports: &mut Reports,
     ) {
-        emit(
-            reports,
-            Event::Rejected {
-                segment: Some(segment),
-                why,
-            },
-        );
+        emit(reports, Event::Rejected { segment: Some(segment), why });
         if let Some(slot) = self.board.get(segment).copied() {
             self.set_back(segment, now, slot.transmissions, Setback::Untrusted(why));
         }
@@ -484,9 +433,7 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         let Some(lost) = slot.lost_order else { return };
-        let too_soon = self
-            .min_rtt
-            .is_some_and(|min| now.since(slot.sent) < min / 2);
+        let too_soon = self.min_rtt.is_some_and(|min| now.since(slot.sent) < min / 2);
         if slot.is_queued() || too_soon {
             config.congestion.on_spurious(now, lost);
             emit(reports, Event::Spurious { segment });
@@ -515,16 +462,7 @@ impl Transfer {
         config.rto.on_sample(now, &sample);
         let srtt = config.rto.srtt().unwrap_or_default();
         let rttvar = config.rto.rttvar().unwrap_or_default();
-        emit(
-            reports,
-            Event::Sampled {
-                segment,
-                rtt,
-                srtt,
-                rttvar,
-                rto: config.rto.rto(),
-            },
-        );
+        emit(reports, Event::Sampled { segment, rtt, srtt, rttvar, rto: config.rto.rto() });
     }
 
     /// Grows the window, or shrinks it where the Data was marked.
@@ -579,29 +517,17 @@ impl Transfer {
         let Some(end) = self.end.last().and_then(|last| last.checked_add(1)) else {
             return;
         };
-        let Self {
-            board,
-            timers,
-            sampler,
-            ..
-        } = self;
+        let Self { board, timers, sampler, .. } = self;
         board.truncate(end, |segment| {
             timers.cancel(timer(segment));
             sampler.on_abandoned(segment);
         });
         self.setbacks.retain(|segment, _| *segment < end);
-        if self
-            .failed
-            .as_ref()
-            .is_some_and(|(failed, _)| *failed >= end)
-        {
+        if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
             self.failed = None;
         }
         let moved_back = self.board.has_received_from(end)
-            || self
-                .assembler
-                .handed_out()
-                .is_some_and(|handed| handed > end);
+            || self.assembler.handed_out().is_some_and(|handed| handed > end);
         if config.first > last {
             let first = config.first;
             self.failed = Some((0, FetchError::RangeBeyondEnd { first, last }));

@@ -106,12 +106,7 @@ impl Summary {
                 self.interests += 1;
                 self.retransmissions += u64::from(transmissions > 1);
             }
-            Event::Received {
-                content_bytes,
-                rtt,
-                transmissions,
-                ..
-            } => {
+            Event::Received { content_bytes, rtt, transmissions, .. } => {
                 self.ended = Some(now);
                 self.segments += 1;
                 self.content_bytes += u64::from(content_bytes);
@@ -127,15 +122,9 @@ impl Summary {
                 self.window = Some(window);
                 self.window_max = self.window_max.max(window);
             }
-            Event::Reduced {
-                cause: Signal::Timeout,
-            } => self.reductions.timeout += 1,
-            Event::Reduced {
-                cause: Signal::Nack,
-            } => self.reductions.nack += 1,
-            Event::Reduced {
-                cause: Signal::Mark,
-            } => self.reductions.mark += 1,
+            Event::Reduced { cause: Signal::Timeout } => self.reductions.timeout += 1,
+            Event::Reduced { cause: Signal::Nack } => self.reductions.nack += 1,
+            Event::Reduced { cause: Signal::Mark } => self.reductions.mark += 1,
             Event::TimedOut { .. } => self.timeouts += 1,
             Event::Spurious { .. } => self.spurious += 1,
             Event::Marked { .. } => self.marks += 1,
@@ -171,11 +160,7 @@ mod tests {
     fn it_counts_what_happened() {
         let mut summary = Summary::default();
         let ms = Duration::from_millis;
-        let sent = |transmissions| Event::Sent {
-            segment: 0,
-            transmissions,
-            rto: ms(1),
-        };
+        let sent = |transmissions| Event::Sent { segment: 0, transmissions, rto: ms(1) };
         let received = Event::Received {
             segment: 0,
             content_bytes: 1_000,
@@ -186,10 +171,7 @@ mod tests {
         summary.on_event(Instant::from_millis(100), &sent(1));
         summary.on_event(Instant::from_millis(104), &sent(2));
         summary.on_event(Instant::from_millis(108), &received);
-        assert_eq!(
-            (summary.interests, summary.retransmissions, summary.segments),
-            (2, 1, 1)
-        );
+        assert_eq!((summary.interests, summary.retransmissions, summary.segments), (2, 1, 1));
         assert_eq!(summary.elapsed(), ms(8));
         assert_eq!(summary.goodput(), Some(1_000_000.0));
         assert_eq!(summary.rtt.mean(), Some(ms(8)));

@@ -46,11 +46,7 @@ struct Cut {
 impl Fragmenter {
     /// Frames of at most `mtu` octets, fragments numbered from `first_sequence`.
     pub fn new(mtu: usize, first_sequence: u64) -> Self {
-        Self {
-            mtu,
-            next_sequence: first_sequence,
-            buffer: BytesMut::new(),
-        }
+        Self { mtu, next_sequence: first_sequence, buffer: BytesMut::new() }
     }
 
     /// Longest frame, octets.
@@ -78,10 +74,7 @@ impl Fragmenter {
             out(packet);
             return Ok(());
         }
-        let whole = LpPacket {
-            header,
-            fragment: Some(packet),
-        };
+        let whole = LpPacket { header, fragment: Some(packet) };
         if whole.encoded_len() <= self.mtu {
             out(self.encode(&whole));
             return Ok(());
@@ -90,25 +83,16 @@ impl Fragmenter {
     }
 
     fn cut(&mut self, whole: LpPacket, mut out: impl FnMut(Bytes)) -> Result<(), MtuTooSmall> {
-        let LpPacket {
-            mut header,
-            fragment,
-        } = whole;
+        let LpPacket { mut header, fragment } = whole;
         let mut rest = fragment.unwrap_or_default();
-        let error = MtuTooSmall {
-            mtu: self.mtu,
-            packet_bytes: rest.len(),
-        };
+        let error = MtuTooSmall { mtu: self.mtu, packet_bytes: rest.len() };
         let cut = self.plan(&mut header, rest.len()).ok_or(error)?;
         let mut room = cut.first;
         for index in 0..cut.count {
             self.number(&mut header, index, cut.count);
             self.next_sequence = self.next_sequence.wrapping_add(1);
             let fragment = Some(rest.split_to(room.min(rest.len())));
-            let frame = LpPacket {
-                header: std::mem::take(&mut header),
-                fragment,
-            };
+            let frame = LpPacket { header: std::mem::take(&mut header), fragment };
             out(self.encode(&frame));
             room = cut.other;
         }
@@ -126,36 +110,24 @@ impl Fragmenter {
     ///
     /// The more fragments, the longer their numbers: first try with numbers of one octet, then two.
     fn plan(&self, header: &mut LpHeader, length: usize) -> Option<Cut> {
-        [u64::from(u8::MAX), MAX_FRAGMENTS]
-            .into_iter()
-            .find_map(|most| {
-                self.number(header, most, most);
-                let first = self.room(header.encoded_len())?;
-                let mut other = LpHeader::default();
-                self.number(&mut other, most, most);
-                let other = self.room(other.encoded_len())?;
-                let count = 1 + length.saturating_sub(first).div_ceil(other) as u64;
-                (2..=most).contains(&count).then_some(Cut {
-                    count,
-                    first,
-                    other,
-                })
-            })
+        [u64::from(u8::MAX), MAX_FRAGMENTS].into_iter().find_map(|most| {
+            self.number(header, most, most);
+            let first = self.room(header.encoded_len())?;
+            let mut other = LpHeader::default();
+            self.number(&mut other, most, most);
+            let other = self.room(other.encoded_len())?;
+            let count = 1 + length.saturating_sub(first).div_ceil(other) as u64;
+            (2..=most).contains(&count).then_some(Cut { count, first, other })
+        })
     }
 
     /// How many octets of a packet fit into a frame beside `fields` octets of fields; at least one.
     fn room(&self, fields: usize) -> Option<usize> {
-        let frame_len = |payload| {
-            tlv::tlv_len(
-                typ::LP_PACKET,
-                fields + tlv::tlv_len(typ::FRAGMENT, payload),
-            )
-        };
+        let frame_len =
+            |payload| tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, payload));
         // The least possible overhead, then what the lengths themselves take.
         let most = self.mtu.checked_sub(fields + 4)?;
-        (most.saturating_sub(16)..=most)
-            .rev()
-            .find(|it| *it > 0 && frame_len(*it) <= self.mtu)
+        (most.saturating_sub(16)..=most).rev().find(|it| *it > 0 && frame_len(*it) <= self.mtu)
     }
 
     fn encode(&mut self, frame: &LpPacket) -> Bytes {
@@ -189,25 +161,16 @@ mod tests {
     }
 
     fn marked() -> LpHeader {
-        LpHeader {
-            congestion_mark: Some(1),
-            ..LpHeader::default()
-        }
+        LpHeader { congestion_mark: Some(1), ..LpHeader::default() }
     }
 
     #[test]
     fn what_fits_travels_bare_or_in_one_frame_without_a_number() {
-        assert_eq!(
-            fragment(1200, &LpHeader::default(), 1200).unwrap(),
-            [packet(1200)]
-        );
+        assert_eq!(fragment(1200, &LpHeader::default(), 1200).unwrap(), [packet(1200)]);
         let frames = fragment(1213, &marked(), 1200).unwrap();
         assert_eq!((frames.len(), frames[0].len()), (1, 1213));
         let frame = LpPacket::decode(frames[0].clone()).unwrap();
-        assert_eq!(
-            (frame.header, frame.fragment),
-            (marked(), Some(packet(1200)))
-        );
+        assert_eq!((frame.header, frame.fragment), (marked(), Some(packet(1200))));
     }
 
     #[test]
@@ -219,10 +182,7 @@ mod tests {
         for (index, frame) in frames.into_iter().enumerate() {
             let header = LpPacket::decode(frame).unwrap().header;
             assert_eq!(header.sequence, Some((index as u64).wrapping_sub(1)));
-            assert_eq!(
-                (header.frag_index, header.frag_count),
-                (Some(index as u64), Some(6))
-            );
+            assert_eq!((header.frag_index, header.frag_count), (Some(index as u64), Some(6)));
             assert_eq!(header.congestion_mark, (index == 0).then_some(1));
         }
     }
@@ -231,19 +191,10 @@ mod tests {
     fn an_mtu_that_is_too_small_is_an_error() {
         for mtu in [0, 1, 20, 26] {
             let error = fragment(mtu, &LpHeader::default(), 8000).unwrap_err();
-            assert_eq!(
-                error,
-                MtuTooSmall {
-                    mtu,
-                    packet_bytes: 8000
-                }
-            );
+            assert_eq!(error, MtuTooSmall { mtu, packet_bytes: 8000 });
         }
         assert!(fragment(60, &LpHeader::default(), 8000).is_ok());
-        let token = LpHeader {
-            pit_token: Some(Bytes::from(vec![1; 32])),
-            ..LpHeader::default()
-        };
+        let token = LpHeader { pit_token: Some(Bytes::from(vec![1; 32])), ..LpHeader::default() };
         assert!(fragment(45, &token, 300).is_err());
     }
 }

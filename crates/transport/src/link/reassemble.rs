@@ -37,12 +37,7 @@ pub struct ReassemblyLimits {
 impl Default for ReassemblyLimits {
     fn default() -> Self {
         let timeout = Duration::from_millis(500);
-        Self {
-            packets: 64,
-            bytes: 1 << 20,
-            fragments: MAX_FRAGMENTS,
-            timeout,
-        }
+        Self { packets: 64, bytes: 1 << 20, fragments: MAX_FRAGMENTS, timeout }
     }
 }
 
@@ -109,10 +104,7 @@ struct Partial {
 impl Reassembler {
     /// A reassembler with bounds of its own.
     pub fn new(limits: ReassemblyLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
+        Self { limits, ..Self::default() }
     }
 
     /// Takes the payload of one frame and returns the packet that it completes, with the fields of
@@ -129,20 +121,14 @@ impl Reassembler {
         header: LpHeader,
         fragment: Bytes,
     ) -> Result<Option<(LpHeader, Bytes)>, Refused> {
-        let (index, count) = (
-            header.frag_index.unwrap_or(0),
-            header.frag_count.unwrap_or(1),
-        );
+        let (index, count) = (header.frag_index.unwrap_or(0), header.frag_count.unwrap_or(1));
         if index >= count || count > self.limits.fragments {
             return Err(Refused::OutOfRange);
         }
         if count == 1 {
             return Ok(Some((header, fragment)));
         }
-        let base = header
-            .sequence
-            .ok_or(Refused::NoSequence)?
-            .wrapping_sub(index);
+        let base = header.sequence.ok_or(Refused::NoSequence)?.wrapping_sub(index);
         if fragment.is_empty() {
             return Err(Refused::Empty);
         }
@@ -161,9 +147,7 @@ impl Reassembler {
 
     /// When the next incomplete packet expires.
     pub fn deadline(&self) -> Option<Instant> {
-        self.partials
-            .front()
-            .map(|oldest| oldest.since + self.limits.timeout)
+        self.partials.front().map(|oldest| oldest.since + self.limits.timeout)
     }
 
     /// How many fragments were discarded since this was last asked.
@@ -184,17 +168,9 @@ impl Reassembler {
     /// The place of the packet that begins at `base`, which is begun if it is new.
     fn place(&mut self, base: u64, count: u64, now: Instant) -> Result<usize, Refused> {
         // Fragments of the latest packets are the likeliest to come.
-        if let Some(place) = self
-            .partials
-            .iter()
-            .rposition(|partial| partial.base == base)
-        {
+        if let Some(place) = self.partials.iter().rposition(|partial| partial.base == base) {
             let same = self.partials[place].count == count;
-            return if same {
-                Ok(place)
-            } else {
-                Err(Refused::Inconsistent)
-            };
+            return if same { Ok(place) } else { Err(Refused::Inconsistent) };
         }
         while !self.partials.is_empty() && self.partials.len() >= self.limits.packets {
             self.discarded.evicted += self.discard(0);
@@ -278,8 +254,7 @@ impl Partial {
             self.append(fragment);
             self.append_early();
         } else {
-            self.early
-                .insert(place, (index, Bytes::copy_from_slice(fragment)));
+            self.early.insert(place, (index, Bytes::copy_from_slice(fragment)));
             self.bytes += fragment.len() + PIECE_BYTES;
         }
         Ok(())
@@ -287,12 +262,7 @@ impl Partial {
 
     /// Octets of the packet that are there.
     fn payload_bytes(&self) -> usize {
-        self.whole.len()
-            + self
-                .early
-                .iter()
-                .map(|(_, piece)| piece.len())
-                .sum::<usize>()
+        self.whole.len() + self.early.iter().map(|(_, piece)| piece.len()).sum::<usize>()
     }
 
     fn append(&mut self, fragment: &[u8]) {
@@ -310,12 +280,7 @@ impl Partial {
     /// Moves the early fragments whose turn has come into place.
     fn append_early(&mut self) {
         let in_turn = |(piece, at): &(&(u64, Bytes), u64)| piece.0 == *at;
-        let ready = self
-            .early
-            .iter()
-            .zip(self.next..)
-            .take_while(in_turn)
-            .count();
+        let ready = self.early.iter().zip(self.next..).take_while(in_turn).count();
         let pieces: Vec<_> = self.early.drain(..ready).collect();
         for (_, piece) in pieces {
             self.bytes -= piece.len() + PIECE_BYTES;
@@ -324,10 +289,7 @@ impl Partial {
     }
 
     fn finish(self) -> (LpHeader, Bytes) {
-        let header = LpHeader {
-            congestion_mark: self.congestion_mark,
-            ..self.header
-        };
+        let header = LpHeader { congestion_mark: self.congestion_mark, ..self.header };
         (header, self.whole.freeze())
     }
 }
@@ -378,23 +340,12 @@ mod tests {
 
     #[test]
     fn fragments_in_any_order_make_the_packet() {
-        for order in [
-            [0, 1, 2],
-            [0, 2, 1],
-            [1, 0, 2],
-            [1, 2, 0],
-            [2, 0, 1],
-            [2, 1, 0],
-        ] {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let mut reassembler = Reassembler::default();
             let [first, second, last] = order;
             assert_eq!(give(&mut reassembler, 10 + first, first, 3), Ok(None));
             assert_eq!(give(&mut reassembler, 10 + second, second, 3), Ok(None));
-            assert_eq!(
-                give(&mut reassembler, 10 + last, last, 3),
-                whole(3),
-                "{order:?}"
-            );
+            assert_eq!(give(&mut reassembler, 10 + last, last, 3), whole(3), "{order:?}");
             assert_eq!((reassembler.incomplete(), reassembler.held_bytes()), (0, 0));
         }
     }
@@ -423,30 +374,16 @@ mod tests {
     fn nonsense_is_refused_and_holds_nothing() {
         let mut reassembler = Reassembler::default();
         let payload = || Bytes::from_static(b"x");
-        let no_sequence = LpHeader {
-            sequence: None,
-            ..header(0, 0, 2)
-        };
+        let no_sequence = LpHeader { sequence: None, ..header(0, 0, 2) };
         for (header, payload, refused) in [
             (no_sequence, payload(), Refused::NoSequence),
             (header(0, 2, 2), payload(), Refused::OutOfRange),
             (header(0, 0, 0), payload(), Refused::OutOfRange),
-            (
-                header(0, 0, MAX_FRAGMENTS + 1),
-                payload(),
-                Refused::OutOfRange,
-            ),
-            (
-                header(0, u64::MAX, u64::MAX),
-                payload(),
-                Refused::OutOfRange,
-            ),
+            (header(0, 0, MAX_FRAGMENTS + 1), payload(), Refused::OutOfRange),
+            (header(0, u64::MAX, u64::MAX), payload(), Refused::OutOfRange),
             (header(0, 0, 2), Bytes::new(), Refused::Empty),
         ] {
-            assert_eq!(
-                reassembler.accept(Instant::ZERO, header, payload),
-                Err(refused)
-            );
+            assert_eq!(reassembler.accept(Instant::ZERO, header, payload), Err(refused));
             assert_eq!((reassembler.incomplete(), reassembler.held_bytes()), (0, 0));
         }
     }
@@ -467,29 +404,14 @@ mod tests {
     fn the_fields_are_those_of_the_first_fragment_and_the_mark_that_of_any() {
         let mut reassembler = Reassembler::default();
         let token = Some(Bytes::from_static(b"token"));
-        let first = LpHeader {
-            pit_token: token.clone(),
-            acks: vec![1, 2],
-            ..header(0, 0, 2)
-        };
-        let marked = LpHeader {
-            congestion_mark: Some(1),
-            ..header(1, 1, 2)
-        };
+        let first = LpHeader { pit_token: token.clone(), acks: vec![1, 2], ..header(0, 0, 2) };
+        let marked = LpHeader { congestion_mark: Some(1), ..header(1, 1, 2) };
         let payload = Bytes::from_static(b"x");
-        assert_eq!(
-            reassembler.accept(Instant::ZERO, marked, payload.clone()),
-            Ok(None)
-        );
-        let (header, packet) = reassembler
-            .accept(Instant::ZERO, first, payload)
-            .unwrap()
-            .expect("complete");
-        let expected = LpHeader {
-            pit_token: token,
-            congestion_mark: Some(1),
-            ..LpHeader::default()
-        };
+        assert_eq!(reassembler.accept(Instant::ZERO, marked, payload.clone()), Ok(None));
+        let (header, packet) =
+            reassembler.accept(Instant::ZERO, first, payload).unwrap().expect("complete");
+        let expected =
+            LpHeader { pit_token: token, congestion_mark: Some(1), ..LpHeader::default() };
         assert_eq!((header, &packet[..]), (expected, &b"xx"[..]));
     }
 
@@ -498,22 +420,11 @@ mod tests {
         let mut reassembler = Reassembler::default();
         give(&mut reassembler, 0, 0, 3).unwrap();
         let payload = Bytes::from_static(b"x");
-        reassembler
-            .accept(Instant::from_millis(499), header(1, 1, 3), payload)
-            .unwrap();
+        reassembler.accept(Instant::from_millis(499), header(1, 1, 3), payload).unwrap();
         assert_eq!(reassembler.deadline(), Some(Instant::from_millis(500)));
         reassembler.expire(Instant::from_millis(500));
-        assert_eq!(
-            (reassembler.deadline(), reassembler.held_bytes()),
-            (None, 0)
-        );
-        assert_eq!(
-            reassembler.take_discarded(),
-            Discarded {
-                expired: 2,
-                evicted: 0
-            }
-        );
+        assert_eq!((reassembler.deadline(), reassembler.held_bytes()), (None, 0));
+        assert_eq!(reassembler.take_discarded(), Discarded { expired: 2, evicted: 0 });
         assert_eq!(reassembler.take_discarded(), Discarded::default());
     }
 
@@ -522,13 +433,7 @@ mod tests {
         let mut reassembler = Reassembler::default();
         (0..65).for_each(|i| assert_eq!(give(&mut reassembler, 10 * i, 0, 2), Ok(None)));
         assert_eq!(reassembler.incomplete(), 64);
-        assert_eq!(
-            reassembler.take_discarded(),
-            Discarded {
-                expired: 0,
-                evicted: 1
-            }
-        );
+        assert_eq!(reassembler.take_discarded(), Discarded { expired: 0, evicted: 1 });
         assert_eq!(give(&mut reassembler, 11, 1, 2), whole(2));
         assert_eq!(give(&mut reassembler, 1, 1, 2), Ok(None));
     }
@@ -538,19 +443,10 @@ mod tests {
         let mut reassembler = Reassembler::default();
         for index in 0..2 {
             let (at, part) = (Instant::ZERO, Bytes::from(vec![0; 4_400]));
-            assert_eq!(
-                reassembler.accept(at, header(index, index, 3), part),
-                Ok(None)
-            );
+            assert_eq!(reassembler.accept(at, header(index, index, 3), part), Ok(None));
         }
         assert_eq!(give(&mut reassembler, 2, 2, 3), Err(Refused::TooLong));
         assert_eq!((reassembler.incomplete(), reassembler.held_bytes()), (0, 0));
-        assert_eq!(
-            reassembler.take_discarded(),
-            Discarded {
-                expired: 0,
-                evicted: 2
-            }
-        );
+        assert_eq!(reassembler.take_discarded(), Discarded { expired: 0, evicted: 2 });
     }
 }

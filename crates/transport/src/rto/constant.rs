@@ -18,9 +18,7 @@ pub struct Constant {
 impl Constant {
     /// Always `rto`, but at least [`SHORTEST`].
     pub fn new(rto: Duration) -> Self {
-        Self {
-            rto: rto.max(SHORTEST),
-        }
+        Self { rto: rto.max(SHORTEST) }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
@@ -56,9 +54,7 @@ impl RtoEstimator for Constant {
 
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "constant")
-            .duration("rto", self.rto)
-            .finish()
+        SpecWriter::new(f, "constant").duration("rto", self.rto).finish()
     }
 }
 
@@ -69,11 +65,7 @@ mod tests {
     #[test]
     fn it_stays_at_four_seconds_whatever_happens() {
         let mut constant = Constant::default();
-        let sample = RttSample {
-            rtt: Duration::from_millis(5),
-            segment: 0,
-            weight_divisor: 1.0,
-        };
+        let sample = RttSample { rtt: Duration::from_millis(5), segment: 0, weight_divisor: 1.0 };
         constant.on_sample(Instant::ZERO, &sample);
         constant.on_timeout(Instant::ZERO);
         assert_eq!(constant.rto(), Duration::from_secs(4));

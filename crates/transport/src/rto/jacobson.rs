@@ -79,11 +79,7 @@ impl Jacobson {
             backoff: within(settings.backoff, 1.0, 1e6),
         };
         let rto = settings.init.clamp(settings.min.max(SHORTEST), max);
-        Self {
-            settings,
-            estimate: None,
-            rto,
-        }
+        Self { settings, estimate: None, rto }
     }
 
     /// RFC 6298 to the letter where it concerns the bounds: no timeout under a second.
@@ -108,12 +104,7 @@ impl Jacobson {
             init: spec.duration("init", default.init, SHORTEST)?,
             min: spec.duration("min", default.min, Duration::ZERO)?,
             max: spec.duration("max", default.max, SHORTEST)?,
-            backoff: spec.number(
-                "backoff",
-                default.backoff,
-                1.0..=1e6,
-                "a number of 1 or more",
-            )?,
+            backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
         };
         if settings.max > LONGEST || settings.init > LONGEST {
             return Err(spec.bad(
@@ -123,11 +114,7 @@ impl Jacobson {
             ));
         }
         if settings.min > settings.max {
-            return Err(spec.bad(
-                "min",
-                format_args!("{:?}", settings.min),
-                "no more than max",
-            ));
+            return Err(spec.bad("min", format_args!("{:?}", settings.min), "no more than max"));
         }
         spec.finish()?;
         Ok(Self::new(settings))
@@ -150,19 +137,13 @@ impl RtoEstimator for Jacobson {
     fn on_sample(&mut self, _: Instant, sample: &RttSample) {
         let rtt = sample.rtt.as_secs_f64();
         let estimate = match self.estimate {
-            None => Estimate {
-                srtt: rtt,
-                rttvar: rtt / 2.0,
-            },
+            None => Estimate { srtt: rtt, rttvar: rtt / 2.0 },
             Some(old) => {
                 let divisor = within(sample.weight_divisor, 1.0, f64::MAX);
                 let (alpha, beta) = (self.settings.alpha / divisor, self.settings.beta / divisor);
                 // The deviation first, from the old smoothed time (RFC 6298, 2.3).
                 let rttvar = (1.0 - beta) * old.rttvar + beta * (old.srtt - rtt).abs();
-                Estimate {
-                    srtt: (1.0 - alpha) * old.srtt + alpha * rtt,
-                    rttvar,
-                }
+                Estimate { srtt: (1.0 - alpha) * old.srtt + alpha * rtt, rttvar }
             }
         };
         self.estimate = Some(estimate);
@@ -201,10 +182,7 @@ impl fmt::Display for Jacobson {
 }
 
 fn rfc6298() -> JacobsonSettings {
-    JacobsonSettings {
-        min: Duration::from_secs(1),
-        ..JacobsonSettings::default()
-    }
+    JacobsonSettings { min: Duration::from_secs(1), ..JacobsonSettings::default() }
 }
 
 /// `value` brought into the range; what is not a number becomes the lower bound.
@@ -221,11 +199,7 @@ mod tests {
     use super::*;
 
     fn sample(millis: u64, weight_divisor: f64) -> RttSample {
-        RttSample {
-            rtt: Duration::from_millis(millis),
-            segment: 0,
-            weight_divisor,
-        }
+        RttSample { rtt: Duration::from_millis(millis), segment: 0, weight_divisor }
     }
 
     fn fed(settings: JacobsonSettings, samples: &[(u64, f64)]) -> Jacobson {
@@ -237,10 +211,7 @@ mod tests {
     }
 
     fn free() -> JacobsonSettings {
-        JacobsonSettings {
-            min: Duration::ZERO,
-            ..JacobsonSettings::default()
-        }
+        JacobsonSettings { min: Duration::ZERO, ..JacobsonSettings::default() }
     }
 
     #[test]
@@ -293,11 +264,7 @@ mod tests {
     #[test]
     fn gains_of_one_follow_the_last_sample() {
         // "Very fast": α = β = 1, the deviation must not vanish.
-        let settings = JacobsonSettings {
-            alpha: 1.0,
-            beta: 1.0,
-            ..free()
-        };
+        let settings = JacobsonSettings { alpha: 1.0, beta: 1.0, ..free() };
         let jacobson = fed(settings, &[(100, 1.0), (180, 1.0)]);
         assert_eq!(jacobson.rto(), Duration::from_millis(180 + 4 * 80));
     }

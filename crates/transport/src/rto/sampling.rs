@@ -24,19 +24,13 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    const WORDS: [(&str, Self); 3] = [
-        ("per-rtt", Self::PerRtt),
-        ("every", Self::Every),
-        ("rfc7323", Self::Rfc7323),
-    ];
+    const WORDS: [(&str, Self); 3] =
+        [("per-rtt", Self::PerRtt), ("every", Self::Every), ("rfc7323", Self::Rfc7323)];
 }
 
 impl fmt::Display for Sampling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Self::WORDS
-            .iter()
-            .filter(|(_, value)| value == self)
-            .try_for_each(|(word, _)| f.pad(word))
+        Self::WORDS.iter().filter(|(_, value)| value == self).try_for_each(|(word, _)| f.pad(word))
     }
 }
 
@@ -50,9 +44,7 @@ impl FromStr for Sampling {
 
     fn from_str(text: &str) -> Result<Self, UnknownSampling> {
         let found = Self::WORDS.iter().find(|(word, _)| *word == text);
-        found
-            .map(|(_, value)| *value)
-            .ok_or_else(|| UnknownSampling(text.to_owned()))
+        found.map(|(_, value)| *value).ok_or_else(|| UnknownSampling(text.to_owned()))
     }
 }
 
@@ -67,10 +59,7 @@ pub struct Sampler {
 impl Sampler {
     /// Samples in the way of `sampling`.
     pub fn new(sampling: Sampling) -> Self {
-        Self {
-            sampling,
-            timed: None,
-        }
+        Self { sampling, timed: None }
     }
 
     /// How this one samples.
@@ -105,11 +94,7 @@ impl Sampler {
             Sampling::PerRtt | Sampling::Every => 1.0,
             Sampling::Rfc7323 => f64::from(in_flight.div_ceil(2).max(1)),
         };
-        Some(RttSample {
-            rtt,
-            segment,
-            weight_divisor,
-        })
+        Some(RttSample { rtt, segment, weight_divisor })
     }
 }
 

@@ -79,9 +79,7 @@ impl Object {
         if segment > self.last || self.ended {
             return Ok(None);
         }
-        let Self {
-            source, signatures, ..
-        } = self;
+        let Self { source, signatures, .. } = self;
         let offset = segment * config.segment_bytes as u64;
         let length = (source.len() - offset).min(config.segment_bytes as u64) as usize;
         let name = self.name.append(config.convention.segment(segment));
@@ -164,10 +162,7 @@ impl Shelf {
     pub(super) fn find(&mut self, path: &Name, version: Option<u64>) -> Option<&mut Object> {
         self.clock += 1;
         let clock = self.clock;
-        let object = self
-            .objects
-            .iter_mut()
-            .find(|o| o.version == version && o.path == *path)?;
+        let object = self.objects.iter_mut().find(|o| o.version == version && o.path == *path)?;
         object.used = clock;
         Some(object)
     }

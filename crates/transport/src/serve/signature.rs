@@ -26,10 +26,7 @@ impl Signatures {
 
     /// The signature of `segment`, if it is still there.
     pub(super) fn get(&self, segment: u64) -> Option<&[u8]> {
-        let entry = self
-            .entries
-            .get((segment % Self::SLOTS) as usize)?
-            .as_ref()?;
+        let entry = self.entries.get((segment % Self::SLOTS) as usize)?.as_ref()?;
         (entry.segment == segment).then(|| &entry.value[..usize::from(entry.len)])
     }
 
@@ -44,11 +41,7 @@ impl Signatures {
         }
         let mut value = [0; LONGEST];
         value[..signature.len()].copy_from_slice(signature);
-        self.entries[slot] = Some(Entry {
-            segment,
-            len: signature.len() as u8,
-            value,
-        });
+        self.entries[slot] = Some(Entry { segment, len: signature.len() as u8, value });
     }
 }
 

@@ -28,11 +28,7 @@ impl FileSink {
         resume: bool,
     ) -> Result<Self, Failure> {
         check(target)?;
-        let existing = if resume {
-            Existing::Resume
-        } else {
-            Existing::Refuse
-        };
+        let existing = if resume { Existing::Resume } else { Existing::Refuse };
         if !resume && let Some(found) = part::Journal::read(target).map_err(|e| failure(&e))? {
             let bytes = format::octets(found.received_bytes());
             let part = part::part_path(target);
@@ -43,14 +39,7 @@ impl FileSink {
             }
         }
         let (target, verification) = (target.to_owned(), verification.to_owned());
-        Ok(Self {
-            target,
-            verification,
-            first,
-            last,
-            existing,
-            part: None,
-        })
+        Ok(Self { target, verification, first, last, existing, part: None })
     }
 
     /// Nothing came: what is there is from an earlier run, perhaps of a version that is gone.
@@ -66,9 +55,7 @@ impl FileSink {
     }
 
     fn part(&mut self) -> Result<&mut PartFile, Failure> {
-        self.part
-            .as_mut()
-            .ok_or_else(|| Failure::new(Exit::Other, "content before its name"))
+        self.part.as_mut().ok_or_else(|| Failure::new(Exit::Other, "content before its name"))
     }
 }
 
@@ -76,26 +63,18 @@ impl Sink for FileSink {
     fn begin(&mut self, object: &Name) -> Result<(), Failure> {
         let identity = Identity::new(object.to_string(), self.verification.clone())
             .range(self.first, self.last);
-        let options = Options {
-            existing: self.existing,
-            overwrite: true,
-            ..Options::default()
-        };
+        let options = Options { existing: self.existing, overwrite: true, ..Options::default() };
         let part = PartFile::open(&self.target, identity, options);
         self.part = Some(part.map_err(|error| failure(&error))?);
         Ok(())
     }
 
     fn end_known(&mut self, last: u64) -> Result<(), Failure> {
-        self.part()?
-            .set_final(last)
-            .map_err(|error| failure(&error))
+        self.part()?.set_final(last).map_err(|error| failure(&error))
     }
 
     fn content(&mut self, segment: u64, content: Bytes) -> Result<(), Failure> {
-        self.part()?
-            .write(segment, content)
-            .map_err(|error| failure(&error))
+        self.part()?.write(segment, content).map_err(|error| failure(&error))
     }
 
     fn flush(&mut self) -> Result<u64, Failure> {
@@ -153,9 +132,7 @@ pub(crate) fn unfinished(target: &Path) -> Result<Option<Unfinished>, Failure> {
         return Ok(None);
     };
     let runs = journal.received.runs();
-    let held: Vec<_> = runs
-        .map(|run| *run.start()..run.end().saturating_add(1))
-        .collect();
+    let held: Vec<_> = runs.map(|run| *run.start()..run.end().saturating_add(1)).collect();
     Ok((!held.is_empty()).then_some(Unfinished { object, held }))
 }
 
@@ -164,9 +141,7 @@ fn check(target: &Path) -> Result<(), Failure> {
         let message = format!("{} is a folder", target.display());
         return Err(Failure::new(Exit::Local, message).advise("name a file after -o"));
     }
-    let parent = target
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     match std::fs::metadata(parent) {
         Err(error) => Err(Failure::file("write into", parent.display(), &error)),

@@ -16,21 +16,14 @@ pub(crate) struct MemorySink {
 impl MemorySink {
     /// At most `limit` octets.
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            content: Vec::new(),
-            limit,
-            taken: 0,
-        }
+        Self { content: Vec::new(), limit, taken: 0 }
     }
 }
 
 impl Sink for MemorySink {
     fn content(&mut self, _segment: u64, content: Bytes) -> Result<(), Failure> {
         if self.content.len() + content.len() > self.limit {
-            return Err(Failure::new(
-                Exit::Other,
-                "the listing of the folder is too long",
-            ));
+            return Err(Failure::new(Exit::Other, "the listing of the folder is too long"));
         }
         self.content.extend_from_slice(&content);
         self.taken += content.len() as u64;

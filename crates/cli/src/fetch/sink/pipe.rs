@@ -31,16 +31,11 @@ impl PipeSink {
         let state = Arc::new(Mutex::new(PipeState::default()));
         let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new().name("output".into());
-        let thread = thread
-            .spawn(move || write_all(&content, &shared, &waker))
-            .map_err(|error| {
+        let thread =
+            thread.spawn(move || write_all(&content, &shared, &waker)).map_err(|error| {
                 Failure::new(Exit::Other, format!("cannot start a thread: {error}"))
             })?;
-        Ok(Self {
-            feed: Some(feed),
-            state,
-            thread: Some(thread),
-        })
+        Ok(Self { feed: Some(feed), state, thread: Some(thread) })
     }
 
     fn take(&self) -> Result<u64, Failure> {

@@ -71,11 +71,7 @@ impl HyStart {
 
     /// By how many segments the window grows for one delivery.
     pub(super) fn increase(&self) -> f64 {
-        if self.css.is_some() {
-            1.0 / CSS_GROWTH_DIVISOR
-        } else {
-            1.0
-        }
+        if self.css.is_some() { 1.0 / CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
     fn begin_round(&mut self, delivered: &Delivered) {
@@ -238,9 +234,6 @@ mod tests {
         (9..=16).for_each(|order| assert!(!rounds.deliver(order, None)));
         assert_eq!((rounds.hystart.samples, rounds.is_slow()), (0, false));
         rounds.round(8, 90);
-        assert!(
-            !rounds.is_slow(),
-            "there is no round before to compare with"
-        );
+        assert!(!rounds.is_slow(), "there is no round before to compare with");
     }
 }
