@@ -12,7 +12,8 @@ pub fn sha256(octets: &[u8]) -> [u8; 32] {
 /// SHA-256 of each of `messages`, in their order; what `digests` held before is gone.
 ///
 /// Rounds of one digest wait for each other, rounds of different digests do not: groups of messages are digested side
-/// by side, in vector registers or interleaved, as the processor allows. What does not fill three quarters of a group gains nothing there.
+/// by side, in vector registers or interleaved, as the processor allows. What does not fill three quarters of a group
+/// gains nothing there.
 pub fn sha256_many(messages: &[&[u8]], digests: &mut Vec<[u8; 32]>) {
     let left_over = messages.len() % tape_sha256::lane_width().max(1);
     let grouped = match tape_sha256::lane_width() {
