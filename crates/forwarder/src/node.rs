@@ -134,6 +134,8 @@ struct Face {
 pub struct Node {
     faces: BTreeMap<FaceId, Face>,
     applications: Vec<Attached>,
+    /// Places in `applications` that are free.
+    free: Vec<usize>,
     paths: Paths,
     turn: usize,
     pool: BytesMut,
@@ -175,8 +177,13 @@ impl Node {
             let receive_budget = self.faces[&face].attributes.receive_budget;
             application.handle(now, AppInput::FaceUp { receive_budget });
         }
-        self.applications.push(Attached { application, prefixes });
-        AppId(self.applications.len() as u32 - 1)
+        let attached = Attached { application, prefixes };
+        let place = self.free.pop().unwrap_or(self.applications.len());
+        match self.applications.get_mut(place) {
+            Some(free) => *free = attached,
+            None => self.applications.push(attached),
+        }
+        AppId(place as u32)
     }
 
     /// Takes an application away, with everything that it wanted and was not handed out. Its number may
@@ -184,13 +191,12 @@ impl Node {
     pub fn detach(&mut self, app: AppId) {
         self.outputs.retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
         let place = app.0 as usize;
-        if place + 1 == self.applications.len() {
-            self.applications.pop();
-        } else if let Some(attached) = self.applications.get_mut(place) {
-            attached.application = Box::new(Gone);
-            attached.prefixes.clear();
+        if let Some(attached) = self.applications.get_mut(place)
+            && !self.free.contains(&place)
+        {
+            *attached = Attached { application: Box::new(Gone), prefixes: Vec::new() };
+            self.free.push(place);
         }
-        self.turn = 0;
     }
 
     /// One thing happened.
@@ -250,7 +256,8 @@ impl Node {
 
     /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let FaceAttributes { mtu, receive_budget, upstream } = attributes;
+        let FaceAttributes { mtu, receive_budget, .. } = attributes;
+        let before = self.upstream();
         match self.faces.get_mut(&id) {
             Some(face) => {
                 face.fragmenter.set_mtu(mtu);
@@ -262,15 +269,33 @@ impl Node {
                 self.faces.insert(id, Face { attributes, fragmenter, reassembler });
             }
         }
-        if upstream && self.upstream() == Some(id) {
-            self.tell_all(now, &AppInput::FaceUp { receive_budget });
+        match self.upstream() {
+            Some(same) if before == Some(same) && same == id => {
+                self.tell_all(now, &AppInput::FaceUp { receive_budget });
+            }
+            _ => self.tell_way_out(now, before),
         }
     }
 
     fn on_face_down(&mut self, now: Instant, id: FaceId) {
-        let gone = self.faces.remove(&id);
-        if gone.is_some_and(|face| face.attributes.upstream) && self.upstream().is_none() {
+        let before = self.upstream();
+        self.faces.remove(&id);
+        self.tell_way_out(now, before);
+    }
+
+    /// Tells the applications if the way out is another one than before, or none: what they asked by
+    /// the old one will not be answered by the new one.
+    fn tell_way_out(&mut self, now: Instant, before: Option<FaceId>) {
+        let after = self.upstream();
+        if before == after {
+            return;
+        }
+        if before.is_some() {
             self.tell_all(now, &AppInput::FaceDown);
+        }
+        if let Some(face) = after.and_then(|id| self.faces.get(&id)) {
+            let receive_budget = face.attributes.receive_budget;
+            self.tell_all(now, &AppInput::FaceUp { receive_budget });
         }
     }
 

@@ -311,6 +311,7 @@ impl Fetch {
 impl Application for Fetch {
     fn handle(&mut self, now: Instant, input: AppInput) {
         match input {
+            AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
             AppInput::Data { data, congestion_mark } => {
                 self.arrivals.push(Arrival { at: now, data, congestion_mark });
             }
@@ -363,5 +364,24 @@ impl Application for Fetch {
             Phase::Discovering(_) => None,
         };
         Some(phase.unwrap_or(Instant::MAX).min(self.progress_deadline()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{congestion, rto};
+    use recoup_packet::{data::DataBuilder, signature::DigestSigner};
+
+    #[test]
+    fn what_arrives_after_the_end_is_not_kept() {
+        let name: Name = "/a/file/v=7".parse().expect("a name");
+        let data = DataBuilder::new(&name).build(b"late", &DigestSigner);
+        let rto = rto::parse("constant(rto=33ms)").expect("an estimator");
+        let congestion = congestion::parse("cubic").expect("an algorithm");
+        let mut fetch = Fetch::new(FetchConfig::new(name, rto, congestion, Rng::from_seed(1)));
+        fetch.end(Ok(()));
+        fetch.handle(Instant::ZERO, AppInput::Data { data, congestion_mark: 0 });
+        assert!(fetch.arrivals.is_empty());
     }
 }

@@ -711,3 +711,124 @@ fn timeouts_are_noticed_at_multiples_of_the_check_interval() {
     assert!(result.is_err());
     assert_eq!(world.now, Instant::from_millis(80));
 }
+
+/// Ten segments, of which only the last says that it is the last; the producer refuses what follows.
+fn shy_end(interest: &Interest) -> Option<Data> {
+    let segment = segment_of(interest)?;
+    let mut builder = DataBuilder::new(&interest.name);
+    match segment {
+        0..9 => {}
+        9 => builder = builder.final_block(Convention::Typed.segment(9)),
+        _ => builder = builder.content_type(ContentType::Nack),
+    }
+    Some(builder.build(b"content", &DigestSigner))
+}
+
+#[test]
+fn a_refusal_from_beyond_the_end_that_overtakes_the_end_does_no_harm() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let result = world.run(|interest| {
+        let late = if segment_of(interest) == Some(9) { DELAY * 2 } else { DELAY };
+        shy_end(interest).into_iter().map(|data| (late, Answer::Data(data))).collect()
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(world.content.len(), 10);
+}
+
+#[test]
+fn a_face_that_goes_makes_no_refusal_from_beyond_the_end_final() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let answer = |interest: &Interest| -> Answers {
+        shy_end(interest).into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
+    };
+    let but_the_last = |interest: &Interest| match segment_of(interest) {
+        Some(9) => Vec::new(),
+        _ => answer(interest),
+    };
+    assert_eq!(world.run_until(Instant::from_millis(150), but_the_last), None);
+    assert_eq!(world.content.len(), 9);
+    world.at(Instant::from_millis(151), AppInput::FaceDown);
+    world.at(Instant::from_millis(400), AppInput::FaceUp { receive_budget: None });
+    assert_eq!(world.run(answer), Ok(()));
+}
+
+#[test]
+fn an_end_that_moves_back_is_an_error_even_while_earlier_segments_are_missing() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let result = world.run(|interest| {
+        let Some(segment @ 1..20) = segment_of(interest) else {
+            return Vec::new();
+        };
+        let end = if segment == 12 { 3 } else { 19 };
+        let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
+        vec![(DELAY, Answer::Data(builder.build(b"content", &DigestSigner)))]
+    });
+    assert_eq!(result, Err(FetchError::EndMovedBack { last: 3 }));
+}
+
+#[test]
+fn a_segment_that_the_probe_asked_for_does_not_end_sampling() {
+    let file = file(950);
+    let mut sampled = config("/a/file");
+    sampled.sampling = recoup_transport::rto::Sampling::PerRtt;
+    let mut world = World::new(sampled);
+    let result = world.run(|interest| {
+        let mut asked = interest.clone();
+        if interest.name == name("/a/file") {
+            asked.name = name("/a/file/v=9/seg=3");
+        }
+        cut(&file, &asked).into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
+    });
+    assert_eq!(result, Ok(()));
+    assert!(world.summary.srtt.is_some());
+}
+
+#[test]
+fn a_flood_of_forged_answers_does_not_keep_a_segment_from_being_asked_for_again() {
+    let file = file(100);
+    let mut trusting = config("/a/file/v=7");
+    trusting.verifier = Box::new(AutoVerifier);
+    let mut world = World::new(trusting);
+    let mut asked = 0;
+    let result = world.run(|interest| {
+        let Some(data) = cut(&file, interest) else {
+            return Vec::new();
+        };
+        asked += 1;
+        if asked > 1 {
+            return vec![(DELAY, Answer::Data(data))];
+        }
+        (2..1_000).map(|n| (n * DELAY / 2, Answer::Data(forged(&data)))).collect()
+    });
+    assert_eq!(result, Ok(()));
+    assert!(world.now < Instant::from_millis(500), "{}", world.now);
+}
+
+#[test]
+fn the_greatest_segment_numbers_are_only_numbers() {
+    let mut far = config("/a/file/v=7");
+    far.first = u64::MAX - 2;
+    let mut world = World::new(far);
+    let result = world.run(|interest| {
+        let last = Convention::Typed.segment(u64::MAX - 1);
+        let builder = DataBuilder::new(&interest.name).final_block(last);
+        vec![(DELAY, Answer::Data(builder.build(b"content", &DigestSigner)))]
+    });
+    assert_eq!((result, world.content.len()), (Ok(()), 2));
+
+    let mut farthest = config("/a/file/v=7");
+    farthest.first = u64::MAX;
+    let result = World::new(farthest).run(|_| Vec::new());
+    assert!(matches!(result, Err(FetchError::NoProgress(_))), "{result:?}");
+}
+
+#[test]
+fn what_nobody_asked_for_does_not_decide_which_version_it_is() {
+    let file = file(500);
+    let mut world = World::new(config("/a/file"));
+    let stray = Interest::new(name("/a/file/v=3/seg=0"));
+    let data = cut(&file, &stray).expect("segment 0");
+    world.at(Instant::from_millis(5), AppInput::Data { data, congestion_mark: 0 });
+    assert_eq!(world.run(honest(&file)), Ok(()));
+    assert_ne!(world.resolved, Some(name("/a/file/v=3")));
+}

@@ -31,7 +31,7 @@ pub(crate) struct Found {
 /// What became of an answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// It belongs to nobody here.
+    /// It belongs to nobody here, or nobody asked for it.
     Foreign,
     /// It said no, or nothing of use; discovery goes on.
     Unusable,
@@ -212,7 +212,7 @@ impl Discovery {
     pub(crate) fn on_data(&mut self, now: Instant, data: &Data) -> Answer {
         if self.metadata_name.is_prefix_of(data.name()) {
             self.on_metadata(now, data)
-        } else if self.name.is_prefix_of(data.name()) {
+        } else if self.has_probed() && self.name.is_prefix_of(data.name()) {
             self.on_probe(now, data)
         } else {
             Answer::Foreign

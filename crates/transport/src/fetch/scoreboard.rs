@@ -16,6 +16,8 @@ enum State {
     Queued,
     /// Received.
     Received,
+    /// Not to be had. It stays the lowest one missing until the board is cut before it.
+    Failed,
 }
 
 /// A segment that was asked for.
@@ -51,7 +53,7 @@ impl Slot {
 
     /// The segment is not there yet.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.state != State::Received
+        matches!(self.state, State::InFlight | State::Queued)
     }
 
     /// The segment waits to be asked for again.
@@ -110,9 +112,10 @@ impl Scoreboard {
         self.orders
     }
 
-    /// The next segment would stretch the board beyond its span.
+    /// The next segment would stretch the board beyond its span, or is the greatest number, which
+    /// has no next.
     pub(crate) fn is_full(&self) -> bool {
-        self.slots.len() as u64 >= Self::SPAN
+        self.slots.len() as u64 >= Self::SPAN || self.next() == u64::MAX
     }
 
     /// The segment, if it was asked for.
@@ -165,19 +168,30 @@ impl Scoreboard {
     /// Notes that `segment` arrived. Returns what was known of it before, or `None` if it was not
     /// awaited (never asked for, or received already).
     pub(crate) fn receive(&mut self, segment: u64) -> Option<Slot> {
-        let slot = self.get_mut(segment)?;
-        let before = *slot;
-        slot.state = State::Received;
-        match before.state {
-            State::Received => return None,
-            State::InFlight => self.in_flight -= 1,
-            State::Queued => drop(self.queue.remove(&segment)),
-        }
+        let before = self.settle_as(State::Received, segment)?;
         while self.slots.front().is_some_and(|slot| slot.state == State::Received) {
             self.slots.pop_front();
             self.base += 1;
         }
         self.skip_held();
+        Some(before)
+    }
+
+    /// Notes that `segment` is not to be had: it is awaited no more.
+    pub(crate) fn fail(&mut self, segment: u64) {
+        self.settle_as(State::Failed, segment);
+    }
+
+    /// Ends the wait for `segment`. Returns what was known of it before, or `None` if it was not
+    /// awaited.
+    fn settle_as(&mut self, state: State, segment: u64) -> Option<Slot> {
+        let slot = self.get_mut(segment).filter(|slot| slot.is_awaited())?;
+        let before = *slot;
+        slot.state = state;
+        match before.is_in_flight() {
+            true => self.in_flight -= 1,
+            false => drop(self.queue.remove(&segment)),
+        }
         Some(before)
     }
 
@@ -195,7 +209,7 @@ impl Scoreboard {
 
     /// Judges every transmission in flight lost, and calls `each` for its segment.
     pub(crate) fn lose_all(&mut self, mut each: impl FnMut(u64)) {
-        for (segment, slot) in (self.base..).zip(self.slots.iter_mut()) {
+        for (slot, segment) in self.slots.iter_mut().zip(self.base..) {
             if slot.state == State::InFlight {
                 slot.state = State::Queued;
                 self.queue.insert(segment);
@@ -220,7 +234,11 @@ impl Scoreboard {
     /// The highest segment received lies at or beyond `end`.
     pub(crate) fn has_received_from(&self, end: u64) -> bool {
         self.base > end
-            || (self.base..).zip(&self.slots).any(|(n, s)| n >= end && s.state == State::Received)
+            || self
+                .slots
+                .iter()
+                .zip(self.base..)
+                .any(|(s, n)| n >= end && s.state == State::Received)
     }
 
     /// With nothing outstanding, moves over segments that are there already.

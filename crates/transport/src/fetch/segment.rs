@@ -240,8 +240,10 @@ impl Transfer {
 
     /// `segment` is not to be had.
     fn fail(&mut self, segment: u64, why: FetchError) {
-        self.board.receive(segment);
+        self.board.fail(segment);
         self.timers.cancel(timer(segment));
+        self.setbacks.remove(&segment);
+        self.sampler.on_abandoned(segment);
         if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
             self.failed = Some((segment, why));
         }
@@ -279,10 +281,12 @@ impl Transfer {
     }
 
     fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
-        if self.board.get(segment).is_some_and(Slot::is_in_flight) {
-            self.timers.arm(timer(segment), at);
-            self.setbacks.insert(segment, why);
+        if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
+            return;
         }
+        // The first reason sets the time: a flood of others must not put it off for ever.
+        let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer(segment)));
+        self.timers.arm(timer(segment), settled.map_or(at, |due| due.min(at)));
     }
 
     /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
@@ -453,6 +457,7 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         if slot.transmissions != 1 || (self.probed && segment == 0) {
+            self.sampler.on_abandoned(segment);
             return;
         }
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -517,6 +522,8 @@ impl Transfer {
         let Some(end) = self.end.last().and_then(|last| last.checked_add(1)) else {
             return;
         };
+        let moved_back = self.board.has_received_from(end)
+            || self.assembler.handed_out().is_some_and(|handed| handed > end);
         let Self { board, timers, sampler, .. } = self;
         board.truncate(end, |segment| {
             timers.cancel(timer(segment));
@@ -526,8 +533,6 @@ impl Transfer {
         if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
             self.failed = None;
         }
-        let moved_back = self.board.has_received_from(end)
-            || self.assembler.handed_out().is_some_and(|handed| handed > end);
         if config.first > last {
             let first = config.first;
             self.failed = Some((0, FetchError::RangeBeyondEnd { first, last }));
@@ -546,7 +551,7 @@ impl Transfer {
     pub(super) fn conclusion(&self) -> Option<Result<(), FetchError>> {
         if let Some((segment, why)) = &self.failed {
             let certain = self.end.last().is_some_and(|last| *segment <= last);
-            if certain || self.board.base() >= *segment || self.board.in_flight() == 0 {
+            if certain || self.board.base() >= *segment {
                 return Some(Err(why.clone()));
             }
         }

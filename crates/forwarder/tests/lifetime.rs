@@ -1,0 +1,71 @@
+//! Applications and ways out that come and go while a node lives.
+use recoup_forwarder::node::{AppId, FaceAttributes, FaceId, Input, Node, Output};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::event::Event;
+use recoup_transport::time::Instant;
+use std::collections::VecDeque;
+
+/// Says what becomes of the way out.
+#[derive(Default)]
+struct Watcher(VecDeque<Event>);
+
+impl Application for Watcher {
+    fn handle(&mut self, _: Instant, input: AppInput) {
+        match input {
+            AppInput::FaceUp { .. } => self.0.push_back(Event::Connected),
+            AppInput::FaceDown => self.0.push_back(Event::Disconnected),
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, _: Instant) -> Option<AppOutput> {
+        self.0.pop_front().map(|event| AppOutput::Report(Report::Event(event)))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
+fn attach(node: &mut Node) -> AppId {
+    node.attach(Instant::ZERO, Box::<Watcher>::default(), Vec::new())
+}
+
+/// What the application was told of the way out: true if there is one.
+fn told(node: &mut Node, input: Input) -> Vec<bool> {
+    node.handle(Instant::ZERO, input);
+    std::iter::from_fn(|| node.poll(Instant::ZERO))
+        .filter_map(|output| match output {
+            Output::App { report: Report::Event(Event::Connected), .. } => Some(true),
+            Output::App { report: Report::Event(Event::Disconnected), .. } => Some(false),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn the_places_of_applications_that_are_gone_are_used_again() {
+    let mut node = Node::new();
+    let mut running = attach(&mut node);
+    for _ in 0..100 {
+        let next = attach(&mut node);
+        assert!(next.0 < 2, "{next:?}");
+        node.detach(running);
+        node.detach(running);
+        running = next;
+    }
+}
+
+#[test]
+fn applications_learn_that_another_way_out_has_taken_over() {
+    let mut node = Node::new();
+    attach(&mut node);
+    let attributes = FaceAttributes { mtu: 8_800, receive_budget: None, upstream: true };
+    let (first, second) = (FaceId(1), FaceId(2));
+    assert_eq!(told(&mut node, Input::FaceUp { face: first, attributes }), [true]);
+    assert_eq!(told(&mut node, Input::FaceUp { face: second, attributes }), []);
+    assert_eq!(told(&mut node, Input::FaceDown { face: first }), [false, true]);
+    assert_eq!(told(&mut node, Input::FaceUp { face: first, attributes }), [false, true]);
+    assert_eq!(told(&mut node, Input::FaceDown { face: second }), []);
+    assert_eq!(told(&mut node, Input::FaceDown { face: first }), [false]);
+}
