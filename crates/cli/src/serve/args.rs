@@ -90,9 +90,9 @@ pub(crate) struct ServeArgs {
 /// The version component of what is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionArg {
-    /// The file's modification time in milliseconds; the clock for standard input.
+    /// The file's modification time in microseconds; the clock for standard input.
     Mtime,
-    /// The clock in milliseconds.
+    /// The clock in microseconds.
     Now,
     /// This number.
     Number(u64),

@@ -48,3 +48,13 @@ fn a_file_is_not_taken_for_a_folder() {
     place.run(&words).fails(1, &["/file is not a folder", "without -r"]);
     assert!(!place.exists("copy"));
 }
+
+#[test]
+fn a_large_file_is_not_taken_for_a_folder() {
+    let place = Place::new();
+    place.write("file", &vec![0; 17 << 20]);
+    let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");
+    let words = format!("fetch /file -r -o copy --face {}", server.face());
+    place.run(&words).fails(1, &["no folder's listing", "without -r"]);
+    assert!(!place.exists("copy"));
+}

@@ -23,7 +23,8 @@ impl MemorySink {
 impl Sink for MemorySink {
     fn content(&mut self, _segment: u64, content: Bytes) -> Result<(), Failure> {
         if self.content.len() + content.len() > self.limit {
-            return Err(Failure::new(Exit::Other, "the listing of the folder is too long"));
+            let what = "what arrives is no folder's listing, or one that is too long";
+            return Err(Failure::new(Exit::Other, what).advise("fetch a file without -r"));
         }
         self.content.extend_from_slice(&content);
         self.taken += content.len() as u64;
