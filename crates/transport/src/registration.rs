@@ -173,7 +173,9 @@ impl Registration {
         if let Some(exchange) = self.exchange.take_if(|exchange| exchange.until <= now) {
             self.ask_again(now, exchange);
         }
-        if self.again.is_some_and(|again| again <= now) {
+        // Never in the middle of a round, which would keep the last prefixes from their turn.
+        let is_idle = self.exchange.is_none() && self.waiting.is_empty();
+        if is_idle && self.again.is_some_and(|again| again <= now) {
             self.begin_all();
         }
         if self.exchange.is_none()
@@ -278,7 +280,6 @@ impl Application for Registration {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let exchange = self.exchange.as_ref().map(|exchange| exchange.until);
-        exchange.into_iter().chain(self.again).min()
+        self.exchange.as_ref().map(|exchange| exchange.until).or(self.again)
     }
 }

@@ -240,3 +240,17 @@ fn without_prefixes_nothing_happens() {
     world.tell(DOWN);
     assert!(world.commands.is_empty() && world.app.deadline().is_none());
 }
+
+#[test]
+fn a_forwarder_that_keeps_silent_for_long_still_hears_of_every_prefix() {
+    let prefixes: Vec<String> = (0..12).map(|n| format!("/p{n}")).collect();
+    let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
+    let mut world = World::up(&prefixes);
+    while world.told.len() < prefixes.len() && world.now < Instant::from_millis(60_000) {
+        world.wait();
+    }
+    assert_eq!(world.told.len(), prefixes.len());
+    let before = world.commands.len();
+    world.wait();
+    assert!(world.commands.len() > before, "and then of the first one again");
+}
