@@ -832,3 +832,25 @@ fn what_nobody_asked_for_does_not_decide_which_version_it_is() {
     assert_eq!(world.run(honest(&file)), Ok(()));
     assert_ne!(world.resolved, Some(name("/a/file/v=3")));
 }
+
+#[test]
+fn a_flood_of_forged_metadata_does_not_keep_discovery_from_asking_again() {
+    let file = file(100);
+    let mut trusting = config("/a/file");
+    trusting.verifier = Box::new(AutoVerifier);
+    let mut world = World::new(trusting);
+    let mut asked = 0;
+    let result = world.run(|interest| {
+        if segment_of(interest).is_some() {
+            return honest(&file)(interest);
+        }
+        asked += 1;
+        let data = metadata_of(interest, 7, Some(0));
+        match asked {
+            1 => (2..1_000).map(|n| (n * DELAY / 2, Answer::Data(forged(&data)))).collect(),
+            _ => vec![(DELAY, Answer::Data(data))],
+        }
+    });
+    assert_eq!(result, Ok(()));
+    assert!(world.now < Instant::from_millis(500), "{}", world.now);
+}

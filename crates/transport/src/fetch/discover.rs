@@ -45,6 +45,8 @@ struct Lane {
     attempts: u32,
     /// When to ask (again); `None` once the lane has ended or not begun.
     due: Option<Instant>,
+    /// An answer to the last attempt was of no use, and set when to ask again.
+    is_answered: bool,
     state: LaneState,
 }
 
@@ -58,7 +60,7 @@ enum LaneState {
 }
 
 impl Lane {
-    const IDLE: Self = Self { attempts: 0, due: None, state: LaneState::Idle };
+    const IDLE: Self = Self { attempts: 0, due: None, is_answered: false, state: LaneState::Idle };
 
     fn begin(&mut self, now: Instant) {
         if self.state == LaneState::Idle {
@@ -72,9 +74,11 @@ impl Lane {
         self.due = None;
     }
 
+    /// The first useless answer sets the time: a flood of others must not put it off for ever.
     fn ask_again_at(&mut self, at: Instant) {
-        if self.due.is_some() {
-            self.due = Some(at);
+        if let Some(due) = &mut self.due {
+            *due = if self.is_answered { at.min(*due) } else { at };
+            self.is_answered = true;
         }
     }
 }
@@ -143,6 +147,7 @@ impl Discovery {
                 continue;
             }
             lane.attempts += 1;
+            lane.is_answered = false;
             lane.due = Some(now + backed_off(rto, lane.attempts - 1, WAIT_MAX.max(rto)));
             let mut interest = Interest::new(name.clone());
             interest.can_be_prefix = true;
