@@ -6,9 +6,9 @@ use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_packet::tlv::typ;
+use recoup_packet::tlv::{MAX_PACKET_SIZE, typ};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
-use recoup_transport::link::{Fragmenter, Reassembler};
+use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -160,6 +160,16 @@ impl Application for Gone {
 /// Octets asked from the allocator at a time for outgoing Interests.
 const POOL_BYTES: usize = 64 * 1024;
 
+/// What incomplete packets may take on a face. Anybody may open a face toward us, a thousand of them,
+/// and has only Interests to send.
+fn reassembly(upstream: bool) -> ReassemblyLimits {
+    let whole = ReassemblyLimits::default();
+    if upstream {
+        return whole;
+    }
+    ReassemblyLimits { packets: 8, bytes: 4 * MAX_PACKET_SIZE, ..whole }
+}
+
 impl Node {
     /// A node without faces and applications.
     pub fn new() -> Self {
@@ -256,7 +266,7 @@ impl Node {
 
     /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let FaceAttributes { mtu, receive_budget, .. } = attributes;
+        let FaceAttributes { mtu, receive_budget, upstream } = attributes;
         let before = self.upstream();
         match self.faces.get_mut(&id) {
             Some(face) => {
@@ -265,7 +275,7 @@ impl Node {
             }
             None => {
                 let fragmenter = Fragmenter::new(mtu, 0);
-                let reassembler = Reassembler::default();
+                let reassembler = Reassembler::new(reassembly(upstream));
                 self.faces.insert(id, Face { attributes, fragmenter, reassembler });
             }
         }

@@ -360,7 +360,7 @@ impl Application for Fetch {
             Phase::Ended => return None,
             Phase::Start => return Some(Instant::ZERO),
             Phase::Discovering(discovery) if self.connected => discovery.deadline(),
-            Phase::Transferring(transfer) => transfer.deadline(&self.config),
+            Phase::Transferring(transfer) => transfer.deadline(),
             Phase::Discovering(_) => None,
         };
         Some(phase.unwrap_or(Instant::MAX).min(self.progress_deadline()))

@@ -559,7 +559,7 @@ impl Transfer {
         (self.board.base() > last && self.assembler.is_drained()).then_some(Ok(()))
     }
 
-    pub(super) fn deadline(&self, _config: &FetchConfig) -> Option<Instant> {
+    pub(super) fn deadline(&self) -> Option<Instant> {
         self.timers.deadline()
     }
 }
