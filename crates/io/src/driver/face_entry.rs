@@ -26,6 +26,8 @@ pub(super) struct Face {
     pub(super) addresses: Vec<SocketAddr>,
     /// Failures in a row.
     pub(super) failures: u32,
+    /// When something last arrived; at first, when it was opened.
+    pub(super) last_heard: Instant,
 }
 
 /// How a face reaches its peer.
@@ -51,19 +53,12 @@ pub(super) struct UdpPeer {
     pub(super) batch: Batch,
     /// Longest datagram that arrives unfragmented.
     pub(super) path: usize,
-    /// When it was last heard.
-    pub(super) heard: Instant,
 }
 
 impl UdpPeer {
-    pub(super) fn new(
-        port: usize,
-        remote: SocketAddr,
-        local: Option<IpAddr>,
-        heard: Instant,
-    ) -> Self {
+    pub(super) fn new(port: usize, remote: SocketAddr, local: Option<IpAddr>) -> Self {
         let route = Route { remote, local };
-        Self { port, route, batch: Batch::default(), path: path_to(remote), heard }
+        Self { port, route, batch: Batch::default(), path: path_to(remote) }
     }
 }
 
@@ -100,6 +95,7 @@ impl Face {
             waiting: 0,
             addresses: Vec::new(),
             failures: 0,
+            last_heard: Instant::ZERO,
         }
     }
 
@@ -134,16 +130,18 @@ impl Face {
         matches!(&self.conduit, Conduit::Link { link, .. } if link.is_open() && link.wants_write())
     }
 
-    /// Since when an on-demand UDP face has heard nothing.
+    /// Since when an on-demand face has heard nothing.
     pub(super) fn silent_since(&self) -> Option<Instant> {
-        match &self.conduit {
-            Conduit::Udp(peer) if !self.upstream => Some(peer.heard),
-            _ => None,
-        }
+        (!self.upstream).then_some(self.last_heard)
+    }
+
+    pub(super) fn is_udp(&self) -> bool {
+        matches!(self.conduit, Conduit::Udp(_))
     }
 
     /// Something arrived: the peer is there.
-    pub(super) fn heard(&mut self) {
+    pub(super) fn heard(&mut self, now: Instant) {
+        self.last_heard = now;
         self.failures = 0;
         self.unreachable_told = false;
     }

@@ -43,7 +43,7 @@ impl Driver {
             found.map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let id = FaceId(self.next_face);
         let port = self.add_port(Port { socket, used: PortUse::Connected(id) });
-        let peer = UdpPeer::new(port, remote, None, self.clock.now());
+        let peer = UdpPeer::new(port, remote, None);
         Ok(self.add(Face { upstream: true, ..Face::over_udp(uri.clone(), peer, &self.options) }))
     }
 

@@ -37,6 +37,7 @@ impl Driver {
     }
 
     pub(super) fn take_frames(&mut self, id: FaceId) {
+        let now = self.clock.now();
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };
@@ -46,7 +47,7 @@ impl Driver {
                 face.counters.drop_frames(DropReason::Empty, 1);
                 continue;
             }
-            face.heard();
+            face.heard(now);
             face.counters.received(frame.len());
             self.arrivals.push_back(Arrival::Frame(id, frame));
         }
@@ -79,10 +80,7 @@ impl Driver {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };
-        face.heard();
-        if let Conduit::Udp(peer) = &mut face.conduit {
-            peer.heard = now;
-        }
+        face.heard(now);
         for frame in chunk.datagrams() {
             face.counters.received(frame.len());
             self.arrivals.push_back(Arrival::Frame(id, frame));
@@ -112,11 +110,11 @@ impl Driver {
             peers.insert(chunk.remote, id);
         }
         let uri = FaceUri::Udp(Authority::from(chunk.remote));
-        let peer = UdpPeer::new(port, chunk.remote, local, now);
+        let peer = UdpPeer::new(port, chunk.remote, local);
         Some(self.add(Face::over_udp(uri, peer, &self.options)))
     }
 
-    /// Whether one more on-demand UDP face may be opened; the longest silent one may have to go.
+    /// Whether one more on-demand face may be opened; the longest silent one may have to go.
     pub(super) fn make_room(&mut self, now: Instant) -> bool {
         if self.on_demand < self.options.on_demand_faces && self.faces.len() < self.options.faces {
             return true;
@@ -145,12 +143,12 @@ impl Driver {
                     return;
                 }
             };
-            let room = self.on_demand < self.options.on_demand_faces
-                && self.faces.len() < self.options.faces;
+            let now = self.clock.now();
+            let room = self.make_room(now);
             // Without room the connection is closed at once, so that the peer knows.
             if room {
                 let mut face = Face::over_link(uri, link);
-                face.open_by(self.clock.now() + self.options.connect_timeout);
+                face.open_by(now + self.options.connect_timeout);
                 self.add(face);
             }
         }

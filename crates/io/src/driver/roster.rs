@@ -17,7 +17,8 @@ impl Driver {
         }
     }
 
-    pub(super) fn add(&mut self, face: Face) -> FaceId {
+    pub(super) fn add(&mut self, mut face: Face) -> FaceId {
+        face.last_heard = self.clock.now();
         let id = FaceId(self.next_face);
         self.next_face += 1;
         if !face.upstream {

@@ -134,7 +134,9 @@ impl Driver {
     pub(super) fn sweep(&mut self, now: Instant) {
         let idle = self.options.udp_idle;
         self.next_sweep = now + idle / 4;
-        let silent = |face: &Face| face.silent_since().is_some_and(|since| now.since(since) > idle);
+        let silent = |face: &Face| {
+            face.is_udp() && face.silent_since().is_some_and(|since| now.since(since) > idle)
+        };
         let faces: Vec<_> =
             self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
         faces.into_iter().for_each(|face| self.end(face, CloseReason::Idle(idle), false));
