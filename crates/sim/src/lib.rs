@@ -1,0 +1,8 @@
+//! The simulated world: the same nodes that run on sockets, on channels that are machines too, in an
+//! order of events that the seed alone decides.
+//!
+//! A [`network::Network`] says what there is: nodes, links, applications, what fails when. A world is
+//! built from it and a seed, runs, and reports everything that happens to its observers
+//! , from which every record is made. Nothing here opens a file, starts a thread or
+//! reads a clock.
+pub mod network;

@@ -1,0 +1,399 @@
+//! What a world is built from: plain data, made by a scenario or by a program.
+//!
+//! Nodes and links are named and numbered in the order in which they stand here. Every random choice
+//! that a world makes draws from a stream named after the thing that chooses, so that adding a node
+//! or a recorder does not move another's draws.
+use recoup_packet::name::Name;
+use recoup_transport::time::{Duration, Instant};
+
+/// Number of a node: its place in [`Network::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// Number of a link: its place in [`Network::links`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// One of the two directions of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the first end to the second.
+    Forth,
+    /// From the second end to the first.
+    Back,
+}
+
+/// Number of an application: its place in [`Network::applications`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApplicationId(pub u32);
+
+/// Everything that a world holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Network {
+    /// The nodes.
+    pub nodes: Vec<NodePlan>,
+    /// The links between them.
+    pub links: Vec<LinkPlan>,
+    /// Where nodes send Interests.
+    pub routes: Vec<RoutePlan>,
+    /// Which strategy decides below a prefix other than `/`.
+    pub strategies: Vec<StrategyPlan>,
+    /// Consumers, producers and other traffic.
+    pub applications: Vec<ApplicationPlan>,
+    /// What happens to nodes and links, in any order.
+    pub faults: Vec<(Instant, Fault)>,
+    /// When the run ends.
+    pub stop: Stop,
+    /// Whether every first transmission of a consumer is followed until its fate is known, which
+    /// tells needless timeouts from necessary ones.
+    pub follow_transmissions: bool,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodePlan {
+    /// Its name, unique.
+    pub name: String,
+    /// Room of the content store.
+    pub cache: CachePlan,
+    /// Strategy of `/`, as its name and parameters are written.
+    pub strategy: String,
+    /// What becomes of retransmissions, as its name and parameters are written.
+    pub suppression: String,
+    /// Data that nobody asked for enters the content store instead of being dropped.
+    pub admit_unsolicited: bool,
+    /// Time that the node takes for each arriving packet before it handles it, as a law that is drawn from
+    /// for each packet, first in, first out: `none`, `constant(0.3ms)`, `exponential(mean=0.3ms)`.
+    pub processing: String,
+    /// Place on a plane, in metres, where the topology has places.
+    pub position: Option<(f64, f64)>,
+}
+
+impl Default for NodePlan {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            cache: CachePlan::Packets(0),
+            strategy: "best-route".into(),
+            suppression: "same-face-retx".into(),
+            admit_unsolicited: false,
+            processing: "none".into(),
+            position: None,
+        }
+    }
+}
+
+/// Room of a content store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePlan {
+    /// That many Data packets; 0 means no cache.
+    Packets(u64),
+    /// That many octets of Data packets.
+    Octets(u64),
+    /// Without limit.
+    Unlimited,
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkPlan {
+    /// Its name, unique; `a-b` unless it was given another.
+    pub name: String,
+    /// The two ends.
+    pub ends: (NodeId, NodeId),
+    /// From the first end to the second.
+    pub forth: ChannelPlan,
+    /// From the second end to the first.
+    pub back: ChannelPlan,
+    /// Cost of the link where routes are computed by cost.
+    pub cost: u64,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelPlan {
+    /// Bits per second; 0 means without limit.
+    pub rate_bits: u64,
+    /// Time on the way, after the last bit has left.
+    pub delay: Duration,
+    /// Random part of the delay, as a law: `none`, `uniform(0ms,2ms)`, `exponential(mean=1ms)`, `normal(sd=…)`.
+    pub jitter: String,
+    /// Packets with different jitter may overtake each other.
+    pub reorder: bool,
+    /// Packets that may wait; `None` means without limit.
+    pub queue_packets: Option<u64>,
+    /// Octets that may wait; `None` means without limit.
+    pub queue_octets: Option<u64>,
+    /// Octets that the layers below add to each packet (UDP 8, IP 20, Ethernet 18 …) when its time on the
+    /// link is computed.
+    pub overhead_octets: u32,
+    /// What the link charges Interests with.
+    pub interest_octets: Option<u32>,
+    /// Which packets are lost on the way, models separated by `+`: `none`, `bernoulli(p=0.01)`,
+    /// `gilbert-elliott(…)`, `burst(…)`, `trace(…)`.
+    pub loss: String,
+    /// Share of packets that arrive twice, as a law like `none`, `bernoulli(p=0.001)`.
+    pub duplicate: String,
+    /// The order of rate and delay.
+    pub order: Order,
+    /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
+    pub marking: String,
+}
+
+impl Default for ChannelPlan {
+    fn default() -> Self {
+        Self {
+            rate_bits: 0,
+            delay: Duration::ZERO,
+            jitter: "none".into(),
+            reorder: false,
+            queue_packets: Some(100),
+            queue_octets: None,
+            overhead_octets: 0,
+            interest_octets: None,
+            loss: "none".into(),
+            duplicate: "none".into(),
+            order: Order::RateThenDelay,
+            marking: "none".into(),
+        }
+    }
+}
+
+/// What comes first on a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// A queue in front of the rate, then the delay: a router's interface and a wire. The queue's limit
+    /// counts what waits for the rate.
+    #[default]
+    RateThenDelay,
+    /// The delay first, then the rate, and one limit that counts packets in both stages: what Mininet
+    /// builds from netem and a rate limiter.
+    DelayThenRate,
+}
+
+/// Next hops of a node for a prefix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoutePlan {
+    /// At which node.
+    pub node: NodeId,
+    /// For which names.
+    pub prefix: Name,
+    /// Over which link (away from this node), at which cost.
+    pub hops: Vec<(LinkId, u64)>,
+}
+
+/// A strategy for a prefix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StrategyPlan {
+    /// At which node.
+    pub node: NodeId,
+    /// For which names.
+    pub prefix: Name,
+    /// The strategy, as its name and parameters are written.
+    pub strategy: String,
+}
+
+/// An application of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplicationPlan {
+    /// Its name, unique: records are labelled with it.
+    pub name: String,
+    /// Where it runs.
+    pub node: NodeId,
+    /// When it starts.
+    pub start: Instant,
+    /// When it is taken away, if it has not ended itself.
+    pub stop: Option<Instant>,
+    /// What it does.
+    pub kind: ApplicationKind,
+}
+
+/// What an application does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ApplicationKind {
+    /// Fetches one object: the fetch loop of `recoup fetch`.
+    Fetch(Box<FetchPlan>),
+    /// Serves one object: the producer loop of `recoup serve`.
+    Serve(ServePlan),
+    /// Answers every name below a prefix with one Data packet.
+    Produce(ProducePlan),
+    /// Asks for single Data packets of a catalogue, by a schedule.
+    Request(Box<RequestPlan>),
+    /// Fills one direction of a link with frames that are not NDN's.
+    Background(BackgroundPlan),
+}
+
+/// A fetch. Algorithms are named as on the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FetchPlan {
+    /// What to fetch.
+    pub object: Name,
+    /// Ask for metadata first.
+    pub discover: bool,
+    /// Estimator of the retransmission timeout.
+    pub rto: String,
+    /// Which round trips are samples.
+    pub sampling: String,
+    /// Congestion control.
+    pub congestion: String,
+    /// Interest lifetime.
+    pub lifetime: Duration,
+    /// Retransmissions of one segment; `None` means without limit.
+    pub retries: Option<u32>,
+    /// Longest time without anything new.
+    pub no_progress: Duration,
+    /// Interval at which timeouts are looked for; zero means exactly.
+    pub rto_check: Duration,
+    /// Congestion marks reduce the window.
+    pub react_to_marks: bool,
+    /// Further options of the fetch loop by their names, for those that have no field here.
+    pub options: Vec<(String, String)>,
+}
+
+/// A served object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServePlan {
+    /// Its name, without a version.
+    pub prefix: Name,
+    /// Its version, if it has one.
+    pub version: Option<u64>,
+    /// Its length in octets.
+    pub size_octets: u64,
+    /// Octets of content in a segment.
+    pub segment_octets: u64,
+    /// Freshness of the Data.
+    pub freshness: Duration,
+    /// Length of the packets.
+    pub packet: PacketShape,
+}
+
+/// What makes up a Data packet beside name and content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PacketShape {
+    /// Signed with a digest, as `recoup serve` does.
+    #[default]
+    Digest,
+    /// A signature of that many octets.
+    Signature(u32),
+    /// As long a signature as makes the whole packet that long.
+    Total(u32),
+}
+
+/// A producer of single Data packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProducePlan {
+    /// Names that it answers.
+    pub prefix: Name,
+    /// Octets of content.
+    pub content_octets: u64,
+    /// Freshness of the Data.
+    pub freshness: Duration,
+    /// Length of the packets.
+    pub packet: PacketShape,
+}
+
+/// A consumer of a catalogue: contents `prefix/<number>` (numbers from 1, as generic components in decimal).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestPlan {
+    /// Prefixes of the catalogue; content `k` is at prefix number `k mod prefixes.len()`.
+    pub prefixes: Vec<Name>,
+    /// How many contents there are.
+    pub contents: u64,
+    /// Which content is asked for next.
+    pub popularity: Popularity,
+    /// When it is asked for.
+    pub arrival: Arrival,
+    /// How many requests are made; `None` means without limit.
+    pub requests: Option<u64>,
+    /// Estimator of the retransmission timeout; `none` means that nothing is asked for twice.
+    pub rto: String,
+    /// Retransmissions of one request; `None` means without limit.
+    pub retries: Option<u32>,
+    /// Interest lifetime.
+    pub lifetime: Duration,
+}
+
+/// Which content is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Popularity {
+    /// One after the other.
+    Sequential,
+    /// Each equally likely.
+    Uniform,
+    /// Content `k` with probability proportional to `(k + q)^-s`.
+    ZipfMandelbrot {
+        /// Shift.
+        q: f64,
+        /// Exponent.
+        s: f64,
+    },
+}
+
+/// When requests are made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrival {
+    /// At equal intervals: so many per second.
+    Constant(f64),
+    /// With exponential gaps: so many per second on average.
+    Poisson(f64),
+    /// Constant while on; on and off times are exponential with these means.
+    OnOff {
+        /// Requests per second while on.
+        rate: f64,
+        /// Mean time on.
+        on: Duration,
+        /// Mean time off.
+        off: Duration,
+    },
+    /// So many at once at these times after the start.
+    Batches(Vec<(Duration, u64)>),
+    /// As many as the window of a congestion control permits (named as on the command line).
+    Window(String),
+}
+
+/// Frames that are not NDN's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackgroundPlan {
+    /// On which link.
+    pub link: LinkId,
+    /// In which direction.
+    pub direction: Direction,
+    /// Octets of a frame.
+    pub frame_octets: u32,
+    /// When frames are offered (a window makes no sense here).
+    pub arrival: Arrival,
+}
+
+/// Something that happens to the network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// A link fails in both directions: what is on it is lost, its faces go down.
+    LinkDown(LinkId),
+    /// A link works again.
+    LinkUp(LinkId),
+    /// Frames offered to a channel are lost from now on, though its faces stay up.
+    OutageBegins(LinkId, Direction),
+    /// The channel carries frames again.
+    OutageEnds(LinkId, Direction),
+    /// A node loses all its links, and its tables.
+    NodeDown(NodeId),
+    /// A node is back, with empty tables; its applications start again.
+    NodeUp(NodeId),
+    /// A channel changes its properties; what is on it keeps its times.
+    Change(LinkId, Direction, Box<ChannelPlan>),
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// Not later than this.
+    pub at: Instant,
+    /// As soon as every application that ends by itself has ended.
+    pub when_done: bool,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self { at: Instant::from_millis(3_600_000), when_done: true }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a world tells of itself while it runs.
+//!
+//! Records, digests, traces, the check of conservation and the oracle of needless timeouts are all
+//! observers: they see the same observations in the same order, and cannot change the run.
+use crate::network::{ApplicationId, Direction, LinkId, NodeId};
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::node::DropReason;
+use recoup_forwarder::packet::{Kind, Packet};
+use recoup_transport::application::Report;
+use recoup_transport::time::Instant;
+
+/// One thing that happened in a world.
+#[derive(Debug)]
+pub enum Observation<'a> {
+    /// An application started.
+    Started {
+        /// Which.
+        application: ApplicationId,
+    },
+    /// An application reported something: an event, content, its end.
+    Application {
+        /// Which.
+        application: ApplicationId,
+        /// What.
+        report: &'a Report,
+    },
+    /// A node's tables changed.
+    Node {
+        /// Which.
+        node: NodeId,
+        /// How.
+        event: NodeEvent,
+    },
+    /// A node handed a packet to a channel.
+    Sent {
+        /// Over which link.
+        link: LinkId,
+        /// In which direction.
+        direction: Direction,
+        /// What.
+        packet: &'a Packet,
+    },
+    /// A packet left a channel and was handed to a node: one packet-hop.
+    Arrived {
+        /// Over which link.
+        link: LinkId,
+        /// In which direction.
+        direction: Direction,
+        /// What.
+        packet: &'a Packet,
+    },
+    /// A node discarded a packet.
+    Dropped {
+        /// Which node.
+        node: NodeId,
+        /// What it was, where that is known.
+        kind: Option<Kind>,
+        /// Why.
+        reason: DropReason,
+    },
+    /// A channel discarded a packet.
+    Lost {
+        /// On which link.
+        link: LinkId,
+        /// In which direction.
+        direction: Direction,
+        /// What.
+        packet: &'a Packet,
+        /// Why.
+        reason: LossReason,
+    },
+    /// A channel's packet was doubled on the way.
+    Doubled {
+        /// On which link.
+        link: LinkId,
+        /// In which direction.
+        direction: Direction,
+    },
+    /// A fault of the scenario took effect: its place in [`crate::network::Network::faults`].
+    Fault {
+        /// Which.
+        number: usize,
+    },
+}
+
+/// Why a channel discarded a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LossReason {
+    /// Its queue was full.
+    QueueFull,
+    /// The model of loss took it.
+    Model,
+    /// The channel carried nothing at that time.
+    Outage,
+    /// The link or the node at its end failed.
+    Down,
+}
+
+/// Sees what happens in a world.
+pub trait Observer {
+    /// `observation` was made at `now`.
+    fn on(&mut self, now: Instant, observation: &Observation<'_>);
+}
