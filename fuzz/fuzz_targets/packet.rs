@@ -58,7 +58,7 @@ fn data(wire: &Bytes) {
         builder = builder.final_block(component);
     }
     let kept = Presigned::new(&DigestSigner, data.signature_value());
-    let again = Data::decode(builder.build(data.content(), &kept).wire().clone());
+    let again = Data::decode(builder.build(data.content(), &kept).wire());
     let again = again.expect("what was built is a packet");
     assert_eq!(again.name(), data.name());
     assert_eq!(again.content(), data.content());

@@ -421,7 +421,7 @@ impl Node {
                     self.send(face, LpHeader::default(), wire);
                 }
             }
-            AppOutput::Data { wire, path } => self.answer(path, LpHeader::default(), wire),
+            AppOutput::Data { data, path } => self.answer(path, LpHeader::default(), data.wire()),
             AppOutput::Nack { interest, reason, path } => {
                 let header = LpHeader { nack: Some(reason), ..LpHeader::default() };
                 self.answer(path, header, interest.to_bytes());

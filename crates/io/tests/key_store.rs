@@ -144,7 +144,7 @@ fn every_form_of_a_public_key_file_is_recognised() {
     let pem = store.export_pem("/alice", Some("secret")).unwrap();
     let forms: [(&str, &[u8]); 5] = [
         ("text.ndncert", text.as_bytes()),
-        ("binary.ndncert", certificate.wire()),
+        ("binary.ndncert", &certificate.wire()),
         ("key.safebag", bag.as_bytes()),
         ("key.pem", pem.as_bytes()),
         ("key.der", certificate.content()),

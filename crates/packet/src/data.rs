@@ -1,19 +1,26 @@
 //! Data packets.
 //!
-//! A [`Data`] keeps the octets that it came in and only knows where its parts stand. A [`DataBuilder`] lays a packet out
-//! in a buffer of the caller, lets the content be written straight into its place, and signs it there. Source: NDN packet
-//! format v0.3, section "Data Packet".
+//! A [`Data`] comes in two forms. An *encoded* packet keeps the octets that it came in and only knows where its parts
+//! stand. A *described* packet ([`Data::describe`]) has no octets: it knows its name, how long its content is and what
+//! its other elements say, hence its exact length; a simulation moves millions of them and never looks inside. A
+//! [`DataBuilder`] lays a packet out in a buffer of the caller, lets the content be written straight into its place, and
+//! signs it there. Source: NDN packet format v0.3, section "Data Packet".
 
 mod build;
+mod describe;
+mod encoded;
 
 pub use build::{DataBuilder, Unsigned};
+pub use describe::{DescribeError, Description, MAX_DESCRIBED_CONTENT, SignatureShape, Template};
 
-use crate::name::{Component, Name, component};
-use crate::signature::{SignatureInfo, SignatureType, sha256};
-use crate::tlv::{DecodeError, Reader, Tlv, typ};
+use crate::name::{Component, Name};
+use crate::signature::{SignatureInfo, sha256};
+use crate::tlv::DecodeError;
 use bytes::Bytes;
+use describe::Described;
+use encoded::Encoded;
 use std::fmt;
-use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the content of a Data packet is (TLV ContentType 24).
@@ -66,210 +73,171 @@ impl From<u64> for ContentType {
     }
 }
 
-/// A Data packet: its octets, and where its parts stand in them. Cloning shares the octets.
+/// A Data packet. Cloning counts one reference and copies nothing.
 #[derive(Clone)]
-pub struct Data {
-    wire: Bytes,
-    name: Name,
-    parts: Parts,
-}
+pub struct Data(Form);
 
-/// Where the parts of a packet stand in its octets. Packets are smaller than 4 GiB.
-#[derive(Clone, Copy, Debug, Default)]
-struct Parts {
-    content_type: ContentType,
-    freshness_ms: u64,
-    /// The component inside FinalBlockId; empty if there is none.
-    final_block: Span,
-    /// TLV-VALUE of Content; empty if there is none.
-    content: Span,
-    /// TLV-VALUE of SignatureInfo.
-    info: Span,
-    /// From Name up to and including SignatureInfo.
-    signed: Span,
-    /// TLV-VALUE of SignatureValue.
-    signature: Span,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Span {
-    start: u32,
-    end: u32,
-}
-
-impl Span {
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
-    fn of(self, wire: &[u8]) -> &[u8] {
-        wire.get(self.range()).unwrap_or_default()
-    }
-}
-
-impl From<Range<usize>> for Span {
-    fn from(range: Range<usize>) -> Self {
-        Self { start: range.start as u32, end: range.end as u32 }
-    }
+#[derive(Clone)]
+enum Form {
+    Encoded(Arc<Encoded>),
+    Described(Arc<Described>),
 }
 
 impl Data {
     /// Decodes one whole Data packet; `wire` is shared, nothing is copied.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        if u32::try_from(wire.len()).is_err() {
-            return Err(DecodeError::at(0, "a packet of less than 4 GiB"));
-        }
-        let mut outer = Reader::new(&wire);
-        let data = outer.expect(typ::DATA, "a Data packet")?;
-        outer.finish()?;
-        let mut reader = data.reader();
-        let name_tlv = reader.expect(typ::NAME, "a Name")?;
-        let name = Name::share(&wire, &name_tlv)?;
-        let parts = Parts::read(&mut reader, name_tlv.offset, data.end())?;
-        Ok(Self { wire, name, parts })
+        Encoded::decode(wire).map(Self::from)
+    }
+
+    /// Makes a packet without octets; see [`Template`] for many that differ in name and length of content only.
+    pub fn describe(description: Description) -> Result<Self, DescribeError> {
+        let Description { name, content_octets, .. } = description;
+        let template = Template::new(
+            description.content_type,
+            description.freshness,
+            description.final_block,
+            description.signature,
+        );
+        template.describe(name, content_octets)
+    }
+
+    /// Whether the packet has no octets of its own.
+    #[must_use]
+    pub fn is_described(&self) -> bool {
+        matches!(self.0, Form::Described(_))
     }
 
     /// The packet's name.
     #[must_use]
     pub fn name(&self) -> &Name {
-        &self.name
+        match &self.0 {
+            Form::Encoded(it) => it.name(),
+            Form::Described(it) => it.name(),
+        }
     }
 
-    /// The content; empty if there is none.
+    /// The content; empty if there is none. That of a described packet is zeros.
     #[must_use]
     pub fn content(&self) -> &[u8] {
-        self.parts.content.of(&self.wire)
+        match &self.0 {
+            Form::Encoded(it) => it.content(),
+            Form::Described(it) => it.content(),
+        }
     }
 
     /// The content as octets that keep the packet alive.
     #[must_use]
     pub fn content_bytes(&self) -> Bytes {
-        self.wire.slice(self.parts.content.range())
+        match &self.0 {
+            Form::Encoded(it) => it.content_bytes(),
+            Form::Described(it) => Bytes::from_static(it.content()),
+        }
     }
 
     /// What the content is.
     #[must_use]
     pub fn content_type(&self) -> ContentType {
-        self.parts.content_type
+        match &self.0 {
+            Form::Encoded(it) => it.content_type(),
+            Form::Described(it) => it.template().content_type(),
+        }
     }
 
     /// How long the packet counts as fresh after it arrived in a cache; zero if it does not say.
     #[must_use]
     pub fn freshness(&self) -> Duration {
-        Duration::from_millis(self.parts.freshness_ms)
+        Duration::from_millis(match &self.0 {
+            Form::Encoded(it) => it.freshness_ms(),
+            Form::Described(it) => it.template().freshness_ms(),
+        })
     }
 
     /// The last component of the name of the last packet of this content, if the packet says so (FinalBlockId).
     #[must_use]
     pub fn final_block(&self) -> Option<Component<'_>> {
-        let tlv = Reader::new(self.parts.final_block.of(&self.wire)).read().ok()??;
-        Component::new(u16::try_from(tlv.typ).ok()?, tlv.value)
+        match &self.0 {
+            Form::Encoded(it) => it.final_block(),
+            Form::Described(it) => it.template().final_block(),
+        }
     }
 
     /// What the packet says about its signature.
     #[must_use]
     pub fn signature_info(&self) -> SignatureInfo<'_> {
-        // Decoding checked it, so the alternative is never taken; its type is one that no verifier accepts.
-        SignatureInfo::decode(self.parts.info.of(&self.wire))
-            .unwrap_or(SignatureInfo::new(SignatureType::Other(u64::MAX), None))
+        match &self.0 {
+            Form::Encoded(it) => it.signature_info(),
+            Form::Described(it) => it.template().signature_info(),
+        }
     }
 
-    /// The signature.
+    /// The signature. A described packet with a digest is encoded for it, once, and kept so.
     #[must_use]
     pub fn signature_value(&self) -> &[u8] {
-        self.parts.signature.of(&self.wire)
+        match &self.0 {
+            Form::Encoded(it) => it.signature_value(),
+            Form::Described(it) => it.signature_value(),
+        }
     }
 
-    /// The octets that the signature covers: from Name to SignatureInfo.
+    /// The octets that the signature covers: from Name to SignatureInfo. A described packet is encoded for it, once, and
+    /// kept so.
     #[must_use]
     pub fn signed_portion(&self) -> &[u8] {
-        self.parts.signed.of(&self.wire)
+        match &self.0 {
+            Form::Encoded(it) => it.signed_portion(),
+            Form::Described(it) => it.encoded().signed_portion(),
+        }
     }
 
-    /// The whole packet.
+    /// The whole packet: the octets it has, or, of a described one, those it would have, encoded anew at each call.
     #[must_use]
-    pub fn wire(&self) -> &Bytes {
-        &self.wire
+    pub fn wire(&self) -> Bytes {
+        match &self.0 {
+            Form::Encoded(it) => it.wire().clone(),
+            Form::Described(it) => it.wire(),
+        }
+    }
+
+    /// Octets of the whole packet; costs nothing.
+    #[must_use]
+    pub fn encoded_len(&self) -> usize {
+        match &self.0 {
+            Form::Encoded(it) => it.wire().len(),
+            Form::Described(it) => it.encoded_len(),
+        }
     }
 
     /// SHA-256 of the whole packet, computed anew at each call.
     #[must_use]
     pub fn implicit_digest(&self) -> [u8; 32] {
-        sha256(&self.wire)
+        match &self.0 {
+            Form::Encoded(it) => sha256(it.wire()),
+            Form::Described(it) => sha256(&it.wire()),
+        }
+    }
+
+    /// Whether the packet is right by construction: described, with a digest.
+    pub(crate) fn is_described_with_digest(&self) -> bool {
+        matches!(&self.0, Form::Described(it) if it.template().has_digest())
     }
 }
 
-impl Parts {
-    /// Reads what follows the Name, which starts at octet `signed_from`; the packet ends at octet `end`.
-    fn read(reader: &mut Reader<'_>, signed_from: usize, end: usize) -> Result<Self, DecodeError> {
-        let mut parts = Self::default();
-        let mut last = typ::NAME;
-        while let Some(tlv) = reader.read()? {
-            // The numbers of the known elements grow in the order in which they must stand.
-            let known =
-                (typ::META_INFO..=typ::SIGNATURE_VALUE).contains(&tlv.typ) && tlv.typ > last;
-            if !known {
-                tlv.skip_unless_critical()?;
-                continue;
-            }
-            let after_info = last == typ::SIGNATURE_INFO;
-            last = tlv.typ;
-            match tlv.typ {
-                typ::META_INFO => parts.read_meta_info(&tlv)?,
-                typ::CONTENT => parts.content = tlv.range().into(),
-                typ::SIGNATURE_INFO => parts.read_signature_info(&tlv)?,
-                _ if !after_info => return Err(tlv.error("a SignatureInfo before it")),
-                _ => {
-                    parts.signed = (signed_from..tlv.offset).into();
-                    parts.signature = tlv.range().into();
-                }
-            }
-        }
-        if last != typ::SIGNATURE_VALUE {
-            return Err(DecodeError::at(end, "SignatureInfo and SignatureValue"));
-        }
-        Ok(parts)
-    }
-
-    fn read_meta_info(&mut self, meta_info: &Tlv<'_>) -> Result<(), DecodeError> {
-        let mut reader = meta_info.reader();
-        let mut last = 0;
-        while let Some(tlv) = reader.read()? {
-            match tlv.typ {
-                typ::CONTENT_TYPE if last < tlv.typ => self.content_type = tlv.number()?.into(),
-                typ::FRESHNESS_PERIOD if last < tlv.typ => self.freshness_ms = tlv.number()?,
-                typ::FINAL_BLOCK_ID if last < tlv.typ => self.final_block = final_block(&tlv)?,
-                _ => {
-                    tlv.skip_unless_critical()?;
-                    continue;
-                }
-            }
-            last = tlv.typ;
-        }
-        Ok(())
-    }
-
-    fn read_signature_info(&mut self, info: &Tlv<'_>) -> Result<(), DecodeError> {
-        SignatureInfo::read(&mut info.reader())?;
-        self.info = info.range().into();
-        Ok(())
+impl From<Encoded> for Data {
+    fn from(encoded: Encoded) -> Self {
+        Self(Form::Encoded(Arc::new(encoded)))
     }
 }
 
-fn final_block(id: &Tlv<'_>) -> Result<Span, DecodeError> {
-    let mut reader = id.reader();
-    let component = reader.read()?.ok_or_else(|| id.error("a name component inside"))?;
-    component::check(&component)?;
-    if !reader.is_empty() {
-        return Err(id.error("a single name component inside"));
-    }
-    Ok(component.whole().into())
-}
-
-/// Two packets are equal if their octets are.
+/// Two packets are equal if their octets are, those that they have or would have.
 impl PartialEq for Data {
     fn eq(&self, other: &Self) -> bool {
-        self.wire == other.wire
+        match (&self.0, &other.0) {
+            (Form::Encoded(a), Form::Encoded(b)) => a.wire() == b.wire(),
+            (Form::Described(a), Form::Described(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Form::Encoded(a), Form::Described(b)) | (Form::Described(b), Form::Encoded(a)) => {
+                a.wire().len() == b.encoded_len() && a.name() == b.name() && *a.wire() == b.wire()
+            }
+        }
     }
 }
 
@@ -278,12 +246,13 @@ impl Eq for Data {}
 impl fmt::Debug for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Data")
-            .field("name", &self.name)
+            .field("name", self.name())
             .field("content_type", &self.content_type())
             .field("freshness", &self.freshness())
             .field("final_block", &self.final_block())
             .field("content_octets", &self.content().len())
             .field("signature", &self.signature_info().typ)
+            .field("described", &self.is_described())
             .finish()
     }
 }

@@ -15,7 +15,7 @@
 //! let asked = Interest::decode(interest.to_bytes())?;
 //!
 //! let built = DataBuilder::new(&asked.name).build(b"content", &DigestSigner);
-//! let data = Data::decode(built.wire().clone())?;
+//! let data = Data::decode(built.wire())?;
 //! assert!(interest.is_satisfied_by(&data));
 //! assert_eq!(data.name().to_string(), "/example/file/v=7/seg=0");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -60,7 +60,7 @@ fn round(name: &str, wire: Bytes) -> Result<Bytes, DecodeError> {
             let data = Data::decode(wire)?;
             let _ = format!("{data:?} {:?} {:?}", data.content(), data.signature_value());
             assert!(data.signed_portion().len() < data.wire().len());
-            out.extend_from_slice(data.wire());
+            out.extend_from_slice(&data.wire());
         }
         _ => {
             let frame = LpPacket::decode(wire)?;
@@ -173,7 +173,7 @@ fn a_data_packet_has_the_elements_of_the_specification() {
     assert_eq!(data.content(), b"content");
     assert_eq!(data.signature_info().typ, SignatureType::DigestSha256);
     assert_eq!(data.signature_value(), sha256(data.signed_portion()));
-    assert_eq!(data.implicit_digest(), sha256(data.wire()));
+    assert_eq!(data.implicit_digest(), sha256(&data.wire()));
     let minimal = Data::decode(valid("data-minimal")).unwrap();
     assert_eq!((minimal.content(), minimal.freshness()), (&b""[..], Duration::ZERO));
     assert_eq!((minimal.final_block(), minimal.content_type()), (None, ContentType::Blob));
@@ -187,12 +187,12 @@ fn built_data_has_the_octets_that_others_wrote() {
         .freshness(Duration::from_secs(10))
         .final_block(Component::segment(300))
         .build(b"content", &DigestSigner);
-    assert_eq!(built.wire(), &valid("data-every-element"));
+    assert_eq!(built.wire(), valid("data-every-element"));
     let name: Name = "/A/seg=0".parse().unwrap();
     let content: Vec<u8> = (0..1024).map(|index| index as u8).collect();
     let built =
         DataBuilder::new(&name).final_block(Component::segment(0)).build(&content, &DigestSigner);
-    assert_eq!(built.wire(), &valid("data-long"));
+    assert_eq!(built.wire(), valid("data-long"));
 }
 
 #[test]

@@ -61,10 +61,10 @@ pub enum AppInput {
 pub enum AppOutput {
     /// Express an Interest.
     Interest(Interest),
-    /// Answer with Data, already encoded.
+    /// Answer with Data.
     Data {
-        /// The whole Data packet.
-        wire: Bytes,
+        /// The packet.
+        data: Data,
         /// From the Interest that it answers.
         path: ReturnPath,
     },

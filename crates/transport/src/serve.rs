@@ -198,14 +198,13 @@ impl Serve {
         for draft in self.drafts.drain(..) {
             let output = match draft {
                 Draft::Report(event) => AppOutput::Report(Report::Event(event)),
-                Draft::Answer(Packet::Whole(wire), path) => AppOutput::Data { wire, path },
+                Draft::Answer(Packet::Whole(data), path) => AppOutput::Data { data, path },
                 Draft::Answer(Packet::Unsigned(unsigned, origin), path) => {
                     let signature = signatures.next().unwrap_or_default();
                     if let Some(origin) = origin {
                         self.shelf.keep_signature(origin, &signature);
                     }
-                    let wire = unsigned.finish(&signature);
-                    AppOutput::Data { wire, path }
+                    AppOutput::Data { data: unsigned.finish(&signature), path }
                 }
             };
             self.outputs.push_back(output);
@@ -250,9 +249,9 @@ impl Serve {
 
     fn metadata(&mut self, now: Instant, path: &Name) -> Option<Packet> {
         let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
-        let wire = object.metadata(&self.config, now, &mut self.pool)?;
+        let data = object.metadata(&self.config, now);
         self.drafts.push(Draft::Report(Event::ServedMetadata));
-        Some(Packet::Whole(wire))
+        Some(Packet::Whole(data))
     }
 
     fn segment(

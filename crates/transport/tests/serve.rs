@@ -92,10 +92,11 @@ impl World {
         let mut answer = None;
         while let Some(output) = self.serve.poll(self.now) {
             match output {
-                AppOutput::Data { wire, path } => {
+                AppOutput::Data { data, path } => {
                     assert_eq!(path, ReturnPath(9));
                     assert!(answer.is_none(), "one question, one answer");
-                    answer = Some(Data::decode(wire).expect("valid Data"));
+                    assert_eq!(Data::decode(data.wire()).as_ref(), Ok(&data), "valid Data");
+                    answer = Some(data);
                 }
                 AppOutput::Report(Report::Event(event)) => self.events.push(event),
                 other => panic!("unexpected {other:?}"),
@@ -114,9 +115,7 @@ impl World {
             let input = AppInput::Interest { interest, path };
             self.serve.handle(self.now, input);
         }
-        std::iter::from_fn(|| self.serve.poll(self.now))
-            .map(|output| format!("{output:?}"))
-            .collect()
+        std::iter::from_fn(|| self.serve.poll(self.now)).map(in_words).collect()
     }
 
     fn exact(&mut self, uri: &str) -> Option<Data> {
@@ -133,6 +132,14 @@ impl World {
         let mut paper = self.paper.borrow_mut();
         paper.version += 1;
         paper.content = vec![0xAA; octets];
+    }
+}
+
+/// An output in words that tell it from any other: of packets, all octets.
+fn in_words(output: AppOutput) -> String {
+    match output {
+        AppOutput::Data { data, path } => format!("Data {:?} path {path:?}", data.wire()),
+        other => format!("{other:?}"),
     }
 }
 
@@ -277,7 +284,7 @@ fn questions_that_come_together_are_answered_as_if_one_by_one() {
                         let input = AppInput::Interest { interest, path };
                         single.serve.handle(single.now, input);
                         std::iter::from_fn(|| single.serve.poll(single.now))
-                            .map(|output| format!("{output:?}"))
+                            .map(in_words)
                             .collect::<Vec<_>>()
                     })
                     .collect();

@@ -33,11 +33,11 @@ impl Application for Responder {
         let built: Result<_, Infallible> = DataBuilder::new(&interest.name)
             .freshness(FRESHNESS)
             .encode_with(&mut self.pool, 0, |_| Ok(()), &DigestSigner);
-        let wire = match built {
-            Ok(wire) => wire,
+        let data = match built {
+            Ok(data) => data,
             Err(never) => match never {},
         };
-        self.outputs.push_back(AppOutput::Data { wire, path });
+        self.outputs.push_back(AppOutput::Data { data, path });
         let served = Event::Served { content_bytes: 0, signed: true };
         self.outputs.push_back(AppOutput::Report(Report::Event(served)));
     }

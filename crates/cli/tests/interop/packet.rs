@@ -75,7 +75,7 @@ fn rebuilt(data: &Data) -> Bytes {
     if let Some(component) = data.final_block() {
         builder = builder.final_block(component);
     }
-    builder.build(data.content(), &signer).wire().clone()
+    builder.build(data.content(), &signer).wire()
 }
 
 /// Decodes all that the peer makes. Where a thing can be written in two ways, `choices` lists the packets in which the
@@ -165,8 +165,8 @@ fn packets() -> Vec<(&'static str, Bytes)> {
         ("Interest, every element", every.to_bytes()),
         ("Interest with parameters", interest("/P").with_parameters(&[0xC0, 1, 0][..]).to_bytes()),
         ("Interest, signed", interest("/S").sign(&[9][..], &DigestSigner, unique).to_bytes()),
-        ("Data, small", small.build(&[1], &DigestSigner).wire().clone()),
-        ("Data, every element", full.build(&[0x5A; 8000], &DigestSigner).wire().clone()),
+        ("Data, small", small.build(&[1], &DigestSigner).wire()),
+        ("Data, every element", full.build(&[0x5A; 8000], &DigestSigner).wire()),
     ];
     packets.extend(link_packets());
     packets

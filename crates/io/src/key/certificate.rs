@@ -126,7 +126,7 @@ mod tests {
         for key in [PrivateKey::Ecdsa(vec![7; 32].into()), PrivateKey::Ed25519(vec![7; 32].into())]
         {
             let certificate = self_signed(&key, &name, 1_000_000_000_000).unwrap();
-            let read = Data::decode(certificate.wire().clone()).unwrap();
+            let read = Data::decode(certificate.wire()).unwrap();
             assert_eq!(read.name().to_string(), "/a/b/KEY/k/self/v=1000000000000");
             assert_eq!(key_name(&read).unwrap(), name);
             assert!(belongs_to(&read, &key).unwrap());

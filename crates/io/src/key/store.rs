@@ -172,7 +172,7 @@ impl KeyStore {
     pub fn export_certificate(&self, which: &str) -> Result<String, KeyStoreError> {
         let entry = self.find(which)?.ok_or_else(|| self.not_found(which))?;
         let certificate = entry.certificate.ok_or(KeyStoreError::NoCertificate)?;
-        Ok(form::to_base64(certificate.wire()))
+        Ok(form::to_base64(&certificate.wire()))
     }
 
     /// All keys: those of the store, then those of the key chain; each ordered by name.
@@ -316,7 +316,7 @@ impl KeyStore {
         })?;
         if let Some(certificate) = &certificate {
             let path = path.with_extension("ndncert");
-            let text = form::to_base64(certificate.wire());
+            let text = form::to_base64(&certificate.wire());
             let _ = fs::remove_file(&path);
             write_new(&path, text.as_bytes()).map_err(KeyStoreError::io("write", &path))?;
         }

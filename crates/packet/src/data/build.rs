@@ -1,10 +1,11 @@
 //! Making Data packets.
 
-use super::{ContentType, Data, Parts};
+use super::encoded::{Encoded, Parts, Span};
+use super::{ContentType, Data};
 use crate::name::{Component, Name};
 use crate::signature::{SignatureInfo, Signer};
 use crate::tlv::{self, typ};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, BytesMut};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -49,12 +50,16 @@ impl<'a> DataBuilder<'a> {
     /// Makes the packet from content that is already in memory, in a buffer of its own.
     #[must_use]
     pub fn build(&self, content: &[u8], signer: &dyn Signer) -> Data {
+        self.encoded(content, signer).into()
+    }
+
+    pub(super) fn encoded(&self, content: &[u8], signer: &dyn Signer) -> Encoded {
         let fill = |place: &mut [u8]| {
             place.copy_from_slice(content);
             Ok::<(), Infallible>(())
         };
-        match self.encode_parts(&mut BytesMut::new(), content.len(), fill, signer) {
-            Ok((wire, parts)) => Data { wire, name: self.name.clone(), parts },
+        match self.lay_out(&mut BytesMut::new(), content.len(), fill, signer) {
+            Ok(unsigned) => unsigned.complete(|portion, place| signer.sign(portion, place)),
             Err(never) => match never {},
         }
     }
@@ -70,8 +75,9 @@ impl<'a> DataBuilder<'a> {
         content_len: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
         signer: &dyn Signer,
-    ) -> Result<Bytes, E> {
-        self.encode_parts(out, content_len, fill, signer).map(|(wire, _)| wire)
+    ) -> Result<Data, E> {
+        let unsigned = self.lay_out(out, content_len, fill, signer)?;
+        Ok(unsigned.complete(|portion, place| signer.sign(portion, place)).into())
     }
 
     /// The most octets that a packet with `content_len` octets of content and this signer can have.
@@ -106,18 +112,8 @@ impl<'a> DataBuilder<'a> {
         tlv::put_header(out, typ::SIGNATURE_VALUE, room);
         out.put_bytes(0, room);
         let packet = out.split();
-        Ok(Unsigned { packet, parts, room })
-    }
-
-    fn encode_parts<E>(
-        &self,
-        out: &mut BytesMut,
-        content_len: usize,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
-        signer: &dyn Signer,
-    ) -> Result<(Bytes, Parts), E> {
-        let unsigned = self.lay_out(out, content_len, fill, signer)?;
-        Ok(unsigned.complete(|portion, place| signer.sign(portion, place)))
+        let name_octets = self.name.value().len();
+        Ok(Unsigned { packet, parts, room, name_octets, name_components: self.name.len() })
     }
 
     /// Appends everything from Name to SignatureInfo.
@@ -179,7 +175,7 @@ impl<'a> DataBuilder<'a> {
         content_type + freshness + final_block
     }
 
-    fn signed_len(&self, content_len: usize, info: &SignatureInfo<'_>) -> usize {
+    pub(super) fn signed_len(&self, content_len: usize, info: &SignatureInfo<'_>) -> usize {
         let meta_info = match self.meta_info_len() {
             0 => 0,
             len => tlv::tlv_len(typ::META_INFO, len),
@@ -199,6 +195,9 @@ pub struct Unsigned {
     parts: Parts,
     /// Most octets of a signature.
     room: usize,
+    /// Octets of the name's TLV-VALUE.
+    name_octets: usize,
+    name_components: usize,
 }
 
 impl Unsigned {
@@ -211,24 +210,28 @@ impl Unsigned {
     /// The whole packet with `signature`, which must not be longer than the signer said that its signatures are (what is
     /// beyond that is cut off). No octet before the signature is moved.
     #[must_use]
-    pub fn finish(self, signature: &[u8]) -> Bytes {
+    pub fn finish(self, signature: &[u8]) -> Data {
         debug_assert!(signature.len() <= self.room, "the signer keeps to its bound");
         let write = |_: &[u8], place: &mut [u8]| {
             let len = signature.len().min(place.len());
             place[..len].copy_from_slice(&signature[..len]);
             len
         };
-        self.complete(write).0
+        self.complete(write).into()
     }
 
     /// Has the signature written into its place, by a function that returns its length, and puts the headers on.
-    fn complete(mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> (Bytes, Parts) {
+    fn complete(mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> Encoded {
         let (start, signature_len) = (self.parts.signed.range().start, self.put_signature(sign));
-        let Self { mut packet, mut parts, .. } = self;
+        let Self { mut packet, mut parts, name_octets, name_components, .. } = self;
         parts.signature = (packet.len() - signature_len..packet.len()).into();
         let header_start = put_outer_header(&mut packet, start);
-        let wire = packet.freeze().slice(header_start..);
-        (wire, parts.shifted_left(header_start as u32))
+        packet.advance(header_start);
+        let wire = packet.freeze();
+        let parts = parts.shifted_left(header_start as u32);
+        let name_end = parts.signed.range().start + tlv::tlv_len(typ::NAME, name_octets);
+        let name = Name::known(wire.slice(name_end - name_octets..name_end), name_components);
+        Encoded::new(wire, name, parts)
     }
 
     /// Writes the SignatureValue, cuts off the room that it did not need, and returns the signature's length.
@@ -258,7 +261,7 @@ fn put_outer_header(out: &mut BytesMut, start: usize) -> usize {
 
 impl Parts {
     fn shifted_left(self, by: u32) -> Self {
-        let shift = |span: super::Span| super::Span {
+        let shift = |span: Span| Span {
             start: span.start.saturating_sub(by),
             end: span.end.saturating_sub(by),
         };
@@ -311,7 +314,7 @@ mod tests {
         for content_len in [0, 1, 100, 200, 210, 250, 253, 8000, 66_000] {
             let content = vec![7; content_len];
             let built = builder.build(&content, &DigestSigner);
-            let read = Data::decode(built.wire().clone()).unwrap();
+            let read = Data::decode(built.wire()).unwrap();
             assert_eq!(read.wire().len(), builder.max_len(content_len, &DigestSigner));
             for data in [&built, &read] {
                 assert_eq!(data.name(), &name);
@@ -333,7 +336,7 @@ mod tests {
             for content_len in [100, 150, 170, 180, 190, 240, 65_400] {
                 let content = vec![1; content_len];
                 let data = DataBuilder::new(&name).build(&content, &Shrinking { room, len });
-                let read = Data::decode(data.wire().clone()).unwrap();
+                let read = Data::decode(data.wire()).unwrap();
                 assert_eq!(read.content(), content);
                 assert_eq!(read.signature_value(), vec![read.signed_portion().len() as u8; len]);
                 assert_eq!(read.signature_value(), data.signature_value());
@@ -370,10 +373,10 @@ mod tests {
         let one = make(1).unwrap();
         assert_eq!(make(0), Err("no such octet"));
         let two = make(2).unwrap();
-        for (wire, octet) in [(one, 1), (two, 2)] {
-            let place = (wire.as_ptr() as usize).wrapping_sub(start);
+        for (data, octet) in [(one, 1), (two, 2)] {
+            let place = (data.content().as_ptr() as usize).wrapping_sub(start);
             assert!(place < 1000, "made in the pool");
-            assert_eq!(Data::decode(wire).unwrap().content(), [octet; 100]);
+            assert_eq!(data.content(), [octet; 100]);
         }
         assert!(pool.is_empty());
     }

@@ -11,15 +11,23 @@ fn judge_digest(digest: &[u8; 32], value: &[u8]) -> Verdict {
 }
 
 /// Judges the packets that carry a digest by it, all at once, and each of the others with `otherwise`.
+///
+/// Of a described packet the digest is right by construction: it would be computed only to be compared with itself.
 fn judge_digests(data: &[&Data], otherwise: Verdict) -> Vec<Verdict> {
-    let has_digest = |it: &Data| it.signature_info().typ == SignatureType::DigestSha256;
+    let has_digest = |it: &Data| {
+        !it.is_described_with_digest() && it.signature_info().typ == SignatureType::DigestSha256
+    };
     let (places, portions): (Vec<usize>, Vec<&[u8]>) = (data.iter().enumerate())
         .filter(|(_, it)| has_digest(it))
         .map(|(place, it)| (place, it.signed_portion()))
         .unzip();
     let mut digests = Vec::new();
     sha256_many(&portions, &mut digests);
-    let mut verdicts = vec![otherwise; data.len()];
+    let unread = |it: &&Data| match it.is_described_with_digest() {
+        true => Verdict::Verified,
+        false => otherwise,
+    };
+    let mut verdicts: Vec<Verdict> = data.iter().map(unread).collect();
     for (place, digest) in places.into_iter().zip(&digests) {
         verdicts[place] = judge_digest(digest, data[place].signature_value());
     }

@@ -3,8 +3,8 @@ use super::packet::{Origin, Packet};
 use super::signature::Signatures;
 use super::{Library, Opened, ServeConfig, Source, SourceError};
 use crate::time::Instant;
-use bytes::{Bytes, BytesMut};
-use recoup_packet::data::DataBuilder;
+use bytes::BytesMut;
+use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::Name;
 
@@ -22,7 +22,7 @@ pub(super) struct Object {
     last: u64,
     mtime_ns: Option<u64>,
     mode: Option<u64>,
-    answered: Option<(Instant, Bytes)>,
+    answered: Option<(Instant, Data)>,
     opened: Instant,
     used: u64,
     ended: bool,
@@ -102,16 +102,11 @@ impl Object {
 
     /// The metadata packet, made anew once its freshness has passed: a flood of questions costs no
     /// flood of signatures.
-    pub(super) fn metadata(
-        &mut self,
-        config: &ServeConfig,
-        now: Instant,
-        pool: &mut BytesMut,
-    ) -> Option<Bytes> {
-        if let Some((until, wire)) = &self.answered
+    pub(super) fn metadata(&mut self, config: &ServeConfig, now: Instant) -> Data {
+        if let Some((until, data)) = &self.answered
             && now < *until
         {
-            return Some(wire.clone());
+            return data.clone();
         }
         let content = Metadata {
             final_block: Some(self.last),
@@ -124,23 +119,12 @@ impl Object {
         .to_bytes();
         let version = config.epoch_micros.saturating_add(now.as_nanos() / 1_000);
         let name = metadata::packet_name(&config.prefix.join(&self.path), version);
-        let wire = DataBuilder::new(&name)
+        let data = DataBuilder::new(&name)
             .freshness(config.metadata_freshness)
             .final_block(config.convention.segment(0))
-            .encode_with::<std::convert::Infallible>(
-                pool,
-                content.len(),
-                |into| {
-                    into.copy_from_slice(&content);
-                    Ok(())
-                },
-                config.signer.as_ref(),
-            )
-            .ok()?;
-        // Copied out of the pool, which it would pin.
-        let wire = Bytes::copy_from_slice(&wire);
-        self.answered = Some((now + config.metadata_freshness, wire.clone()));
-        Some(wire)
+            .build(&content, config.signer.as_ref());
+        self.answered = Some((now + config.metadata_freshness, data.clone()));
+        data
     }
 }
 

@@ -1,12 +1,11 @@
 //! Packets on their way out.
-use bytes::Bytes;
-use recoup_packet::data::Unsigned;
+use recoup_packet::data::{Data, Unsigned};
 
 /// An answer.
 #[derive(Debug)]
 pub(super) enum Packet {
     /// It is complete.
-    Whole(Bytes),
+    Whole(Data),
     /// It is still to be signed, and where it is a segment, its signature is to be kept.
     Unsigned(Unsigned, Option<Origin>),
 }

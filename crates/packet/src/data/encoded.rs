@@ -1,0 +1,185 @@
+//! Packets that have octets.
+
+use super::ContentType;
+use crate::name::{Component, Name, component};
+use crate::signature::{SignatureInfo, SignatureType};
+use crate::tlv::{DecodeError, Reader, Tlv, typ};
+use bytes::Bytes;
+use std::ops::Range;
+
+/// A packet's octets, and where its parts stand in them.
+pub(super) struct Encoded {
+    wire: Bytes,
+    name: Name,
+    parts: Parts,
+}
+
+impl Encoded {
+    /// A packet whose parts are known; `name` should share `wire`.
+    pub(super) fn new(wire: Bytes, name: Name, parts: Parts) -> Self {
+        Self { wire, name, parts }
+    }
+
+    pub(super) fn decode(wire: Bytes) -> Result<Self, DecodeError> {
+        if u32::try_from(wire.len()).is_err() {
+            return Err(DecodeError::at(0, "a packet of less than 4 GiB"));
+        }
+        let mut outer = Reader::new(&wire);
+        let data = outer.expect(typ::DATA, "a Data packet")?;
+        outer.finish()?;
+        let mut reader = data.reader();
+        let name_tlv = reader.expect(typ::NAME, "a Name")?;
+        let name = Name::share(&wire, &name_tlv)?;
+        let parts = Parts::read(&mut reader, name_tlv.offset, data.end())?;
+        Ok(Self { wire, name, parts })
+    }
+
+    pub(super) fn wire(&self) -> &Bytes {
+        &self.wire
+    }
+
+    pub(super) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    pub(super) fn content(&self) -> &[u8] {
+        self.parts.content.of(&self.wire)
+    }
+
+    pub(super) fn content_bytes(&self) -> Bytes {
+        self.wire.slice(self.parts.content.range())
+    }
+
+    pub(super) fn content_type(&self) -> ContentType {
+        self.parts.content_type
+    }
+
+    pub(super) fn freshness_ms(&self) -> u64 {
+        self.parts.freshness_ms
+    }
+
+    pub(super) fn final_block(&self) -> Option<Component<'_>> {
+        let tlv = Reader::new(self.parts.final_block.of(&self.wire)).read().ok()??;
+        Component::new(u16::try_from(tlv.typ).ok()?, tlv.value)
+    }
+
+    pub(super) fn signature_info(&self) -> SignatureInfo<'_> {
+        // Decoding checked it, so the alternative is never taken; its type is one that no verifier accepts.
+        SignatureInfo::decode(self.parts.info.of(&self.wire))
+            .unwrap_or(SignatureInfo::new(SignatureType::Other(u64::MAX), None))
+    }
+
+    pub(super) fn signature_value(&self) -> &[u8] {
+        self.parts.signature.of(&self.wire)
+    }
+
+    pub(super) fn signed_portion(&self) -> &[u8] {
+        self.parts.signed.of(&self.wire)
+    }
+}
+
+/// Where the parts of a packet stand in its octets. Packets are smaller than 4 GiB.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    pub(super) content_type: ContentType,
+    pub(super) freshness_ms: u64,
+    /// The component inside FinalBlockId; empty if there is none.
+    pub(super) final_block: Span,
+    /// TLV-VALUE of Content; empty if there is none.
+    pub(super) content: Span,
+    /// TLV-VALUE of SignatureInfo.
+    pub(super) info: Span,
+    /// From Name up to and including SignatureInfo.
+    pub(super) signed: Span,
+    /// TLV-VALUE of SignatureValue.
+    pub(super) signature: Span,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Span {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub(super) fn of(self, wire: &[u8]) -> &[u8] {
+        wire.get(self.range()).unwrap_or_default()
+    }
+}
+
+impl From<Range<usize>> for Span {
+    fn from(range: Range<usize>) -> Self {
+        Self { start: range.start as u32, end: range.end as u32 }
+    }
+}
+
+impl Parts {
+    /// Reads what follows the Name, which starts at octet `signed_from`; the packet ends at octet `end`.
+    fn read(reader: &mut Reader<'_>, signed_from: usize, end: usize) -> Result<Self, DecodeError> {
+        let mut parts = Self::default();
+        let mut last = typ::NAME;
+        while let Some(tlv) = reader.read()? {
+            // The numbers of the known elements grow in the order in which they must stand.
+            let known =
+                (typ::META_INFO..=typ::SIGNATURE_VALUE).contains(&tlv.typ) && tlv.typ > last;
+            if !known {
+                tlv.skip_unless_critical()?;
+                continue;
+            }
+            let after_info = last == typ::SIGNATURE_INFO;
+            last = tlv.typ;
+            match tlv.typ {
+                typ::META_INFO => parts.read_meta_info(&tlv)?,
+                typ::CONTENT => parts.content = tlv.range().into(),
+                typ::SIGNATURE_INFO => parts.read_signature_info(&tlv)?,
+                _ if !after_info => return Err(tlv.error("a SignatureInfo before it")),
+                _ => {
+                    parts.signed = (signed_from..tlv.offset).into();
+                    parts.signature = tlv.range().into();
+                }
+            }
+        }
+        if last != typ::SIGNATURE_VALUE {
+            return Err(DecodeError::at(end, "SignatureInfo and SignatureValue"));
+        }
+        Ok(parts)
+    }
+
+    fn read_meta_info(&mut self, meta_info: &Tlv<'_>) -> Result<(), DecodeError> {
+        let mut reader = meta_info.reader();
+        let mut last = 0;
+        while let Some(tlv) = reader.read()? {
+            match tlv.typ {
+                typ::CONTENT_TYPE if last < tlv.typ => self.content_type = tlv.number()?.into(),
+                typ::FRESHNESS_PERIOD if last < tlv.typ => self.freshness_ms = tlv.number()?,
+                typ::FINAL_BLOCK_ID if last < tlv.typ => self.final_block = final_block(&tlv)?,
+                _ => {
+                    tlv.skip_unless_critical()?;
+                    continue;
+                }
+            }
+            last = tlv.typ;
+        }
+        Ok(())
+    }
+
+    fn read_signature_info(&mut self, info: &Tlv<'_>) -> Result<(), DecodeError> {
+        SignatureInfo::read(&mut info.reader())?;
+        self.info = info.range().into();
+        Ok(())
+    }
+}
+
+fn final_block(id: &Tlv<'_>) -> Result<Span, DecodeError> {
+    let mut reader = id.reader();
+    let component = reader.read()?.ok_or_else(|| id.error("a name component inside"))?;
+    component::check(&component)?;
+    if !reader.is_empty() {
+        return Err(id.error("a single name component inside"));
+    }
+    Ok(component.whole().into())
+}
