@@ -11,7 +11,7 @@ use crate::format;
 use crate::output::{self, Stream};
 use crate::session::{self, Session, Way};
 use asker::{Asker, Questions};
-use recoup_forwarder::node::AppId;
+use recoup_forwarder::face::AppId;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::application::Report;

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 fn until_stopped(
     args: &ServeArgs,
     session: &mut Session,
-    app: recoup_forwarder::node::AppId,
+    app: recoup_forwarder::face::AppId,
     served: &mut Served,
 ) -> Result<(), Failure> {
     while session.stop.wanted().is_none() {

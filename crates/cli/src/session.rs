@@ -1,7 +1,8 @@
 //! A node on real sockets: what all commands that use the network share.
 use crate::error::{Exit, Failure};
 use crate::stop::Stop;
-use recoup_forwarder::node::{AppId, Input, Node};
+use recoup_forwarder::face::AppId;
+use recoup_forwarder::node::{Input, Node};
 use recoup_io::clock::unix_time;
 use recoup_io::config::{ClientConfig, Origin};
 use recoup_io::driver::{Driver, DriverError, ListenerHandle};

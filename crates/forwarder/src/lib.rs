@@ -1,3 +1,9 @@
 //! A node: faces, pipelines and attached applications, as one machine.
+pub mod drop;
+pub mod event;
+pub mod face;
+pub mod hash;
 pub mod node;
+pub mod packet;
 mod path;
+pub mod trace;

@@ -1,4 +1,8 @@
 //! The node: a forwarder with its applications, the only machine that a driver drives.
+use crate::drop::DropReason;
+use crate::event::NodeEvent;
+use crate::face::{AppId, FaceAttributes, FaceForm, FaceId};
+use crate::packet::{Kind, Packet};
 use crate::path::Paths;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::data::Data;
@@ -11,35 +15,17 @@ use recoup_transport::application::{AppInput, AppOutput, Application, Report, Re
 use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// First octet of an Interest.
 const INTEREST: u8 = typ::INTEREST as u8;
 /// First octet of a Data packet.
 const DATA: u8 = typ::DATA as u8;
 
-/// Number of a face, unique in its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FaceId(pub u32);
-
-/// Number of an attached application, unique in its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AppId(pub u32);
-
-/// What a driver knows of a face when it comes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaceAttributes {
-    /// Largest frame, in octets, that the face carries in one piece.
-    pub mtu: usize,
-    /// Octets that the receiving side of the face can hold before it loses frames, if known.
-    pub receive_budget: Option<u64>,
-    /// The face was opened by this side and leads toward producers: Interests may leave by it.
-    pub upstream: bool,
-}
-
 /// One thing that happened to the node.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A face is usable.
+    /// A face is usable; or a usable face has only changed.
     FaceUp {
         /// Which.
         face: FaceId,
@@ -51,12 +37,31 @@ pub enum Input {
         /// Which.
         face: FaceId,
     },
-    /// A frame arrived.
+    /// A frame arrived by a wire face.
     Frame {
-        /// By which face.
+        /// Which.
         face: FaceId,
         /// The whole frame: a bare packet or an LpPacket.
         frame: Bytes,
+    },
+    /// A packet arrived by a value face.
+    Packet {
+        /// Which.
+        face: FaceId,
+        /// The packet.
+        packet: Packet,
+    },
+    /// A value face may send one more packet.
+    Ready {
+        /// Which.
+        face: FaceId,
+    },
+    /// What waits in the driver to leave by a wire face.
+    Backlog {
+        /// Which.
+        face: FaceId,
+        /// Octets that wait.
+        octets: u64,
     },
     /// Something for an application from outside the network, such as `Consumed`.
     App {
@@ -65,17 +70,42 @@ pub enum Input {
         /// What.
         input: Box<AppInput>,
     },
+    /// A route comes, changes or goes.
+    Route(RouteChange),
+}
+
+/// A route comes, changes or goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteChange {
+    /// Names below this one.
+    pub prefix: Name,
+    /// The face that leads to them.
+    pub face: FaceId,
+    /// How dear this way is, compared to others; `None` takes the route away.
+    pub cost: Option<u64>,
 }
 
 /// One consequence.
 #[derive(Clone, Debug)]
 pub enum Output {
-    /// Send a frame.
+    /// Send a frame by a wire face.
     Send {
-        /// By which face.
+        /// Which.
         face: FaceId,
         /// The whole frame.
         frame: Bytes,
+    },
+    /// Send a packet by a value face, which is not ready for another until `Ready` says so.
+    Transmit {
+        /// Which.
+        face: FaceId,
+        /// The packet.
+        packet: Packet,
+    },
+    /// A value face that is not ready has something to send; to be answered by one `Ready`.
+    Wants {
+        /// Which.
+        face: FaceId,
     },
     /// Something for the application's owner: content, an event, the end.
     App {
@@ -88,28 +118,13 @@ pub enum Output {
     Dropped {
         /// The face that it came from or was to leave by, where there is one.
         face: Option<FaceId>,
+        /// What it was, where that is known.
+        kind: Option<Kind>,
         /// Why.
         reason: DropReason,
     },
-}
-
-/// Why a packet went no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DropReason {
-    /// It is not an NDN packet, or not a valid one.
-    Malformed,
-    /// It is a fragment that does not fit the others, or there are too many of them.
-    Fragment,
-    /// It is an Interest for a name that no attached application answers.
-    NoProducer,
-    /// Its hop limit is used up.
-    HopLimit,
-    /// Its face is gone.
-    NoFace,
-    /// It does not fit the frames of its face.
-    TooLong,
-    /// It is an answer to an Interest that was asked too long ago.
-    StalePath,
+    /// Something worth recording; only if the node observes itself.
+    Event(NodeEvent),
 }
 
 /// An application in its place.
@@ -216,9 +231,14 @@ impl Node {
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Frame { face, frame } => {
                 if let Err(reason) = self.on_frame(now, face, frame) {
-                    self.outputs.push_back(Output::Dropped { face: Some(face), reason });
+                    self.discard(Some(face), None, reason);
                 }
             }
+            // No value face can have come up.
+            Input::Packet { face, packet } => {
+                self.discard(Some(face), Some(packet.kind()), DropReason::NoFace);
+            }
+            Input::Ready { .. } | Input::Backlog { .. } | Input::Route(_) => {}
             Input::App { app, input } => {
                 if let Some(attached) = self.applications.get_mut(app.0 as usize) {
                     attached.application.handle(now, *input);
@@ -266,7 +286,10 @@ impl Node {
 
     /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let FaceAttributes { mtu, receive_budget, upstream } = attributes;
+        let FaceAttributes { form, receive_budget, upstream, .. } = attributes;
+        let FaceForm::Wire { mtu } = form else {
+            return;
+        };
         let before = self.upstream();
         match self.faces.get_mut(&id) {
             Some(face) => {
@@ -325,7 +348,7 @@ impl Node {
         };
         if let Some(reason) = header.nack {
             let interest = Interest::decode(fragment).map_err(|_| DropReason::Malformed)?;
-            self.tell_all(now, &AppInput::Nack { interest, reason });
+            self.tell_all(now, &AppInput::Nack { interest: Arc::new(interest), reason });
             return Ok(());
         }
         match fragment.first() {
@@ -347,8 +370,7 @@ impl Node {
         let whole = face.reassembler.accept(now, header, fragment);
         let discarded = face.reassembler.take_discarded();
         for _ in 0..discarded.expired + discarded.evicted {
-            let reason = DropReason::Fragment;
-            self.outputs.push_back(Output::Dropped { face: Some(id), reason });
+            self.discard(Some(id), None, DropReason::Fragment);
         }
         whole.map_err(|_| DropReason::Fragment)
     }
@@ -376,9 +398,10 @@ impl Node {
             .max_by_key(|(length, _)| *length);
         let Some((_, place)) = producer else {
             self.refuse(face, header.pit_token, &interest);
-            return Err(DropReason::NoProducer);
+            return Err(DropReason::NoRoute);
         };
         let path = self.paths.note(face, header.pit_token);
+        let interest = Arc::new(interest);
         self.applications[place].application.handle(now, AppInput::Interest { interest, path });
         Ok(())
     }
@@ -432,8 +455,7 @@ impl Node {
 
     fn answer(&mut self, path: ReturnPath, mut header: LpHeader, wire: Bytes) {
         let Some((face, pit_token)) = self.paths.take(path) else {
-            let reason = DropReason::StalePath;
-            return self.outputs.push_back(Output::Dropped { face: None, reason });
+            return self.discard(None, None, DropReason::Unsolicited);
         };
         header.pit_token = pit_token;
         self.send(face, header, wire);
@@ -442,14 +464,16 @@ impl Node {
     fn send(&mut self, id: FaceId, header: LpHeader, packet: Bytes) {
         let Self { faces, outputs, .. } = self;
         let Some(face) = faces.get_mut(&id) else {
-            let reason = DropReason::NoFace;
-            return outputs.push_back(Output::Dropped { face: Some(id), reason });
+            return self.discard(Some(id), None, DropReason::NoFace);
         };
         let push = |frame| outputs.push_back(Output::Send { face: id, frame });
         if face.fragmenter.fragment(header, packet, push).is_err() {
-            let reason = DropReason::TooLong;
-            self.outputs.push_back(Output::Dropped { face: Some(id), reason });
+            self.discard(Some(id), None, DropReason::TooLong);
         }
+    }
+
+    fn discard(&mut self, face: Option<FaceId>, kind: Option<Kind>, reason: DropReason) {
+        self.outputs.push_back(Output::Dropped { face, kind, reason });
     }
 }
 

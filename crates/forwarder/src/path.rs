@@ -1,5 +1,5 @@
 //! Where answers go: a bounded memory of who asked.
-use crate::node::FaceId;
+use crate::face::FaceId;
 use bytes::Bytes;
 use recoup_transport::application::ReturnPath;
 

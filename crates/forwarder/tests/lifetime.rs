@@ -1,5 +1,6 @@
 //! Applications and ways out that come and go while a node lives.
-use recoup_forwarder::node::{AppId, FaceAttributes, FaceId, Input, Node, Output};
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, Output};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
@@ -60,7 +61,7 @@ fn the_places_of_applications_that_are_gone_are_used_again() {
 fn applications_learn_that_another_way_out_has_taken_over() {
     let mut node = Node::new();
     attach(&mut node);
-    let attributes = FaceAttributes { mtu: 8_800, receive_budget: None, upstream: true };
+    let attributes = FaceAttributes::wire(8_800).toward_producers();
     let (first, second) = (FaceId(1), FaceId(2));
     assert_eq!(told(&mut node, Input::FaceUp { face: first, attributes }), [true]);
     assert_eq!(told(&mut node, Input::FaceUp { face: second, attributes }), []);

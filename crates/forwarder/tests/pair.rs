@@ -1,6 +1,7 @@
 //! Two nodes on one link: a consumer and a producer, with frames as small as the link wants them.
 use bytes::Bytes;
-use recoup_forwarder::node::{AppId, FaceAttributes, FaceId, Input, Node, Output};
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, Output};
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner};
@@ -74,7 +75,7 @@ fn producer(content: Bytes) -> Node {
 fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>, usize) {
     let mut nodes = [consumer(), producer(content.clone())];
     for (place, node) in nodes.iter_mut().enumerate() {
-        let attributes = FaceAttributes { mtu, receive_budget: None, upstream: place == 0 };
+        let attributes = FaceAttributes { upstream: place == 0, ..FaceAttributes::wire(mtu) };
         node.handle(Instant::ZERO, Input::FaceUp { face: FACE, attributes });
     }
     let mut agenda: BTreeMap<(Instant, u64), (usize, Bytes)> = BTreeMap::new();
@@ -105,7 +106,7 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
                             _ => {}
                         }
                     }
-                    Output::Dropped { reason, .. } => panic!("dropped: {reason:?}"),
+                    other => panic!("{other:?}"),
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! What a node answers when none of its applications can.
 use bytes::Bytes;
-use recoup_forwarder::node::{DropReason, FaceAttributes, FaceId, Input, Node, Output};
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, Output};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::LpPacket;
 use recoup_packet::nack::NackReason;
@@ -10,7 +12,7 @@ const FACE: FaceId = FaceId(1);
 
 fn outputs(upstream: bool, frame: Bytes) -> Vec<Output> {
     let mut node = Node::new();
-    let attributes = FaceAttributes { mtu: 8_800, receive_budget: None, upstream };
+    let attributes = FaceAttributes { upstream, ..FaceAttributes::wire(8_800) };
     let up = Input::FaceUp { face: FACE, attributes };
     node.handle(Instant::ZERO, up);
     node.handle(Instant::ZERO, Input::Frame { face: FACE, frame });
@@ -18,7 +20,7 @@ fn outputs(upstream: bool, frame: Bytes) -> Vec<Output> {
 }
 
 fn is_drop(output: &Output) -> bool {
-    matches!(output, Output::Dropped { reason: DropReason::NoProducer, .. })
+    matches!(output, Output::Dropped { reason: DropReason::NoRoute, .. })
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release -p recoup-io --example loopback [URI [OCTETS [WINDOW [SECONDS]]]]`
 use bytes::Bytes;
-use recoup_forwarder::node::{FaceId, Input, Machine, Output};
+use recoup_forwarder::face::FaceId;
+use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_io::driver::Driver;
 use recoup_packet::tlv;
 use recoup_transport::time::{Duration, Instant};
@@ -41,7 +42,7 @@ impl Machine for Player {
                 self.octets += frame.len() as u64;
                 self.send(face);
             }
-            Input::FaceDown { .. } | Input::App { .. } => {}
+            _ => {}
         }
     }
 

@@ -27,7 +27,9 @@ use bytes::Bytes;
 use face_entry::{Conduit, Face, Port};
 use hashbrown::HashMap;
 use listener::Listener;
-use recoup_forwarder::node::{self, AppId, FaceAttributes, Input, Machine, Output};
+use recoup_forwarder::drop;
+use recoup_forwarder::face::{AppId, FaceAttributes};
+use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
@@ -104,7 +106,7 @@ pub struct Driver {
     longest_wait: Option<Duration>,
     /// What faces that are gone have carried, and what belonged to no face.
     past: Counters,
-    node_drops: BTreeMap<node::DropReason, u64>,
+    node_drops: BTreeMap<drop::DropReason, u64>,
     tuned: bool,
 }
 
@@ -184,7 +186,7 @@ impl Driver {
     }
 
     /// Packets that the machine let go no further, by reason.
-    pub fn node_drops(&self) -> &BTreeMap<node::DropReason, u64> {
+    pub fn node_drops(&self) -> &BTreeMap<drop::DropReason, u64> {
         &self.node_drops
     }
 
@@ -202,7 +204,12 @@ impl Driver {
             Conduit::Link { .. } => Some(self.options.backlog_octets as u64),
             Conduit::Down { .. } => None,
         };
-        Some(FaceAttributes { mtu: face.mtu, receive_budget, upstream: face.upstream })
+        Some(FaceAttributes {
+            receive_budget,
+            upstream: face.upstream,
+            permanent: face.upstream,
+            ..FaceAttributes::wire(face.mtu)
+        })
     }
 
     /// Every face there is, in no particular order.
@@ -333,6 +340,9 @@ impl Driver {
                 Output::Send { face, frame } => self.send(face, frame),
                 Output::App { app, report } => on_app(now, app, report),
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
+                Output::Event(_) => {}
+                // Only faces for values have these, and a socket is none.
+                Output::Transmit { .. } | Output::Wants { .. } => {}
             }
         }
         debug_assert!(machine.deadline().is_none_or(|deadline| deadline > now));

@@ -1,7 +1,7 @@
 //! A face as the driver sees it: where it leads, what it carried, what it dropped and why it ended.
 pub mod uri;
 
-pub use recoup_forwarder::node::FaceId;
+pub use recoup_forwarder::face::FaceId;
 pub use uri::{Authority, FaceUri, FaceUriError, Family};
 
 use recoup_transport::time::Duration;

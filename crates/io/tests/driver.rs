@@ -1,6 +1,8 @@
 //! The driver against real sockets: every kind of face, and peers that misbehave.
 use bytes::Bytes;
-use recoup_forwarder::node::{self, AppId, FaceId, Input, Machine, Output};
+use recoup_forwarder::drop;
+use recoup_forwarder::face::{AppId, FaceForm, FaceId};
+use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::face::{CloseReason, DropReason, FaceChange, FaceError, FaceUri};
 use recoup_io::memory;
@@ -37,17 +39,15 @@ impl Machine for Recorder {
     fn handle(&mut self, _now: Instant, input: Input) {
         match input {
             Input::FaceUp { face, attributes } => {
-                self.ups.push((
-                    face,
-                    attributes.mtu,
-                    attributes.upstream,
-                    attributes.receive_budget,
-                ));
+                let FaceForm::Wire { mtu } = attributes.form else {
+                    panic!("{attributes:?}");
+                };
+                self.ups.push((face, mtu, attributes.upstream, attributes.receive_budget));
             }
             Input::FaceDown { face } => self.downs.push(face),
             Input::Frame { face, frame } if self.echo => self.send(face, frame),
             Input::Frame { face, frame } => self.frames.push((face, frame)),
-            Input::App { .. } => {}
+            _ => {}
         }
     }
 
@@ -274,8 +274,8 @@ fn what_the_machine_tells_its_applications_owner_is_handed_on() {
     let mut told = Vec::new();
     driver.turn(&mut machine, &mut |_, app, output| told.push((app, output))).unwrap();
     assert!(matches!(told[..], [(AppId(7), Report::Content { segment: 3, .. })]));
-    let reason = node::DropReason::Malformed;
-    machine.outputs.push_back(Output::Dropped { face: None, reason });
+    let reason = drop::DropReason::Malformed;
+    machine.outputs.push_back(Output::Dropped { face: None, kind: None, reason });
     driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
     assert_eq!(driver.node_drops().get(&reason), Some(&1));
 }

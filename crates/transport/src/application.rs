@@ -12,6 +12,7 @@ use recoup_packet::interest::Interest;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
+use std::sync::Arc;
 
 /// Where an answer to an Interest goes: chosen by the node, opaque to the application, handed back
 /// with the answer.
@@ -24,7 +25,7 @@ pub enum AppInput {
     /// An Interest for one of the application's prefixes.
     Interest {
         /// The Interest.
-        interest: Interest,
+        interest: Arc<Interest>,
         /// Where the answer goes.
         path: ReturnPath,
     },
@@ -38,7 +39,7 @@ pub enum AppInput {
     /// A network Nack for an Interest that the application expressed.
     Nack {
         /// The Interest that was refused.
-        interest: Interest,
+        interest: Arc<Interest>,
         /// Why.
         reason: NackReason,
     },
@@ -71,7 +72,7 @@ pub enum AppOutput {
     /// Answer with a network Nack.
     Nack {
         /// The refused Interest.
-        interest: Interest,
+        interest: Arc<Interest>,
         /// Why.
         reason: NackReason,
         /// From the Interest that it answers.

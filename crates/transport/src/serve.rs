@@ -33,6 +33,7 @@ use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::Signer;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a source cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -128,7 +129,7 @@ pub struct Serve {
     library: Box<dyn Library>,
     shelf: Shelf,
     pool: BytesMut,
-    questions: VecDeque<(Interest, ReturnPath)>,
+    questions: VecDeque<(Arc<Interest>, ReturnPath)>,
     drafts: Vec<Draft>,
     outputs: VecDeque<AppOutput>,
 }

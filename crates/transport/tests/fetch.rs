@@ -83,7 +83,7 @@ impl World {
                             Answer::Data(data) => AppInput::Data { data, congestion_mark: 0 },
                             Answer::Marked(data) => AppInput::Data { data, congestion_mark: 1 },
                             Answer::Nack(reason) => {
-                                AppInput::Nack { interest: interest.clone(), reason }
+                                AppInput::Nack { interest: Arc::new(interest.clone()), reason }
                             }
                         };
                         self.at(self.now + delay, input);

@@ -9,6 +9,7 @@ use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
 use recoup_transport::registration::{Registration, RegistrationConfig};
 use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
 
 const MAX_ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
@@ -174,6 +175,7 @@ fn a_nack_is_followed_by_another_attempt() {
     for attempt in 1..=MAX_ATTEMPTS as usize {
         assert_eq!(world.commands.len(), attempt);
         let interest = world.commands.last().unwrap().clone();
+        let interest = Arc::new(interest);
         world.tell(AppInput::Nack { interest, reason: NackReason::NoRoute });
         assert_eq!(world.wait(), PAUSE);
     }

@@ -11,6 +11,7 @@ use recoup_transport::serve::{Library, Opened, Serve, ServeConfig, Source, Sourc
 use recoup_transport::time::{Duration, Instant};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A file in memory whose version is the number of times it was written.
 #[derive(Debug, Default)]
@@ -87,7 +88,7 @@ impl World {
     }
 
     fn ask(&mut self, interest: Interest) -> Option<Data> {
-        let input = AppInput::Interest { interest, path: ReturnPath(9) };
+        let input = AppInput::Interest { interest: Arc::new(interest), path: ReturnPath(9) };
         self.serve.handle(self.now, input);
         let mut answer = None;
         while let Some(output) = self.serve.poll(self.now) {
@@ -111,7 +112,7 @@ impl World {
     /// Everything put out for questions that come together, in words that can be compared.
     fn ask_together(&mut self, interests: &[Interest]) -> Vec<String> {
         for (number, interest) in interests.iter().enumerate() {
-            let (interest, path) = (interest.clone(), ReturnPath(number as u64));
+            let (interest, path) = (Arc::new(interest.clone()), ReturnPath(number as u64));
             let input = AppInput::Interest { interest, path };
             self.serve.handle(self.now, input);
         }
@@ -280,7 +281,7 @@ fn questions_that_come_together_are_answered_as_if_one_by_one() {
                     .enumerate()
                     .flat_map(|(number, question)| {
                         let path = ReturnPath(number as u64);
-                        let interest = question.clone();
+                        let interest = Arc::new(question.clone());
                         let input = AppInput::Interest { interest, path };
                         single.serve.handle(single.now, input);
                         std::iter::from_fn(|| single.serve.poll(single.now))

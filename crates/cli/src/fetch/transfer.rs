@@ -46,7 +46,7 @@ impl Transfer<'_> {
     fn drive(
         &mut self,
         session: &mut Session,
-        app: recoup_forwarder::node::AppId,
+        app: recoup_forwarder::face::AppId,
     ) -> Result<(), Failure> {
         loop {
             session.turn(app, &mut |now, output| self.take(now, output))?;

@@ -1,0 +1,78 @@
+//! Why packets go no further: whoever discards one says so.
+use std::fmt;
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// It is not an NDN packet, or not a valid one.
+    Malformed,
+    /// It is a fragment that does not fit the others, or there are too many of them.
+    Fragment,
+    /// An Interest that no route leads on, or Interests of an application while there is no way out.
+    NoRoute,
+    /// Its face is gone, or there never was one.
+    NoFace,
+    /// Its hop limit is used up.
+    HopLimit,
+    /// It is below /localhost and its face leads to another machine.
+    Scope,
+    /// An Interest whose nonce was seen before: it goes round, or came by two ways.
+    Loop,
+    /// A repeated Interest that is not sent again so soon; Data will answer it, too.
+    Suppressed,
+    /// Data, or an application's answer, that nobody waits for (any more).
+    Unsolicited,
+    /// The queue of its face is full.
+    QueueFull,
+    /// It does not fit the frames of its face.
+    TooLong,
+    /// There are as many pending Interests as there may be.
+    PitFull,
+    /// A Nack for an Interest that was not sent there, or not with this nonce.
+    NackUnmatched,
+}
+
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [Self; 13] = [
+        Self::Malformed,
+        Self::Fragment,
+        Self::NoRoute,
+        Self::NoFace,
+        Self::HopLimit,
+        Self::Scope,
+        Self::Loop,
+        Self::Suppressed,
+        Self::Unsolicited,
+        Self::QueueFull,
+        Self::TooLong,
+        Self::PitFull,
+        Self::NackUnmatched,
+    ];
+
+    /// The reason in a word, as records and statistics spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Fragment => "fragment",
+            Self::NoRoute => "no-route",
+            Self::NoFace => "no-face",
+            Self::HopLimit => "hop-limit",
+            Self::Scope => "scope",
+            Self::Loop => "loop",
+            Self::Suppressed => "suppressed",
+            Self::Unsolicited => "unsolicited",
+            Self::QueueFull => "queue-full",
+            Self::TooLong => "too-long",
+            Self::PitFull => "pit-full",
+            Self::NackUnmatched => "nack-unmatched",
+        }
+    }
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

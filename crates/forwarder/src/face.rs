@@ -1,0 +1,134 @@
+//! Faces: where packets come from and leave by.
+//!
+//! A node handles two kinds of network faces alike but for their ends. *Wire* faces carry frames of octets
+//! (sockets), *value* faces carry packets as values (the simulator). Applications sit behind faces of their own, so
+//! that all tables know only one kind of number.
+use recoup_transport::time::Duration;
+
+/// Number of a face, unique in its node: a driver numbers network faces from small numbers up and never gives a
+/// number to another face; the faces of applications follow from their [`AppId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FaceId(pub u32);
+
+/// Number of an attached application, unique in its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AppId(pub u32);
+
+/// Set in the numbers of application faces.
+const APP_BIT: u32 = 1 << 31;
+
+impl FaceId {
+    /// The face of an application.
+    #[must_use]
+    pub const fn of_app(app: AppId) -> Self {
+        Self(app.0 | APP_BIT)
+    }
+
+    /// The application behind this face, if there is one.
+    #[must_use]
+    pub const fn app(self) -> Option<AppId> {
+        if self.0 & APP_BIT == 0 { None } else { Some(AppId(self.0 & !APP_BIT)) }
+    }
+}
+
+/// What a driver knows of a face when it comes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaceAttributes {
+    /// What the face carries.
+    pub form: FaceForm,
+    /// Octets that the receiving side of the face can hold before it loses frames, if known.
+    pub receive_budget: Option<u64>,
+    /// The face leads toward producers: everything without a better route leaves by it ("/" is routed to it).
+    pub upstream: bool,
+    /// The other end is on this machine: packets below /localhost may pass.
+    pub local: bool,
+    /// Several nodes hear what is sent: nobody is sent a Nack.
+    pub multi_access: bool,
+    /// The face comes up again under its number after it went down, so its routes are kept.
+    pub permanent: bool,
+    /// Whether and when packets that leave are marked for congestion.
+    pub marking: Option<Marking>,
+}
+
+impl FaceAttributes {
+    /// A face for frames of at most `mtu` octets that is nothing special: opened by a peer, not local, without marks.
+    #[must_use]
+    pub const fn wire(mtu: usize) -> Self {
+        Self::of(FaceForm::Wire { mtu })
+    }
+
+    /// A permanent face for packets as values, which wait in a queue of that size in the node, without marks.
+    #[must_use]
+    pub const fn value(queue: QueueLimit) -> Self {
+        Self { permanent: true, ..Self::of(FaceForm::Value { queue }) }
+    }
+
+    const fn of(form: FaceForm) -> Self {
+        Self {
+            form,
+            receive_budget: None,
+            upstream: false,
+            local: false,
+            multi_access: false,
+            permanent: false,
+            marking: None,
+        }
+    }
+
+    /// The same face leading toward producers; such a face is permanent.
+    #[must_use]
+    pub const fn toward_producers(self) -> Self {
+        Self { upstream: true, permanent: true, ..self }
+    }
+}
+
+/// What a face carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaceForm {
+    /// Frames of octets, sent as soon as they are made.
+    Wire {
+        /// Largest frame, in octets, that the face carries in one piece.
+        mtu: usize,
+    },
+    /// Packets as values, one for each `Ready`; the others wait in the node.
+    Value {
+        /// How many may wait.
+        queue: QueueLimit,
+    },
+}
+
+/// How much may wait in the queue of a value face. What comes on top is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueLimit {
+    /// Most packets.
+    pub packets: Option<u64>,
+    /// Most octets, link header included.
+    pub octets: Option<u64>,
+}
+
+/// When packets are marked (NFD's figures by default; `recoup_transport::link::Marker` is the algorithm).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marking {
+    /// Octets in the queue from which on it counts as congested.
+    pub threshold_octets: u64,
+    /// How long that must last before the first mark.
+    pub interval: Duration,
+}
+
+impl Default for Marking {
+    fn default() -> Self {
+        Self { threshold_octets: 65_536, interval: Duration::from_millis(100) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_face_of_an_application_leads_back_to_it() {
+        assert_eq!(FaceId::of_app(AppId(7)).app(), Some(AppId(7)));
+        assert_eq!(FaceId(7).app(), None);
+        assert_ne!(FaceId::of_app(AppId(7)), FaceId(7));
+    }
+}

@@ -1,0 +1,227 @@
+//! Packets between the faces of nodes: a shared body, and beside it what changes at each hop.
+use crate::face::FaceId;
+use crate::hash::NameHasher;
+use crate::trace::Trace;
+use bytes::Bytes;
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::{Ignorable, LpHeader};
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_packet::tlv::{self, typ};
+use std::sync::Arc;
+
+/// A packet on its way. Cloning shares the body.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// What travels unchanged.
+    pub body: Body,
+    /// What belongs to this hop.
+    pub hop: Hop,
+}
+
+/// What travels unchanged.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// A question.
+    Interest(Arc<Interest>),
+    /// An answer.
+    Data(Data),
+    /// A refusal.
+    Nack(Arc<Interest>, NackReason),
+}
+
+/// The kind of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A question.
+    Interest,
+    /// An answer.
+    Data,
+    /// A refusal.
+    Nack,
+}
+
+/// What belongs to one hop of a packet's way.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// Hash of the name by the [`NameHasher`] that all nodes of one world share.
+    pub name_hash: u64,
+    /// Octets of the network packet, without link header.
+    pub octets: u32,
+    /// How many more times an Interest may be forwarded; overrides what the Interest itself says.
+    pub hop_limit: Option<u8>,
+    /// Congestion mark; 0 means none.
+    pub congestion_mark: u8,
+    /// What few packets have.
+    pub extra: Option<Box<Extra>>,
+}
+
+/// What few packets have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extra {
+    /// To be sent back with the answer.
+    pub pit_token: Option<Bytes>,
+    /// Link fields that Recoup nodes carry over to the next hop.
+    pub carried: Ignorable,
+    /// Link fields of this hop alone.
+    pub hop_local: Ignorable,
+    /// First transmissions that the packet descends from; for the simulator's oracle only.
+    pub trace: Trace,
+    /// Data: not to be kept in content stores.
+    pub no_cache: bool,
+    /// Interests of local applications: the face that it is to leave by.
+    pub next_hop: Option<FaceId>,
+}
+
+impl Packet {
+    /// An Interest with its own hop limit and no link fields.
+    #[must_use]
+    pub fn interest(interest: Arc<Interest>, hasher: &NameHasher) -> Self {
+        let octets = interest.encoded_len() as u32;
+        Self::sized(Body::Interest(interest), octets, hasher)
+    }
+
+    /// A Data packet without link fields.
+    #[must_use]
+    pub fn data(data: Data, hasher: &NameHasher) -> Self {
+        let octets = data.wire().len() as u32;
+        Self::sized(Body::Data(data), octets, hasher)
+    }
+
+    /// A Nack without further link fields.
+    #[must_use]
+    pub fn nack(interest: Arc<Interest>, reason: NackReason, hasher: &NameHasher) -> Self {
+        let octets = interest.encoded_len() as u32;
+        Self::sized(Body::Nack(interest, reason), octets, hasher)
+    }
+
+    /// A packet whose octets are known.
+    pub(crate) fn sized(body: Body, octets: u32, hasher: &NameHasher) -> Self {
+        let name_hash = hasher.hash(body.name().value());
+        let hop_limit = match &body {
+            Body::Interest(interest) => interest.hop_limit,
+            Body::Data(_) | Body::Nack(..) => None,
+        };
+        let hop = Hop { name_hash, octets, hop_limit, congestion_mark: 0, extra: None };
+        Self { body, hop }
+    }
+
+    /// The name that it is about.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        self.body.name()
+    }
+
+    /// What kind of packet it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self.body {
+            Body::Interest(_) => Kind::Interest,
+            Body::Data(_) => Kind::Data,
+            Body::Nack(..) => Kind::Nack,
+        }
+    }
+
+    /// Octets that it takes on a link that needs no fragments, link header included.
+    #[must_use]
+    pub fn octets(&self) -> usize {
+        let packet = self.hop.octets as usize;
+        if !self.has_link_fields() {
+            return packet;
+        }
+        let fields = self.link_header().encoded_len();
+        if fields == 0 {
+            return packet;
+        }
+        tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet))
+    }
+
+    /// The ids of first transmissions that it descends from.
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        const EMPTY: &Trace = &Trace::new();
+        self.hop.extra.as_ref().map_or(EMPTY, |extra| &extra.trace)
+    }
+
+    fn has_link_fields(&self) -> bool {
+        self.hop.congestion_mark > 0
+            || self.hop.extra.is_some()
+            || matches!(self.body, Body::Nack(..))
+    }
+
+    /// The fields that it has on a link.
+    #[must_use]
+    pub fn link_header(&self) -> LpHeader {
+        let mut header = LpHeader::default();
+        if let Body::Nack(_, reason) = self.body {
+            header.nack = Some(reason);
+        }
+        if self.hop.congestion_mark > 0 {
+            header.congestion_mark = Some(u64::from(self.hop.congestion_mark));
+        }
+        if let Some(extra) = &self.hop.extra {
+            header.pit_token.clone_from(&extra.pit_token);
+            header.cache_policy = extra.no_cache.then_some(NO_CACHE);
+            header.next_hop_face_id = extra.next_hop.map(|face| u64::from(face.0));
+            header.ignorable = extra.carried.clone();
+            for (typ, value) in extra.hop_local.iter() {
+                header.ignorable.set(typ, value.clone());
+            }
+        }
+        header
+    }
+}
+
+/// CachePolicyType: not to be cached (NDNLPv2).
+pub(crate) const NO_CACHE: u64 = 1;
+
+impl Body {
+    /// The name that it is about.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        match self {
+            Self::Interest(interest) | Self::Nack(interest, _) => &interest.name,
+            Self::Data(data) => data.name(),
+        }
+    }
+}
+
+impl Hop {
+    /// What few packets have, to be changed.
+    pub fn extra_mut(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::BytesMut;
+    use recoup_packet::lp::LpPacket;
+
+    #[test]
+    fn a_packet_is_no_larger_than_a_cache_line() {
+        assert!(size_of::<Packet>() <= 64, "{}", size_of::<Packet>());
+    }
+
+    #[test]
+    fn the_octets_of_a_packet_are_those_of_its_frame() {
+        let hasher = NameHasher::new(1);
+        let mut interest = Interest::new("/a/b".parse().unwrap());
+        interest.hop_limit = Some(7);
+        let interest = Arc::new(interest);
+        let bare = Packet::interest(Arc::clone(&interest), &hasher);
+        assert_eq!((bare.octets(), bare.hop.hop_limit), (interest.encoded_len(), Some(7)));
+        let mut nack = Packet::nack(Arc::clone(&interest), NackReason::NoRoute, &hasher);
+        nack.hop.congestion_mark = 1;
+        let extra = nack.hop.extra_mut();
+        extra.pit_token = Some(Bytes::from_static(b"token"));
+        extra.carried.set(852, Bytes::from_static(b"x"));
+        extra.hop_local.set(956, Bytes::from_static(b"yz"));
+        let frame = LpPacket { header: nack.link_header(), fragment: Some(interest.to_bytes()) };
+        let mut encoded = BytesMut::new();
+        frame.encode(&mut encoded);
+        assert_eq!(nack.octets(), encoded.len());
+    }
+}
