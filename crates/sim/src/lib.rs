@@ -6,3 +6,5 @@
 //! , from which every record is made. Nothing here opens a file, starts a thread or
 //! reads a clock.
 pub mod network;
+pub mod record;
+pub mod statistic;
