@@ -42,29 +42,33 @@ pub struct Interest {
     /// Signature over name and parameters; never without parameters.
     pub signature: Option<InterestSignature>,
     /// All that followed the parameters, where it held unknown elements: the digest in the name covers them.
-    tail: Option<Bytes>,
+    tail: Option<Box<Bytes>>,
 }
 
 /// Signature of an Interest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterestSignature {
-    info: Bytes,
-    value: Bytes,
+    /// Info and value; boxed because few Interests are signed and all would have to keep room for it.
+    octets: Box<(Bytes, Bytes)>,
 }
 
 impl InterestSignature {
+    fn new(info: Bytes, value: Bytes) -> Self {
+        Self { octets: Box::new((info, value)) }
+    }
+
     /// What the Interest says about its signature.
     #[must_use]
     pub fn info(&self) -> SignatureInfo<'_> {
         // Decoding checked it, so the alternative is never taken; its type is one that no verifier accepts.
-        SignatureInfo::decode(&self.info)
+        SignatureInfo::decode(&self.octets.0)
             .unwrap_or(SignatureInfo::new(SignatureType::Other(u64::MAX), None))
     }
 
     /// The signature itself.
     #[must_use]
     pub fn value(&self) -> &[u8] {
-        &self.value
+        &self.octets.1
     }
 }
 
@@ -134,7 +138,7 @@ impl Interest {
         let mut value = vec![0; signer.max_signature_len()];
         let len = signer.sign(&signed, &mut value);
         value.truncate(len);
-        self.signature = Some(InterestSignature { info, value: value.into() });
+        self.signature = Some(InterestSignature::new(info, value.into()));
         self.put_digest();
         self
     }
@@ -143,7 +147,7 @@ impl Interest {
     /// Interest without signature.
     #[must_use]
     pub fn signed_portion(&self) -> Option<Vec<u8>> {
-        self.signature.as_ref().map(|signature| self.signed_octets(&signature.info))
+        self.signature.as_ref().map(|signature| self.signed_octets(&signature.octets.0))
     }
 
     /// Whether `data` answers this Interest: the name is right, and the digest if the Interest names one. Whether the

@@ -270,6 +270,20 @@ mod tests {
     }
 
     #[test]
+    fn a_component_is_appended_to_names_of_any_length() {
+        for len in (0..260).chain([8_000]) {
+            let value = vec![b'a'; len];
+            let long = Name::root().append(Component::generic(&value));
+            for segment in [0, 256, u64::MAX] {
+                let whole = long.append(Component::segment(segment));
+                assert_eq!((whole.len(), whole.prefix(1)), (2, long.clone()));
+                assert_eq!(whole.last(), Some(Component::segment(segment)));
+                assert_eq!(whole, Name::from_value(whole.value().clone()).unwrap());
+            }
+        }
+    }
+
+    #[test]
     fn shorter_components_come_first_in_canonical_order() {
         let sorted = ["/", "/32=a", "/a", "/a/a", "/b", "/aa", "/300=a"].map(name);
         let ranks = [0, 5, 1, 2, 3, 4, 6];

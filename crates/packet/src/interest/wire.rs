@@ -70,8 +70,9 @@ impl Interest {
     }
 
     fn lifetime_ms(&self) -> Option<u64> {
-        let ms = self.lifetime?.as_nanos().div_ceil(1_000_000);
-        Some(u64::try_from(ms).unwrap_or(u64::MAX))
+        let lifetime = self.lifetime?;
+        let ms = u64::from(lifetime.subsec_nanos().div_ceil(1_000_000));
+        Some(lifetime.as_secs().saturating_mul(1_000).saturating_add(ms))
     }
 
     fn parameters_len(&self) -> usize {
@@ -81,8 +82,8 @@ impl Interest {
         let tail = match (&self.tail, &self.signature) {
             (Some(tail), _) => tail.len(),
             (None, Some(signature)) => {
-                tlv::tlv_len(typ::INTEREST_SIGNATURE_INFO, signature.info.len())
-                    + tlv::tlv_len(typ::INTEREST_SIGNATURE_VALUE, signature.value.len())
+                tlv::tlv_len(typ::INTEREST_SIGNATURE_INFO, signature.octets.0.len())
+                    + tlv::tlv_len(typ::INTEREST_SIGNATURE_VALUE, signature.octets.1.len())
             }
             (None, None) => 0,
         };
@@ -98,8 +99,8 @@ impl Interest {
         match (&self.tail, &self.signature) {
             (Some(tail), _) => out.put_slice(tail),
             (None, Some(signature)) => {
-                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_INFO, &signature.info);
-                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_VALUE, &signature.value);
+                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_INFO, &signature.octets.0);
+                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_VALUE, &signature.octets.1);
             }
             (None, None) => {}
         }
@@ -247,7 +248,7 @@ impl<'a> Parse<'a> {
     fn finish(self, name: &Tlv<'_>, end: usize) -> Result<Interest, DecodeError> {
         let mut interest = self.interest;
         interest.signature = match (self.info, self.value) {
-            (Some(info), Some(value)) => Some(InterestSignature { info, value }),
+            (Some(info), Some(value)) => Some(InterestSignature::new(info, value)),
             (None, None) => None,
             _ => {
                 return Err(DecodeError::at(end, "InterestSignatureInfo and -Value, or neither"));
@@ -263,7 +264,8 @@ impl<'a> Parse<'a> {
                 if digest.value() != sha256(self.wire.get(start..end).unwrap_or_default()) {
                     return Err(name.error("the digest of the parameters"));
                 }
-                interest.tail = self.foreign.then(|| self.wire.slice(parameters_end..end));
+                interest.tail =
+                    self.foreign.then(|| Box::new(self.wire.slice(parameters_end..end)));
             }
             (None, None) if interest.signature.is_some() => {
                 return Err(DecodeError::at(end, "ApplicationParameters before the signature"));
