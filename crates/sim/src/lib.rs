@@ -3,8 +3,9 @@
 //!
 //! A [`network::Network`] says what there is: nodes, links, applications, what fails when. A world is
 //! built from it and a seed, runs, and reports everything that happens to its observers
-//! , from which every record is made. Nothing here opens a file, starts a thread or
+//! ([`observe::Observer`]), from which every record is made. Nothing here opens a file, starts a thread or
 //! reads a clock.
 pub mod network;
+pub mod observe;
 pub mod record;
 pub mod statistic;

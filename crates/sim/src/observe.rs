@@ -3,8 +3,9 @@
 //! Records, digests, traces, the check of conservation and the oracle of needless timeouts are all
 //! observers: they see the same observations in the same order, and cannot change the run.
 use crate::network::{ApplicationId, Direction, LinkId, NodeId};
+use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
-use recoup_forwarder::node::DropReason;
+use recoup_forwarder::face::AppId;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::application::Report;
 use recoup_transport::time::Instant;
@@ -16,6 +17,9 @@ pub enum Observation<'a> {
     Started {
         /// Which.
         application: ApplicationId,
+        /// Its number in its node, by which the node's events name it; `None` where it is attached to
+        /// no node.
+        app: Option<AppId>,
     },
     /// An application reported something: an event, content, its end.
     Application {
@@ -69,12 +73,14 @@ pub enum Observation<'a> {
         /// Why.
         reason: LossReason,
     },
-    /// A channel's packet was doubled on the way.
+    /// A channel's packet was doubled on the way: one more of it will arrive, or be lost.
     Doubled {
         /// On which link.
         link: LinkId,
         /// In which direction.
         direction: Direction,
+        /// What.
+        packet: &'a Packet,
     },
     /// A fault of the scenario took effect: its place in [`crate::network::Network::faults`].
     Fault {
@@ -94,6 +100,21 @@ pub enum LossReason {
     Outage,
     /// The link or the node at its end failed.
     Down,
+}
+
+impl LossReason {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::QueueFull, Self::Model, Self::Outage, Self::Down];
+
+    /// The reason in a word, as records spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "channel-full",
+            Self::Model => "lost",
+            Self::Outage => "outage",
+            Self::Down => "link-down",
+        }
+    }
 }
 
 /// Sees what happens in a world.
