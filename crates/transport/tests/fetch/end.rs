@@ -1,0 +1,185 @@
+//! Where an object ends, which part of it is wanted, and in which order it is handed out.
+use crate::world::{
+    Answer, Answers, DELAY, SEGMENT, World, config, file, honest, name, segment_of,
+};
+use bytes::Bytes;
+use recoup_packet::data::{ContentType, Data, DataBuilder};
+use recoup_packet::interest::Interest;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::application::{AppInput, Application};
+use recoup_transport::fetch::{Delivery, FetchError};
+use recoup_transport::time::Instant;
+
+#[test]
+fn an_end_that_moves_forward_is_followed() {
+    let file = file(2_000);
+    let mut world = World::new(config("/a/file/v=7"));
+    let moving = |interest: &Interest| -> Answers {
+        let Some(segment) = segment_of(interest).filter(|segment| *segment < 20) else {
+            return Vec::new();
+        };
+        let at = segment as usize * SEGMENT;
+        let end = if segment < 5 { 5 } else { 19 };
+        let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
+        vec![(DELAY, Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)))]
+    };
+    assert_eq!(world.run(moving), Ok(()));
+    assert_eq!(world.bytes(), file);
+}
+
+#[test]
+fn an_end_that_moves_back_behind_what_arrived_is_an_error() {
+    let file = file(2_000);
+    let mut world = World::new(config("/a/file/v=7"));
+    let result = world.run(|interest| {
+        let Some(segment) = segment_of(interest).filter(|s| *s < 20) else {
+            return Vec::new();
+        };
+        let at = segment as usize * SEGMENT;
+        let end = if segment == 12 { 3 } else { 19 };
+        let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
+        vec![(DELAY, Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)))]
+    });
+    assert_eq!(result, Err(FetchError::EndMovedBack { last: 3 }));
+}
+
+#[test]
+fn a_range_brings_its_segments_and_no_others() {
+    let file = file(2_000);
+    let mut range = config("/a/file");
+    (range.first, range.last) = (3, Some(7));
+    let mut world = World::new(range);
+    assert_eq!(world.run(honest(&file)), Ok(()));
+    assert_eq!(world.bytes(), file[300..800]);
+
+    let mut beyond = config("/a/file");
+    beyond.first = 50;
+    let mut world = World::new(beyond);
+    let result = world.run(honest(&file));
+    assert_eq!(result, Err(FetchError::RangeBeyondEnd { first: 50, last: 19 }));
+}
+
+#[test]
+fn segments_that_are_held_are_not_asked_for() {
+    let file = file(2_000);
+    let mut resumed = config("/a/file/v=7");
+    resumed.held = vec![0..6, 8..19];
+    let mut world = World::new(resumed);
+    assert_eq!(world.run(honest(&file)), Ok(()));
+    let mut asked: Vec<_> = world.asked.iter().filter_map(segment_of).collect();
+    asked.sort_unstable();
+    asked.retain(|segment| *segment < 20);
+    assert_eq!(asked, [6, 7, 19]);
+}
+
+#[test]
+fn ordered_delivery_is_in_order_and_a_reader_that_stops_stops_the_window() {
+    let file = file(50_000);
+    let mut ordered = config("/a/file");
+    ordered.delivery = Delivery::Ordered { limit_bytes: 2_000 };
+    let mut world = World::new(ordered);
+    world.reads = false;
+    assert_eq!(world.run_until(Instant::from_millis(20_000), honest(&file)), None);
+    let handed: usize = world.content.values().map(Bytes::len).sum();
+    assert!((1_500..=2_000).contains(&handed), "{handed} octets were handed out");
+    world.reads = true;
+    world.fetch.handle(world.now, AppInput::Consumed { bytes: handed as u64 });
+    assert_eq!(world.run(honest(&file)), Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert!(world.order.is_sorted());
+}
+
+#[test]
+fn an_unknown_end_is_found_where_the_producer_says_no() {
+    let file = file(1_000);
+    let mut world = World::new(config("/a/file/v=7"));
+    let result = world.run(|interest| {
+        let data = match segment_of(interest) {
+            Some(segment) if segment < 10 => {
+                let at = segment as usize * SEGMENT;
+                DataBuilder::new(&interest.name).build(&file[at..at + SEGMENT], &DigestSigner)
+            }
+            _ => {
+                let builder = DataBuilder::new(&interest.name).content_type(ContentType::Nack);
+                builder.build(b"", &DigestSigner)
+            }
+        };
+        vec![(DELAY, Answer::Data(data))]
+    });
+    // Without a FinalBlockId nobody can tell a whole object from a cut one: that is an error.
+    assert_eq!(result, Err(FetchError::NotFound(name("/a/file/v=7/seg=10"))));
+    assert_eq!(world.bytes(), file);
+}
+
+/// Ten segments, of which only the last says that it is the last; the producer refuses what follows.
+fn shy_end(interest: &Interest) -> Option<Data> {
+    let segment = segment_of(interest)?;
+    let mut builder = DataBuilder::new(&interest.name);
+    match segment {
+        0..9 => {}
+        9 => builder = builder.final_block(Convention::Typed.segment(9)),
+        _ => builder = builder.content_type(ContentType::Nack),
+    }
+    Some(builder.build(b"content", &DigestSigner))
+}
+
+#[test]
+fn a_refusal_from_beyond_the_end_that_overtakes_the_end_does_no_harm() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let result = world.run(|interest| {
+        let late = if segment_of(interest) == Some(9) { DELAY * 2 } else { DELAY };
+        shy_end(interest).into_iter().map(|data| (late, Answer::Data(data))).collect()
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(world.content.len(), 10);
+}
+
+#[test]
+fn a_face_that_goes_makes_no_refusal_from_beyond_the_end_final() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let answer = |interest: &Interest| -> Answers {
+        shy_end(interest).into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
+    };
+    let but_the_last = |interest: &Interest| match segment_of(interest) {
+        Some(9) => Vec::new(),
+        _ => answer(interest),
+    };
+    assert_eq!(world.run_until(Instant::from_millis(150), but_the_last), None);
+    assert_eq!(world.content.len(), 9);
+    world.at(Instant::from_millis(151), AppInput::FaceDown);
+    world.at(Instant::from_millis(400), AppInput::FaceUp { receive_budget: None });
+    assert_eq!(world.run(answer), Ok(()));
+}
+
+#[test]
+fn an_end_that_moves_back_is_an_error_even_while_earlier_segments_are_missing() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let result = world.run(|interest| {
+        let Some(segment @ 1..20) = segment_of(interest) else {
+            return Vec::new();
+        };
+        let end = if segment == 12 { 3 } else { 19 };
+        let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
+        vec![(DELAY, Answer::Data(builder.build(b"content", &DigestSigner)))]
+    });
+    assert_eq!(result, Err(FetchError::EndMovedBack { last: 3 }));
+}
+
+#[test]
+fn the_greatest_segment_numbers_are_only_numbers() {
+    let mut far = config("/a/file/v=7");
+    far.first = u64::MAX - 2;
+    let mut world = World::new(far);
+    let result = world.run(|interest| {
+        let last = Convention::Typed.segment(u64::MAX - 1);
+        let builder = DataBuilder::new(&interest.name).final_block(last);
+        vec![(DELAY, Answer::Data(builder.build(b"content", &DigestSigner)))]
+    });
+    assert_eq!((result, world.content.len()), (Ok(()), 2));
+
+    let mut farthest = config("/a/file/v=7");
+    farthest.first = u64::MAX;
+    let result = World::new(farthest).run(|_| Vec::new());
+    assert!(matches!(result, Err(FetchError::NoProgress(_))), "{result:?}");
+}

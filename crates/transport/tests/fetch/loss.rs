@@ -1,0 +1,176 @@
+//! Losses, refusals, marks and faces that go.
+use crate::world::{Answer, Answers, DELAY, World, config, file, honest, name, segment_of};
+use recoup_packet::data::{ContentType, DataBuilder};
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::application::AppInput;
+use recoup_transport::fetch::FetchError;
+use recoup_transport::random::Rng;
+use recoup_transport::rto;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+
+#[test]
+fn losses_are_repaired_and_each_retransmission_has_a_nonce_of_its_own() {
+    let file = file(20_000);
+    let mut rng = Rng::from_seed(5);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let lossy = |interest: &Interest| {
+        if rng.below(5) == 0 { Vec::new() } else { answer(interest) }
+    };
+    assert_eq!(world.run(lossy), Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert!(world.summary.retransmissions > 10);
+    let mut nonces: Vec<_> = world.asked.iter().map(|interest| interest.nonce).collect();
+    nonces.sort_unstable();
+    nonces.dedup();
+    assert_eq!(nonces.len(), world.asked.len());
+}
+
+#[test]
+fn duplicates_reordering_and_delays_do_no_harm() {
+    let file = file(20_000);
+    let mut rng = Rng::from_seed(9);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let chaos = |interest: &Interest| -> Answers {
+        let mut answers = answer(interest);
+        answers.extend(answer(interest));
+        for (delay, _) in &mut answers {
+            *delay += Duration::from_millis(rng.below(300));
+        }
+        answers
+    };
+    assert_eq!(world.run(chaos), Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert!(world.summary.duplicates > 0);
+}
+
+#[test]
+fn a_producer_that_never_answers_ends_in_a_clear_error() {
+    let mut world = World::new(config("/a/file"));
+    let result = world.run(|_| Vec::new());
+    let ended = matches!(result, Err(FetchError::NoAnswer { .. } | FetchError::NoProgress(_)));
+    assert!(ended, "{result:?}");
+}
+
+#[test]
+fn no_progress_ends_even_unlimited_retries() {
+    let file = file(3_000);
+    let answer = honest(&file);
+    let mut unlimited = config("/a/file");
+    unlimited.retries = None;
+    let mut world = World::new(unlimited);
+    let result = world.run(|interest| match segment_of(interest) {
+        Some(7) => Vec::new(),
+        _ => answer(interest),
+    });
+    assert_eq!(result, Err(FetchError::NoProgress(Duration::from_secs(60))));
+    assert_eq!(world.content.len(), 29, "what could arrive was handed out");
+}
+
+#[test]
+fn a_retry_budget_of_zero_asks_once() {
+    let mut once = config("/a/file/v=1");
+    once.retries = Some(0);
+    let mut world = World::new(once);
+    let result = world.run(|_| Vec::new());
+    let expected = FetchError::NoAnswer { name: name("/a/file/v=1/seg=0"), attempts: 1 };
+    assert_eq!(result, Err(expected));
+    assert_eq!(world.asked.iter().filter(|i| segment_of(i) == Some(0)).count(), 1);
+}
+
+#[test]
+fn an_application_nack_says_not_found() {
+    let mut world = World::new(config("/a/file"));
+    let result = world.run(|interest| {
+        let builder = DataBuilder::new(&interest.name).content_type(ContentType::Nack);
+        vec![(DELAY, Answer::Data(builder.build(b"", &DigestSigner)))]
+    });
+    assert_eq!(result, Err(FetchError::NotFound(name("/a/file"))));
+    assert!(world.now < Instant::from_millis(1_000), "without waiting for timeouts");
+}
+
+#[test]
+fn no_route_is_an_error_after_the_retry_budget() {
+    let mut few = config("/a/file/v=7");
+    few.retries = Some(3);
+    let mut world = World::new(few);
+    let result = world.run(|_| vec![(DELAY, Answer::Nack(NackReason::NoRoute))]);
+    assert!(
+        matches!(result, Err(FetchError::Refused { reason: NackReason::NoRoute, attempts: 4, .. })),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn a_duplicate_nack_is_answered_at_once_and_a_congestion_nack_reduces_the_window() {
+    let file = file(5_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let mut nacked = BTreeMap::new();
+    let result = world.run(|interest| {
+        let first = nacked.insert(interest.name.clone(), ()).is_none();
+        match segment_of(interest) {
+            Some(5) if first => vec![(DELAY, Answer::Nack(NackReason::Duplicate))],
+            Some(20) if first => vec![(DELAY, Answer::Nack(NackReason::Congestion))],
+            _ => answer(interest),
+        }
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert_eq!((world.summary.nacks, world.summary.reductions.nack), (2, 1));
+    assert_eq!(world.summary.timeouts, 0);
+}
+
+#[test]
+fn marks_reduce_the_window_once_a_flight_and_cost_no_retransmission() {
+    let file = file(20_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let marking = |interest: &Interest| -> Answers {
+        let mark = matches!(segment_of(interest), Some(50..55));
+        let marked = |answer| match answer {
+            Answer::Data(data) if mark => Answer::Marked(data),
+            other => other,
+        };
+        answer(interest).into_iter().map(|(delay, answer)| (delay, marked(answer))).collect()
+    };
+    assert_eq!(world.run(marking), Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert_eq!((world.summary.marks, world.summary.reductions.mark), (5, 1));
+    assert_eq!(world.summary.retransmissions, 0);
+}
+
+#[test]
+fn a_face_that_goes_and_comes_back_costs_no_window() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    world.at(Instant::from_millis(150), AppInput::FaceDown);
+    world.at(Instant::from_millis(9_150), AppInput::FaceUp { receive_budget: None });
+    let before = world.run_until(Instant::from_millis(9_000), &answer);
+    assert_eq!(before, None, "nothing ends it while there is no way out");
+    let asked = world.asked.len();
+    assert_eq!(world.run_until(Instant::from_millis(9_149), &answer), None);
+    assert_eq!(world.asked.len(), asked, "and nothing is asked");
+    assert_eq!(world.run(answer), Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert_eq!(world.summary.timeouts, 0);
+    assert_eq!(world.summary.reductions.timeout, 0);
+    assert!(world.now > Instant::from_millis(9_150));
+}
+
+#[test]
+fn timeouts_are_noticed_at_multiples_of_the_check_interval() {
+    let mut checked = config("/a/file/v=7");
+    checked.rto = rto::parse("constant(rto=33ms)").expect("an estimator");
+    checked.rto_check = Duration::from_millis(10);
+    checked.retries = Some(1);
+    let mut world = World::new(checked);
+    let result = world.run(|_| Vec::new());
+    assert!(result.is_err());
+    assert_eq!(world.now, Instant::from_millis(80));
+}

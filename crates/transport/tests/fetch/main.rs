@@ -1,0 +1,7 @@
+//! The fetch loop against producers that behave, misbehave and lie, in a world of one link whose
+//! clock is a variable.
+mod discovery;
+mod end;
+mod loss;
+mod trust;
+mod world;

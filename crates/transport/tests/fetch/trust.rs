@@ -1,0 +1,168 @@
+//! Answers that are forged, strange or by the wrong key.
+use crate::world::{
+    Answer, Answers, DELAY, SEGMENT, World, config, cut, file, forged, honest, last, name,
+    segment_of,
+};
+use recoup_packet::data::DataBuilder;
+use recoup_packet::interest::Interest;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::{
+    AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey, SignatureInfo,
+    Verdict, Verifier,
+};
+use recoup_transport::fetch::FetchError;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn forged_data_is_rejected_and_asked_for_again() {
+    let file = file(3_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let mut count = 0;
+    let liar = |interest: &Interest| -> Answers {
+        count += 1;
+        let mut answers = answer(interest);
+        if count % 3 == 0 {
+            for (_, answer) in &mut answers {
+                if let Answer::Data(data) = answer {
+                    *data = forged(data);
+                }
+            }
+        }
+        answers
+    };
+    assert_eq!(world.run(liar), Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert!(world.summary.rejected > 3);
+}
+
+/// Judges like [`AutoVerifier`] and counts what it judged.
+struct Counting(Arc<AtomicUsize>);
+
+impl Verifier for Counting {
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        AutoVerifier.judge(info, signed_portion, value)
+    }
+}
+
+#[test]
+fn of_answers_that_arrive_together_each_counts_for_what_it_is() {
+    let file = file(64 * SEGMENT);
+    let judged = Arc::new(AtomicUsize::new(0));
+    let mut config = config("/a/file/v=7");
+    config.verifier = Box::new(Counting(Arc::clone(&judged)));
+    let mut world = World::new(config);
+    // All at one instant: for every third segment a forged answer before two good ones, for the
+    // others two good ones and a forged one, and Data that nobody asked for.
+    let answer = |interest: &Interest| -> Answers {
+        let good = cut(&file, interest).expect("a segment");
+        let segment = segment_of(interest).expect("a number");
+        let stranger = DataBuilder::new(&name("/b/v=7/seg=0")).build(b"", &DigestSigner);
+        let mut batch = vec![good.clone(), good.clone(), forged(&good), stranger];
+        if segment.is_multiple_of(3) {
+            batch.rotate_right(2);
+        }
+        batch.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
+    };
+    assert_eq!(world.run(answer), Ok(()));
+    assert_eq!(world.bytes(), file);
+    let summary = &world.summary;
+    assert_eq!((summary.rejected, summary.retransmissions), (22, 0));
+    assert_eq!(summary.duplicates, 64 * 4 - 64 - 22);
+    assert_eq!(judged.load(Ordering::Relaxed), 64 + 22);
+}
+
+#[test]
+fn data_that_is_always_forged_ends_in_a_clear_error() {
+    let file = file(3_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file/v=7"));
+    let liar = |interest: &Interest| -> Answers {
+        let mut answers = answer(interest);
+        for (_, answer) in &mut answers {
+            if let Answer::Data(data) = answer {
+                *data = forged(data);
+            }
+        }
+        answers
+    };
+    let result = world.run(liar);
+    assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
+    assert!(world.content.is_empty());
+}
+
+#[test]
+fn with_a_key_nothing_else_is_ever_accepted() {
+    let file = file(2_000);
+    let key = |secret: &[u8]| HmacSigner::new(secret, KeyLocator::Name(name("/a/KEY/1").value()));
+    let (right, wrong) = (key(b"the right secret"), key(b"another secret"));
+    let mut count = 0;
+    let crowd = |interest: &Interest| -> Answers {
+        count += 1;
+        let Some(segment) = segment_of(interest).map(|segment| segment as usize) else {
+            return Vec::new();
+        };
+        let content = &file[segment * SEGMENT..(segment + 1) * SEGMENT];
+        let builder =
+            DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(last(&file)));
+        let data = match count % 4 {
+            0 => builder.build(content, &right),
+            1 => builder.build(&[0x66; SEGMENT], &wrong),
+            2 => builder.build(&[0x66; SEGMENT], &DigestSigner),
+            _ => forged(&builder.build(content, &right)),
+        };
+        vec![(DELAY, Answer::Data(data))]
+    };
+    let mut keyed = config("/a/file/v=7");
+    keyed.last = Some(19);
+    keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"the right secret")));
+    let mut world = World::new(keyed);
+    let result = world.run(crowd);
+    assert_eq!(result, Ok(()));
+    assert_eq!(world.bytes(), file);
+    assert!(world.summary.rejected >= 20);
+}
+
+#[test]
+fn answers_with_the_wrong_name_count_for_nothing() {
+    let file = file(1_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file/v=7"));
+    let confused = |interest: &Interest| -> Answers {
+        let mut other = interest.clone();
+        other.name = name("/b/file/v=7/seg=0");
+        let mut answers = answer(&other);
+        other.name = name("/a/file/v=8/seg=0");
+        answers.extend(answer(&other));
+        other.name = name("/a/file/v=7/seg=0/seg=0");
+        answers.extend(answer(&other));
+        answers
+    };
+    let result = world.run(confused);
+    assert!(matches!(result, Err(FetchError::NoProgress(_))), "{result:?}");
+    assert!(world.content.is_empty());
+}
+
+#[test]
+fn a_flood_of_forged_answers_does_not_keep_a_segment_from_being_asked_for_again() {
+    let file = file(100);
+    let mut trusting = config("/a/file/v=7");
+    trusting.verifier = Box::new(AutoVerifier);
+    let mut world = World::new(trusting);
+    let mut asked = 0;
+    let result = world.run(|interest| {
+        let Some(data) = cut(&file, interest) else {
+            return Vec::new();
+        };
+        asked += 1;
+        if asked > 1 {
+            return vec![(DELAY, Answer::Data(data))];
+        }
+        (2..1_000).map(|n| (n * DELAY / 2, Answer::Data(forged(&data)))).collect()
+    });
+    assert_eq!(result, Ok(()));
+    assert!(world.now < Instant::from_millis(500), "{}", world.now);
+}

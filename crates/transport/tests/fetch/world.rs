@@ -1,0 +1,213 @@
+//! A fetch, a link, and producers to answer it.
+use bytes::Bytes;
+use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::interest::Interest;
+use recoup_packet::metadata;
+use recoup_packet::metadata::Metadata;
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::{AutoVerifier, DigestSigner};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::fetch::summary::Summary;
+use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use recoup_transport::{congestion, rto};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(crate) const DELAY: Duration = Duration::from_millis(20);
+
+/// What comes back for an Interest, and when.
+pub(crate) enum Answer {
+    Data(Data),
+    Marked(Data),
+    Nack(NackReason),
+}
+
+pub(crate) type Answers = Vec<(Duration, Answer)>;
+
+/// A fetch, a producer and what happens between them.
+pub(crate) struct World {
+    pub(crate) now: Instant,
+    pub(crate) fetch: Fetch,
+    pub(crate) agenda: BTreeMap<(Instant, u64), AppInput>,
+    pub(crate) sequence: u64,
+    pub(crate) content: BTreeMap<u64, Bytes>,
+    pub(crate) order: Vec<u64>,
+    pub(crate) resolved: Option<Name>,
+    pub(crate) summary: Summary,
+    pub(crate) asked: Vec<Interest>,
+    /// Content is reported as taken as soon as it is handed out.
+    pub(crate) reads: bool,
+}
+
+impl World {
+    pub(crate) fn new(config: FetchConfig) -> Self {
+        let mut fetch = Fetch::new(config);
+        fetch.handle(Instant::ZERO, AppInput::FaceUp { receive_budget: None });
+        Self {
+            now: Instant::ZERO,
+            fetch,
+            agenda: BTreeMap::new(),
+            sequence: 0,
+            content: BTreeMap::new(),
+            order: Vec::new(),
+            resolved: None,
+            summary: Summary::default(),
+            asked: Vec::new(),
+            reads: true,
+        }
+    }
+
+    pub(crate) fn at(&mut self, at: Instant, input: AppInput) {
+        self.sequence += 1;
+        self.agenda.insert((at, self.sequence), input);
+    }
+
+    /// Hands out every consequence of the moment; the result, if there is one.
+    pub(crate) fn drain(
+        &mut self,
+        producer: &mut dyn FnMut(&Interest) -> Answers,
+    ) -> Option<Result<(), FetchError>> {
+        while let Some(output) = self.fetch.poll(self.now) {
+            match output {
+                AppOutput::Interest(interest) => {
+                    for (delay, answer) in producer(&interest) {
+                        let input = match answer {
+                            Answer::Data(data) => AppInput::Data { data, congestion_mark: 0 },
+                            Answer::Marked(data) => AppInput::Data { data, congestion_mark: 1 },
+                            Answer::Nack(reason) => {
+                                AppInput::Nack { interest: Arc::new(interest.clone()), reason }
+                            }
+                        };
+                        self.at(self.now + delay, input);
+                    }
+                    self.asked.push(interest);
+                }
+                AppOutput::Report(Report::Content { segment, content }) => {
+                    if self.reads {
+                        let bytes = content.len() as u64;
+                        self.fetch.handle(self.now, AppInput::Consumed { bytes });
+                    }
+                    assert!(self.content.insert(segment, content).is_none(), "handed out twice");
+                    self.order.push(segment);
+                }
+                AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(object),
+                AppOutput::Report(Report::Event(event)) => {
+                    self.summary.on_event(self.now, &event);
+                }
+                AppOutput::Report(Report::Done(result)) => return Some(result),
+                AppOutput::Data { .. }
+                | AppOutput::Nack { .. }
+                | AppOutput::Report(Report::Registered { .. }) => {
+                    unreachable!("not a producer")
+                }
+            }
+        }
+        let deadline = self.fetch.deadline();
+        assert!(deadline.is_none_or(|at| at > self.now), "the law of the deadline");
+        None
+    }
+
+    /// Runs until the fetch ends or `limit` has passed.
+    pub(crate) fn run_until(
+        &mut self,
+        limit: Instant,
+        mut producer: impl FnMut(&Interest) -> Answers,
+    ) -> Option<Result<(), FetchError>> {
+        loop {
+            if let Some(result) = self.drain(&mut producer) {
+                return Some(result);
+            }
+            let next = self.agenda.first_key_value().map(|((at, _), _)| *at);
+            let wake = [next, self.fetch.deadline()].into_iter().flatten().min()?;
+            if wake > limit {
+                return None;
+            }
+            self.now = wake;
+            while let Some(entry) = self.agenda.first_entry().filter(|e| e.key().0 <= wake) {
+                self.fetch.handle(wake, entry.remove());
+            }
+        }
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        producer: impl FnMut(&Interest) -> Answers,
+    ) -> Result<(), FetchError> {
+        let limit = Instant::from_millis(600_000);
+        self.run_until(limit, producer).expect("the fetch ends within ten minutes")
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.content.values().flatten().copied().collect()
+    }
+}
+
+pub(crate) fn name(uri: &str) -> Name {
+    uri.parse().expect("a valid name")
+}
+
+pub(crate) fn config(uri: &str) -> FetchConfig {
+    let rto = rto::parse("jacobson").expect("an estimator");
+    let congestion = congestion::parse("cubic").expect("a window");
+    let mut config = FetchConfig::new(name(uri), rto, congestion, Rng::from_seed(1));
+    config.verifier = Box::new(AutoVerifier);
+    config
+}
+
+pub(crate) fn file(octets: usize) -> Vec<u8> {
+    (0..octets).map(|i| (i * 7 + i / 251) as u8).collect()
+}
+
+pub(crate) const SEGMENT: usize = 100;
+
+/// The last segment of `file`.
+pub(crate) fn last(file: &[u8]) -> u64 {
+    (file.len().saturating_sub(1) / SEGMENT) as u64
+}
+
+pub(crate) fn segment_of(interest: &Interest) -> Option<u64> {
+    Convention::Typed.parse_segment(&interest.name.last()?)
+}
+
+/// The right Data for a segment Interest.
+pub(crate) fn cut(file: &[u8], interest: &Interest) -> Option<Data> {
+    let segment = segment_of(interest)? as usize;
+    if segment as u64 > last(file) {
+        return None;
+    }
+    let content = &file[segment * SEGMENT..file.len().min((segment + 1) * SEGMENT)];
+    let builder =
+        DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(last(file)));
+    Some(builder.build(content, &DigestSigner))
+}
+
+/// A producer without fault: metadata and segments of version 7.
+pub(crate) fn honest(file: &[u8]) -> impl Fn(&Interest) -> Answers + '_ {
+    |interest| {
+        let data = match segment_of(interest) {
+            Some(_) => cut(file, interest),
+            None => Some(metadata_of(interest, 7, Some(last(file)))),
+        };
+        data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
+    }
+}
+
+pub(crate) fn metadata_of(interest: &Interest, version: u64, final_block: Option<u64>) -> Data {
+    let object = interest.name.prefix(interest.name.len() - 1);
+    let versioned = object.append(Convention::Typed.version(version));
+    let content = Metadata { final_block, ..Metadata::new(versioned) }.to_bytes();
+    DataBuilder::new(&metadata::packet_name(&object, 1)).build(&content, &DigestSigner)
+}
+
+/// Data like `data` with one bit of its content flipped.
+pub(crate) fn forged(data: &Data) -> Data {
+    let mut wire = data.wire().to_vec();
+    let content = data.content();
+    let at = wire.windows(content.len()).position(|window| window == content).expect("content");
+    wire[at] ^= 1;
+    Data::decode(Bytes::from(wire)).expect("still a packet")
+}
