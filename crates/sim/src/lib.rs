@@ -5,6 +5,9 @@
 //! built from it and a seed, runs, and reports everything that happens to its observers
 //! ([`observe::Observer`]), from which every record is made. Nothing here opens a file, starts a thread or
 //! reads a clock.
+pub mod agenda;
+pub mod channel;
+pub mod model;
 pub mod network;
 pub mod observe;
 pub mod record;

@@ -63,7 +63,8 @@ pub struct NodePlan {
     /// Data that nobody asked for enters the content store instead of being dropped.
     pub admit_unsolicited: bool,
     /// Time that the node takes for each arriving packet before it handles it, as a law that is drawn from
-    /// for each packet, first in, first out: `none`, `constant(0.3ms)`, `exponential(mean=0.3ms)`.
+    /// for each packet, first in, first out: `none`, `constant(time=0.3ms)`, `exponential(mean=0.3ms)`
+    /// (see [`crate::model::law`]).
     pub processing: String,
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
@@ -116,23 +117,24 @@ pub struct ChannelPlan {
     pub rate_bits: u64,
     /// Time on the way, after the last bit has left.
     pub delay: Duration,
-    /// Random part of the delay, as a law: `none`, `uniform(0ms,2ms)`, `exponential(mean=1ms)`, `normal(sd=…)`.
+    /// Random part of the delay, as a law: `none`, `uniform(min=0ms,max=2ms)`, `exponential(mean=1ms)`,
+    /// `normal(sd=1ms)` (see [`crate::model::law`]).
     pub jitter: String,
     /// Packets with different jitter may overtake each other.
     pub reorder: bool,
-    /// Packets that may wait; `None` means without limit.
+    /// Packets that may wait, the one being sent not counted; `None` means without limit.
     pub queue_packets: Option<u64>,
     /// Octets that may wait; `None` means without limit.
     pub queue_octets: Option<u64>,
     /// Octets that the layers below add to each packet (UDP 8, IP 20, Ethernet 18 …) when its time on the
     /// link is computed.
     pub overhead_octets: u32,
-    /// What the link charges Interests with.
+    /// What the link charges Interests with, instead of their octets and the overhead.
     pub interest_octets: Option<u32>,
     /// Which packets are lost on the way, models separated by `+`: `none`, `bernoulli(p=0.01)`,
-    /// `gilbert-elliott(…)`, `burst(…)`, `trace(…)`.
+    /// `gilbert-elliott(…)`, `sojourn(…)`, `burst(…)`, `trace(…)` (see [`crate::model::loss`]).
     pub loss: String,
-    /// Share of packets that arrive twice, as a law like `none`, `bernoulli(p=0.001)`.
+    /// Which packets arrive twice, written as for `loss`.
     pub duplicate: String,
     /// The order of rate and delay.
     pub order: Order,

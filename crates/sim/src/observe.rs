@@ -2,6 +2,7 @@
 //!
 //! Records, digests, traces, the check of conservation and the oracle of needless timeouts are all
 //! observers: they see the same observations in the same order, and cannot change the run.
+pub use crate::channel::LossReason;
 use crate::network::{ApplicationId, Direction, LinkId, NodeId};
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
@@ -87,34 +88,6 @@ pub enum Observation<'a> {
         /// Which.
         number: usize,
     },
-}
-
-/// Why a channel discarded a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LossReason {
-    /// Its queue was full.
-    QueueFull,
-    /// The model of loss took it.
-    Model,
-    /// The channel carried nothing at that time.
-    Outage,
-    /// The link or the node at its end failed.
-    Down,
-}
-
-impl LossReason {
-    /// Every reason.
-    pub const ALL: [Self; 4] = [Self::QueueFull, Self::Model, Self::Outage, Self::Down];
-
-    /// The reason in a word, as records spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::QueueFull => "channel-full",
-            Self::Model => "lost",
-            Self::Outage => "outage",
-            Self::Down => "link-down",
-        }
-    }
 }
 
 /// Sees what happens in a world.

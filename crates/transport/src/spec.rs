@@ -192,7 +192,11 @@ impl<'a> Spec<'a> {
         Ok(())
     }
 
-    fn take<T>(
+    /// Takes a value of any other kind out; `read` says whether it is one, `expected` puts that into words.
+    ///
+    /// # Errors
+    /// If `read` does not take the value.
+    pub fn take<T>(
         &mut self,
         key: &'static str,
         default: T,

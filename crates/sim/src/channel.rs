@@ -1,0 +1,376 @@
+//! One direction of a link, as a machine: a rate, a way, and what gets lost on it.
+//!
+//! The machine is generic over what it carries: packets in a simulated world, frames of octets between
+//! real processes. It holds what is on its way itself and names one deadline; it asks for no wake-up
+//! besides. Who feeds it either holds the queue in front of it and offers a frame when the channel is
+//! free, as a node of a world does, or puts a [`QueuedChannel`] in its place.
+//!
+//! Two orders ([`Order`]). *Rate, then delay*: a frame occupies the rate, then travels; travelling
+//! frames do not wait for each other, or keep their order. *Delay, then rate*: a frame travels first, then waits for the
+//! rate; one limit counts what travels and what waits, not the frame that is being sent. That is
+//! netem below a rate limiter, as Mininet builds links.
+//!
+//! A frame that chance takes occupies the rate like any other where the rate comes first, and does not
+//! reach the rate where it comes last. Every model draws for every frame, lost or not.
+mod model;
+mod queued;
+
+pub use model::{ChannelError, ChannelModel, QueueLimit};
+pub use queued::QueuedChannel;
+
+use crate::agenda::Key;
+use crate::model::rate::Rate;
+use crate::network::Order;
+use bytes::Bytes;
+use recoup_transport::time::Instant;
+use std::collections::VecDeque;
+
+/// What a channel can carry.
+pub trait Load {
+    /// Octets that the rate is charged with.
+    fn octets(&self) -> u32;
+}
+
+impl Load for Bytes {
+    fn octets(&self) -> u32 {
+        u32::try_from(self.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Why a channel discarded a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LossReason {
+    /// The queue was full.
+    QueueFull,
+    /// The model of loss took it.
+    Model,
+    /// The channel carried nothing at that time.
+    Outage,
+    /// The link or the node at its end failed.
+    Down,
+}
+
+impl LossReason {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::QueueFull, Self::Model, Self::Outage, Self::Down];
+
+    /// The reason in a word, as records spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "channel-full",
+            Self::Model => "lost",
+            Self::Outage => "outage",
+            Self::Down => "link-down",
+        }
+    }
+}
+
+/// What happens to a channel.
+#[derive(Debug)]
+pub enum ChannelInput<L> {
+    /// A frame is offered.
+    Frame {
+        /// It.
+        frame: L,
+        /// Orders what arrives at the same instant; never smaller than the one before.
+        sequence: u64,
+    },
+    /// The sender has something for when the rate is free: it wants to be told.
+    Wanted {
+        /// As for a frame.
+        sequence: u64,
+    },
+    /// Whether frames that are offered are lost from now on.
+    Outage(bool),
+    /// The link fails; what is on it is lost.
+    Down,
+    /// The link works again.
+    Up,
+    /// The channel becomes another; what is on it keeps its times, and a model that is written as
+    /// before goes on.
+    Change(Box<ChannelModel>),
+}
+
+/// What follows.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ChannelOutput<L> {
+    /// A frame is at the far end.
+    Arrived(L),
+    /// A frame was discarded.
+    Lost {
+        /// It.
+        frame: L,
+        /// Why.
+        reason: LossReason,
+    },
+    /// A second copy of this frame is under way.
+    Doubled(L),
+    /// The rate is free, as was wanted.
+    Free,
+}
+
+/// One direction of a link, without a queue in front of its rate.
+#[derive(Debug)]
+pub struct Channel<L> {
+    model: ChannelModel,
+    rate: Rate,
+    /// When the rate is done with what it was given.
+    free_at: Instant,
+    /// Where order is kept, nothing offered later overtakes what was due then.
+    latest: Instant,
+    /// What travels toward the rate, by when it is there.
+    toward_rate: VecDeque<Timed<L>>,
+    /// What is past the queueing, by when it arrives.
+    flying: VecDeque<Timed<L>>,
+    wanted: Option<u64>,
+    is_out: bool,
+    is_down: bool,
+    outputs: VecDeque<ChannelOutput<L>>,
+}
+
+#[derive(Debug)]
+struct Timed<L> {
+    key: Key,
+    frame: L,
+}
+
+impl<L: Load + Clone> Channel<L> {
+    /// An empty channel.
+    pub fn new(model: ChannelModel) -> Self {
+        Self {
+            rate: Rate::new(model.rate_bits),
+            model,
+            free_at: Instant::ZERO,
+            latest: Instant::ZERO,
+            toward_rate: VecDeque::new(),
+            flying: VecDeque::new(),
+            wanted: None,
+            is_out: false,
+            is_down: false,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// One thing happened.
+    pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
+        match input {
+            ChannelInput::Frame { frame, sequence } => self.accept(now, sequence, frame),
+            ChannelInput::Wanted { sequence } => self.wanted = Some(sequence),
+            ChannelInput::Outage(is_out) => self.is_out = is_out,
+            ChannelInput::Down => self.on_down(now),
+            ChannelInput::Up => self.is_down = false,
+            ChannelInput::Change(model) => self.on_change(now, *model),
+        }
+    }
+
+    /// Hands out one consequence; to be called until `None`.
+    pub fn poll(&mut self, now: Instant) -> Option<ChannelOutput<L>> {
+        if let Some(output) = self.outputs.pop_front() {
+            return Some(output);
+        }
+        self.settle(now);
+        let free = self.free_key();
+        if let Some(front) = self.flying.front()
+            && front.key.at() <= now
+            && free.is_none_or(|free| front.key < free)
+        {
+            return self.flying.pop_front().map(|front| ChannelOutput::Arrived(front.frame));
+        }
+        free.filter(|free| free.at() <= now)?;
+        self.wanted = None;
+        Some(ChannelOutput::Free)
+    }
+
+    /// Hands out what was decided already (losses, doubled frames), whatever is due besides.
+    pub fn poll_decided(&mut self) -> Option<ChannelOutput<L>> {
+        self.outputs.pop_front()
+    }
+
+    /// When to come back if nothing happens.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.next().map(Key::at)
+    }
+
+    /// The deadline, with the number of what is due then.
+    pub fn next(&self) -> Option<Key> {
+        let arrival = match self.flying.front() {
+            Some(front) => Some(front.key),
+            None => self.toward_rate.front().map(|front| self.end_of_service(front)),
+        };
+        match (arrival, self.free_key()) {
+            (Some(arrival), Some(free)) => Some(arrival.min(free)),
+            (arrival, free) => arrival.or(free),
+        }
+    }
+
+    /// Whether a frame offered now is sent at once (or waits inside, where the delay comes first).
+    pub fn is_free(&self, now: Instant) -> bool {
+        self.free_at <= now || self.model.order == Order::DelayThenRate
+    }
+
+    /// When the rate is done with what it was given.
+    pub fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// What the channel does.
+    pub fn model(&self) -> &ChannelModel {
+        &self.model
+    }
+
+    /// Whether the link has failed.
+    pub fn is_down(&self) -> bool {
+        self.is_down
+    }
+
+    /// The frames that are inside, in no particular order.
+    pub fn inside(&self) -> impl Iterator<Item = &L> {
+        self.toward_rate.iter().chain(&self.flying).map(|timed| &timed.frame)
+    }
+
+    /// Frames and octets that a limit of the channel's own counts: none where the rate comes first.
+    pub fn waiting(&self) -> (u64, u64) {
+        let octets = self.toward_rate.iter().map(|timed| u64::from(timed.frame.octets())).sum();
+        (self.toward_rate.len() as u64, octets)
+    }
+
+    // --- offered --------------------------------------------------------------------------------
+
+    fn accept(&mut self, now: Instant, sequence: u64, frame: L) {
+        if self.is_down {
+            return self.lose(frame, LossReason::Down);
+        }
+        match self.model.order {
+            Order::RateThenDelay => self.send_then_travel(now, sequence, frame),
+            Order::DelayThenRate => self.travel_then_wait(now, sequence, frame),
+        }
+    }
+
+    fn send_then_travel(&mut self, now: Instant, sequence: u64, frame: L) {
+        let begun = self.free_at.max(now);
+        self.send(begun, frame.octets());
+        let fate = self.model.fate(begun);
+        if let Some(reason) = fate.lost(self.is_out) {
+            return self.lose(frame, reason);
+        }
+        let key = self.after(self.free_at, fate.way_nanos, sequence);
+        if fate.doubled {
+            self.outputs.push_back(ChannelOutput::Doubled(frame.clone()));
+            insert(&mut self.flying, Timed { key, frame: frame.clone() });
+        }
+        insert(&mut self.flying, Timed { key, frame });
+    }
+
+    fn travel_then_wait(&mut self, now: Instant, sequence: u64, frame: L) {
+        self.settle(now);
+        let fate = self.model.fate(now);
+        if let Some(reason) = fate.lost(self.is_out) {
+            return self.lose(frame, reason);
+        }
+        let key = self.after(now, fate.way_nanos, sequence);
+        if fate.doubled {
+            self.outputs.push_back(ChannelOutput::Doubled(frame.clone()));
+            self.enter(key, frame.clone());
+        }
+        self.enter(key, frame);
+    }
+
+    /// Into the delay in front of the rate, if there is room.
+    fn enter(&mut self, key: Key, frame: L) {
+        let octets = || self.waiting().1 + u64::from(frame.octets());
+        if self.model.limit.admits(self.toward_rate.len() as u64 + 1, octets) {
+            insert(&mut self.toward_rate, Timed { key, frame });
+        } else {
+            self.lose(frame, LossReason::QueueFull);
+        }
+    }
+
+    /// `way_nanos` after `from`, but where order is kept not before what was offered earlier.
+    fn after(&mut self, from: Instant, way_nanos: u64, sequence: u64) -> Key {
+        let mut at = Instant::from_nanos(from.as_nanos().saturating_add(way_nanos));
+        if !self.model.reorder {
+            at = at.max(self.latest);
+        }
+        self.latest = self.latest.max(at);
+        Key::new(at, sequence)
+    }
+
+    fn lose(&mut self, frame: L, reason: LossReason) {
+        self.outputs.push_back(ChannelOutput::Lost { frame, reason });
+    }
+
+    // --- the rate -------------------------------------------------------------------------------
+
+    /// Occupies the rate from `begun` on, which is not before it is free.
+    fn send(&mut self, begun: Instant, octets: u32) {
+        if begun > self.free_at {
+            self.rate.pause();
+        }
+        let nanos = self.rate.transmission(octets);
+        self.free_at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos));
+    }
+
+    /// Gives the rate everything that it begins with until `now`.
+    fn settle(&mut self, now: Instant) {
+        while let Some(front) = self.toward_rate.front() {
+            let begun = self.free_at.max(front.key.at());
+            if begun > now {
+                break;
+            }
+            let octets = front.frame.octets();
+            self.send(begun, octets);
+            if let Some(Timed { key, frame }) = self.toward_rate.pop_front() {
+                let key = Key::new(self.free_at, key.sequence());
+                insert(&mut self.flying, Timed { key, frame });
+            }
+        }
+    }
+
+    /// When a frame that comes to the rate next will have left it.
+    fn end_of_service(&self, next: &Timed<L>) -> Key {
+        let begun = self.free_at.max(next.key.at());
+        let mut rate = self.rate;
+        if begun > self.free_at {
+            rate.pause();
+        }
+        let nanos = rate.transmission(next.frame.octets());
+        let at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos));
+        Key::new(at, next.key.sequence())
+    }
+
+    fn free_key(&self) -> Option<Key> {
+        self.wanted.map(|sequence| Key::new(self.free_at, sequence))
+    }
+
+    // --- faults ---------------------------------------------------------------------------------
+
+    fn on_down(&mut self, now: Instant) {
+        self.settle(now);
+        self.is_down = true;
+        self.wanted = None;
+        (self.free_at, self.latest) = (now, now);
+        let inside = self.toward_rate.drain(..).chain(self.flying.drain(..));
+        let reason = LossReason::Down;
+        self.outputs.extend(inside.map(|timed| ChannelOutput::Lost { frame: timed.frame, reason }));
+    }
+
+    fn on_change(&mut self, now: Instant, model: ChannelModel) {
+        self.settle(now);
+        if model.rate_bits != self.model.rate_bits {
+            self.rate = Rate::new(model.rate_bits);
+        }
+        self.model.replace(model);
+    }
+}
+
+/// Puts a frame in its place; nearly always that is the end.
+fn insert<L>(frames: &mut VecDeque<Timed<L>>, timed: Timed<L>) {
+    if frames.back().is_none_or(|last| last.key <= timed.key) {
+        return frames.push_back(timed);
+    }
+    let place = frames.partition_point(|other| other.key <= timed.key);
+    frames.insert(place, timed);
+}
+
+#[cfg(test)]
+mod tests;

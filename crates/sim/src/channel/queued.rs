@@ -1,0 +1,123 @@
+//! A channel with a queue of its own in front of its rate.
+//!
+//! For senders that hold no queue: a relay between real sockets, or a channel that packets share with
+//! other traffic. The queue drops what comes last. It asks for no wake-up of its own: what the rate
+//! begins with is settled when somebody comes by, with the times that it had, so that a driver that
+//! wakes up late does not slow the channel down.
+use super::{Channel, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason};
+use crate::agenda::Key;
+use crate::network::Order;
+use recoup_transport::time::Instant;
+use std::collections::VecDeque;
+
+/// One direction of a link with a queue in front.
+#[derive(Debug)]
+pub struct QueuedChannel<L> {
+    channel: Channel<L>,
+    queue: VecDeque<Waiting<L>>,
+    octets: u64,
+}
+
+#[derive(Debug)]
+struct Waiting<L> {
+    since: Instant,
+    sequence: u64,
+    frame: L,
+}
+
+impl<L: Load + Clone> QueuedChannel<L> {
+    /// An empty channel; its queue's limit is the model's.
+    pub fn new(model: ChannelModel) -> Self {
+        Self { channel: Channel::new(model), queue: VecDeque::new(), octets: 0 }
+    }
+
+    /// One thing happened.
+    pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
+        self.advance(now);
+        match input {
+            ChannelInput::Frame { frame, sequence } => self.offer(now, sequence, frame),
+            ChannelInput::Down => {
+                self.channel.handle(now, ChannelInput::Down);
+                for waiting in self.queue.drain(..) {
+                    self.channel.lose(waiting.frame, LossReason::Down);
+                }
+                self.octets = 0;
+            }
+            other => self.channel.handle(now, other),
+        }
+    }
+
+    /// Hands out one consequence; to be called until `None`.
+    pub fn poll(&mut self, now: Instant) -> Option<ChannelOutput<L>> {
+        self.advance(now);
+        self.channel.poll(now)
+    }
+
+    /// Hands out what was decided already, whatever is due besides.
+    pub fn poll_decided(&mut self) -> Option<ChannelOutput<L>> {
+        self.channel.poll_decided()
+    }
+
+    /// When to come back if nothing happens.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.next().map(Key::at)
+    }
+
+    /// The deadline, with the number of what is due then.
+    pub fn next(&self) -> Option<Key> {
+        let arrival = self.channel.next();
+        // What is being sent may have been lost; then nothing else tells when the queue moves on.
+        arrival.or_else(|| {
+            let front = self.queue.front()?;
+            Some(Key::new(self.channel.free_at().max(front.since), front.sequence))
+        })
+    }
+
+    /// Frames and octets that wait.
+    pub fn waiting(&self) -> (u64, u64) {
+        let (frames, octets) = self.channel.waiting();
+        (self.queue.len() as u64 + frames, self.octets + octets)
+    }
+
+    /// The frames that are inside, in no particular order.
+    pub fn inside(&self) -> impl Iterator<Item = &L> {
+        self.queue.iter().map(|waiting| &waiting.frame).chain(self.channel.inside())
+    }
+
+    /// The channel behind the queue, for a sender that holds its own.
+    pub fn channel(&self) -> &Channel<L> {
+        &self.channel
+    }
+
+    /// The channel behind the queue, for a sender that holds its own and leaves this one empty.
+    pub fn channel_mut(&mut self) -> &mut Channel<L> {
+        &mut self.channel
+    }
+
+    fn offer(&mut self, now: Instant, sequence: u64, frame: L) {
+        let at_once = self.channel.is_down() || self.channel.is_free(now) && self.queue.is_empty();
+        if at_once || self.channel.model().order == Order::DelayThenRate {
+            return self.channel.accept(now, sequence, frame);
+        }
+        let octets = self.octets + u64::from(frame.octets());
+        if !self.channel.model().limit.admits(self.queue.len() as u64 + 1, || octets) {
+            return self.channel.lose(frame, LossReason::QueueFull);
+        }
+        self.octets = octets;
+        self.queue.push_back(Waiting { since: now, sequence, frame });
+    }
+
+    /// Gives the channel everything that it begins with until `now`.
+    fn advance(&mut self, now: Instant) {
+        while let Some(front) = self.queue.front() {
+            let begun = self.channel.free_at().max(front.since);
+            if begun > now {
+                break;
+            }
+            if let Some(Waiting { sequence, frame, .. }) = self.queue.pop_front() {
+                self.octets -= u64::from(frame.octets());
+                self.channel.accept(begun, sequence, frame);
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+use super::*;
+use crate::network::ChannelPlan;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Duration;
+
+/// A frame with a number, and the octets that it is charged with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame(u64, u32);
+
+impl Load for Frame {
+    fn octets(&self) -> u32 {
+        self.1
+    }
+}
+
+fn plan() -> ChannelPlan {
+    let delay = Duration::from_millis(20);
+    ChannelPlan { rate_bits: 10_000_000, delay, ..ChannelPlan::default() }
+}
+
+fn model(plan: &ChannelPlan) -> ChannelModel {
+    ChannelModel::read(plan, &Rng::from_seed(1).substream("link/a-b/forth")).unwrap()
+}
+
+fn channel(plan: &ChannelPlan) -> Channel<Frame> {
+    Channel::new(model(plan))
+}
+
+fn micros(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+fn offer(channel: &mut Channel<Frame>, now: Instant, number: u64) {
+    channel.handle(now, ChannelInput::Frame { frame: Frame(number, 1_000), sequence: number });
+}
+
+/// Everything that comes out from here on, with when it is due.
+fn run(channel: &mut Channel<Frame>) -> Vec<(u64, ChannelOutput<Frame>)> {
+    let mut all = Vec::new();
+    while let Some(output) = channel.poll_decided() {
+        all.push((0, output));
+    }
+    while let Some(at) = channel.deadline() {
+        while let Some(output) = channel.poll(at) {
+            all.push((at.as_nanos() / 1_000, output));
+        }
+    }
+    all
+}
+
+fn arrivals(channel: &mut Channel<Frame>) -> Vec<(u64, u64)> {
+    let arrived = |(at, output): (u64, ChannelOutput<Frame>)| match output {
+        ChannelOutput::Arrived(frame) => Some((at, frame.0)),
+        _ => None,
+    };
+    run(channel).into_iter().filter_map(arrived).collect()
+}
+
+#[test]
+fn a_frame_takes_its_transmission_and_the_delay() {
+    let mut channel = channel(&plan());
+    offer(&mut channel, Instant::ZERO, 1);
+    assert!(!channel.is_free(micros(799)) && channel.is_free(micros(800)));
+    offer(&mut channel, micros(800), 2);
+    assert_eq!(channel.poll(micros(20_799)), None);
+    assert_eq!(arrivals(&mut channel), [(20_800, 1), (21_600, 2)]);
+}
+
+#[test]
+fn the_sender_is_told_when_the_rate_is_free_if_it_wants_to() {
+    let mut channel = channel(&plan());
+    offer(&mut channel, Instant::ZERO, 1);
+    assert_eq!(channel.deadline(), Some(micros(20_800)));
+    channel.handle(micros(100), ChannelInput::Wanted { sequence: 2 });
+    assert_eq!(channel.deadline(), Some(micros(800)));
+    assert_eq!(channel.poll(micros(799)), None);
+    assert_eq!(channel.poll(micros(800)), Some(ChannelOutput::Free));
+    assert_eq!(channel.deadline(), Some(micros(20_800)));
+}
+
+#[test]
+fn a_busy_rate_never_drifts() {
+    let mut channel =
+        channel(&ChannelPlan { rate_bits: 7_000_000, delay: Duration::ZERO, ..plan() });
+    for number in 0..7_000 {
+        let free_at = channel.free_at();
+        channel
+            .handle(free_at, ChannelInput::Frame { frame: Frame(number, 125), sequence: number });
+    }
+    assert_eq!(channel.free_at(), Instant::from_millis(1_000));
+}
+
+#[test]
+fn a_lost_frame_occupies_the_rate() {
+    let mut channel = channel(&ChannelPlan { loss: "trace(packets=1)".into(), ..plan() });
+    offer(&mut channel, Instant::ZERO, 1);
+    assert!(!channel.is_free(micros(799)));
+    let lost = ChannelOutput::Lost { frame: Frame(1, 1_000), reason: LossReason::Model };
+    assert_eq!(run(&mut channel), [(0, lost)]);
+}
+
+#[test]
+fn with_the_delay_first_one_limit_counts_what_travels_and_what_waits() {
+    let order = Order::DelayThenRate;
+    let mut channel = channel(&ChannelPlan { order, queue_packets: Some(3), ..plan() });
+    for number in 1..=4 {
+        offer(&mut channel, Instant::ZERO, number);
+    }
+    // The first has begun at 20 ms: room for one more, which comes to the rate at 40.5 ms.
+    offer(&mut channel, micros(20_500), 5);
+    offer(&mut channel, micros(20_500), 6);
+    let full = |number| {
+        (0, ChannelOutput::Lost { frame: Frame(number, 1_000), reason: LossReason::QueueFull })
+    };
+    let arrived = |at, number| (at, ChannelOutput::Arrived(Frame(number, 1_000)));
+    assert_eq!(
+        run(&mut channel),
+        [
+            full(4),
+            full(6),
+            arrived(20_800, 1),
+            arrived(21_600, 2),
+            arrived(22_400, 3),
+            arrived(41_300, 5),
+        ]
+    );
+}
+
+#[test]
+fn jitter_keeps_the_order_unless_it_may_not() {
+    let jitter = "uniform(min=0s,max=5ms)".to_string();
+    for order in [Order::RateThenDelay, Order::DelayThenRate] {
+        let plan = ChannelPlan { jitter: jitter.clone(), order, ..plan() };
+        let fed = |plan: &ChannelPlan| {
+            let mut channel = channel(plan);
+            for number in 0..100 {
+                offer(&mut channel, micros(number * 800), number);
+            }
+            arrivals(&mut channel)
+        };
+        let (kept, free) = (fed(&plan), fed(&ChannelPlan { reorder: true, ..plan.clone() }));
+        assert!(kept.is_sorted_by_key(|(_, number)| *number), "{order:?}");
+        assert!(!free.is_sorted_by_key(|(_, number)| *number), "{order:?}");
+        assert!(kept.is_sorted() && free.is_sorted_by_key(|(at, _)| *at), "{order:?}");
+        assert_eq!((kept.len(), free.len()), (100, 100));
+        assert!(kept.windows(2).any(|pair| pair[1].0 - pair[0].0 != 800), "{order:?}");
+    }
+}
+
+#[test]
+fn a_doubled_frame_arrives_twice() {
+    let mut channel = channel(&ChannelPlan { duplicate: "trace(packets=2)".into(), ..plan() });
+    offer(&mut channel, Instant::ZERO, 1);
+    offer(&mut channel, micros(800), 2);
+    assert_eq!(channel.poll_decided(), Some(ChannelOutput::Doubled(Frame(2, 1_000))));
+    assert_eq!(arrivals(&mut channel), [(20_800, 1), (21_600, 2), (21_600, 2)]);
+}
+
+#[test]
+fn an_outage_takes_what_is_offered_and_spares_what_travels() {
+    let mut channel = channel(&plan());
+    offer(&mut channel, Instant::ZERO, 1);
+    channel.handle(micros(900), ChannelInput::Outage(true));
+    offer(&mut channel, micros(900), 2);
+    channel.handle(micros(2_000), ChannelInput::Outage(false));
+    offer(&mut channel, micros(2_000), 3);
+    let lost = ChannelOutput::Lost { frame: Frame(2, 1_000), reason: LossReason::Outage };
+    assert_eq!(channel.poll_decided(), Some(lost));
+    assert_eq!(arrivals(&mut channel), [(20_800, 1), (22_800, 3)]);
+}
+
+#[test]
+fn a_failing_link_loses_what_is_on_it() {
+    let mut channel = channel(&plan());
+    offer(&mut channel, Instant::ZERO, 1);
+    channel.handle(micros(900), ChannelInput::Down);
+    offer(&mut channel, micros(950), 2);
+    channel.handle(micros(1_000), ChannelInput::Up);
+    offer(&mut channel, micros(1_000), 3);
+    let lost =
+        |number| ChannelOutput::Lost { frame: Frame(number, 1_000), reason: LossReason::Down };
+    assert_eq!(channel.poll_decided(), Some(lost(1)));
+    assert_eq!(channel.poll_decided(), Some(lost(2)));
+    assert_eq!(arrivals(&mut channel), [(21_800, 3)]);
+}
+
+#[test]
+fn a_change_leaves_times_and_unchanged_models_alone() {
+    let lossy = ChannelPlan { loss: "trace(packets=3)".into(), ..plan() };
+    let mut channel = channel(&lossy);
+    offer(&mut channel, Instant::ZERO, 1);
+    let slower = ChannelPlan { rate_bits: 1_000_000, ..lossy };
+    channel.handle(micros(900), ChannelInput::Change(Box::new(model(&slower))));
+    offer(&mut channel, micros(1_000), 2);
+    offer(&mut channel, micros(9_000), 3);
+    assert!(matches!(channel.poll_decided(), Some(ChannelOutput::Lost { .. })));
+    assert_eq!(arrivals(&mut channel), [(20_800, 1), (29_000, 2)]);
+}
+
+#[test]
+fn a_wrong_plan_is_refused_by_the_name_of_its_field() {
+    let wrong = ChannelPlan { jitter: "normal(sd=1)".into(), ..plan() };
+    let error = ChannelModel::read(&wrong, &Rng::from_seed(1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "jitter: `sd=1` of `normal`: expected a duration such as 4s, 200ms or 10us"
+    );
+}
+
+// --- with a queue in front ----------------------------------------------------------------------
+
+fn queued(plan: &ChannelPlan) -> QueuedChannel<Frame> {
+    QueuedChannel::new(model(plan))
+}
+
+fn enqueue(channel: &mut QueuedChannel<Frame>, now: Instant, number: u64) {
+    channel.handle(now, ChannelInput::Frame { frame: Frame(number, 1_000), sequence: number });
+}
+
+#[test]
+fn a_full_queue_drops_what_comes_last_and_empties_in_time() {
+    let mut channel = queued(&ChannelPlan { queue_packets: Some(2), ..plan() });
+    for number in 1..=4 {
+        enqueue(&mut channel, Instant::ZERO, number);
+    }
+    assert_eq!(channel.waiting(), (2, 2_000));
+    let lost = ChannelOutput::Lost { frame: Frame(4, 1_000), reason: LossReason::QueueFull };
+    assert_eq!(channel.poll(Instant::ZERO), Some(lost));
+    enqueue(&mut channel, micros(800), 5);
+    assert_eq!(channel.poll_decided(), None);
+    assert_eq!(channel.inside().count(), 4);
+}
+
+#[test]
+fn a_driver_that_wakes_up_late_does_not_slow_the_channel_down() {
+    let mut channel = queued(&plan());
+    for number in 1..=4 {
+        enqueue(&mut channel, Instant::ZERO, number);
+    }
+    let late = micros(24_000);
+    let mut arrived = 0;
+    while let Some(ChannelOutput::Arrived(_)) = channel.poll(late) {
+        arrived += 1;
+    }
+    assert_eq!((arrived, channel.channel().free_at()), (4, micros(3_200)));
+}
+
+#[test]
+fn losses_do_not_stop_the_queue() {
+    let mut channel = queued(&ChannelPlan { loss: "trace(packets=1-3)".into(), ..plan() });
+    for number in 1..=4 {
+        enqueue(&mut channel, Instant::ZERO, number);
+    }
+    let mut arrived = None;
+    while let Some(at) = channel.deadline() {
+        while let Some(output) = channel.poll(at) {
+            if let ChannelOutput::Arrived(frame) = output {
+                arrived = Some((at, frame.0));
+            }
+        }
+    }
+    assert_eq!(arrived, Some((micros(23_200), 4)));
+}
+
+#[test]
+fn octets_may_be_the_limit_too() {
+    let mut channel =
+        queued(&ChannelPlan { queue_packets: None, queue_octets: Some(2_500), ..plan() });
+    for number in 1..=5 {
+        enqueue(&mut channel, Instant::ZERO, number);
+    }
+    assert_eq!(channel.waiting(), (2, 2_000));
+    channel.handle(Instant::ZERO, ChannelInput::Down);
+    assert_eq!((channel.waiting(), channel.inside().count()), ((0, 0), 0));
+}

@@ -1,0 +1,86 @@
+//! Losses in bursts of frames: `gilbert-elliott(p=0.01,r=0.3,good=0,bad=1)`.
+//!
+//! Sources: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963; the letters are those of
+//! Hasslinger and Hohlfeld, 2008, and of netem: `p` leads from good to bad, `r` back, before each frame.
+//!
+//! Differences: the first state is drawn from the equilibrium (netem begins in the good state), so
+//! that the share of lost frames is `(p·bad + r·good)/(p + r)` from the first frame on. Two numbers are
+//! drawn for each frame whatever the state, so that two runs with different traffic stay comparable.
+use super::LossModel;
+use super::bernoulli::PROBABILITY;
+use recoup_transport::random::Rng;
+use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::time::Instant;
+use std::fmt;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GilbertElliott {
+    p: f64,
+    r: f64,
+    good: f64,
+    bad: f64,
+    is_bad: Option<bool>,
+}
+
+impl GilbertElliott {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let p = spec.number("p", 0.0, 0.0..=1.0, PROBABILITY)?;
+        let r = spec.number("r", 1.0, 0.0..=1.0, PROBABILITY)?;
+        let good = spec.number("good", 0.0, 0.0..=1.0, PROBABILITY)?;
+        let bad = spec.number("bad", 1.0, 0.0..=1.0, PROBABILITY)?;
+        spec.finish()?;
+        Ok(Self { p, r, good, bad, is_bad: None })
+    }
+}
+
+impl LossModel for GilbertElliott {
+    fn takes(&mut self, rng: &mut Rng, _: Instant) -> bool {
+        let (change, loss) = (rng.unit_f64(), rng.unit_f64());
+        let is_bad = match self.is_bad {
+            // A chain that never moves begins where it stays: in the good state.
+            None => change * (self.p + self.r) < self.p,
+            Some(false) => change < self.p,
+            Some(true) => change >= self.r,
+        };
+        self.is_bad = Some(is_bad);
+        loss < if is_bad { self.bad } else { self.good }
+    }
+}
+
+impl fmt::Display for GilbertElliott {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "gilbert-elliott")
+            .value("p", self.p)
+            .value("r", self.r)
+            .value("good", self.good)
+            .value("bad", self.bad)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn share_and_length_of_bursts_follow_from_the_parameters() {
+        let (p, r) = (0.02, 0.25);
+        let mut model = GilbertElliott { p, r, good: 0.0, bad: 1.0, is_bad: None };
+        let mut rng = Rng::from_seed(1);
+        let taken: Vec<bool> = (0..200_000).map(|_| model.takes(&mut rng, Instant::ZERO)).collect();
+        let lost = taken.iter().filter(|taken| **taken).count() as f64;
+        let bursts = taken.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        assert!((lost / 200_000.0 - p / (p + r)).abs() < 0.003, "{lost}");
+        assert!((lost / bursts - 1.0 / r).abs() < 0.1, "{}", lost / bursts);
+    }
+
+    #[test]
+    fn the_first_state_is_drawn_from_the_equilibrium() {
+        let first = |seed| {
+            let mut model = GilbertElliott { p: 0.1, r: 0.3, good: 0.0, bad: 1.0, is_bad: None };
+            model.takes(&mut Rng::from_seed(seed), Instant::ZERO)
+        };
+        let bad = (0..10_000).filter(|seed| first(*seed)).count();
+        assert!((2_350..2_650).contains(&bad), "{bad}");
+    }
+}

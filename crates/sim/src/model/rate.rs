@@ -1,0 +1,81 @@
+//! The time that a frame takes at a rate, exact in the long run.
+//!
+//! What a transmission owes beyond whole nanoseconds is carried over to the next one that follows
+//! without a pause, so that a busy channel never drifts.
+
+/// A rate in bits per second, with what the last transmission left over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    bits: u64,
+    /// Part of a nanosecond, in units of 1/bits.
+    remainder: u64,
+}
+
+/// Nanoseconds in a second times bits in an octet.
+const SCALE: u64 = 8_000_000_000;
+
+impl Rate {
+    /// `bits` per second; 0 means without limit.
+    pub fn new(bits: u64) -> Self {
+        Self { bits, remainder: 0 }
+    }
+
+    /// Bits per second; 0 means without limit.
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// There was a pause: what was left over is gone.
+    pub fn pause(&mut self) {
+        self.remainder = 0;
+    }
+
+    /// Nanoseconds that `octets` take, right after the transmission before.
+    pub fn transmission(&mut self, octets: u32) -> u64 {
+        if self.bits == 0 {
+            return 0;
+        }
+        let work =
+            u64::from(octets).checked_mul(SCALE).and_then(|work| work.checked_add(self.remainder));
+        let Some(work) = work else {
+            return self.long_transmission(octets);
+        };
+        self.remainder = work % self.bits;
+        work / self.bits
+    }
+
+    /// What needs more than 64 bits: frames of gigabytes.
+    fn long_transmission(&mut self, octets: u32) -> u64 {
+        let (rate, scale) = (u128::from(self.bits), u128::from(SCALE));
+        let work = u128::from(octets) * scale + u128::from(self.remainder);
+        self.remainder = (work % rate) as u64;
+        u64::try_from(work / rate).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seven_million_bits_take_a_second_at_seven_megabits() {
+        let mut rate = Rate::new(7_000_000);
+        let nanos: u64 = (0..7_000).map(|_| rate.transmission(125)).sum();
+        assert_eq!(nanos, 1_000_000_000);
+    }
+
+    #[test]
+    fn a_pause_forgets_what_was_left_over() {
+        let mut rate = Rate::new(3_000_000_000);
+        let first = rate.transmission(1);
+        rate.pause();
+        assert_eq!((first, rate.transmission(1)), (2, 2));
+        assert_eq!((rate.transmission(1), rate.transmission(1)), (3, 3));
+    }
+
+    #[test]
+    fn a_frame_of_gigabytes_takes_its_time() {
+        assert_eq!(Rate::new(8_000_000_000).transmission(u32::MAX), u64::from(u32::MAX));
+        assert_eq!(Rate::new(0).transmission(u32::MAX), 0);
+    }
+}
