@@ -6,4 +6,7 @@ pub mod hash;
 pub mod node;
 pub mod packet;
 mod path;
+pub mod strategy;
+pub mod suppression;
+pub mod table;
 pub mod trace;

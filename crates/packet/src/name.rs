@@ -5,9 +5,11 @@
 
 pub mod component;
 pub mod convention;
+mod prefix;
 pub mod uri;
 
 pub use component::Component;
+pub use prefix::PrefixEnds;
 
 use crate::tlv::{self, DecodeError, MAX_PACKET_SIZE, Reader, Tlv, typ};
 use bytes::{BufMut, Bytes, BytesMut};

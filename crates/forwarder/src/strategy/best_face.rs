@@ -1,0 +1,150 @@
+//! The face with the best experience: a short round-trip time, and answers at all.
+//!
+//! Source: algorithms.md §1.3, `BestFace`: "EWMA of observed RTT/satisfaction per face, explore on
+//! timeout". The rest is ours: a face is judged by its smoothed round-trip time divided by the smoothed
+//! share of its Interests that were answered, which is the expected time to an answer if one keeps
+//! asking. Faces of which nothing is known are tried in the order of their costs, and only after all
+//! known ones unless exploration is due. Exploration is due once after each timeout (an entry expired, or
+//! the consumer asked again) and after each refusal: the next Interest goes to the face that was asked
+//! longest ago. An entry is asked again at the best face not in use, after that at the one asked longest
+//! ago; a refusal is answered by asking the next face, if there is one.
+use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
+use crate::face::FaceId;
+use crate::suppression::Decision;
+use crate::table::{Arrival, FaceMeasurement, NextHop, PitEntry};
+use recoup_packet::nack::NackReason;
+use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use std::fmt;
+
+/// `best-face`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BestFace {
+    gain: f64,
+}
+
+impl Default for BestFace {
+    fn default() -> Self {
+        Self { gain: 0.125 }
+    }
+}
+
+impl BestFace {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let default = Self::default();
+        let gain = spec.number("gain", default.gain, 0.001..=1.0, "a number from 0.001 to 1")?;
+        spec.finish()?;
+        Ok(Self { gain })
+    }
+
+    /// The best of `hops`: for a new Interest where exploration is due, the one asked longest ago.
+    fn choose(
+        context: &mut Context<'_>,
+        hops: impl Iterator<Item = NextHop>,
+        explore: bool,
+    ) -> Option<NextHop> {
+        let (now, prefix) = (context.now, context.route.prefix);
+        let known = context.measurements.faces(now, prefix);
+        let of = |hop: &NextHop| known.iter().find(|known| known.face == hop.face);
+        if explore {
+            return hops.min_by_key(|hop| of(hop).and_then(|known| known.asked));
+        }
+        hops.min_by(|a, b| score(of(a)).total_cmp(&score(of(b))))
+    }
+
+    fn note_failure(&self, context: &mut Context<'_>, upstream: FaceId) {
+        let (now, prefix) = (context.now, context.route.prefix);
+        context.measurements.face(now, prefix, upstream).failed(self.gain);
+        context.measurements.wish_exploration(now, prefix);
+    }
+
+    fn send(context: &mut Context<'_>, face: FaceId, actions: &mut Vec<Action>) {
+        let (now, prefix) = (context.now, context.route.prefix);
+        context.measurements.face(now, prefix, face).asked = Some(now);
+        actions.push(Action::SendInterest { face });
+    }
+}
+
+/// Expected seconds to an answer; infinite for a face that never answered.
+fn score(known: Option<&FaceMeasurement>) -> f64 {
+    let rated = known.and_then(|known| Some(known.rtt? / known.satisfaction));
+    rated.filter(|score| !score.is_nan()).unwrap_or(f64::INFINITY)
+}
+
+impl ForwardingStrategy for BestFace {
+    fn after_interest(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        arrival: Arrival,
+        actions: &mut Vec<Action>,
+    ) {
+        let decision = decide(context, entry, arrival, actions);
+        let hops = context.eligible(&entry.interest().name, ingress);
+        let (now, prefix) = (context.now, context.route.prefix);
+        let hop = match decision {
+            Decision::Suppress => return,
+            Decision::New => {
+                let explore = context.measurements.take_exploration(now, prefix);
+                Self::choose(context, hops, explore)
+            }
+            Decision::Again => {
+                let waiting = entry.outs().iter().filter(|record| record.is_pending(now));
+                if let Some(last) = waiting.max_by_key(|record| record.sent) {
+                    self.note_failure(context, last.face);
+                }
+                let idle = |hop: &NextHop| {
+                    entry.out_record(hop.face).is_none_or(|record| !record.is_pending(now))
+                };
+                Self::choose(context, hops.clone().filter(idle), false)
+                    .or_else(|| choice::asked_longest_ago(entry, hops))
+            }
+        };
+        match hop {
+            Some(hop) => Self::send(context, hop.face, actions),
+            None => give_up(now, entry, actions),
+        }
+    }
+
+    fn after_nack(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        upstream: FaceId,
+        _reason: NackReason,
+        actions: &mut Vec<Action>,
+    ) {
+        self.note_failure(context, upstream);
+        match choice::alternative(context, entry) {
+            Some(hop) => Self::send(context, hop.face, actions),
+            None => pass_nack_on(entry, actions),
+        }
+    }
+
+    fn before_satisfy(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        upstream: FaceId,
+    ) {
+        let Some(record) = entry.out_record(upstream) else {
+            return;
+        };
+        // After a retransmission nobody knows which of the two was answered (Karn).
+        let rtt = (record.transmissions == 1).then(|| context.now.since(record.sent));
+        let (now, prefix) = (context.now, context.route.prefix);
+        context.measurements.face(now, prefix, upstream).satisfied(rtt, self.gain);
+    }
+
+    fn on_expiry(&mut self, context: &mut Context<'_>, entry: &mut PitEntry) {
+        for record in entry.outs().iter().filter(|record| record.nacked.is_none()) {
+            self.note_failure(context, record.face);
+        }
+    }
+}
+
+impl fmt::Display for BestFace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "best-face").value("gain", self.gain).finish()
+    }
+}

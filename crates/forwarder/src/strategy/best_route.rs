@@ -1,0 +1,44 @@
+//! The cheapest face first, another one when the consumer asks again.
+//!
+//! Source: NFD, `daemon/fw/best-route-strategy.cpp` (version 5).
+//!
+//! Differences: a next hop that has refused or is overdue counts as one that was not asked.
+use super::{Action, Context, ForwardingStrategy, choice, decide, give_up};
+use crate::face::FaceId;
+use crate::suppression::Decision;
+use crate::table::{Arrival, PitEntry};
+use std::fmt;
+
+/// `best-route`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BestRoute;
+
+impl ForwardingStrategy for BestRoute {
+    fn after_interest(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        arrival: Arrival,
+        actions: &mut Vec<Action>,
+    ) {
+        let decision = decide(context, entry, arrival, actions);
+        let hops = || context.eligible(&entry.interest().name, ingress);
+        let hop = match decision {
+            Decision::Suppress => return,
+            Decision::New => hops().next(),
+            Decision::Again => choice::unused(context.now, entry, hops())
+                .or_else(|| choice::asked_longest_ago(entry, hops())),
+        };
+        match hop {
+            Some(hop) => actions.push(Action::SendInterest { face: hop.face }),
+            None => give_up(context.now, entry, actions),
+        }
+    }
+}
+
+impl fmt::Display for BestRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("best-route")
+    }
+}

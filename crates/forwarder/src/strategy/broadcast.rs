@@ -1,0 +1,39 @@
+//! All faces that lead toward a name, all at the same time.
+//!
+//! Source: algorithms.md §1.3, "standard" forwarding of paper A (CCNx): all next hops except the ingress.
+//! Unlike `multicast` it decides for all faces together when to ask again, never sends an Interest back by
+//! the face it came by, multi-access or not, and leaves an Interest that nobody can be asked for pending
+//! instead of refusing it.
+use super::{Action, Context, ForwardingStrategy, decide};
+use crate::face::FaceId;
+use crate::suppression::Decision;
+use crate::table::{Arrival, PitEntry};
+use std::fmt;
+
+/// `broadcast`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Broadcast;
+
+impl ForwardingStrategy for Broadcast {
+    fn after_interest(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        arrival: Arrival,
+        actions: &mut Vec<Action>,
+    ) {
+        if decide(context, entry, arrival, actions) == Decision::Suppress {
+            return;
+        }
+        let hops = context.eligible(&entry.interest().name, ingress);
+        let others = hops.filter(|hop| hop.face != ingress);
+        actions.extend(others.map(|hop| Action::SendInterest { face: hop.face }));
+    }
+}
+
+impl fmt::Display for Broadcast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("broadcast")
+    }
+}

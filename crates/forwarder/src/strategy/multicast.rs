@@ -1,0 +1,47 @@
+//! All faces that lead toward a name; each is asked again in its own time.
+//!
+//! Source: NFD, `daemon/fw/multicast-strategy.cpp` (version 4).
+//!
+//! Differences: an Interest that nobody can be asked for is refused with NoRoute, and refusals are passed
+//! on when they are unanimous; in NFD both just expire.
+use super::{Action, Context, ForwardingStrategy, give_up};
+use crate::face::FaceId;
+use crate::suppression::Decision;
+use crate::table::{Arrival, PitEntry};
+use std::fmt;
+
+/// `multicast`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Multicast;
+
+impl ForwardingStrategy for Multicast {
+    fn after_interest(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        arrival: Arrival,
+        actions: &mut Vec<Action>,
+    ) {
+        let (now, before) = (context.now, actions.len());
+        let (mut found, hops) = (false, context.eligible(&entry.interest().name, ingress));
+        for hop in hops {
+            found = true;
+            let decision = context.suppression.decide_upstream(now, entry, hop.face, arrival);
+            if decision != Decision::Suppress {
+                actions.push(Action::SendInterest { face: hop.face });
+            }
+        }
+        match found {
+            false => give_up(now, entry, actions),
+            true if actions.len() == before => actions.push(Action::Suppress),
+            true => {}
+        }
+    }
+}
+
+impl fmt::Display for Multicast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("multicast")
+    }
+}

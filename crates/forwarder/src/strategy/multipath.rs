@@ -1,0 +1,131 @@
+//! All faces in turn, alike or by their costs.
+//!
+//! Source: algorithms.md §1.3, `Multipath`: "round robin/weighted". The turns are those of stride
+//! scheduling (Waldspurger and Weihl, 1995): each face has a pass, the least pass is next, and being
+//! chosen adds a stride: 1, or the cost of the next hop, so that a face of half the cost gets twice the
+//! Interests.
+//!
+//! Differences: a face that was away takes part again where the others are, without making up for what
+//! it missed. An entry that is asked again, or was refused, goes to a face not in use.
+use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
+use crate::face::FaceId;
+use crate::suppression::Decision;
+use crate::table::{Arrival, NextHop, PitEntry};
+use recoup_packet::nack::NackReason;
+use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use std::fmt;
+
+/// Passes of faces that are remembered before those that say nothing any more are forgotten.
+const MANY_FACES: usize = 64;
+
+/// What decides how often a face has its turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Split {
+    /// All faces alike.
+    #[default]
+    Turns,
+    /// In inverse proportion to the cost of the next hop; a cost of 0 counts as 1.
+    Cost,
+}
+
+/// `multipath`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Multipath {
+    split: Split,
+    /// The pass of the face chosen last.
+    current: u64,
+    passes: Vec<(FaceId, u64)>,
+}
+
+const SPLITS: [(&str, Split); 2] = [("turns", Split::Turns), ("cost", Split::Cost)];
+
+impl Multipath {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let split = spec.word("split", Split::default(), &SPLITS, "turns or cost")?;
+        spec.finish()?;
+        Ok(Self { split, ..Self::default() })
+    }
+
+    fn pass(&self, face: FaceId) -> u64 {
+        let known = self.passes.iter().find(|(known, _)| *known == face);
+        known.map_or(self.current, |(_, pass)| (*pass).max(self.current))
+    }
+
+    /// Whose turn it is among `hops`; among equals the first.
+    fn next(&self, hops: impl Iterator<Item = NextHop>) -> Option<NextHop> {
+        hops.min_by_key(|hop| self.pass(hop.face))
+    }
+
+    fn send(&mut self, hop: NextHop, actions: &mut Vec<Action>) {
+        let stride = match self.split {
+            Split::Turns => 1,
+            Split::Cost => hop.cost.max(1),
+        };
+        self.current = self.pass(hop.face);
+        let pass = self.current.saturating_add(stride);
+        match self.passes.iter_mut().find(|(face, _)| *face == hop.face) {
+            Some((_, known)) => *known = pass,
+            None => self.remember(hop.face, pass),
+        }
+        actions.push(Action::SendInterest { face: hop.face });
+    }
+
+    fn remember(&mut self, face: FaceId, pass: u64) {
+        if self.passes.len() >= MANY_FACES {
+            let current = self.current;
+            self.passes.retain(|(_, pass)| *pass > current);
+        }
+        self.passes.push((face, pass));
+    }
+}
+
+impl ForwardingStrategy for Multipath {
+    fn after_interest(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        arrival: Arrival,
+        actions: &mut Vec<Action>,
+    ) {
+        let decision = decide(context, entry, arrival, actions);
+        let now = context.now;
+        let hops = || context.eligible(&entry.interest().name, ingress);
+        let hop = match decision {
+            Decision::Suppress => return,
+            Decision::New => self.next(hops()),
+            Decision::Again => {
+                let idle = |hop: &NextHop| {
+                    entry.out_record(hop.face).is_none_or(|record| !record.is_pending(now))
+                };
+                self.next(hops().filter(idle)).or_else(|| choice::asked_longest_ago(entry, hops()))
+            }
+        };
+        match hop {
+            Some(hop) => self.send(hop, actions),
+            None => give_up(now, entry, actions),
+        }
+    }
+
+    fn after_nack(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        _upstream: FaceId,
+        _reason: NackReason,
+        actions: &mut Vec<Action>,
+    ) {
+        match choice::alternative(context, entry) {
+            Some(hop) => self.send(hop, actions),
+            None => pass_nack_on(entry, actions),
+        }
+    }
+}
+
+impl fmt::Display for Multipath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = SPLITS.iter().find(|(_, split)| *split == self.split);
+        let word = word.map_or("", |(word, _)| *word);
+        SpecWriter::new(f, "multipath").value("split", word).finish()
+    }
+}

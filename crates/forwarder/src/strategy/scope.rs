@@ -1,0 +1,42 @@
+//! Names that must not leave a machine or a link.
+//!
+//! Source: NFD, "Name-based scope" (`daemon/fw/scope-prefix.hpp`, `wouldViolateScope`).
+use super::FaceFacts;
+use recoup_packet::name::Name;
+
+/// How far Interests for a name may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Anywhere.
+    Global,
+    /// `/localhop`: one hop at most from the machine of who asks.
+    Localhop,
+    /// `/localhost`: only to applications of this machine.
+    Localhost,
+}
+
+impl Scope {
+    /// The scope of a name.
+    #[must_use]
+    pub fn of(name: &Name) -> Self {
+        let value = name.value();
+        if value.starts_with(b"\x08\x09localhost") {
+            Self::Localhost
+        } else if value.starts_with(b"\x08\x08localhop") {
+            Self::Localhop
+        } else {
+            Self::Global
+        }
+    }
+
+    /// Whether an Interest may go from one face to another; what came from a face that is no more came
+    /// from afar.
+    #[must_use]
+    pub fn lets_pass(self, from: Option<FaceFacts>, to: FaceFacts) -> bool {
+        match self {
+            Self::Global => true,
+            Self::Localhop => to.local || from.is_some_and(|from| from.local),
+            Self::Localhost => to.local,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! When an Interest for which an entry is pending is forwarded again.
+//!
+//! Source: algorithms.md §1.3; the exponential interval is that of NFD
+//! (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms).
+//!
+//! Differences: NFD lets the interval decide for Interests from any face, here
+//! (`same-face-retx`) those from a face that has not asked before only wait, unless `faces=any`. A
+//! refused out-record counts as if the face had not been asked, everywhere.
+use crate::face::FaceId;
+use crate::table::{Arrival, OutRecord, PitEntry};
+use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
+use recoup_transport::time::{Duration, Instant};
+use std::fmt;
+
+/// A policy; [`Default`] is `same-face-retx`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Suppression {
+    /// Never, as long as the entry lives and not all who were asked have refused.
+    Strict,
+    /// If the same face asks again, and not too soon.
+    SameFaceRetx(SameFaceRetx),
+    /// Whoever asks, once `soft` has passed since the last transmission.
+    SoftHard {
+        /// How long an entry suppresses.
+        soft: Duration,
+    },
+}
+
+/// Settings of `same-face-retx`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SameFaceRetx {
+    /// How long after the first transmission asking again is suppressed.
+    pub initial: Duration,
+    /// By how much the interval grows with each transmission that it let pass; 1: it is fixed.
+    pub factor: f64,
+    /// Longest interval.
+    pub max: Duration,
+    /// Faces that have not asked before count, too.
+    pub any_face: bool,
+}
+
+impl Default for SameFaceRetx {
+    fn default() -> Self {
+        let (initial, max) = (Duration::from_millis(10), Duration::from_millis(250));
+        Self { initial, factor: 2.0, max, any_face: false }
+    }
+}
+
+impl SameFaceRetx {
+    /// An interval that does not grow.
+    #[must_use]
+    pub fn fixed(interval: Duration) -> Self {
+        Self { initial: interval, factor: 1.0, max: interval, ..Self::default() }
+    }
+}
+
+impl Default for Suppression {
+    fn default() -> Self {
+        Self::SameFaceRetx(SameFaceRetx::default())
+    }
+}
+
+/// What to do with an Interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Nobody is being asked: forward it.
+    New,
+    /// Somebody is being asked: ask again.
+    Again,
+    /// Somebody is being asked: wait for the answer.
+    Suppress,
+}
+
+/// How far an interval has grown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backoff {
+    /// Zero: not at all.
+    interval_nanos: u64,
+}
+
+/// Every policy by its name.
+const FAMILY: &[(&str, Reader<Suppression>)] = &[
+    ("strict", |spec| {
+        spec.finish()?;
+        Ok(Suppression::Strict)
+    }),
+    ("same-face-retx", |spec| Ok(Suppression::SameFaceRetx(SameFaceRetx::from_spec(spec)?))),
+    ("soft-hard", soft_hard),
+];
+
+impl Suppression {
+    /// Reads a policy, for example `same-face-retx(fixed=10ms)`.
+    ///
+    /// # Errors
+    /// If the text cannot be read; the error names the offending part and what would be right.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        spec::parse_with(text, "suppression policy", FAMILY)
+    }
+
+    /// The names of all policies.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FAMILY.iter().map(|(name, _)| *name)
+    }
+
+    /// Decides for all upstreams together, about an Interest whose in-record has just been noted.
+    /// Saying [`Decision::Again`] lengthens the next interval: it must be followed by a transmission.
+    #[must_use]
+    pub fn decide(&self, now: Instant, entry: &mut PitEntry, arrival: Arrival) -> Decision {
+        let expires = !matches!(self, Self::Strict);
+        let pending =
+            |record: &OutRecord| record.nacked.is_none() && !(expires && record.expiry <= now);
+        if !entry.outs().iter().any(pending) {
+            return Decision::New;
+        }
+        let last = entry.last_sent().unwrap_or(now);
+        self.again(now, last, arrival, &mut entry.backoff)
+    }
+
+    /// As [`decide`](Self::decide), for one upstream alone.
+    #[must_use]
+    pub fn decide_upstream(
+        &self,
+        now: Instant,
+        entry: &mut PitEntry,
+        upstream: FaceId,
+        arrival: Arrival,
+    ) -> Decision {
+        let expires = !matches!(self, Self::Strict);
+        match entry.out_record_mut(upstream) {
+            Some(record) if record.nacked.is_none() && !(expires && record.expiry <= now) => {
+                self.again(now, record.sent, arrival, &mut record.backoff)
+            }
+            _ => Decision::New,
+        }
+    }
+
+    fn again(
+        &self,
+        now: Instant,
+        last: Instant,
+        arrival: Arrival,
+        backoff: &mut Backoff,
+    ) -> Decision {
+        let forward = match self {
+            Self::Strict => false,
+            Self::SoftHard { soft } => now.since(last) >= *soft,
+            Self::SameFaceRetx(settings) => {
+                let counts = settings.any_face || arrival == Arrival::Retransmission;
+                counts && settings.lets_pass(now.since(last), backoff)
+            }
+        };
+        if forward { Decision::Again } else { Decision::Suppress }
+    }
+}
+
+impl SameFaceRetx {
+    fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let default = Self::default();
+        let least = Duration::from_nanos(1);
+        let faces = [("same", false), ("any", true)];
+        let any_face = spec.word("faces", default.any_face, &faces, "same or any")?;
+        let fixed = spec.duration("fixed", Duration::MAX, Duration::ZERO)?;
+        if fixed != Duration::MAX {
+            spec.finish()?;
+            return Ok(Self { any_face, ..Self::fixed(fixed) });
+        }
+        let initial = spec.duration("initial", default.initial, least)?;
+        let factor =
+            spec.number("factor", default.factor, 1.0..=1000.0, "a number from 1 to 1000")?;
+        let max = spec.duration("max", default.max.max(initial), least)?;
+        if max < initial {
+            return Err(spec.bad("max", format_args!("{max:?}"), "at least as long as `initial`"));
+        }
+        spec.finish()?;
+        let grows = factor > 1.0 && max > initial;
+        Ok(if grows {
+            Self { initial, factor, max, any_face }
+        } else {
+            Self { any_face, ..Self::fixed(initial) }
+        })
+    }
+
+    fn lets_pass(&self, since: Duration, backoff: &mut Backoff) -> bool {
+        let interval = Duration::from_nanos(backoff.interval_nanos).max(self.initial);
+        let passed = since >= interval;
+        if passed {
+            backoff.interval_nanos = self.grown_nanos(interval);
+        }
+        passed
+    }
+
+    fn grown_nanos(&self, interval: Duration) -> u64 {
+        // A float becomes an integer by saturating.
+        let grown = (interval.as_nanos() as f64 * self.factor) as u64;
+        grown.min(u64::try_from(self.max.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+fn soft_hard(mut spec: Spec<'_>) -> Result<Suppression, SpecError> {
+    let soft = spec.duration("soft", Duration::from_millis(20), Duration::ZERO)?;
+    spec.finish()?;
+    Ok(Suppression::SoftHard { soft })
+}
+
+impl fmt::Display for Suppression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Strict => SpecWriter::new(f, "strict").finish(),
+            Self::SoftHard { soft } => {
+                SpecWriter::new(f, "soft-hard").duration("soft", *soft).finish()
+            }
+            Self::SameFaceRetx(settings) => settings.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for SameFaceRetx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = SpecWriter::new(f, "same-face-retx");
+        let spec = if self.factor == 1.0 {
+            spec.duration("fixed", self.initial)
+        } else {
+            let spec = spec.duration("initial", self.initial);
+            spec.value("factor", self.factor).duration("max", self.max)
+        };
+        spec.value("faces", if self.any_face { "any" } else { "same" }).finish()
+    }
+}

@@ -1,0 +1,24 @@
+//! Tables of a node.
+//!
+//! All are slabs of entries with an index of explicit hashes beside them: an entry holds its hash and
+//! its name once, and equality is tested by hash, then by octets. What a table may hold is bounded, and
+//! so is the work per packet, for names are chosen by whoever sends packets: at most one probe for each
+//! of a name's prefixes (no decoded name has more than 256 components).
+mod cs;
+mod dead_nonce;
+mod fib;
+mod lengths;
+mod measurement;
+mod pit;
+mod prefix;
+mod recency;
+mod slab;
+
+pub use cs::{Cs, CsCapacity, CsOptions};
+pub use dead_nonce::{DeadNonceOptions, DeadNonces};
+pub use fib::{Fib, FibMatch, NextHop};
+pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements};
+pub use pit::{
+    Arrival, DuplicateNonce, InRecord, OutRecord, Pit, PitEntry, PitFull, PitId, SCRATCH_WORDS,
+};
+pub use prefix::PrefixTable;

@@ -1,0 +1,235 @@
+//! The content store (CS): Data that passed, to be given out again. What was used longest ago goes first.
+//!
+//! There is one Data for each name: what comes later under the same name (and another digest) takes its
+//! place. Names are looked up by hash; an ordered index for Interests with CanBePrefix is built when the
+//! first of them comes, and kept from then on.
+use super::pit::without_digest;
+use super::recency::Recency;
+use super::slab::Slab;
+use crate::hash::NameHasher;
+use bytes::Bytes;
+use hashbrown::HashTable;
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
+use recoup_transport::time::Instant;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// Most Data that one look-up with CanBePrefix inspects before it counts as a miss: those that come
+/// first may all be too old or ask for another digest.
+const MAX_INSPECTED: usize = 64;
+
+/// How much a content store keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CsCapacity {
+    /// So many packets; with 0 nothing is kept.
+    Packets(u64),
+    /// So many octets of Data packets, counted as on the wire; with 0 nothing is kept.
+    Octets(u64),
+    /// Everything.
+    Unlimited,
+}
+
+/// Settings of a content store; by default it keeps nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CsOptions {
+    /// How much it keeps.
+    pub capacity: CsCapacity,
+}
+
+impl Default for CsOptions {
+    fn default() -> Self {
+        Self { capacity: CsCapacity::Packets(0) }
+    }
+}
+
+/// A content store.
+#[derive(Clone, Debug)]
+pub struct Cs {
+    hasher: NameHasher,
+    capacity: CsCapacity,
+    slots: Slab<Stored>,
+    index: HashTable<u32>,
+    recency: Recency,
+    /// By name, for prefixes; `None` until somebody asks.
+    ordered: Option<BTreeMap<Name, u32>>,
+    octets: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Stored {
+    data: Data,
+    hash: u64,
+    octets: u64,
+    stale_at: Instant,
+}
+
+impl Cs {
+    /// An empty content store.
+    #[must_use]
+    pub fn new(hasher: NameHasher, options: CsOptions) -> Self {
+        Self {
+            hasher,
+            capacity: options.capacity,
+            slots: Slab::default(),
+            index: HashTable::new(),
+            recency: Recency::default(),
+            ordered: None,
+            octets: 0,
+        }
+    }
+
+    /// How many packets it keeps.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether it keeps nothing at present.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.len() == 0
+    }
+
+    /// How many octets it keeps, counted as on the wire.
+    #[must_use]
+    pub const fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Whether it never keeps anything.
+    #[must_use]
+    pub const fn is_off(&self) -> bool {
+        matches!(self.capacity, CsCapacity::Packets(0) | CsCapacity::Octets(0))
+    }
+
+    /// Data that answers `interest` at `now`; `hash` is that of the Interest's name. If the name is a
+    /// prefix of several, the first in canonical order.
+    #[must_use]
+    pub fn find(&mut self, now: Instant, interest: &Interest, hash: u64) -> Option<Data> {
+        if self.is_empty() {
+            return None;
+        }
+        let slot = self
+            .exact(interest.name.value(), hash)
+            .filter(|slot| self.answers(now, interest, *slot))
+            .or_else(|| self.by_digest(now, interest))
+            .or_else(|| self.by_prefix(now, interest))?;
+        self.recency.touch(slot);
+        Some(self.slots.get(slot)?.data.clone())
+    }
+
+    /// Keeps `data`, whose name has the hash `hash`, if it fits at all; returns how many others had to
+    /// go. A packet that came in a buffer is copied: the buffer may be much larger.
+    pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
+        let octets = data.encoded_len() as u64;
+        if self.is_off() || matches!(self.capacity, CsCapacity::Octets(limit) if octets > limit) {
+            return 0;
+        }
+        if let Some(slot) = self.exact(data.name().value(), hash) {
+            self.remove(slot);
+        }
+        let stale_at = now + data.freshness();
+        let Some(data) = owned(data) else {
+            return 0;
+        };
+        let evicted = self.make_room(octets);
+        self.octets += octets;
+        let name = self.ordered.is_some().then(|| data.name().clone());
+        let slot = self.slots.insert(Stored { data, hash, octets, stale_at });
+        let slots = &self.slots;
+        self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
+        self.recency.add(slot);
+        if let (Some(ordered), Some(name)) = (&mut self.ordered, name) {
+            ordered.insert(name, slot);
+        }
+        evicted
+    }
+
+    /// Throws everything away.
+    pub fn clear(&mut self) {
+        while let Some(slot) = self.recency.oldest() {
+            self.remove(slot);
+        }
+        self.ordered = None;
+    }
+
+    fn make_room(&mut self, octets: u64) -> u64 {
+        let mut evicted = 0;
+        while self.lacks_room(octets) {
+            let Some(slot) = self.recency.oldest() else {
+                break;
+            };
+            self.remove(slot);
+            evicted += 1;
+        }
+        evicted
+    }
+
+    fn lacks_room(&self, octets: u64) -> bool {
+        match self.capacity {
+            CsCapacity::Packets(limit) => self.slots.len() as u64 >= limit,
+            CsCapacity::Octets(limit) => self.octets + octets > limit,
+            CsCapacity::Unlimited => false,
+        }
+    }
+
+    fn remove(&mut self, slot: u32) {
+        let Some(stored) = self.slots.remove(slot) else {
+            return;
+        };
+        self.octets -= stored.octets;
+        self.recency.remove(slot);
+        if let Ok(place) = self.index.find_entry(stored.hash, |other| *other == slot) {
+            place.remove();
+        }
+        if let Some(ordered) = &mut self.ordered {
+            ordered.remove(stored.data.name());
+        }
+    }
+
+    fn exact(&self, octets: &[u8], hash: u64) -> Option<u32> {
+        let is = |stored: &Stored| stored.hash == hash && stored.data.name().value() == octets;
+        self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
+    }
+
+    /// Whether Data whose name is right is fresh enough.
+    fn answers(&self, now: Instant, interest: &Interest, slot: u32) -> bool {
+        let is_fresh = |stored: &Stored| now < stored.stale_at;
+        !interest.must_be_fresh || self.slots.get(slot).is_some_and(is_fresh)
+    }
+
+    fn by_digest(&self, now: Instant, interest: &Interest) -> Option<u32> {
+        let parent = without_digest(&interest.name)?;
+        let slot = self.exact(parent, self.hasher.hash(parent))?;
+        let is_meant = interest.is_satisfied_by(&self.slots.get(slot)?.data);
+        (is_meant && self.answers(now, interest, slot)).then_some(slot)
+    }
+
+    fn by_prefix(&mut self, now: Instant, interest: &Interest) -> Option<u32> {
+        if !interest.can_be_prefix {
+            return None;
+        }
+        if self.ordered.is_none() {
+            let named = |(slot, stored): (u32, &Stored)| (stored.data.name().clone(), slot);
+            self.ordered = Some(self.slots.iter().map(named).collect());
+        }
+        let from = (Bound::Included(&interest.name), Bound::Unbounded);
+        self.ordered
+            .as_ref()?
+            .range::<Name, _>(from)
+            .take_while(|(name, _)| interest.name.is_prefix_of(name))
+            .take(MAX_INSPECTED)
+            .map(|(_, slot)| *slot)
+            .find(|slot| self.answers(now, interest, *slot))
+    }
+}
+
+/// The same packet in octets of its own. Described packets have none, and are shared.
+fn owned(data: Data) -> Option<Data> {
+    if data.is_described() {
+        return Some(data);
+    }
+    Data::decode(Bytes::copy_from_slice(&data.wire())).ok()
+}

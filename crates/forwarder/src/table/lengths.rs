@@ -1,0 +1,83 @@
+//! Which lengths of names a table holds, so that nothing is probed in vain.
+use recoup_packet::name::Name;
+use smallvec::SmallVec;
+
+/// Ends of prefixes in the octets of a name, shortest first.
+pub(super) type Ends = SmallVec<[u32; 16]>;
+
+/// How many entries have names of each length, in components.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lengths {
+    counts: Vec<u32>,
+    /// Lengths with entries, ascending.
+    present: Vec<u32>,
+}
+
+impl Lengths {
+    pub(super) fn add(&mut self, length: usize) {
+        if length >= self.counts.len() {
+            self.counts.resize(length + 1, 0);
+        }
+        self.counts[length] += 1;
+        if self.counts[length] == 1 {
+            let place = self.present.partition_point(|other| (*other as usize) < length);
+            self.present.insert(place, length as u32);
+        }
+    }
+
+    /// To be called once for each `add`.
+    pub(super) fn remove(&mut self, length: usize) {
+        let Some(count) = self.counts.get_mut(length).filter(|count| **count > 0) else {
+            return;
+        };
+        *count -= 1;
+        if *count == 0 {
+            self.present.retain(|other| *other as usize != length);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.present.is_empty()
+    }
+
+    /// Where those prefixes of `name` end that have one of the lengths, shortest first.
+    pub(super) fn ends(&self, name: &Name) -> Ends {
+        let mut ends = Ends::new();
+        let mut wanted = self.present.iter().copied().peekable();
+        if wanted.next_if_eq(&0).is_some() {
+            ends.push(0);
+        }
+        for (length, end) in (1..).zip(name.prefix_ends()) {
+            if wanted.next_if_eq(&length).is_some() {
+                ends.push(end as u32);
+            }
+            if wanted.peek().is_none() {
+                break;
+            }
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_prefixes_of_known_lengths_are_found() {
+        let name: Name = "/a/bb/c".parse().unwrap();
+        let mut lengths = Lengths::default();
+        assert!(lengths.ends(&name).is_empty());
+        for length in [2, 9, 0, 2] {
+            lengths.add(length);
+        }
+        assert_eq!(lengths.ends(&name)[..], [0, 7]);
+        lengths.remove(0);
+        lengths.remove(2);
+        assert_eq!(lengths.ends(&name)[..], [7]);
+        lengths.remove(2);
+        assert!(lengths.ends(&name).is_empty() && !lengths.is_empty());
+        lengths.remove(9);
+        assert!(lengths.is_empty());
+    }
+}

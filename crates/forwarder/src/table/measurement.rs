@@ -1,0 +1,195 @@
+//! What strategies learn about faces, by prefix.
+//!
+//! Gains and formulas are the strategies'; here it is kept, bounded in number, and forgotten when it was
+//! not used for a while (5 min, as NFD's ASF strategy).
+use super::recency::Recency;
+use super::slab::Slab;
+use crate::face::FaceId;
+use crate::hash::NameHasher;
+use hashbrown::HashTable;
+use recoup_packet::name::Name;
+use recoup_transport::time::{Duration, Instant};
+use smallvec::SmallVec;
+
+/// Settings of a measurements table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasurementOptions {
+    /// How long a prefix is remembered after its last use.
+    pub lifetime: Duration,
+    /// Most prefixes remembered; the one used longest ago gives way.
+    pub limit: usize,
+}
+
+impl Default for MeasurementOptions {
+    fn default() -> Self {
+        Self { lifetime: Duration::from_secs(300), limit: 1 << 14 }
+    }
+}
+
+/// What is known of one face toward one prefix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FaceMeasurement {
+    /// Which.
+    pub face: FaceId,
+    /// Smoothed round-trip time in seconds, once there was an answer.
+    pub rtt: Option<f64>,
+    /// Smoothed share of Interests that were answered, from 0 to 1; 1 at first.
+    pub satisfaction: f64,
+    /// When an Interest was sent there last.
+    pub asked: Option<Instant>,
+}
+
+impl FaceMeasurement {
+    const fn new(face: FaceId) -> Self {
+        Self { face, rtt: None, satisfaction: 1.0, asked: None }
+    }
+
+    /// An Interest was answered after `rtt`, if that is known; both averages move by `gain` (0 to 1).
+    pub fn satisfied(&mut self, rtt: Option<Duration>, gain: f64) {
+        self.satisfaction += gain * (1.0 - self.satisfaction);
+        if let Some(sample) = rtt.map(|rtt| rtt.as_secs_f64()) {
+            let before = self.rtt.unwrap_or(sample);
+            self.rtt = Some(before + gain * (sample - before));
+        }
+    }
+
+    /// An Interest was refused, or not answered in time.
+    pub fn failed(&mut self, gain: f64) {
+        self.satisfaction -= gain * self.satisfaction;
+    }
+}
+
+/// What is known of one prefix.
+#[derive(Clone, Debug)]
+struct Measured {
+    prefix: Name,
+    hash: u64,
+    used: Instant,
+    /// Set by [`Measurements::wish_exploration`].
+    exploration: bool,
+    faces: SmallVec<[FaceMeasurement; 2]>,
+}
+
+impl Measured {
+    fn new(prefix: &Name, hash: u64, used: Instant) -> Self {
+        let (prefix, faces) = (prefix.clone(), SmallVec::new());
+        Self { prefix, hash, used, exploration: false, faces }
+    }
+}
+
+/// Measurements of faces, by prefix.
+#[derive(Clone, Debug)]
+pub struct Measurements {
+    hasher: NameHasher,
+    options: MeasurementOptions,
+    slots: Slab<Measured>,
+    index: HashTable<u32>,
+    recency: Recency,
+}
+
+impl Measurements {
+    /// An empty table.
+    #[must_use]
+    pub fn new(hasher: NameHasher, options: MeasurementOptions) -> Self {
+        let (slots, recency) = (Slab::default(), Recency::default());
+        Self { hasher, options, slots, index: HashTable::new(), recency }
+    }
+
+    /// What is known of `face` toward `prefix`, to be brought up to date.
+    pub fn face(&mut self, now: Instant, prefix: &Name, face: FaceId) -> &mut FaceMeasurement {
+        let faces = &mut self.measured(now, prefix).faces;
+        let place = faces.iter().position(|known| known.face == face).unwrap_or_else(|| {
+            faces.push(FaceMeasurement::new(face));
+            faces.len() - 1
+        });
+        &mut faces[place]
+    }
+
+    /// What is known of the faces toward `prefix`, in the order in which they became known.
+    #[must_use]
+    pub fn faces(&mut self, now: Instant, prefix: &Name) -> &[FaceMeasurement] {
+        &self.measured(now, prefix).faces
+    }
+
+    /// The next Interest below `prefix` should try another face than the best.
+    pub fn wish_exploration(&mut self, now: Instant, prefix: &Name) {
+        self.measured(now, prefix).exploration = true;
+    }
+
+    /// Whether exploration was wished since this was asked last.
+    pub fn take_exploration(&mut self, now: Instant, prefix: &Name) -> bool {
+        std::mem::take(&mut self.measured(now, prefix).exploration)
+    }
+
+    /// Forgets a face, for instance because its number may be given to another.
+    pub fn forget_face(&mut self, face: FaceId) {
+        self.slots
+            .iter_mut()
+            .for_each(|measured| measured.faces.retain(|known| known.face != face));
+    }
+
+    /// How many prefixes take up room.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether none takes up room.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.len() == 0
+    }
+
+    fn measured(&mut self, now: Instant, prefix: &Name) -> &mut Measured {
+        self.forget(now);
+        let hash = self.hasher.hash(prefix.value());
+        let slot = match self.find(prefix, hash) {
+            Some(slot) => {
+                self.recency.touch(slot);
+                slot
+            }
+            None => self.insert(prefix, hash, now),
+        };
+        let fresh = || Measured::new(prefix, hash, now);
+        let measured = self.slots.get_or_insert_with(slot, fresh);
+        measured.used = now;
+        measured
+    }
+
+    fn find(&self, prefix: &Name, hash: u64) -> Option<u32> {
+        let is = |measured: &Measured| measured.hash == hash && measured.prefix == *prefix;
+        self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
+    }
+
+    fn insert(&mut self, prefix: &Name, hash: u64, now: Instant) -> u32 {
+        if self.slots.len() >= self.options.limit.max(1) {
+            self.remove_oldest();
+        }
+        let slot = self.slots.insert(Measured::new(prefix, hash, now));
+        let slots = &self.slots;
+        self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
+        self.recency.add(slot);
+        slot
+    }
+
+    fn forget(&mut self, now: Instant) {
+        let lifetime = self.options.lifetime;
+        while let Some(oldest) = self.recency.oldest().and_then(|slot| self.slots.get(slot))
+            && oldest.used + lifetime <= now
+        {
+            self.remove_oldest();
+        }
+    }
+
+    fn remove_oldest(&mut self) {
+        let Some(slot) = self.recency.oldest() else {
+            return;
+        };
+        self.recency.remove(slot);
+        if let Some(measured) = self.slots.remove(slot)
+            && let Ok(place) = self.index.find_entry(measured.hash, |other| *other == slot)
+        {
+            place.remove();
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The table of pending Interests (PIT).
+//!
+//! Interests are one entry if they agree in name, CanBePrefix, MustBeFresh and forwarding hint. Data is
+//! matched by its whole name; by shorter names only for lengths of which there is an entry with
+//! CanBePrefix; and its digest is computed only if an entry asks for that name with some digest.
+mod entry;
+
+pub use entry::{Arrival, DuplicateNonce, InRecord, OutRecord, PitEntry, SCRATCH_WORDS};
+
+use super::lengths::Lengths;
+use crate::face::FaceId;
+use crate::hash::NameHasher;
+use hashbrown::HashTable;
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
+use recoup_packet::tlv::typ;
+use recoup_transport::time::Instant;
+use recoup_transport::timer::Timers;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Most entries of one name that differ in their forwarding hint, which anybody can invent: all entries
+/// of a name have the same hash.
+const MAX_HINTED: usize = 32;
+
+/// Octets of an implicit digest component, and those before the digest.
+const DIGEST_COMPONENT: usize = 34;
+const DIGEST_HEADER: [u8; 2] = [typ::IMPLICIT_SHA256_DIGEST as u8, 32];
+
+/// Number of an entry, good until the entry is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PitId(u32);
+
+/// There is no room for another Interest: the table, or that for one name, is full.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the table of pending Interests is full; raise its limit or shorten the lifetimes")]
+pub struct PitFull;
+
+/// Pending Interests.
+#[derive(Clone, Debug)]
+pub struct Pit {
+    hasher: NameHasher,
+    limit: usize,
+    entries: Vec<PitEntry>,
+    free: Vec<u32>,
+    /// By the hash of the name alone.
+    index: HashTable<u32>,
+    timers: Timers,
+    /// Lengths of the names with CanBePrefix.
+    prefixes: Lengths,
+    /// Hashes of names that are asked for with an implicit digest, and how often.
+    digests: HashTable<(u64, u32)>,
+    octets: Vec<u8>,
+}
+
+impl Pit {
+    /// An empty table for at most `limit` Interests.
+    #[must_use]
+    pub fn new(hasher: NameHasher, limit: usize) -> Self {
+        Self {
+            hasher,
+            limit: limit.min(u32::MAX as usize - 1),
+            entries: Vec::new(),
+            free: Vec::new(),
+            index: HashTable::new(),
+            timers: Timers::new(),
+            prefixes: Lengths::default(),
+            digests: HashTable::new(),
+            octets: Vec::new(),
+        }
+    }
+
+    /// How many Interests are pending.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether no Interest is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// The entry that `interest` belongs to, if there is one; `hash` is that of its name.
+    #[must_use]
+    pub fn find(&self, interest: &Interest, hash: u64) -> Option<PitId> {
+        let is = |slot: &u32| {
+            let entry = &self.entries[*slot as usize];
+            entry.hash() == hash && is_same(entry.interest(), interest)
+        };
+        self.index.find(hash, is).copied().map(PitId)
+    }
+
+    /// Makes an entry without records and without a timer. [`find`](Self::find) must have said that
+    /// there is none.
+    ///
+    /// # Errors
+    /// If there is no room.
+    pub fn insert(
+        &mut self,
+        now: Instant,
+        interest: Arc<Interest>,
+        hash: u64,
+    ) -> Result<PitId, PitFull> {
+        debug_assert!(self.find(&interest, hash).is_none(), "the Interest has an entry");
+        if self.index.len() >= self.limit || self.has_too_many_hints(&interest, hash) {
+            return Err(PitFull);
+        }
+        self.count_in(&interest);
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(PitEntry::vacant());
+            (self.entries.len() - 1) as u32
+        });
+        self.entries[slot as usize].fill(now, interest, hash);
+        let entries = &self.entries;
+        self.index.insert_unique(hash, slot, |slot| entries[*slot as usize].hash());
+        Ok(PitId(slot))
+    }
+
+    /// An entry.
+    #[must_use]
+    pub fn entry(&self, id: PitId) -> &PitEntry {
+        &self.entries[id.0 as usize]
+    }
+
+    /// An entry, to be changed.
+    #[must_use]
+    pub fn entry_mut(&mut self, id: PitId) -> &mut PitEntry {
+        &mut self.entries[id.0 as usize]
+    }
+
+    /// Puts the entries that `data` answers into `found`, in the order of their numbers; `hash` is that
+    /// of its name. What was in `found` is cleared.
+    pub fn matches(&mut self, data: &Data, hash: u64, found: &mut Vec<PitId>) {
+        found.clear();
+        let name = data.name().value();
+        self.collect(name, hash, |_| true, found);
+        if !self.prefixes.is_empty() {
+            let ends = self.prefixes.ends(data.name());
+            for octets in ends.iter().filter_map(|end| name.get(..*end as usize)) {
+                if octets.len() < name.len() {
+                    let hash = self.hasher.hash(octets);
+                    self.collect(octets, hash, |interest| interest.can_be_prefix, found);
+                }
+            }
+        }
+        if self.digests.find(hash, |(parent, _)| *parent == hash).is_some() {
+            self.collect_by_digest(data, found);
+        }
+        found.sort_unstable();
+    }
+
+    /// Lets the timer of an entry be due at `at`, instead of when it was due before.
+    pub fn arm(&mut self, id: PitId, at: Instant) {
+        self.timers.arm(id.0, at);
+    }
+
+    /// Stops the timer of the entry that is due first, if one is at `now`, and says which it is. The
+    /// entry stays.
+    pub fn pop_due(&mut self, now: Instant) -> Option<PitId> {
+        self.timers.pop_due(now).map(PitId)
+    }
+
+    /// When the next timer is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.timers.deadline()
+    }
+
+    /// Takes an entry and its timer away; hands out its Interest, unless it was taken away already.
+    pub fn remove(&mut self, id: PitId) -> Option<Arc<Interest>> {
+        let entry = self.entries.get_mut(id.0 as usize)?;
+        let interest = entry.vacate()?;
+        let hash = entry.hash();
+        if let Ok(place) = self.index.find_entry(hash, |slot| *slot == id.0) {
+            place.remove();
+        }
+        self.timers.cancel(id.0);
+        self.free.push(id.0);
+        self.count_out(&interest);
+        Some(interest)
+    }
+
+    /// All entries, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (PitId, &PitEntry)> {
+        let numbered = (0_u32..).map(PitId).zip(&self.entries);
+        numbered.filter(|(_, entry)| !entry.is_vacant())
+    }
+
+    /// Forgets what a face asked and was asked, for instance because its number may be given to another.
+    /// Entries stay until their timer.
+    pub fn forget_face(&mut self, face: FaceId) {
+        for entry in self.entries.iter_mut().filter(|entry| !entry.is_vacant()) {
+            entry.remove_in(face);
+            entry.remove_out(face);
+        }
+    }
+
+    fn collect(
+        &self,
+        octets: &[u8],
+        hash: u64,
+        wanted: impl Fn(&Interest) -> bool,
+        found: &mut Vec<PitId>,
+    ) {
+        for slot in self.index.iter_hash(hash) {
+            let entry = &self.entries[*slot as usize];
+            let interest = entry.interest();
+            if entry.hash() == hash && interest.name.value() == octets && wanted(interest) {
+                found.push(PitId(*slot));
+            }
+        }
+    }
+
+    fn collect_by_digest(&mut self, data: &Data, found: &mut Vec<PitId>) {
+        let mut octets = std::mem::take(&mut self.octets);
+        octets.clear();
+        octets.extend_from_slice(data.name().value());
+        octets.extend_from_slice(&DIGEST_HEADER);
+        octets.extend_from_slice(&data.implicit_digest());
+        self.collect(&octets, self.hasher.hash(&octets), |_| true, found);
+        self.octets = octets;
+    }
+
+    fn has_too_many_hints(&self, interest: &Interest, hash: u64) -> bool {
+        let is_alike = |slot: &&u32| {
+            let other = self.entries[**slot as usize].interest();
+            !other.forwarding_hint.is_empty() && other.name == interest.name
+        };
+        !interest.forwarding_hint.is_empty()
+            && self.index.iter_hash(hash).filter(is_alike).count() >= MAX_HINTED
+    }
+
+    fn count_in(&mut self, interest: &Interest) {
+        if interest.can_be_prefix {
+            self.prefixes.add(interest.name.len());
+        }
+        if let Some(parent) = without_digest(&interest.name) {
+            let hash = self.hasher.hash(parent);
+            match self.digests.find_mut(hash, |(parent, _)| *parent == hash) {
+                Some((_, count)) => *count += 1,
+                None => {
+                    self.digests.insert_unique(hash, (hash, 1), |(parent, _)| *parent);
+                }
+            }
+        }
+    }
+
+    fn count_out(&mut self, interest: &Interest) {
+        if interest.can_be_prefix {
+            self.prefixes.remove(interest.name.len());
+        }
+        if let Some(parent) = without_digest(&interest.name) {
+            let hash = self.hasher.hash(parent);
+            if let Ok(mut place) = self.digests.find_entry(hash, |(parent, _)| *parent == hash) {
+                place.get_mut().1 -= 1;
+                if place.get().1 == 0 {
+                    place.remove();
+                }
+            }
+        }
+    }
+}
+
+fn is_same(one: &Interest, other: &Interest) -> bool {
+    one.can_be_prefix == other.can_be_prefix
+        && one.must_be_fresh == other.must_be_fresh
+        && one.name == other.name
+        && one.forwarding_hint == other.forwarding_hint
+}
+
+/// The octets before an implicit digest at the end of a name.
+pub(super) fn without_digest(name: &Name) -> Option<&[u8]> {
+    let (parent, last) = name.value().split_last_chunk::<DIGEST_COMPONENT>()?;
+    // The same octets may be the end of a longer component.
+    let is_digest =
+        last.starts_with(&DIGEST_HEADER) && name.last()?.typ() == u16::from(DIGEST_HEADER[0]);
+    is_digest.then_some(parent)
+}

@@ -1,0 +1,296 @@
+//! One pending Interest: who asked, and who was asked.
+use crate::face::FaceId;
+use crate::suppression::Backoff;
+use crate::trace::Trace;
+use bytes::Bytes;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_transport::time::Instant;
+use smallvec::SmallVec;
+use std::sync::{Arc, LazyLock};
+
+/// Words that a strategy may use in each entry.
+pub const SCRATCH_WORDS: usize = 2;
+
+/// What is in the place of an entry that is not used.
+static VACANT: LazyLock<Arc<Interest>> = LazyLock::new(|| Arc::new(Interest::new(Name::root())));
+
+/// A face that asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InRecord {
+    /// Which.
+    pub face: FaceId,
+    /// Nonce of its last Interest.
+    pub nonce: Option<u32>,
+    /// When it stops waiting.
+    pub expiry: Instant,
+    /// To be sent back with the answer.
+    pub pit_token: Option<Bytes>,
+    /// First transmissions that wait here, because their Interest was not forwarded.
+    pub trace: Trace,
+    /// First transmissions that came by this face and were forwarded.
+    pub passed: Trace,
+}
+
+impl InRecord {
+    /// What an Interest says that came by `face`; its token and traces are for the caller to add.
+    #[must_use]
+    pub fn new(face: FaceId, nonce: Option<u32>, expiry: Instant) -> Self {
+        let (pit_token, trace) = (None, Trace::new());
+        Self { face, nonce, expiry, pit_token, trace, passed: Trace::new() }
+    }
+}
+
+/// A face that was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutRecord {
+    /// Which.
+    pub face: FaceId,
+    /// How often it was asked.
+    pub transmissions: u32,
+    /// Nonce of the last Interest.
+    pub nonce: Option<u32>,
+    /// When it was asked last.
+    pub sent: Instant,
+    /// When it will have forgotten the Interest.
+    pub expiry: Instant,
+    /// Why it refused, if it did since.
+    pub nacked: Option<NackReason>,
+    /// How long asking it again is suppressed.
+    pub(crate) backoff: Backoff,
+}
+
+impl OutRecord {
+    /// Whether an answer may still come.
+    #[must_use]
+    pub fn is_pending(&self, now: Instant) -> bool {
+        self.nacked.is_none() && now < self.expiry
+    }
+}
+
+/// How an Interest relates to those that its entry has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Nobody waits for the Data yet.
+    First,
+    /// Others wait, but not the face that it came by.
+    AnotherFace,
+    /// The same face asks again: its nonce is another one than last time.
+    Retransmission,
+    /// The same face sends the same nonce again: a copy made on the way.
+    Repetition,
+}
+
+/// Where a nonce was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateNonce {
+    /// It came by this face.
+    pub in_same: bool,
+    /// It came by another face.
+    pub in_other: bool,
+    /// It was sent to this face.
+    pub out_same: bool,
+    /// It was sent to another face.
+    pub out_other: bool,
+}
+
+impl DuplicateNonce {
+    /// Whether it was seen anywhere.
+    #[must_use]
+    pub const fn is_anywhere(self) -> bool {
+        self.in_same || self.in_other || self.out_same || self.out_other
+    }
+
+    /// Whether the Interest went round in a circle: a link to one peer may well bring it twice.
+    #[must_use]
+    pub const fn is_loop(self, multi_access: bool) -> bool {
+        self.in_other || self.out_same || self.out_other || (multi_access && self.in_same)
+    }
+}
+
+/// A pending Interest. It is used again for others, so that its lists keep their memory.
+#[derive(Clone, Debug)]
+pub struct PitEntry {
+    interest: Option<Arc<Interest>>,
+    hash: u64,
+    created: Instant,
+    ins: SmallVec<[InRecord; 2]>,
+    outs: SmallVec<[OutRecord; 2]>,
+    pub(crate) backoff: Backoff,
+    /// For the strategy; zero at first.
+    pub scratch: [u64; SCRATCH_WORDS],
+}
+
+impl PitEntry {
+    /// The Interest that came first.
+    #[must_use]
+    pub fn interest(&self) -> &Arc<Interest> {
+        self.interest.as_ref().unwrap_or(&VACANT)
+    }
+
+    /// Hash of its name.
+    #[must_use]
+    pub const fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// When it came.
+    #[must_use]
+    pub const fn created(&self) -> Instant {
+        self.created
+    }
+
+    /// Who asked, in the order of first asking.
+    #[must_use]
+    pub fn ins(&self) -> &[InRecord] {
+        &self.ins
+    }
+
+    /// As [`ins`](Self::ins), to be changed.
+    #[must_use]
+    pub fn ins_mut(&mut self) -> &mut [InRecord] {
+        &mut self.ins
+    }
+
+    /// Who was asked, in the order of first asking.
+    #[must_use]
+    pub fn outs(&self) -> &[OutRecord] {
+        &self.outs
+    }
+
+    /// The record of one who asked.
+    #[must_use]
+    pub fn in_record(&self, face: FaceId) -> Option<&InRecord> {
+        self.ins.iter().find(|record| record.face == face)
+    }
+
+    /// As [`in_record`](Self::in_record), to be changed.
+    #[must_use]
+    pub fn in_record_mut(&mut self, face: FaceId) -> Option<&mut InRecord> {
+        self.ins.iter_mut().find(|record| record.face == face)
+    }
+
+    /// The record of one who was asked.
+    #[must_use]
+    pub fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
+        self.outs.iter().find(|record| record.face == face)
+    }
+
+    /// As [`out_record`](Self::out_record), to be changed.
+    #[must_use]
+    pub fn out_record_mut(&mut self, face: FaceId) -> Option<&mut OutRecord> {
+        self.outs.iter_mut().find(|record| record.face == face)
+    }
+
+    /// Where `nonce` was seen, for an Interest that comes by `face`. To be asked before
+    /// [`receive`](Self::receive).
+    #[must_use]
+    pub fn find_nonce(&self, face: FaceId, nonce: u32) -> DuplicateNonce {
+        let mut found = DuplicateNonce::default();
+        for record in self.ins.iter().filter(|record| record.nonce == Some(nonce)) {
+            let seen = if record.face == face { &mut found.in_same } else { &mut found.in_other };
+            *seen = true;
+        }
+        for record in self.outs.iter().filter(|record| record.nonce == Some(nonce)) {
+            let seen = if record.face == face { &mut found.out_same } else { &mut found.out_other };
+            *seen = true;
+        }
+        found
+    }
+
+    /// Notes that a face asks. If it has asked before, nonce, expiry and token become those of the new
+    /// Interest, and the traces come on top of the old ones.
+    pub fn receive(&mut self, record: InRecord) -> Arrival {
+        let first = self.ins.is_empty();
+        let Some(before) = self.in_record_mut(record.face) else {
+            self.ins.push(record);
+            return if first { Arrival::First } else { Arrival::AnotherFace };
+        };
+        let same = record.nonce.is_some() && record.nonce == before.nonce;
+        (before.nonce, before.expiry) = (record.nonce, record.expiry);
+        before.pit_token = record.pit_token;
+        before.trace.merge(record.trace);
+        before.passed.merge(record.passed);
+        if same { Arrival::Repetition } else { Arrival::Retransmission }
+    }
+
+    /// Notes that a face is asked at `now` with this nonce, for `expiry` at most.
+    pub fn send(&mut self, now: Instant, face: FaceId, nonce: Option<u32>, expiry: Instant) {
+        if let Some(record) = self.out_record_mut(face) {
+            (record.nonce, record.sent, record.expiry) = (nonce, now, expiry);
+            record.nacked = None;
+            record.transmissions = record.transmissions.saturating_add(1);
+            return;
+        }
+        let (nacked, backoff) = (None, Backoff::default());
+        let record =
+            OutRecord { face, transmissions: 1, nonce, sent: now, expiry, nacked, backoff };
+        self.outs.push(record);
+    }
+
+    /// Takes the record of one who asked away.
+    pub fn remove_in(&mut self, face: FaceId) -> Option<InRecord> {
+        let place = self.ins.iter().position(|record| record.face == face)?;
+        Some(self.ins.remove(place))
+    }
+
+    /// Takes all records of those who asked away, as when they have been refused.
+    pub fn clear_ins(&mut self) {
+        self.ins.clear();
+    }
+
+    /// Takes the record of one who was asked away.
+    pub fn remove_out(&mut self, face: FaceId) -> Option<OutRecord> {
+        let place = self.outs.iter().position(|record| record.face == face)?;
+        Some(self.outs.remove(place))
+    }
+
+    /// When the last of those who asked stops waiting; `None` if nobody waits.
+    #[must_use]
+    pub fn latest_expiry(&self) -> Option<Instant> {
+        self.ins.iter().map(|record| record.expiry).max()
+    }
+
+    /// Whether an answer may still come from anybody who was asked.
+    #[must_use]
+    pub fn has_pending_out(&self, now: Instant) -> bool {
+        self.outs.iter().any(|record| record.is_pending(now))
+    }
+
+    /// When anybody was asked last.
+    #[must_use]
+    pub fn last_sent(&self) -> Option<Instant> {
+        self.outs.iter().map(|record| record.sent).max()
+    }
+
+    pub(super) fn vacant() -> Self {
+        Self {
+            interest: None,
+            hash: 0,
+            created: Instant::ZERO,
+            ins: SmallVec::new(),
+            outs: SmallVec::new(),
+            backoff: Backoff::default(),
+            scratch: [0; SCRATCH_WORDS],
+        }
+    }
+
+    pub(super) fn fill(&mut self, now: Instant, interest: Arc<Interest>, hash: u64) {
+        self.interest = Some(interest);
+        (self.hash, self.created) = (hash, now);
+        self.backoff = Backoff::default();
+        self.scratch = [0; SCRATCH_WORDS];
+    }
+
+    /// Lets go of the Interest, which may share a large buffer.
+    pub(super) fn vacate(&mut self) -> Option<Arc<Interest>> {
+        self.ins.clear();
+        self.outs.clear();
+        self.interest.take()
+    }
+
+    pub(super) const fn is_vacant(&self) -> bool {
+        self.interest.is_none()
+    }
+}

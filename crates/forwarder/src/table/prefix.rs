@@ -1,0 +1,168 @@
+//! Names with something attached, found by longest prefix.
+//!
+//! The lengths that occur are known, so that a look-up hashes only prefixes of those lengths, longest
+//! first. There is no tree of names.
+use super::lengths::Lengths;
+use super::slab::Slab;
+use crate::hash::NameHasher;
+use hashbrown::HashTable;
+use recoup_packet::name::Name;
+
+/// Values under names; looking up finds the value of the longest name that is a prefix.
+///
+/// It grows with what is inserted: who inserts for strangers must ask [`len`](Self::len) first.
+#[derive(Clone, Debug)]
+pub struct PrefixTable<T> {
+    hasher: NameHasher,
+    slots: Slab<Slot<T>>,
+    /// All names but the root.
+    index: HashTable<u32>,
+    lengths: Lengths,
+    root: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    name: Name,
+    hash: u64,
+    value: T,
+}
+
+impl<T> PrefixTable<T> {
+    /// A table without names.
+    #[must_use]
+    pub fn new(hasher: NameHasher) -> Self {
+        let (slots, lengths) = (Slab::default(), Lengths::default());
+        Self { hasher, slots, index: HashTable::new(), lengths, root: None }
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.len() == 0
+    }
+
+    /// The value of the longest name that is a prefix of `name`, and that prefix.
+    #[must_use]
+    pub fn longest(&self, name: &Name) -> Option<(&Name, &T)> {
+        let slot = self.slots.get(self.longest_slot(name)?)?;
+        Some((&slot.name, &slot.value))
+    }
+
+    /// As [`longest`](Self::longest), to be changed.
+    #[must_use]
+    pub fn longest_mut(&mut self, name: &Name) -> Option<(&Name, &mut T)> {
+        let slot = self.slots.get_mut(self.longest_slot(name)?)?;
+        Some((&slot.name, &mut slot.value))
+    }
+
+    /// The value of exactly this name.
+    #[must_use]
+    pub fn get(&self, name: &Name) -> Option<&T> {
+        Some(&self.slots.get(self.slot(name)?)?.value)
+    }
+
+    /// As [`get`](Self::get), to be changed.
+    #[must_use]
+    pub fn get_mut(&mut self, name: &Name) -> Option<&mut T> {
+        Some(&mut self.slots.get_mut(self.slot(name)?)?.value)
+    }
+
+    /// Sets the value of a name and returns the one it had. The octets of `name` are copied: it may
+    /// come from a packet and stay for long.
+    pub fn insert(&mut self, name: &Name, value: T) -> Option<T> {
+        if let Some(before) = self.get_mut(name) {
+            return Some(std::mem::replace(before, value));
+        }
+        let hash = self.hasher.hash(name.value());
+        let slot = self.slots.insert(Slot { name: name.components().collect(), hash, value });
+        if name.is_empty() {
+            self.root = Some(slot);
+            return None;
+        }
+        let slots = &self.slots;
+        self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
+        self.lengths.add(name.len());
+        None
+    }
+
+    /// Takes a name and its value away.
+    pub fn remove(&mut self, name: &Name) -> Option<T> {
+        let number = self.slot(name)?;
+        let slot = self.slots.remove(number)?;
+        if slot.name.is_empty() {
+            self.root = None;
+        } else {
+            self.lengths.remove(slot.name.len());
+            if let Ok(entry) = self.index.find_entry(slot.hash, |other| *other == number) {
+                entry.remove();
+            }
+        }
+        Some(slot.value)
+    }
+
+    /// All names in canonical order, with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &T)> {
+        let mut all: Vec<_> =
+            self.slots.iter().map(|(_, slot)| (&slot.name, &slot.value)).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all.into_iter()
+    }
+
+    fn longest_slot(&self, name: &Name) -> Option<u32> {
+        let ends = self.lengths.ends(name);
+        let prefixes = ends.iter().rev().filter_map(|end| name.value().get(..*end as usize));
+        prefixes.into_iter().find_map(|octets| self.probe(octets)).or(self.root)
+    }
+
+    fn slot(&self, name: &Name) -> Option<u32> {
+        if name.is_empty() { self.root } else { self.probe(name.value()) }
+    }
+
+    fn probe(&self, octets: &[u8]) -> Option<u32> {
+        let hash = self.hasher.hash(octets);
+        let is = |slot: &Slot<T>| slot.hash == hash && slot.name.value() == octets;
+        self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn any_name() -> impl Strategy<Value = Name> {
+        let component = prop::sample::select(vec!["a", "b", "cc"]);
+        prop::collection::vec(component, 0..5)
+            .prop_map(|parts| format!("/{}", parts.join("/")).parse().unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_prefix_is_found_as_by_looking_at_all(
+            operations in prop::collection::vec((any_name(), prop::option::of(0..9_u32), any_name()), 0..80)
+        ) {
+            let mut table = PrefixTable::new(NameHasher::new(1));
+            let mut model = BTreeMap::new();
+            for (name, value, wanted) in operations {
+                match value {
+                    Some(value) => prop_assert_eq!(table.insert(&name, value), model.insert(name, value)),
+                    None => prop_assert_eq!(table.remove(&name), model.remove(&name)),
+                }
+                let longest = model.iter().filter(|(name, _)| name.is_prefix_of(&wanted));
+                let longest = longest.max_by_key(|(name, _)| name.len());
+                prop_assert_eq!(table.longest(&wanted), longest);
+                prop_assert_eq!(table.get(&wanted), model.get(&wanted));
+                prop_assert_eq!(table.len(), model.len());
+                prop_assert!(table.iter().eq(model.iter()));
+            }
+        }
+    }
+}

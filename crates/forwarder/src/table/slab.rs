@@ -1,0 +1,62 @@
+//! Entries under small numbers that are used again.
+
+/// Entries under numbers; the number freed last is given out first, so that what is in use stays dense.
+#[derive(Clone, Debug)]
+pub(super) struct Slab<T> {
+    slots: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    pub(super) fn insert(&mut self, entry: T) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(entry);
+                slot
+            }
+            None => {
+                self.slots.push(Some(entry));
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) -> Option<T> {
+        let entry = self.slots.get_mut(slot as usize)?.take()?;
+        self.free.push(slot);
+        Some(entry)
+    }
+
+    pub(super) fn get(&self, slot: u32) -> Option<&T> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
+        self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// The entry of a slot that was given out.
+    pub(super) fn get_or_insert_with(&mut self, slot: u32, make: impl FnOnce() -> T) -> &mut T {
+        self.slots[slot as usize].get_or_insert_with(make)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// All entries, by number.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        let numbered = (0_u32..).zip(&self.slots);
+        numbered.filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.slots.iter_mut().flatten()
+    }
+}
