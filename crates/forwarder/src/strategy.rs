@@ -186,11 +186,12 @@ fn without_parameters<S: ForwardingStrategy + 'static>(
     Ok(Box::new(strategy))
 }
 
-/// There is nowhere to send a new Interest: say so, unless somebody is being asked already.
+/// There is nowhere to send an Interest: say so, unless somebody is being asked already.
 fn give_up(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
-    if !entry.has_pending_out(now) {
-        actions.push(Action::Nack { reason: NackReason::NoRoute });
-        actions.push(Action::Reject);
+    if entry.has_pending_out(now) {
+        actions.push(Action::Suppress);
+    } else {
+        actions.extend([Action::Nack { reason: NackReason::NoRoute }, Action::Reject]);
     }
 }
 
@@ -231,3 +232,6 @@ fn decide(
     }
     decision
 }
+
+#[cfg(test)]
+mod tests;

@@ -226,3 +226,6 @@ impl fmt::Display for SameFaceRetx {
         spec.value("faces", if self.any_face { "any" } else { "same" }).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -233,3 +233,6 @@ fn owned(data: Data) -> Option<Data> {
     }
     Data::decode(Bytes::copy_from_slice(&data.wire())).ok()
 }
+
+#[cfg(test)]
+mod tests;

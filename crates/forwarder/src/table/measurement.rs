@@ -193,3 +193,6 @@ impl Measurements {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -279,3 +279,6 @@ pub(super) fn without_digest(name: &Name) -> Option<&[u8]> {
         last.starts_with(&DIGEST_HEADER) && name.last()?.typ() == u16::from(DIGEST_HEADER[0]);
     is_digest.then_some(parent)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,454 @@
+use super::*;
+use crate::hash::NameHasher;
+use crate::table::{Fib, InRecord, MeasurementOptions, Pit, PitId};
+use proptest::prelude::*;
+use recoup_packet::interest::Interest;
+use recoup_transport::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+struct Up(BTreeMap<FaceId, FaceFacts>);
+
+impl Faces for Up {
+    fn facts(&self, face: FaceId) -> Option<FaceFacts> {
+        self.0.get(&face).copied()
+    }
+}
+
+/// A node as far as a strategy is concerned: it carries actions out, and checks them.
+struct Stage {
+    strategy: Box<dyn ForwardingStrategy>,
+    suppression: Suppression,
+    fib: Fib,
+    pit: Pit,
+    faces: Up,
+    measurements: Measurements,
+    lifetime: Duration,
+}
+
+impl Stage {
+    /// Faces 1 to 5; "/" leads to 2, 3 and 4, at costs of 10, 20 and 30.
+    fn new(strategy: &str, suppression: &str) -> Self {
+        let hasher = NameHasher::new(1);
+        let plain = FaceFacts { multi_access: false, local: false };
+        let mut fib = Fib::new(hasher.clone());
+        for (face, cost) in [(2, 10), (3, 20), (4, 30)] {
+            fib.insert(&name("/"), FaceId(face), cost);
+        }
+        Self {
+            strategy: parse(strategy).unwrap(),
+            suppression: Suppression::parse(suppression).unwrap(),
+            fib,
+            pit: Pit::new(hasher.clone(), 100),
+            faces: Up((1..=5).map(|face| (FaceId(face), plain)).collect()),
+            measurements: Measurements::new(hasher, MeasurementOptions::default()),
+            lifetime: Duration::from_secs(4),
+        }
+    }
+
+    fn find(&self, uri: &str) -> Option<PitId> {
+        self.pit.find(&Interest::new(name(uri)), uri.len() as u64)
+    }
+
+    fn call(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        trigger: impl FnOnce(
+            &mut dyn ForwardingStrategy,
+            &mut Context<'_>,
+            &mut PitEntry,
+            &mut Vec<Action>,
+        ),
+    ) -> Vec<Action> {
+        let entry = self.pit.entry_mut(id);
+        let route = self.fib.longest(&entry.interest().name);
+        let measurements = &mut self.measurements;
+        let mut context = Context {
+            now,
+            route,
+            suppression: &self.suppression,
+            faces: &self.faces,
+            measurements,
+        };
+        let mut actions = Vec::new();
+        trigger(&mut *self.strategy, &mut context, entry, &mut actions);
+        actions
+    }
+
+    fn carry_out(&mut self, now: Instant, id: PitId, nonce: u32, actions: &[Action]) {
+        let expiry = now + self.lifetime;
+        for action in actions {
+            let entry = self.pit.entry_mut(id);
+            match *action {
+                Action::SendInterest { face } => entry.send(now, face, Some(nonce), expiry),
+                Action::Nack { .. } => entry.clear_ins(),
+                Action::NackTo { face, .. } => assert!(entry.remove_in(face).is_some()),
+                Action::Reject => assert!(self.pit.remove(id).is_some()),
+                Action::Suppress => {}
+            }
+        }
+    }
+
+    /// An Interest comes; the faces that it is sent to, and what else is done.
+    fn interest(&mut self, millis: u64, uri: &str, face: u32, nonce: u32) -> Vec<Action> {
+        let now = at(millis);
+        let id = self.find(uri).unwrap_or_else(|| {
+            let interest = Arc::new(Interest::new(name(uri)));
+            self.pit.insert(now, interest, uri.len() as u64).unwrap()
+        });
+        let record = InRecord::new(FaceId(face), Some(nonce), now + self.lifetime);
+        let arrival = self.pit.entry_mut(id).receive(record);
+        let actions = self.call(now, id, |strategy, context, entry, actions| {
+            strategy.after_interest(context, entry, FaceId(face), arrival, actions);
+        });
+        self.carry_out(now, id, nonce, &actions);
+        actions
+    }
+
+    fn nack(&mut self, millis: u64, uri: &str, face: u32, reason: NackReason) -> Vec<Action> {
+        let (now, Some(id)) = (at(millis), self.find(uri)) else {
+            return Vec::new();
+        };
+        let Some(record) = self.pit.entry_mut(id).out_record_mut(FaceId(face)) else {
+            return Vec::new();
+        };
+        record.nacked = Some(reason);
+        let nonce = record.nonce.unwrap_or(0);
+        let actions = self.call(now, id, |strategy, context, entry, actions| {
+            strategy.after_nack(context, entry, FaceId(face), reason, actions);
+        });
+        self.carry_out(now, id, nonce, &actions);
+        actions
+    }
+
+    fn data(&mut self, millis: u64, uri: &str, face: u32) {
+        if let Some(id) = self.find(uri) {
+            let actions = self.call(at(millis), id, |strategy, context, entry, _| {
+                strategy.before_satisfy(context, entry, FaceId(face));
+            });
+            assert!(actions.is_empty());
+            self.pit.remove(id);
+        }
+    }
+
+    fn expire(&mut self, millis: u64, uri: &str) {
+        if let Some(id) = self.find(uri) {
+            self.call(at(millis), id, |strategy, context, entry, _| {
+                strategy.on_expiry(context, entry);
+            });
+            self.pit.remove(id);
+        }
+    }
+}
+
+fn sent(actions: &[Action]) -> Vec<u32> {
+    let face = |action: &Action| match action {
+        Action::SendInterest { face } => Some(face.0),
+        _ => None,
+    };
+    actions.iter().filter_map(face).collect()
+}
+
+fn refusal(reason: NackReason) -> [Action; 2] {
+    [Action::Nack { reason }, Action::Reject]
+}
+
+#[test]
+fn best_route_takes_the_cheapest_then_unused_ones_then_the_one_asked_longest_ago() {
+    let mut stage = Stage::new("best-route", "same-face-retx(fixed=10ms)");
+    let order: Vec<_> = (0..6_u32)
+        .flat_map(|nth| sent(&stage.interest(20 * u64::from(nth), "/a", 1, nth)))
+        .collect();
+    assert_eq!(order, [2, 3, 4, 2, 3, 4]);
+    assert_eq!(stage.interest(101, "/a", 1, 9), [Action::Suppress]);
+    assert_eq!(stage.interest(500, "/a", 5, 10), [Action::Suppress]);
+    assert_eq!(sent(&stage.interest(500, "/b/c", 2, 11)), [3]);
+}
+
+#[test]
+fn best_route_passes_the_least_severe_refusal_on_when_all_have_refused() {
+    let mut stage = Stage::new("best-route", "same-face-retx");
+    stage.interest(0, "/a", 1, 1);
+    stage.interest(20, "/a", 1, 2);
+    assert!(stage.nack(30, "/a", 2, NackReason::NoRoute).is_empty());
+    assert_eq!(stage.nack(31, "/a", 3, NackReason::Congestion), refusal(NackReason::Congestion));
+    assert!(stage.find("/a").is_none());
+    assert!(severity(NackReason::NoRoute) < severity(NackReason::None));
+}
+
+#[test]
+fn a_downstream_that_is_the_last_one_asked_is_told_at_once() {
+    let mut stage = Stage::new("best-route", "same-face-retx(faces=any)");
+    stage.interest(0, "/a", 1, 1);
+    stage.interest(20, "/a", 2, 2);
+    let reason = NackReason::NoRoute;
+    assert_eq!(stage.nack(30, "/a", 3, reason), [Action::NackTo { face: FaceId(2), reason }]);
+}
+
+#[test]
+fn what_leads_nowhere_is_refused_at_once() {
+    for strategy in ["best-route", "multicast", "best-face", "multipath"] {
+        let mut stage = Stage::new(strategy, "same-face-retx");
+        stage.fib = Fib::new(NameHasher::new(1));
+        stage.fib.insert(&name("/"), FaceId(1), 0);
+        assert_eq!(stage.interest(0, "/a", 1, 1), refusal(NackReason::NoRoute), "{strategy}");
+    }
+    let mut stage = Stage::new("broadcast", "same-face-retx");
+    stage.fib.remove_face(FaceId(2));
+    stage.faces.0.clear();
+    assert!(stage.interest(0, "/a", 1, 1).is_empty() && stage.find("/a").is_some());
+}
+
+#[test]
+fn multicast_asks_all_and_each_again_in_its_own_time() {
+    let mut stage = Stage::new("multicast", "same-face-retx(fixed=10ms)");
+    assert_eq!(sent(&stage.interest(0, "/a", 1, 1)), [2, 3, 4]);
+    assert_eq!(stage.interest(5, "/a", 1, 2), [Action::Suppress]);
+    assert_eq!(sent(&stage.interest(10, "/a", 1, 3)), [2, 3, 4]);
+    stage.nack(11, "/a", 3, NackReason::Congestion);
+    assert_eq!(sent(&stage.interest(12, "/a", 1, 4)), [3]);
+}
+
+#[test]
+fn multicast_asks_those_who_asked_for_others() {
+    let mut stage = Stage::new("multicast", "same-face-retx");
+    assert_eq!(sent(&stage.interest(0, "/a", 2, 1)), [3, 4]);
+    assert_eq!(sent(&stage.interest(5, "/a", 3, 2)), [2]);
+}
+
+#[test]
+fn broadcast_never_sends_back_even_where_multicast_does() {
+    let shared = FaceFacts { multi_access: true, local: false };
+    for (strategy, expected) in [("broadcast", &[3, 4][..]), ("multicast", &[2, 3, 4])] {
+        let mut stage = Stage::new(strategy, "same-face-retx");
+        stage.faces.0.insert(FaceId(2), shared);
+        assert_eq!(sent(&stage.interest(0, "/a", 2, 1)), expected, "{strategy}");
+    }
+}
+
+#[test]
+fn best_face_learns_which_face_answers_sooner() {
+    let mut stage = Stage::new("best-face(gain=0.5)", "same-face-retx");
+    assert_eq!(sent(&stage.interest(0, "/a", 1, 1)), [2]);
+    stage.data(100, "/a", 2);
+    assert_eq!(sent(&stage.interest(100, "/a/b", 1, 2)), [2]);
+    assert_eq!(sent(&stage.interest(150, "/a/b", 1, 3)), [3]);
+    stage.data(170, "/a/b", 3);
+    assert_eq!(sent(&stage.interest(200, "/a", 1, 4)), [4], "explores after a retransmission");
+    stage.data(250, "/a", 4);
+    assert_eq!(sent(&stage.interest(300, "/a", 1, 5)), [3]);
+    stage.data(320, "/a", 3);
+}
+
+#[test]
+fn best_face_leaves_a_face_that_no_longer_answers() {
+    let mut stage = Stage::new("best-face", "same-face-retx");
+    stage.interest(0, "/a", 1, 1);
+    stage.data(10, "/a", 2);
+    stage.interest(20, "/a", 1, 2);
+    stage.expire(4_020, "/a");
+    assert_eq!(sent(&stage.interest(4_100, "/a", 1, 3)), [3]);
+    stage.data(4_109, "/a", 3);
+    assert_eq!(sent(&stage.interest(4_200, "/a", 1, 4)), [3]);
+}
+
+#[test]
+fn a_refusal_is_answered_by_asking_another_face_where_the_strategy_has_a_choice() {
+    for strategy in ["best-face", "multipath"] {
+        let mut stage = Stage::new(strategy, "same-face-retx");
+        let reason = NackReason::NoRoute;
+        let mut asked = sent(&stage.interest(0, "/a", 1, 1));
+        for expected in [1, 1, 0] {
+            let actions = stage.nack(1, "/a", *asked.last().unwrap(), reason);
+            assert_eq!(sent(&actions).len(), expected, "{strategy}");
+            asked.extend(sent(&actions));
+            assert!(expected == 1 || actions == refusal(reason));
+        }
+        asked.sort_unstable();
+        assert_eq!(asked, [2, 3, 4]);
+    }
+}
+
+fn turns(strategy: &str, count: u32) -> Vec<u32> {
+    let mut stage = Stage::new(strategy, "same-face-retx");
+    let mut turns = Vec::new();
+    for nth in 0..count {
+        turns.extend(sent(&stage.interest(u64::from(nth), "/a", 1, nth)));
+        stage.data(u64::from(nth), "/a", 2);
+    }
+    turns
+}
+
+#[test]
+fn multipath_splits_in_turns_or_by_cost() {
+    assert_eq!(turns("multipath", 6), [2, 3, 4, 2, 3, 4]);
+    let by_cost = turns("multipath(split=cost)", 1_100);
+    let count = |face| by_cost.iter().filter(|other| **other == face).count();
+    assert_eq!((count(2), count(3), count(4)), (600, 300, 200));
+}
+
+#[test]
+fn a_face_that_comes_back_makes_up_for_nothing() {
+    let mut stage = Stage::new("multipath", "same-face-retx");
+    let away = stage.faces.0.remove(&FaceId(2)).unwrap();
+    for nth in 0..10 {
+        stage.interest(0, "/a", 1, nth);
+        stage.data(0, "/a", 3);
+    }
+    stage.faces.0.insert(FaceId(2), away);
+    let mut turns = Vec::new();
+    for nth in 10..17 {
+        turns.extend(sent(&stage.interest(0, "/a", 1, nth)));
+        stage.data(0, "/a", 3);
+    }
+    turns.sort_unstable();
+    assert_eq!(turns, [2, 2, 2, 3, 3, 4, 4]);
+}
+
+#[test]
+fn strategies_are_printed_as_they_are_read() {
+    for name in names() {
+        let printed = parse(name).unwrap().to_string();
+        assert!(printed.starts_with(name));
+        assert_eq!(parse(&printed).unwrap().to_string(), printed);
+    }
+    for text in ["multipath(split=cost)", "best-face(gain=0.5)"] {
+        assert_eq!(parse(text).unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn what_cannot_be_a_strategy_is_an_error_that_helps() {
+    for (text, part) in [
+        ("best-rout", "did you mean `best-route`?"),
+        ("asf", "there are: best-route, multicast, broadcast, best-face, multipath"),
+        ("multicast(x=1)", "it has none"),
+        ("multipath(split=luck)", "turns or cost"),
+    ] {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn local_names_stay_local() {
+    let (far, near) = (
+        FaceFacts { multi_access: false, local: false },
+        FaceFacts { multi_access: false, local: true },
+    );
+    let cases = [
+        ("/localhost/x", Some(near), near, true),
+        ("/localhost/x", Some(near), far, false),
+        ("/localhop/x", Some(near), far, true),
+        ("/localhop/x", Some(far), far, false),
+        ("/localhop/x", None, near, true),
+        ("/localhosts", Some(far), far, true),
+    ];
+    for (uri, from, to, passes) in cases {
+        assert_eq!(Scope::of(&name(uri)).lets_pass(from, to), passes, "{uri}");
+    }
+}
+
+const URIS: [&str; 4] = ["/a", "/a/b", "/localhop/c", "/localhost/d"];
+
+#[derive(Clone, Debug)]
+enum Event {
+    Interest { place: usize, face: u32 },
+    Nack { place: usize, face: u32, reason: u64 },
+    Data { place: usize, face: u32 },
+    Expire { place: usize },
+    Toggle { face: u32, multi_access: bool, local: bool },
+    Route { place: usize, face: u32, cost: u64 },
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let (place, face) = (0..URIS.len(), 1..=5_u32);
+    prop_oneof![
+        8 => (place.clone(), face.clone()).prop_map(|(place, face)| Event::Interest { place, face }),
+        3 => (place.clone(), face.clone(), 0..4_u64)
+            .prop_map(|(place, face, reason)| Event::Nack { place, face, reason: 50 * reason }),
+        2 => (place.clone(), face.clone()).prop_map(|(place, face)| Event::Data { place, face }),
+        1 => place.clone().prop_map(|place| Event::Expire { place }),
+        1 => (face.clone(), any::<bool>(), any::<bool>())
+            .prop_map(|(face, multi_access, local)| Event::Toggle { face, multi_access, local }),
+        1 => (place, face, 0..3_u64).prop_map(|(place, face, cost)| Event::Route { place, face, cost }),
+    ]
+}
+
+/// The rules that hold for every strategy.
+fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
+    let hops = stage.fib.lookup(&name(uri));
+    let scope = Scope::of(&name(uri));
+    let from = ingress.and_then(|face| stage.faces.facts(FaceId(face)));
+    for face in sent(actions) {
+        let facts = stage.faces.facts(FaceId(face));
+        let facts = facts.unwrap_or_else(|| panic!("sent to face {face}, which is down"));
+        assert!(hops.iter().any(|hop| hop.face.0 == face), "face {face} does not lead to {uri}");
+        assert!(Some(face) != ingress || facts.multi_access, "sent back to {face}");
+        assert!(ingress.is_none() || scope.lets_pass(from, facts), "{uri} left its scope");
+    }
+    let mut distinct = sent(actions);
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), sent(actions).len(), "sent twice to one face");
+    assert!(actions.len() <= hops.len().max(2), "too many actions: {actions:?}");
+    let refused = actions.iter().any(|action| matches!(action, Action::Nack { .. }));
+    assert!(!refused || actions.len() == 2 && actions[1] == Action::Reject, "{actions:?}");
+}
+
+proptest! {
+    #[test]
+    fn every_strategy_keeps_the_rules_with_every_suppression_policy(
+        events in prop::collection::vec((0..300_u64, event()), 0..60)
+    ) {
+        for (strategy, policy) in names().flat_map(|name| Suppression::names().map(move |policy| (name, policy))) {
+            let (mut stage, mut now, mut nonce) = (Stage::new(strategy, policy), 0, 0);
+            for (wait, event) in &events {
+                (now, nonce) = (now + wait, nonce + 1);
+                match *event {
+                    Event::Interest { place, face } => {
+                        if stage.faces.facts(FaceId(face)).is_some() {
+                            let before = stage.find(URIS[place]).is_some();
+                            let actions = stage.interest(now, URIS[place], face, nonce);
+                            check(&stage, URIS[place], Some(face), &actions);
+                            let silent = strategy == "broadcast" && actions.is_empty();
+                            prop_assert!(before || silent || !actions.contains(&Action::Suppress));
+                            prop_assert!(silent || !actions.is_empty());
+                        }
+                    }
+                    Event::Nack { place, face, reason } => {
+                        let waiting = stage.find(URIS[place]).map(|id| stage.pit.entry(id).clone());
+                        let actions = stage.nack(now, URIS[place], face, reason.into());
+                        check(&stage, URIS[place], None, &actions);
+                        let back = sent(&actions).into_iter().any(|face| {
+                            waiting.as_ref().is_some_and(|entry| entry.in_record(FaceId(face)).is_some_and(|record| at(now) < record.expiry))
+                        });
+                        prop_assert!(!back, "sent to one who waits");
+                    }
+                    Event::Data { place, face } => stage.data(now, URIS[place], face),
+                    Event::Expire { place } => stage.expire(now, URIS[place]),
+                    Event::Toggle { face, multi_access, local } => {
+                        if stage.faces.0.remove(&FaceId(face)).is_none() {
+                            stage.faces.0.insert(FaceId(face), FaceFacts { multi_access, local });
+                        }
+                    }
+                    Event::Route { place, face, cost: 0 } => {
+                        stage.fib.remove(&name(URIS[place]), FaceId(face));
+                    }
+                    Event::Route { place, face, cost } => {
+                        stage.fib.insert(&name(URIS[place]), FaceId(face), cost);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+use super::*;
+use crate::hash::NameHasher;
+use crate::table::{InRecord, Pit, PitId};
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use std::sync::Arc;
+
+const UP: FaceId = FaceId(9);
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// One entry that lives until second 4, asked for by face 1 at the beginning and forwarded to `UP`.
+fn pending() -> (Pit, PitId) {
+    let mut pit = Pit::new(NameHasher::new(1), 1);
+    let interest = Arc::new(Interest::new("/a".parse().unwrap()));
+    let id = pit.insert(at(0), interest, 1).unwrap();
+    let entry = pit.entry_mut(id);
+    entry.receive(InRecord::new(FaceId(1), Some(1), at(4_000)));
+    entry.send(at(0), UP, Some(1), at(4_000));
+    (pit, id)
+}
+
+/// At which of these milliseconds an Interest is forwarded again.
+fn forwarded(policy: &str, arrival: Arrival, millis: &[u64]) -> Vec<u64> {
+    let policy = Suppression::parse(policy).unwrap();
+    let (mut pit, id) = pending();
+    let entry = pit.entry_mut(id);
+    let mut passed = Vec::new();
+    for now in millis {
+        let whole = policy.decide(at(*now), entry, arrival);
+        assert_eq!(whole, policy.decide_upstream(at(*now), entry, UP, arrival), "at {now} ms");
+        if whole != Decision::Suppress {
+            entry.send(at(*now), UP, None, at(now + 4_000));
+            passed.push(*now);
+        }
+    }
+    passed
+}
+
+#[test]
+fn the_interval_doubles_from_10_to_250_ms() {
+    let every = |millis: u64| (0..200).map(|step| step * millis).collect::<Vec<_>>();
+    let passed = forwarded("same-face-retx", Arrival::Retransmission, &every(5));
+    assert_eq!(passed, [10, 30, 70, 150, 310, 560, 810]);
+}
+
+#[test]
+fn a_fixed_interval_stays() {
+    let times = [5, 10, 19, 20, 29, 31, 40, 41];
+    let passed = forwarded("same-face-retx(fixed=10ms)", Arrival::Retransmission, &times);
+    assert_eq!(passed, [10, 20, 31, 41]);
+}
+
+#[test]
+fn a_face_that_has_not_asked_before_waits_unless_any_face_counts() {
+    let times = [5, 20, 100];
+    assert!(forwarded("same-face-retx", Arrival::AnotherFace, &times).is_empty());
+    assert!(forwarded("same-face-retx", Arrival::Repetition, &times).is_empty());
+    let any = "same-face-retx(faces=any)";
+    assert_eq!(forwarded(any, Arrival::AnotherFace, &times), [20, 100]);
+}
+
+#[test]
+fn strict_lets_nothing_pass_while_the_entry_lives() {
+    assert!(forwarded("strict", Arrival::Retransmission, &[10, 1_000, 3_999, 9_000]).is_empty());
+}
+
+#[test]
+fn soft_hard_lets_anybody_pass_after_the_soft_timeout() {
+    for arrival in [Arrival::AnotherFace, Arrival::Retransmission, Arrival::Repetition] {
+        assert_eq!(forwarded("soft-hard(soft=50ms)", arrival, &[49, 50, 99, 100]), [50, 100]);
+    }
+}
+
+#[test]
+fn an_entry_that_nobody_is_asked_for_is_new() {
+    for name in Suppression::names() {
+        let policy = Suppression::parse(name).unwrap();
+        let (mut pit, id) = pending();
+        let entry = pit.entry_mut(id);
+        let other = policy.decide_upstream(at(1), entry, FaceId(8), Arrival::AnotherFace);
+        assert_eq!(other, Decision::New, "{name}");
+        entry.out_record_mut(UP).unwrap().nacked = Some(NackReason::NoRoute);
+        assert_eq!(policy.decide(at(1), entry, Arrival::AnotherFace), Decision::New, "{name}");
+        entry.remove_out(UP);
+        assert_eq!(policy.decide(at(1), entry, Arrival::First), Decision::New, "{name}");
+    }
+}
+
+#[test]
+fn what_is_overdue_upstream_is_new_unless_strict() {
+    for (policy, expected) in [("same-face-retx", Decision::New), ("strict", Decision::Suppress)] {
+        let (mut pit, id) = pending();
+        let policy = Suppression::parse(policy).unwrap();
+        let decision = policy.decide(at(4_000), pit.entry_mut(id), Arrival::AnotherFace);
+        assert_eq!(decision, expected, "{policy}");
+    }
+}
+
+#[test]
+fn policies_are_printed_as_they_are_read() {
+    let texts = [
+        ("strict", "strict"),
+        ("same-face-retx", "same-face-retx(initial=10ms,factor=2,max=250ms,faces=same)"),
+        ("same-face-retx(fixed=10ms)", "same-face-retx(fixed=10ms,faces=same)"),
+        ("same-face-retx(initial=1s,faces=any)", "same-face-retx(fixed=1s,faces=any)"),
+        (
+            "same-face-retx(initial=5ms,factor=3/2)",
+            "same-face-retx(initial=5ms,factor=1.5,max=250ms,faces=same)",
+        ),
+        ("soft-hard", "soft-hard(soft=20ms)"),
+    ];
+    for (text, printed) in texts {
+        let policy = Suppression::parse(text).unwrap();
+        assert_eq!(policy.to_string(), printed);
+        assert_eq!(Suppression::parse(printed), Ok(policy));
+    }
+    assert_eq!(Suppression::parse("same-face-retx"), Ok(Suppression::default()));
+}
+
+#[test]
+fn what_cannot_be_a_policy_is_an_error_that_helps() {
+    for (text, part) in [
+        ("same-face-rtx", "did you mean `same-face-retx`?"),
+        ("same-face-retx(fixed=10ms,max=1s)", "no parameter `max`"),
+        ("same-face-retx(initial=1s,max=1ms)", "at least as long"),
+        ("soft-hard(sft=1s)", "did you mean `soft`?"),
+        ("strict(x=1)", "it has none"),
+    ] {
+        let error = Suppression::parse(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -1,0 +1,205 @@
+use super::*;
+use proptest::prelude::*;
+use recoup_packet::data::{ContentType, DataBuilder, Description, SignatureShape};
+use recoup_packet::name::Component;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::time::Duration;
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+fn data(uri: &str, content_octets: usize, freshness_ms: u64) -> Data {
+    let description = Description {
+        name: name(uri),
+        content_type: ContentType::Blob,
+        freshness: Duration::from_millis(freshness_ms),
+        final_block: None,
+        content_octets,
+        signature: SignatureShape::Digest,
+    };
+    Data::describe(description).unwrap()
+}
+
+fn asking(name: Name, can_be_prefix: bool, must_be_fresh: bool) -> Interest {
+    let mut interest = Interest::new(name);
+    (interest.can_be_prefix, interest.must_be_fresh) = (can_be_prefix, must_be_fresh);
+    interest
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+struct Fixture {
+    hasher: NameHasher,
+    cs: Cs,
+}
+
+impl Fixture {
+    fn new(capacity: CsCapacity) -> Self {
+        let hasher = NameHasher::new(1);
+        Self { cs: Cs::new(hasher.clone(), CsOptions { capacity }), hasher }
+    }
+
+    fn insert(&mut self, now: Instant, data: &Data) -> u64 {
+        let hash = self.hasher.hash(data.name().value());
+        self.cs.insert(now, data.clone(), hash)
+    }
+
+    fn find(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
+        let hash = self.hasher.hash(interest.name.value());
+        self.cs.find(now, interest, hash)
+    }
+
+    fn has(&mut self, uri: &str) -> bool {
+        self.find(at(0), &Interest::new(name(uri))).is_some()
+    }
+}
+
+#[test]
+fn what_was_used_longest_ago_goes_first() {
+    let mut fixture = Fixture::new(CsCapacity::Packets(2));
+    assert_eq!(fixture.insert(at(0), &data("/a", 1, 0)), 0);
+    assert_eq!(fixture.insert(at(0), &data("/b", 1, 0)), 0);
+    assert!(fixture.has("/a"));
+    assert_eq!(fixture.insert(at(0), &data("/c", 1, 0)), 1);
+    assert!(fixture.has("/a") && !fixture.has("/b") && fixture.has("/c"));
+    assert_eq!(fixture.cs.len(), 2);
+}
+
+#[test]
+fn octets_are_counted_as_on_the_wire() {
+    let packet = data("/a", 100, 0);
+    let limit = 3 * packet.encoded_len() as u64;
+    let mut fixture = Fixture::new(CsCapacity::Octets(limit));
+    for uri in ["/a", "/b", "/c"] {
+        fixture.insert(at(0), &data(uri, 100, 0));
+    }
+    assert_eq!((fixture.cs.len(), fixture.cs.octets()), (3, limit));
+    assert_eq!(fixture.insert(at(0), &data("/d", 101, 0)), 2);
+    assert_eq!(fixture.insert(at(0), &data("/e", limit as usize, 0)), 0);
+    assert!(fixture.has("/c") && fixture.has("/d") && !fixture.has("/e"));
+    fixture.cs.clear();
+    assert_eq!((fixture.cs.len(), fixture.cs.octets()), (0, 0));
+}
+
+#[test]
+fn a_capacity_of_zero_keeps_nothing() {
+    for capacity in [CsCapacity::Packets(0), CsCapacity::Octets(0)] {
+        let mut fixture = Fixture::new(capacity);
+        assert!(fixture.cs.is_off());
+        fixture.insert(at(0), &data("/a", 1, 0));
+        assert!(fixture.cs.is_empty() && !fixture.has("/a"));
+    }
+}
+
+#[test]
+fn data_is_fresh_for_its_period_after_it_came() {
+    let mut fixture = Fixture::new(CsCapacity::Unlimited);
+    fixture.insert(at(100), &data("/a", 1, 50));
+    fixture.insert(at(100), &data("/never", 1, 0));
+    let fresh = |uri| asking(name(uri), false, true);
+    assert!(fixture.find(at(149), &fresh("/a")).is_some());
+    assert!(fixture.find(at(150), &fresh("/a")).is_none());
+    assert!(fixture.find(at(100), &fresh("/never")).is_none());
+    assert!(fixture.has("/a"));
+    fixture.insert(at(200), &data("/a", 1, 50));
+    assert!(fixture.find(at(249), &fresh("/a")).is_some());
+    assert_eq!(fixture.cs.len(), 2);
+}
+
+#[test]
+fn a_kept_packet_does_not_hold_the_buffer_it_came_in() {
+    let built = DataBuilder::new(&name("/a")).build(b"content", &DigestSigner);
+    let mut buffer = built.wire().to_vec();
+    let len = buffer.len();
+    buffer.resize(64 * 1024, 0);
+    let buffer = Bytes::from(buffer);
+    let arrived = Data::decode(buffer.slice(..len)).unwrap();
+    let mut fixture = Fixture::new(CsCapacity::Unlimited);
+    fixture.insert(at(0), &arrived);
+    drop(arrived);
+    assert!(buffer.is_unique());
+    assert_eq!(fixture.find(at(0), &Interest::new(name("/a"))), Some(built));
+}
+
+const NAMES: [&str; 6] = ["/a", "/a/b", "/a/b/c", "/a/b/d", "/b", "/b/c/d"];
+
+/// What a content store must behave like: Data in the order of use, searched from end to end.
+struct Model {
+    stored: Vec<(Data, Instant)>,
+    capacity: CsCapacity,
+}
+
+impl Model {
+    fn octets(&self) -> u64 {
+        self.stored.iter().map(|(data, _)| data.encoded_len() as u64).sum()
+    }
+
+    fn insert(&mut self, now: Instant, data: &Data) {
+        let octets = data.encoded_len() as u64;
+        let (packets, octets) = match self.capacity {
+            CsCapacity::Packets(packets) => (packets.saturating_sub(1), u64::MAX),
+            CsCapacity::Octets(limit) if octets > limit => return,
+            CsCapacity::Octets(limit) => (u64::MAX, limit - octets),
+            CsCapacity::Unlimited => (u64::MAX, u64::MAX),
+        };
+        self.stored.retain(|(other, _)| other.name() != data.name());
+        while self.stored.len() as u64 > packets || self.octets() > octets {
+            self.stored.remove(0);
+        }
+        self.stored.push((data.clone(), now + data.freshness()));
+    }
+
+    fn find(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
+        let matching = self.stored.iter().filter(|(data, stale_at)| {
+            interest.is_satisfied_by(data) && (!interest.must_be_fresh || now < *stale_at)
+        });
+        let rank = |data: &Data| (*data.name() != interest.name, data.name().clone());
+        let (best, _) = matching.min_by_key(|(data, _)| rank(data))?.clone();
+        let place = self.stored.iter().position(|(data, _)| data.name() == best.name())?;
+        let used = self.stored.remove(place);
+        self.stored.push(used);
+        Some(best)
+    }
+}
+
+fn any_capacity() -> impl Strategy<Value = CsCapacity> {
+    prop_oneof![
+        (1..5_u64).prop_map(CsCapacity::Packets),
+        (100..500_u64).prop_map(CsCapacity::Octets),
+        Just(CsCapacity::Unlimited),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_store_behaves_like_a_list_searched_from_end_to_end(
+        capacity in any_capacity(),
+        steps in prop::collection::vec(
+            (0..6_usize, 0..4_usize, 0..20_u64, 0..4_u8, any::<[bool; 3]>()), 0..100
+        ),
+    ) {
+        let mut fixture = Fixture::new(capacity);
+        let mut model = Model { stored: Vec::new(), capacity };
+        let mut now = 0;
+        for (place, octets, wait, kind, [can_be_prefix, must_be_fresh, digest]) in steps {
+            now += wait;
+            let packet = data(NAMES[place], octets * 30, 15);
+            if kind < 2 {
+                fixture.insert(at(now), &packet);
+                model.insert(at(now), &packet);
+            } else {
+                let mut wanted = name(NAMES[place]);
+                if digest {
+                    wanted = wanted.append(Component::new(1, &packet.implicit_digest()).unwrap());
+                }
+                let interest = asking(wanted, can_be_prefix, must_be_fresh);
+                prop_assert_eq!(fixture.find(at(now), &interest), model.find(at(now), &interest));
+            }
+            prop_assert_eq!(fixture.cs.len(), model.stored.len());
+            prop_assert_eq!(fixture.cs.octets(), model.octets());
+        }
+    }
+}
