@@ -125,7 +125,7 @@ fn tell(args: &PingArgs, event: &Event) -> Result<(), Failure> {
     let name = &args.name;
     let line = match *event {
         Event::Received { segment, rtt, .. } => {
-            let rtt = format::milliseconds(format::ms(rtt));
+            let rtt = format::milliseconds(format::ms(rtt.into()));
             format!("content from {name}: seq={segment} time={rtt} ms\n")
         }
         Event::TimedOut { segment } => format!("timeout from {name}: seq={segment}\n"),
@@ -170,7 +170,7 @@ impl Pings {
             Event::Sent { .. } => self.sent += 1,
             Event::Received { rtt, .. } => {
                 self.received += 1;
-                self.rtt.add(rtt);
+                self.rtt.add(rtt.into());
             }
             Event::TimedOut { .. } => self.timeouts += 1,
             Event::Nacked { reason, .. } => {

@@ -1,6 +1,6 @@
 //! Statistics files: tab-separated tables with a header line, for plotting.
 //!
-//! `cwnd.tsv` and `rtt.tsv` have the columns that ndnget writes, so existing scripts read them.
+//! `cwnd.tsv` and `rtt.tsv` begin with the columns that ndnget writes, so existing scripts read them.
 use crate::error::Failure;
 use crate::format::ms;
 use recoup_transport::event::Event;
@@ -59,7 +59,7 @@ impl Statistics {
             .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
         Ok(Self {
             cwnd: Table::create(folder, "cwnd.tsv", "time\tcwndsize")?,
-            rtt: Table::create(folder, "rtt.tsv", "segment\trtt\trttvar\tsrtt\trto")?,
+            rtt: Table::create(folder, "rtt.tsv", "segment\trtt\trttvar\tsrtt\trto\ttime")?,
             segments: Table::create(
                 folder,
                 "segments.tsv",
@@ -77,22 +77,22 @@ impl Statistics {
         match *event {
             Event::Window { window, .. } => self.cwnd.row(format_args!("{time:.6}\t{window:.4}")),
             Event::Sampled { segment, rtt, srtt, rttvar, rto } => self.rtt.row(format_args!(
-                "{segment}\t{:.4}\t{:.4}\t{:.4}\t{:.4}",
-                ms(rtt),
-                ms(rttvar),
-                ms(srtt),
-                ms(rto)
+                "{segment}\t{:.4}\t{:.4}\t{:.4}\t{:.4}\t{time:.6}",
+                ms(rtt.into()),
+                ms(rttvar.into()),
+                ms(srtt.into()),
+                ms(rto.into())
             )),
             Event::Sent { segment, rto, .. } => {
-                self.pending.insert(segment, rto);
+                self.pending.insert(segment, rto.into());
                 Ok(())
             }
             Event::Received { segment, rtt, delay, transmissions, .. } => {
                 let rto = self.pending.remove(&segment).unwrap_or_default();
-                let first_sent = (now - delay).since(began).as_secs_f64();
+                let first_sent = (now - delay.duration()).since(began).as_secs_f64();
                 self.segments.row(format_args!(
                     "{segment}\t{first_sent:.6}\t{time:.6}\t{:.4}\t{:.4}\t{transmissions}",
-                    ms(rtt),
+                    ms(rtt.into()),
                     ms(rto)
                 ))
             }
@@ -111,6 +111,7 @@ impl Statistics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_transport::event::Span;
 
     #[test]
     fn the_tables_have_the_columns_that_scripts_expect() {
@@ -118,21 +119,29 @@ mod tests {
         let mut tables = Statistics::create(folder.path()).unwrap();
         let at = Instant::from_millis;
         let (rtt, rto) = (Duration::from_millis(50), Duration::from_millis(200));
+        let half = Span::from(rtt / 2);
+        let (rtt, rto) = (Span::from(rtt), Span::from(rto));
         let sent = Event::Sent { segment: 3, transmissions: 1, rto };
         tables.record(at(1000), &sent).unwrap();
         let window = Event::Window { window: 2.5, ssthresh: f64::INFINITY };
         tables.record(at(1000), &window).unwrap();
-        let sampled = Event::Sampled { segment: 3, rtt, srtt: rtt, rttvar: rtt / 2, rto };
+        let sampled = Event::Sampled { segment: 3, rtt, srtt: rtt, rttvar: half, rto };
         tables.record(at(1050), &sampled).unwrap();
-        let received =
-            Event::Received { segment: 3, content_bytes: 1, rtt, delay: rtt, transmissions: 1 };
+        let received = Event::Received {
+            segment: 3,
+            content_bytes: 1,
+            wire_octets: 2,
+            rtt,
+            delay: rtt,
+            transmissions: 1,
+        };
         tables.record(at(1050), &received).unwrap();
         tables.finish().unwrap();
         let read = |name| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(read("cwnd.tsv"), "time\tcwndsize\n0.000000\t2.5000\n");
         assert_eq!(
             read("rtt.tsv"),
-            "segment\trtt\trttvar\tsrtt\trto\n3\t50.0000\t25.0000\t50.0000\t200.0000\n"
+            "segment\trtt\trttvar\tsrtt\trto\ttime\n3\t50.0000\t25.0000\t50.0000\t200.0000\t0.050000\n"
         );
         assert_eq!(
             read("segments.tsv").lines().nth(1).unwrap(),

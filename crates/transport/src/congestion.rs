@@ -16,7 +16,7 @@ mod windowed;
 pub use aimd::Aimd;
 pub use cubic::{Cubic, CubicSettings};
 pub use fixed::Fixed;
-pub use windowed::{WindowRule, WindowSettings, Windowed};
+pub use windowed::{Conservative, Growth, WindowRule, WindowSettings, Windowed};
 
 /// A segment arrived for the first time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +57,10 @@ pub struct Loss {
     pub order: u64,
     /// Highest send order so far.
     pub highest_order: u64,
+    /// Highest number of a segment that has arrived; 0 before any.
+    pub high_data: u64,
+    /// Highest number of a segment that was asked for; 0 before any.
+    pub high_interest: u64,
     /// Segments in flight before this loss.
     pub in_flight: u32,
     /// Smoothed round-trip time.
@@ -100,6 +104,7 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
 const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
     ("fixed", |spec| Ok(Box::new(Fixed::from_spec(spec)?))),
     ("aimd", |spec| Ok(Box::new(aimd::from_spec(spec)?))),
+    ("yang2016", |spec| Ok(Box::new(aimd::yang2016_from_spec(spec)?))),
     ("cubic", |spec| Ok(Box::new(cubic::from_spec(spec)?))),
 ];
 

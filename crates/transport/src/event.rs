@@ -2,9 +2,11 @@
 //!
 //! Algorithms neither log nor count: the loop that calls them emits events, from which every
 //! summary, statistics file, progress bar and plot is made. The instant of an event is the `now` at
-//! which it is handed out.
+//! which it is handed out. Events are small ([`Span`] is for that) and hold no names: a simulated world
+//! makes several for each packet.
 use crate::time::Duration;
 use recoup_packet::nack::NackReason;
+use std::fmt;
 
 /// One thing worth recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +20,7 @@ pub enum Event {
         /// How often the segment has been asked for, this time included.
         transmissions: u32,
         /// Retransmission timeout in force for this transmission.
-        rto: Duration,
+        rto: Span,
     },
     /// Data of a segment arrived, was accepted and was new.
     Received {
@@ -26,10 +28,12 @@ pub enum Event {
         segment: u64,
         /// Octets of content.
         content_bytes: u32,
+        /// Octets of the whole Data packet, without any link header.
+        wire_octets: u32,
         /// Time since the last transmission.
-        rtt: Duration,
+        rtt: Span,
         /// Time since the first transmission.
-        delay: Duration,
+        delay: Span,
         /// How often the segment had been asked for.
         transmissions: u32,
     },
@@ -38,13 +42,13 @@ pub enum Event {
         /// Number of the segment.
         segment: u64,
         /// The sample.
-        rtt: Duration,
+        rtt: Span,
         /// Smoothed round-trip time after it.
-        srtt: Duration,
+        srtt: Span,
         /// Variation after it.
-        rttvar: Duration,
+        rttvar: Span,
         /// Timeout after it.
-        rto: Duration,
+        rto: Span,
     },
     /// The window changed.
     Window {
@@ -58,13 +62,19 @@ pub enum Event {
         /// Number of the segment.
         segment: u64,
     },
-    /// A loss (or mark) was taken as the first of its flight and reduced the window.
+    /// A loss or a mark was taken for a new loss event: the window was reduced, if it ever is.
     Reduced {
         /// What told of it.
         cause: Signal,
     },
     /// A retransmission proved needless: the first copy's Data arrived after all.
     Spurious {
+        /// Number of the segment.
+        segment: u64,
+    },
+    /// Data arrived after its segment's timeout and before the segment was asked for again, and was not
+    /// used, because a timeout withdraws its Interest.
+    Withdrawn {
         /// Number of the segment.
         segment: u64,
     },
@@ -127,4 +137,67 @@ pub enum Signal {
     Nack,
     /// A congestion mark.
     Mark,
+}
+
+/// A duration as events hold it: nanoseconds in seven octets, so that an event with four of them
+/// stays small. What is longer than 2.28 years becomes as long as that.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Span([u8; 7]);
+
+impl Span {
+    const LONGEST_NANOS: u64 = (1 << 56) - 1;
+
+    /// So many nanoseconds, or the longest span.
+    pub fn from_nanos(nanos: u64) -> Self {
+        let [a, b, c, d, e, f, g, _] = nanos.min(Self::LONGEST_NANOS).to_le_bytes();
+        Self([a, b, c, d, e, f, g])
+    }
+
+    /// Its length in nanoseconds.
+    pub fn as_nanos(self) -> u64 {
+        let [a, b, c, d, e, f, g] = self.0;
+        u64::from_le_bytes([a, b, c, d, e, f, g, 0])
+    }
+
+    /// Its length.
+    pub fn duration(self) -> Duration {
+        Duration::from_nanos(self.as_nanos())
+    }
+}
+
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Self {
+        Self::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Self {
+        span.duration()
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.duration().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_five_words() {
+        assert!(size_of::<Event>() <= 40, "{}", size_of::<Event>());
+    }
+
+    #[test]
+    fn a_span_is_exact_up_to_years() {
+        for nanos in [0, 1, 255, 256, 20_000_000_001, Span::LONGEST_NANOS] {
+            assert_eq!(Span::from_nanos(nanos).as_nanos(), nanos);
+        }
+        assert_eq!(Span::from(Duration::MAX).as_nanos(), Span::LONGEST_NANOS);
+        assert_eq!(format!("{:?}", Span::from(Duration::from_millis(1500))), "1.5s");
+    }
 }

@@ -12,6 +12,16 @@
 //! *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) swallows a retransmission that
 //! follows too soon; a swallowed one is just lost, so the next waits twice as long (the back-off), and
 //! each one has a fresh nonce, so that no dead-nonce list takes it for a loop.
+//!
+//! Source: S. Yang's consumer (2016), whose four designs are parameters of this loop: its window
+//! (`yang2016`, `fixed`), its timer (`yang2016`), its sampling, its scan (`rto_check`), and whether a
+//! timeout withdraws the Interest (`cancel_on_timeout`).
+//!
+//! Differences:
+//! - of what waits to be asked for again the lowest segment goes first, not the one that has waited
+//!   longest: a reader in order needs it sooner;
+//! - timeouts found by one scan are judged together, before any segment is asked for again;
+//! - Nacks, congestion marks, verification, a reader's pace and lost faces have a say.
 mod assemble;
 mod discover;
 mod end;
@@ -72,9 +82,12 @@ pub struct FetchConfig {
     pub retries: Option<u32>,
     /// Longest time in which nothing new arrives.
     pub no_progress: Duration,
-    /// Timeouts are looked for at multiples of this interval (yang2016 and ndnget: 10 ms);
-    /// zero means exactly when they expire.
+    /// Timeouts are looked for at multiples of this interval (yang2016 and ndnget: 10 ms), and found
+    /// by the first look after them; zero means exactly when they expire.
     pub rto_check: Duration,
+    /// A timeout withdraws the Interest: Data that comes before the segment was asked for again is
+    /// not used.
+    pub cancel_on_timeout: bool,
     /// Ask for segments with MustBeFresh.
     pub must_be_fresh: bool,
     /// Source of nonces.
@@ -106,6 +119,7 @@ impl FetchConfig {
             retries: Some(15),
             no_progress: Duration::from_secs(60),
             rto_check: Duration::ZERO,
+            cancel_on_timeout: false,
             must_be_fresh: false,
             rng,
         }

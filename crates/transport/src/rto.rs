@@ -56,6 +56,7 @@ const FAMILY: &[(&str, Reader<Box<dyn RtoEstimator>>)] = &[
     ("constant", |spec| Ok(Box::new(Constant::from_spec(spec)?))),
     ("jacobson", |spec| Ok(Box::new(Jacobson::from_spec(spec)?))),
     ("rfc6298", |spec| Ok(Box::new(Jacobson::rfc6298_from_spec(spec)?))),
+    ("yang2016", |spec| Ok(Box::new(Jacobson::yang2016_from_spec(spec)?))),
 ];
 
 /// Makes the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.

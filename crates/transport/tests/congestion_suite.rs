@@ -21,10 +21,20 @@ const ALGORITHMS: &[&str] = &[
     "cubic(reset-to-init=true,max-cwnd=50.5)",
     "cubic(hystart=false)",
     "cubic(restart=false)",
+    "aimd(growth=always,undo=false)",
+    "cubic(growth=always,restart=false)",
 ];
 
 /// The same without conservation: these may reduce more than once in a flight.
-const EAGER: &[&str] = &["aimd(conservative=false)", "cubic(conservative=false)"];
+const EAGER: &[&str] =
+    &["aimd(conservative=off)", "cubic(conservative=off)", "yang2016(conservative=off)"];
+
+/// Those that tell events apart by the numbers of segments.
+const NUMBERED: &[&str] = &[
+    "yang2016",
+    "aimd(conservative=rec-point,reset-to-init=true)",
+    "cubic(conservative=rec-point)",
+];
 
 #[derive(Clone, Debug)]
 enum Fact {
@@ -73,6 +83,10 @@ struct Trial {
     limit: f64,
     /// Highest send order when the last event was accepted, if events are bounded by it.
     recovery: Option<u64>,
+    /// Highest segment that has arrived; segments are numbered as they are sent.
+    high_data: u64,
+    /// Highest segment that was sent when the last event was accepted.
+    rec_point: u64,
 }
 
 impl Trial {
@@ -85,6 +99,8 @@ impl Trial {
             highest_order: 0,
             limit: f64::INFINITY,
             recovery: None,
+            high_data: 0,
+            rec_point: 0,
         }
     }
 
@@ -118,13 +134,23 @@ impl Trial {
         let delivered =
             Delivered { segment: order, order, highest_order, rtt, srtt, min_rtt, in_flight };
         self.control.on_delivered(self.now, &delivered);
+        self.high_data = self.high_data.max(order);
         assert!(self.control.window() >= before, "{} shrinks at a delivery", self.name);
     }
 
     fn lose(&mut self, age: u64, kind: LossKind) {
         let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let highest_order = self.highest_order;
-        let loss = Loss { kind, order, highest_order, in_flight: 1, srtt: None, min_rtt: None };
+        let loss = Loss {
+            kind,
+            order,
+            highest_order,
+            high_data: self.high_data,
+            high_interest: highest_order,
+            in_flight: 1,
+            srtt: None,
+            min_rtt: None,
+        };
         let threshold = self.control.ssthresh();
         let accepted = self.control.on_loss(self.now, &loss);
         assert!(self.control.window() <= before, "{} grows at a loss", self.name);
@@ -136,10 +162,17 @@ impl Trial {
             let after = self.control.ssthresh();
             assert_eq!(after, threshold, "{} reduces for an old event", self.name);
         }
-        if !EAGER.contains(&self.name) {
-            let new = self.recovery.is_none_or(|recovery| order > recovery);
-            assert_eq!(accepted, new, "{}: one event for each flight", self.name);
-            self.recovery = if new { Some(highest_order) } else { self.recovery };
+        let expected = if EAGER.contains(&self.name) {
+            true
+        } else if NUMBERED.contains(&self.name) {
+            self.high_data > self.rec_point
+        } else {
+            self.recovery.is_none_or(|recovery| order > recovery)
+        };
+        assert_eq!(accepted, expected, "{}: one event for each flight", self.name);
+        if accepted {
+            self.recovery = Some(highest_order);
+            self.rec_point = highest_order;
         }
     }
 
@@ -165,7 +198,7 @@ impl Trial {
 }
 
 fn all() -> impl Iterator<Item = &'static str> {
-    ALGORITHMS.iter().chain(EAGER).copied()
+    ALGORITHMS.iter().chain(EAGER).chain(NUMBERED).copied()
 }
 
 #[test]
@@ -211,6 +244,16 @@ fn the_maximum_of_a_spec_holds() {
 }
 
 #[test]
+fn yang2016_is_spelled_out() {
+    let printed = congestion::parse("yang2016").unwrap().to_string();
+    assert_eq!(
+        printed,
+        "aimd(step=1,beta=0.5,init-cwnd=1,init-ssthresh=200,max-cwnd=inf,reset-to-init=false,\
+         conservative=rec-point,growth=always,undo=false,restart=false,hystart=false)"
+    );
+}
+
+#[test]
 fn only_cubic_watches_slow_start_unless_asked() {
     for (text, expected) in [("cubic", true), ("aimd", false)] {
         let printed = congestion::parse(text).unwrap().to_string();
@@ -231,6 +274,10 @@ fn parameters_that_cannot_be_meant_are_refused() {
         "aimd(c=0.4)",
         "cubic(c=0)",
         "cubic(conservative=maybe)",
+        "cubic(conservative=true)",
+        "aimd(conservative=rec-point,undo=true)",
+        "yang2016(undo=true)",
+        "aimd(growth=never)",
         "cubic(hystart=9406)",
         "fixed(hystart=true)",
         "cubik",
@@ -258,7 +305,14 @@ proptest! {
             }),
         ],
         sizes in (1.0..=1e6_f64, 1.0..f64::MAX, 1.0..f64::MAX),
-        [reset, conservative, restart, hystart]: [bool; 4],
+        conservative in prop::sample::select(vec![
+            "off,growth=always,undo=true",
+            "off,growth=in-use,undo=false",
+            "send-order,growth=always,undo=false",
+            "send-order,growth=in-use,undo=true",
+            "rec-point,growth=always,undo=false",
+        ]),
+        [reset, restart, hystart]: [bool; 3],
     ) {
         let (init, ssthresh, max) = sizes;
         let text = format!(

@@ -22,6 +22,7 @@ const ESTIMATORS: &[(&str, Duration, Duration)] = &[
         Duration::from_millis(200),
         Duration::from_secs(60),
     ),
+    ("yang2016", SHORTEST, Duration::from_secs(20)),
     ("rfc6298", Duration::from_secs(1), Duration::from_secs(60)),
 ];
 

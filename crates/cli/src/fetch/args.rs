@@ -77,11 +77,11 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
 
-    /// Congestion control: cubic, aimd, fixed, with parameters, such as fixed(window=16)
+    /// Congestion control: cubic, aimd, yang2016, fixed, with parameters, such as fixed(window=16)
     #[arg(long, value_name = "SPEC", default_value = "cubic", help_heading = "Algorithms")]
     pub congestion: String,
 
-    /// Retransmission timer: jacobson, rfc6298, constant, with parameters, such as constant(rto=4s)
+    /// Retransmission timer: jacobson, rfc6298, yang2016, constant, with parameters, such as constant(rto=4s)
     #[arg(long, value_name = "SPEC", default_value = "jacobson", help_heading = "Algorithms")]
     pub rto: String,
 
@@ -121,9 +121,13 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "TIME", default_value = "10ms", help_heading = "Algorithms", value_parser = value::duration)]
     pub rto_check: Duration,
 
-    /// How often one segment may be asked for again
-    #[arg(long, value_name = "N", default_value_t = 15, help_heading = "Limits")]
-    pub retries: u32,
+    /// Do not use Data that comes after its timeout, before the segment was asked for again
+    #[arg(long, help_heading = "Algorithms")]
+    pub cancel_on_timeout: bool,
+
+    /// How often one segment may be asked for again: a number, or unlimited
+    #[arg(long, value_name = "N", default_value = "15", help_heading = "Limits")]
+    pub retries: Retries,
 
     /// InterestLifetime: how long forwarders remember an Interest
     #[arg(long, value_name = "TIME", default_value = "4s", help_heading = "Limits", value_parser = value::milliseconds)]
@@ -185,6 +189,23 @@ impl FromStr for Verify {
             _ => match text.strip_prefix("key=") {
                 Some(key) if !key.is_empty() => Ok(Self::Key(key.to_owned())),
                 _ => Err("write auto, digest, key=FILE or none".into()),
+            },
+        }
+    }
+}
+
+/// How often one segment may be asked for again; `None` means without limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Retries(pub Option<u32>);
+
+impl FromStr for Retries {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "unlimited" => Ok(Self(None)),
+            _ => match text.parse() {
+                Ok(times) => Ok(Self(Some(times))),
+                Err(_) => Err("write a number such as 15, or unlimited".into()),
             },
         }
     }

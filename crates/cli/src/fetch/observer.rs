@@ -6,7 +6,7 @@ use crate::picture::Point;
 use crate::progress::Progress;
 use crate::statistic::Statistics;
 use crate::tally::Tally;
-use recoup_transport::event::{Event, Signal};
+use recoup_transport::event::{Event, Signal, Span};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::HashMap;
 
@@ -95,14 +95,14 @@ impl Track {
     fn record(&mut self, now: Instant, started: Option<Instant>, event: &Event) {
         match *event {
             Event::Sent { segment, transmissions: 1, rto } => {
-                self.pending.insert(segment, rto);
+                self.pending.insert(segment, rto.into());
             }
-            Event::Received { segment, content_bytes, rtt, delay, transmissions } => {
+            Event::Received { segment, content_bytes, rtt, delay, transmissions, .. } => {
                 let rto = self.pending.remove(&segment).unwrap_or_default();
                 self.points.push(Point {
                     segment,
-                    rtt_ms: format::ms(rtt),
-                    delay_ms: format::ms(delay),
+                    rtt_ms: format::ms(rtt.into()),
+                    delay_ms: format::ms(delay.into()),
                     rto_ms: format::ms(rto),
                     arrived_s: now.since(started.unwrap_or(now)).as_secs_f64(),
                     transmissions,
@@ -116,7 +116,7 @@ impl Track {
 
 /// An event as a line of -v.
 pub(crate) fn line(now: Instant, event: &Event) -> String {
-    let ms = |duration| format::milliseconds(format::ms(duration));
+    let ms = |span: Span| format::milliseconds(format::ms(span.into()));
     let what = match *event {
         Event::Probed => "asked for the version".into(),
         Event::Sent { segment, transmissions: 1, rto } => {
@@ -136,6 +136,7 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::TimedOut { segment } => format!("timed out {segment}"),
         Event::Reduced { cause } => format!("window reduced for {}", signal(cause)),
         Event::Spurious { segment } => format!("retransmission of {segment} was needless"),
+        Event::Withdrawn { segment } => format!("{segment} came too late to be used"),
         Event::Marked { segment } => format!("congestion mark on {segment}"),
         Event::Nacked { segment: Some(segment), reason } => format!("Nack for {segment}: {reason}"),
         Event::Nacked { segment: None, reason } => format!("Nack for the version: {reason}"),

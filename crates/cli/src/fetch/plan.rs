@@ -70,9 +70,10 @@ impl<'a> Plan<'a> {
             react_to_marks: !args.ignore_marks,
             verifier: self.verifier()?,
             lifetime: args.lifetime,
-            retries: Some(args.retries),
+            retries: args.retries.0,
             no_progress: args.no_progress_timeout,
             rto_check: args.rto_check,
+            cancel_on_timeout: args.cancel_on_timeout,
             must_be_fresh: args.fresh,
             ..FetchConfig::new(name, rto, congestion, rng)
         })
@@ -108,7 +109,7 @@ fn congestion_spec(args: &FetchArgs) -> Result<String, Failure> {
         ("init-cwnd", args.init_cwnd.map(|window| window.to_string())),
         ("init-ssthresh", args.init_ssthresh.map(|window| window.to_string())),
         ("reset-to-init", args.reset_cwnd_to_init.then(|| "true".to_owned())),
-        ("conservative", args.no_cwa.then(|| "false".to_owned())),
+        ("conservative", args.no_cwa.then(|| "off".to_owned())),
     ];
     with_all(&args.congestion, shortcuts)
 }

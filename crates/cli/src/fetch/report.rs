@@ -36,6 +36,10 @@ pub(crate) struct Report {
     pub total_s: f64,
     /// Octets of content, times eight, per elapsed second.
     pub goodput_bit_s: f64,
+    /// Octets of the Data packets that brought it.
+    pub wire_octets: u64,
+    /// These, times eight, per elapsed second.
+    pub throughput_bit_s: f64,
     /// Interests for segments.
     pub interests: Interests,
     /// Losses and what became of them.
@@ -85,6 +89,12 @@ pub(crate) struct Losses {
     pub nacks_other: u64,
     /// Window reductions that Nacks caused.
     pub nack_reductions: u64,
+    /// Loss events: window reductions for any reason.
+    pub loss_events: u64,
+    /// Loss events per segment received; null before any.
+    pub loss_rate: Option<f64>,
+    /// Data that came after its timeout and was not used (--cancel-on-timeout).
+    pub withdrawn: u64,
     /// Data that had arrived before or that nobody asked for.
     pub duplicates: u64,
 }
@@ -164,6 +174,8 @@ impl Report {
             elapsed_s: tally.elapsed().as_secs_f64(),
             total_s: total.as_secs_f64(),
             goodput_bit_s: tally.goodput().unwrap_or(0.0),
+            wire_octets: tally.wire_octets,
+            throughput_bit_s: tally.throughput().unwrap_or(0.0),
             interests: Interests {
                 sent: tally.interests,
                 retransmitted: tally.retransmissions,
@@ -200,6 +212,9 @@ fn losses(tally: &Tally) -> Losses {
         nacks_no_route: tally.by_reason.no_route,
         nacks_other: tally.by_reason.other,
         nack_reductions: tally.reductions.nack,
+        loss_events: tally.reductions.total(),
+        loss_rate: tally.loss_rate(),
+        withdrawn: tally.withdrawn,
         duplicates: tally.duplicates,
     }
 }
@@ -228,8 +243,12 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = format::seconds(Duration::from_secs_f64(self.elapsed_s));
         let (octets, rate) = (format::octets(self.octets), format::rate(self.goodput_bit_s));
+        let throughput = format::rate(self.throughput_bit_s);
         writeln!(f, "{}", self.object.as_ref().unwrap_or(&self.name))?;
-        writeln!(f, "  received      {octets} in {time}: goodput {rate}")?;
+        writeln!(
+            f,
+            "  received      {octets} in {time}: goodput {rate}, whole packets {throughput}"
+        )?;
         self.fmt_counts(f)?;
         self.fmt_path(f)?;
         self.fmt_trust(f)?;
@@ -270,7 +289,17 @@ impl Report {
             losses.marks,
             losses.mark_reductions,
             losses.nack_reductions
-        )
+        )?;
+        let share = 100.0 * losses.loss_rate.unwrap_or(0.0);
+        write!(
+            f,
+            "  loss events   {} ({share:.3} % of the segments received)",
+            losses.loss_events
+        )?;
+        match losses.withdrawn {
+            0 => writeln!(f),
+            late => writeln!(f, ", {late} answers too late to be used"),
+        }
     }
 
     fn fmt_path(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

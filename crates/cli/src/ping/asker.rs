@@ -76,7 +76,7 @@ impl Asker {
         interest.nonce = Some(self.rng.next_u32());
         interest.lifetime = Some(rto);
         self.outputs.push_back(AppOutput::Interest(interest));
-        let sent = Event::Sent { segment: number, transmissions: 1, rto };
+        let sent = Event::Sent { segment: number, transmissions: 1, rto: rto.into() };
         self.outputs.push_back(AppOutput::Report(Report::Event(sent)));
     }
 
@@ -104,10 +104,11 @@ impl Application for Asker {
                 let Some(asked) = self.open.remove(&segment) else {
                     return;
                 };
-                let rtt = now.since(asked);
+                let rtt = now.since(asked).into();
                 let event = Event::Received {
                     segment,
                     content_bytes: data.content().len() as u32,
+                    wire_octets: data.encoded_len() as u32,
                     rtt,
                     delay: rtt,
                     transmissions: 1,

@@ -93,7 +93,7 @@ fn statistics_have_a_row_for_each_segment() {
     place.run(&format!("fetch /data -o copy -q -s stats --face {}", server.face())).succeeds();
     let table = |name: &str| String::from_utf8(place.read(&format!("stats/{name}"))).unwrap();
     assert!(table("cwnd.tsv").starts_with("time\tcwndsize\n"));
-    assert!(table("rtt.tsv").starts_with("segment\trtt\trttvar\tsrtt\trto\n"));
+    assert!(table("rtt.tsv").starts_with("segment\trtt\trttvar\tsrtt\trto\ttime\n"));
     assert_eq!(table("segments.tsv").lines().count(), 14);
 }
 
@@ -111,7 +111,7 @@ fn algorithms_are_chosen_by_name_and_shortcut() {
     for (family, piece) in [
         ("congestion", "beta=0.7"),
         ("congestion", "init-cwnd=4"),
-        ("congestion", "conservative=false"),
+        ("congestion", "conservative=off"),
         ("congestion", "reset-to-init=true"),
         ("rto", "k=8"),
         ("rto", "min=50ms"),

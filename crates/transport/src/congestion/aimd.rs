@@ -1,10 +1,15 @@
 //! `aimd(step=1,beta=0.5,…,hystart=false)`: one `step` wider in each round trip, to `beta` of it at a loss.
 //!
+//! `yang2016` is the same with the values of that consumer's designs #2 and #3: `init-cwnd=1`,
+//! `init-ssthresh=200`, `conservative=rec-point`, `growth=always`, `undo=false`. Design #1 is
+//! `yang2016(conservative=off)`.
+//!
 //! Sources: RFC 5681 section 3.1 (equation 3); S. Yang's consumer (2016), designs #1 to #3.
 //!
 //! Differences: those of the skeleton (`windowed`). A round trip adds `step` in all, spread over its
 //! deliveries as step/window each. HyStart++ is off unless asked for: the paper's consumer has none.
-use super::{Delivered, WindowRule, WindowSettings, Windowed};
+//! The paper begins with a window of 0, which the Data of version discovery makes 1.
+use super::{Conservative, Delivered, Growth, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 
@@ -39,13 +44,34 @@ impl WindowRule for Aimd {
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecError> {
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecError> {
+    with_defaults(spec, WindowSettings::default())
+}
+
+pub(super) fn yang2016_from_spec(spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecError> {
+    with_defaults(
+        spec,
+        WindowSettings {
+            init_cwnd: 1.0,
+            init_ssthresh: 200.0,
+            conservative: Conservative::RecPoint,
+            growth: Growth::Always,
+            undo: false,
+            ..WindowSettings::default()
+        },
+    )
+}
+
+fn with_defaults(
+    mut spec: Spec<'_>,
+    settings: WindowSettings,
+) -> Result<Windowed<Aimd>, SpecError> {
     let default = Aimd::default();
     let rule = Aimd {
         step: spec.number("step", default.step, 0.0..=1e6, "a number from 0 to 1000000")?,
         beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
     };
-    let settings = WindowSettings::from_spec(&mut spec, WindowSettings::default())?;
+    let settings = WindowSettings::from_spec(&mut spec, settings)?;
     spec.finish()?;
     Ok(Windowed::new(rule, settings))
 }

@@ -15,22 +15,30 @@
 //!   conservation of RFC 6937 and, where nothing is left, the restart of RFC 5681, 3.1: after a burst
 //!   overran a buffer, `cwnd = ssthresh` alone would send the next burst into the same buffer;
 //! - events are told apart by send order, not by the number of the segment, so that a retransmission
-//!   lost again begins a new event; `conservative=false` reduces for every loss;
+//!   lost again begins a new event; `conservative=rec-point` has Yang's condition to the letter (a loss
+//!   is a new event if a segment has arrived whose number is above all that had been asked for at the
+//!   last one), `conservative=off` reduces for every loss;
 //! - the threshold derives from the window, not from what is in flight: timed-out segments have left
 //!   the flight already, and the window only grows while in use;
 //! - "in use" is remembered for one flight: a batch of deliveries handled at once is not slowed down
 //!   because nothing could be sent in between;
-//! - while more is in flight than the window allows (after a reduction) nothing grows;
+//! - while more is in flight than the window allows (after a reduction) nothing grows; `growth=always`
+//!   has neither of these two conditions, as Yang's consumer;
+//! - `undo=false` leaves out the undo; `rec-point`, which knows no send order, never has it;
+//! - a loss never widens a window of 1, which Yang's `cwnd = ssthresh` (at least 2) would;
 //! - HyStart++ is for the slow start before the first loss (RFC 9406, 4.3), whether or not
 //!   `init-ssthresh` bounds it; an undo brings it back. Rounds are counted, and round trips compared,
 //!   whether or not the window is in use.
 use super::{CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, sane_limit};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::SpecWriter;
 use crate::time::{Duration, Instant};
 use hystart::HyStart;
 use std::fmt;
 
 mod hystart;
+mod settings;
+
+pub use settings::{Conservative, Growth, WindowSettings};
 
 /// The lowest slow-start threshold (RFC 5681, equation 4).
 const LOWEST_SSTHRESH: f64 = 2.0;
@@ -52,67 +60,6 @@ pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     /// For a time `pause`, now over, the window was not in use or could not grow.
     fn on_pause(&mut self, pause: Duration) {
         let _ = pause;
-    }
-}
-
-/// What all rules share.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowSettings {
-    /// Window at the beginning, segments.
-    pub init_cwnd: f64,
-    /// Slow-start threshold at the beginning, segments; may be infinite.
-    pub init_ssthresh: f64,
-    /// The window never exceeds this, segments; may be infinite.
-    pub max_cwnd: f64,
-    /// A loss event leads back to the initial window (and slow start).
-    pub reset_to_init: bool,
-    /// One reduction per flight.
-    pub conservative: bool,
-    /// After a timeout the window is no wider than what is still in flight.
-    pub restart: bool,
-    /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
-    pub hystart: bool,
-}
-
-impl Default for WindowSettings {
-    fn default() -> Self {
-        Self {
-            init_cwnd: 2.0,
-            init_ssthresh: f64::INFINITY,
-            max_cwnd: f64::INFINITY,
-            reset_to_init: false,
-            conservative: true,
-            restart: false,
-            hystart: false,
-        }
-    }
-}
-
-impl WindowSettings {
-    /// Reads what is given; the rest is as in `default`.
-    pub(super) fn from_spec(spec: &mut Spec<'_>, default: Self) -> Result<Self, SpecError> {
-        let endless = "a number of 1 or more, or inf";
-        let initial = "a number from 1 to 1000000";
-        Ok(Self {
-            init_cwnd: spec.number("init-cwnd", default.init_cwnd, 1.0..=1e6, initial)?,
-            init_ssthresh: spec.number("init-ssthresh", default.init_ssthresh, 1.0.., endless)?,
-            max_cwnd: spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?,
-            reset_to_init: spec.boolean("reset-to-init", default.reset_to_init)?,
-            conservative: spec.boolean("conservative", default.conservative)?,
-            restart: spec.boolean("restart", default.restart)?,
-            hystart: spec.boolean("hystart", default.hystart)?,
-        })
-    }
-
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer
-            .value("init-cwnd", self.init_cwnd)
-            .value("init-ssthresh", self.init_ssthresh)
-            .value("max-cwnd", self.max_cwnd)
-            .value("reset-to-init", self.reset_to_init)
-            .value("conservative", self.conservative)
-            .value("restart", self.restart)
-            .value("hystart", self.hystart)
     }
 }
 
@@ -139,6 +86,8 @@ struct State<R> {
     cwnd: f64,
     ssthresh: f64,
     recovery: RecoveryPoint,
+    /// Highest segment asked for when the last event was noticed (`recPoint`); 0 before any.
+    rec_point: u64,
     /// Watches slow start; none if that is not asked for or over.
     hystart: Option<HyStart>,
 }
@@ -175,6 +124,7 @@ impl<R: WindowRule> Windowed<R> {
             init_cwnd: sane_limit(settings.init_cwnd),
             init_ssthresh: settings.init_ssthresh.max(1.0),
             max_cwnd: settings.max_cwnd.max(1.0),
+            undo: settings.undo && settings.conservative != Conservative::RecPoint,
             ..settings
         };
         let (cwnd, ssthresh) = (settings.init_cwnd, settings.init_ssthresh);
@@ -185,6 +135,7 @@ impl<R: WindowRule> Windowed<R> {
                 cwnd,
                 ssthresh,
                 recovery: RecoveryPoint::default(),
+                rec_point: 0,
                 hystart: settings.hystart.then(HyStart::default),
             },
             limit: sane_limit(settings.max_cwnd),
@@ -226,6 +177,15 @@ impl<R: WindowRule> Windowed<R> {
         self.settle();
     }
 
+    /// The loss does not belong to the last event.
+    fn is_new(&self, loss: &Loss) -> bool {
+        match self.settings.conservative {
+            Conservative::Off => true,
+            Conservative::SendOrder => !self.state.recovery.covers(loss.order),
+            Conservative::RecPoint => loss.high_data > self.state.rec_point,
+        }
+    }
+
     fn shrink(&mut self, now: Instant, loss: &Loss) {
         let before = self.state;
         let ssthresh = self.state.rule.decrease(now, self.window).max(LOWEST_SSTHRESH);
@@ -233,8 +193,10 @@ impl<R: WindowRule> Windowed<R> {
         self.state.ssthresh = ssthresh;
         self.state.cwnd = cwnd.min(self.window);
         self.state.recovery = RecoveryPoint::after(loss);
+        self.state.rec_point = loss.high_interest;
         self.state.hystart = None;
-        self.episode = undoable(loss).then_some(Episode { before, losses: 1 });
+        let undoable = self.settings.undo && undoable(loss);
+        self.episode = undoable.then_some(Episode { before, losses: 1 });
         self.paused = true;
         self.settle();
     }
@@ -281,7 +243,8 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
 
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
         self.state.watch(delivered);
-        if self.was_in_use(delivered) && self.state.cwnd < self.limit {
+        let may_grow = self.was_in_use(delivered) || self.settings.growth == Growth::Always;
+        if may_grow && self.state.cwnd < self.limit {
             self.grow(now, delivered);
         } else {
             self.paused = true;
@@ -289,7 +252,7 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool {
-        let new = !(self.settings.conservative && self.state.recovery.covers(loss.order));
+        let new = self.is_new(loss);
         if new {
             self.shrink(now, loss);
         } else {
@@ -384,7 +347,27 @@ mod tests {
     }
 
     fn lose(window: &mut Windowed<Aimd>, kind: LossKind, order: u64, highest_order: u64) -> bool {
-        let loss = Loss { kind, order, highest_order, in_flight: 1, srtt: None, min_rtt: None };
+        lose_at(window, kind, order, highest_order, [0, 0])
+    }
+
+    /// The same, with the highest segment that arrived and the highest that was asked for.
+    fn lose_at(
+        window: &mut Windowed<Aimd>,
+        kind: LossKind,
+        order: u64,
+        highest_order: u64,
+        [high_data, high_interest]: [u64; 2],
+    ) -> bool {
+        let loss = Loss {
+            kind,
+            order,
+            highest_order,
+            high_data,
+            high_interest,
+            in_flight: 1,
+            srtt: None,
+            min_rtt: None,
+        };
         window.on_loss(Instant::ZERO, &loss)
     }
 
@@ -418,7 +401,8 @@ mod tests {
 
     #[test]
     fn without_conservation_every_loss_reduces_but_never_below_two() {
-        let settings = WindowSettings { conservative: false, ..WindowSettings::default() };
+        let settings =
+            WindowSettings { conservative: Conservative::Off, ..WindowSettings::default() };
         let mut window = window_with(WindowSettings { init_cwnd: 16.0, ..settings });
         assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
         assert_eq!(window.window(), 2.0);
@@ -438,6 +422,8 @@ mod tests {
             kind: Timeout,
             order,
             highest_order: 100,
+            high_data: 0,
+            high_interest: 0,
             in_flight,
             srtt: None,
             min_rtt: None,
@@ -453,6 +439,46 @@ mod tests {
         assert_eq!((all.window(), all.ssthresh()), (30.0, 50.0));
         assert!(!all.on_loss(Instant::ZERO, &loss(90, 0)));
         assert_eq!((all.window(), all.ssthresh()), (2.0, 50.0));
+    }
+
+    #[test]
+    fn by_rec_point_a_loss_is_an_event_once_something_newer_than_the_last_one_has_arrived() {
+        let settings = WindowSettings { init_cwnd: 64.0, ..WindowSettings::default() };
+        let mut window = window_with(WindowSettings {
+            conservative: Conservative::RecPoint,
+            init_ssthresh: 64.0,
+            ..settings
+        });
+        let mut lose = |high| lose_at(&mut window, Timeout, 9, 99, high).then(|| window.window());
+        assert_eq!(lose([0, 40]), None, "before any Data beyond segment 0 nothing counts");
+        assert_eq!(lose([1, 40]), Some(32.0));
+        assert_eq!(lose([40, 60]), None, "segment 40 had been asked for at the event");
+        assert_eq!(lose([41, 60]), Some(16.0));
+        assert_eq!(lose([60, 61]), None);
+        assert_eq!(lose([61, 61]), Some(8.0));
+    }
+
+    #[test]
+    fn with_growth_always_every_delivery_counts_whatever_is_in_flight() {
+        let settings = WindowSettings { growth: Growth::Always, ..WindowSettings::default() };
+        let (init_cwnd, init_ssthresh) = (4.0, 6.0);
+        let mut window = window_with(WindowSettings { init_cwnd, init_ssthresh, ..settings });
+        for (in_flight, expected) in [(1, 5.0), (200, 6.0), (1, 6.0 + 1.0 / 6.0)] {
+            deliver(&mut window, 0, 300, in_flight);
+            assert_eq!(window.window(), expected);
+        }
+    }
+
+    #[test]
+    fn without_undo_a_reduction_stays() {
+        for conservative in [Conservative::SendOrder, Conservative::RecPoint] {
+            let undo = conservative == Conservative::RecPoint;
+            let settings = WindowSettings { conservative, undo, ..WindowSettings::default() };
+            let mut window = window_with(WindowSettings { init_cwnd: 16.0, ..settings });
+            assert!(lose_at(&mut window, Timeout, 3, 15, [1, 15]));
+            assert!(!window.on_spurious(Instant::ZERO, 3));
+            assert_eq!(window.window(), 8.0);
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ enum State {
     InFlight,
     /// To be asked for again.
     Queued,
+    /// To be asked for again because the answer stayed away until its timeout.
+    TimedOut,
     /// Received.
     Received,
     /// Not to be had. It stays the lowest one missing until the board is cut before it.
@@ -53,12 +55,17 @@ impl Slot {
 
     /// The segment is not there yet.
     pub(crate) fn is_awaited(&self) -> bool {
-        matches!(self.state, State::InFlight | State::Queued)
+        matches!(self.state, State::InFlight | State::Queued | State::TimedOut)
     }
 
     /// The segment waits to be asked for again.
     pub(crate) fn is_queued(&self) -> bool {
-        self.state == State::Queued
+        matches!(self.state, State::Queued | State::TimedOut)
+    }
+
+    /// The segment waits to be asked for again because it timed out.
+    pub(crate) fn is_timed_out(&self) -> bool {
+        self.state == State::TimedOut
     }
 }
 
@@ -195,13 +202,13 @@ impl Scoreboard {
         Some(before)
     }
 
-    /// Judges the transmission in flight of `segment` lost: it is to be asked for again.
-    /// Returns false if none was in flight.
-    pub(crate) fn lose(&mut self, segment: u64) -> bool {
+    /// Judges the transmission in flight of `segment` lost, because it `timed_out` or else was
+    /// refused: the segment is to be asked for again. Returns false if none was in flight.
+    pub(crate) fn lose(&mut self, segment: u64, timed_out: bool) -> bool {
         let Some(slot) = self.get_mut(segment).filter(|slot| slot.state == State::InFlight) else {
             return false;
         };
-        slot.state = State::Queued;
+        slot.state = if timed_out { State::TimedOut } else { State::Queued };
         slot.lost_order = Some(slot.order);
         self.in_flight -= 1;
         self.queue.insert(segment)
@@ -301,8 +308,8 @@ mod tests {
     fn a_lost_segment_is_asked_for_again_and_counts_once_in_flight() {
         let mut board = Scoreboard::new(0, []);
         board.send(0, T);
-        assert!(board.lose(0));
-        assert!(!board.lose(0), "it is lost only once");
+        assert!(board.lose(0, true));
+        assert!(!board.lose(0, true), "it is lost only once");
         assert_eq!((board.in_flight(), board.first_queued()), (0, Some(0)));
         assert_eq!(board.send(0, Instant::from_millis(5)), 2);
         assert_eq!((board.in_flight(), board.first_queued()), (1, None));
@@ -314,8 +321,9 @@ mod tests {
     fn data_that_arrives_while_its_segment_is_queued_cancels_the_retransmission() {
         let mut board = Scoreboard::new(0, []);
         board.send(0, T);
-        board.lose(0);
-        assert!(board.receive(0).is_some_and(|slot| slot.is_queued()));
+        board.lose(0, true);
+        let late = |slot: Slot| slot.is_queued() && slot.is_timed_out();
+        assert!(board.receive(0).is_some_and(late));
         assert_eq!((board.first_queued(), board.in_flight()), (None, 0));
     }
 
@@ -351,7 +359,7 @@ mod tests {
         for segment in 0..6 {
             board.send(segment, T);
         }
-        board.lose(4);
+        board.lose(4, false);
         let mut gone = Vec::new();
         board.truncate(3, |segment| gone.push(segment));
         gone.sort_unstable();

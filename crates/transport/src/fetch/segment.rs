@@ -49,6 +49,20 @@ pub(super) struct Transfer {
     probed: bool,
     /// Send orders of what timed out at one instant; empty in between.
     lost: Vec<u64>,
+    /// Highest segment that has arrived (`highData` of yang2016); 0 before any.
+    high_data: u64,
+    /// Highest segment that was asked for (`highInterest` of yang2016); 0 before any.
+    high_interest: u64,
+}
+
+/// What Data is to the transfer.
+enum Match {
+    /// An answer that is awaited.
+    Awaited(u64),
+    /// An answer to an Interest that its timeout withdrew.
+    Withdrawn(u64),
+    /// Nothing that was asked for, or that is not there already.
+    Stray,
 }
 
 type Reports = VecDeque<Report>;
@@ -81,6 +95,8 @@ impl Transfer {
             last_window: 0.0,
             probed,
             lost: Vec::new(),
+            high_data: 0,
+            high_interest: 0,
         }
     }
 
@@ -134,6 +150,7 @@ impl Transfer {
     ) -> Option<Interest> {
         let segment = self.next_segment(config)?;
         let transmissions = self.board.send(segment, now);
+        self.high_interest = self.high_interest.max(segment);
         let rto = config.rto.rto();
         self.timers.arm(timer(segment), self.check_instant(config, now + rto));
         if transmissions == 1 {
@@ -141,20 +158,21 @@ impl Transfer {
         } else {
             self.sampler.on_abandoned(segment);
         }
-        emit(reports, Event::Sent { segment, transmissions, rto });
+        emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
         let mut interest = Interest::new(self.object.append(config.convention.segment(segment)));
         interest.must_be_fresh = config.must_be_fresh;
         Some(interest)
     }
 
-    /// When a timeout due at `at` is noticed.
+    /// When a timeout due at `at` is noticed: at the first scan after it.
     fn check_instant(&self, config: &FetchConfig, at: Instant) -> Instant {
         let interval = config.rto_check.as_nanos() as u64;
         if interval == 0 {
             return at;
         }
         let elapsed = at.since(self.started).as_nanos() as u64;
-        self.started + Duration::from_nanos(elapsed.div_ceil(interval).saturating_mul(interval))
+        let scan = (elapsed / interval).saturating_add(1);
+        self.started + Duration::from_nanos(scan.saturating_mul(interval))
     }
 
     // --- losing ---------------------------------------------------------------------------------
@@ -169,10 +187,10 @@ impl Transfer {
             let Some(known) = self.board.get(segment).copied() else {
                 continue;
             };
-            if !self.board.lose(segment) {
+            let setback = self.setbacks.remove(&segment);
+            if !self.board.lose(segment, setback.is_none()) {
                 continue;
             }
-            let setback = self.setbacks.remove(&segment);
             if setback.is_none() {
                 self.sampler.on_abandoned(segment);
                 emit(reports, Event::TimedOut { segment });
@@ -211,6 +229,8 @@ impl Transfer {
             kind,
             order,
             highest_order: self.board.highest_order(),
+            high_data: self.high_data,
+            high_interest: self.high_interest,
             in_flight: self.board.in_flight(),
             srtt: config.rto.srtt(),
             min_rtt: self.min_rtt,
@@ -309,10 +329,23 @@ impl Transfer {
         config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
-    /// The segment that `data` brings, if it is awaited.
+    /// What `data` is here.
+    fn recognise(&self, config: &FetchConfig, data: &Data) -> Match {
+        let segment = self.segment_of(config, data.name());
+        match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
+            Some((segment, slot)) if config.cancel_on_timeout && slot.is_timed_out() => {
+                Match::Withdrawn(segment)
+            }
+            Some((segment, slot)) if slot.is_awaited() => Match::Awaited(segment),
+            _ => Match::Stray,
+        }
+    }
+
     fn awaited(&self, config: &FetchConfig, data: &Data) -> Option<u64> {
-        self.segment_of(config, data.name())
-            .filter(|segment| self.board.get(*segment).is_some_and(Slot::is_awaited))
+        match self.recognise(config, data) {
+            Match::Awaited(segment) => Some(segment),
+            Match::Withdrawn(_) | Match::Stray => None,
+        }
     }
 
     /// Takes in what arrived, in this order. Returns when the last step forward was made, if any was.
@@ -356,9 +389,16 @@ impl Transfer {
         reports: &mut Reports,
     ) -> bool {
         let (now, data) = (arrival.at, &arrival.data);
-        let Some(segment) = self.awaited(config, data) else {
-            emit(reports, Event::Duplicate);
-            return false;
+        let segment = match self.recognise(config, data) {
+            Match::Awaited(segment) => segment,
+            Match::Withdrawn(segment) => {
+                emit(reports, Event::Withdrawn { segment });
+                return false;
+            }
+            Match::Stray => {
+                emit(reports, Event::Duplicate);
+                return false;
+            }
         };
         match verdict.unwrap_or_else(|| config.verifier.verify(data)) {
             Verdict::Bad(why) => {
@@ -403,6 +443,7 @@ impl Transfer {
         };
         self.timers.cancel(timer(segment));
         self.setbacks.remove(&segment);
+        self.high_data = self.high_data.max(segment);
         let content = data.content_bytes();
         let rtt = now.since(slot.sent);
         emit(
@@ -410,8 +451,9 @@ impl Transfer {
             Event::Received {
                 segment,
                 content_bytes: content.len() as u32,
-                rtt,
-                delay: now.since(slot.first_sent),
+                wire_octets: data.encoded_len() as u32,
+                rtt: rtt.into(),
+                delay: now.since(slot.first_sent).into(),
                 transmissions: slot.transmissions,
             },
         );
@@ -465,9 +507,10 @@ impl Transfer {
             return;
         };
         config.rto.on_sample(now, &sample);
-        let srtt = config.rto.srtt().unwrap_or_default();
-        let rttvar = config.rto.rttvar().unwrap_or_default();
-        emit(reports, Event::Sampled { segment, rtt, srtt, rttvar, rto: config.rto.rto() });
+        let srtt = config.rto.srtt().unwrap_or_default().into();
+        let rttvar = config.rto.rttvar().unwrap_or_default().into();
+        let (rtt, rto) = (rtt.into(), config.rto.rto().into());
+        emit(reports, Event::Sampled { segment, rtt, srtt, rttvar, rto });
     }
 
     /// Grows the window, or shrinks it where the Data was marked.

@@ -13,6 +13,8 @@ pub struct Summary {
     pub segments: u64,
     /// Octets of content received.
     pub content_bytes: u64,
+    /// Octets of the Data packets that brought it.
+    pub wire_octets: u64,
     /// Interests for segments sent, retransmissions included.
     pub interests: u64,
     /// Interests for segments that were sent before.
@@ -27,6 +29,8 @@ pub struct Summary {
     pub nacks: u64,
     /// Retransmissions that proved needless.
     pub spurious: u64,
+    /// Data that came too late to be used: its Interest had been withdrawn at its timeout.
+    pub withdrawn: u64,
     /// Data that had been received before or that nobody asked for.
     pub duplicates: u64,
     /// Data with a wrong digest or signature.
@@ -56,6 +60,13 @@ pub struct Reductions {
     pub nack: u64,
     /// Due to congestion marks.
     pub mark: u64,
+}
+
+impl Reductions {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.timeout + self.nack + self.mark
+    }
 }
 
 /// Least, mean and greatest of a series of durations.
@@ -106,17 +117,18 @@ impl Summary {
                 self.interests += 1;
                 self.retransmissions += u64::from(transmissions > 1);
             }
-            Event::Received { content_bytes, rtt, transmissions, .. } => {
+            Event::Received { content_bytes, wire_octets, rtt, transmissions, .. } => {
                 self.ended = Some(now);
                 self.segments += 1;
                 self.content_bytes += u64::from(content_bytes);
+                self.wire_octets += u64::from(wire_octets);
                 if transmissions == 1 {
-                    self.rtt.add(rtt);
+                    self.rtt.add(rtt.into());
                 }
             }
             Event::Sampled { srtt, rto, .. } => {
-                self.srtt = Some(srtt);
-                self.rto = Some(rto);
+                self.srtt = Some(srtt.into());
+                self.rto = Some(rto.into());
             }
             Event::Window { window, .. } => {
                 self.window = Some(window);
@@ -129,6 +141,7 @@ impl Summary {
             Event::Spurious { .. } => self.spurious += 1,
             Event::Marked { .. } => self.marks += 1,
             Event::Nacked { .. } => self.nacks += 1,
+            Event::Withdrawn { .. } => self.withdrawn += 1,
             Event::Duplicate => self.duplicates += 1,
             Event::Rejected { .. } => self.rejected += 1,
             Event::Unverified { .. } => self.unverified += 1,
@@ -147,8 +160,22 @@ impl Summary {
 
     /// Content per time, in bit/s.
     pub fn goodput(&self) -> Option<f64> {
+        self.rate(self.content_bytes)
+    }
+
+    /// Whole Data packets per time, in bit/s.
+    pub fn throughput(&self) -> Option<f64> {
+        self.rate(self.wire_octets)
+    }
+
+    fn rate(&self, octets: u64) -> Option<f64> {
         let seconds = self.elapsed().as_secs_f64();
-        (seconds > 0.0).then(|| self.content_bytes as f64 * 8.0 / seconds)
+        (seconds > 0.0).then(|| octets as f64 * 8.0 / seconds)
+    }
+
+    /// Loss events per segment received: what S. Yang's study (2016) calls the packet-loss rate.
+    pub fn loss_rate(&self) -> Option<f64> {
+        (self.segments > 0).then(|| self.reductions.total() as f64 / self.segments as f64)
     }
 }
 
@@ -160,12 +187,13 @@ mod tests {
     fn it_counts_what_happened() {
         let mut summary = Summary::default();
         let ms = Duration::from_millis;
-        let sent = |transmissions| Event::Sent { segment: 0, transmissions, rto: ms(1) };
+        let sent = |transmissions| Event::Sent { segment: 0, transmissions, rto: ms(1).into() };
         let received = Event::Received {
             segment: 0,
             content_bytes: 1_000,
-            rtt: ms(8),
-            delay: ms(8),
+            wire_octets: 1_500,
+            rtt: ms(8).into(),
+            delay: ms(8).into(),
             transmissions: 1,
         };
         summary.on_event(Instant::from_millis(100), &sent(1));
@@ -174,6 +202,10 @@ mod tests {
         assert_eq!((summary.interests, summary.retransmissions, summary.segments), (2, 1, 1));
         assert_eq!(summary.elapsed(), ms(8));
         assert_eq!(summary.goodput(), Some(1_000_000.0));
+        assert_eq!(summary.throughput(), Some(1_500_000.0));
+        assert_eq!(summary.loss_rate(), Some(0.0));
+        summary.on_event(Instant::from_millis(109), &Event::Reduced { cause: Signal::Timeout });
+        assert_eq!(summary.loss_rate(), Some(1.0));
         assert_eq!(summary.rtt.mean(), Some(ms(8)));
     }
 }

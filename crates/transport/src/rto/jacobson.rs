@@ -1,8 +1,10 @@
 //! `jacobson(alpha=1/8,beta=1/4,k=4,init=1s,min=200ms,max=60s,backoff=2)`: smoothed round-trip time
-//! plus `k` times its mean deviation. `rfc6298` is the same with `min=1s`.
+//! plus `k` times its mean deviation. `rfc6298` is the same with `min=1s`, `yang2016` with
+//! `min=0s,max=20s`.
 //!
 //! Sources: V. Jacobson, "Congestion Avoidance and Control" (1988); RFC 6298 sections 2 and 5; for
-//! the division of the gains RFC 7323 appendix G.
+//! the division of the gains RFC 7323 appendix G; for `yang2016` the consumer of S. Yang (2016), whose
+//! results only a timeout without a floor explains.
 //!
 //! Differences from RFC 6298:
 //! - no clock granularity G (2.2, 2.3): the clock counts nanoseconds;
@@ -89,6 +91,11 @@ impl Jacobson {
 
     pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
         Self::with_defaults(spec, JacobsonSettings::default())
+    }
+
+    pub(super) fn yang2016_from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (min, max) = (Duration::ZERO, Duration::from_secs(20));
+        Self::with_defaults(spec, JacobsonSettings { min, max, ..JacobsonSettings::default() })
     }
 
     pub(super) fn rfc6298_from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {

@@ -9,6 +9,7 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::event::Event;
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::random::Rng;
@@ -38,6 +39,7 @@ pub(crate) struct World {
     pub(crate) order: Vec<u64>,
     pub(crate) resolved: Option<Name>,
     pub(crate) summary: Summary,
+    pub(crate) events: Vec<(Instant, Event)>,
     pub(crate) asked: Vec<Interest>,
     /// Content is reported as taken as soon as it is handed out.
     pub(crate) reads: bool,
@@ -56,6 +58,7 @@ impl World {
             order: Vec::new(),
             resolved: None,
             summary: Summary::default(),
+            events: Vec::new(),
             asked: Vec::new(),
             reads: true,
         }
@@ -69,12 +72,12 @@ impl World {
     /// Hands out every consequence of the moment; the result, if there is one.
     pub(crate) fn drain(
         &mut self,
-        producer: &mut dyn FnMut(&Interest) -> Answers,
+        producer: &mut dyn FnMut(Instant, &Interest) -> Answers,
     ) -> Option<Result<(), FetchError>> {
         while let Some(output) = self.fetch.poll(self.now) {
             match output {
                 AppOutput::Interest(interest) => {
-                    for (delay, answer) in producer(&interest) {
+                    for (delay, answer) in producer(self.now, &interest) {
                         let input = match answer {
                             Answer::Data(data) => AppInput::Data { data, congestion_mark: 0 },
                             Answer::Marked(data) => AppInput::Data { data, congestion_mark: 1 },
@@ -97,6 +100,7 @@ impl World {
                 AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(object),
                 AppOutput::Report(Report::Event(event)) => {
                     self.summary.on_event(self.now, &event);
+                    self.events.push((self.now, event));
                 }
                 AppOutput::Report(Report::Done(result)) => return Some(result),
                 AppOutput::Data { .. }
@@ -117,8 +121,16 @@ impl World {
         limit: Instant,
         mut producer: impl FnMut(&Interest) -> Answers,
     ) -> Option<Result<(), FetchError>> {
+        self.run_timed_until(limit, &mut |_, interest| producer(interest))
+    }
+
+    fn run_timed_until(
+        &mut self,
+        limit: Instant,
+        producer: &mut dyn FnMut(Instant, &Interest) -> Answers,
+    ) -> Option<Result<(), FetchError>> {
         loop {
-            if let Some(result) = self.drain(&mut producer) {
+            if let Some(result) = self.drain(producer) {
                 return Some(result);
             }
             let next = self.agenda.first_key_value().map(|((at, _), _)| *at);
@@ -135,10 +147,19 @@ impl World {
 
     pub(crate) fn run(
         &mut self,
-        producer: impl FnMut(&Interest) -> Answers,
+        mut producer: impl FnMut(&Interest) -> Answers,
+    ) -> Result<(), FetchError> {
+        self.run_timed(|_, interest| producer(interest))
+    }
+
+    /// The same with a producer that knows the time.
+    pub(crate) fn run_timed(
+        &mut self,
+        mut producer: impl FnMut(Instant, &Interest) -> Answers,
     ) -> Result<(), FetchError> {
         let limit = Instant::from_millis(600_000);
-        self.run_until(limit, producer).expect("the fetch ends within ten minutes")
+        let ended = self.run_timed_until(limit, &mut producer);
+        ended.expect("the fetch ends within ten minutes")
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {

@@ -1,0 +1,139 @@
+//! What all windows share, and how it is spelled.
+use crate::spec::{Spec, SpecError, SpecWriter};
+use std::fmt;
+
+/// What all rules share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowSettings {
+    /// Window at the beginning, segments.
+    pub init_cwnd: f64,
+    /// Slow-start threshold at the beginning, segments; may be infinite.
+    pub init_ssthresh: f64,
+    /// The window never exceeds this, segments; may be infinite.
+    pub max_cwnd: f64,
+    /// A loss event leads back to the initial window (and slow start).
+    pub reset_to_init: bool,
+    /// Which losses are one event, and reduce the window once.
+    pub conservative: Conservative,
+    /// Which deliveries widen the window.
+    pub growth: Growth,
+    /// A reduction is undone once all losses of its event have proved spurious; never with
+    /// [`Conservative::RecPoint`].
+    pub undo: bool,
+    /// After a timeout the window is no wider than what is still in flight.
+    pub restart: bool,
+    /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
+    pub hystart: bool,
+}
+
+/// Which losses are one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conservative {
+    /// None: each loss is an event of its own.
+    Off,
+    /// Those of transmissions sent before the last event was noticed (RFC 6675, by send order).
+    SendOrder,
+    /// Those noticed before a segment has arrived whose number is above all that had been asked for
+    /// at the last event (`highData > recPoint` of S. Yang, 2016).
+    RecPoint,
+}
+
+/// Which deliveries widen the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// Those that come while the window, not the application, decides how much is sent (RFC 7661).
+    InUse,
+    /// All of them.
+    Always,
+}
+
+impl Conservative {
+    const WORDS: [(&str, Self); 3] =
+        [("off", Self::Off), ("send-order", Self::SendOrder), ("rec-point", Self::RecPoint)];
+}
+
+impl Growth {
+    const WORDS: [(&str, Self); 2] = [("in-use", Self::InUse), ("always", Self::Always)];
+}
+
+/// Prints the word that stands for `value`.
+fn print<T: PartialEq>(f: &mut fmt::Formatter<'_>, words: &[(&str, T)], value: &T) -> fmt::Result {
+    words.iter().filter(|(_, meant)| meant == value).try_for_each(|(word, _)| f.pad(word))
+}
+
+impl fmt::Display for Conservative {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, &Self::WORDS, self)
+    }
+}
+
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, &Self::WORDS, self)
+    }
+}
+
+impl Default for WindowSettings {
+    fn default() -> Self {
+        Self {
+            init_cwnd: 2.0,
+            init_ssthresh: f64::INFINITY,
+            max_cwnd: f64::INFINITY,
+            reset_to_init: false,
+            conservative: Conservative::SendOrder,
+            growth: Growth::InUse,
+            undo: true,
+            restart: false,
+            hystart: false,
+        }
+    }
+}
+
+impl WindowSettings {
+    /// Reads what is given; the rest is as in `default`.
+    pub(in crate::congestion) fn from_spec(
+        spec: &mut Spec<'_>,
+        default: Self,
+    ) -> Result<Self, SpecError> {
+        let endless = "a number of 1 or more, or inf";
+        let initial = "a number from 1 to 1000000";
+        let init_cwnd = spec.number("init-cwnd", default.init_cwnd, 1.0..=1e6, initial)?;
+        let init_ssthresh = spec.number("init-ssthresh", default.init_ssthresh, 1.0.., endless)?;
+        let max_cwnd = spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?;
+        let reset_to_init = spec.boolean("reset-to-init", default.reset_to_init)?;
+        let expected = "off, send-order or rec-point";
+        let (key, words) = ("conservative", &Conservative::WORDS);
+        let conservative = spec.word(key, default.conservative, words, expected)?;
+        let growth = spec.word("growth", default.growth, &Growth::WORDS, "in-use or always")?;
+        let by_order = conservative != Conservative::RecPoint;
+        let undo = spec.boolean("undo", default.undo && by_order)?;
+        if undo && !by_order {
+            return Err(spec.bad("undo", undo, "false, as always with conservative=rec-point"));
+        }
+        Ok(Self {
+            init_cwnd,
+            init_ssthresh,
+            max_cwnd,
+            reset_to_init,
+            conservative,
+            growth,
+            undo,
+            restart: spec.boolean("restart", default.restart)?,
+            hystart: spec.boolean("hystart", default.hystart)?,
+        })
+    }
+
+    /// Adds the parameters to the printed spec.
+    pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        writer
+            .value("init-cwnd", self.init_cwnd)
+            .value("init-ssthresh", self.init_ssthresh)
+            .value("max-cwnd", self.max_cwnd)
+            .value("reset-to-init", self.reset_to_init)
+            .value("conservative", self.conservative)
+            .value("growth", self.growth)
+            .value("undo", self.undo)
+            .value("restart", self.restart)
+            .value("hystart", self.hystart)
+    }
+}
