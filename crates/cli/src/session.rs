@@ -3,6 +3,7 @@ use crate::error::{Exit, Failure};
 use crate::stop::Stop;
 use recoup_forwarder::face::AppId;
 use recoup_forwarder::node::{Input, Node};
+use recoup_forwarder::options::NodeOptions;
 use recoup_io::clock::unix_time;
 use recoup_io::config::{ClientConfig, Origin};
 use recoup_io::driver::{Driver, DriverError, ListenerHandle};
@@ -42,7 +43,10 @@ impl Session {
         let mut driver = Driver::new().map_err(|error| driver_failure(&error))?;
         driver.set_longest_wait(Some(LONGEST_WAIT));
         let stop = Stop::new(&driver.waker())?;
-        let node = Node::new();
+        let options =
+            NodeOptions { hash_seed: seed()?.next_u64(), rng: seed()?, ..NodeOptions::default() };
+        let node = Node::with_options(options)
+            .map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
         Ok(Self { driver, node, stop, refused: None, verbose })
     }
 

@@ -3,6 +3,10 @@
 //! A node handles two kinds of network faces alike but for their ends. *Wire* faces carry frames of octets
 //! (sockets), *value* faces carry packets as values (the simulator). Applications sit behind faces of their own, so
 //! that all tables know only one kind of number.
+mod table;
+
+pub(crate) use table::FaceTable;
+
 use recoup_transport::time::Duration;
 
 /// Number of a face, unique in its node: a driver numbers network faces from small numbers up and never gives a

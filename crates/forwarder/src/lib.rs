@@ -1,12 +1,18 @@
-//! A node: faces, pipelines and attached applications, as one machine.
+//! A node: faces, tables, pipelines, strategies and attached applications, as one machine.
+mod attached;
 pub mod drop;
 pub mod event;
 pub mod face;
 pub mod hash;
+pub mod link;
+mod marker;
 pub mod node;
+pub mod options;
+mod oracle;
 pub mod packet;
-mod path;
+pub mod pipeline;
 pub mod strategy;
 pub mod suppression;
 pub mod table;
 pub mod trace;
+mod way_out;

@@ -1,26 +1,26 @@
 //! The node: a forwarder with its applications, the only machine that a driver drives.
+//!
+//! What happens to packets is in [`pipeline`](crate::pipeline), under the names that NFD gives its pipelines.
+use crate::attached::Applications;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
-use crate::face::{AppId, FaceAttributes, FaceForm, FaceId};
+use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
+use crate::hash::NameHasher;
+use crate::link::{Link, QueueState};
+use crate::options::{NodeOptions, Unsolicited};
+use crate::oracle::Oracle;
 use crate::packet::{Kind, Packet};
-use crate::path::Paths;
+use crate::strategy::{self, Action, ForwardingStrategy};
+use crate::suppression::Suppression;
+use crate::table::{Cs, DeadNonces, Fib, Measurements, NextHop, Pit, PitId, PrefixTable};
+use crate::way_out::WayOut;
 use bytes::{Bytes, BytesMut};
-use recoup_packet::data::Data;
-use recoup_packet::interest::Interest;
-use recoup_packet::lp::{LpHeader, LpPacket};
-use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_packet::tlv::{MAX_PACKET_SIZE, typ};
-use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
-use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
+use recoup_transport::application::{AppInput, Application, Report};
+use recoup_transport::random::Rng;
+use recoup_transport::spec::SpecError;
 use recoup_transport::time::Instant;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-
-/// First octet of an Interest.
-const INTEREST: u8 = typ::INTEREST as u8;
-/// First octet of a Data packet.
-const DATA: u8 = typ::DATA as u8;
+use std::collections::VecDeque;
 
 /// One thing that happened to the node.
 #[derive(Clone, Debug)]
@@ -127,353 +127,241 @@ pub enum Output {
     Event(NodeEvent),
 }
 
-/// An application in its place.
-struct Attached {
-    application: Box<dyn Application>,
-    prefixes: Vec<Name>,
-}
-
-/// A face as the node sees it.
-#[derive(Debug)]
-struct Face {
-    attributes: FaceAttributes,
-    fragmenter: Fragmenter,
-    reassembler: Reassembler,
-}
-
-/// A node.
+/// A node: a forwarder with its applications.
 ///
-/// Interests that arrive go to the application that answers for the longest matching prefix; what
-/// applications ask leaves by the first face that leads upstream.
-#[derive(Default)]
+/// Applications sit behind faces of their own: what they ask enters the same pipelines as what arrives. A face that
+/// leads [upstream](FaceAttributes::upstream) becomes a next hop of "/" while it is up, the one with the lowest number
+/// first; an application's prefixes lead to it.
 pub struct Node {
-    faces: BTreeMap<FaceId, Face>,
-    applications: Vec<Attached>,
-    /// Places in `applications` that are free.
-    free: Vec<usize>,
-    paths: Paths,
-    turn: usize,
-    pool: BytesMut,
-    outputs: VecDeque<Output>,
+    pub(crate) faces: FaceTable,
+    pub(crate) applications: Applications,
+    pub(crate) way_out: Option<WayOut>,
+    pub(crate) fib: Fib,
+    pub(crate) pit: Pit,
+    pub(crate) cs: Cs,
+    pub(crate) dead_nonces: DeadNonces,
+    pub(crate) dead_nonce_lifetime: std::time::Duration,
+    pub(crate) measurements: Measurements,
+    pub(crate) strategies: PrefixTable<Box<dyn ForwardingStrategy>>,
+    pub(crate) suppression: Suppression,
+    pub(crate) unsolicited: Unsolicited,
+    pub(crate) hasher: NameHasher,
+    pub(crate) rng: Rng,
+    pub(crate) oracle: Oracle,
+    pub(crate) outbox: Outbox,
+    /// Outgoing Interests are written here.
+    pub(crate) pool: BytesMut,
+    /// Lent to the pipelines, so that they need no memory of their own.
+    pub(crate) actions: Vec<Action>,
+    pub(crate) found: Vec<PitId>,
 }
 
-/// In the place of an application that was taken away.
-struct Gone;
-
-impl Application for Gone {
-    fn handle(&mut self, _now: Instant, _input: AppInput) {}
-
-    fn poll(&mut self, _now: Instant) -> Option<AppOutput> {
-        None
+impl Default for Node {
+    fn default() -> Self {
+        Self::new()
     }
-
-    fn deadline(&self) -> Option<Instant> {
-        None
-    }
-}
-
-/// Octets asked from the allocator at a time for outgoing Interests.
-const POOL_BYTES: usize = 64 * 1024;
-
-/// What incomplete packets may take on a face. Anybody may open a face toward us, a thousand of them,
-/// and has only Interests to send.
-fn reassembly(upstream: bool) -> ReassemblyLimits {
-    let whole = ReassemblyLimits::default();
-    if upstream {
-        return whole;
-    }
-    ReassemblyLimits { packets: 8, bytes: 4 * MAX_PACKET_SIZE, ..whole }
 }
 
 impl Node {
-    /// A node without faces and applications.
+    /// A node with the default settings: no content store, `best-route`, `same-face-retx`.
+    #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self::build(NodeOptions::default(), Box::new(strategy::BestRoute))
+    }
+
+    /// A node without faces and applications.
+    ///
+    /// # Errors
+    /// If the text of the strategy cannot be read.
+    pub fn with_options(options: NodeOptions) -> Result<Self, SpecError> {
+        let strategy = strategy::parse(&options.strategy)?;
+        Ok(Self::build(options, strategy))
+    }
+
+    fn build(options: NodeOptions, strategy: Box<dyn ForwardingStrategy>) -> Self {
+        let hasher = NameHasher::new(options.hash_seed);
+        let mut strategies = PrefixTable::new(hasher.clone());
+        strategies.insert(&Name::root(), strategy);
+        Self {
+            faces: FaceTable::default(),
+            applications: Applications::default(),
+            way_out: None,
+            fib: Fib::new(hasher.clone()),
+            pit: Pit::new(hasher.clone(), options.pit_limit),
+            cs: Cs::new(hasher.clone(), options.cs),
+            dead_nonces: DeadNonces::new(options.dead_nonces),
+            dead_nonce_lifetime: options.dead_nonces.lifetime,
+            measurements: Measurements::new(hasher.clone(), options.measurements),
+            strategies,
+            suppression: options.suppression,
+            unsolicited: options.unsolicited,
+            hasher,
+            rng: options.rng,
+            oracle: Oracle::new(options.trace_ids),
+            outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
+            pool: BytesMut::new(),
+            actions: Vec::new(),
+            found: Vec::new(),
+        }
     }
 
     /// Attaches an application that answers Interests below `prefixes`.
     pub fn attach(
         &mut self,
         now: Instant,
-        mut application: Box<dyn Application>,
+        application: Box<dyn Application>,
         prefixes: Vec<Name>,
     ) -> AppId {
-        if let Some(face) = self.upstream() {
-            let receive_budget = self.faces[&face].attributes.receive_budget;
-            application.handle(now, AppInput::FaceUp { receive_budget });
+        let app = self.applications.attach(application, prefixes.clone());
+        for prefix in &prefixes {
+            self.fib.insert(prefix, FaceId::of_app(app), 0);
         }
-        let attached = Attached { application, prefixes };
-        let place = self.free.pop().unwrap_or(self.applications.len());
-        match self.applications.get_mut(place) {
-            Some(free) => *free = attached,
-            None => self.applications.push(attached),
+        if let Some(input) = self.way_out_input() {
+            self.applications.tell(now, app, input);
         }
-        AppId(place as u32)
+        app
     }
 
     /// Takes an application away, with everything that it wanted and was not handed out. Its number may
     /// be given to another.
     pub fn detach(&mut self, app: AppId) {
-        self.outputs.retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
-        let place = app.0 as usize;
-        if let Some(attached) = self.applications.get_mut(place)
-            && !self.free.contains(&place)
-        {
-            *attached = Attached { application: Box::new(Gone), prefixes: Vec::new() };
-            self.free.push(place);
+        let Some(prefixes) = self.applications.detach(app) else {
+            return;
+        };
+        self.outbox.forget(app);
+        let face = FaceId::of_app(app);
+        for prefix in &prefixes {
+            self.fib.remove(prefix, face);
         }
+        self.forget_records(face);
+        self.measurements.forget_face(face);
+    }
+
+    /// Below `prefix`, the strategy that `text` describes decides from now on.
+    ///
+    /// # Errors
+    /// If the text cannot be read.
+    pub fn set_strategy(&mut self, prefix: &Name, text: &str) -> Result<(), SpecError> {
+        let strategy = strategy::parse(text)?;
+        self.strategies.insert(prefix, strategy);
+        Ok(())
+    }
+
+    /// All routes, by prefix in canonical order.
+    pub fn routes(&self) -> impl Iterator<Item = (&Name, &[NextHop])> {
+        self.fib.iter()
+    }
+
+    /// How many Data packets the content store keeps.
+    #[must_use]
+    pub fn cs_len(&self) -> usize {
+        self.cs.len()
+    }
+
+    /// How many Interests are pending.
+    #[must_use]
+    pub fn pit_len(&self) -> usize {
+        self.pit.len()
+    }
+
+    /// What waits in the queue of a value face that is up.
+    #[must_use]
+    pub fn queue(&self, face: FaceId) -> Option<QueueState> {
+        match &self.faces.get(face)?.link {
+            Link::Value(link) => Some(link.state()),
+            Link::Wire(_) => None,
+        }
+    }
+
+    /// The hasher of the node's names, to make [`Packet`]s with.
+    #[must_use]
+    pub fn hasher(&self) -> &NameHasher {
+        &self.hasher
     }
 
     /// One thing happened.
     pub fn handle(&mut self, now: Instant, input: Input) {
         match input {
+            Input::Frame { face, frame } => self.on_frame(now, face, frame),
+            Input::Packet { face, packet } => self.receive(now, face, packet),
+            Input::Ready { face } => self.on_ready(face),
+            Input::Backlog { face, octets } => self.on_backlog(face, octets),
+            Input::App { app, input } => {
+                self.applications.tell(now, app, *input);
+            }
             Input::FaceUp { face, attributes } => self.on_face_up(now, face, attributes),
             Input::FaceDown { face } => self.on_face_down(now, face),
-            Input::Frame { face, frame } => {
-                if let Err(reason) = self.on_frame(now, face, frame) {
-                    self.discard(Some(face), None, reason);
-                }
-            }
-            // No value face can have come up.
-            Input::Packet { face, packet } => {
-                self.discard(Some(face), Some(packet.kind()), DropReason::NoFace);
-            }
-            Input::Ready { .. } | Input::Backlog { .. } | Input::Route(_) => {}
-            Input::App { app, input } => {
-                if let Some(attached) = self.applications.get_mut(app.0 as usize) {
-                    attached.application.handle(now, *input);
-                }
-            }
+            Input::Route(change) => self.on_route(now, &change),
         }
     }
 
     /// Fires what is due and hands out one consequence; to be called until `None`.
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
-        let mut idle = 0;
-        while self.outputs.is_empty() && idle < self.applications.len() {
-            let app = self.turn;
-            match self.applications.get_mut(app)?.application.poll(now) {
-                Some(output) => {
-                    idle = 0;
-                    self.carry_out(AppId(app as u32), output);
-                }
-                None => {
-                    idle += 1;
-                    self.turn = (app + 1) % self.applications.len();
-                }
+        loop {
+            if let Some(output) = self.outbox.outputs.pop_front() {
+                return Some(output);
             }
+            if self.fire(now) {
+                continue;
+            }
+            let (app, output) = self.applications.poll(now)?;
+            self.carry_out(now, app, output);
         }
-        self.outputs.pop_front()
     }
 
     /// When to come back if nothing happens.
+    #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.applications.iter().filter_map(|attached| attached.application.deadline()).min()
+        let incomplete = self.faces.first_incomplete().map(|(due, _)| due);
+        let timers = [self.pit.deadline(), incomplete, self.applications.deadline()];
+        timers.into_iter().flatten().min()
     }
 
-    // --- faces ----------------------------------------------------------------------------------
-
-    /// The face that Interests of applications leave by.
-    fn upstream(&self) -> Option<FaceId> {
-        self.faces.iter().find(|(_, face)| face.attributes.upstream).map(|(id, _)| *id)
-    }
-
-    fn tell_all(&mut self, now: Instant, input: &AppInput) {
-        for attached in &mut self.applications {
-            attached.application.handle(now, input.clone());
+    /// Does one thing that is due; `false` if nothing is.
+    fn fire(&mut self, now: Instant) -> bool {
+        if let Some(id) = self.pit.pop_due(now) {
+            self.interest_expiry(now, id);
+            return true;
         }
-    }
-
-    /// A face that is up already has only changed, as when its path takes shorter frames from now on.
-    fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let FaceAttributes { form, receive_budget, upstream, .. } = attributes;
-        let FaceForm::Wire { mtu } = form else {
-            return;
-        };
-        let before = self.upstream();
-        match self.faces.get_mut(&id) {
-            Some(face) => {
-                face.fragmenter.set_mtu(mtu);
-                face.attributes = attributes;
+        match self.faces.first_incomplete() {
+            Some((due, face)) if due <= now => {
+                self.on_incomplete(now, face);
+                true
             }
-            None => {
-                let fragmenter = Fragmenter::new(mtu, 0);
-                let reassembler = Reassembler::new(reassembly(upstream));
-                self.faces.insert(id, Face { attributes, fragmenter, reassembler });
-            }
-        }
-        match self.upstream() {
-            Some(same) if before == Some(same) && same == id => {
-                self.tell_all(now, &AppInput::FaceUp { receive_budget });
-            }
-            _ => self.tell_way_out(now, before),
+            _ => false,
         }
     }
+}
 
-    fn on_face_down(&mut self, now: Instant, id: FaceId) {
-        let before = self.upstream();
-        self.faces.remove(&id);
-        self.tell_way_out(now, before);
-    }
+/// Consequences that nobody has taken yet.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    pub(crate) outputs: VecDeque<Output>,
+    observe: bool,
+}
 
-    /// Tells the applications if the way out is another one than before, or none: what they asked by
-    /// the old one will not be answered by the new one.
-    fn tell_way_out(&mut self, now: Instant, before: Option<FaceId>) {
-        let after = self.upstream();
-        if before == after {
-            return;
-        }
-        if before.is_some() {
-            self.tell_all(now, &AppInput::FaceDown);
-        }
-        if let Some(face) = after.and_then(|id| self.faces.get(&id)) {
-            let receive_budget = face.attributes.receive_budget;
-            self.tell_all(now, &AppInput::FaceUp { receive_budget });
-        }
-    }
-
-    // --- incoming -------------------------------------------------------------------------------
-
-    fn on_frame(&mut self, now: Instant, id: FaceId, frame: Bytes) -> Result<(), DropReason> {
-        let packet = LpPacket::decode(frame).map_err(|_| DropReason::Malformed)?;
-        let Some(fragment) = packet.fragment else {
-            return Ok(());
-        };
-        let whole = match packet.header.frag_count {
-            None | Some(1) => Some((packet.header, fragment)),
-            Some(_) => self.reassemble(now, id, packet.header, fragment)?,
-        };
-        let Some((header, fragment)) = whole else {
-            return Ok(());
-        };
-        if let Some(reason) = header.nack {
-            let interest = Interest::decode(fragment).map_err(|_| DropReason::Malformed)?;
-            self.tell_all(now, &AppInput::Nack { interest: Arc::new(interest), reason });
-            return Ok(());
-        }
-        match fragment.first() {
-            Some(&INTEREST) => self.on_interest(now, id, header, fragment),
-            Some(&DATA) => self.on_data(now, &header, fragment),
-            _ => Err(DropReason::Malformed),
-        }
-    }
-
-    fn reassemble(
+impl Outbox {
+    /// A packet goes no further.
+    pub(crate) fn discard(
         &mut self,
-        now: Instant,
-        id: FaceId,
-        header: LpHeader,
-        fragment: Bytes,
-    ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
-        let face = self.faces.get_mut(&id).ok_or(DropReason::NoFace)?;
-        face.reassembler.expire(now);
-        let whole = face.reassembler.accept(now, header, fragment);
-        let discarded = face.reassembler.take_discarded();
-        for _ in 0..discarded.expired + discarded.evicted {
-            self.discard(Some(id), None, DropReason::Fragment);
-        }
-        whole.map_err(|_| DropReason::Fragment)
-    }
-
-    fn on_interest(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        header: LpHeader,
-        fragment: Bytes,
-    ) -> Result<(), DropReason> {
-        let interest = Interest::decode(fragment).map_err(|_| DropReason::Malformed)?;
-        if interest.hop_limit == Some(0) {
-            return Err(DropReason::HopLimit);
-        }
-        let length = |attached: &Attached| {
-            let matching = attached.prefixes.iter().filter(|p| p.is_prefix_of(&interest.name));
-            matching.map(Name::len).max()
-        };
-        let producer = self
-            .applications
-            .iter()
-            .enumerate()
-            .filter_map(|(place, attached)| Some((length(attached)?, place)))
-            .max_by_key(|(length, _)| *length);
-        let Some((_, place)) = producer else {
-            self.refuse(face, header.pit_token, &interest);
-            return Err(DropReason::NoRoute);
-        };
-        let path = self.paths.note(face, header.pit_token);
-        let interest = Arc::new(interest);
-        self.applications[place].application.handle(now, AppInput::Interest { interest, path });
-        Ok(())
-    }
-
-    /// Tells a consumer that its Interest leads nowhere, as forwarders do. A forwarder is not told: it
-    /// has its own reasons for what it brings here.
-    fn refuse(&mut self, face: FaceId, pit_token: Option<Bytes>, interest: &Interest) {
-        if self.faces.get(&face).is_some_and(|face| face.attributes.upstream) {
-            return;
-        }
-        let header = LpHeader { nack: Some(NackReason::NoRoute), pit_token, ..LpHeader::default() };
-        self.send(face, header, interest.to_bytes());
-    }
-
-    fn on_data(
-        &mut self,
-        now: Instant,
-        header: &LpHeader,
-        fragment: Bytes,
-    ) -> Result<(), DropReason> {
-        let data = Data::decode(fragment).map_err(|_| DropReason::Malformed)?;
-        let congestion_mark = header.congestion_mark.unwrap_or(0);
-        match self.applications.as_mut_slice() {
-            [only] => only.application.handle(now, AppInput::Data { data, congestion_mark }),
-            _ => self.tell_all(now, &AppInput::Data { data, congestion_mark }),
-        }
-        Ok(())
-    }
-
-    // --- outgoing -------------------------------------------------------------------------------
-
-    fn carry_out(&mut self, app: AppId, output: AppOutput) {
-        match output {
-            AppOutput::Interest(interest) => {
-                // Without a way out it is lost here; the application was told that there is none.
-                if let Some(face) = self.upstream() {
-                    self.pool.reserve(interest.encoded_len().max(POOL_BYTES / 16));
-                    interest.encode(&mut self.pool);
-                    let wire = self.pool.split().freeze();
-                    self.send(face, LpHeader::default(), wire);
-                }
-            }
-            AppOutput::Data { data, path } => self.answer(path, LpHeader::default(), data.wire()),
-            AppOutput::Nack { interest, reason, path } => {
-                let header = LpHeader { nack: Some(reason), ..LpHeader::default() };
-                self.answer(path, header, interest.to_bytes());
-            }
-            AppOutput::Report(report) => self.outputs.push_back(Output::App { app, report }),
-        }
-    }
-
-    fn answer(&mut self, path: ReturnPath, mut header: LpHeader, wire: Bytes) {
-        let Some((face, pit_token)) = self.paths.take(path) else {
-            return self.discard(None, None, DropReason::Unsolicited);
-        };
-        header.pit_token = pit_token;
-        self.send(face, header, wire);
-    }
-
-    fn send(&mut self, id: FaceId, header: LpHeader, packet: Bytes) {
-        let Self { faces, outputs, .. } = self;
-        let Some(face) = faces.get_mut(&id) else {
-            return self.discard(Some(id), None, DropReason::NoFace);
-        };
-        let push = |frame| outputs.push_back(Output::Send { face: id, frame });
-        if face.fragmenter.fragment(header, packet, push).is_err() {
-            self.discard(Some(id), None, DropReason::TooLong);
-        }
-    }
-
-    fn discard(&mut self, face: Option<FaceId>, kind: Option<Kind>, reason: DropReason) {
+        face: impl Into<Option<FaceId>>,
+        kind: impl Into<Option<Kind>>,
+        reason: DropReason,
+    ) {
+        let (face, kind) = (face.into(), kind.into());
         self.outputs.push_back(Output::Dropped { face, kind, reason });
+    }
+
+    /// Something happened that is worth recording, if anybody records.
+    pub(crate) fn event(&mut self, event: NodeEvent) {
+        if self.observe {
+            self.outputs.push_back(Output::Event(event));
+        }
+    }
+
+    /// What an application wanted is wanted no more.
+    fn forget(&mut self, app: AppId) {
+        self.outputs.retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
     }
 }
 
@@ -501,5 +389,16 @@ impl Machine for Node {
 
     fn deadline(&self) -> Option<Instant> {
         Self::deadline(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_consequence_is_small() {
+        // The largest is a report with an event of the fetch loop.
+        assert!(size_of::<Output>() <= 88, "{}", size_of::<Output>());
     }
 }

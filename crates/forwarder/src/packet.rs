@@ -1,4 +1,6 @@
 //! Packets between the faces of nodes: a shared body, and beside it what changes at each hop.
+mod wire;
+
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use crate::trace::Trace;
@@ -85,7 +87,7 @@ impl Packet {
     /// A Data packet without link fields.
     #[must_use]
     pub fn data(data: Data, hasher: &NameHasher) -> Self {
-        let octets = data.wire().len() as u32;
+        let octets = data.encoded_len() as u32;
         Self::sized(Body::Data(data), octets, hasher)
     }
 

@@ -1,5 +1,6 @@
 //! Two nodes on one link: a consumer and a producer, with frames as small as the link wants them.
 use bytes::Bytes;
+use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output};
 use recoup_packet::name::Name;
@@ -8,9 +9,7 @@ use recoup_packet::signature::{AutoVerifier, DigestSigner};
 use recoup_transport::application::Report;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::random::Rng;
-use recoup_transport::serve::{
-    Form, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
-};
+use recoup_transport::serve::{Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown};
 use recoup_transport::time::{Duration, Instant};
 use recoup_transport::{congestion, rto};
 use std::collections::BTreeMap;
@@ -63,7 +62,6 @@ fn producer(content: Bytes) -> Node {
         freshness: Duration::from_secs(10),
         metadata_freshness: Duration::from_millis(10),
         unknown: Unknown::Nack,
-        form: Form::Encoded,
         signer: Box::new(DigestSigner),
         epoch_micros: 0,
     };
@@ -109,6 +107,8 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
                             _ => {}
                         }
                     }
+                    // What the lost fragments belonged to is given up in time.
+                    Output::Dropped { reason: DropReason::Fragment, .. } => {}
                     other => panic!("{other:?}"),
                 }
             }

@@ -58,6 +58,7 @@ pub struct Turn {
 /// One thing that a socket has to tell the machine.
 #[derive(Debug)]
 enum Arrival {
+    Backlog(FaceId, u64),
     Up(FaceId),
     Down(FaceId),
     Frame(FaceId, Bytes),
@@ -207,7 +208,9 @@ impl Driver {
         Some(FaceAttributes {
             receive_budget,
             upstream: face.upstream,
-            permanent: face.upstream,
+            permanent: face.permanent,
+            local: face.is_local(),
+            marking: self.options.marking,
             ..FaceAttributes::wire(face.mtu)
         })
     }
@@ -317,6 +320,7 @@ impl Driver {
                     frames += 1;
                     Input::Frame { face, frame }
                 }
+                Arrival::Backlog(face, octets) => Input::Backlog { face, octets },
                 Arrival::Down(face) => Input::FaceDown { face },
                 Arrival::Up(face) => match self.attributes(face) {
                     Some(attributes) => Input::FaceUp { face, attributes },

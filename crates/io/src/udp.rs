@@ -165,6 +165,11 @@ impl UdpPort {
         Bounds { segments: self.state.max_gso_segments().max(1), datagram }
     }
 
+    /// Octets that wait for the socket to take them, whoever they are for.
+    pub(crate) fn waiting_octets(&self) -> usize {
+        self.waiting_octets
+    }
+
     /// Some batches wait for the socket to take them.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()

@@ -11,6 +11,4 @@ pub mod model;
 pub mod network;
 pub mod observe;
 pub mod record;
-pub mod route;
 pub mod statistic;
-pub mod topology;

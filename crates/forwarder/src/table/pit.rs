@@ -131,6 +131,21 @@ impl Pit {
         &mut self.entries[id.0 as usize]
     }
 
+    /// A number that leads to an entry as long as it is there, and to none afterwards.
+    #[must_use]
+    pub fn ticket(&self, id: PitId) -> u64 {
+        (u64::from(self.entry(id).generation()) << 32) | u64::from(id.0)
+    }
+
+    /// The entry of a ticket, if it is still there.
+    #[must_use]
+    pub fn by_ticket(&self, ticket: u64) -> Option<PitId> {
+        let slot = ticket as u32;
+        let entry = self.entries.get(slot as usize)?;
+        let same = !entry.is_vacant() && entry.generation() == (ticket >> 32) as u32;
+        same.then_some(PitId(slot))
+    }
+
     /// Puts the entries that `data` answers into `found`, in the order of their numbers; `hash` is that
     /// of its name. What was in `found` is cleared.
     pub fn matches(&mut self, data: &Data, hash: u64, found: &mut Vec<PitId>) {

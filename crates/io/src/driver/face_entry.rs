@@ -11,7 +11,10 @@ use std::net::{IpAddr, SocketAddr};
 #[derive(Debug)]
 pub(super) struct Face {
     pub(super) uri: FaceUri,
+    /// It leads toward producers.
     pub(super) upstream: bool,
+    /// This side opened it: it ends when this side wants, and is opened again when it breaks.
+    pub(super) permanent: bool,
     pub(super) conduit: Conduit,
     pub(super) counters: Counters,
     pub(super) mtu: usize,
@@ -86,6 +89,7 @@ impl Face {
         Self {
             uri,
             upstream: false,
+            permanent: false,
             conduit,
             counters: Counters::default(),
             mtu,
@@ -132,7 +136,21 @@ impl Face {
 
     /// Since when an on-demand face has heard nothing.
     pub(super) fn silent_since(&self) -> Option<Instant> {
-        (!self.upstream).then_some(self.last_heard)
+        (!self.permanent).then_some(self.last_heard)
+    }
+
+    /// Whether the peer is on this machine. What a stranger's datagrams say of their sender is not believed.
+    pub(super) fn is_local(&self) -> bool {
+        let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
+        match (&self.conduit, &self.uri) {
+            (Conduit::Udp(peer), _) => self.permanent && is_loopback(peer.route.remote.ip()),
+            (_, FaceUri::Unix(_) | FaceUri::Memory(_)) => true,
+            (_, FaceUri::Tcp(to) | FaceUri::WebSocket(to, _)) => match self.addresses.as_slice() {
+                [] => to.host.parse().is_ok_and(is_loopback),
+                all => all.iter().all(|to| is_loopback(to.ip())),
+            },
+            (_, FaceUri::Udp(_)) => false,
+        }
     }
 
     pub(super) fn is_udp(&self) -> bool {

@@ -15,20 +15,31 @@ impl Driver {
     /// # Errors
     /// If nobody answers there, with the likely reason.
     pub fn connect(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
+        let face = self.dial(uri)?;
+        Ok(self.add(Face { upstream: true, ..face }))
+    }
+
+    /// Opens a face toward another forwarder, as [`connect`](Self::connect) does; what leaves by it is for routes to
+    /// say.
+    ///
+    /// # Errors
+    /// If nobody answers there, with the likely reason.
+    pub fn peer(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
+        let face = self.dial(uri)?;
+        Ok(self.add(face))
+    }
+
+    fn dial(&mut self, uri: &FaceUri) -> Result<Face, FaceError> {
         self.check_room(uri)?;
         if let FaceUri::Udp(to) = uri {
-            return self.connect_udp(uri, to);
+            return self.dial_udp(uri, to);
         }
         let dialed = dial::dial(uri, &self.options)?;
         let face = Face::over_link(uri.clone(), dialed.link);
-        Ok(self.add(Face { addresses: dialed.addresses, upstream: true, ..face }))
+        Ok(Face { addresses: dialed.addresses, permanent: true, ..face })
     }
 
-    pub(super) fn connect_udp(
-        &mut self,
-        uri: &FaceUri,
-        to: &Authority,
-    ) -> Result<FaceId, FaceError> {
+    fn dial_udp(&mut self, uri: &FaceUri, to: &Authority) -> Result<Face, FaceError> {
         let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
         let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
         for remote in to.resolve()? {
@@ -44,7 +55,7 @@ impl Driver {
         let id = FaceId(self.next_face);
         let port = self.add_port(Port { socket, used: PortUse::Connected(id) });
         let peer = UdpPeer::new(port, remote, None);
-        Ok(self.add(Face { upstream: true, ..Face::over_udp(uri.clone(), peer, &self.options) }))
+        Ok(Face { permanent: true, ..Face::over_udp(uri.clone(), peer, &self.options) })
     }
 
     /// Opens a face over one end of an in-process pair.
@@ -54,7 +65,8 @@ impl Driver {
     pub fn attach(&mut self, end: MemoryEnd, upstream: bool) -> Result<FaceId, FaceError> {
         let uri = FaceUri::Memory("pair".to_owned());
         self.check_room(&uri)?;
-        Ok(self.add(Face { upstream, ..Face::over_link(uri, Box::new(end)) }))
+        let face = Face::over_link(uri, Box::new(end));
+        Ok(self.add(Face { upstream, permanent: upstream, ..face }))
     }
 
     /// Lets peers open faces. Each becomes an on-demand face: it is not upstream, and ends with its

@@ -1,4 +1,5 @@
 //! What a driver may use, and how long it waits.
+use recoup_forwarder::face::Marking;
 use recoup_transport::time::Duration;
 
 /// Bounds and times of a driver.
@@ -26,6 +27,8 @@ pub struct DriverOptions {
     pub on_demand_faces: usize,
     /// Faces in all.
     pub faces: usize,
+    /// When packets that leave are marked for congestion; by default never.
+    pub marking: Option<Marking>,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
     pub timer_slack: Duration,
 }
@@ -44,6 +47,7 @@ impl Default for DriverOptions {
             udp_idle: Duration::from_secs(120),
             on_demand_faces: 1_024,
             faces: 4_096,
+            marking: None,
             timer_slack: Duration::from_micros(1),
         }
     }

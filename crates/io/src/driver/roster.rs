@@ -21,7 +21,7 @@ impl Driver {
         face.last_heard = self.clock.now();
         let id = FaceId(self.next_face);
         self.next_face += 1;
-        if !face.upstream {
+        if !face.permanent {
             if self.on_demand == 0 {
                 self.next_sweep = self.clock.now() + self.options.udp_idle / 4;
             }
@@ -53,7 +53,7 @@ impl Driver {
         if std::mem::take(&mut face.is_up) {
             self.arrivals.push_back(Arrival::Down(id));
         }
-        if again && face.upstream && self.options.reconnect && face.can_be_dialed() {
+        if again && face.permanent && self.options.reconnect && face.can_be_dialed() {
             let retry = face.back_off(&self.options);
             face.conduit = Conduit::Down { retry_at: self.clock.now() + retry };
             self.watch(id);
@@ -67,7 +67,7 @@ impl Driver {
 
     pub(super) fn forget(&mut self, face: &Face) {
         self.past.add(&face.counters);
-        self.on_demand -= usize::from(!face.upstream);
+        self.on_demand -= usize::from(!face.permanent);
         let Conduit::Udp(peer) = &face.conduit else {
             return;
         };

@@ -2,7 +2,7 @@
 use super::face_entry::{Conduit, Face, Port, PortUse};
 use super::{Arrival, Driver};
 use crate::face::{DropReason, FaceChange, FaceId};
-use crate::udp::{Batch, Sent};
+use crate::udp::{Batch, Sent, UdpPort};
 use bytes::Bytes;
 
 /// Batch buffers kept for the next batch.
@@ -143,7 +143,10 @@ impl Driver {
         };
         face.dirty = false;
         match &mut face.conduit {
-            Conduit::Udp(_) => self.send_batch(id),
+            Conduit::Udp(_) => {
+                self.send_batch(id);
+                self.tell_backlog(id);
+            }
             Conduit::Down { .. } => {}
             Conduit::Link { link, .. } if !link.is_open() => {}
             Conduit::Link { link, .. } => {
@@ -151,10 +154,26 @@ impl Driver {
                 let waiting = if link.wants_write() { link.waiting_octets() } else { 0 };
                 self.waiting = self.waiting - face.waiting + waiting;
                 face.waiting = waiting;
+                self.tell_backlog(id);
                 if let Err(reason) = result {
                     self.end(id, reason, true);
                 }
             }
+        }
+    }
+
+    /// Tells the machine what a face could not send, if it marks for that.
+    fn tell_backlog(&mut self, id: FaceId) {
+        if self.options.marking.is_none() {
+            return;
+        }
+        let waiting = self.faces.get(&id).and_then(|face| match &face.conduit {
+            Conduit::Udp(peer) => self.port(peer.port).map(UdpPort::waiting_octets),
+            Conduit::Link { .. } => Some(face.waiting),
+            Conduit::Down { .. } => None,
+        });
+        if let Some(octets) = waiting {
+            self.arrivals.push_back(Arrival::Backlog(id, octets as u64));
         }
     }
 }

@@ -10,6 +10,13 @@ use std::time::Duration;
 impl Interest {
     /// Appends the whole Interest packet.
     pub fn encode(&self, out: &mut BytesMut) {
+        self.encode_with_hop_limit(out, self.hop_limit);
+    }
+
+    /// Appends the whole Interest packet as it is after some hops: with this hop limit in the place of its own, which
+    /// must be there if and only if that is.
+    pub fn encode_with_hop_limit(&self, out: &mut BytesMut, hop_limit: Option<u8>) {
+        debug_assert_eq!(self.hop_limit.is_some(), hop_limit.is_some(), "only the value changes");
         let len = self.value_len();
         out.reserve(tlv::tlv_len(typ::INTEREST, len));
         tlv::put_header(out, typ::INTEREST, len);
@@ -30,7 +37,7 @@ impl Interest {
         if let Some(ms) = self.lifetime_ms() {
             tlv::put_nni_tlv(out, typ::INTEREST_LIFETIME, ms);
         }
-        if let Some(hop_limit) = self.hop_limit {
+        if let Some(hop_limit) = self.hop_limit.and(hop_limit) {
             tlv::put_tlv(out, typ::HOP_LIMIT, &[hop_limit]);
         }
         self.put_parameters(out);

@@ -114,6 +114,8 @@ impl DuplicateNonce {
 pub struct PitEntry {
     interest: Option<Arc<Interest>>,
     hash: u64,
+    /// How many Interests have been in this place.
+    generation: u32,
     created: Instant,
     ins: SmallVec<[InRecord; 2]>,
     outs: SmallVec<[OutRecord; 2]>,
@@ -268,6 +270,7 @@ impl PitEntry {
         Self {
             interest: None,
             hash: 0,
+            generation: 0,
             created: Instant::ZERO,
             ins: SmallVec::new(),
             outs: SmallVec::new(),
@@ -278,6 +281,7 @@ impl PitEntry {
 
     pub(super) fn fill(&mut self, now: Instant, interest: Arc<Interest>, hash: u64) {
         self.interest = Some(interest);
+        self.generation = self.generation.wrapping_add(1);
         (self.hash, self.created) = (hash, now);
         self.backoff = Backoff::default();
         self.scratch = [0; SCRATCH_WORDS];
@@ -288,6 +292,10 @@ impl PitEntry {
         self.ins.clear();
         self.outs.clear();
         self.interest.take()
+    }
+
+    pub(super) const fn generation(&self) -> u32 {
+        self.generation
     }
 
     pub(super) const fn is_vacant(&self) -> bool {

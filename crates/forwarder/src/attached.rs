@@ -1,0 +1,80 @@
+//! The applications of a node.
+use crate::face::AppId;
+use recoup_packet::name::Name;
+use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::time::Instant;
+
+/// An application in its place.
+struct Attached {
+    application: Box<dyn Application>,
+    prefixes: Vec<Name>,
+}
+
+/// Applications by number; the numbers of those that are gone are given to others.
+#[derive(Default)]
+pub(crate) struct Applications {
+    places: Vec<Option<Attached>>,
+    /// Places in `places` that are free.
+    free: Vec<usize>,
+    /// Who is asked next.
+    turn: usize,
+}
+
+impl Applications {
+    pub(crate) fn attach(
+        &mut self,
+        application: Box<dyn Application>,
+        prefixes: Vec<Name>,
+    ) -> AppId {
+        let attached = Some(Attached { application, prefixes });
+        let place = self.free.pop().unwrap_or(self.places.len());
+        match self.places.get_mut(place) {
+            Some(free) => *free = attached,
+            None => self.places.push(attached),
+        }
+        AppId(place as u32)
+    }
+
+    /// Takes an application away; hands out its prefixes, unless it was gone already.
+    pub(crate) fn detach(&mut self, app: AppId) -> Option<Vec<Name>> {
+        let place = app.0 as usize;
+        let attached = self.places.get_mut(place)?.take()?;
+        self.free.push(place);
+        Some(attached.prefixes)
+    }
+
+    /// Tells one application something; `false` if it is gone.
+    pub(crate) fn tell(&mut self, now: Instant, app: AppId, input: AppInput) -> bool {
+        let Some(Some(attached)) = self.places.get_mut(app.0 as usize) else {
+            return false;
+        };
+        attached.application.handle(now, input);
+        true
+    }
+
+    pub(crate) fn tell_all(&mut self, now: Instant, input: &AppInput) {
+        for attached in self.places.iter_mut().flatten() {
+            attached.application.handle(now, input.clone());
+        }
+    }
+
+    /// The next thing that any application wants done; each has its turn.
+    pub(crate) fn poll(&mut self, now: Instant) -> Option<(AppId, AppOutput)> {
+        for _ in 0..self.places.len() {
+            let place = self.turn;
+            let output = match self.places.get_mut(place)? {
+                Some(attached) => attached.application.poll(now),
+                None => None,
+            };
+            if let Some(output) = output {
+                return Some((AppId(place as u32), output));
+            }
+            self.turn = if place + 1 < self.places.len() { place + 1 } else { 0 };
+        }
+        None
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.places.iter().flatten().filter_map(|attached| attached.application.deadline()).min()
+    }
+}

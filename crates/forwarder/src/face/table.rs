@@ -1,0 +1,137 @@
+//! The faces of a node.
+use super::{FaceAttributes, FaceForm, FaceId};
+use crate::link::{Link, ValueLink, WireLink};
+use crate::strategy::{FaceFacts, Faces};
+use recoup_transport::time::Instant;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A network face that is up.
+#[derive(Debug)]
+pub(crate) struct Face {
+    pub(crate) attributes: FaceAttributes,
+    pub(crate) link: Link,
+    /// When incomplete packets are too old, as it stands in [`FaceTable::incomplete`].
+    due: Option<Instant>,
+}
+
+/// What becomes known of faces by and by.
+#[derive(Debug, Default)]
+pub(crate) struct FaceTable {
+    faces: BTreeMap<FaceId, Face>,
+    /// Faces with incomplete packets, by when the first of them is too old.
+    incomplete: BTreeSet<(Instant, FaceId)>,
+    /// How many routes lead to each network face, up or not.
+    routes: BTreeMap<FaceId, u32>,
+}
+
+impl Faces for FaceTable {
+    fn facts(&self, face: FaceId) -> Option<FaceFacts> {
+        if face.app().is_some() {
+            return Some(FaceFacts { multi_access: false, local: true });
+        }
+        let FaceAttributes { multi_access, local, .. } = self.faces.get(&face)?.attributes;
+        Some(FaceFacts { multi_access, local })
+    }
+}
+
+impl FaceTable {
+    /// A network face that is up.
+    pub(crate) fn get(&self, face: FaceId) -> Option<&Face> {
+        self.faces.get(&face)
+    }
+
+    /// A network face that is up, to be changed.
+    pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Face> {
+        self.faces.get_mut(&face)
+    }
+
+    /// A face is up; what was under way on it stays if it was up before.
+    pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes) {
+        if let Some(face) = self.faces.get_mut(&id)
+            && face.changes_to(attributes)
+        {
+            return;
+        }
+        let link = match attributes.form {
+            FaceForm::Wire { mtu } => Link::Wire(Box::new(WireLink::new(mtu, &attributes))),
+            FaceForm::Value { queue } => Link::Value(Box::new(ValueLink::new(queue, &attributes))),
+        };
+        self.down(id);
+        self.faces.insert(id, Face { attributes, link, due: None });
+    }
+
+    /// A face is gone.
+    pub(crate) fn down(&mut self, id: FaceId) -> Option<Face> {
+        let face = self.faces.remove(&id)?;
+        if let Some(due) = face.due {
+            self.incomplete.remove(&(due, id));
+        }
+        Some(face)
+    }
+
+    /// One more route leads to a face, or one less.
+    pub(crate) fn count_route(&mut self, face: FaceId, more: bool) {
+        let count = self.routes.entry(face).or_default();
+        *count = if more { *count + 1 } else { count.saturating_sub(1) };
+        if *count == 0 {
+            self.routes.remove(&face);
+        }
+    }
+
+    /// No route leads to a face any more.
+    pub(crate) fn forget_routes(&mut self, face: FaceId) {
+        self.routes.remove(&face);
+    }
+
+    /// The first face that leads toward producers.
+    pub(crate) fn first_upstream(&self) -> Option<FaceId> {
+        self.faces.iter().find(|(_, face)| face.attributes.upstream).map(|(id, _)| *id)
+    }
+
+    /// Whether a route leads to a face that is up.
+    pub(crate) fn has_route(&self) -> bool {
+        self.routes.keys().any(|face| self.faces.contains_key(face))
+    }
+
+    /// Notes anew when incomplete packets of a wire face are too old.
+    pub(crate) fn note_incomplete(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
+        let Link::Wire(link) = &face.link else {
+            return;
+        };
+        let due = link.deadline();
+        if due != face.due {
+            face.due.map(|before| self.incomplete.remove(&(before, id)));
+            due.map(|due| self.incomplete.insert((due, id)));
+            face.due = due;
+        }
+    }
+
+    /// When the first incomplete packet is too old, and whose it is.
+    pub(crate) fn first_incomplete(&self) -> Option<(Instant, FaceId)> {
+        self.incomplete.first().copied()
+    }
+}
+
+impl Face {
+    /// Whether there is nothing new about its fragments to be noted or accounted for.
+    pub(crate) fn is_settled(&self) -> bool {
+        match &self.link {
+            Link::Wire(link) => link.deadline() == self.due && !link.has_discarded(),
+            Link::Value(_) => true,
+        }
+    }
+
+    /// Takes new attributes on, if it can without becoming another face.
+    fn changes_to(&mut self, attributes: FaceAttributes) -> bool {
+        match (&mut self.link, attributes.form) {
+            (Link::Wire(link), FaceForm::Wire { mtu }) => link.set_mtu(mtu),
+            (Link::Value(link), FaceForm::Value { queue }) => link.set_limit(queue),
+            _ => return false,
+        }
+        self.attributes = attributes;
+        true
+    }
+}

@@ -1,0 +1,302 @@
+//! Links: what stands between the pipelines and the world at each network face.
+//!
+//! A *wire link* is the link service of NDNLPv2: incoming frames are decoded and joined, outgoing packets are marked,
+//! encoded and cut. A *value link* holds the queue of its face: a packet leaves when the world is ready for it.
+use crate::drop::DropReason;
+use crate::face::{FaceAttributes, QueueLimit};
+use crate::marker::Marker;
+use crate::packet::Packet;
+use bytes::{Bytes, BytesMut};
+use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_packet::tlv::MAX_PACKET_SIZE;
+use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
+use recoup_transport::time::Instant;
+use std::collections::VecDeque;
+
+/// The link of one face.
+#[derive(Debug)]
+pub(crate) enum Link {
+    /// For frames.
+    Wire(Box<WireLink>),
+    /// For packets as values.
+    Value(Box<ValueLink>),
+}
+
+/// What became of a packet that was to leave by a wire link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// It was marked for congestion.
+    pub(crate) marked: bool,
+}
+
+/// A link for frames.
+#[derive(Debug)]
+pub(crate) struct WireLink {
+    fragmenter: Fragmenter,
+    reassembler: Reassembler,
+    /// Fragments that were discarded and not yet accounted for.
+    discarded: u64,
+    marker: Option<Marker>,
+    /// What the driver said to be waiting, and what it was given since.
+    backlog_octets: u64,
+}
+
+/// What incomplete packets may take on a face. Anybody may open a face toward us, a thousand of them,
+/// and has only Interests to send.
+fn reassembly(attributes: &FaceAttributes) -> ReassemblyLimits {
+    let whole = ReassemblyLimits::default();
+    if attributes.permanent {
+        return whole;
+    }
+    ReassemblyLimits { packets: 8, bytes: 4 * MAX_PACKET_SIZE, ..whole }
+}
+
+fn marker(attributes: &FaceAttributes) -> Option<Marker> {
+    attributes.marking.map(Marker::new)
+}
+
+impl WireLink {
+    pub(crate) fn new(mtu: usize, attributes: &FaceAttributes) -> Self {
+        Self {
+            fragmenter: Fragmenter::new(mtu, 0),
+            reassembler: Reassembler::new(reassembly(attributes)),
+            discarded: 0,
+            marker: marker(attributes),
+            backlog_octets: 0,
+        }
+    }
+
+    /// The face carries longer or shorter frames from now on.
+    pub(crate) fn set_mtu(&mut self, mtu: usize) {
+        self.fragmenter.set_mtu(mtu);
+    }
+
+    /// What waits in the driver.
+    pub(crate) fn set_backlog(&mut self, octets: u64) {
+        self.backlog_octets = octets;
+    }
+
+    /// Takes a frame; returns the network packet that it completes, with its link fields.
+    ///
+    /// # Errors
+    /// If it is no frame, or not a fragment that is needed.
+    pub(crate) fn receive(
+        &mut self,
+        now: Instant,
+        frame: Bytes,
+    ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
+        let packet = LpPacket::decode(frame).map_err(|_| DropReason::Malformed)?;
+        let Some(fragment) = packet.fragment else {
+            return Ok(None);
+        };
+        match packet.header.frag_count {
+            None | Some(1) => Ok(Some((packet.header, fragment))),
+            Some(_) => {
+                let whole = self.reassembler.accept(now, packet.header, fragment);
+                self.count_discarded();
+                whole.map_err(|_| DropReason::Fragment)
+            }
+        }
+    }
+
+    /// Discards incomplete packets that are too old.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        self.reassembler.expire(now);
+        self.count_discarded();
+    }
+
+    /// Whether fragments were discarded that are not accounted for.
+    pub(crate) fn has_discarded(&self) -> bool {
+        self.discarded > 0
+    }
+
+    /// When the next incomplete packet is too old.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.reassembler.deadline()
+    }
+
+    /// How many fragments were discarded since this was last asked.
+    pub(crate) fn take_discarded(&mut self) -> u64 {
+        std::mem::take(&mut self.discarded)
+    }
+
+    fn count_discarded(&mut self) {
+        let discarded = self.reassembler.take_discarded();
+        self.discarded += discarded.expired + discarded.evicted;
+    }
+
+    /// Hands the frames of a packet to `out`.
+    ///
+    /// # Errors
+    /// If the packet does not fit the frames of the link, however it is cut.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        packet: &mut Packet,
+        pool: &mut BytesMut,
+        mut out: impl FnMut(Bytes),
+    ) -> Result<Sent, DropReason> {
+        let wire = packet.to_wire(pool);
+        let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
+        let backlog = &mut self.backlog_octets;
+        let push = |frame: Bytes| {
+            *backlog += frame.len() as u64;
+            out(frame);
+        };
+        match self.fragmenter.fragment(packet.link_header(), wire, push) {
+            Ok(()) => Ok(Sent { marked }),
+            Err(_) => Err(DropReason::TooLong),
+        }
+    }
+}
+
+/// Marks a packet if the queue that it joins, which holds `octets`, has been too long for too long.
+fn mark(marker: &mut Option<Marker>, now: Instant, packet: &mut Packet, octets: u64) -> bool {
+    let marks = marker.as_mut().is_some_and(|marker| marker.on_enqueue(now, octets));
+    if marks {
+        packet.hop.congestion_mark = packet.hop.congestion_mark.saturating_add(1);
+    }
+    marks
+}
+
+/// A link for packets as values.
+#[derive(Debug)]
+pub(crate) struct ValueLink {
+    limit: QueueLimit,
+    queue: VecDeque<Packet>,
+    octets: u64,
+    /// The world takes a packet at once.
+    ready: bool,
+    /// The world knows that something waits.
+    asked: bool,
+    marker: Option<Marker>,
+}
+
+/// What waits in the queue of a value face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueState {
+    /// Packets.
+    pub packets: u64,
+    /// Octets, link header included.
+    pub octets: u64,
+}
+
+/// What becomes of a packet that is to leave by a value link.
+#[derive(Debug)]
+pub(crate) enum Enqueued {
+    /// It leaves at once.
+    Leaves(Packet),
+    /// It waits.
+    Waits {
+        /// The world must be told that something waits.
+        wants: bool,
+        /// It was marked for congestion.
+        marked: bool,
+    },
+    /// There is no room for it.
+    Full(Packet),
+}
+
+impl ValueLink {
+    pub(crate) fn new(queue: QueueLimit, attributes: &FaceAttributes) -> Self {
+        Self {
+            limit: queue,
+            queue: VecDeque::new(),
+            octets: 0,
+            ready: true,
+            asked: false,
+            marker: marker(attributes),
+        }
+    }
+
+    /// The queue holds more or less from now on; what waits stays.
+    pub(crate) fn set_limit(&mut self, queue: QueueLimit) {
+        self.limit = queue;
+    }
+
+    pub(crate) fn state(&self) -> QueueState {
+        QueueState { packets: self.queue.len() as u64, octets: self.octets }
+    }
+
+    /// A packet is to leave.
+    pub(crate) fn enqueue(&mut self, now: Instant, mut packet: Packet) -> Enqueued {
+        if self.ready {
+            // It meets an empty queue, which is never marked for.
+            mark(&mut self.marker, now, &mut packet, 0);
+            self.ready = false;
+            return Enqueued::Leaves(packet);
+        }
+        let octets = packet.octets() as u64;
+        if !self.has_room(octets) {
+            return Enqueued::Full(packet);
+        }
+        let marked = mark(&mut self.marker, now, &mut packet, self.octets);
+        self.octets += packet.octets() as u64;
+        self.queue.push_back(packet);
+        Enqueued::Waits { wants: !std::mem::replace(&mut self.asked, true), marked }
+    }
+
+    /// The world takes one more packet: the next one, and whether others wait behind it.
+    pub(crate) fn ready(&mut self) -> Option<(Packet, bool)> {
+        let next = self.queue.pop_front();
+        self.ready = next.is_none();
+        self.asked = !self.queue.is_empty();
+        let packet = next?;
+        self.octets -= packet.octets() as u64;
+        Some((packet, self.asked))
+    }
+
+    fn has_room(&self, octets: u64) -> bool {
+        let QueueLimit { packets, octets: most } = self.limit;
+        packets.is_none_or(|packets| (self.queue.len() as u64) < packets)
+            && most.is_none_or(|most| self.octets + octets <= most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::NameHasher;
+    use recoup_packet::interest::Interest;
+    use std::sync::Arc;
+
+    fn packet(number: u8) -> Packet {
+        let name = format!("/{number}").parse().unwrap();
+        Packet::interest(Arc::new(Interest::new(name)), &NameHasher::new(1))
+    }
+
+    fn link(packets: u64) -> ValueLink {
+        let limit = QueueLimit { packets: Some(packets), octets: None };
+        ValueLink::new(limit, &FaceAttributes::value(limit))
+    }
+
+    #[test]
+    fn an_idle_link_takes_one_packet_at_once_and_asks_once_for_the_others() {
+        let mut link = link(2);
+        assert!(matches!(link.enqueue(Instant::ZERO, packet(1)), Enqueued::Leaves(_)));
+        let waits = |wants| Enqueued::Waits { wants, marked: false };
+        for (number, wants) in [(2, true), (3, false)] {
+            let enqueued = link.enqueue(Instant::ZERO, packet(number));
+            assert_eq!(format!("{enqueued:?}"), format!("{:?}", waits(wants)));
+        }
+        assert_eq!(link.state().packets, 2);
+        let full = link.enqueue(Instant::ZERO, packet(4));
+        assert!(matches!(full, Enqueued::Full(it) if it.name() == packet(4).name()));
+        let mut next = || link.ready().map(|(packet, more)| (packet.name().to_string(), more));
+        assert_eq!(next(), Some(("/2".into(), true)));
+        assert_eq!(next(), Some(("/3".into(), false)));
+        assert_eq!(next(), None);
+        assert_eq!(link.state(), QueueState::default());
+        assert!(matches!(link.enqueue(Instant::ZERO, packet(5)), Enqueued::Leaves(_)));
+    }
+
+    #[test]
+    fn a_queue_in_octets_drops_what_does_not_fit() {
+        let octets = packet(1).octets() as u64;
+        let limit = QueueLimit { packets: None, octets: Some(2 * octets) };
+        let mut link = ValueLink::new(limit, &FaceAttributes::value(limit));
+        let mut fits = || !matches!(link.enqueue(Instant::ZERO, packet(1)), Enqueued::Full(_));
+        assert_eq!([fits(), fits(), fits(), fits()], [true, true, true, false]);
+        assert_eq!(link.state().octets, 2 * octets);
+    }
+}

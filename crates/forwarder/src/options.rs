@@ -1,0 +1,60 @@
+//! How a node is set up.
+use crate::suppression::Suppression;
+use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
+use recoup_transport::random::Rng;
+
+/// Settings of a node.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// The content store; by default there is none.
+    pub cs: CsOptions,
+    /// What becomes of Data that nobody waits for.
+    pub unsolicited: Unsolicited,
+    /// When an Interest for which another is pending is forwarded again.
+    pub suppression: Suppression,
+    /// The strategy of "/", as it is written, for example `best-route`.
+    pub strategy: String,
+    /// Most Interests that may be pending.
+    pub pit_limit: usize,
+    /// How long the nonces of Interests are remembered that are pending no more.
+    pub dead_nonces: DeadNonceOptions,
+    /// What strategies may remember.
+    pub measurements: MeasurementOptions,
+    /// Of the hashes of names: secret on real networks, one for all nodes of a simulated world.
+    pub hash_seed: u64,
+    /// Draws the nonces of Interests that have none.
+    pub rng: Rng,
+    /// Whether `Output::Event` is said.
+    pub observe: bool,
+    /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
+    /// simulator's oracle; the ids of all nodes of a world must differ.
+    pub trace_ids: Option<u64>,
+}
+
+impl Default for NodeOptions {
+    fn default() -> Self {
+        Self {
+            cs: CsOptions { capacity: CsCapacity::Packets(0) },
+            unsolicited: Unsolicited::DropAll,
+            suppression: Suppression::default(),
+            strategy: "best-route".to_owned(),
+            pit_limit: 1 << 17,
+            dead_nonces: DeadNonceOptions::default(),
+            measurements: MeasurementOptions::default(),
+            hash_seed: 0,
+            rng: Rng::from_seed(0),
+            observe: false,
+            trace_ids: None,
+        }
+    }
+}
+
+/// What becomes of Data that nobody waits for. It is never forwarded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unsolicited {
+    /// It is dropped.
+    #[default]
+    DropAll,
+    /// If it came from the network, the content store keeps it.
+    AdmitNetwork,
+}

@@ -1,0 +1,139 @@
+//! Packets from and to the octets of wire faces.
+use super::{Body, Hop, NO_CACHE, Packet};
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::hash::NameHasher;
+use bytes::{Bytes, BytesMut};
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::{LpHeader, field};
+use recoup_packet::tlv::typ;
+use std::sync::Arc;
+
+/// First octet of an Interest.
+const INTEREST: u8 = typ::INTEREST as u8;
+/// First octet of a Data packet.
+const DATA: u8 = typ::DATA as u8;
+
+/// Octets asked from the allocator at a time for outgoing Interests.
+const POOL_OCTETS: usize = 64 * 1024;
+
+impl Packet {
+    /// Reads a whole network packet that came behind `header`.
+    ///
+    /// Data shares the octets. Interests are copied: one that waits in a table for long would keep the buffer alive
+    /// in which it came with many others.
+    ///
+    /// # Errors
+    /// If it is not a valid packet.
+    pub(crate) fn from_wire(
+        header: &LpHeader,
+        packet: Bytes,
+        hasher: &NameHasher,
+    ) -> Result<Self, DropReason> {
+        let octets = packet.len() as u32;
+        let interest = |packet: &Bytes| {
+            let interest = Interest::decode(Bytes::copy_from_slice(packet));
+            interest.map(Arc::new).map_err(|_| DropReason::Malformed)
+        };
+        let body = match (packet.first(), header.nack) {
+            (Some(&INTEREST), None) => Body::Interest(interest(&packet)?),
+            (Some(&INTEREST), Some(reason)) => Body::Nack(interest(&packet)?, reason),
+            (Some(&DATA), None) => {
+                Body::Data(Data::decode(packet).map_err(|_| DropReason::Malformed)?)
+            }
+            _ => return Err(DropReason::Malformed),
+        };
+        let mut packet = Self::sized(body, octets, hasher);
+        packet.hop.take_fields(header);
+        Ok(packet)
+    }
+
+    /// The octets of the network packet; Interests are written to the free room of `pool`.
+    pub(crate) fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
+        match &self.body {
+            Body::Data(data) => data.wire(),
+            Body::Interest(interest) => put(interest, self.hop.hop_limit, pool),
+            Body::Nack(interest, _) => put(interest, interest.hop_limit, pool),
+        }
+    }
+}
+
+impl Hop {
+    fn take_fields(&mut self, header: &LpHeader) {
+        let mark = header.congestion_mark.unwrap_or(0);
+        self.congestion_mark = u8::try_from(mark).unwrap_or(u8::MAX);
+        if let Some(token) = &header.pit_token {
+            // Copied, so that an answer never given does not pin the frame that asked.
+            self.extra_mut().pit_token = Some(Bytes::copy_from_slice(token));
+        }
+        if header.cache_policy == Some(NO_CACHE) {
+            self.extra_mut().no_cache = true;
+        }
+        if let Some(face) = header.next_hop_face_id {
+            let face = u32::try_from(face).unwrap_or(u32::MAX);
+            self.extra_mut().next_hop = Some(FaceId(face));
+        }
+        if !header.ignorable.is_empty() {
+            let (carried, hop_local) = field::sort(&header.ignorable);
+            if !(carried.is_empty() && hop_local.is_empty()) {
+                let extra = self.extra_mut();
+                (extra.carried, extra.hop_local) = (carried, hop_local);
+            }
+        }
+    }
+}
+
+fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes {
+    pool.reserve(interest.encoded_len().max(POOL_OCTETS / 16));
+    interest.encode_with_hop_limit(pool, hop_limit);
+    pool.split().freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::nack::NackReason;
+
+    fn interest(hop_limit: Option<u8>) -> Interest {
+        let mut interest = Interest::new("/a/b".parse().unwrap());
+        (interest.hop_limit, interest.nonce) = (hop_limit, Some(7));
+        interest
+    }
+
+    #[test]
+    fn the_hop_limit_of_this_hop_is_what_is_written() {
+        let hasher = NameHasher::new(1);
+        let mut packet = Packet::interest(Arc::new(interest(Some(9))), &hasher);
+        packet.hop.hop_limit = Some(8);
+        let wire = packet.to_wire(&mut BytesMut::new());
+        assert_eq!(Interest::decode(wire).unwrap(), interest(Some(8)));
+    }
+
+    #[test]
+    fn link_fields_survive_one_hop() {
+        let hasher = NameHasher::new(1);
+        let mut packet = Packet::interest(Arc::new(interest(None)), &hasher);
+        packet.hop.congestion_mark = 1;
+        let extra = packet.hop.extra_mut();
+        extra.pit_token = Some(Bytes::from_static(b"token"));
+        extra.next_hop = Some(FaceId(4));
+        extra.no_cache = true;
+        extra.carried.set(field::PROVIDER_ID, Bytes::from_static(b"me"));
+        extra.hop_local.set(field::WLDR_SEQUENCE, Bytes::from_static(b"1"));
+        let wire = packet.to_wire(&mut BytesMut::new());
+        let back = Packet::from_wire(&packet.link_header(), wire, &hasher).unwrap();
+        assert_eq!(back.hop.extra, packet.hop.extra);
+        assert_eq!((back.hop.congestion_mark, back.hop.octets), (1, packet.hop.octets));
+        assert_eq!(back.hop.name_hash, packet.hop.name_hash);
+    }
+
+    #[test]
+    fn a_refused_data_packet_is_malformed() {
+        let hasher = NameHasher::new(1);
+        let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+        let data = Bytes::from_static(&[DATA, 0]);
+        let refused = Packet::from_wire(&header, data, &hasher).unwrap_err();
+        assert_eq!(refused, DropReason::Malformed);
+    }
+}

@@ -1,0 +1,125 @@
+//! Pipelines: the stations of a packet in a node, under NFD's names (`daemon/fw/forwarder.hpp`).
+//!
+//! | a node refuses an Interest with | if |
+//! |---|---|
+//! | NoRoute | no next hop is eligible and nobody is being asked already |
+//! | Duplicate | its nonce came by another face, or was seen by this node a short while ago |
+//! | Congestion | as many Interests are pending as there may be |
+//!
+//! It tells nobody on a multi-access face, for others there may know better; no face that leads toward producers, for
+//! a forwarder there has its own reasons for what it brings here; and no application while there is no way out, for
+//! it knows. Refusals that came from further on are passed to everybody who waits, except on multi-access faces.
+mod content_store_hit;
+mod content_store_miss;
+mod data_unsolicited;
+mod incoming_data;
+mod incoming_interest;
+mod incoming_nack;
+mod interest_expiry;
+mod interest_loop;
+mod outgoing_data;
+mod outgoing_interest;
+mod outgoing_nack;
+
+use crate::drop::DropReason;
+use crate::event::NodeEvent;
+use crate::face::{AppId, FaceId};
+use crate::link::{Enqueued, Link};
+use crate::node::{Node, Output};
+use crate::packet::{Body, Hop, Packet};
+use crate::table::PitId;
+use recoup_transport::application::{AppOutput, ReturnPath};
+use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
+
+/// Longest time that an Interest is remembered, whatever it asks for: what strangers can make a node keep is bounded.
+pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
+
+impl Node {
+    /// A packet came by a network face.
+    pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
+        let kind = packet.kind();
+        if self.faces.get(face).is_none() {
+            self.trace_dies(packet.trace());
+            return self.outbox.discard(face, kind, DropReason::NoFace);
+        }
+        let Packet { body, hop } = packet;
+        match body {
+            Body::Interest(interest) => self.incoming_interest(now, face, interest, hop),
+            Body::Data(data) => self.incoming_data(now, face, data, hop),
+            Body::Nack(interest, reason) => self.incoming_nack(now, face, &interest, reason, hop),
+        }
+    }
+
+    /// Does what an application wants.
+    pub(crate) fn carry_out(&mut self, now: Instant, app: AppId, output: AppOutput) {
+        let face = FaceId::of_app(app);
+        match output {
+            AppOutput::Report(report) => {
+                self.outbox.outputs.push_back(Output::App { app, report });
+            }
+            AppOutput::Interest(interest) => {
+                let mut packet = Packet::interest(Arc::new(interest), &self.hasher);
+                self.trace_born(app, &mut packet);
+                if let Packet { body: Body::Interest(interest), hop } = packet {
+                    self.incoming_interest(now, face, interest, hop);
+                }
+            }
+            AppOutput::Data { data, path } => self.answer(now, face, data, path),
+            AppOutput::Nack { reason, path, .. } => self.refusal(now, face, reason, path),
+        }
+    }
+
+    /// A packet leaves by a network face.
+    pub(crate) fn transmit(&mut self, now: Instant, id: FaceId, mut packet: Packet) {
+        let Some(face) = self.faces.get_mut(id) else {
+            return self.discard_packet(id, packet, DropReason::NoFace);
+        };
+        let outputs = &mut self.outbox.outputs;
+        let marked = match &mut face.link {
+            Link::Wire(link) => {
+                let push = |frame| outputs.push_back(Output::Send { face: id, frame });
+                match link.send(now, &mut packet, &mut self.pool, push) {
+                    Ok(sent) => sent.marked,
+                    Err(reason) => return self.discard_packet(id, packet, reason),
+                }
+            }
+            Link::Value(link) => match link.enqueue(now, packet) {
+                Enqueued::Leaves(packet) => {
+                    return outputs.push_back(Output::Transmit { face: id, packet });
+                }
+                Enqueued::Full(packet) => {
+                    return self.discard_packet(id, packet, DropReason::QueueFull);
+                }
+                Enqueued::Waits { wants, marked } => {
+                    let state = link.state();
+                    if wants {
+                        outputs.push_back(Output::Wants { face: id });
+                    }
+                    let (packets, octets) = (state.packets as u32, state.octets as u32);
+                    self.outbox.event(NodeEvent::Queued { face: id, packets, octets });
+                    marked
+                }
+            },
+        };
+        if marked {
+            self.outbox.event(NodeEvent::Marked { face: id });
+        }
+    }
+
+    /// A packet goes no further, and its tokens with it.
+    pub(crate) fn discard_packet(&mut self, face: FaceId, packet: Packet, reason: DropReason) {
+        self.trace_dies(packet.trace());
+        self.outbox.discard(face, packet.kind(), reason);
+    }
+
+    /// What identifies a pending Interest to an application.
+    fn return_path(&self, id: PitId) -> ReturnPath {
+        ReturnPath(self.pit.ticket(id))
+    }
+}
+
+/// A hop without fields.
+fn bare_hop(name_hash: u64, octets: u32) -> Hop {
+    Hop { name_hash, octets, hop_limit: None, congestion_mark: 0, extra: None }
+}

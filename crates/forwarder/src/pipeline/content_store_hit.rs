@@ -1,0 +1,33 @@
+//! The content store answers an Interest.
+//!
+//! Source: NFD, `Forwarder::onContentStoreHit`. What is in the store came without link fields and leaves without.
+use super::bare_hop;
+use crate::event::NodeEvent;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::Hop;
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_transport::time::Instant;
+
+impl Node {
+    pub(super) fn content_store_hit(
+        &mut self,
+        now: Instant,
+        downstream: FaceId,
+        interest: &Interest,
+        data: Data,
+        mut asked: Hop,
+    ) {
+        self.outbox.event(NodeEvent::CsHit { hash: asked.name_hash });
+        let same = data.name().value().len() == interest.name.value().len();
+        let hash = if same { asked.name_hash } else { self.hasher.hash(data.name().value()) };
+        let mut hop = bare_hop(hash, data.encoded_len() as u32);
+        hop.add_trace(asked.take_trace());
+        let token = asked.extra.and_then(|extra| extra.pit_token);
+        if token.is_some() {
+            hop.extra_mut().pit_token = token;
+        }
+        self.outgoing_data(now, downstream, data, hop);
+    }
+}

@@ -1,0 +1,187 @@
+//! No stored Data answers an Interest: it becomes pending, or joins those that are, and the strategy decides.
+//!
+//! Source: NFD, `Forwarder::onContentStoreMiss`.
+//!
+//! Differences: lifetimes are bounded ([`MAX_LIFETIME`]); the forwarding hint counts if the name has no route but
+//! that of "/", while NFD looks at it first and knows in which region it is.
+use super::MAX_LIFETIME;
+use crate::drop::DropReason;
+use crate::event::NodeEvent;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::{Hop, Kind};
+use crate::strategy::{Action, Context, Faces, ForwardingStrategy, Scope};
+use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId};
+use crate::trace::Trace;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+impl Node {
+    pub(super) fn content_store_miss(
+        &mut self,
+        now: Instant,
+        ingress: FaceId,
+        interest: Arc<Interest>,
+        mut hop: Hop,
+        known: Option<PitId>,
+    ) {
+        let hash = hop.name_hash;
+        if !self.cs.is_off() {
+            self.outbox.event(NodeEvent::CsMiss { hash });
+        }
+        let id = match known.map_or_else(|| self.begin(now, &interest, hash), Ok) {
+            Ok(id) => id,
+            Err(PitFull) => {
+                self.refuse(now, ingress, &interest, &hop, NackReason::Congestion);
+                return self.drop_interest(ingress, &hop, DropReason::PitFull);
+            }
+        };
+        let arrival = self.note_asker(now, id, ingress, &interest, &mut hop);
+        let next_hop = hop.extra.as_mut().and_then(|extra| extra.next_hop.take());
+        let mut actions = std::mem::take(&mut self.actions);
+        match next_hop {
+            Some(face) => self.direct(ingress, face, &interest, &mut actions),
+            None => self.ask_strategy(now, id, |strategy, context, entry| {
+                strategy.after_interest(context, entry, ingress, arrival, &mut actions);
+            }),
+        }
+        self.after_interest(now, id, ingress, &interest, hop, arrival, &actions);
+        actions.clear();
+        self.actions = actions;
+    }
+
+    fn begin(
+        &mut self,
+        now: Instant,
+        interest: &Arc<Interest>,
+        hash: u64,
+    ) -> Result<PitId, PitFull> {
+        let id = self.pit.insert(now, Arc::clone(interest), hash)?;
+        self.outbox.event(NodeEvent::PitInserted { hash });
+        Ok(id)
+    }
+
+    /// Notes who asks, and until when; the tokens stay in `hop`.
+    fn note_asker(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        ingress: FaceId,
+        interest: &Interest,
+        hop: &mut Hop,
+    ) -> Arrival {
+        let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
+        let mut record = InRecord::new(ingress, interest.nonce, now + lifetime);
+        record.pit_token = hop.extra.as_mut().and_then(|extra| extra.pit_token.take());
+        let entry = self.pit.entry_mut(id);
+        let arrival = entry.receive(record);
+        let expiry = entry.latest_expiry().unwrap_or(now);
+        self.pit.arm(id, expiry);
+        arrival
+    }
+
+    /// A local application says itself by which face its Interest is to leave.
+    fn direct(&self, ingress: FaceId, to: FaceId, interest: &Interest, actions: &mut Vec<Action>) {
+        let from = self.faces.facts(ingress);
+        let passes = |facts| Scope::of(&interest.name).lets_pass(from, facts);
+        if to != ingress && self.faces.facts(to).is_some_and(passes) {
+            actions.push(Action::SendInterest { face: to });
+        } else {
+            actions.extend([Action::Nack { reason: NackReason::NoRoute }, Action::Reject]);
+        }
+    }
+
+    /// Lets the strategy of an entry decide.
+    pub(super) fn ask_strategy(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        ask: impl FnOnce(&mut dyn ForwardingStrategy, &mut Context<'_>, &mut PitEntry),
+    ) {
+        let Self { fib, pit, strategies, suppression, faces, measurements, .. } = self;
+        let entry = pit.entry_mut(id);
+        let route = route(fib, entry.interest());
+        let strategy = strategies.longest_mut(&entry.interest().name);
+        let mut context = Context { now, route, suppression, faces: &*faces, measurements };
+        if let Some((_, strategy)) = strategy {
+            ask(strategy.as_mut(), &mut context, entry);
+        }
+    }
+
+    /// Carries out what the strategy wants done with an Interest that came in.
+    #[expect(clippy::too_many_arguments, reason = "all that is known of one Interest")]
+    fn after_interest(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        ingress: FaceId,
+        interest: &Arc<Interest>,
+        mut hop: Hop,
+        arrival: Arrival,
+        actions: &[Action],
+    ) {
+        let trace = hop.take_trace();
+        let sent = actions.iter().filter(|it| matches!(it, Action::SendInterest { .. })).count();
+        self.trace_is_copied(&trace, sent.saturating_sub(1));
+        self.park(id, ingress, trace.split(), sent > 0);
+        self.say_what_became(&hop, ingress, arrival, sent > 0, actions);
+        for action in actions {
+            match *action {
+                Action::SendInterest { face } => {
+                    self.outgoing_interest(now, id, face, interest, &hop, trace.split());
+                }
+                Action::Nack { reason } => self.refuse_all(now, id, reason),
+                Action::NackTo { face, reason } => self.refuse_one(now, id, face, reason),
+                Action::Reject => self.interest_finalize(now, id),
+                Action::Suppress => {}
+            }
+        }
+        if actions.contains(&Action::Reject) {
+            self.outbox.discard(ingress, Kind::Interest, DropReason::NoRoute);
+        }
+    }
+
+    /// Leaves tokens with who asked: to wait there, or to be recognised when they come back.
+    fn park(&mut self, id: PitId, ingress: FaceId, trace: Trace, forwarded: bool) {
+        if trace.is_empty() {
+            return;
+        }
+        if let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) {
+            let place = if forwarded { &mut record.passed } else { &mut record.trace };
+            place.merge(trace);
+        }
+    }
+
+    fn say_what_became(
+        &mut self,
+        hop: &Hop,
+        ingress: FaceId,
+        arrival: Arrival,
+        forwarded: bool,
+        actions: &[Action],
+    ) {
+        let hash = hop.name_hash;
+        match arrival {
+            _ if actions.contains(&Action::Reject) => {}
+            Arrival::First => {}
+            _ if forwarded => self.outbox.event(NodeEvent::PitForwardedAgain { hash }),
+            Arrival::AnotherFace => self.outbox.event(NodeEvent::PitAggregated { hash }),
+            Arrival::Retransmission | Arrival::Repetition => {
+                self.outbox.event(NodeEvent::PitSuppressed { hash });
+                self.outbox.discard(ingress, Kind::Interest, DropReason::Suppressed);
+            }
+        }
+    }
+}
+
+/// The route of an Interest: that of its name, unless it is only that of "/" and a forwarding hint knows better.
+fn route<'a>(fib: &'a Fib, interest: &Interest) -> FibMatch<'a> {
+    let by_name = fib.longest(&interest.name);
+    if interest.forwarding_hint.is_empty() || !by_name.prefix.is_empty() {
+        return by_name;
+    }
+    let hints = interest.forwarding_hint.iter().map(|hint| fib.longest(hint));
+    hints.into_iter().find(|found| !found.prefix.is_empty()).unwrap_or(by_name)
+}

@@ -1,0 +1,126 @@
+//! Data comes in.
+//!
+//! Source: NFD, `Forwarder::onIncomingData`.
+//!
+//! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
+//! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
+//! brought goes on with it, but never into the content store.
+use super::bare_hop;
+use crate::drop::DropReason;
+use crate::event::NodeEvent;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::oracle;
+use crate::packet::{Hop, Kind};
+use crate::strategy::{Faces, Scope};
+use crate::table::PitId;
+use recoup_packet::data::Data;
+use recoup_transport::application::ReturnPath;
+use recoup_transport::time::Instant;
+
+impl Node {
+    pub(super) fn incoming_data(
+        &mut self,
+        now: Instant,
+        ingress: FaceId,
+        data: Data,
+        mut hop: Hop,
+    ) {
+        let local = self.faces.facts(ingress).is_some_and(|facts| facts.local);
+        if !local && Scope::of(data.name()) == Scope::Localhost {
+            let trace = hop.take_trace();
+            self.trace_dies(&trace);
+            return self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
+        }
+        let mut found = std::mem::take(&mut self.found);
+        self.pit.matches(&data, hop.name_hash, &mut found);
+        if found.is_empty() {
+            self.data_unsolicited(now, ingress, data, hop);
+        } else {
+            self.store(now, &data, &hop);
+            for id in &found {
+                self.satisfy(now, *id, ingress, &data, &hop);
+            }
+        }
+        self.found = found;
+    }
+
+    /// An application answers.
+    pub(super) fn answer(&mut self, now: Instant, from: FaceId, data: Data, path: ReturnPath) {
+        let octets = data.encoded_len() as u32;
+        let waiting = self.pit.by_ticket(path.0).filter(|id| {
+            let entry = self.pit.entry(*id);
+            entry.out_record(from).is_some() && entry.interest().is_satisfied_by(&data)
+        });
+        let Some(id) = waiting else {
+            let hop = bare_hop(self.hasher.hash(data.name().value()), octets);
+            return self.data_unsolicited(now, from, data, hop);
+        };
+        let entry = self.pit.entry(id);
+        let same = entry.interest().name.len() == data.name().len();
+        let hash = if same { entry.hash() } else { self.hasher.hash(data.name().value()) };
+        let mut hop = bare_hop(hash, octets);
+        hop.add_trace(self.trace_of_answer(id));
+        self.store(now, &data, &hop);
+        self.satisfy(now, id, from, &data, &hop);
+    }
+
+    /// Offers Data to the content store, unless it asks not to be kept.
+    pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &Hop) {
+        if self.cs.is_off() || hop.extra.as_ref().is_some_and(|extra| extra.no_cache) {
+            return;
+        }
+        let evicted = self.cs.insert(now, data.clone(), hop.name_hash);
+        if evicted > 0 {
+            self.outbox.event(NodeEvent::CsEvicted { packets: evicted as u32 });
+        }
+    }
+
+    /// Data answers one pending Interest.
+    fn satisfy(&mut self, now: Instant, id: PitId, ingress: FaceId, data: &Data, came: &Hop) {
+        let hash = self.pit.entry(id).hash();
+        self.outbox.event(NodeEvent::PitSatisfied { hash });
+        self.ask_strategy(now, id, |strategy, context, entry| {
+            strategy.before_satisfy(context, entry, ingress);
+        });
+        self.remember_nonces(now, id, Some(data));
+        let brought = came.extra.as_ref().map(|extra| extra.trace.split()).unwrap_or_default();
+        let strays = self.trace_answers(id, ingress, &brought);
+        let back = self.faces.facts(ingress).is_some_and(|facts| facts.multi_access);
+        let mut place = 0;
+        while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
+            place += 1;
+            let (face, waits) = (record.face, record.expiry > now);
+            let token = record.pit_token.take();
+            let (mut trace, passed) = (record.trace.take(), record.passed.take());
+            trace.merge(oracle::of_face(&brought, &passed));
+            trace.merge(strays.split());
+            if !waits || (face == ingress && !back) {
+                self.trace_dies(&trace);
+                continue;
+            }
+            let mut hop = onward(came);
+            hop.add_trace(trace);
+            if token.is_some() {
+                hop.extra_mut().pit_token = token;
+            }
+            self.outgoing_data(now, face, data.clone(), hop);
+        }
+        self.trace_is_copied(&strays, place.saturating_sub(1));
+        self.pit.remove(id);
+    }
+}
+
+/// What goes on to the next hop: the mark, what is carried over, and that it is not to be kept.
+fn onward(came: &Hop) -> Hop {
+    let mut hop = Hop { extra: None, ..*came };
+    if let Some(extra) = &came.extra {
+        if !extra.carried.is_empty() {
+            hop.extra_mut().carried.clone_from(&extra.carried);
+        }
+        if extra.no_cache {
+            hop.extra_mut().no_cache = true;
+        }
+    }
+    hop
+}

@@ -1,0 +1,72 @@
+//! An Interest comes in.
+//!
+//! Source: NFD, `Forwarder::onIncomingInterest`.
+//!
+//! Differences: the content store is asked before there is an entry in the PIT, so that a hit costs none.
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::{Hop, Kind};
+use crate::strategy::{Faces, Scope};
+use recoup_packet::interest::Interest;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+impl Node {
+    pub(crate) fn incoming_interest(
+        &mut self,
+        now: Instant,
+        ingress: FaceId,
+        interest: Arc<Interest>,
+        mut hop: Hop,
+    ) {
+        let (local, multi_access) =
+            self.faces.facts(ingress).map_or((false, false), |it| (it.local, it.multi_access));
+        if !local && Scope::of(&interest.name) == Scope::Localhost {
+            return self.drop_interest(ingress, &hop, DropReason::Scope);
+        }
+        match &mut hop.hop_limit {
+            Some(0) => return self.drop_interest(ingress, &hop, DropReason::HopLimit),
+            Some(limit) => *limit -= 1,
+            None => {}
+        }
+        if !local && let Some(extra) = &mut hop.extra {
+            extra.next_hop = None;
+        }
+        let interest = self.with_nonce(interest, &mut hop);
+        let nonce = interest.nonce.unwrap_or_default();
+        let known = self.pit.find(&interest, hop.name_hash);
+        let is_loop = self.dead_nonces.contains(now, hop.name_hash, nonce)
+            || known.is_some_and(|id| {
+                self.pit.entry(id).find_nonce(ingress, nonce).is_loop(multi_access)
+            });
+        if is_loop {
+            return self.interest_loop(now, ingress, &interest, &hop);
+        }
+        let pending = known.is_some_and(|id| !self.pit.entry(id).ins().is_empty());
+        if !pending
+            && !self.cs.is_off()
+            && let Some(data) = self.cs.find(now, &interest, hop.name_hash)
+        {
+            return self.content_store_hit(now, ingress, &interest, data, hop);
+        }
+        self.content_store_miss(now, ingress, interest, hop, known);
+    }
+
+    /// An Interest goes no further, and its tokens with it.
+    pub(super) fn drop_interest(&mut self, ingress: FaceId, hop: &Hop, reason: DropReason) {
+        if let Some(extra) = &hop.extra {
+            self.trace_dies(&extra.trace);
+        }
+        self.outbox.discard(ingress, Kind::Interest, reason);
+    }
+
+    /// Interests must have a nonce on network links; one that has none gets one.
+    fn with_nonce(&mut self, mut interest: Arc<Interest>, hop: &mut Hop) -> Arc<Interest> {
+        if interest.nonce.is_none() {
+            Arc::make_mut(&mut interest).nonce = Some(self.rng.next_u32());
+            hop.octets = interest.encoded_len() as u32;
+        }
+        interest
+    }
+}

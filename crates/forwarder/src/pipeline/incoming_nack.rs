@@ -1,0 +1,91 @@
+//! A Nack comes in.
+//!
+//! Source: NFD, `Forwarder::onIncomingNack`.
+use super::bare_hop;
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::{Hop, Kind};
+use crate::strategy::{Action, Faces};
+use crate::table::PitId;
+use crate::trace::Trace;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_transport::application::ReturnPath;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+impl Node {
+    /// Only what refuses the last Interest that was sent there counts.
+    pub(super) fn incoming_nack(
+        &mut self,
+        now: Instant,
+        ingress: FaceId,
+        interest: &Arc<Interest>,
+        reason: NackReason,
+        mut hop: Hop,
+    ) {
+        let trace = hop.take_trace();
+        self.trace_dies(&trace);
+        let multi_access = self.faces.facts(ingress).is_none_or(|facts| facts.multi_access);
+        let refused = self.pit.find(interest, hop.name_hash).filter(|id| {
+            let record = self.pit.entry(*id).out_record(ingress);
+            !multi_access && record.is_some_and(|record| record.nonce == interest.nonce)
+        });
+        match refused {
+            Some(id) => self.upstream_refused(now, id, ingress, interest, reason, hop),
+            None => self.outbox.discard(ingress, Kind::Nack, DropReason::NackUnmatched),
+        }
+    }
+
+    /// An application refuses.
+    pub(super) fn refusal(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        reason: NackReason,
+        path: ReturnPath,
+    ) {
+        let asked = |id: &PitId| self.pit.entry(*id).out_record(from).is_some();
+        let Some(id) = self.pit.by_ticket(path.0).filter(asked) else {
+            return self.outbox.discard(from, Kind::Nack, DropReason::NackUnmatched);
+        };
+        let trace = self.trace_of_answer(id);
+        self.trace_dies(&trace);
+        let interest = Arc::clone(self.pit.entry(id).interest());
+        let hop = bare_hop(self.pit.entry(id).hash(), interest.encoded_len() as u32);
+        self.upstream_refused(now, id, from, &interest, reason, hop);
+    }
+
+    fn upstream_refused(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        upstream: FaceId,
+        interest: &Arc<Interest>,
+        reason: NackReason,
+        mut hop: Hop,
+    ) {
+        hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
+        if let Some(record) = self.pit.entry_mut(id).out_record_mut(upstream) {
+            record.nacked = Some(reason);
+        }
+        let mut actions = std::mem::take(&mut self.actions);
+        self.ask_strategy(now, id, |strategy, context, entry| {
+            strategy.after_nack(context, entry, upstream, reason, &mut actions);
+        });
+        for action in actions.drain(..) {
+            match action {
+                Action::SendInterest { face } => {
+                    let trace = Trace::new();
+                    self.outgoing_interest(now, id, face, interest, &hop, trace);
+                }
+                Action::Nack { reason } => self.pass_nack_to_all(now, id, reason),
+                Action::NackTo { face, reason } => self.pass_nack(now, id, face, reason),
+                Action::Reject => self.interest_finalize(now, id),
+                Action::Suppress => {}
+            }
+        }
+        self.actions = actions;
+    }
+}

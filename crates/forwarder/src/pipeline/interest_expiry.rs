@@ -1,0 +1,64 @@
+//! A pending Interest ends.
+//!
+//! Source: NFD, `Forwarder::onInterestFinalize` and `insertDeadNonceList`: the nonces of what was sent are remembered
+//! unless Data came that a content store would answer copies with.
+use crate::event::NodeEvent;
+use crate::node::Node;
+use crate::table::PitId;
+use crate::trace::Trace;
+use recoup_packet::data::Data;
+use recoup_transport::time::Instant;
+
+impl Node {
+    /// Nobody waits any more, and no Data came.
+    pub(crate) fn interest_expiry(&mut self, now: Instant, id: PitId) {
+        let hash = self.pit.entry(id).hash();
+        self.outbox.event(NodeEvent::PitExpired { hash });
+        self.ask_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
+        self.interest_finalize(now, id);
+    }
+
+    /// Nobody waits any more: all were refused.
+    pub(crate) fn interest_finalize(&mut self, now: Instant, id: PitId) {
+        self.remember_nonces(now, id, None);
+        self.interest_abandon(id);
+    }
+
+    /// Nobody waits any more: all are gone.
+    pub(crate) fn interest_abandon(&mut self, id: PitId) {
+        self.bury_tokens(id);
+        self.pit.remove(id);
+    }
+
+    /// Remembers the nonces of an Interest that `data` has answered, where it could still go round.
+    pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, data: Option<&Data>) {
+        let Self { pit, dead_nonces, dead_nonce_lifetime, .. } = self;
+        let entry = pit.entry(id);
+        let stays_answered = data.is_some_and(|data| {
+            !entry.interest().must_be_fresh || data.freshness() >= *dead_nonce_lifetime
+        });
+        if !stays_answered {
+            for record in entry.outs() {
+                if let Some(nonce) = record.nonce {
+                    dead_nonces.insert(now, entry.hash(), nonce);
+                }
+            }
+        }
+    }
+
+    /// The tokens that wait at an entry die with it, and those that went to applications, which will not answer.
+    fn bury_tokens(&mut self, id: PitId) {
+        let mut dead = Trace::new();
+        let mut asked = Trace::new();
+        for record in self.pit.entry_mut(id).ins_mut() {
+            dead.merge(record.trace.take());
+            asked.merge(record.passed.take());
+        }
+        self.trace_dies(&dead);
+        let outs = self.pit.entry(id).outs();
+        let to_apps = outs.iter().filter(|it| it.face.app().is_some() && it.nacked.is_none());
+        for _ in 0..to_apps.count() {
+            self.trace_dies(&asked);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! An Interest comes that has been here before.
+//!
+//! Source: NFD, `Forwarder::onInterestLoop`.
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::Hop;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+impl Node {
+    pub(super) fn interest_loop(
+        &mut self,
+        now: Instant,
+        ingress: FaceId,
+        interest: &Arc<Interest>,
+        hop: &Hop,
+    ) {
+        self.refuse(now, ingress, interest, hop, NackReason::Duplicate);
+        self.drop_interest(ingress, hop, DropReason::Loop);
+    }
+}

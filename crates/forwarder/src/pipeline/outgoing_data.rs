@@ -1,0 +1,31 @@
+//! Data leaves.
+//!
+//! Source: NFD, `Forwarder::onOutgoingData`.
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::{Body, Hop, Kind, Packet};
+use crate::strategy::{Faces, Scope};
+use recoup_packet::data::Data;
+use recoup_transport::application::AppInput;
+use recoup_transport::time::Instant;
+
+impl Node {
+    pub(super) fn outgoing_data(&mut self, now: Instant, egress: FaceId, data: Data, mut hop: Hop) {
+        if let Some(app) = egress.app() {
+            let congestion_mark = u64::from(hop.congestion_mark);
+            if self.applications.tell(now, app, AppInput::Data { data, congestion_mark }) {
+                let trace = hop.take_trace();
+                self.trace_is_delivered(app, &trace);
+            }
+            return;
+        }
+        let packet = Packet { body: Body::Data(data), hop };
+        let local = self.faces.facts(egress).is_some_and(|facts| facts.local);
+        if !local && Scope::of(packet.name()) == Scope::Localhost {
+            self.trace_dies(packet.trace());
+            return self.outbox.discard(egress, Kind::Data, DropReason::Scope);
+        }
+        self.transmit(now, egress, packet);
+    }
+}

@@ -1,0 +1,52 @@
+//! An Interest leaves.
+//!
+//! Source: NFD, `Forwarder::onOutgoingInterest`.
+use super::MAX_LIFETIME;
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::packet::{Body, Hop, Kind, Packet};
+use crate::strategy::Faces;
+use crate::table::PitId;
+use crate::trace::Trace;
+use recoup_packet::interest::Interest;
+use recoup_transport::application::AppInput;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+impl Node {
+    /// `came` is how the Interest came in; its mark and what is carried over go on with it.
+    pub(super) fn outgoing_interest(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        egress: FaceId,
+        interest: &Arc<Interest>,
+        came: &Hop,
+        trace: Trace,
+    ) {
+        let local = self.faces.facts(egress).is_some_and(|facts| facts.local);
+        if came.hop_limit == Some(0) && !local {
+            self.trace_dies(&trace);
+            return self.outbox.discard(egress, Kind::Interest, DropReason::HopLimit);
+        }
+        let expiry = now + interest.lifetime_or_default().min(MAX_LIFETIME);
+        self.pit.entry_mut(id).send(now, egress, interest.nonce, expiry);
+        if let Some(app) = egress.app() {
+            let input =
+                AppInput::Interest { interest: Arc::clone(interest), path: self.return_path(id) };
+            if !self.applications.tell(now, app, input) {
+                self.outbox.discard(egress, Kind::Interest, DropReason::NoFace);
+            }
+            return;
+        }
+        let mut hop = Hop { extra: None, ..*came };
+        if let Some(extra) = &came.extra
+            && !extra.carried.is_empty()
+        {
+            hop.extra_mut().carried.clone_from(&extra.carried);
+        }
+        hop.add_trace(trace);
+        self.transmit(now, egress, Packet { body: Body::Interest(Arc::clone(interest)), hop });
+    }
+}

@@ -1,0 +1,194 @@
+//! Faces and routes that come and go, and what applications are told of it: whether their Interests can leave.
+use crate::drop::DropReason;
+use crate::face::{FaceAttributes, FaceId};
+use crate::link::Link;
+use crate::node::{Node, Output, RouteChange};
+use crate::packet::{Kind, Packet};
+use crate::table::PitEntry;
+use bytes::Bytes;
+use recoup_packet::name::Name;
+use recoup_transport::application::AppInput;
+use recoup_transport::time::Instant;
+
+/// By what Interests of applications can leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WayOut {
+    /// A face leads toward producers; of several the one with the lowest number.
+    Upstream(FaceId),
+    /// There are routes to other nodes, by whatever faces.
+    Routed,
+}
+
+impl Node {
+    /// A face that is up already has only changed, as when its path takes shorter frames from now on.
+    pub(crate) fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
+        let (before, known) = (self.way_out, self.faces.get(id).is_some());
+        self.faces.up(id, attributes);
+        if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
+            self.fib.insert(&Name::root(), id, u64::from(id.0));
+        }
+        self.way_out = self.find_way_out();
+        if known && before == Some(WayOut::Upstream(id)) && self.way_out == before {
+            if let Some(input) = self.way_out_input() {
+                self.applications.tell_all(now, &input);
+            }
+            return;
+        }
+        self.tell_way_out(now, before);
+    }
+
+    /// What the face asked is forgotten; so are its routes, unless it may come up again.
+    pub(crate) fn on_face_down(&mut self, now: Instant, id: FaceId) {
+        let Some(face) = self.faces.down(id) else {
+            return;
+        };
+        let before = self.way_out;
+        if let Link::Value(mut link) = face.link {
+            while let Some((packet, _)) = link.ready() {
+                self.discard_packet(id, packet, DropReason::NoFace);
+            }
+        }
+        if !face.attributes.permanent {
+            self.fib.remove_face(id);
+            self.faces.forget_routes(id);
+            self.measurements.forget_face(id);
+        }
+        self.forget_records(id);
+        self.way_out = self.find_way_out();
+        self.tell_way_out(now, before);
+    }
+
+    pub(crate) fn on_route(&mut self, now: Instant, change: &RouteChange) {
+        let RouteChange { prefix, face, cost } = change;
+        let known = self.is_next_hop(prefix, *face);
+        match cost {
+            Some(cost) => self.fib.insert(prefix, *face, *cost),
+            None => {
+                self.fib.remove(prefix, *face);
+            }
+        }
+        if known != cost.is_some() && face.app().is_none() {
+            self.faces.count_route(*face, cost.is_some());
+        }
+        let before = self.way_out;
+        self.way_out = self.find_way_out();
+        self.tell_way_out(now, before);
+    }
+
+    /// What an application is told of the way out that there is.
+    pub(crate) fn way_out_input(&self) -> Option<AppInput> {
+        let receive_budget = match self.way_out? {
+            WayOut::Upstream(face) => self.faces.get(face)?.attributes.receive_budget,
+            WayOut::Routed => None,
+        };
+        Some(AppInput::FaceUp { receive_budget })
+    }
+
+    /// Nobody waits at that face any more, and no answer comes from there.
+    pub(crate) fn forget_records(&mut self, face: FaceId) {
+        let asked = |entry: &PitEntry| entry.in_record(face).is_some();
+        let waiting: Vec<_> =
+            self.pit.iter().filter(|(_, entry)| asked(entry)).map(|(id, _)| id).collect();
+        for id in waiting {
+            let Some(record) = self.pit.entry_mut(id).remove_in(face) else {
+                continue;
+            };
+            self.outbox.discard(face, Kind::Interest, DropReason::NoFace);
+            self.trace_dies(&record.trace);
+            if self.pit.entry(id).ins().is_empty() {
+                self.interest_abandon(id);
+            }
+        }
+        self.pit.forget_face(face);
+    }
+
+    fn is_next_hop(&self, prefix: &Name, face: FaceId) -> bool {
+        self.fib.get(prefix).iter().any(|hop| hop.face == face)
+    }
+
+    fn find_way_out(&self) -> Option<WayOut> {
+        let upstream = self.faces.first_upstream().map(WayOut::Upstream);
+        upstream.or_else(|| self.faces.has_route().then_some(WayOut::Routed))
+    }
+
+    /// Tells the applications if the way out is another one than before, or none: what they asked by
+    /// the old one will not be answered by the new one.
+    fn tell_way_out(&mut self, now: Instant, before: Option<WayOut>) {
+        if before == self.way_out {
+            return;
+        }
+        if before.is_some() {
+            self.applications.tell_all(now, &AppInput::FaceDown);
+        }
+        if let Some(input) = self.way_out_input() {
+            self.applications.tell_all(now, &input);
+        }
+    }
+
+    // --- links ----------------------------------------------------------------------------------
+
+    pub(crate) fn on_frame(&mut self, now: Instant, id: FaceId, frame: Bytes) {
+        let Some(face) = self.faces.get_mut(id) else {
+            return self.outbox.discard(id, None, DropReason::NoFace);
+        };
+        let Link::Wire(link) = &mut face.link else {
+            return self.outbox.discard(id, None, DropReason::Malformed);
+        };
+        let whole = link.receive(now, frame);
+        if !face.is_settled() {
+            self.settle_fragments(id);
+        }
+        let packet = match whole {
+            Ok(None) => return,
+            Ok(Some((header, packet))) => Packet::from_wire(&header, packet, &self.hasher),
+            Err(reason) => Err(reason),
+        };
+        match packet {
+            Ok(packet) => self.receive(now, id, packet),
+            Err(reason) => self.outbox.discard(id, None, reason),
+        }
+    }
+
+    pub(crate) fn on_incomplete(&mut self, now: Instant, id: FaceId) {
+        if let Some(face) = self.faces.get_mut(id)
+            && let Link::Wire(link) = &mut face.link
+        {
+            link.expire(now);
+        }
+        self.settle_fragments(id);
+    }
+
+    pub(crate) fn on_ready(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(id) else {
+            return;
+        };
+        if let Link::Value(link) = &mut face.link
+            && let Some((packet, more)) = link.ready()
+        {
+            self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
+            if more {
+                self.outbox.outputs.push_back(Output::Wants { face: id });
+            }
+        }
+    }
+
+    pub(crate) fn on_backlog(&mut self, id: FaceId, octets: u64) {
+        if let Some(face) = self.faces.get_mut(id)
+            && let Link::Wire(link) = &mut face.link
+        {
+            link.set_backlog(octets);
+        }
+    }
+
+    /// Accounts for fragments that were discarded, and for when others will be.
+    fn settle_fragments(&mut self, id: FaceId) {
+        self.faces.note_incomplete(id);
+        let discarded = match self.faces.get_mut(id).map(|face| &mut face.link) {
+            Some(Link::Wire(link)) => link.take_discarded(),
+            _ => 0,
+        };
+        for _ in 0..discarded {
+            self.outbox.discard(id, None, DropReason::Fragment);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Our own link fields: what nodes tell each other about a packet without touching it, since Data is signed.
+//!
+//! They have types from the range that receivers must ignore if they do not know them (NDNLPv2; see [`Ignorable`]), so a
+//! plain forwarder drops the field and passes the packet on. A field that is *carried over* is copied to the next hop by
+//! nodes that know it; the others concern one hop only. No field is ever stored with Data. `docs/wire.md` has the table.
+//!
+//! [`Ignorable`]: super::Ignorable
+
+use super::Ignorable;
+
+/// One of our fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkField {
+    /// Its type.
+    pub typ: u64,
+    /// Its name in documents.
+    pub name: &'static str,
+    /// Nodes copy it to the next hop.
+    pub carried: bool,
+    /// Most octets of its value; a longer one is discarded.
+    pub max_octets: usize,
+}
+
+/// Distinguishes the flows of one originator (Interests, copied into the Data).
+pub const FLOW_NONCE: u64 = 900;
+/// The Interest comes back because its face is gone (Interests).
+pub const MOBILITY_FLAG: u64 = 904;
+/// Names that the consumer will ask for next (Interests, copied into the Data).
+pub const ANTICIPATED: u64 = 908;
+/// What routers on the way know about anticipated names (Interests, copied into the Data).
+pub const RECORDS: u64 = 912;
+/// Which node answered (Data).
+pub const PROVIDER_ID: u64 = 916;
+/// By how much nodes that asked again on the way lengthened the round trip (Data).
+pub const RTT_REDUCTION: u64 = 920;
+/// How long the Data is worth being sent again on a link (Data).
+pub const DATA_LIFETIME: u64 = 924;
+/// Number of the frame on a link with loss recovery.
+pub const WLDR_SEQUENCE: u64 = 928;
+/// Notice that frames of a link were lost.
+pub const EWLN: u64 = 932;
+
+/// All our fields, by type.
+pub const ALL: [LinkField; 9] = [
+    carried(FLOW_NONCE, "FlowNonce", 8),
+    carried(MOBILITY_FLAG, "MobilityFlag", 0),
+    carried(ANTICIPATED, "Anticipated", 1024),
+    carried(RECORDS, "Records", 1024),
+    carried(PROVIDER_ID, "ProviderId", 8),
+    carried(RTT_REDUCTION, "RttReduction", 8),
+    carried(DATA_LIFETIME, "DataLifetime", 8),
+    hop_local(WLDR_SEQUENCE, "WldrSequence", 8),
+    hop_local(EWLN, "Ewln", 16),
+];
+
+/// Most octets of values that a node carries over with one packet.
+pub const MAX_CARRIED_OCTETS: usize = 2048;
+
+const fn carried(typ: u64, name: &'static str, max_octets: usize) -> LinkField {
+    LinkField { typ, name, carried: true, max_octets }
+}
+
+const fn hop_local(typ: u64, name: &'static str, max_octets: usize) -> LinkField {
+    LinkField { typ, name, carried: false, max_octets }
+}
+
+/// The field of this type, if it is one of ours.
+#[must_use]
+pub fn find(typ: u64) -> Option<&'static LinkField> {
+    ALL.iter().find(|field| field.typ == typ)
+}
+
+/// Sorts the fields of a frame that are ours into those to be carried over and those of this hop. All others, and those
+/// that are too long, are left out.
+#[must_use]
+pub fn sort(fields: &Ignorable) -> (Ignorable, Ignorable) {
+    let (mut over, mut local) = (Ignorable::default(), Ignorable::default());
+    let mut room = MAX_CARRIED_OCTETS;
+    for (typ, value) in fields.iter() {
+        match find(typ) {
+            Some(field) if value.len() > field.max_octets => {}
+            Some(LinkField { carried: false, .. }) => local.set(typ, value.clone()),
+            Some(_) if value.len() <= room => {
+                room -= value.len();
+                over.set(typ, value.clone());
+            }
+            _ => {}
+        }
+    }
+    (over, local)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    #[test]
+    fn every_field_may_be_ignored_and_has_a_free_type() {
+        let mut fields = Ignorable::default();
+        for field in ALL {
+            fields.set(field.typ, Bytes::from(vec![0; field.max_octets]));
+        }
+        assert_eq!(fields.iter().count(), ALL.len());
+    }
+
+    #[test]
+    fn foreign_and_overlong_fields_are_left_out() {
+        let mut fields = Ignorable::default();
+        fields.set(956, Bytes::from_static(b"foreign"));
+        fields.set(PROVIDER_ID, Bytes::from_static(&[7; 8]));
+        fields.set(RTT_REDUCTION, Bytes::from_static(&[7; 9]));
+        fields.set(WLDR_SEQUENCE, Bytes::from_static(&[1; 4]));
+        let (over, local) = sort(&fields);
+        assert_eq!(over.iter().map(|(typ, _)| typ).collect::<Vec<_>>(), [PROVIDER_ID]);
+        assert_eq!(local.iter().map(|(typ, _)| typ).collect::<Vec<_>>(), [WLDR_SEQUENCE]);
+    }
+
+    #[test]
+    fn what_is_carried_with_a_packet_is_bounded() {
+        let mut fields = Ignorable::default();
+        for typ in [FLOW_NONCE, ANTICIPATED, RECORDS, PROVIDER_ID] {
+            let octets = find(typ).unwrap().max_octets;
+            fields.set(typ, Bytes::from(vec![0; octets]));
+        }
+        let (over, _) = sort(&fields);
+        assert!(over.get(RECORDS).is_none() && over.get(PROVIDER_ID).is_some());
+    }
+}
