@@ -12,3 +12,4 @@ pub mod network;
 pub mod observe;
 pub mod record;
 pub mod statistic;
+pub mod workload;

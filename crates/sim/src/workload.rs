@@ -1,0 +1,77 @@
+//! What applications do in a world: consumers, producers, and when and what they ask for.
+//!
+//! A fetch and a served object are the machines of `recoup fetch` and `recoup serve`. The others are
+//! machines of the same kind, made for experiments.
+pub mod arrival;
+mod fetch;
+pub mod popularity;
+mod produce;
+mod request;
+mod serve;
+
+pub use produce::Produce;
+pub use request::{Request, RequestError};
+
+use crate::network::{ApplicationKind, PacketShape};
+pub use popularity::Tables;
+use recoup_packet::data::SignatureShape;
+use recoup_packet::name::Name;
+use recoup_transport::application::Application;
+use recoup_transport::random::Rng;
+
+/// An application, ready to be attached.
+pub struct Made {
+    /// The machine.
+    pub application: Box<dyn Application>,
+    /// What it answers.
+    pub prefixes: Vec<Name>,
+}
+
+/// Makes the application of a plan; `None` for background traffic, which is attached to no node.
+///
+/// # Errors
+/// What is wrong with the plan, as the end of a sentence.
+pub fn make(
+    kind: &ApplicationKind,
+    rng: &Rng,
+    tables: &mut Tables,
+) -> Result<Option<Made>, String> {
+    let (application, prefixes): (Box<dyn Application>, _) = match kind {
+        ApplicationKind::Fetch(plan) => (Box::new(fetch::make(plan, rng)?), Vec::new()),
+        ApplicationKind::Serve(plan) => (Box::new(serve::make(plan)?), vec![plan.prefix.clone()]),
+        ApplicationKind::Produce(plan) => {
+            let produce = Produce::new(plan).map_err(|error| error.to_string())?;
+            (Box::new(produce), vec![plan.prefix.clone()])
+        }
+        ApplicationKind::Request(plan) => {
+            let request = Request::new(plan, rng, tables).map_err(|error| error.to_string())?;
+            (Box::new(request), Vec::new())
+        }
+        ApplicationKind::Background(_) => return Ok(None),
+    };
+    Ok(Some(Made { application, prefixes }))
+}
+
+/// Whether an application ends by itself.
+pub fn ends(kind: &ApplicationKind) -> bool {
+    match kind {
+        ApplicationKind::Fetch(_) => true,
+        ApplicationKind::Request(plan) => plan.requests.is_some() || plan.arrival.is_finite(),
+        ApplicationKind::Serve(_)
+        | ApplicationKind::Produce(_)
+        | ApplicationKind::Background(_) => false,
+    }
+}
+
+/// The shape in the words of packets.
+pub(crate) fn signature_shape(shape: PacketShape) -> SignatureShape {
+    match shape {
+        PacketShape::Digest => SignatureShape::Digest,
+        PacketShape::Signature(octets) => SignatureShape::Signed {
+            typ: recoup_packet::signature::SignatureType::Null,
+            key_locator_octets: None,
+            value_octets: octets as usize,
+        },
+        PacketShape::Total(octets) => SignatureShape::Total { packet_octets: octets as usize },
+    }
+}

@@ -1,0 +1,485 @@
+//! A consumer of a catalogue: asks for single Data packets, by a schedule or as a window permits.
+//!
+//! Each request is an Interest of its own, even for a content that is being asked for already; one Data
+//! packet answers all that wait for it. Requests are numbered from 0; events name them by that number,
+//! as those of a fetch name segments. Without an estimator of the timeout a request waits for its
+//! Interest's lifetime and is not repeated.
+use super::arrival::Arrivals;
+use super::popularity::{Chooser, Tables};
+use crate::network::{Arrival, RequestPlan};
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::{Component, Name};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
+use recoup_transport::event::{Event, Signal};
+use recoup_transport::random::Rng;
+use recoup_transport::rto::{self, RtoEstimator, RttSample};
+use recoup_transport::time::{Duration, Instant};
+use recoup_transport::timer::Timers;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Why a plan is no consumer: what is wrong, as the end of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RequestError(String);
+
+/// The machine.
+#[derive(Debug)]
+pub struct Request {
+    prefixes: Vec<Name>,
+    chooser: Chooser,
+    arrival: Arrival,
+    /// Once it has begun.
+    arrivals: Option<Arrivals>,
+    congestion: Option<Box<dyn CongestionControl>>,
+    rto: Option<Box<dyn RtoEstimator>>,
+    requests: Option<u64>,
+    retries: Option<u32>,
+    lifetime: Duration,
+    rng: Rng,
+    choices: Rng,
+    nonces: Rng,
+    pending: Pending,
+    timers: Timers,
+    made: u64,
+    highest_order: u64,
+    min_rtt: Option<Duration>,
+    window: f64,
+    outbox: VecDeque<Out>,
+    is_done: bool,
+}
+
+#[derive(Debug)]
+enum Out {
+    Event(Event),
+    Ask(u64),
+    Done,
+}
+
+impl Request {
+    /// A consumer as planned, which begins when it is first polled; `rng` is its own stream.
+    ///
+    /// # Errors
+    /// If the plan names what there is not.
+    pub fn new(plan: &RequestPlan, rng: &Rng, tables: &mut Tables) -> Result<Self, RequestError> {
+        if plan.prefixes.is_empty() {
+            return Err(RequestError("a catalogue has at least one prefix".into()));
+        }
+        if let Some(problem) = plan.arrival.problem() {
+            return Err(RequestError(problem));
+        }
+        let congestion = match &plan.arrival {
+            Arrival::Window(text) => Some(congestion::parse(text).map_err(told)?),
+            _ => None,
+        };
+        let rto = match plan.rto.trim() {
+            "none" => None,
+            text => Some(rto::parse(text).map_err(told)?),
+        };
+        let chooser = Chooser::new(plan.popularity, plan.contents, tables).map_err(RequestError)?;
+        Ok(Self {
+            prefixes: plan.prefixes.clone(),
+            chooser,
+            arrival: plan.arrival.clone(),
+            arrivals: None,
+            window: congestion.as_ref().map_or(0.0, |congestion| congestion.window()),
+            congestion,
+            rto,
+            requests: plan.requests,
+            retries: plan.retries,
+            lifetime: plan.lifetime,
+            rng: rng.clone(),
+            choices: rng.substream("popularity"),
+            nonces: rng.substream("nonce"),
+            pending: Pending::default(),
+            timers: Timers::new(),
+            made: 0,
+            highest_order: 0,
+            min_rtt: None,
+            outbox: VecDeque::new(),
+            is_done: false,
+        })
+    }
+
+    // --- asking ---------------------------------------------------------------------------------
+
+    fn begin(&mut self, now: Instant) {
+        let arrivals = Arrivals::new(&self.arrival, now, self.rng.substream("arrival"));
+        self.arrivals = Some(arrivals);
+        self.report_window();
+    }
+
+    /// Does one thing that is due; `false` if nothing is.
+    fn advance(&mut self, now: Instant) -> bool {
+        if let Some(slot) = self.timers.pop_due(now) {
+            self.on_timeout(now, slot);
+            return true;
+        }
+        if let Some(count) = self.arrivals.as_mut().and_then(|arrivals| arrivals.pop_due(now)) {
+            for _ in 0..count.min(self.left()) {
+                self.request(now);
+            }
+            return true;
+        }
+        if self.congestion.is_some()
+            && self.window >= self.pending.len() as f64 + 1.0
+            && self.left() > 0
+        {
+            self.request(now);
+            return true;
+        }
+        if self.is_done || !self.is_exhausted() || self.pending.len() > 0 {
+            return false;
+        }
+        self.is_done = true;
+        self.outbox.push_back(Out::Done);
+        true
+    }
+
+    /// How many requests are still to be made.
+    fn left(&self) -> u64 {
+        self.requests.map_or(u64::MAX, |requests| requests - self.made)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        let over = self.arrivals.as_ref().is_some_and(|arrivals| arrivals.deadline().is_none());
+        self.left() == 0 || self.congestion.is_none() && over
+    }
+
+    fn request(&mut self, now: Instant) {
+        let content = self.chooser.draw(&mut self.choices);
+        let (number, transmissions) = (self.made, 0);
+        self.made += 1;
+        let slot = self.pending.insert(Asked {
+            content,
+            number,
+            first: now,
+            last: now,
+            transmissions,
+            order: 0,
+            next: None,
+        });
+        self.send(now, slot);
+    }
+
+    fn send(&mut self, now: Instant, slot: u32) {
+        let patience = self.rto.as_ref().map_or(self.lifetime, |rto| rto.rto());
+        self.timers.arm(slot, now + patience);
+        self.highest_order += 1;
+        let asked = &mut self.pending.slots[slot as usize];
+        (asked.last, asked.order) = (now, self.highest_order);
+        asked.transmissions += 1;
+        let (segment, transmissions) = (asked.number, asked.transmissions);
+        self.outbox.push_back(Out::Ask(asked.content));
+        self.report(Event::Sent { segment, transmissions, rto: patience });
+    }
+
+    fn interest(&mut self, content: u64) -> Interest {
+        let mut digits = Digits::default();
+        let component = Component::generic(digits.of(content));
+        let mut interest = Interest::new(self.prefix(content).append(component));
+        interest.nonce = Some(self.nonces.next_u32());
+        interest.lifetime = Some(self.lifetime);
+        interest
+    }
+
+    fn prefix(&self, content: u64) -> &Name {
+        &self.prefixes[(content % self.prefixes.len() as u64) as usize]
+    }
+
+    /// The content that a name means, if it is one of the catalogue's.
+    fn content(&self, name: &Name) -> Option<u64> {
+        let last = name.last()?;
+        let content = std::str::from_utf8(last.value()).ok()?.parse().ok()?;
+        let prefix = self.prefix(content);
+        (name.len() == prefix.len() + 1 && prefix.is_prefix_of(name)).then_some(content)
+    }
+
+    // --- what comes back ------------------------------------------------------------------------
+
+    fn on_data(&mut self, now: Instant, data: &Data, is_marked: bool) {
+        let mut next = self.content(data.name()).and_then(|content| self.pending.take(content));
+        if next.is_none() {
+            self.report(Event::Duplicate);
+        }
+        while let Some(slot) = next {
+            let in_flight = self.pending.len() as u32;
+            let asked = self.pending.free(slot);
+            next = asked.next;
+            self.timers.cancel(slot);
+            self.on_answer(now, &asked, data, in_flight, is_marked);
+        }
+    }
+
+    fn on_answer(
+        &mut self,
+        now: Instant,
+        asked: &Asked,
+        data: &Data,
+        in_flight: u32,
+        is_marked: bool,
+    ) {
+        let segment = asked.number;
+        let rtt = now.since(asked.last);
+        self.report(Event::Received {
+            segment,
+            content_bytes: data.content().len() as u32,
+            rtt,
+            delay: now.since(asked.first),
+            transmissions: asked.transmissions,
+        });
+        let rtt = (asked.transmissions == 1).then_some(rtt);
+        if let Some(rtt) = rtt {
+            self.sample(now, segment, rtt);
+        }
+        if is_marked {
+            self.report(Event::Marked { segment });
+            self.lose(now, LossKind::Mark, asked.order, in_flight);
+        }
+        let (highest_order, min_rtt) = (self.highest_order, self.min_rtt);
+        let srtt = self.srtt();
+        if let Some(congestion) = &mut self.congestion {
+            let order = asked.order;
+            congestion.on_delivered(
+                now,
+                &Delivered { segment, order, highest_order, rtt, srtt, min_rtt, in_flight },
+            );
+        }
+        self.report_window();
+    }
+
+    fn sample(&mut self, now: Instant, segment: u64, rtt: Duration) {
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        let Some(estimator) = &mut self.rto else {
+            return;
+        };
+        estimator.on_sample(now, &RttSample { rtt, segment, weight_divisor: 1.0 });
+        let sampled = Event::Sampled {
+            segment,
+            rtt,
+            srtt: estimator.srtt().unwrap_or(rtt),
+            rttvar: estimator.rttvar().unwrap_or_default(),
+            rto: estimator.rto(),
+        };
+        self.report(sampled);
+    }
+
+    fn on_nack(&mut self, now: Instant, name: &Name, reason: NackReason) {
+        let Some(content) = self.content(name) else {
+            return;
+        };
+        let mut next = self.pending.head(content);
+        while let Some(slot) = next {
+            let asked = &self.pending.slots[slot as usize];
+            next = asked.next;
+            let (segment, order) = (asked.number, asked.order);
+            self.report(Event::Nacked { segment: Some(segment), reason });
+            if reason == NackReason::Congestion {
+                self.lose(now, LossKind::NackCongestion, order, self.pending.len() as u32);
+            }
+            if self.rto.is_none() {
+                self.give_up(slot);
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant, slot: u32) {
+        let asked = &self.pending.slots[slot as usize];
+        let (segment, order, transmissions) = (asked.number, asked.order, asked.transmissions);
+        self.report(Event::TimedOut { segment });
+        let is_new = self.lose(now, LossKind::Timeout, order, self.pending.len() as u32);
+        let is_last = self.retries.is_some_and(|retries| transmissions > retries);
+        match &mut self.rto {
+            Some(rto) if !is_last => {
+                if is_new {
+                    rto.on_timeout(now);
+                }
+                self.send(now, slot);
+            }
+            _ => self.give_up(slot),
+        }
+    }
+
+    /// Tells the window, if there is one, of a loss; `true` if it is a new loss event.
+    fn lose(&mut self, now: Instant, kind: LossKind, order: u64, in_flight: u32) -> bool {
+        let (highest_order, min_rtt) = (self.highest_order, self.min_rtt);
+        let srtt = self.srtt();
+        let Some(congestion) = &mut self.congestion else {
+            return kind == LossKind::Timeout;
+        };
+        let loss = Loss { kind, order, highest_order, in_flight, srtt, min_rtt };
+        let is_new = congestion.on_loss(now, &loss);
+        if is_new {
+            let cause = match kind {
+                LossKind::Timeout => Signal::Timeout,
+                LossKind::NackCongestion => Signal::Nack,
+                LossKind::Mark => Signal::Mark,
+            };
+            self.report(Event::Reduced { cause });
+            self.report_window();
+        }
+        is_new
+    }
+
+    fn give_up(&mut self, slot: u32) {
+        self.timers.cancel(slot);
+        self.pending.remove(slot);
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.rto.as_ref().and_then(|rto| rto.srtt())
+    }
+
+    fn report(&mut self, event: Event) {
+        self.outbox.push_back(Out::Event(event));
+    }
+
+    fn report_window(&mut self) {
+        let Some(congestion) = &self.congestion else {
+            return;
+        };
+        let (window, ssthresh) = (congestion.window(), congestion.ssthresh());
+        if window != self.window || self.made == 0 {
+            self.window = window;
+            self.report(Event::Window { window, ssthresh });
+        }
+    }
+}
+
+impl Application for Request {
+    fn handle(&mut self, now: Instant, input: AppInput) {
+        match input {
+            AppInput::Data { data, congestion_mark } => {
+                self.on_data(now, &data, congestion_mark > 0)
+            }
+            AppInput::Nack { interest, reason } => self.on_nack(now, &interest.name, reason),
+            AppInput::Interest { .. }
+            | AppInput::Consumed { .. }
+            | AppInput::FaceUp { .. }
+            | AppInput::FaceDown => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<AppOutput> {
+        if self.arrivals.is_none() {
+            self.begin(now);
+        }
+        while self.outbox.is_empty() {
+            if !self.advance(now) {
+                return None;
+            }
+        }
+        Some(match self.outbox.pop_front()? {
+            Out::Event(event) => AppOutput::Report(Report::Event(event)),
+            Out::Ask(content) => AppOutput::Interest(self.interest(content)),
+            Out::Done => AppOutput::Report(Report::Done(Ok(()))),
+        })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let Some(arrivals) = &self.arrivals else {
+            return Some(Instant::ZERO);
+        };
+        let arrival = if self.left() > 0 { arrivals.deadline() } else { None };
+        [arrival, self.timers.deadline()].into_iter().flatten().min()
+    }
+}
+
+fn told(error: impl std::error::Error) -> RequestError {
+    RequestError(error.to_string())
+}
+
+/// Requests without an answer: a slab, with those for one content in a chain.
+#[derive(Debug, Default)]
+struct Pending {
+    slots: Vec<Asked>,
+    free: Vec<u32>,
+    /// Content → the first that waits for it.
+    heads: BTreeMap<u64, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    content: u64,
+    number: u64,
+    /// When it was first asked for, and when last.
+    first: Instant,
+    last: Instant,
+    transmissions: u32,
+    order: u64,
+    next: Option<u32>,
+}
+
+impl Pending {
+    fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    fn insert(&mut self, mut asked: Asked) -> u32 {
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        asked.next = self.heads.insert(asked.content, slot);
+        match self.slots.get_mut(slot as usize) {
+            Some(free) => *free = asked,
+            None => self.slots.push(asked),
+        }
+        slot
+    }
+
+    fn head(&self, content: u64) -> Option<u32> {
+        self.heads.get(&content).copied()
+    }
+
+    /// Takes the whole chain of a content out; each of its slots is to be freed.
+    fn take(&mut self, content: u64) -> Option<u32> {
+        self.heads.remove(&content)
+    }
+
+    fn free(&mut self, slot: u32) -> Asked {
+        self.free.push(slot);
+        self.slots[slot as usize]
+    }
+
+    /// Takes one out of its chain and frees it.
+    fn remove(&mut self, slot: u32) {
+        let Asked { content, next, .. } = self.free(slot);
+        let mut at = self.head(content);
+        if at == Some(slot) {
+            match next {
+                Some(next) => self.heads.insert(content, next),
+                None => self.heads.remove(&content),
+            };
+            return;
+        }
+        while let Some(other) = at {
+            let other = &mut self.slots[other as usize];
+            if other.next == Some(slot) {
+                other.next = next;
+                return;
+            }
+            at = other.next;
+        }
+    }
+}
+
+/// Room for the digits of a number.
+#[derive(Default)]
+struct Digits([u8; 20]);
+
+impl Digits {
+    fn of(&mut self, mut number: u64) -> &[u8] {
+        let mut from = self.0.len();
+        loop {
+            from -= 1;
+            self.0[from] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return &self.0[from..];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+use super::*;
+use crate::network::{PacketShape, Popularity, ProducePlan};
+use crate::workload::Produce;
+use recoup_transport::application::ReturnPath;
+use std::sync::Arc;
+
+fn plan(arrival: Arrival) -> RequestPlan {
+    RequestPlan {
+        prefixes: vec!["/a".parse().unwrap(), "/b".parse().unwrap()],
+        contents: 10,
+        popularity: Popularity::Sequential,
+        arrival,
+        requests: Some(3),
+        rto: "none".into(),
+        retries: Some(2),
+        lifetime: Duration::from_secs(1),
+    }
+}
+
+fn make(plan: &RequestPlan) -> Request {
+    Request::new(plan, &Rng::from_seed(1), &mut Tables::default()).unwrap()
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// What is asked and said at `now`: names, and events in short.
+fn drain(request: &mut Request, now: Instant) -> Vec<String> {
+    let mut said = Vec::new();
+    while let Some(output) = request.poll(now) {
+        said.push(match output {
+            AppOutput::Interest(interest) => interest.name.to_string(),
+            AppOutput::Report(Report::Event(Event::Sent { segment, transmissions, .. })) => {
+                format!("sent {segment}.{transmissions}")
+            }
+            AppOutput::Report(Report::Event(Event::Received { segment, .. })) => {
+                format!("received {segment}")
+            }
+            AppOutput::Report(Report::Event(Event::TimedOut { segment })) => {
+                format!("late {segment}")
+            }
+            AppOutput::Report(Report::Event(Event::Nacked { segment, .. })) => {
+                format!("nacked {}", segment.unwrap())
+            }
+            AppOutput::Report(Report::Event(Event::Duplicate)) => "duplicate".into(),
+            AppOutput::Report(Report::Done(_)) => "done".into(),
+            _ => continue,
+        });
+    }
+    said
+}
+
+fn data(name: &str) -> AppInput {
+    let mut produce = Produce::new(&ProducePlan {
+        prefix: Name::root(),
+        content_octets: 100,
+        freshness: Duration::ZERO,
+        packet: PacketShape::Digest,
+    })
+    .unwrap();
+    let interest = Arc::new(Interest::new(name.parse().unwrap()));
+    produce.handle(at(0), AppInput::Interest { interest, path: ReturnPath(0) });
+    match produce.poll(at(0)) {
+        Some(AppOutput::Data { data, .. }) => AppInput::Data { data, congestion_mark: 0 },
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn contents_are_asked_for_at_their_prefixes_until_all_are_answered() {
+    let mut request = make(&plan(Arrival::Constant(10.0)));
+    assert_eq!(drain(&mut request, at(5)), ["/b/1", "sent 0.1"]);
+    assert_eq!(request.deadline(), Some(at(105)));
+    assert_eq!(drain(&mut request, at(105)), ["/a/2", "sent 1.1"]);
+    request.handle(at(110), data("/b/1"));
+    assert_eq!(drain(&mut request, at(110)), ["received 0"]);
+    assert_eq!(drain(&mut request, at(205)), ["/b/3", "sent 2.1"]);
+    for name in ["/a/2", "/b/2", "/b/x", "/b/3/4", "/b/3"] {
+        request.handle(at(210), data(name));
+    }
+    assert_eq!(
+        drain(&mut request, at(210)),
+        ["received 1", "duplicate", "duplicate", "duplicate", "received 2", "done"]
+    );
+    assert_eq!(request.deadline(), None);
+}
+
+#[test]
+fn without_an_estimator_nothing_is_asked_for_twice() {
+    let mut request = make(&plan(Arrival::Batches(vec![(Duration::ZERO, 2)])));
+    assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
+    assert_eq!(request.deadline(), Some(at(1_000)));
+    assert_eq!(drain(&mut request, at(1_000)), ["late 0", "late 1", "done"]);
+}
+
+#[test]
+fn a_timeout_repeats_the_request_until_the_retries_are_used_up() {
+    let rto = "constant(rto=100ms)".into();
+    let requests = Some(1);
+    let mut request = make(&RequestPlan { rto, requests, ..plan(Arrival::Constant(1.0)) });
+    assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1"]);
+    for (millis, said) in [
+        (100, vec!["late 0", "/b/1", "sent 0.2"]),
+        (200, vec!["late 0", "/b/1", "sent 0.3"]),
+        (300, vec!["late 0", "done"]),
+    ] {
+        assert_eq!(request.deadline(), Some(at(millis)));
+        assert_eq!(drain(&mut request, at(millis)), said);
+    }
+}
+
+#[test]
+fn one_packet_answers_all_that_wait_for_it() {
+    let contents = 1;
+    let mut request =
+        make(&RequestPlan { contents, ..plan(Arrival::Batches(vec![(Duration::ZERO, 3)])) });
+    let asked = drain(&mut request, at(0));
+    assert_eq!(asked.iter().filter(|said| *said == "/b/1").count(), 3);
+    request.handle(at(10), data("/b/1"));
+    assert_eq!(drain(&mut request, at(10)), ["received 2", "received 1", "received 0", "done"]);
+}
+
+#[test]
+fn a_window_permits_so_many_at_a_time() {
+    let window = Arrival::Window("fixed(window=2)".into());
+    let mut request = make(&plan(window));
+    assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
+    request.handle(at(10), data("/a/2"));
+    assert_eq!(drain(&mut request, at(10)), ["received 1", "/b/3", "sent 2.1"]);
+    request.handle(at(20), data("/b/1"));
+    request.handle(at(20), data("/b/3"));
+    assert_eq!(drain(&mut request, at(20)), ["received 0", "received 2", "done"]);
+}
+
+#[test]
+fn a_refusal_ends_a_request_that_is_not_repeated() {
+    let nack = || {
+        let interest = Arc::new(Interest::new("/b/1".parse().unwrap()));
+        AppInput::Nack { interest, reason: NackReason::NoRoute }
+    };
+    let mut once = make(&RequestPlan { requests: Some(1), ..plan(Arrival::Constant(1.0)) });
+    drain(&mut once, at(0));
+    once.handle(at(10), nack());
+    assert_eq!(drain(&mut once, at(10)), ["nacked 0", "done"]);
+    let rto = "constant(rto=100ms)".into();
+    let mut again = make(&RequestPlan { rto, requests: Some(1), ..plan(Arrival::Constant(1.0)) });
+    drain(&mut again, at(0));
+    again.handle(at(10), nack());
+    assert_eq!(drain(&mut again, at(10)), ["nacked 0"]);
+    assert_eq!(again.deadline(), Some(at(100)));
+}
+
+#[test]
+fn one_of_several_that_wait_for_a_content_is_given_up_alone() {
+    let contents = 1;
+    let mut request = make(&RequestPlan { contents, ..plan(Arrival::Constant(10.0)) });
+    for millis in [0, 100, 200] {
+        drain(&mut request, at(millis));
+    }
+    assert_eq!(drain(&mut request, at(1_000)), ["late 0"]);
+    assert_eq!(drain(&mut request, at(1_100)), ["late 1"]);
+    request.handle(at(1_150), data("/b/1"));
+    assert_eq!(drain(&mut request, at(1_150)), ["received 2", "done"]);
+}
+
+#[test]
+fn a_plan_that_names_what_there_is_not_is_refused() {
+    let wrong = |plan: RequestPlan| {
+        Request::new(&plan, &Rng::from_seed(1), &mut Tables::default()).unwrap_err().to_string()
+    };
+    let arrival = || Arrival::Constant(1.0);
+    assert!(wrong(plan(Arrival::Window("qubic".into()))).contains("did you mean `cubic`"));
+    assert!(wrong(RequestPlan { rto: "jakobson".into(), ..plan(arrival()) }).contains("jacobson"));
+    assert!(wrong(RequestPlan { prefixes: Vec::new(), ..plan(arrival()) }).contains("prefix"));
+    assert!(wrong(plan(Arrival::Constant(0.0))).contains("per second"));
+}

@@ -1,0 +1,51 @@
+//! A served object: the producer loop of `recoup serve`, with content of which only the length matters.
+use super::signature_shape;
+use crate::network::ServePlan;
+use recoup_packet::data::MAX_DESCRIBED_CONTENT;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::serve::{Form, Library, Opened, Serve, ServeConfig, Unknown, Zeros};
+use recoup_transport::time::Duration;
+
+/// How long metadata may be answered from caches, as `recoup serve` has it.
+const METADATA_FRESHNESS: Duration = Duration::from_millis(10);
+
+pub(super) fn make(plan: &ServePlan) -> Result<Serve, String> {
+    let segment_bytes = usize::try_from(plan.segment_octets).unwrap_or(usize::MAX);
+    if !(1..=MAX_DESCRIBED_CONTENT).contains(&segment_bytes) {
+        return Err(format!("a segment has 1 to {MAX_DESCRIBED_CONTENT} octets of content"));
+    }
+    let config = ServeConfig {
+        prefix: plan.prefix.clone(),
+        convention: Convention::Typed,
+        segment_bytes,
+        freshness: plan.freshness,
+        metadata_freshness: METADATA_FRESHNESS,
+        unknown: Unknown::Nack,
+        form: Form::Described(signature_shape(plan.packet)),
+        signer: Box::new(DigestSigner),
+        epoch_micros: 0,
+    };
+    let object = Blank { octets: plan.size_octets, version: plan.version };
+    Ok(Serve::new(config, Box::new(object)))
+}
+
+/// One object of zeros.
+#[derive(Debug)]
+struct Blank {
+    octets: u64,
+    version: Option<u64>,
+}
+
+impl Library for Blank {
+    fn open(&mut self, path: &Name) -> Option<Opened> {
+        path.is_empty().then(|| Opened {
+            source: Box::new(Zeros { octets: self.octets }),
+            version: self.version,
+            suffix: None,
+            mtime_ns: None,
+            mode: None,
+        })
+    }
+}
