@@ -17,7 +17,7 @@ use recoup_io::source::{SourceError, Spool};
 use recoup_packet::name::Name;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::serve::{Library, Serve, ServeConfig, Unknown};
+use recoup_transport::serve::{Form, Library, Serve, ServeConfig, Unknown};
 use recoup_transport::time::{Duration, Instant};
 use report::{Listening, Served};
 
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             UnknownArg::Nack => Unknown::Nack,
             UnknownArg::Silent => Unknown::Silence,
         },
+        form: Form::Encoded,
         signer,
         epoch_micros: unix_time().as_micros() as u64,
     };

@@ -9,7 +9,9 @@ use recoup_packet::signature::{AutoVerifier, DigestSigner};
 use recoup_transport::application::Report;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::random::Rng;
-use recoup_transport::serve::{Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown};
+use recoup_transport::serve::{
+    Form, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
+};
 use recoup_transport::time::{Duration, Instant};
 use recoup_transport::{congestion, rto};
 use std::collections::BTreeMap;
@@ -62,6 +64,7 @@ fn producer(content: Bytes) -> Node {
         freshness: Duration::from_secs(10),
         metadata_freshness: Duration::from_millis(10),
         unknown: Unknown::Nack,
+        form: Form::Encoded,
         signer: Box::new(DigestSigner),
         epoch_micros: 0,
     };

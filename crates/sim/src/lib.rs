@@ -11,5 +11,7 @@ pub mod model;
 pub mod network;
 pub mod observe;
 pub mod record;
+pub mod route;
 pub mod statistic;
+pub mod topology;
 pub mod workload;

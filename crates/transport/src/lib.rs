@@ -10,6 +10,7 @@ pub mod event;
 pub mod fetch;
 pub mod link;
 pub mod management;
+pub mod queue;
 pub mod random;
 pub mod registration;
 pub mod rto;

@@ -1,11 +1,14 @@
 //! Over one hop: frames that fit the link.
 //!
 //! [`Fragmenter`] cuts a network packet into frames of at most the link's MTU, [`Reassembler`] puts
-//! them together again. One pair serves one adjacency: sequence numbers mean nothing elsewhere.
+//! them together again. One pair serves one adjacency: sequence numbers mean nothing elsewhere. A
+//! [`Marker`] says which packets tell of a queue that stays long.
 mod fragment;
+mod marking;
 mod reassemble;
 
 pub use fragment::{Fragmenter, MtuTooSmall};
+pub use marking::{Marker, Marking};
 pub use reassemble::{Discarded, Reassembler, ReassemblyLimits, Refused};
 
 /// Most fragments of one packet, on both sides: what established forwarders accept.

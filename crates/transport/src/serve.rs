@@ -14,19 +14,25 @@
 //! Questions that came together are answered together: their packets are laid out, then signed in one
 //! go, which is faster, then sent in the order of the questions.
 //!
+//! In described form ([`Form::Described`]) segments have no octets: nothing is read and nothing is
+//! signed, and all else is as it is with octets. Metadata and refusals have octets in both forms.
+//!
 //! Every segment carries the FinalBlockId. A source that changes under a version ends that version:
 //! from then on its segments are unknown, and the next question for metadata opens a new one.
 mod object;
+mod outbox;
 mod packet;
+mod question;
 mod signature;
 
-use crate::application::{AppInput, AppOutput, Application, Report, ReturnPath};
+use crate::application::{AppInput, AppOutput, Application, ReturnPath};
 use crate::event::Event;
 use crate::time::{Duration, Instant};
-use bytes::BytesMut;
 use object::{Object, Shelf};
+use outbox::Outbox;
 use packet::Packet;
-use recoup_packet::data::{ContentType, DataBuilder};
+use question::Question;
+use recoup_packet::data::{ContentType, DataBuilder, SignatureShape};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -60,6 +66,24 @@ pub trait Source: fmt::Debug {
     fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError>;
 }
 
+/// Zeros: content of which only the length matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zeros {
+    /// Its length in octets.
+    pub octets: u64,
+}
+
+impl Source for Zeros {
+    fn len(&self) -> u64 {
+        self.octets
+    }
+
+    fn read_at(&mut self, _: Instant, _: u64, into: &mut [u8]) -> Result<(), SourceError> {
+        into.fill(0);
+        Ok(())
+    }
+}
+
 /// An object that was opened.
 #[derive(Debug)]
 pub struct Opened {
@@ -90,6 +114,16 @@ pub enum Unknown {
     Silence,
 }
 
+/// Whether segments have octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Content is read and signed.
+    Encoded,
+    /// Segments are described packets of this shape; a source is asked for its length only. A segment
+    /// that no packet of this shape can be ([`SignatureShape::Total`]) is unknown.
+    Described(SignatureShape),
+}
+
 /// What to serve and how.
 pub struct ServeConfig {
     /// Prefix of every name.
@@ -104,43 +138,24 @@ pub struct ServeConfig {
     pub metadata_freshness: Duration,
     /// What becomes of unknown names.
     pub unknown: Unknown,
-    /// Signer of every packet.
+    /// Whether segments have octets.
+    pub form: Form,
+    /// Signer of every packet that has octets.
     pub signer: Box<dyn Signer>,
     /// Microseconds from 1970 to the beginning of the run, from which metadata takes its version.
     pub epoch_micros: u64,
 }
 
-/// Octets asked from the allocator at a time for outgoing packets.
-const POOL_BYTES: usize = 256 * 1024;
-
 /// Questions answered together; at most that many packets wait to be signed.
 const BATCH: usize = 64;
-
-/// What is to be put out once the packets before it are signed.
-#[derive(Debug)]
-enum Draft {
-    Report(Event),
-    Answer(Packet, ReturnPath),
-}
 
 /// A producer.
 pub struct Serve {
     config: ServeConfig,
     library: Box<dyn Library>,
     shelf: Shelf,
-    pool: BytesMut,
     questions: VecDeque<(Arc<Interest>, ReturnPath)>,
-    drafts: Vec<Draft>,
-    outputs: VecDeque<AppOutput>,
-}
-
-/// What an Interest asks for.
-#[derive(Debug, PartialEq, Eq)]
-enum Question {
-    Metadata { path: Name },
-    Segment { path: Name, version: Option<u64>, segment: u64 },
-    Latest { path: Name },
-    Version { path: Name, version: u64 },
+    outbox: Outbox,
 }
 
 impl Serve {
@@ -150,10 +165,8 @@ impl Serve {
             config,
             library,
             shelf: Shelf::default(),
-            pool: BytesMut::new(),
             questions: VecDeque::new(),
-            drafts: Vec::new(),
-            outputs: VecDeque::new(),
+            outbox: Outbox::default(),
         }
     }
 
@@ -164,109 +177,48 @@ impl Serve {
     }
 
     fn answer(&mut self, now: Instant, interest: &Interest, path: ReturnPath) {
-        self.reserve();
-        let answer = match self.question(interest) {
-            None => None,
-            Some(Question::Metadata { path }) => self.metadata(now, &path),
-            Some(Question::Latest { path }) => self.segment(now, &path, None, 0),
-            Some(Question::Version { path, version }) => self.segment(now, &path, Some(version), 0),
-            Some(Question::Segment { path, version, segment }) => {
-                self.exact_segment(now, &path, version, segment)
-            }
-        };
-        let packet = match answer {
+        let packet = match self.packet(now, interest) {
             Some(packet) => packet,
             None => {
-                self.drafts.push(Draft::Report(Event::Unknown));
+                self.outbox.report(Event::Unknown);
                 match self.config.unknown {
                     Unknown::Silence => return,
                     Unknown::Nack => self.refusal(&interest.name),
                 }
             }
         };
-        self.drafts.push(Draft::Answer(packet, path));
+        self.outbox.answer(packet, path);
     }
 
-    /// Signs what was laid out and puts everything out, in order.
-    fn complete(&mut self) {
-        let portions: Vec<&[u8]> = (self.drafts.iter())
-            .filter_map(|draft| match draft {
-                Draft::Answer(packet, _) => packet.signed_portion(),
-                Draft::Report(_) => None,
-            })
-            .collect();
-        let mut signatures = self.config.signer.sign_many(&portions).into_iter();
-        for draft in self.drafts.drain(..) {
-            let output = match draft {
-                Draft::Report(event) => AppOutput::Report(Report::Event(event)),
-                Draft::Answer(Packet::Whole(data), path) => AppOutput::Data { data, path },
-                Draft::Answer(Packet::Unsigned(unsigned, origin), path) => {
-                    let signature = signatures.next().unwrap_or_default();
-                    if let Some(origin) = origin {
-                        self.shelf.keep_signature(origin, &signature);
-                    }
-                    AppOutput::Data { data: unsigned.finish(&signature), path }
-                }
-            };
-            self.outputs.push_back(output);
+    fn packet(&mut self, now: Instant, interest: &Interest) -> Option<Packet> {
+        let (config, outbox) = (&self.config, &mut self.outbox);
+        // Nearly every question is for a segment of an object that is open.
+        if let Some((object, segment)) = self.shelf.named(config, &interest.name) {
+            return Self::cut(object, config, now, segment, Some(&interest.name), outbox);
         }
-    }
-
-    fn reserve(&mut self) {
-        if self.pool.capacity() < self.config.segment_bytes + 1_024 {
-            self.pool.reserve(POOL_BYTES);
-        }
-    }
-
-    /// Reads the name of an Interest from its end.
-    fn question(&self, interest: &Interest) -> Option<Question> {
-        let (name, config) = (&interest.name, &self.config);
-        if !config.prefix.is_prefix_of(name) {
-            return None;
-        }
-        let path = |count: usize| name.suffix(config.prefix.len()).prefix(count);
-        let rest = name.len() - config.prefix.len();
-        let last = if rest > 0 { name.last() } else { None };
-        let Some(last) = last else {
-            return interest.can_be_prefix.then(|| Question::Latest { path: path(rest) });
-        };
-        if last.is_keyword(b"metadata") {
-            return interest.can_be_prefix.then(|| Question::Metadata { path: path(rest - 1) });
-        }
-        if let Some(segment) = config.convention.parse_segment(&last) {
-            let version = if rest > 1 { name.get(name.len() - 2) } else { None };
-            let version = version.and_then(|c| config.convention.parse_version(&c));
-            let path = path(rest - 1 - usize::from(version.is_some()));
-            return Some(Question::Segment { path, version, segment });
-        }
-        if !interest.can_be_prefix {
-            return None;
-        }
-        match config.convention.parse_version(&last) {
-            Some(version) => Some(Question::Version { path: path(rest - 1), version }),
-            None => Some(Question::Latest { path: path(rest) }),
+        match Question::read(config, interest)? {
+            Question::Metadata { path } => self.metadata(now, &path),
+            Question::Latest { path } => self.first_segment(now, &path, None),
+            Question::Version { path, version } => self.first_segment(now, &path, Some(version)),
+            Question::Segment { path, version, segment } => {
+                self.exact_segment(now, &path, version, segment)
+            }
         }
     }
 
     fn metadata(&mut self, now: Instant, path: &Name) -> Option<Packet> {
         let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
         let data = object.metadata(&self.config, now);
-        self.drafts.push(Draft::Report(Event::ServedMetadata));
+        self.outbox.report(Event::ServedMetadata);
         Some(Packet::Whole(data))
     }
 
-    fn segment(
-        &mut self,
-        now: Instant,
-        path: &Name,
-        version: Option<u64>,
-        segment: u64,
-    ) -> Option<Packet> {
+    fn first_segment(&mut self, now: Instant, path: &Name, version: Option<u64>) -> Option<Packet> {
         let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
         if version.is_some() && object.version != version {
             return None;
         }
-        Self::cut(object, &self.config, now, segment, &mut self.pool, &mut self.drafts)
+        Self::cut(object, &self.config, now, 0, None, &mut self.outbox)
     }
 
     /// A segment whose name is complete: only the version that it names will do.
@@ -284,27 +236,28 @@ impl Serve {
         if object.version != version {
             return None;
         }
-        Self::cut(object, &self.config, now, segment, &mut self.pool, &mut self.drafts)
+        Self::cut(object, &self.config, now, segment, None, &mut self.outbox)
     }
 
+    /// The packet of a segment, whose `name` may be known already.
     fn cut(
         object: &mut Object,
         config: &ServeConfig,
         now: Instant,
         segment: u64,
-        pool: &mut BytesMut,
-        drafts: &mut Vec<Draft>,
+        name: Option<&Name>,
+        outbox: &mut Outbox,
     ) -> Option<Packet> {
-        match object.segment(config, now, segment, pool) {
+        match object.segment(config, now, segment, name, outbox) {
             Ok(cut) => {
                 let cut = cut?;
                 let event = Event::Served { content_bytes: cut.content_bytes, signed: cut.signed };
-                drafts.push(Draft::Report(event));
+                outbox.report(event);
                 Some(cut.packet)
             }
             Err(_) => {
                 object.end();
-                drafts.push(Draft::Report(Event::SourceEnded));
+                outbox.report(Event::SourceEnded);
                 None
             }
         }
@@ -312,10 +265,11 @@ impl Serve {
 
     /// The application Nack for `name`.
     fn refusal(&mut self, name: &Name) -> Packet {
+        let signer = self.config.signer.as_ref();
         let laid_out: Result<_, std::convert::Infallible> = DataBuilder::new(name)
             .content_type(ContentType::Nack)
             .freshness(Duration::from_millis(10))
-            .lay_out(&mut self.pool, 0, |_| Ok(()), self.config.signer.as_ref());
+            .lay_out(self.outbox.room(0), 0, |_| Ok(()), signer);
         match laid_out {
             Ok(unsigned) => Packet::Unsigned(unsigned, None),
             Err(never) => match never {},
@@ -331,16 +285,16 @@ impl Application for Serve {
     }
 
     fn poll(&mut self, now: Instant) -> Option<AppOutput> {
-        while self.outputs.is_empty() && !self.questions.is_empty() {
+        while self.outbox.is_empty() && !self.questions.is_empty() {
             for _ in 0..BATCH {
                 let Some((interest, path)) = self.questions.pop_front() else {
                     break;
                 };
                 self.answer(now, &interest, path);
             }
-            self.complete();
+            self.outbox.complete(self.config.signer.as_ref(), &mut self.shelf);
         }
-        self.outputs.pop_front()
+        self.outbox.take()
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -10,7 +10,7 @@ use recoup_io::waker::Waker;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::serve::{Serve, ServeConfig, Unknown};
+use recoup_transport::serve::{Form, Serve, ServeConfig, Unknown};
 use recoup_transport::time::Duration;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ impl Producer {
             freshness: Duration::from_secs(10),
             metadata_freshness: Duration::from_millis(10),
             unknown: Unknown::Nack,
+            form: Form::Encoded,
             signer: Box::new(DigestSigner),
             epoch_micros: unix_time().as_micros() as u64,
         };

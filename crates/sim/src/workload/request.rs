@@ -45,6 +45,9 @@ pub struct Request {
     timers: Timers,
     made: u64,
     highest_order: u64,
+    /// Highest number of a request that was answered, and of one that was sent; 0 before any.
+    high_data: u64,
+    high_interest: u64,
     min_rtt: Option<Duration>,
     window: f64,
     outbox: VecDeque<Out>,
@@ -97,6 +100,8 @@ impl Request {
             timers: Timers::new(),
             made: 0,
             highest_order: 0,
+            high_data: 0,
+            high_interest: 0,
             min_rtt: None,
             outbox: VecDeque::new(),
             is_done: false,
@@ -172,8 +177,9 @@ impl Request {
         (asked.last, asked.order) = (now, self.highest_order);
         asked.transmissions += 1;
         let (segment, transmissions) = (asked.number, asked.transmissions);
+        self.high_interest = self.high_interest.max(segment);
         self.outbox.push_back(Out::Ask(asked.content));
-        self.report(Event::Sent { segment, transmissions, rto: patience });
+        self.report(Event::Sent { segment, transmissions, rto: patience.into() });
     }
 
     fn interest(&mut self, content: u64) -> Interest {
@@ -223,11 +229,13 @@ impl Request {
     ) {
         let segment = asked.number;
         let rtt = now.since(asked.last);
+        self.high_data = self.high_data.max(segment);
         self.report(Event::Received {
             segment,
             content_bytes: data.content().len() as u32,
-            rtt,
-            delay: now.since(asked.first),
+            wire_octets: data.encoded_len() as u32,
+            rtt: rtt.into(),
+            delay: now.since(asked.first).into(),
             transmissions: asked.transmissions,
         });
         let rtt = (asked.transmissions == 1).then_some(rtt);
@@ -258,10 +266,10 @@ impl Request {
         estimator.on_sample(now, &RttSample { rtt, segment, weight_divisor: 1.0 });
         let sampled = Event::Sampled {
             segment,
-            rtt,
-            srtt: estimator.srtt().unwrap_or(rtt),
-            rttvar: estimator.rttvar().unwrap_or_default(),
-            rto: estimator.rto(),
+            rtt: rtt.into(),
+            srtt: estimator.srtt().unwrap_or(rtt).into(),
+            rttvar: estimator.rttvar().unwrap_or_default().into(),
+            rto: estimator.rto().into(),
         };
         self.report(sampled);
     }
@@ -305,11 +313,13 @@ impl Request {
     /// Tells the window, if there is one, of a loss; `true` if it is a new loss event.
     fn lose(&mut self, now: Instant, kind: LossKind, order: u64, in_flight: u32) -> bool {
         let (highest_order, min_rtt) = (self.highest_order, self.min_rtt);
+        let (high_data, high_interest) = (self.high_data, self.high_interest);
         let srtt = self.srtt();
         let Some(congestion) = &mut self.congestion else {
             return kind == LossKind::Timeout;
         };
-        let loss = Loss { kind, order, highest_order, in_flight, srtt, min_rtt };
+        let loss =
+            Loss { kind, order, highest_order, high_data, high_interest, in_flight, srtt, min_rtt };
         let is_new = congestion.on_loss(now, &loss);
         if is_new {
             let cause = match kind {

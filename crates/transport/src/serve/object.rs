@@ -1,12 +1,13 @@
 //! Objects that are open, and the packets cut from them.
+use super::outbox::Outbox;
 use super::packet::{Origin, Packet};
 use super::signature::Signatures;
-use super::{Library, Opened, ServeConfig, Source, SourceError};
+use super::{Form, Library, Opened, ServeConfig, Source, SourceError};
 use crate::time::Instant;
-use bytes::BytesMut;
-use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::data::{ContentType, Data, DataBuilder, Template};
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::Name;
+use std::sync::Arc;
 
 /// One version of one object.
 #[derive(Debug)]
@@ -18,8 +19,12 @@ pub(super) struct Object {
     pub(super) name: Name,
     pub(super) version: Option<u64>,
     source: Box<dyn Source>,
+    /// Octets of the source.
+    octets: u64,
     signatures: Signatures,
     last: u64,
+    /// What its segments are like where they have no octets.
+    template: Option<Arc<Template>>,
     mtime_ns: Option<u64>,
     mode: Option<u64>,
     answered: Option<(Instant, Data)>,
@@ -45,15 +50,26 @@ impl Object {
         if let Some(version) = opened.version {
             name = name.append(config.convention.version(version));
         }
-        let last = opened.source.len().saturating_sub(1) / config.segment_bytes as u64;
+        let octets = opened.source.len();
+        let last = octets.saturating_sub(1) / config.segment_bytes as u64;
+        let final_block = Some(config.convention.segment(last));
+        let template = match config.form {
+            Form::Encoded => None,
+            Form::Described(shape) => {
+                let content_type = ContentType::Blob;
+                Some(Template::new(content_type, config.freshness, final_block, shape))
+            }
+        };
         Self {
             id,
             path: path.clone(),
             name,
             version: opened.version,
             source: opened.source,
+            octets,
             signatures: Signatures::default(),
             last,
+            template,
             mtime_ns: opened.mtime_ns,
             mode: opened.mode,
             answered: None,
@@ -68,25 +84,46 @@ impl Object {
         self.ended = true;
     }
 
-    /// Cuts segment `segment`, or `None` if it lies beyond the last one.
+    /// The number of the segment whose name `name` is, if the object can have such a segment.
+    fn segment_named(&self, config: &ServeConfig, name: &Name) -> Option<u64> {
+        if name.len() != self.name.len() + 1 || self.ended {
+            return None;
+        }
+        config.convention.parse_segment(&name.strip_prefix(&self.name)?.next()?)
+    }
+
+    /// Cuts segment `segment`, or `None` if it lies beyond the last one. Its `name` is made if it is not given.
     pub(super) fn segment(
         &mut self,
         config: &ServeConfig,
         now: Instant,
         segment: u64,
-        pool: &mut BytesMut,
+        name: Option<&Name>,
+        outbox: &mut Outbox,
     ) -> Result<Option<Cut>, SourceError> {
         if segment > self.last || self.ended {
             return Ok(None);
         }
-        let Self { source, signatures, .. } = self;
         let offset = segment * config.segment_bytes as u64;
-        let length = (source.len() - offset).min(config.segment_bytes as u64) as usize;
-        let name = self.name.append(config.convention.segment(segment));
+        let length = (self.octets - offset).min(config.segment_bytes as u64) as usize;
+        let name = match name {
+            Some(name) => name.clone(),
+            None => self.name.append(config.convention.segment(segment)),
+        };
+        if let Some(template) = &self.template {
+            let described = template.describe(name, length).ok();
+            return Ok(described.map(|data| Cut {
+                signed: false,
+                packet: Packet::Whole(data),
+                content_bytes: length as u32,
+            }));
+        }
+        let Self { source, signatures, .. } = self;
         let builder = DataBuilder::new(&name)
             .freshness(config.freshness)
             .final_block(config.convention.segment(self.last));
         let fill = |into: &mut [u8]| source.read_at(now, offset, into);
+        let pool = outbox.room(length);
         let unsigned = builder.lay_out(pool, length, fill, config.signer.as_ref())?;
         let object = self.id;
         let packet = match signatures.get(segment) {
@@ -111,7 +148,7 @@ impl Object {
         let content = Metadata {
             final_block: Some(self.last),
             segment_size: Some(config.segment_bytes as u64),
-            size: Some(self.source.len()),
+            size: Some(self.octets),
             mode: self.mode,
             mtime_ns: self.mtime_ns,
             ..Metadata::new(self.name.clone())
@@ -132,6 +169,8 @@ impl Object {
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     objects: Vec<Object>,
+    /// Place of the object that was asked for last by the name of a segment.
+    recent: usize,
     clock: u64,
     opened: u64,
 }
@@ -141,6 +180,27 @@ impl Shelf {
     const PLACES: usize = 64;
     /// How long the latest version stays the latest without asking the library again.
     const RECHECK: std::time::Duration = std::time::Duration::from_millis(100);
+
+    /// The open object that has a segment of this name, if its number is not too large, and that number.
+    pub(super) fn named(
+        &mut self,
+        config: &ServeConfig,
+        name: &Name,
+    ) -> Option<(&mut Object, u64)> {
+        let asked = |object: &Object| object.segment_named(config, name);
+        let (place, segment) = match self.objects.get(self.recent).and_then(asked) {
+            Some(segment) => (self.recent, segment),
+            None => {
+                let mut found = self.objects.iter().map(asked).enumerate();
+                found.find_map(|(place, segment)| Some((place, segment?)))?
+            }
+        };
+        self.recent = place;
+        self.clock += 1;
+        let object = self.objects.get_mut(place)?;
+        object.used = self.clock;
+        Some((object, segment))
+    }
 
     /// The open version `version` of the object at `path`.
     pub(super) fn find(&mut self, path: &Name, version: Option<u64>) -> Option<&mut Object> {
@@ -190,7 +250,7 @@ impl Shelf {
     ) -> Option<usize> {
         let opened = library.open(path)?;
         let known = self.objects.iter().position(|o| {
-            o.path == *path && o.version == opened.version && o.source.len() == opened.source.len()
+            o.path == *path && o.version == opened.version && o.octets == opened.source.len()
         });
         if let Some(place) = known {
             let object = self.objects.get_mut(place)?;

@@ -1,0 +1,173 @@
+//! Topologies from files of other tools, and what hostile ones come to.
+
+use proptest::prelude::*;
+use recoup_sim::network::Order;
+use recoup_sim::topology::read::{Format, read, rocketfuel};
+use recoup_sim::topology::{ChannelPart, QueueRoom, Topology, sprint};
+use std::time::Duration;
+
+const ANNOTATED: &str = include_str!("topology/bottleneck.txt");
+const MINI_NDN: &str = include_str!("topology/dumbbell.conf");
+const FNSS: &str = include_str!("topology/triangle.fnss.xml");
+const GRAPHML: &str = include_str!("topology/coast.graphml");
+const PAIRS: &str = "London,+X1 Paris,+X2 1.7\nParis,+X2 London,+X1 2\nParis,+X2 Milan,+X3 3.5\n";
+
+fn link_names(topology: &Topology) -> Vec<&str> {
+    topology.links.iter().map(|link| link.name.as_str()).collect()
+}
+
+fn millis(part: &ChannelPart) -> u128 {
+    part.delay.expect("a delay").as_millis()
+}
+
+#[test]
+fn an_annotated_file_is_read_as_ndnsim_reads_it() {
+    let topology = read(Format::Annotated, ANNOTATED).unwrap();
+    assert_eq!(Format::guess(ANNOTATED), Some(Format::Annotated));
+    assert_eq!(link_names(&topology), ["c1-r1", "r1-r2", "r2-p1"]);
+    assert_eq!(topology.nodes[3].position, Some((4.0, 1.0)));
+    assert_eq!(topology.nodes[2].position, None);
+    assert_eq!(topology.nodes[2].label.as_deref(), Some("Nowhere"));
+    let shared = &topology.links[1];
+    assert_eq!(
+        (shared.cost, shared.forth.rate_bits, millis(&shared.back)),
+        (3, Some(5_000_000), 10)
+    );
+    assert_eq!(shared.back.queue, Some(QueueRoom::Packets(32)));
+    assert_eq!(shared.back.loss.as_deref(), Some("bernoulli(p=0.01)"));
+    assert_eq!((topology.links[0].forth.loss.clone(), shared.forth.order), (None, None));
+}
+
+#[test]
+fn a_mini_ndn_file_makes_links_as_mininet_does() {
+    let topology = read(Format::MiniNdn, MINI_NDN).unwrap();
+    assert_eq!(Format::guess(MINI_NDN), Some(Format::MiniNdn));
+    assert_eq!(link_names(&topology), ["c1-R1", "c2-R1", "R1-R2", "R2-p1", "R2-p2"]);
+    let orders = topology.links.iter().flat_map(|link| [link.forth.order, link.back.order]);
+    assert!(orders.into_iter().all(|order| order == Some(Order::DelayThenRate)));
+    let shared = &topology.links[2];
+    assert_eq!((shared.cost, shared.cost_back(), topology.links[0].cost), (42, 42, 1));
+    assert_eq!(shared.forth.queue, Some(QueueRoom::Packets(32)));
+    assert_eq!((shared.forth.rate_bits, millis(&shared.forth)), (Some(5_000_000), 10));
+    assert_eq!(topology.links[4].back.loss.as_deref(), Some("bernoulli(p=0.01)"));
+}
+
+#[test]
+fn an_fnss_file_is_read_in_its_units() {
+    let topology = read(Format::Fnss, FNSS).unwrap();
+    assert_eq!(Format::guess(FNSS), Some(Format::Fnss));
+    assert_eq!(topology.nodes[0].label.as_deref(), Some("London & Co"));
+    assert_eq!(topology.nodes[0].position, Some((-0.1, 51.5)));
+    assert!(topology.geographic);
+    let first = &topology.links[0];
+    assert_eq!(first.forth.rate_bits, Some(2_500_000_000));
+    assert_eq!(first.forth.delay, Some(Duration::from_micros(312)));
+    assert_eq!(first.forth.queue, Some(QueueRoom::Packets(20)));
+    // One weight has a fraction: thousandths, and as many for a link without a weight.
+    assert_eq!((first.cost, topology.links[2].cost), (1_500, 1_000));
+    assert_eq!(topology.links[2].forth, ChannelPart::default());
+}
+
+#[test]
+fn a_graphml_file_gets_its_delays_from_the_great_circle() {
+    let mut topology = read(Format::Graphml, GRAPHML).unwrap();
+    assert_eq!(Format::guess(GRAPHML), Some(Format::Graphml));
+    assert_eq!(link_names(&topology), ["0-1", "0-1#2", "1-2"]);
+    assert_eq!(topology.nodes[1].label.as_deref(), Some("Tokyo"));
+    assert_eq!(topology.links[0].forth.rate_bits, Some(10_000_000_000));
+    assert_eq!(topology.fill_delays_by_distance(), 2);
+    // The table of Sprint gives 41.703 ms for the same two cities.
+    assert_eq!(topology.links[0].forth.delay.unwrap().as_micros(), 41_703);
+    assert_eq!(topology.links[2].forth.delay, None);
+}
+
+#[test]
+fn rocketfuel_files_make_links_with_two_directions() {
+    let latencies = read(Format::RocketfuelLatencies, PAIRS).unwrap();
+    assert_eq!(latencies.links[0].forth.delay, Some(Duration::from_micros(1_700)));
+    assert_eq!(latencies.links[0].back.delay, Some(Duration::from_millis(2)));
+    let both = rocketfuel::read(Some(PAIRS), Some(PAIRS)).unwrap();
+    assert_eq!((both.links[0].cost, both.links[0].cost_back()), (1_700, 2_000));
+    assert_eq!(both.links[0].forth.delay, latencies.links[0].forth.delay);
+}
+
+#[test]
+fn sprint_read_from_pairs_is_the_built_in_sprint() {
+    let built_in = sprint();
+    let name = |node: recoup_sim::network::NodeId| built_in.nodes[node.0 as usize].name.as_str();
+    let (mut latencies, mut weights) = (String::new(), String::new());
+    for link in &built_in.links {
+        let ends = format!("{} {}", name(link.ends.0), name(link.ends.1));
+        let nanos = link.forth.delay.unwrap().as_nanos();
+        latencies += &format!("{ends} {}.{:06}\n", nanos / 1_000_000, nanos % 1_000_000);
+        weights += &format!("{ends} {}\n", link.cost);
+    }
+    let read = rocketfuel::read(Some(&latencies), Some(&weights)).unwrap();
+    assert_eq!(read.nodes.len(), 52);
+    for (read, known) in read.links.iter().zip(&built_in.links) {
+        assert_eq!((&read.name, &read.forth, &read.back), (&known.name, &known.forth, &known.back));
+        assert_eq!((read.cost, read.back_cost), (known.cost, known.back_cost));
+    }
+}
+
+/// One line that says something, and a line of the text if it names one.
+fn check_outcome(format: Format, text: &str) -> Result<(), TestCaseError> {
+    match read(format, text) {
+        Ok(topology) => prop_assert_eq!(topology.check(), Ok(())),
+        Err(error) => {
+            let message = error.to_string();
+            prop_assert!(!message.is_empty() && !message.contains('\n'), "{}", message);
+            let lines = text.lines().count().max(1);
+            prop_assert!(error.line.is_none_or(|line| (1..=lines + 1).contains(&line)));
+        }
+    }
+    Ok(())
+}
+
+fn format() -> impl Strategy<Value = (Format, &'static str)> {
+    prop::sample::select(vec![
+        (Format::Annotated, ANNOTATED),
+        (Format::MiniNdn, MINI_NDN),
+        (Format::Fnss, FNSS),
+        (Format::Graphml, GRAPHML),
+        (Format::RocketfuelLatencies, PAIRS),
+        (Format::RocketfuelWeights, PAIRS),
+    ])
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_file_holds_comes_to_a_topology_or_to_one_line(
+        (format, _) in format(),
+        text in ".{0,400}",
+    ) {
+        check_outcome(format, &text)?;
+    }
+
+    #[test]
+    fn files_that_were_good_once_do_no_harm(
+        (format, good) in format(),
+        at in any::<prop::sample::Index>(),
+        removed in 0_usize..12,
+        inserted in prop::sample::select(vec![
+            "", "\n", " ", "0", "-1", "1e999", ".", "=", ":", "a", "NaN", "<", ">", "/>", "\u{0}",
+            "router\n", "link\n", "[links]\n", "delay=", "999999999999999999999", "\t", "é", "%", "#",
+        ]),
+    ) {
+        let mut letters = good.chars().collect::<Vec<_>>();
+        let at = at.index(letters.len());
+        let end = (at + removed).min(letters.len());
+        letters.splice(at..end, inserted.chars());
+        check_outcome(format, &letters.into_iter().collect::<String>())?;
+    }
+
+    #[test]
+    fn lines_in_any_order_do_no_harm(
+        (format, good) in format(),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+    ) {
+        let lines = good.lines().collect::<Vec<_>>();
+        let text = order.iter().map(|place| lines[place.index(lines.len())]).collect::<Vec<_>>();
+        check_outcome(format, &text.join("\n"))?;
+    }
+}

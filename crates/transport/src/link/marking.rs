@@ -1,0 +1,139 @@
+//! When a packet that joins a queue is marked for congestion.
+//!
+//! Source: NFD, `GenericLinkService::checkCongestionLevel` (in the manner of CoDel, RFC 8289, whose control
+//! law spaces the marks): once the queue has been longer than a threshold for one interval, the packet that joins it is
+//! marked, and the next one an interval over √(n+1) later, where n counts the marks since the queue was last short.
+//! Differences from CoDel: what is measured is the length of the queue in octets, not the time a packet spent in it; no
+//! memory of an earlier rate of marks is kept. Differences from NFD: none.
+
+use crate::time::{Duration, Instant};
+
+/// When packets are marked; by default as NFD does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marking {
+    /// The queue is congested while more octets than this wait.
+    pub threshold_octets: u64,
+    /// How long that must last before the first mark, and what the time between marks is a fraction of.
+    pub interval: Duration,
+}
+
+impl Default for Marking {
+    fn default() -> Self {
+        Self { threshold_octets: 65_536, interval: Duration::from_millis(100) }
+    }
+}
+
+/// Watches one queue.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    marking: Marking,
+    /// When the next packet is to be marked; `None` while the queue is short.
+    next: Option<Instant>,
+    /// Marks since the queue was last short.
+    marks: u64,
+}
+
+impl Marker {
+    /// Watches a queue that is short.
+    #[must_use]
+    pub fn new(marking: Marking) -> Self {
+        Self { marking, next: None, marks: 0 }
+    }
+
+    /// Whether the packet that joins the queue is to be marked; `queue_octets` wait in front of it.
+    #[must_use]
+    pub fn on_enqueue(&mut self, now: Instant, queue_octets: u64) -> bool {
+        if queue_octets <= self.marking.threshold_octets {
+            (self.next, self.marks) = (None, 0);
+            return false;
+        }
+        let Some(next) = self.next else {
+            self.next = Some(now + self.marking.interval);
+            return false;
+        };
+        if now < next {
+            return false;
+        }
+        self.marks += 1;
+        self.next = Some(next + self.spacing());
+        true
+    }
+
+    /// Time from the mark just made to the next one.
+    fn spacing(&self) -> Duration {
+        let interval_nanos = self.marking.interval.as_nanos() as f64;
+        Duration::from_nanos((interval_nanos / libm::sqrt((self.marks + 1) as f64)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: u64 = 65_536;
+    const LONG: u64 = 65_537;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn a_queue_at_its_threshold_is_never_marked_for() {
+        let mut marker = Marker::new(Marking::default());
+        assert!((0..10_000).all(|at| !marker.on_enqueue(ms(at), SHORT)));
+    }
+
+    #[test]
+    fn the_first_mark_comes_one_interval_after_the_queue_grew_long() {
+        let mut marker = Marker::new(Marking::default());
+        let marked = [(1_000, LONG), (1_050, LONG), (1_099, 1 << 30), (1_100, LONG), (1_101, LONG)]
+            .map(|(at, octets)| marker.on_enqueue(ms(at), octets));
+        assert_eq!(marked, [false, false, false, true, false]);
+    }
+
+    #[test]
+    fn marks_come_closer_by_the_square_root_of_their_number() {
+        let mut marker = Marker::new(Marking::default());
+        let marks: Vec<u64> = (0..400_000)
+            .map(|step| step * 1_000)
+            .filter(|nanos| marker.on_enqueue(Instant::from_nanos(*nanos), LONG))
+            .collect();
+        // 100, then + 100/√2, + 100/√3, + 100/√4, + 100/√5 ms; each at the next whole microsecond.
+        assert_eq!(
+            marks,
+            [100_000_000, 170_711_000, 228_446_000, 278_446_000, 323_168_000, 363_992_000]
+        );
+    }
+
+    #[test]
+    fn a_moment_below_the_threshold_starts_everything_anew() {
+        let mut marker = Marker::new(Marking::default());
+        assert!(!marker.on_enqueue(ms(0), LONG));
+        assert!(marker.on_enqueue(ms(100), LONG));
+        assert!(marker.on_enqueue(ms(171), LONG));
+        assert!(!marker.on_enqueue(ms(200), SHORT));
+        assert!(!marker.on_enqueue(ms(300), LONG), "long for the first time again");
+        assert!(!marker.on_enqueue(ms(399), LONG));
+        assert!(marker.on_enqueue(ms(400), LONG));
+        assert!(!marker.on_enqueue(ms(470), LONG), "the second mark is due at 470.7");
+        assert!(marker.on_enqueue(ms(471), LONG));
+    }
+
+    #[test]
+    fn after_a_pause_marks_catch_up_packet_by_packet() {
+        // As in NFD: the time of the next mark counts from the time of the last one, not from the packet.
+        let mut marker = Marker::new(Marking::default());
+        assert!(!marker.on_enqueue(ms(0), LONG));
+        let marked: Vec<bool> = (0..5).map(|_| marker.on_enqueue(ms(250), LONG)).collect();
+        assert_eq!(marked, [true, true, true, false, false]);
+    }
+
+    #[test]
+    fn threshold_and_interval_are_parameters() {
+        let marking = Marking { threshold_octets: 0, interval: Duration::from_millis(10) };
+        let mut marker = Marker::new(marking);
+        let marked = [(0, 0), (0, 1), (10, 1), (17, 1), (18, 1), (18, 0), (30, 1)]
+            .map(|(at, octets)| marker.on_enqueue(ms(at), octets));
+        assert_eq!(marked, [false, false, true, false, true, false, false]);
+    }
+}

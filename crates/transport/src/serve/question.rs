@@ -1,0 +1,49 @@
+//! What an Interest asks a producer for.
+use super::ServeConfig;
+use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
+
+/// A question; a path is what stands between the prefix and the version.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// For the latest version.
+    Metadata { path: Name },
+    /// For one segment, of the version that it names or of an object without versions.
+    Segment { path: Name, version: Option<u64>, segment: u64 },
+    /// For anything of the latest version.
+    Latest { path: Name },
+    /// For anything of this version.
+    Version { path: Name, version: u64 },
+}
+
+impl Question {
+    /// Reads the name of an Interest from its end.
+    pub(super) fn read(config: &ServeConfig, interest: &Interest) -> Option<Self> {
+        let name = &interest.name;
+        if !config.prefix.is_prefix_of(name) {
+            return None;
+        }
+        let path = |count: usize| name.suffix(config.prefix.len()).prefix(count);
+        let rest = name.len() - config.prefix.len();
+        let last = if rest > 0 { name.last() } else { None };
+        let Some(last) = last else {
+            return interest.can_be_prefix.then(|| Self::Latest { path: path(rest) });
+        };
+        if last.is_keyword(b"metadata") {
+            return interest.can_be_prefix.then(|| Self::Metadata { path: path(rest - 1) });
+        }
+        if let Some(segment) = config.convention.parse_segment(&last) {
+            let version = if rest > 1 { name.get(name.len() - 2) } else { None };
+            let version = version.and_then(|c| config.convention.parse_version(&c));
+            let path = path(rest - 1 - usize::from(version.is_some()));
+            return Some(Self::Segment { path, version, segment });
+        }
+        if !interest.can_be_prefix {
+            return None;
+        }
+        match config.convention.parse_version(&last) {
+            Some(version) => Some(Self::Version { path: path(rest - 1), version }),
+            None => Some(Self::Latest { path: path(rest) }),
+        }
+    }
+}
