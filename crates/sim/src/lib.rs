@@ -12,6 +12,7 @@ pub mod network;
 pub mod observe;
 pub mod record;
 pub mod route;
+pub mod scenario;
 pub mod statistic;
 pub mod topology;
 pub mod workload;

@@ -1,0 +1,222 @@
+//! Scenario files: networks, workloads and sweeps as text.
+//!
+//! A file is read by [`ScenarioFile::parse`], which finds everything that is wrong with it at once, each
+//! thing with its line, its key and what would be right. It stands for one or more [`Point`]s of a
+//! sweep; each of them is a [`Scenario`], and that with a seed is a [`Network`] from which a world is
+//! built. `docs/scenario.md` explains every key.
+//!
+//! Nothing here opens a file: who reads a scenario also brings the files that it names.
+mod blank;
+mod compile;
+mod fields;
+mod file;
+mod form;
+mod law;
+mod layout;
+mod path;
+mod pattern;
+mod print;
+pub mod problem;
+mod quantity;
+mod seeds;
+mod sweep;
+pub mod tree;
+mod workload;
+
+pub use problem::{Origin, Problem, Problems};
+pub use seeds::Seeds;
+pub use sweep::Point;
+
+use crate::network::Network;
+use file::{Content, SECTIONS};
+use std::borrow::Cow;
+use tree::{Table, Tree, Value};
+
+/// A scenario file with the settings that were given beside it.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    given: Table,
+    content: Content,
+    sweep: Table,
+    points: Vec<Point>,
+}
+
+/// Reads the text of a file that a scenario names.
+///
+/// The error is what goes into the message, after the name of the file.
+pub type FileReader<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+impl ScenarioFile {
+    /// Reads a file; `settings` are `path=value`, and replace what the file says.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, as far as it can be known without the files that it names.
+    pub fn parse(text: &str, settings: &[String]) -> Result<Self, Problems> {
+        let mut given = Table::parse(text)?;
+        let mut problems = Problems::default();
+        for (number, setting) in (0..).zip(settings) {
+            if let Err(problem) = set(&mut given, setting, Origin::Setting(number)) {
+                problems.push(problem);
+            }
+        }
+        let content = file::read(&given, false, &mut problems);
+        let sweep = match given.get("sweep").map(|tree| &tree.value) {
+            None => Table::default(),
+            Some(Value::Table(sweep)) => sweep.clone(),
+            Some(_) => {
+                problems.add(Origin::Unknown, "sweep", "is no table");
+                Table::default()
+            }
+        };
+        let points = match sweep::points(&sweep, &SECTIONS) {
+            Ok(points) => points,
+            Err(more) => {
+                more.list().iter().cloned().for_each(|problem| problems.push(problem));
+                Vec::new()
+            }
+        };
+        let file = Self { given, content, sweep, points };
+        file.check_points(&mut problems);
+        problems.or(file)
+    }
+
+    /// What the file is about.
+    pub fn title(&self) -> &str {
+        &self.content.title
+    }
+
+    /// The seeds that the file asks for.
+    pub fn seeds(&self) -> &Seeds {
+        &self.content.seeds
+    }
+
+    /// The points of its sweep; one if there is no sweep.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The scenario of a point.
+    ///
+    /// # Errors
+    /// What is wrong with it, files that cannot be read included.
+    pub fn scenario(&self, point: &Point, files: FileReader<'_>) -> Result<Scenario, Problems> {
+        let mut problems = Problems::default();
+        let mut content = self.content_at(point, &mut problems);
+        if let Some(name) = content.topology.file.clone() {
+            match files(&name.value) {
+                Ok(text) => content.topology.text = Some(text),
+                Err(what) => {
+                    let what = format!("{}: {what}", name.value);
+                    problems.add(name.origin, "topology.file", what);
+                }
+            }
+        }
+        problems.or(Scenario { content })
+    }
+
+    /// The whole file with its settings, in normal form: every default of applications and nodes is
+    /// written out, so that the text means the same when a default is changed one day.
+    pub fn to_toml(&self) -> String {
+        let mut table = self.content.normal.clone();
+        if !self.sweep.is_empty() {
+            table.insert("sweep", Value::Table(self.sweep.clone()).into());
+        }
+        print::document(&table)
+    }
+
+    fn content_at(&self, point: &Point, problems: &mut Problems) -> Content {
+        let mut given = Cow::Borrowed(&self.given);
+        for (steps, tree) in &point.settings {
+            if let Err(problem) = path::set(given.to_mut(), steps, tree) {
+                problems.push(problem);
+            }
+        }
+        file::read(&given, true, problems)
+    }
+
+    /// What is wrong at a point only.
+    fn check_points(&self, problems: &mut Problems) {
+        for point in &self.points {
+            let mut here = Problems::default();
+            self.content_at(point, &mut here);
+            here.list().iter().cloned().for_each(|problem| problems.push(problem));
+        }
+    }
+}
+
+fn set(given: &mut Table, setting: &str, origin: Origin) -> Result<(), Problem> {
+    let wrong = |what: String| Problem::new(origin, "", what);
+    let (path, value) = setting
+        .split_once('=')
+        .ok_or_else(|| wrong("write a setting as path=value, such as link.delay=10ms".into()))?;
+    let steps = path::parse(path).map_err(wrong)?;
+    let known = SECTIONS.contains(&steps[0].as_str());
+    if !known {
+        let near = problem::hint(&steps[0], SECTIONS);
+        return Err(wrong(format!("`{}` is not known{near}", steps[0])));
+    }
+    path::set(given, &steps, &path::value(value, origin))
+}
+
+/// One point of a sweep, complete: what is run, once for each seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    content: Content,
+}
+
+impl Scenario {
+    /// What it is about.
+    pub fn title(&self) -> &str {
+        &self.content.title
+    }
+
+    /// What is to be recorded, as it is written.
+    pub fn record(&self) -> &Table {
+        &self.content.record
+    }
+
+    /// The network for a seed.
+    ///
+    /// # Errors
+    /// What is wrong with it: names that nobody has, nodes that cannot be reached.
+    pub fn network(&self, seed: u64) -> Result<Network, Problems> {
+        compile::compile(&self.content, seed)
+    }
+
+    /// What is allowed in its network, but probably not meant; a line each.
+    pub fn warnings(&self, network: &Network) -> Vec<String> {
+        compile::warnings(network)
+    }
+
+    /// Whether networks differ from seed to seed, and not only what happens in them.
+    pub fn is_drawn(&self) -> bool {
+        let spread = self.content.applications.iter().any(|rule| !rule.spread.is_zero());
+        let places = self.content.places.iter().any(|place| place.seed.is_none());
+        spread || places || self.content.topology.is_drawn()
+    }
+
+    /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and
+    /// seeds are not part of it, files are.
+    pub fn identity(&self) -> String {
+        let mut table = self.content.normal.clone();
+        for key in ["title", "seeds", "sweep"] {
+            table.remove(key);
+        }
+        let mut text = print::document(&table);
+        if let Some(file) = &self.content.topology.text {
+            text.push_str("\n# the file:\n");
+            text.push_str(file);
+        }
+        text
+    }
+}
+
+impl Tree {
+    /// The value as it is written on one line.
+    pub fn inline(&self) -> String {
+        print::inline(&self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests;

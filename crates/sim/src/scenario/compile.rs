@@ -1,0 +1,292 @@
+//! From what a scenario says to the network that it means.
+//!
+//! Layers are put on top of each other: the defaults of a plan, what the topology knows, `[link]` and
+//! `[node]`, then each exception in the order of the file. Names are looked up; applications that stand
+//! at several nodes become several; routes are computed.
+mod application;
+mod event;
+mod place;
+mod site;
+
+use super::blank;
+use super::file::link::{read_link, read_node};
+use super::file::{Content, Exception};
+use super::pattern;
+use super::problem::{Origin, Problems, hint, listed};
+use crate::network::{
+    ApplicationKind, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop, StrategyPlan,
+};
+use crate::route::{Graph, Producer};
+use crate::topology::Topology;
+use recoup_packet::name::Name;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use site::Site;
+
+/// The network of a scenario for a seed.
+pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems> {
+    let topology = content.topology.topology(seed)?;
+    let mut problems = Problems::default();
+    let nodes = nodes(content, &topology, &mut problems);
+    let links = links(content, &topology, &mut problems);
+    let mut network = Network {
+        nodes,
+        links,
+        stop: Stop { at: Instant::ZERO + content.stop, when_done: content.when_done },
+        ..Network::default()
+    };
+    let rng = Rng::from_seed(seed).substream("scenario");
+    let graph = Graph::of_plans(&network.nodes, &network.links, content.routing.metric);
+    let graph = match graph {
+        Ok(graph) => graph,
+        Err(error) => {
+            problems.add(Origin::Unknown, "topology", error.to_string());
+            return Err(problems);
+        }
+    };
+    let places = place::places(content, &network, &graph, &rng, &mut problems);
+    let site = Site { nodes: &network.nodes, links: &network.links, places: &places };
+    let applications = application::applications(content, &site, &rng, &mut problems);
+    let strategies = strategies(content, &site, &mut problems);
+    let faults = event::faults(content, &site, &mut problems);
+    let by_hand = routes_by_hand(content, &site, &mut problems);
+    network.applications = applications;
+    network.strategies = strategies;
+    network.faults = faults;
+    network.routes = routes(content, &network, &graph, by_hand, &mut problems);
+    problems.or(network)
+}
+
+fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec<NodePlan> {
+    let mut plans: Vec<_> = topology
+        .nodes
+        .iter()
+        .map(|node| NodePlan {
+            name: node.name.clone(),
+            position: node.position.filter(|_| !topology.geographic),
+            ..NodePlan::default()
+        })
+        .collect();
+    for plan in &mut plans {
+        read_node(&content.node, "node", Origin::Unknown, plan, false, problems);
+    }
+    for exception in &content.nodes {
+        layer(
+            exception,
+            "nodes",
+            "node",
+            &mut plans,
+            |plan| &plan.name,
+            problems,
+            |plan, path, problems| {
+                let origin = exception.pattern.origin;
+                read_node(&exception.layer, path, origin, plan, false, problems);
+            },
+        );
+    }
+    plans
+}
+
+fn links(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec<LinkPlan> {
+    let mut plans: Vec<_> = topology
+        .links
+        .iter()
+        .map(|link| {
+            let plan = blank::link();
+            LinkPlan {
+                name: link.name.clone(),
+                ends: link.ends,
+                forth: link.forth.over(&plan.forth),
+                back: link.back.over(&plan.back),
+                cost: link.cost,
+            }
+        })
+        .collect();
+    for plan in &mut plans {
+        read_link(&content.link, "link", Origin::Unknown, plan, problems);
+    }
+    for exception in &content.links {
+        layer(
+            exception,
+            "links",
+            "link",
+            &mut plans,
+            |plan| &plan.name,
+            problems,
+            |plan, path, problems| {
+                read_link(&exception.layer, path, exception.pattern.origin, plan, problems);
+            },
+        );
+    }
+    plans
+}
+
+/// Puts an exception on top of all plans that it means; there must be one.
+fn layer<P>(
+    exception: &Exception,
+    section: &str,
+    what: &str,
+    plans: &mut [P],
+    name: impl Fn(&P) -> &String,
+    problems: &mut Problems,
+    mut put: impl FnMut(&mut P, &str, &mut Problems),
+) {
+    let pattern = &exception.pattern;
+    let path = format!("{section}.{}", super::print::key(&pattern.value));
+    let patterns = match pattern::braces(&pattern.value) {
+        Ok(patterns) => patterns,
+        Err(what) => return problems.add(pattern.origin, path, what),
+    };
+    let mut found = 0;
+    for plan in plans.iter_mut() {
+        if patterns.iter().any(|pattern| pattern::fits(pattern, name(plan))) {
+            put(plan, &path, problems);
+            found += 1;
+        }
+    }
+    if found == 0 {
+        let known = || plans.iter().map(|plan| name(plan).as_str());
+        let near = hint(&pattern.value, known());
+        let near = if near.is_empty() { format!("; {}", listed(known())) } else { near };
+        problems.add(pattern.origin, path, format!("no {what} is called that{near}"));
+    }
+}
+
+fn strategies(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<StrategyPlan> {
+    let mut plans = Vec::new();
+    for (number, rule) in (1..).zip(&content.strategies) {
+        let key = format!("strategy.{number}.node");
+        for node in site.nodes_of(&rule.nodes, &key, problems) {
+            plans.push(StrategyPlan {
+                node,
+                prefix: rule.prefix.clone(),
+                strategy: rule.strategy.clone(),
+            });
+        }
+    }
+    plans
+}
+
+fn routes_by_hand(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<RoutePlan> {
+    let mut plans: Vec<RoutePlan> = Vec::new();
+    for (number, rule) in (1..).zip(&content.routes) {
+        let nodes = site.nodes_of(&rule.nodes, &format!("route.{number}.node"), problems);
+        for node in nodes {
+            let key = format!("route.{number}.via");
+            let hops: Vec<_> = rule
+                .via
+                .iter()
+                .filter_map(|via| site.way(node, via, &key, problems))
+                .map(|link| (link, rule.cost))
+                .collect();
+            let same = |plan: &&mut RoutePlan| plan.node == node && plan.prefix == rule.prefix;
+            match plans.iter_mut().find(same) {
+                Some(plan) => plan.hops.extend(hops),
+                None => plans.push(RoutePlan { node, prefix: rule.prefix.clone(), hops }),
+            }
+        }
+    }
+    plans
+}
+
+/// Routes to every producer; one by hand takes the place of the computed one.
+fn routes(
+    content: &Content,
+    network: &Network,
+    graph: &Graph,
+    by_hand: Vec<RoutePlan>,
+    problems: &mut Problems,
+) -> Vec<RoutePlan> {
+    let Some(paths) = content.routing.paths else {
+        return by_hand;
+    };
+    let mut routes = Vec::new();
+    for producers in producers(network) {
+        let consumers: Vec<_> =
+            producers.first().map_or_else(Vec::new, |one| consumers(network, &one.prefix));
+        // Whoever has a route by hand need not be reached by a computed one.
+        let needy: Vec<_> = consumers
+            .into_iter()
+            .filter(|node| !by_hand.iter().any(|route| route.node == *node))
+            .collect();
+        match graph.routes(&producers, paths, &needy) {
+            Ok(these) => routes.extend(these),
+            Err(error) => problems.add(Origin::Unknown, "routing", error.to_string()),
+        }
+    }
+    let replaced = |route: &RoutePlan| {
+        by_hand.iter().any(|hand| hand.node == route.node && hand.prefix == route.prefix)
+    };
+    routes.retain(|route| !replaced(route));
+    routes.extend(by_hand);
+    routes
+}
+
+/// The producers of each prefix, in the order in which the prefixes come.
+fn producers(network: &Network) -> Vec<Vec<Producer>> {
+    let mut all: Vec<Vec<Producer>> = Vec::new();
+    let mut places = std::collections::BTreeMap::new();
+    for application in &network.applications {
+        let prefix = match &application.kind {
+            ApplicationKind::Serve(plan) => &plan.prefix,
+            ApplicationKind::Produce(plan) => &plan.prefix,
+            _ => continue,
+        };
+        let producer = Producer { node: application.node, prefix: prefix.clone() };
+        let place = *places.entry(prefix.value().clone()).or_insert_with(|| {
+            all.push(Vec::new());
+            all.len() - 1
+        });
+        if !all[place].contains(&producer) {
+            all[place].push(producer);
+        }
+    }
+    all
+}
+
+/// Who asks for names below a prefix.
+fn consumers(network: &Network, prefix: &Name) -> Vec<NodeId> {
+    let asks = |kind: &ApplicationKind| match kind {
+        ApplicationKind::Fetch(plan) => prefix.is_prefix_of(&plan.object),
+        ApplicationKind::Request(plan) => plan.prefixes.iter().any(|one| prefix.is_prefix_of(one)),
+        _ => false,
+    };
+    let those = network.applications.iter().filter(|application| asks(&application.kind));
+    those.map(|application| application.node).collect()
+}
+
+/// What is allowed but probably not meant.
+pub(super) fn warnings(network: &Network) -> Vec<String> {
+    let served: Vec<&Name> = network
+        .applications
+        .iter()
+        .filter_map(|application| match &application.kind {
+            ApplicationKind::Serve(plan) => Some(&plan.prefix),
+            ApplicationKind::Produce(plan) => Some(&plan.prefix),
+            _ => None,
+        })
+        .collect();
+    let mut warnings = Vec::new();
+    for application in &network.applications {
+        let asked: Vec<&Name> = match &application.kind {
+            ApplicationKind::Fetch(plan) => vec![&plan.object],
+            ApplicationKind::Request(plan) => plan.prefixes.iter().collect(),
+            _ => continue,
+        };
+        for name in asked {
+            if !served.iter().any(|prefix| prefix.is_prefix_of(name)) {
+                let name = name.to_string();
+                let known: Vec<_> = served.iter().map(ToString::to_string).collect();
+                let near = hint(&name, known.iter().map(String::as_str));
+                warnings.push(format!(
+                    "{} asks for {name}, which nobody serves{near}",
+                    application.name
+                ));
+            }
+        }
+    }
+    if network.applications.is_empty() {
+        warnings.push("there are no applications, so nothing happens".into());
+    }
+    warnings
+}

@@ -1,0 +1,197 @@
+//! The fields of a table: one description by which they are read, written and listed.
+//!
+//! A part of a scenario names its fields once, each with the place for its value and the [`Form`] in
+//! which it is written. Reading then fills the places, reports what is wrong with what is given and
+//! what is not known at all, and leaves behind the same table in its normal form: quantities in one
+//! spelling, and (if wanted) the defaults of what was not given.
+use super::form::Form;
+use super::problem::{Origin, Problems, hint, listed};
+use super::tree::{Entry, Table, Tree, Value};
+
+/// A table in the course of being read.
+pub(super) struct Fields<'a> {
+    given: &'a Table,
+    path: &'a str,
+    origin: Origin,
+    /// Defaults become part of the normal form.
+    fill: bool,
+    known: Vec<&'static str>,
+    normal: Table,
+    problems: &'a mut Problems,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of `given`, whose dotted path is `path`.
+    pub(super) fn new(
+        given: &'a Table,
+        path: &'a str,
+        origin: Origin,
+        fill: bool,
+        problems: &'a mut Problems,
+    ) -> Self {
+        Self { given, path, origin, fill, known: Vec::new(), normal: Table::default(), problems }
+    }
+
+    /// A field that keeps its value if it is not given. True if it is given and right.
+    pub(super) fn field<F: Form>(&mut self, key: &'static str, place: &mut F::Of, form: F) -> bool {
+        self.known.push(key);
+        let Some(tree) = self.given.get(key) else {
+            if self.fill
+                && let Some(value) = form.write(place)
+            {
+                self.normal.insert(key, value.into());
+            }
+            return false;
+        };
+        match form.read(tree) {
+            Ok(read) => {
+                if let Some(value) = form.write(&read) {
+                    self.normal.insert(key, Tree { value, origin: tree.origin });
+                }
+                *place = read;
+                true
+            }
+            Err(what) => {
+                self.problems.add(tree.origin, self.of(key), what);
+                false
+            }
+        }
+    }
+
+    /// A field that has to be given.
+    pub(super) fn required<F: Form>(&mut self, key: &'static str, place: &mut F::Of, form: F) {
+        let example = form.example();
+        if !self.field(key, place, form) && self.given.get(key).is_none() {
+            self.problems.add(self.origin, self.of(key), format!("is missing; {example}"));
+        }
+    }
+
+    /// A field that is a table of its own, if it is given; it stands in the normal form as `read` leaves it.
+    pub(super) fn table(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Table, &str, Origin, &mut Problems) -> Table,
+    ) {
+        self.known.push(key);
+        let path = self.of(key);
+        match self.given.get(key) {
+            None => {}
+            Some(Tree { value: Value::Table(table), origin }) => {
+                let normal = read(table, &path, *origin, self.problems);
+                self.normal.insert(key, Tree { value: Value::Table(normal), origin: *origin });
+            }
+            Some(tree) => self.problems.add(tree.origin, path, "is no table"),
+        }
+    }
+
+    /// A table of things with names, such as `[links.a-b]`: `read` is given each with its name.
+    pub(super) fn named(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&Entry, &Table, &str, &mut Problems) -> Table,
+    ) {
+        self.table(key, |given, path, _, problems| {
+            let mut normal = Table::default();
+            for entry in given.entries() {
+                let path = format!("{path}.{}", super::print::key(&entry.key));
+                match &entry.tree.value {
+                    Value::Table(table) => {
+                        let value = Value::Table(read(entry, table, &path, problems));
+                        normal.insert(&entry.key, Tree { value, origin: entry.origin });
+                    }
+                    _ => problems.add(entry.tree.origin, path, "is no table"),
+                }
+            }
+            normal
+        });
+    }
+
+    /// A list of tables, such as `[[event]]`: `read` is given each with its path, counted from 1.
+    pub(super) fn list(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&Table, &str, Origin, &mut Problems) -> Table,
+    ) {
+        self.known.push(key);
+        let path = self.of(key);
+        let Some(tree) = self.given.get(key) else { return };
+        let Value::List(list) = &tree.value else {
+            let what = format!("is no list; write [[{key}]] above each");
+            self.problems.add(tree.origin, path, what);
+            return;
+        };
+        let mut normal = Vec::new();
+        for (number, one) in (1..).zip(list) {
+            let path = format!("{path}.{number}");
+            match &one.value {
+                Value::Table(table) => {
+                    let value = Value::Table(read(table, &path, one.origin, self.problems));
+                    normal.push(Tree { value, origin: one.origin });
+                }
+                _ => self.problems.add(one.origin, path, "is no table"),
+            }
+        }
+        self.normal.insert(key, Tree { value: Value::List(normal), origin: tree.origin });
+    }
+
+    /// A table that is read even if it is not given, as an empty one, if it is `wanted`.
+    pub(super) fn default_table(
+        &mut self,
+        key: &'static str,
+        wanted: bool,
+        read: impl FnOnce(&Table, &str, Origin, &mut Problems) -> Table,
+    ) {
+        if self.given.get(key).is_some() || !wanted {
+            return self.table(key, read);
+        }
+        self.known.push(key);
+        let path = self.of(key);
+        let normal = read(&Table::default(), &path, self.origin, self.problems);
+        self.normal.insert(key, Value::Table(normal).into());
+    }
+
+    /// A table that is given, before it is read.
+    pub(super) fn look(&self, key: &str) -> Option<&'a Table> {
+        self.given.table(key)
+    }
+
+    /// A key that somebody else reads: known, and kept as it is.
+    pub(super) fn keep(&mut self, key: &'static str) -> Option<&'a Tree> {
+        self.known.push(key);
+        let tree = self.given.get(key)?;
+        self.normal.insert(key, tree.clone());
+        Some(tree)
+    }
+
+    /// Whether a key is given.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        self.given.get(key).is_some()
+    }
+
+    /// Reports a problem of a key, where its value stands.
+    pub(super) fn problem(&mut self, key: &str, what: impl Into<String>) {
+        let origin = self.given.get(key).map_or(self.origin, |tree| tree.origin);
+        let path = self.of(key);
+        self.problems.add(origin, path, what);
+    }
+
+    /// Reports what is not known and gives the normal form.
+    pub(super) fn finish(self) -> Table {
+        for entry in self.given.entries() {
+            if !self.known.contains(&entry.key.as_str()) {
+                let near = hint(&entry.key, self.known.iter().copied());
+                let what = match near.is_empty() {
+                    true => format!("is not known here; {}", listed(self.known.iter().copied())),
+                    false => format!("is not known here{near}"),
+                };
+                self.problems.add(entry.origin, self.of(&entry.key), what);
+            }
+        }
+        self.normal
+    }
+
+    fn of(&self, key: &str) -> String {
+        let key = super::print::key(key);
+        if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
+    }
+}

@@ -1,0 +1,277 @@
+//! What stands in a scenario file, read and checked as far as that goes without a network.
+pub(super) mod application;
+pub(super) mod event;
+pub(super) mod link;
+pub(super) mod place;
+
+use super::blank;
+use super::fields::Fields;
+use super::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
+use super::layout::TopologyRule;
+use super::problem::{Origin, Problems};
+use super::seeds::{Seeds, SeedsForm};
+use super::tree::{Table, Tree, Value};
+use crate::network::NodePlan;
+use crate::route::{Metric, NextHops, SpellingError};
+use application::{ApplicationRule, KINDS, Mode};
+use event::{EventRule, RouteRule, StrategyRule};
+use place::PlaceRule;
+use recoup_transport::time::Duration;
+
+/// The keys that begin a path.
+pub(super) const SECTIONS: [&str; 22] = [
+    "title",
+    "seeds",
+    "stop",
+    "when-done",
+    "topology",
+    "link",
+    "links",
+    "node",
+    "nodes",
+    "places",
+    "routing",
+    "route",
+    "strategy",
+    "fetch",
+    "serve",
+    "produce",
+    "request",
+    "background",
+    "applications",
+    "event",
+    "record",
+    "sweep",
+];
+
+/// A file's content.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Content {
+    pub title: String,
+    pub seeds: Seeds,
+    pub stop: Duration,
+    pub when_done: bool,
+    pub topology: TopologyRule,
+    pub link: Table,
+    pub links: Vec<Exception>,
+    pub node: Table,
+    pub nodes: Vec<Exception>,
+    pub places: Vec<PlaceRule>,
+    pub routing: Routing,
+    pub routes: Vec<RouteRule>,
+    pub strategies: Vec<StrategyRule>,
+    pub applications: Vec<ApplicationRule>,
+    pub events: Vec<EventRule>,
+    pub record: Table,
+    /// The same in normal form.
+    pub normal: Table,
+}
+
+/// Properties of some links or nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Exception {
+    /// Their names, as a pattern.
+    pub pattern: Located<String>,
+    pub layer: Table,
+}
+
+/// How routes are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Routing {
+    pub metric: Metric,
+    /// `None`: nothing is computed, routes are given by hand.
+    pub paths: Option<NextHops>,
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        Self { metric: Metric::Delay, paths: Some(NextHops::Shortest) }
+    }
+}
+
+const METRIC: Words<Metric> = Words::new(
+    |text| text.parse().map_err(|error: SpellingError| error.to_string()),
+    ToString::to_string,
+    "write \"delay\", \"round-trip\", \"cost\" or \"hops\"",
+);
+
+const PATHS: Words<NextHops> = Words::new(
+    |text| text.parse().map_err(|error: SpellingError| error.to_string()),
+    ToString::to_string,
+    "write \"shortest\", \"equal-cost\", \"downhill\", \"loop-free(3)\" or \"none\"",
+);
+
+/// Reads a file. If it is not `complete`, what a sweep may add is not missed.
+pub(super) fn read(given: &Table, complete: bool, problems: &mut Problems) -> Content {
+    let mut content =
+        Content { stop: Duration::from_secs(3600), when_done: true, ..Content::default() };
+    let mut fields = Fields::new(given, "", Origin::Unknown, true, problems);
+    fields.field("title", &mut content.title, TEXT);
+    fields.field("seeds", &mut content.seeds, SeedsForm);
+    fields.field("stop", &mut content.stop, INTERVAL);
+    fields.field("when-done", &mut content.when_done, Truth);
+    network(&mut fields, complete, &mut content);
+    applications(&mut fields, complete, &mut content);
+    fields.list("event", |given, path, origin, problems| {
+        let (rule, normal) = event::read_event(given, path, origin, problems);
+        content.events.extend(rule);
+        normal
+    });
+    if let Some(Tree { value: Value::Table(record), .. }) = fields.keep("record") {
+        content.record = record.clone();
+    }
+    fields.keep("sweep");
+    content.normal = fields.finish();
+    content
+}
+
+fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
+    if !fields.gives("topology") && complete {
+        fields.problem("topology", "is missing; write [topology] and kind = \"line\", say");
+    }
+    fields.table("topology", |given, path, origin, problems| {
+        content.topology.read(given, path, origin, complete, problems)
+    });
+    fields.table("link", |given, path, origin, problems| {
+        content.link = link::read_link(given, path, origin, &mut blank::link(), problems);
+        content.link.clone()
+    });
+    fields.named("links", |entry, given, path, problems| {
+        let layer = link::read_link(given, path, entry.origin, &mut blank::link(), problems);
+        content.links.push(Exception::new(&entry.key, entry.origin, &layer));
+        layer
+    });
+    fields.default_table("node", true, |given, path, origin, problems| {
+        let mut node = NodePlan::default();
+        content.node = link::read_node(given, path, origin, &mut node, true, problems);
+        content.node.clone()
+    });
+    fields.named("nodes", |entry, given, path, problems| {
+        let mut node = NodePlan::default();
+        let layer = link::read_node(given, path, entry.origin, &mut node, false, problems);
+        content.nodes.push(Exception::new(&entry.key, entry.origin, &layer));
+        layer
+    });
+    fields.named("places", |entry, given, path, problems| {
+        let (rule, normal) = place::read(&entry.key, given, path, entry.origin, problems);
+        content.places.push(rule);
+        normal
+    });
+    fields.default_table("routing", true, |given, path, origin, problems| {
+        let mut fields = Fields::new(given, path, origin, true, problems);
+        fields.field("metric", &mut content.routing.metric, METRIC);
+        fields.field("paths", &mut content.routing.paths, OrWord(PATHS, "none"));
+        fields.finish()
+    });
+    fields.list("route", |given, path, origin, problems| {
+        let (rule, normal) = event::read_route(given, path, origin, problems);
+        content.routes.push(rule);
+        normal
+    });
+    fields.list("strategy", |given, path, origin, problems| {
+        let (rule, normal) = event::read_strategy(given, path, origin, problems);
+        content.strategies.push(rule);
+        normal
+    });
+}
+
+impl Exception {
+    fn new(pattern: &str, origin: Origin, layer: &Table) -> Self {
+        let pattern = Located { value: pattern.to_owned(), origin };
+        Self { pattern, layer: layer.clone() }
+    }
+}
+
+/// The defaults of each kind that is used or given, then each application on top of its kind's.
+fn applications(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
+    let used = kinds_used(fields.look("applications"));
+    let mut defaults = Vec::new();
+    for kind in KINDS {
+        fields.default_table(kind, used.contains(&kind), |given, path, origin, problems| {
+            let (_, normal) =
+                application::read(kind, "", given, path, origin, Mode::Defaults, problems);
+            defaults.push((kind, normal.clone()));
+            normal
+        });
+    }
+    if fields.gives("applications") && fields.look("applications").is_none() {
+        fields.problem("applications", "is no table; write [applications.NAME] above each");
+        fields.keep("applications");
+        return;
+    }
+    fields.named("applications", |entry, given, path, problems| {
+        check_name(&entry.key, path, entry.origin, problems);
+        let Some(kind) = kind(given, path, entry.origin, complete, problems) else {
+            return given.clone();
+        };
+        let mode = Mode::Part;
+        let (mut rule, normal) =
+            application::read(kind, &entry.key, given, path, entry.origin, mode, problems);
+        let defaults = defaults.iter().find(|(name, _)| *name == kind);
+        if let (Some((_, defaults)), true) = (defaults, complete) {
+            let whole = joined(defaults, &normal);
+            let mode = Mode::Whole;
+            (rule, _) =
+                application::read(kind, &entry.key, &whole, path, entry.origin, mode, problems);
+        }
+        content.applications.push(rule);
+        normal
+    });
+}
+
+/// The length of a packet is given in one of two ways; an application's way replaces its kind's.
+fn joined(defaults: &Table, own: &Table) -> Table {
+    let mut whole = defaults.clone();
+    if own.get("signature").is_some() {
+        whole.remove("packet");
+    }
+    whole.merge(own);
+    whole
+}
+
+/// Metrics are called after applications: `c1.goodput_bps`, beside `all.…`, `node.…` and `link.…`.
+fn check_name(name: &str, path: &str, origin: Origin, problems: &mut Problems) {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    if name.is_empty() || !name.chars().all(plain) {
+        problems.add(origin, path, "an application's name has letters, digits, - and _ only");
+    }
+    if ["all", "node", "link"].contains(&name) {
+        problems.add(origin, path, "metrics of the whole are called that; take another name");
+    }
+}
+
+fn kinds_used(applications: Option<&Table>) -> Vec<&'static str> {
+    let tables = applications.into_iter().flat_map(Table::entries);
+    let kinds = tables.filter_map(|entry| match &entry.tree.value {
+        Value::Table(table) => table.get("kind").map(|kind| kind.value.to_string()),
+        _ => None,
+    });
+    let given: Vec<_> = kinds.collect();
+    KINDS.into_iter().filter(|kind| given.iter().any(|given| given == kind)).collect()
+}
+
+fn kind(
+    given: &Table,
+    path: &str,
+    origin: Origin,
+    complete: bool,
+    problems: &mut Problems,
+) -> Option<&'static str> {
+    let Some(tree) = given.get("kind") else {
+        if complete {
+            let what = format!("is missing; there are: {}", KINDS.join(", "));
+            problems.add(origin, format!("{path}.kind"), what);
+        }
+        return None;
+    };
+    let text = tree.value.to_string();
+    let found = KINDS.into_iter().find(|kind| *kind == text);
+    if found.is_none() {
+        let near = super::problem::hint(&text, KINDS);
+        let near = if near.is_empty() { String::new() } else { format!("{near} ") };
+        let what =
+            format!("no application is of kind `{text}`{near}; there are: {}", KINDS.join(", "));
+        problems.add(tree.origin, format!("{path}.kind"), what);
+    }
+    found
+}

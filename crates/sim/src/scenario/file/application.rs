@@ -1,0 +1,382 @@
+//! The keys of applications.
+//!
+//! An application that stands at several nodes is that many applications; `{k}` in its names is then
+//! the number of each (from 1), `{node}` the name of its node, `{name}` its own name.
+use crate::network::{
+    Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Popularity, ProducePlan,
+    RequestPlan, ServePlan,
+};
+use crate::scenario::fields::Fields;
+use crate::scenario::form::{
+    CONTENT, Count, FEW_OCTETS, Form, INSTANT, INTERVAL, Located, Many, Maybe, OCTETS, OneOf,
+    OrWord, Place, TEXT, TIME, Truth, Words,
+};
+use crate::scenario::law;
+use crate::scenario::pattern;
+use crate::scenario::problem::{Origin, Problems};
+use crate::scenario::quantity;
+use crate::scenario::tree::{Table, Tree, Value};
+use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
+use recoup_packet::name::Name;
+use recoup_transport::time::{Duration, Instant};
+
+/// What an application does, before its names are known.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::scenario) enum Job {
+    Fetch(FetchPlan, String),
+    Serve(ServePlan, String),
+    Produce(ProducePlan, String),
+    Request(RequestPlan, Vec<String>),
+    Background(BackgroundPlan, Load),
+}
+
+/// How much of a link background traffic takes, where it is given as a share.
+pub(in crate::scenario) type Load = Option<f64>;
+
+/// An application, or several alike.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::scenario) struct ApplicationRule {
+    pub name: String,
+    pub origin: Origin,
+    /// Patterns of nodes; of links for background traffic.
+    pub at: Vec<Located<String>>,
+    pub start: Instant,
+    /// Each one of several starts that much after the one before it.
+    pub stagger: Duration,
+    /// Each one starts up to that much later, at random.
+    pub spread: Duration,
+    pub stop: Option<Instant>,
+    pub direction: Located<Way>,
+    pub job: Job,
+}
+
+/// Which directions of a link are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::scenario) enum Way {
+    Forth,
+    Back,
+    #[default]
+    Both,
+}
+
+impl Way {
+    /// The directions.
+    pub(in crate::scenario) fn directions(self) -> &'static [Direction] {
+        match self {
+            Self::Forth => &[Direction::Forth],
+            Self::Back => &[Direction::Back],
+            Self::Both => &[Direction::Forth, Direction::Back],
+        }
+    }
+}
+
+/// `forth`, `back` or `both`.
+pub(in crate::scenario) const WAY: OneOf<Way> =
+    OneOf(&[("forth", Way::Forth), ("back", Way::Back), ("both", Way::Both)]);
+
+/// The kinds of applications, which are also the names of the tables that hold their defaults.
+pub(in crate::scenario) const KINDS: [&str; 5] =
+    ["fetch", "serve", "produce", "request", "background"];
+
+/// Reads an application of a kind. With `complete`, what must be given is asked for.
+pub(in crate::scenario) fn read(
+    kind: &'static str,
+    name: &str,
+    given: &Table,
+    path: &str,
+    origin: Origin,
+    mode: Mode,
+    problems: &mut Problems,
+) -> (ApplicationRule, Table) {
+    let mut fields = Fields::new(given, path, origin, mode == Mode::Defaults, problems);
+    let mut rule = ApplicationRule {
+        name: name.to_owned(),
+        origin,
+        at: Vec::new(),
+        start: Instant::ZERO,
+        stagger: Duration::ZERO,
+        spread: Duration::ZERO,
+        stop: None,
+        direction: Located::default(),
+        job: blank(kind),
+    };
+    let mut ignored = String::new();
+    if mode != Mode::Defaults {
+        fields.field("kind", &mut ignored, TEXT);
+    }
+    let place = if kind == "background" { "link" } else { "node" };
+    ask(&mut fields, mode, place, &mut rule.at, Many(Place(TEXT)));
+    fields.field("start", &mut rule.start, INSTANT);
+    fields.field("stop", &mut rule.stop, Maybe(INSTANT));
+    fields.field("stagger", &mut rule.stagger, TIME);
+    fields.field("spread", &mut rule.spread, TIME);
+    match &mut rule.job {
+        Job::Fetch(plan, object) => fetch(&mut fields, mode, plan, object),
+        Job::Serve(plan, prefix) => serve(&mut fields, mode, plan, prefix),
+        Job::Produce(plan, prefix) => produce(&mut fields, mode, plan, prefix),
+        Job::Request(plan, prefixes) => request(&mut fields, mode, plan, prefixes),
+        Job::Background(plan, load) => {
+            fields.field("direction", &mut rule.direction, Place(WAY));
+            background(&mut fields, mode, plan, load);
+        }
+    }
+    (rule, fields.finish())
+}
+
+/// What is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::scenario) enum Mode {
+    /// The defaults of a kind: nothing must be given, and what is not given is filled in.
+    Defaults,
+    /// What an application adds to the defaults: nothing must be given.
+    Part,
+    /// Both together.
+    Whole,
+}
+
+fn ask<F: Form>(
+    fields: &mut Fields<'_>,
+    mode: Mode,
+    key: &'static str,
+    place: &mut F::Of,
+    form: F,
+) {
+    match mode {
+        Mode::Whole => fields.required(key, place, form),
+        Mode::Defaults | Mode::Part => {
+            fields.field(key, place, form);
+        }
+    }
+}
+
+/// The defaults of the fetch loop are those of `recoup fetch`, except that nothing is discovered.
+fn blank(kind: &str) -> Job {
+    let lifetime = Duration::from_secs(4);
+    match kind {
+        "serve" => Job::Serve(
+            ServePlan {
+                prefix: Name::default(),
+                version: None,
+                size_octets: 0,
+                segment_octets: 8000,
+                freshness: Duration::from_secs(10),
+                packet: PacketShape::Digest,
+            },
+            String::new(),
+        ),
+        "produce" => Job::Produce(
+            ProducePlan {
+                prefix: Name::default(),
+                content_octets: 1024,
+                freshness: Duration::from_secs(10),
+                packet: PacketShape::Digest,
+            },
+            String::new(),
+        ),
+        "request" => Job::Request(
+            RequestPlan {
+                prefixes: Vec::new(),
+                contents: 1,
+                popularity: Popularity::Sequential,
+                arrival: Arrival::Constant(1.0),
+                requests: None,
+                rto: "jacobson".into(),
+                retries: Some(15),
+                lifetime,
+            },
+            Vec::new(),
+        ),
+        "background" => Job::Background(
+            BackgroundPlan {
+                link: LinkId(0),
+                direction: Direction::Forth,
+                frame_octets: 1500,
+                arrival: Arrival::Constant(0.0),
+            },
+            None,
+        ),
+        _ => Job::Fetch(
+            FetchPlan {
+                object: Name::default(),
+                discover: false,
+                rto: "jacobson".into(),
+                sampling: "rfc7323".into(),
+                congestion: "cubic".into(),
+                lifetime,
+                retries: Some(15),
+                no_progress: Duration::from_secs(60),
+                rto_check: Duration::from_millis(10),
+                react_to_marks: true,
+                options: Vec::new(),
+            },
+            String::new(),
+        ),
+    }
+}
+
+fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut String) {
+    ask(fields, mode, "object", object, Template);
+    fields.field("discover", &mut plan.discover, Truth);
+    fields.field("rto", &mut plan.rto, law::RTO);
+    fields.field("sampling", &mut plan.sampling, law::SAMPLING);
+    fields.field("congestion", &mut plan.congestion, law::CONGESTION);
+    fields.field("lifetime", &mut plan.lifetime, MILLISECONDS);
+    let mut retries = plan.retries.map(u64::from);
+    fields.field("retries", &mut retries, RETRIES);
+    plan.retries = retries.and_then(|retries| u32::try_from(retries).ok());
+    fields.field("no-progress", &mut plan.no_progress, INTERVAL);
+    fields.field("rto-check", &mut plan.rto_check, TIME);
+    fields.field("react-to-marks", &mut plan.react_to_marks, Truth);
+    options(fields, &mut plan.options);
+}
+
+/// `options = { key = value }`: for what has no key of its own.
+fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
+    fields.table("options", |given, _, _, _| {
+        *options = given
+            .entries()
+            .iter()
+            .map(|entry| (entry.key.clone(), entry.tree.value.to_string()))
+            .collect();
+        given.clone()
+    });
+}
+
+fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {
+    ask(fields, mode, "prefix", prefix, Template);
+    ask(fields, mode, "size", &mut plan.size_octets, OCTETS);
+    fields.field("segment", &mut plan.segment_octets, CONTENT);
+    fields.field("version", &mut plan.version, Maybe(Count(0, u64::MAX)));
+    fields.field("freshness", &mut plan.freshness, TIME);
+    packet(fields, mode, &mut plan.packet);
+}
+
+fn produce(fields: &mut Fields<'_>, mode: Mode, plan: &mut ProducePlan, prefix: &mut String) {
+    ask(fields, mode, "prefix", prefix, Template);
+    fields.field("content", &mut plan.content_octets, CONTENT);
+    fields.field("freshness", &mut plan.freshness, TIME);
+    packet(fields, mode, &mut plan.packet);
+}
+
+/// `packet = "1448 B"` makes whole packets that long; `signature = "72 B"` leaves their length open.
+fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
+    // Of both together, one may come from the defaults.
+    if mode != Mode::Whole && fields.gives("packet") && fields.gives("signature") {
+        fields.problem("packet", "says already how long a signature is; leave out one of the two");
+    }
+    let mut total = None;
+    fields.field("packet", &mut total, Maybe(PACKET));
+    let mut signature = None;
+    fields.field("signature", &mut signature, OrWord(FEW_OCTETS, "digest"));
+    *shape = match (total, signature) {
+        (Some(octets), _) => PacketShape::Total(octets),
+        (None, Some(octets)) => PacketShape::Signature(octets),
+        (None, None) => PacketShape::Digest,
+    };
+}
+
+fn request(fields: &mut Fields<'_>, mode: Mode, plan: &mut RequestPlan, names: &mut Vec<String>) {
+    ask(fields, mode, "prefix", names, Many(Template));
+    ask(fields, mode, "contents", &mut plan.contents, Count(1, 1 << 40));
+    fields.field("popularity", &mut plan.popularity, POPULARITY);
+    ask(fields, mode, "arrival", &mut plan.arrival, ArrivalForm);
+    fields.field("requests", &mut plan.requests, OrWord(Count(1, 1 << 50), "unlimited"));
+    fields.field("rto", &mut plan.rto, law::RTO_OR_NONE);
+    let mut retries = plan.retries.map(u64::from);
+    fields.field("retries", &mut retries, RETRIES);
+    plan.retries = retries.and_then(|retries| u32::try_from(retries).ok());
+    fields.field("lifetime", &mut plan.lifetime, MILLISECONDS);
+}
+
+fn background(fields: &mut Fields<'_>, mode: Mode, plan: &mut BackgroundPlan, load: &mut Load) {
+    fields.field("frame", &mut plan.frame_octets, PACKET);
+    let mut offered = (plan.arrival.clone(), *load);
+    ask(fields, mode, "arrival", &mut offered, LoadForm);
+    (plan.arrival, *load) = offered;
+}
+
+const RETRIES: OrWord<Count> = OrWord(Count(0, u32::MAX as u64), "unlimited");
+
+/// Length of a packet or a frame.
+const PACKET: Words<u32> = Words::new(
+    |text| match quantity::octets(text)? {
+        octets @ 1..=65_535 => Ok(octets as u32),
+        _ => Err("a packet has 1 to 65535 octets".into()),
+    },
+    |octets| quantity::print_octets(u64::from(*octets)),
+    "write it like \"1448 B\"",
+);
+
+/// What the packet format carries: whole milliseconds, at least one.
+const MILLISECONDS: Words<Duration> = Words::new(
+    |text| match quantity::time(text)? {
+        Duration::ZERO => Err("must be longer than 0".into()),
+        time if time.subsec_nanos() % 1_000_000 != 0 => {
+            Err("the packet format carries whole milliseconds".into())
+        }
+        time => Ok(time),
+    },
+    |time| quantity::print_time(*time),
+    "write it like \"4 s\"",
+);
+
+/// A name with `{k}`, `{node}` and `{name}` in it.
+struct Template;
+
+impl Form for Template {
+    type Of = String;
+
+    fn read(&self, tree: &Tree) -> Result<String, String> {
+        let Value::Text(text) = &tree.value else {
+            return Err(format!("{} is no name; {}", tree.value, self.example()));
+        };
+        for one in pattern::braces(text)? {
+            let example = pattern::fill(&one, 1, "node", "name");
+            if example.contains(['{', '}']) {
+                return Err(format!(
+                    "`{text}` has braces that say nothing; \
+                     there are {{k}}, {{node}}, {{name}} and {{1..9}}"
+                ));
+            }
+            pattern::name(&example)?;
+        }
+        Ok(text.clone())
+    }
+
+    fn write(&self, of: &String) -> Option<Value> {
+        (!of.is_empty()).then(|| Value::text(of))
+    }
+
+    fn example(&self) -> String {
+        "write a name like \"/movie\"".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_application_lacks_what_must_be_given() {
+        let mut problems = Problems::default();
+        let given = Table::parse("size = \"1 MiB\"").unwrap();
+        read("serve", "p", &given, "applications.p", Origin::Unknown, Mode::Whole, &mut problems);
+        let text = problems.to_string();
+        assert!(text.contains("applications.p.node: is missing"), "{text}");
+        assert!(text.contains("applications.p.prefix: is missing"), "{text}");
+    }
+
+    #[test]
+    fn the_defaults_of_a_kind_are_complete_and_read_back_as_themselves() {
+        for kind in KINDS {
+            let mut problems = Problems::default();
+            let mut once = |given: &Table| {
+                read(kind, "x", given, kind, Origin::Unknown, Mode::Defaults, &mut problems).1
+            };
+            let filled = once(&Table::default());
+            assert_eq!(once(&filled), filled, "{kind}");
+            assert!(filled.entries().len() >= 4, "{kind}: {filled:?}");
+            assert!(problems.is_empty(), "{problems}");
+        }
+    }
+}

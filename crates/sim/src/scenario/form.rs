@@ -1,0 +1,387 @@
+//! The forms in which the values of a scenario are written.
+use super::problem::{Origin, hint, listed};
+use super::quantity::{self, Room};
+use super::tree::{Tree, Value};
+use crate::network::CachePlan;
+use recoup_packet::name::Name;
+use recoup_transport::spec::Spec;
+use recoup_transport::time::{Duration, Instant};
+use std::fmt;
+
+/// How a value is written. What `write` gives, `read` reads as the same value.
+pub(super) trait Form {
+    /// The value.
+    type Of;
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// What is wrong with it and what would be right, without the key.
+    fn read(&self, tree: &Tree) -> Result<Self::Of, String>;
+
+    /// Writes a value; none where the absence of the key says the same.
+    fn write(&self, of: &Self::Of) -> Option<Value>;
+
+    /// "write it like …".
+    fn example(&self) -> String;
+}
+
+/// A value that remembers where it stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Located<T> {
+    pub value: T,
+    pub origin: Origin,
+}
+
+/// A form made of functions on text.
+pub(super) struct Words<T: 'static> {
+    read: fn(&str) -> Result<T, String>,
+    write: fn(&T) -> String,
+    example: &'static str,
+}
+
+/// A time.
+pub(super) const TIME: Words<Duration> = Words {
+    read: quantity::time,
+    write: |time| quantity::print_time(*time),
+    example: "write it like \"10 ms\"",
+};
+
+/// A time that must not be zero.
+pub(super) const INTERVAL: Words<Duration> = Words {
+    read: |text| match quantity::time(text)? {
+        Duration::ZERO => Err("must be longer than 0".into()),
+        time => Ok(time),
+    },
+    write: |time| quantity::print_time(*time),
+    example: "write it like \"10 ms\"",
+};
+
+/// A point in time, counted from the beginning.
+pub(super) const INSTANT: Words<Instant> = Words {
+    read: |text| quantity::time(text).map(|time| Instant::ZERO + time),
+    write: |at| quantity::print_time(at.since(Instant::ZERO)),
+    example: "write it like \"10 s\", counted from the beginning",
+};
+
+/// Bits per second; 0 is `unlimited`.
+pub(super) const RATE: Words<u64> = Words {
+    read: quantity::rate,
+    write: |bits| quantity::print_rate(*bits),
+    example: "write it like \"10 Mbit/s\"",
+};
+
+/// Octets.
+pub(super) const OCTETS: Words<u64> = Words {
+    read: quantity::octets,
+    write: |octets| quantity::print_octets(*octets),
+    example: "write it like \"1024 B\" or \"10 MiB\"",
+};
+
+/// Octets of something that is not large.
+pub(super) const FEW_OCTETS: Words<u32> = Words {
+    read: |text| {
+        let octets = quantity::octets(text)?;
+        u32::try_from(octets).ok().filter(|few| *few <= 1 << 24).ok_or("is too large".into())
+    },
+    write: |octets| quantity::print_octets(u64::from(*octets)),
+    example: "write it like \"28 B\"",
+};
+
+/// Octets of content of one packet.
+pub(super) const CONTENT: Words<u64> = Words {
+    read: |text| match quantity::octets(text)? {
+        octets @ 1..=8600 => Ok(octets),
+        _ => Err("a packet holds 1 to 8600 octets of content".into()),
+    },
+    write: |octets| quantity::print_octets(*octets),
+    example: "write it like \"1024 B\"",
+};
+
+/// Room of a content store.
+pub(super) const CACHE: Words<CachePlan> = Words {
+    read: |text| {
+        Ok(match quantity::room(text)? {
+            Room::Packets(packets) => CachePlan::Packets(packets),
+            Room::Octets(octets) => CachePlan::Octets(octets),
+            Room::Unlimited => CachePlan::Unlimited,
+        })
+    },
+    write: |cache| {
+        quantity::print_room(match cache {
+            CachePlan::Packets(packets) => Room::Packets(*packets),
+            CachePlan::Octets(octets) => Room::Octets(*octets),
+            CachePlan::Unlimited => Room::Unlimited,
+        })
+    },
+    example: "write it like \"1000 packets\", \"10 MiB\" or \"unlimited\"",
+};
+
+/// A name of NDN.
+pub(super) const NAME: Words<Name> = Words {
+    read: |text| {
+        if !text.starts_with('/') && !text.starts_with("ndn:/") {
+            return Err(format!("`{text}` is no name; a name begins with `/`"));
+        }
+        text.parse().map_err(|error| format!("`{text}` is no name: {error}"))
+    },
+    write: ToString::to_string,
+    example: "write a name like \"/movie\"",
+};
+
+/// Any text.
+pub(super) const TEXT: Words<String> =
+    Words { read: |text| Ok(text.to_owned()), write: String::clone, example: "write a string" };
+
+impl<T> Words<T> {
+    /// A form that is read and written by these functions.
+    pub(super) const fn new(
+        read: fn(&str) -> Result<T, String>,
+        write: fn(&T) -> String,
+        example: &'static str,
+    ) -> Self {
+        Self { read, write, example }
+    }
+}
+
+impl<T> Form for Words<T> {
+    type Of = T;
+
+    fn read(&self, tree: &Tree) -> Result<T, String> {
+        match &tree.value {
+            Value::Text(text) => (self.read)(text),
+            // A number cannot have a unit; what it lacks is said by the reader.
+            Value::Integer(number @ 0..) => (self.read)(&number.to_string()),
+            Value::Number(number) if *number >= 0.0 => (self.read)(&number.to_string()),
+            other => Err(format!("{other} is no string; {}", self.example)),
+        }
+    }
+
+    fn write(&self, of: &T) -> Option<Value> {
+        Some(Value::Text((self.write)(of)))
+    }
+
+    fn example(&self) -> String {
+        self.example.into()
+    }
+}
+
+/// An algorithm or a law: `name(key=value,…)`, judged by the one who knows the family.
+pub(super) struct Law {
+    judge: fn(&str) -> Result<(), String>,
+    example: &'static str,
+}
+
+impl Law {
+    /// A law that `judge` accepts.
+    pub(super) const fn new(judge: fn(&str) -> Result<(), String>, example: &'static str) -> Self {
+        Self { judge, example }
+    }
+
+    /// Whether `text` has the form of one or several laws joined by `+`.
+    pub(super) fn is_spelled(text: &str) -> Result<(), String> {
+        text.split('+').try_for_each(|one| Spec::parse(one).map(drop).map_err(|e| e.to_string()))
+    }
+}
+
+impl Form for Law {
+    type Of = String;
+
+    fn read(&self, tree: &Tree) -> Result<String, String> {
+        match &tree.value {
+            Value::Text(text) => {
+                (self.judge)(text)?;
+                Ok(text.trim().to_owned())
+            }
+            other => Err(format!("{other} is no string; write it like \"{}\"", self.example)),
+        }
+    }
+
+    fn write(&self, of: &String) -> Option<Value> {
+        Some(Value::text(of))
+    }
+
+    fn example(&self) -> String {
+        format!("write it like \"{}\"", self.example)
+    }
+}
+
+/// true or false.
+pub(super) struct Truth;
+
+impl Form for Truth {
+    type Of = bool;
+
+    fn read(&self, tree: &Tree) -> Result<bool, String> {
+        match &tree.value {
+            Value::Truth(truth) => Ok(*truth),
+            other => Err(format!("{other} is neither true nor false")),
+        }
+    }
+
+    fn write(&self, of: &bool) -> Option<Value> {
+        Some(Value::Truth(*of))
+    }
+
+    fn example(&self) -> String {
+        "write true or false".into()
+    }
+}
+
+/// A whole number within bounds.
+pub(super) struct Count(pub u64, pub u64);
+
+impl Form for Count {
+    type Of = u64;
+
+    fn read(&self, tree: &Tree) -> Result<u64, String> {
+        let number = match &tree.value {
+            Value::Integer(number) => u64::try_from(*number).ok(),
+            Value::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        number.filter(|number| (self.0..=self.1).contains(number)).ok_or_else(|| {
+            let bounds = if self.1 >= i64::MAX as u64 {
+                format!("{} or more", self.0)
+            } else {
+                format!("{} to {}", self.0, self.1)
+            };
+            format!("`{}` is no whole number, {bounds}", tree.value)
+        })
+    }
+
+    fn write(&self, of: &u64) -> Option<Value> {
+        Some(match i64::try_from(*of) {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::Text(of.to_string()),
+        })
+    }
+
+    fn example(&self) -> String {
+        "write a whole number".into()
+    }
+}
+
+/// One of several words.
+pub(super) struct OneOf<T: 'static>(pub &'static [(&'static str, T)]);
+
+impl<T: Copy + PartialEq> Form for OneOf<T> {
+    type Of = T;
+
+    fn read(&self, tree: &Tree) -> Result<T, String> {
+        let text = tree.value.to_string();
+        let words = || self.0.iter().map(|(word, _)| *word);
+        self.0.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+            let near = hint(&text, words());
+            let near = if near.is_empty() { format!("; {}", listed(words())) } else { near };
+            format!("`{text}` is none of the words for it{near}")
+        })
+    }
+
+    fn write(&self, of: &T) -> Option<Value> {
+        self.0.iter().find(|(_, value)| value == of).map(|(word, _)| Value::text(*word))
+    }
+
+    fn example(&self) -> String {
+        listed(self.0.iter().map(|(word, _)| *word))
+    }
+}
+
+/// A value or a word that stands for there being none.
+pub(super) struct OrWord<F>(pub F, pub &'static str);
+
+impl<F: Form> Form for OrWord<F> {
+    type Of = Option<F::Of>;
+
+    fn read(&self, tree: &Tree) -> Result<Self::Of, String> {
+        match &tree.value {
+            Value::Text(text) if text == self.1 => Ok(None),
+            _ => self
+                .0
+                .read(tree)
+                .map(Some)
+                .map_err(|what| format!("{what}; \"{}\" is allowed, too", self.1)),
+        }
+    }
+
+    fn write(&self, of: &Self::Of) -> Option<Value> {
+        match of {
+            Some(value) => self.0.write(value),
+            None => Some(Value::text(self.1)),
+        }
+    }
+
+    fn example(&self) -> String {
+        format!("{} or \"{}\"", self.0.example(), self.1)
+    }
+}
+
+/// A value that may be absent.
+pub(super) struct Maybe<F>(pub F);
+
+impl<F: Form> Form for Maybe<F> {
+    type Of = Option<F::Of>;
+
+    fn read(&self, tree: &Tree) -> Result<Self::Of, String> {
+        self.0.read(tree).map(Some)
+    }
+
+    fn write(&self, of: &Self::Of) -> Option<Value> {
+        of.as_ref().and_then(|value| self.0.write(value))
+    }
+
+    fn example(&self) -> String {
+        self.0.example()
+    }
+}
+
+/// One value, or a list of them.
+pub(super) struct Many<F>(pub F);
+
+impl<F: Form> Form for Many<F> {
+    type Of = Vec<F::Of>;
+
+    fn read(&self, tree: &Tree) -> Result<Self::Of, String> {
+        match &tree.value {
+            Value::List(list) => list.iter().map(|one| self.0.read(one)).collect(),
+            _ => Ok(vec![self.0.read(tree)?]),
+        }
+    }
+
+    fn write(&self, of: &Self::Of) -> Option<Value> {
+        let mut values: Vec<_> = of.iter().filter_map(|one| self.0.write(one)).collect();
+        match values.len() {
+            0 => None,
+            1 => values.pop(),
+            _ => Some(Value::List(values.into_iter().map(Tree::from).collect())),
+        }
+    }
+
+    fn example(&self) -> String {
+        format!("{}, or a list of them", self.0.example())
+    }
+}
+
+/// A value that is looked up later, and must then still be found in the file.
+pub(super) struct Place<F>(pub F);
+
+impl<F: Form> Form for Place<F> {
+    type Of = Located<F::Of>;
+
+    fn read(&self, tree: &Tree) -> Result<Self::Of, String> {
+        Ok(Located { value: self.0.read(tree)?, origin: tree.origin })
+    }
+
+    fn write(&self, of: &Self::Of) -> Option<Value> {
+        self.0.write(&of.value)
+    }
+
+    fn example(&self) -> String {
+        self.0.example()
+    }
+}
+
+/// Checks that a text can be read, and forgets what was read.
+pub(super) fn judged<T, E: fmt::Display>(read: Result<T, E>) -> Result<(), String> {
+    read.map(drop).map_err(|error| error.to_string())
+}

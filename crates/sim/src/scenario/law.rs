@@ -1,0 +1,57 @@
+//! Which laws and algorithms a scenario may name, judged by those who carry them out.
+use super::form::{Law, judged};
+use crate::model;
+use crate::model::loss::Loss;
+use recoup_forwarder::strategy;
+use recoup_forwarder::suppression::Suppression;
+use recoup_transport::random::Rng;
+use recoup_transport::rto::Sampling;
+use recoup_transport::{congestion, rto};
+
+/// Loss models, joined by `+`.
+pub(super) const LOSS: Law = Law::new(is_loss, "bernoulli(p=0.01)");
+/// Random part of a delay.
+pub(super) const JITTER: Law = Law::new(is_time, "exponential(mean=1ms)");
+/// Which packets arrive twice.
+pub(super) const DUPLICATE: Law = Law::new(is_loss, "bernoulli(p=0.001)");
+/// Congestion marking.
+pub(super) const MARKING: Law = Law::new(Law::is_spelled, "codel");
+/// Time that a node takes for a packet.
+pub(super) const PROCESSING: Law = Law::new(is_time, "exponential(mean=0.3ms)");
+/// Forwarding strategy.
+pub(super) const STRATEGY: Law = Law::new(|text| judged(strategy::parse(text)), "best-route");
+/// What becomes of retransmissions.
+pub(super) const SUPPRESSION: Law =
+    Law::new(|text| judged(Suppression::parse(text)), "same-face-retx");
+/// Retransmission timer.
+pub(super) const RTO: Law = Law::new(|text| judged(rto::parse(text)), "jacobson(min=0ms)");
+/// Retransmission timer of requests, which may have none.
+pub(super) const RTO_OR_NONE: Law = Law::new(
+    |text| match text.trim() {
+        "none" => Ok(()),
+        text => judged(rto::parse(text)),
+    },
+    "jacobson(min=0ms)",
+);
+/// Which round trips are samples.
+pub(super) const SAMPLING: Law = Law::new(|text| judged(text.parse::<Sampling>()), "per-rtt");
+/// Congestion control.
+pub(super) const CONGESTION: Law =
+    Law::new(|text| judged(congestion::parse(text)), "aimd(init-cwnd=1)");
+
+/// Algorithms that have a default, by the key that names them: a setting of one of their parameters
+/// begins with it.
+pub(super) const DEFAULTS: [(&str, &str); 4] = [
+    ("rto", "jacobson"),
+    ("congestion", "cubic"),
+    ("strategy", "best-route"),
+    ("suppression", "same-face-retx"),
+];
+
+fn is_loss(text: &str) -> Result<(), String> {
+    judged(Loss::parse(text, &Rng::from_seed(0)))
+}
+
+fn is_time(text: &str) -> Result<(), String> {
+    judged(model::law::Law::parse(text))
+}

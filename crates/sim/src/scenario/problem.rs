@@ -1,0 +1,189 @@
+//! What is wrong with a scenario, where, and what would be right.
+use std::fmt;
+
+/// Where a value came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A place in the scenario file; both count from 1.
+    File {
+        /// Line.
+        line: u32,
+        /// Column, in letters.
+        column: u32,
+    },
+    /// A setting beside the file, by its number.
+    Setting(u32),
+    /// Nowhere in particular: a default.
+    #[default]
+    Unknown,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { line, column } => write!(f, "{line}:{column}"),
+            Self::Setting(number) => write!(f, "setting {}", u64::from(*number) + 1),
+            Self::Unknown => Ok(()),
+        }
+    }
+}
+
+/// One thing that is wrong. Prints as one line: place, key, what is wrong and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Where.
+    pub origin: Origin,
+    /// The dotted path of the key; empty if the whole file is meant.
+    pub key: String,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl Problem {
+    /// A problem of `key` at `origin`.
+    pub fn new(origin: Origin, key: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { origin, key: key.into(), what: what.into() }
+    }
+
+    /// The problem with the name of its file, or with the setting that caused it.
+    pub fn line(&self, file: &str, settings: &[String]) -> String {
+        let place = match self.origin {
+            Origin::File { .. } => format!("{file}:{}", self.origin),
+            Origin::Unknown => file.to_owned(),
+            Origin::Setting(number) => match settings.get(number as usize) {
+                Some(setting) => format!("--set {setting}"),
+                None => "--set".to_owned(),
+            },
+        };
+        format!("{place}: {}", self.text()).chars().map(visible).collect()
+    }
+
+    fn text(&self) -> String {
+        match self.key.is_empty() {
+            true => self.what.clone(),
+            false => format!("{}: {}", self.key, self.what),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text: String = self.text().chars().map(visible).collect();
+        match self.origin {
+            Origin::Unknown => f.write_str(&text),
+            origin => write!(f, "{origin}: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Everything that is wrong, in the order of the file, each thing once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// More than that is not kept: whoever wrote the file has enough to do.
+    const MOST: usize = 50;
+
+    /// Adds a problem.
+    pub fn add(&mut self, origin: Origin, key: impl Into<String>, what: impl Into<String>) {
+        self.push(Problem::new(origin, key, what));
+    }
+
+    /// Adds a problem.
+    pub fn push(&mut self, problem: Problem) {
+        if self.0.len() < Self::MOST && !self.0.contains(&problem) {
+            self.0.push(problem);
+            self.0.sort();
+        }
+    }
+
+    /// The problems.
+    pub fn list(&self) -> &[Problem] {
+        &self.0
+    }
+
+    /// Nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `value`, if nothing is wrong.
+    ///
+    /// # Errors
+    /// The problems, if there are any.
+    pub fn or<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<_> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// " (did you mean `x`?)", if a known word is near.
+pub(super) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let given = given.to_lowercase();
+    known
+        .into_iter()
+        .map(|word| (strsim::osa_distance(&given, &word.to_lowercase()), word))
+        .filter(|(distance, word)| *distance <= 1 + word.chars().count() / 4)
+        .min()
+        .map_or_else(String::new, |(_, word)| format!("; did you mean `{word}`?"))
+}
+
+/// The known words, or the first of them, for a message.
+pub(super) fn listed<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<_> = known.into_iter().collect();
+    match words.len() {
+        0 => "there are none".to_owned(),
+        1..=24 => format!("there are: {}", words.join(", ")),
+        many => format!("there are {many}: {}, …", words[..20].join(", ")),
+    }
+}
+
+fn visible(letter: char) -> char {
+    if letter.is_control() { ' ' } else { letter }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_one_line_with_its_place() {
+        let problem = Problem::new(Origin::File { line: 3, column: 7 }, "link.rate", "no\nrate");
+        assert_eq!(problem.line("a.toml", &[]), "a.toml:3:7: link.rate: no rate");
+        let problem = Problem::new(Origin::Setting(0), "link.rate", "no rate");
+        let settings = ["link.rate=fast".to_owned()];
+        assert_eq!(problem.line("a.toml", &settings), "--set link.rate=fast: link.rate: no rate");
+    }
+
+    #[test]
+    fn the_nearest_word_is_suggested_and_a_far_one_is_not() {
+        assert_eq!(hint("dealy", ["rate", "delay"]), "; did you mean `delay`?");
+        assert_eq!(hint("Delay", ["rate", "delay"]), "; did you mean `delay`?");
+        assert_eq!(hint("colour", ["rate", "delay"]), "");
+    }
+
+    #[test]
+    fn problems_stand_in_the_order_of_the_file_and_once() {
+        let mut problems = Problems::default();
+        for line in [9, 2, 9, 4] {
+            problems.add(Origin::File { line, column: 1 }, "a", "b");
+        }
+        assert_eq!(problems.to_string(), "2:1: a: b\n4:1: a: b\n9:1: a: b");
+    }
+}

@@ -1,0 +1,231 @@
+//! `[sweep]`: from one scenario to many.
+//!
+//! ```toml
+//! [sweep]
+//! "link.delay" = ["10 ms", "50 ms"]             # an axis: a field and its values
+//! [sweep.design."AIMD, no floor"]               # an axis of variants, each with a name and its fields
+//! "fetch.congestion" = "aimd"
+//! "fetch.rto.min" = "0 ms"
+//! [sweep.design.CUBIC]
+//! "fetch.congestion" = "cubic"
+//! ```
+//!
+//! Axes are multiplied: each value of the one with each value of the other, the last axis fastest. A
+//! variant sets several fields together.
+use super::path;
+use super::print;
+use super::problem::{Origin, Problems};
+use super::tree::{Entry, Table, Tree, Value};
+
+/// More points than that are a mistake.
+const MOST: usize = 100_000;
+
+/// One way of the scenario: a value for each axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Its place in the sweep, from 0.
+    pub number: usize,
+    /// Name of each axis with the value as it is shown.
+    pub values: Vec<(String, String)>,
+    pub(super) settings: Vec<(Vec<String>, Tree)>,
+}
+
+impl Point {
+    /// `link.delay=10 ms, design=CUBIC`; empty without a sweep.
+    pub fn label(&self) -> String {
+        let one = |(axis, value): &(String, String)| format!("{axis}={value}");
+        self.values.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A field or a choice that takes several values.
+#[derive(Clone, Debug, PartialEq)]
+struct Axis {
+    name: String,
+    values: Vec<(String, Settings)>,
+}
+
+type Settings = Vec<(Vec<String>, Tree)>;
+
+/// The points of a sweep; one without settings if there is none.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn points(sweep: &Table, sections: &[&str]) -> Result<Vec<Point>, Problems> {
+    let mut problems = Problems::default();
+    let mut axes = Vec::new();
+    for entry in sweep.entries() {
+        axis(entry, sections, &mut axes, &mut problems);
+    }
+    let mut sizes = axes.iter().map(|axis: &Axis| axis.values.len());
+    let count = sizes.try_fold(1_usize, |count, size| count.checked_mul(size));
+    match count.filter(|count| *count <= MOST) {
+        Some(_) => problems.or(multiply(&axes)),
+        None => {
+            let what = format!("stands for more than {MOST} points; make it coarser");
+            problems.add(Origin::Unknown, "sweep", what);
+            Err(problems)
+        }
+    }
+}
+
+fn multiply(axes: &[Axis]) -> Vec<Point> {
+    let mut points = vec![Point::default()];
+    for axis in axes {
+        let with = |point: &Point, (label, settings): &(String, Settings)| {
+            let mut point = point.clone();
+            point.values.push((axis.name.clone(), label.clone()));
+            point.settings.extend(settings.iter().cloned());
+            point
+        };
+        points = points
+            .iter()
+            .flat_map(|point| axis.values.iter().map(move |value| with(point, value)))
+            .collect();
+    }
+    (0..).zip(&mut points).for_each(|(number, point)| point.number = number);
+    points
+}
+
+fn axis(entry: &Entry, sections: &[&str], axes: &mut Vec<Axis>, problems: &mut Problems) {
+    let at = format!("sweep.{}", print::key(&entry.key));
+    match (&entry.tree.value, path::parse(&entry.key)) {
+        (Value::List(list), Ok(steps)) => {
+            field(&at, &steps, list, entry, axes, problems);
+        }
+        // `link.delay = […]` without quotation marks is a table in a table.
+        (Value::Table(table), Ok(steps)) if sections.contains(&steps[0].as_str()) => {
+            unquoted(&at, &steps, table, axes, problems);
+        }
+        (Value::Table(table), Ok(_)) => variants(&at, entry, table, axes, problems),
+        (_, Err(what)) => problems.add(entry.origin, at, what),
+        (_, Ok(_)) => problems.add(
+            entry.tree.origin,
+            at,
+            "write a list of values, or a table of variants that each set several fields",
+        ),
+    }
+}
+
+fn unquoted(
+    at: &str,
+    steps: &[String],
+    table: &Table,
+    axes: &mut Vec<Axis>,
+    problems: &mut Problems,
+) {
+    for entry in table.entries() {
+        let mut steps = steps.to_vec();
+        steps.push(entry.key.clone());
+        let at = format!("{at}.{}", print::key(&entry.key));
+        match &entry.tree.value {
+            Value::List(list) => field(&at, &steps, list, entry, axes, problems),
+            Value::Table(inner) => unquoted(&at, &steps, inner, axes, problems),
+            _ => problems.add(entry.tree.origin, at, "write a list of values"),
+        }
+    }
+}
+
+fn field(
+    at: &str,
+    steps: &[String],
+    list: &[Tree],
+    entry: &Entry,
+    axes: &mut Vec<Axis>,
+    problems: &mut Problems,
+) {
+    let value = |tree: &Tree| (tree.value.to_string(), vec![(steps.to_vec(), tree.clone())]);
+    let values: Vec<_> = list.iter().map(value).collect();
+    let mut seen: Vec<&str> = Vec::new();
+    for ((label, _), tree) in values.iter().zip(list) {
+        if seen.contains(&label.as_str()) {
+            problems.add(tree.origin, at, format!("`{label}` is there twice"));
+        }
+        seen.push(label);
+    }
+    if values.is_empty() {
+        problems.add(entry.tree.origin, at, "has no values");
+    }
+    axes.push(Axis { name: path::print(steps), values });
+}
+
+fn variants(at: &str, entry: &Entry, table: &Table, axes: &mut Vec<Axis>, problems: &mut Problems) {
+    if table.is_empty() {
+        problems.add(entry.tree.origin, at, "has no variants");
+    }
+    let mut values = Vec::new();
+    for variant in table.entries() {
+        let at = format!("{at}.{}", print::key(&variant.key));
+        let mut settings = Vec::new();
+        match &variant.tree.value {
+            Value::Table(table) => collect(&at, table, &mut settings, problems),
+            _ => problems.add(
+                variant.tree.origin,
+                at,
+                "write the fields of a variant as a table, such as { \"link.delay\" = \"10 ms\" }",
+            ),
+        }
+        values.push((variant.key.clone(), settings));
+    }
+    axes.push(Axis { name: entry.key.clone(), values });
+}
+
+fn collect(at: &str, table: &Table, settings: &mut Settings, problems: &mut Problems) {
+    for entry in table.entries() {
+        match path::parse(&entry.key) {
+            Ok(steps) => settings.push((steps, entry.tree.clone())),
+            Err(what) => problems.add(entry.origin, at, what),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<String>, String> {
+        let table = Table::parse(text).unwrap();
+        let points = points(table.table("sweep").unwrap(), &["link", "fetch", "topology"]);
+        points
+            .map(|points| points.iter().map(Point::label).collect())
+            .map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn axes_are_multiplied_the_last_one_fastest() {
+        let labels = read("[sweep]\n\"link.delay\" = [\"1 s\", \"2 s\"]\nlink.cost = [1, 2]\n");
+        assert_eq!(
+            labels.unwrap(),
+            [
+                "link.delay=1 s, link.cost=1",
+                "link.delay=1 s, link.cost=2",
+                "link.delay=2 s, link.cost=1",
+                "link.delay=2 s, link.cost=2"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_variant_sets_several_fields_at_once() {
+        let text =
+            "[sweep.design.\"#0\"]\n\"fetch.rto\" = \"x\"\nlink.cost = 3\n[sweep.design.b]\n";
+        let table = Table::parse(text).unwrap();
+        let points = points(table.table("sweep").unwrap(), &["link"]).unwrap();
+        assert_eq!(points.len(), 2);
+        assert_eq!(points[0].values, [("design".to_owned(), "#0".to_owned())]);
+        let paths: Vec<_> =
+            points[0].settings.iter().map(|(steps, _)| path::print(steps)).collect();
+        assert_eq!(paths, ["fetch.rto", "link"]);
+    }
+
+    #[test]
+    fn an_empty_double_or_endless_axis_is_refused() {
+        assert!(read("[sweep]\n\"a\" = []").unwrap_err().contains("sweep.a: has no values"));
+        assert!(read("[sweep]\na = [1, 1]").unwrap_err().contains("twice"));
+        assert!(read("[sweep]\na = 1").unwrap_err().contains("list of values"));
+        assert!(read("[sweep]\na = { b = 1 }").unwrap_err().contains("variant"));
+        let values = format!("{:?}", (0..400).collect::<Vec<_>>());
+        let error = read(&format!("[sweep]\na = {values}\nb = {values}")).unwrap_err();
+        assert!(error.contains("100000 points"), "{error}");
+    }
+}

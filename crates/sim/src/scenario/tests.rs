@@ -1,0 +1,504 @@
+//! Scenarios as a whole: what they mean, what is said about wrong ones, and that none makes us panic.
+use super::*;
+use crate::network::{
+    ApplicationKind, Arrival, CachePlan, Direction, Fault, LinkId, NodeId, Order, PacketShape,
+};
+use proptest::prelude::*;
+use recoup_transport::time::{Duration, Instant};
+
+const LINE: &str = r#"
+title = "Three links"
+seeds = "1..3"
+stop = "300 s"
+
+[topology]
+links = ["consumer-r1", "r1-r2", "r2-producer"]
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+
+[links.r1-r2]
+rate = "5 Mbit/s"
+queue = "32 packets"
+
+[links.r2-producer]
+back = { loss = "bernoulli(p=0.01)" }
+
+[nodes."r*"]
+cache = "1000 packets"
+
+[fetch]
+rto = "jacobson(min=0ms)"
+
+[applications.c1]
+kind = "fetch"
+node = "consumer"
+object = "/file"
+
+[applications.p1]
+kind = "serve"
+node = "producer"
+prefix = "/file"
+size = "10 MiB"
+segment = "1024 B"
+packet = "1448 B"
+"#;
+
+fn no_files(_: &str) -> Result<String, String> {
+    Err("there are no files here".into())
+}
+
+fn networks(text: &str, settings: &[&str], seed: u64) -> Result<Vec<Network>, Problems> {
+    let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    let file = ScenarioFile::parse(text, &settings)?;
+    let network = |point| file.scenario(point, &no_files)?.network(seed);
+    file.points().iter().map(network).collect()
+}
+
+#[track_caller]
+fn network(text: &str) -> Network {
+    let mut networks = networks(text, &[], 1).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(networks.len(), 1);
+    networks.remove(0)
+}
+
+#[track_caller]
+fn wrong(text: &str) -> String {
+    networks(text, &[], 1).expect_err("something is wrong").to_string()
+}
+
+fn with(more: &str) -> String {
+    format!("{LINE}\n{more}")
+}
+
+#[test]
+fn a_line_means_what_it_says() {
+    let network = network(LINE);
+    assert_eq!(network.nodes.len(), 4);
+    assert_eq!(network.nodes[1].cache, CachePlan::Packets(1000));
+    assert_eq!(network.nodes[0].cache, CachePlan::Packets(0));
+    let middle = &network.links[1];
+    assert_eq!((middle.forth.rate_bits, middle.forth.queue_packets), (5_000_000, Some(32)));
+    assert_eq!(middle.back.delay, Duration::from_millis(10));
+    assert_eq!(network.links[2].back.loss, "bernoulli(p=0.01)");
+    assert_eq!(network.links[2].forth.loss, "none");
+    let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
+    assert_eq!((fetch.rto.as_str(), fetch.congestion.as_str()), ("jacobson(min=0ms)", "cubic"));
+    let ApplicationKind::Serve(serve) = &network.applications[1].kind else { panic!() };
+    assert_eq!((serve.size_octets, serve.packet), (10 << 20, PacketShape::Total(1448)));
+    assert_eq!(network.routes.len(), 3);
+    assert_eq!(network.stop.at, Instant::from_millis(300_000));
+}
+
+#[test]
+fn later_exceptions_stand_on_earlier_ones() {
+    let network = network(
+        &with("[links.\"*-r2\"]\nrate = \"1 Mbit/s\"\n[links.\"r?\"]\ncost = 3\n")
+            .replace("[links.\"r?\"]", "[links.\"{r1-r2,r2-producer}\"]"),
+    );
+    assert_eq!(network.links[1].forth.rate_bits, 1_000_000);
+    assert_eq!(network.links[1].forth.queue_packets, Some(32));
+    assert_eq!((network.links[0].cost, network.links[2].cost), (1, 3));
+}
+
+#[test]
+fn what_a_topology_knows_stands_between_defaults_and_what_is_given() {
+    let sprint = "[topology]\nkind = \"sprint\"\n[link]\nqueue = \"100 packets\"\n";
+    let network = network(sprint);
+    assert_eq!((network.nodes.len(), network.links.len()), (52, 84));
+    assert_eq!(network.links[80].forth.delay, Duration::from_micros(59_812));
+    assert_eq!(network.links[80].forth.queue_packets, Some(100));
+}
+
+#[test]
+fn a_file_of_mini_ndn_brings_its_own_order_of_rate_and_delay() {
+    let text = "[topology]\nfile = \"line.conf\"\n";
+    let file = ScenarioFile::parse(text, &[]).unwrap();
+    let conf = "[nodes]\na: _\nb: _\n[links]\na:b delay=10ms bw=5 max_queue_size=32\n";
+    let read = |name: &str| {
+        assert_eq!(name, "line.conf");
+        Ok(conf.to_owned())
+    };
+    let scenario = file.scenario(&file.points()[0], &read).unwrap();
+    let network = scenario.network(1).unwrap();
+    assert_eq!(network.links[0].forth.order, Order::DelayThenRate);
+    assert!(scenario.identity().contains("max_queue_size=32"));
+    let error = file.scenario(&file.points()[0], &no_files).unwrap_err().to_string();
+    assert_eq!(error, "2:8: topology.file: line.conf: there are no files here");
+}
+
+#[test]
+fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
+    for (old, new, error) in [
+        (
+            "rate = \"10 M",
+            "rat = \"10 M",
+            "10:1: link.rat: is not known here; did you mean `rate`?",
+        ),
+        ("\"10 Mbit/s\"", "\"10 Mbits\"", "10:8: link.rate: `10 Mbits` is no rate"),
+        ("\"10 ms\"", "10", "11:9: link.delay: 10 has no unit"),
+        ("[link]", "[lnik]", "9:2: lnik: is not known here; did you mean `link`?"),
+        (
+            "[links.r1-r2]",
+            "[links.r1-r3]",
+            "13:8: links.r1-r3: no link is called that; did you mean `r1-r2`?",
+        ),
+        (
+            "\"consumer\"",
+            "\"consumr\"",
+            "28:8: applications.c1.node: no node is called `consumr`; did you mean `consumer`?",
+        ),
+        (
+            "\"jacobson(min",
+            "\"jacobsen(min",
+            "24:7: fetch.rto: no RTO estimator is called `jacobsen` (did you mean `jacobson`?)",
+        ),
+        (
+            "kind = \"fetch\"",
+            "kind = \"fetsh\"",
+            "27:8: applications.c1.kind: no application is of kind `fetsh`; did you mean `fetch`?",
+        ),
+        ("node = \"consumer\"", "", "26:15: applications.c1.node: is missing"),
+        (
+            "object = \"/file\"",
+            "object = \"file\"",
+            "29:10: applications.c1.object: `file` is no name",
+        ),
+        (
+            "packet = \"1448 B\"",
+            "packet = \"1448 B\"\nsignature = \"9 B\"",
+            "37:10: applications.p1.packet: says already",
+        ),
+        ("\"10 MiB\"", "true", "35:8: applications.p1.size: true is no string"),
+        (
+            "\"1000 packets\"",
+            "1000",
+            "21:9: nodes.\"r*\".cache: 1000 has no unit: packets or octets?",
+        ),
+        ("seeds = \"1..3\"", "seeds = \"3..1\"", "3:9: seeds: `3..1` is empty"),
+        ("\"300 s\"", "\"0 s\"", "4:8: stop: must be longer than 0"),
+    ] {
+        let text = LINE.replacen(old, new, 1);
+        assert_ne!(text, LINE, "{old}");
+        let said = wrong(&text);
+        assert!(said.lines().any(|line| line.starts_with(error)), "{error}\n{said}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let text =
+        LINE.replace("\"10 Mbit/s\"", "1").replace("\"10 ms\"", "2").replace("[fetch]", "[fetsh]");
+    assert_eq!(wrong(&text).lines().count(), 3, "{}", wrong(&text));
+}
+
+#[test]
+fn a_setting_replaces_what_the_file_says() {
+    let changed = networks(LINE, &["link.delay=50ms", "applications.c1.rto.k=8"], 1).unwrap();
+    assert_eq!(changed[0].links[0].forth.delay, Duration::from_millis(50));
+    let ApplicationKind::Fetch(fetch) = &changed[0].applications[0].kind else { panic!() };
+    assert_eq!(fetch.rto, "jacobson(min=0ms,k=8)");
+    for (setting, error) in [
+        ("link.dealy=5ms", "link.dealy: is not known here; did you mean `delay`?"),
+        ("link.delay=5", "setting 1: link.delay: 5 has no unit"),
+        ("lonk.delay=5", "`lonk` is not known; did you mean `link`?"),
+        (
+            "applications.c2.rto=rfc6298",
+            "nothing in `applications` is called `c2`; did you mean `c1`?",
+        ),
+        ("link.delay", "path=value"),
+    ] {
+        let said = networks(LINE, &[setting], 1).unwrap_err().to_string();
+        assert!(said.contains(error), "{setting}: {said}");
+    }
+}
+
+#[test]
+fn a_sweep_makes_a_scenario_of_each_point() {
+    let text = with(
+        "[sweep]\n\"link.delay\" = [\"10 ms\", \"20 ms\"]\n\
+         [sweep.design.plain]\n\"fetch.congestion\" = \"aimd\"\n\
+         [sweep.design.none]\nfetch.congestion = \"fixed(window=32)\"\nfetch.rto.min = \"200 ms\"\n",
+    );
+    let networks = networks(&text, &[], 1).unwrap();
+    let of = |network: &Network| match &network.applications[0].kind {
+        ApplicationKind::Fetch(fetch) => {
+            (network.links[0].forth.delay.as_millis(), fetch.congestion.clone(), fetch.rto.clone())
+        }
+        _ => panic!(),
+    };
+    assert_eq!(networks.len(), 4);
+    assert_eq!(of(&networks[0]), (10, "aimd".into(), "jacobson(min=0ms)".into()));
+    assert_eq!(of(&networks[3]), (20, "fixed(window=32)".into(), "jacobson(min=200ms)".into()));
+}
+
+#[test]
+fn a_wrong_value_of_a_sweep_is_reported_where_it_stands() {
+    let said = wrong(&with("[sweep]\n\"link.delay\" = [\"10 ms\",\n \"20 m/s\"]\n"));
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains(":2: link.delay: `20 m/s` is no time"), "{said}");
+    let said = wrong(&with("[sweep]\n\"applications.c9.rto\" = [\"rfc6298\"]\n"));
+    assert!(said.contains("nothing in `applications` is called `c9`"), "{said}");
+}
+
+#[test]
+fn what_a_sweep_adds_is_not_missed_before() {
+    let text = LINE.replace("object = \"/file\"", "")
+        + "[sweep]\n\"applications.c1.object\" = [\"/file\", \"/other\"]\n";
+    assert_eq!(networks(&text, &[], 1).unwrap().len(), 2);
+}
+
+#[test]
+fn the_text_of_a_scenario_means_the_same_scenario() {
+    let text =
+        with("[sweep.d.a]\n\"link.delay\" = \"1 ms\"\n[sweep.d.b]\nnode.cache = \"unlimited\"\n");
+    let file = ScenarioFile::parse(&text, &["stop=5 s".to_owned()]).unwrap();
+    let again = ScenarioFile::parse(&file.to_toml(), &[])
+        .unwrap_or_else(|e| panic!("{e}\n{}", file.to_toml()));
+    assert_eq!(again.to_toml(), file.to_toml());
+    assert_eq!((again.title(), again.seeds()), (file.title(), file.seeds()));
+    for (one, other) in file.points().iter().zip(again.points()) {
+        let scenario = |file: &ScenarioFile, point| file.scenario(point, &no_files).unwrap();
+        let (one, other) = (scenario(&file, one), scenario(&again, other));
+        assert_eq!(one.identity(), other.identity());
+        assert_eq!(one.network(1).unwrap(), other.network(1).unwrap());
+    }
+    assert!(file.to_toml().contains("congestion = \"cubic\""), "defaults are written out");
+}
+
+#[test]
+fn titles_and_seeds_do_not_make_another_scenario() {
+    let identity = |text: &str| {
+        let file = ScenarioFile::parse(text, &[]).unwrap();
+        file.scenario(&file.points()[0], &no_files).unwrap().identity()
+    };
+    assert_eq!(identity(LINE), identity(&LINE.replace("1..3", "7").replace("Three", "3")));
+    assert_ne!(identity(LINE), identity(&LINE.replace("10 ms", "11 ms")));
+}
+
+#[test]
+fn an_application_at_several_nodes_is_several_applications() {
+    let text = r#"
+[topology]
+kind = "star"
+leaves = 3
+[applications.c]
+kind = "fetch"
+node = ["n{2..3}", "last"]
+object = "/files/{node}/{k}"
+stagger = "1 s"
+[applications.p]
+kind = "serve"
+node = "n1"
+prefix = "/files"
+size = "1 kB"
+"#;
+    let Ok(networks) = networks(text, &[], 1) else { panic!("{}", wrong(text)) };
+    let names: Vec<_> = networks[0].applications.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["c1", "c2", "c3", "p"]);
+    let ApplicationKind::Fetch(fetch) = &networks[0].applications[1].kind else { panic!() };
+    assert_eq!(fetch.object.to_string(), "/files/n3/2");
+    assert_eq!(networks[0].applications[2].start, Instant::from_millis(2000));
+    let clash = format!(
+        "{text}\n[applications.c1]\nkind = \"serve\"\nnode = \"n1\"\nprefix = \"/x\"\nsize = \"1 kB\"\n"
+    );
+    assert!(wrong(&clash).contains("applications.c1: is also the name"), "{}", wrong(&clash));
+}
+
+const PAIRS: &str = r#"
+[topology]
+kind = "sprint"
+[places.consumer]
+pick = 20
+[places.producer]
+pick = 20
+from = "consumer"
+hops = "4..10"
+[applications.c]
+kind = "request"
+node = "consumer"
+prefix = "/p{1..20}"
+contents = 10000
+popularity = "zipf(q=16,s=1)"
+arrival = "poisson(rate=10)"
+requests = 100
+[applications.p]
+kind = "produce"
+node = "producer"
+prefix = "/p{k}"
+"#;
+
+#[test]
+fn places_are_drawn_anew_for_each_seed_and_keep_their_distance() {
+    let drawn = |seed| networks(PAIRS, &[], seed).unwrap().remove(0);
+    let (one, other) = (drawn(1), drawn(2));
+    assert_eq!(one, drawn(1));
+    let nodes =
+        |network: &Network| -> Vec<_> { network.applications.iter().map(|a| a.node).collect() };
+    assert_ne!(nodes(&one), nodes(&other));
+    assert_eq!(one.applications.len(), 40);
+    let graph =
+        crate::route::Graph::of_plans(&one.nodes, &one.links, crate::route::Metric::Delay).unwrap();
+    for k in 0..20 {
+        let (consumer, producer) = (one.applications[k].node, one.applications[k + 20].node);
+        let hops = graph.path(consumer, producer).unwrap().unwrap().length.hops;
+        assert!((4..=10).contains(&hops), "{k}: {hops}");
+    }
+    let ApplicationKind::Request(request) = &one.applications[3].kind else { panic!() };
+    assert_eq!(request.prefixes.len(), 20);
+    let far = PAIRS.replace("4..10", "90..99");
+    assert!(wrong(&far).contains("places.producer.pick: only 0 of 20"), "{}", wrong(&far));
+}
+
+#[test]
+fn events_become_faults_in_the_order_of_their_times() {
+    let network = network(&with(
+        r#"
+[[event]]
+at = "10 s"
+outage = "r1-r2"
+direction = "forth"
+for = "200 ms"
+every = "1 s"
+times = 2
+[[event]]
+at = "5 s"
+fail = ["r1", "consumer-r1"]
+[[event]]
+at = "6 s"
+repair = "r1"
+"#,
+    ));
+    let forth = |fault: fn(LinkId, Direction) -> Fault| fault(LinkId(1), Direction::Forth);
+    let at = Instant::from_millis;
+    assert_eq!(
+        network.faults,
+        [
+            (at(5000), Fault::NodeDown(NodeId(1))),
+            (at(5000), Fault::LinkDown(LinkId(0))),
+            (at(6000), Fault::NodeUp(NodeId(1))),
+            (at(10_000), forth(Fault::OutageBegins)),
+            (at(10_200), forth(Fault::OutageEnds)),
+            (at(11_000), forth(Fault::OutageBegins)),
+            (at(11_200), forth(Fault::OutageEnds)),
+        ]
+    );
+}
+
+#[test]
+fn a_change_that_is_over_gives_back_what_was_before() {
+    let network = network(&with(
+        r#"
+[[event]]
+at = "10 s"
+change = "r1-r2"
+to = { rate = "1 Mbit/s" }
+for = "10 s"
+[[event]]
+at = "15 s"
+change = "r2-r1"
+to = { forth = { delay = "90 ms" } }
+"#,
+    ));
+    let mut forth = network.faults.iter().filter_map(|(at, fault)| match fault {
+        Fault::Change(LinkId(1), Direction::Forth, plan) => {
+            Some((at.as_secs_f64() as u64, plan.rate_bits / 1_000_000, plan.delay.as_millis()))
+        }
+        _ => None,
+    });
+    assert_eq!(forth.next(), Some((10, 1, 10)));
+    assert_eq!(forth.next(), Some((15, 1, 90)));
+    assert_eq!(forth.next(), Some((20, 5, 90)));
+    let back =
+        network.faults.iter().filter(|(_, f)| matches!(f, Fault::Change(_, Direction::Back, _)));
+    assert_eq!(back.count(), 2);
+}
+
+#[test]
+fn background_traffic_takes_its_share_of_a_link() {
+    let text = with(
+        "[applications.b]\nkind = \"background\"\nlink = \"r1-r2\"\nframe = \"1250 B\"\n\
+         arrival = \"poisson(load=0.8)\"\n",
+    );
+    let network = network(&text);
+    let [forth, back] = &network.applications[2..] else { panic!() };
+    assert_eq!((forth.name.as_str(), forth.node, back.node), ("b1", NodeId(1), NodeId(2)));
+    let ApplicationKind::Background(plan) = &back.kind else { panic!() };
+    assert_eq!((plan.direction, &plan.arrival), (Direction::Back, &Arrival::Poisson(400.0)));
+    let silent = text.replace("load=0.8", "load=0");
+    assert_eq!(self::network(&silent).applications.len(), 2);
+}
+
+#[test]
+fn routes_by_hand_take_the_place_of_computed_ones() {
+    let network =
+        network(&with("[[route]]\nnode = \"r1\"\nprefix = \"/file\"\nvia = \"r2\"\ncost = 7\n"));
+    let route = network.routes.iter().find(|route| route.node == NodeId(1)).unwrap();
+    assert_eq!(route.hops, [(LinkId(1), 7)]);
+    let said = wrong(&with("[[route]]\nnode = \"r1\"\nprefix = \"/file\"\nvia = \"producer\"\n"));
+    assert!(said.contains("no link of `r1` is or leads to `producer`"), "{said}");
+}
+
+#[test]
+fn whoever_cannot_be_reached_is_named() {
+    let text = LINE.replace("\"r1-r2\", ", "").replace("[links.r1-r2]", "[links.consumer-r1]");
+    assert!(wrong(&text).contains("consumer cannot reach producer"), "{}", wrong(&text));
+}
+
+#[test]
+fn what_nobody_serves_is_worth_a_warning() {
+    let file = ScenarioFile::parse(&LINE.replace("object = \"/file\"", "object = \"/flie\""), &[])
+        .unwrap();
+    let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+    let warnings = scenario.warnings(&scenario.network(1).unwrap());
+    assert_eq!(warnings, ["c1 asks for /flie, which nobody serves; did you mean `/file`?"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_a_scenario_panic(text: String, setting: String) {
+        let _ = networks(&text, &[&setting], 1);
+    }
+
+    /// Lines are doubled, dropped, moved and given each other's values.
+    #[test]
+    fn no_disorder_makes_a_scenario_panic(
+        steps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4_u8), 1..12),
+        pairs: bool,
+    ) {
+        let mut lines: Vec<String> =
+            if pairs { PAIRS } else { LINE }.lines().map(str::to_owned).collect();
+        for (one, other, what) in steps {
+            let (one, other) = (one.index(lines.len()), other.index(lines.len()));
+            let line = lines[one].clone();
+            match (what, line.split_once('='), lines[other].clone().split_once('=')) {
+                (0, ..) => lines.insert(other, line),
+                (1, ..) if lines.len() > 2 => drop(lines.remove(one)),
+                (2, Some((key, _)), Some((_, value))) => lines[other] = format!("{key}={value}"),
+                _ => lines.swap(one, other),
+            }
+        }
+        let text = lines.join("\n");
+        if let Ok(file) = ScenarioFile::parse(&text, &[]) {
+            prop_assert!(ScenarioFile::parse(&file.to_toml(), &[]).is_ok(), "{}", file.to_toml());
+        }
+        let _ = networks(&text, &[], 1);
+    }
+
+    #[test]
+    fn no_value_makes_a_setting_panic(
+        at in any::<prop::sample::Index>(),
+        value in "\\PC{0,12}|[0-9]{1,20} ?(ms|s|B|packets)|(zipf|poisson|aimd)\\([a-z=0-9.,]{0,12}\\)|\\{[a-z0-9.,{}]{0,9}\\}",
+    ) {
+        let paths = [
+            "link.rate", "link.queue", "link.loss", "nodes.\"r*\".cache", "applications.c1.node",
+            "applications.c1.object", "applications.c1.rto", "applications.c1.rto.k", "seeds", "stop",
+            "applications.p1.size", "topology.links", "sweep.a", "event", "event.1.at", "routing.paths",
+        ];
+        let setting = format!("{}={value}", at.get(&paths));
+        let _ = networks(LINE, &[&setting], 1);
+    }
+}

@@ -1,0 +1,268 @@
+//! A scenario file as a tree that knows where each of its values stands.
+//!
+//! What is wrong with a value is often known only later, when names are looked up or a sweep has put
+//! another value in its place; it is then still reported with the line that it came from.
+use super::problem::{Origin, Problem};
+use std::fmt;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it came from. Two trees are equal if their values are.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The value.
+    pub value: Value,
+    /// Where it stands.
+    pub origin: Origin,
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl From<Value> for Tree {
+    fn from(value: Value) -> Self {
+        Self { value, origin: Origin::Unknown }
+    }
+}
+
+/// What a scenario file can hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A string.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Number(f64),
+    /// true or false.
+    Truth(bool),
+    /// An array.
+    List(Vec<Tree>),
+    /// A table.
+    Table(Table),
+}
+
+impl Value {
+    /// A string.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// What stands for the value in a message or in the column of a table: without quotation marks.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            other => f.write_str(&super::print::inline(other)),
+        }
+    }
+}
+
+/// A table: entries in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    entries: Vec<Entry>,
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub origin: Origin,
+    /// Its value.
+    pub tree: Tree,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.tree == other.tree
+    }
+}
+
+impl Table {
+    /// Reads a TOML document.
+    ///
+    /// # Errors
+    /// If the text is not TOML, or holds something that no scenario holds (dates).
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let lines = Lines::of(text);
+        let document = DeTable::parse(text).map_err(|error| {
+            let origin = error.span().map_or(Origin::Unknown, |span| lines.origin(span.start));
+            Problem::new(origin, "", error.message().trim().replace('\n', ", "))
+        })?;
+        lines.table(document.get_ref())
+    }
+
+    /// The entries in their order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// There is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&Tree> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.tree)
+    }
+
+    /// The value of `key`.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
+        self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.tree)
+    }
+
+    /// The table that `key` holds, if it is one.
+    pub fn table(&self, key: &str) -> Option<&Table> {
+        match self.get(key).map(|tree| &tree.value) {
+            Some(Value::Table(table)) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Gives `key` a value, at the place of its last one or at the end.
+    pub fn insert(&mut self, key: impl Into<String>, tree: Tree) {
+        let key = key.into();
+        match self.entries.iter_mut().find(|entry| entry.key == key) {
+            Some(entry) => entry.tree = tree,
+            None => self.entries.push(Entry { key, origin: tree.origin, tree }),
+        }
+    }
+
+    /// Takes `key` out.
+    pub fn remove(&mut self, key: &str) -> Option<Tree> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(at).tree)
+    }
+
+    /// Puts every entry of `other` in the place of the same entry here; tables are joined likewise.
+    pub fn merge(&mut self, other: &Table) {
+        for entry in &other.entries {
+            match (self.get_mut(&entry.key).map(|tree| &mut tree.value), &entry.tree.value) {
+                (Some(Value::Table(mine)), Value::Table(theirs)) => mine.merge(theirs),
+                _ => self.insert(entry.key.clone(), entry.tree.clone()),
+            }
+        }
+    }
+}
+
+impl FromIterator<(String, Tree)> for Table {
+    fn from_iter<I: IntoIterator<Item = (String, Tree)>>(pairs: I) -> Self {
+        let mut table = Self::default();
+        pairs.into_iter().for_each(|(key, tree)| table.insert(key, tree));
+        table
+    }
+}
+
+/// Where the lines of a text begin.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(breaks).collect() }
+    }
+
+    fn origin(&self, offset: usize) -> Origin {
+        let offset = offset.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let column = 1 + self.text.get(start..offset).map_or(0, |before| before.chars().count());
+        Origin::File { line: clamp(line), column: clamp(column) }
+    }
+
+    fn table(&self, table: &DeTable<'_>) -> Result<Table, Problem> {
+        let mut entries: Vec<_> = table.iter().collect();
+        // The parser sorts by key; the order of the file decides what is applied last.
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let entry = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+            let name: &std::borrow::Cow<'_, str> = key.get_ref();
+            let (origin, at) = (self.origin(key.span().start), self.origin(value.span().start));
+            let tree = Tree { value: self.value(name, at, value.get_ref())?, origin: at };
+            Ok(Entry { key: name.to_string(), origin, tree })
+        };
+        Ok(Table { entries: entries.into_iter().map(entry).collect::<Result<_, Problem>>()? })
+    }
+
+    fn value(&self, key: &str, at: Origin, value: &DeValue<'_>) -> Result<Value, Problem> {
+        let wrong = |what: &str| Problem::new(at, key, what);
+        Ok(match value {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Boolean(truth) => Value::Truth(*truth),
+            DeValue::Integer(integer) => Value::Integer(
+                i64::from_str_radix(integer.as_str(), integer.radix())
+                    .map_err(|_| wrong("the number is too large"))?,
+            ),
+            DeValue::Float(number) => Value::Number(
+                number.as_str().parse().map_err(|_| wrong("this is no number that can be read"))?,
+            ),
+            DeValue::Datetime(_) => return Err(wrong("a scenario has no dates; write a string")),
+            DeValue::Table(table) => Value::Table(self.table(table)?),
+            DeValue::Array(array) => Value::List(
+                array
+                    .iter()
+                    .map(|one| {
+                        let origin = self.origin(one.span().start);
+                        Ok(Tree { value: self.value(key, origin, one.get_ref())?, origin })
+                    })
+                    .collect::<Result<_, Problem>>()?,
+            ),
+        })
+    }
+}
+
+fn clamp(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_know_their_line_and_column() {
+        let table = Table::parse("a = 1\n\n[b]\n  \"ü\" = \"x\"\n").unwrap();
+        assert_eq!(table.get("a").unwrap().origin, Origin::File { line: 1, column: 5 });
+        let inner = table.table("b").and_then(|table| table.get("ü")).unwrap();
+        assert_eq!(inner.origin, Origin::File { line: 4, column: 9 });
+    }
+
+    #[test]
+    fn entries_keep_the_order_of_the_file() {
+        let table = Table::parse("z = 1\na = 2\n[m]\n[c]\n").unwrap();
+        let keys: Vec<_> = table.entries().iter().map(|entry| entry.key.as_str()).collect();
+        assert_eq!(keys, ["z", "a", "m", "c"]);
+    }
+
+    #[test]
+    fn what_is_no_toml_is_reported_with_its_place() {
+        let problem = Table::parse("a = 1\nb = = 2\n").unwrap_err();
+        assert!(problem.to_string().starts_with("2:"), "{problem}");
+        let date = Table::parse("a = 1979-05-27").unwrap_err();
+        assert_eq!(date.to_string(), "1:5: a: a scenario has no dates; write a string");
+    }
+
+    #[test]
+    fn merged_tables_keep_what_is_not_replaced() {
+        let mut table = Table::parse("[link]\nrate = 1\ndelay = 2\n").unwrap();
+        table.merge(&Table::parse("stop = 5\n[link]\nrate = 3\n").unwrap());
+        assert_eq!(
+            table,
+            Table::parse("[link]\nrate = 3\ndelay = 2\n")
+                .map(|mut expected| {
+                    expected.insert("stop", Value::Integer(5).into());
+                    expected
+                })
+                .unwrap()
+        );
+    }
+}
