@@ -1,9 +1,12 @@
 //! Topologies from files of other tools, and what hostile ones come to.
 
 use proptest::prelude::*;
+use recoup_sim::model::law::Law;
+use recoup_sim::model::loss::Loss;
 use recoup_sim::network::Order;
 use recoup_sim::topology::read::{Format, read, rocketfuel};
 use recoup_sim::topology::{ChannelPart, QueueRoom, Topology, sprint};
+use recoup_transport::random::Rng;
 use std::time::Duration;
 
 const ANNOTATED: &str = include_str!("topology/bottleneck.txt");
@@ -110,10 +113,24 @@ fn sprint_read_from_pairs_is_the_built_in_sprint() {
     }
 }
 
+/// Laws are spelled as the models read them.
+fn check_laws(part: &ChannelPart) {
+    if let Some(loss) = &part.loss {
+        Loss::parse(loss, &Rng::from_seed(1)).expect("a loss model");
+    }
+    if let Some(jitter) = &part.jitter {
+        Law::parse(jitter).expect("a law");
+    }
+}
+
 /// One line that says something, and a line of the text if it names one.
 fn check_outcome(format: Format, text: &str) -> Result<(), TestCaseError> {
     match read(format, text) {
-        Ok(topology) => prop_assert_eq!(topology.check(), Ok(())),
+        Ok(topology) => {
+            prop_assert_eq!(topology.check(), Ok(()));
+            let links = topology.links.iter().flat_map(|link| [&link.forth, &link.back]);
+            links.for_each(check_laws);
+        }
         Err(error) => {
             let message = error.to_string();
             prop_assert!(!message.is_empty() && !message.contains('\n'), "{}", message);

@@ -26,6 +26,7 @@ use super::super::error::excerpt;
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};
 use super::{Problem, coordinate, lines};
+use crate::model::law::Law;
 use crate::network::Order;
 use recoup_transport::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -216,8 +217,9 @@ fn unknown(name: &str) -> Problem {
 fn spread(part: &mut ChannelPart, jitter: Duration) -> Result<(), Problem> {
     let least = part.delay.unwrap_or_default().checked_sub(jitter);
     let least = least.ok_or(Problem::Shape("the jitter is larger than the delay"))?;
+    let law = Law::Uniform { min: Duration::ZERO, max: jitter.saturating_mul(2) };
     part.delay = Some(least);
-    part.jitter = Some(format!("uniform(0ns,{}ns)", jitter.as_nanos() * 2));
+    part.jitter = Some(law.to_string());
     part.reorder = Some(true);
     Ok(())
 }
@@ -326,7 +328,7 @@ mod tests {
     fn jitter_lies_on_either_side_of_the_delay() {
         let part = one_link("delay=10ms jitter=500").unwrap().forth;
         assert_eq!(part.delay, Some(Duration::from_micros(9_500)));
-        assert_eq!(part.jitter.as_deref(), Some("uniform(0ns,1000000ns)"));
+        assert_eq!(part.jitter.as_deref(), Some("uniform(min=0s,max=1ms)"));
         assert_eq!(part.reorder, Some(true));
         assert!(one_link("delay=1ms jitter=2ms").unwrap_err().contains("larger than the delay"));
     }
