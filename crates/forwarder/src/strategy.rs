@@ -139,6 +139,12 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
         pass_nack_on(entry, actions);
     }
 
+    /// Whether [`before_satisfy`](Self::before_satisfy) and [`on_expiry`](Self::on_expiry) do anything; if
+    /// not, they need not be called, which saves a look-up of the route for each Data.
+    fn learns(&self) -> bool {
+        false
+    }
+
     /// Data came from `upstream` that satisfies `entry`, whose records are still there.
     fn before_satisfy(
         &mut self,

@@ -110,6 +110,19 @@ impl Node {
         }
     }
 
+    /// Lets the strategy of an entry know how it ends, if it wants to.
+    pub(super) fn tell_strategy(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        tell: impl FnOnce(&mut dyn ForwardingStrategy, &mut Context<'_>, &mut PitEntry),
+    ) {
+        let strategy = self.strategies.longest(&self.pit.entry(id).interest().name);
+        if strategy.is_some_and(|(_, strategy)| strategy.learns()) {
+            self.ask_strategy(now, id, tell);
+        }
+    }
+
     /// Carries out what the strategy wants done with an Interest that came in.
     #[expect(clippy::too_many_arguments, reason = "all that is known of one Interest")]
     fn after_interest(

@@ -80,7 +80,7 @@ impl Node {
     fn satisfy(&mut self, now: Instant, id: PitId, ingress: FaceId, data: &Data, came: &Hop) {
         let hash = self.pit.entry(id).hash();
         self.outbox.event(NodeEvent::PitSatisfied { hash });
-        self.ask_strategy(now, id, |strategy, context, entry| {
+        self.tell_strategy(now, id, |strategy, context, entry| {
             strategy.before_satisfy(context, entry, ingress);
         });
         self.remember_nonces(now, id, Some(data));

@@ -14,7 +14,7 @@ impl Node {
     pub(crate) fn interest_expiry(&mut self, now: Instant, id: PitId) {
         let hash = self.pit.entry(id).hash();
         self.outbox.event(NodeEvent::PitExpired { hash });
-        self.ask_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
+        self.tell_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
         self.interest_finalize(now, id);
     }
 

@@ -121,6 +121,10 @@ impl ForwardingStrategy for BestFace {
         }
     }
 
+    fn learns(&self) -> bool {
+        true
+    }
+
     fn before_satisfy(
         &mut self,
         context: &mut Context<'_>,

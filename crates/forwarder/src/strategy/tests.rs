@@ -448,6 +448,7 @@ proptest! {
                         stage.fib.insert(&name(URIS[place]), FaceId(face), cost);
                     }
                 }
+                prop_assert!(stage.strategy.learns() || stage.measurements.is_empty());
             }
         }
     }

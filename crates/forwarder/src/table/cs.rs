@@ -61,7 +61,6 @@ pub struct Cs {
 struct Stored {
     data: Data,
     hash: u64,
-    octets: u64,
     stale_at: Instant,
 }
 
@@ -137,7 +136,7 @@ impl Cs {
         let evicted = self.make_room(octets);
         self.octets += octets;
         let name = self.ordered.is_some().then(|| data.name().clone());
-        let slot = self.slots.insert(Stored { data, hash, octets, stale_at });
+        let slot = self.slots.insert(Stored { data, hash, stale_at });
         let slots = &self.slots;
         self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
         self.recency.add(slot);
@@ -179,7 +178,7 @@ impl Cs {
         let Some(stored) = self.slots.remove(slot) else {
             return;
         };
-        self.octets -= stored.octets;
+        self.octets -= stored.data.encoded_len() as u64;
         self.recency.remove(slot);
         if let Ok(place) = self.index.find_entry(stored.hash, |other| *other == slot) {
             place.remove();

@@ -69,6 +69,11 @@ fn what_was_used_longest_ago_goes_first() {
 }
 
 #[test]
+fn a_kept_packet_takes_40_octets_beside_its_own() {
+    assert!(size_of::<Option<Stored>>() + 2 * size_of::<u32>() <= 40);
+}
+
+#[test]
 fn octets_are_counted_as_on_the_wire() {
     let packet = data("/a", 100, 0);
     let limit = 3 * packet.encoded_len() as u64;

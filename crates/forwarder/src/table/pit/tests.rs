@@ -84,6 +84,11 @@ fn a_removed_entry_leaves_nothing_for_the_next() {
 }
 
 #[test]
+fn a_pending_interest_takes_less_than_350_octets_beside_its_own() {
+    assert!(size_of::<PitEntry>() <= 336, "{} octets", size_of::<PitEntry>());
+}
+
+#[test]
 fn records_tell_retransmissions_from_copies_and_loops() {
     let mut fixture = Fixture::new(8);
     let id = fixture.insert(&Interest::new(name("/a"))).unwrap();
