@@ -30,7 +30,6 @@ use crate::packet::{Body, Hop, Packet};
 use crate::table::PitId;
 use recoup_transport::application::{AppOutput, ReturnPath};
 use recoup_transport::time::{Duration, Instant};
-use std::sync::Arc;
 
 /// Longest time that an Interest is remembered, whatever it asks for: what strangers can make a node keep is bounded.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
@@ -59,7 +58,7 @@ impl Node {
                 self.outbox.outputs.push_back(Output::App { app, report });
             }
             AppOutput::Interest(interest) => {
-                let mut packet = Packet::interest(Arc::new(interest), &self.hasher);
+                let mut packet = Packet::interest(interest, &self.hasher);
                 self.trace_born(app, &mut packet);
                 if let Packet { body: Body::Interest(interest), hop } = packet {
                     self.incoming_interest(now, face, interest, hop);

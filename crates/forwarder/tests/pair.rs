@@ -104,7 +104,7 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
                                 received.insert(segment, content);
                             }
                             Report::Done(result) => {
-                                assert_eq!(result, Ok::<(), FetchError>(()));
+                                assert_eq!(result, Ok::<(), Box<FetchError>>(()));
                                 return (received.values().flatten().copied().collect(), frames);
                             }
                             _ => {}

@@ -98,7 +98,7 @@ impl Forwarder {
         while told.len() < prefixes.len() {
             let turn = driver.turn(&mut node, &mut |_, _, output| {
                 if let Report::Registered { prefix, outcome } = output {
-                    told.push((prefix.to_string(), outcome));
+                    told.push((prefix.to_string(), outcome.map_err(|error| *error)));
                 }
             });
             turn.unwrap();

@@ -57,11 +57,11 @@ pub enum AppInput {
     FaceDown,
 }
 
-/// What an application wants done.
+/// What an application wants done; small, because there are several for each packet.
 #[derive(Clone, Debug)]
 pub enum AppOutput {
     /// Express an Interest.
-    Interest(Interest),
+    Interest(Arc<Interest>),
     /// Answer with Data.
     Data {
         /// The packet.
@@ -97,19 +97,19 @@ pub enum Report {
     /// The object that content is of is known from here on; no content comes before this.
     Resolved {
         /// Name of the object, version included if it has one.
-        object: Name,
+        object: Box<Name>,
         /// What its metadata says, where there was metadata.
         metadata: Option<Box<Metadata>>,
     },
     /// A forwarder took, or refused, a prefix; said when that is first known and when it changes.
     Registered {
         /// The prefix.
-        prefix: Name,
+        prefix: Box<Name>,
         /// Why not, if it refused.
-        outcome: Result<(), ManagementError>,
+        outcome: Result<(), Box<ManagementError>>,
     },
     /// The application has ended.
-    Done(Result<(), FetchError>),
+    Done(Result<(), Box<FetchError>>),
 }
 
 /// A machine attached to a node: consumer, producer, or both.
@@ -120,4 +120,15 @@ pub trait Application {
     fn poll(&mut self, now: Instant) -> Option<AppOutput>;
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Instant>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_application_says_is_six_words() {
+        let sizes = [size_of::<Report>(), size_of::<AppOutput>()];
+        assert!(sizes.into_iter().max() <= Some(48), "{sizes:?}");
+    }
 }

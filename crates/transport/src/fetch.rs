@@ -49,6 +49,7 @@ use recoup_packet::signature::{NoVerifier, Verdict, Verifier};
 use segment::Transfer;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What to fetch and how.
 pub struct FetchConfig {
@@ -193,7 +194,7 @@ impl Fetch {
 
     fn end(&mut self, result: Result<(), FetchError>) {
         self.phase = Phase::Ended;
-        self.reports.push_back(Report::Done(result));
+        self.reports.push_back(Report::Done(result.map_err(Box::new)));
     }
 
     /// Judges what arrived since the last drain, in order of arrival.
@@ -234,7 +235,7 @@ impl Fetch {
         let probed = discovery.has_probed();
         self.last_progress = now;
         self.reports.push_back(Report::Resolved {
-            object: found.object.clone(),
+            object: Box::new(found.object.clone()),
             metadata: found.metadata.clone().map(Box::new),
         });
         if let Some(single) = found.single {
@@ -361,7 +362,7 @@ impl Application for Fetch {
             transfer.fire(&mut self.config, now, &mut self.reports);
         }
         if let Some(interest) = self.next_interest(now) {
-            return Some(AppOutput::Interest(interest));
+            return Some(AppOutput::Interest(Arc::new(interest)));
         }
         if self.reports.is_empty() {
             self.conclude(now);

@@ -17,6 +17,7 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::{AutoVerifier, Signer, Verdict, Verifier};
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 /// Commands for one prefix before its registration counts as failed.
 const MAX_ATTEMPTS: u32 = 4;
@@ -158,7 +159,7 @@ impl Registration {
         exchange.asked = Some(interest.name.clone());
         exchange.until = now + self.patience();
         self.exchange = Some(exchange);
-        self.outputs.push_back(AppOutput::Interest(interest));
+        self.outputs.push_back(AppOutput::Interest(Arc::new(interest)));
     }
 
     fn patience(&self) -> Duration {
@@ -211,7 +212,8 @@ impl Registration {
             return;
         };
         if std::mem::replace(known, fate) != fate {
-            let prefix = name.clone();
+            let prefix = Box::new(name.clone());
+            let outcome = outcome.map_err(Box::new);
             self.outputs.push_back(AppOutput::Report(Report::Registered { prefix, outcome }));
         }
         if self.goal == Goal::Withdraw && self.waiting.is_empty() {

@@ -59,9 +59,9 @@ impl World {
     fn drain(&mut self) {
         while let Some(output) = self.app.poll(self.now) {
             match output {
-                AppOutput::Interest(interest) => self.commands.push(interest),
+                AppOutput::Interest(interest) => self.commands.push(Arc::unwrap_or_clone(interest)),
                 AppOutput::Report(Report::Registered { prefix, outcome }) => {
-                    self.told.push((prefix.to_string(), outcome));
+                    self.told.push((prefix.to_string(), outcome.map_err(|error| *error)));
                 }
                 AppOutput::Report(Report::Done(result)) => self.done = result.is_ok(),
                 other => panic!("{other:?}"),

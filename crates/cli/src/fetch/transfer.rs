@@ -19,7 +19,7 @@ struct Transfer<'a> {
     object: Name,
     begun: bool,
     range: (u64, Option<u64>),
-    result: Option<Result<(), FetchError>>,
+    result: Option<Result<(), Box<FetchError>>>,
 }
 
 /// Fetches what `config` describes into `sink`. Returns the object's name, with its version.
@@ -67,7 +67,7 @@ impl Transfer<'_> {
     fn take(&mut self, now: Instant, report: Report) -> Result<(), Failure> {
         match report {
             Report::Resolved { object, .. } => {
-                self.object = object;
+                self.object = *object;
                 self.begin()
             }
             Report::Content { segment, content } => {

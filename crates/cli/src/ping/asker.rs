@@ -6,6 +6,7 @@ use recoup_transport::event::Event;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// What to ask, and how often.
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ impl Asker {
         interest.must_be_fresh = true;
         interest.nonce = Some(self.rng.next_u32());
         interest.lifetime = Some(rto);
-        self.outputs.push_back(AppOutput::Interest(interest));
+        self.outputs.push_back(AppOutput::Interest(Arc::new(interest)));
         let sent = Event::Sent { segment: number, transmissions: 1, rto: rto.into() };
         self.outputs.push_back(AppOutput::Report(Report::Event(sent)));
     }

@@ -19,6 +19,7 @@ use recoup_transport::rto::{self, RtoEstimator, RttSample};
 use recoup_transport::time::{Duration, Instant};
 use recoup_transport::timer::Timers;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Why a plan is no consumer: what is wrong, as the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -383,7 +384,7 @@ impl Application for Request {
         }
         Some(match self.outbox.pop_front()? {
             Out::Event(event) => AppOutput::Report(Report::Event(event)),
-            Out::Ask(content) => AppOutput::Interest(self.interest(content)),
+            Out::Ask(content) => AppOutput::Interest(Arc::new(self.interest(content))),
             Out::Done => AppOutput::Report(Report::Done(Ok(()))),
         })
     }

@@ -82,12 +82,12 @@ impl World {
                             Answer::Data(data) => AppInput::Data { data, congestion_mark: 0 },
                             Answer::Marked(data) => AppInput::Data { data, congestion_mark: 1 },
                             Answer::Nack(reason) => {
-                                AppInput::Nack { interest: Arc::new(interest.clone()), reason }
+                                AppInput::Nack { interest: Arc::clone(&interest), reason }
                             }
                         };
                         self.at(self.now + delay, input);
                     }
-                    self.asked.push(interest);
+                    self.asked.push(Arc::unwrap_or_clone(interest));
                 }
                 AppOutput::Report(Report::Content { segment, content }) => {
                     if self.reads {
@@ -97,12 +97,14 @@ impl World {
                     assert!(self.content.insert(segment, content).is_none(), "handed out twice");
                     self.order.push(segment);
                 }
-                AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(object),
+                AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(*object),
                 AppOutput::Report(Report::Event(event)) => {
                     self.summary.on_event(self.now, &event);
                     self.events.push((self.now, event));
                 }
-                AppOutput::Report(Report::Done(result)) => return Some(result),
+                AppOutput::Report(Report::Done(result)) => {
+                    return Some(result.map_err(|error| *error));
+                }
                 AppOutput::Data { .. }
                 | AppOutput::Nack { .. }
                 | AppOutput::Report(Report::Registered { .. }) => {
