@@ -1,0 +1,18 @@
+//! Five papers, each in a room of its own: what it claims, the experiments that put the claims to the
+//! test, how the results are judged and what its figures look like when they are drawn from them.
+//!
+//! A room holds data and decisions only: scenarios as text, claims as text, judgement as functions of
+//! results. Whoever runs the experiments and draws the pages (the command line) asks for these.
+pub mod claim;
+pub mod figure;
+pub mod result;
+pub mod rule;
+pub mod study;
+pub mod yang2016;
+
+use study::Study;
+
+/// All studies, in the order of their papers.
+pub fn all() -> [&'static dyn Study; 1] {
+    [&yang2016::Yang2016]
+}

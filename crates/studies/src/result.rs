@@ -1,0 +1,48 @@
+//! Results of experiments, as a study asks for them.
+use recoup_sim::statistic::Seeded;
+use std::collections::BTreeMap;
+
+/// One run of one experiment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The point of the sweep that it belongs to: dotted path and value, as the scenario spells them.
+    pub point: BTreeMap<String, String>,
+    /// Its seed.
+    pub seed: u64,
+    /// Its metrics by name, such as `c1.time_s`.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// All runs of all experiments of a study, by the experiment's name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// The rows of each experiment, by point and seed.
+    pub experiments: BTreeMap<String, Vec<Row>>,
+    /// Curves: for each experiment, the tables that its records made for the figure's seed, by their name.
+    pub curves: BTreeMap<(String, String), Curve>,
+}
+
+/// Columns of numbers of one recorded run, by column name; all of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The columns.
+    pub columns: BTreeMap<String, Vec<f64>>,
+}
+
+impl Results {
+    /// The values of `metric` over the seeds, at the point of `experiment` that has all of `choice`;
+    /// ordered by seed.
+    pub fn values(&self, experiment: &str, choice: &[(&str, &str)], metric: &str) -> Vec<Seeded> {
+        let rows = self.experiments.get(experiment).into_iter().flatten();
+        let mut chosen: Vec<_> = rows
+            .filter(|row| {
+                choice
+                    .iter()
+                    .all(|(path, value)| row.point.get(*path).is_some_and(|it| it == value))
+            })
+            .filter_map(|row| Some((row.seed, *row.metrics.get(metric)?)))
+            .collect();
+        chosen.sort_by_key(|(seed, _)| *seed);
+        chosen
+    }
+}

@@ -1,0 +1,199 @@
+//! The rules by which claims are judged: means over seeds with 95 % confidence intervals, and paired
+//! differences where two algorithms met the same seeds.
+//!
+//! A rule never says more than the runs do: without results, with fewer than [`SEEDS`] of them, or
+//! where an interval covers both answers, the claim stays open.
+use crate::claim::{Claim, Outcome, Verdict};
+use crate::result::Results;
+use recoup_sim::statistic::{Estimate, Seeded, paired};
+
+/// Seeds that a judgement needs.
+pub const SEEDS: usize = 20;
+/// Confidence of every interval.
+pub const LEVEL: f64 = 0.95;
+
+/// Some runs of an experiment: those at the points of its sweep that have all of `choice`.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs<'a> {
+    /// All results.
+    pub results: &'a Results,
+    /// Which experiment.
+    pub experiment: &'a str,
+    /// Which points: axis and value.
+    pub choice: &'a [(&'a str, &'a str)],
+}
+
+impl Runs<'_> {
+    /// The values of `metric`, by seed.
+    pub fn values(&self, metric: &str) -> Vec<Seeded> {
+        self.results.values(self.experiment, self.choice, metric)
+    }
+
+    /// Their mean, with its interval.
+    pub fn estimate(&self, metric: &str) -> Option<Estimate> {
+        estimate(&self.values(metric))
+    }
+}
+
+/// Mean and interval of values by seed.
+pub fn estimate(values: &[Seeded]) -> Option<Estimate> {
+    let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+    Estimate::of(&values, LEVEL)
+}
+
+/// A mean and its interval, as text.
+pub fn text(estimate: &Estimate, unit: &str) -> String {
+    let digits = |value: f64| match value.abs() {
+        size if size >= 1000.0 => 0,
+        size if size >= 10.0 => 2,
+        _ => 3,
+    };
+    let places = digits(estimate.mean);
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    format!("{:.places$} ± {:.places$}{unit}", estimate.mean, estimate.half_width)
+}
+
+/// What a rule found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The judgement.
+    pub outcome: Outcome,
+    /// What the runs say.
+    pub ours: String,
+}
+
+impl Finding {
+    /// Nothing can be said: `why` not.
+    pub fn open(why: impl Into<String>) -> Self {
+        Self { outcome: Outcome::Open, ours: why.into() }
+    }
+
+    /// This finding and another one: both must hold.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let rank = |outcome| match outcome {
+            Outcome::Fails => 0,
+            Outcome::Open => 1,
+            Outcome::Reported => 2,
+            Outcome::Holds => 3,
+        };
+        let outcome =
+            if rank(other.outcome) < rank(self.outcome) { other.outcome } else { self.outcome };
+        Self { outcome, ours: format!("{}; {}", self.ours, other.ours) }
+    }
+}
+
+/// The mean lies in `low..=high`.
+pub fn within(label: &str, values: &[Seeded], unit: &str, low: f64, high: f64) -> Finding {
+    let Some(estimate) = estimate(values) else {
+        return Finding::open(format!("{label}: no results"));
+    };
+    let inside = (low..=high).contains(&estimate.mean);
+    let outcome = match inside {
+        _ if values.len() < SEEDS => Outcome::Open,
+        true => Outcome::Holds,
+        false => Outcome::Fails,
+    };
+    Finding { outcome, ours: format!("{label} {}", text(&estimate, unit)) }
+}
+
+/// Every single value lies in `low..=high`.
+pub fn always(label: &str, values: &[Seeded], low: f64, high: f64) -> Finding {
+    let outside = values.iter().filter(|(_, value)| !(low..=high).contains(value)).count();
+    let outcome = match outside {
+        0 if values.len() < SEEDS => Outcome::Open,
+        0 => Outcome::Holds,
+        _ => Outcome::Fails,
+    };
+    Finding { outcome, ours: format!("{label}: {outside} of {} runs outside", values.len()) }
+}
+
+/// Run by run over the same seeds, the first is less than the second: the interval of the mean
+/// difference lies above zero.
+pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> Finding {
+    let (Some(difference), Some(left), Some(right)) =
+        (paired(second.1, first.1, LEVEL), estimate(first.1), estimate(second.1))
+    else {
+        return Finding::open(format!("{} < {}: no results", first.0, second.0));
+    };
+    let outcome = match difference {
+        _ if difference.count < SEEDS => Outcome::Open,
+        _ if difference.low() > 0.0 => Outcome::Holds,
+        _ if difference.high() <= 0.0 => Outcome::Fails,
+        _ => Outcome::Open,
+    };
+    let (left, right) = (text(&left, unit), text(&right, unit));
+    Finding { outcome, ours: format!("{} {left} < {} {right}", first.0, second.0) }
+}
+
+/// The quotient of the values of two series, seed by seed.
+pub fn quotient(above: &[Seeded], below: &[Seeded]) -> Vec<Seeded> {
+    let mut quotients = Vec::new();
+    for (seed, value) in above {
+        if let Some((_, other)) = below.iter().find(|(it, _)| it == seed)
+            && *other != 0.0
+        {
+            quotients.push((*seed, value / other));
+        }
+    }
+    quotients
+}
+
+/// The verdict on `claim`, from what its rule found. Only classes R and M are judged.
+pub fn verdict(claim: &Claim, finding: Finding, why: impl Into<String>) -> Verdict {
+    use crate::claim::Class;
+    let verdict = match claim.class {
+        Class::R | Class::M => finding.outcome,
+        Class::T | Class::X => Outcome::Reported,
+    };
+    let mut why = why.into();
+    if claim.used_for_inference() {
+        why.push_str(" This claim helped to fix what the paper leaves open; it does not gate.");
+    }
+    Verdict {
+        id: claim.id.clone(),
+        class: claim.class,
+        verdict,
+        paper: claim.reported.clone(),
+        ours: finding.ours,
+        why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(mean: f64, spread: f64) -> Vec<Seeded> {
+        (0..SEEDS as u64).map(|seed| (seed, mean + spread * (seed % 2) as f64)).collect()
+    }
+
+    #[test]
+    fn a_mean_outside_of_its_band_fails_and_too_few_seeds_stay_open() {
+        assert_eq!(within("t", &runs(10.0, 0.1), "s", 9.0, 11.0).outcome, Outcome::Holds);
+        assert_eq!(within("t", &runs(12.0, 0.1), "s", 9.0, 11.0).outcome, Outcome::Fails);
+        assert_eq!(within("t", &runs(10.0, 0.1)[1..], "s", 9.0, 11.0).outcome, Outcome::Open);
+        assert_eq!(within("t", &[], "s", 9.0, 11.0).outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn an_ordering_is_judged_by_paired_differences() {
+        let (small, large) = (runs(10.0, 5.0), runs(10.5, 5.0));
+        assert_eq!(less(("a", &small), ("b", &large), "s").outcome, Outcome::Holds);
+        assert_eq!(less(("b", &large), ("a", &small), "s").outcome, Outcome::Fails);
+        let mut mixed = small.clone();
+        mixed
+            .iter_mut()
+            .for_each(|(seed, value)| *value += if *seed % 3 == 0 { 4.0 } else { -2.0 });
+        assert_eq!(less(("a", &small), ("c", &mixed), "s").outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn of_two_findings_the_worse_one_counts() {
+        let (holds, fails) = (
+            within("t", &runs(1.0, 0.0), "", 0.0, 2.0),
+            Finding { outcome: Outcome::Fails, ours: "no".into() },
+        );
+        assert_eq!(holds.and(fails).outcome, Outcome::Fails);
+    }
+}

@@ -1,0 +1,273 @@
+//! Judges the claims B-01 to B-22.
+use super::{DESIGNS, scenario};
+use crate::claim::{Claim, Outcome, Verdict};
+use crate::result::Results;
+use crate::rule::{Finding, Runs, always, less, quotient, verdict, within};
+use crate::study::Dependence;
+use recoup_sim::statistic::{Seeded, mean, sd};
+
+/// Octets of all Data packets of the file in the paper's accounting: 10,240 packets of 1448 octets.
+const FILE_OCTETS: f64 = 10_240.0 * 1448.0;
+
+/// The runs of one network, by design, at one value of whatever else is swept.
+struct World<'a> {
+    results: &'a Results,
+    experiment: &'a str,
+    /// The rest of the point: axis and value.
+    rest: Option<(&'a str, &'a str)>,
+    consumers: &'static [&'static str],
+}
+
+const ONE: &[&str] = &["c1"];
+const TWO: &[&str] = &["c1", "c2"];
+
+impl<'a> World<'a> {
+    fn linear(results: &'a Results) -> Self {
+        Self { results, experiment: "linear", rest: None, consumers: ONE }
+    }
+
+    fn dumbbell(results: &'a Results) -> Self {
+        Self { results, experiment: "dumbbell", rest: None, consumers: TWO }
+    }
+
+    /// One metric of one consumer, by seed.
+    fn of(&self, design: &str, consumer: &str, metric: &str) -> Vec<Seeded> {
+        let choice: Vec<_> = [("design", design)].into_iter().chain(self.rest).collect();
+        let runs = Runs { results: self.results, experiment: self.experiment, choice: &choice };
+        runs.values(&format!("{consumer}.{metric}"))
+    }
+
+    /// One metric, averaged over the consumers of each run.
+    fn each(&self, design: &str, metric: &str) -> Vec<Seeded> {
+        let all: Vec<_> = self.consumers.iter().map(|it| self.of(design, it, metric)).collect();
+        let Some((first, others)) = all.split_first() else {
+            return Vec::new();
+        };
+        let with = |seed: u64, value: f64| {
+            let rest = others.iter().map(|it| it.iter().find(|(other, _)| *other == seed));
+            let rest: Option<Vec<f64>> = rest.map(|it| it.map(|(_, value)| *value)).collect();
+            let values: Vec<f64> = rest?.into_iter().chain([value]).collect();
+            Some((seed, mean(&values)?))
+        };
+        first.iter().filter_map(|(seed, value)| with(*seed, *value)).collect()
+    }
+
+    fn time(&self, design: &str) -> Vec<Seeded> {
+        self.each(design, "time_s")
+    }
+
+    fn loss(&self, design: &str) -> Vec<Seeded> {
+        self.each(design, "loss_event_percent")
+    }
+
+    /// `metric` grows from design to design in that order.
+    fn ordered(&self, order: &[&str], metric: &str, unit: &str) -> Finding {
+        let values = |design: &str| self.each(design, metric);
+        order
+            .windows(2)
+            .map(|pair| less((pair[0], &values(pair[0])), (pair[1], &values(pair[1])), unit))
+            .reduce(Finding::and)
+            .unwrap_or_else(|| Finding::open("nothing to compare"))
+    }
+
+    fn band(&self, design: &str, time: (f64, f64), loss: (f64, f64)) -> Finding {
+        within("time", &self.time(design), "s", time.0, time.1).and(within(
+            "loss",
+            &self.loss(design),
+            "%",
+            loss.0,
+            loss.1,
+        ))
+    }
+
+    fn ratio(&self, design: &str, low: f64, high: f64) -> Finding {
+        let ratio = quotient(&self.time(design), &self.time("#0"));
+        within(&format!("{design}/#0"), &ratio, "", low, high)
+    }
+}
+
+/// Values in another unit.
+fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
+    values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
+}
+
+fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+    let (linear, dumbbell) = (World::linear(results), World::dumbbell(results));
+    let any = f64::INFINITY;
+    match id {
+        "B-01" => {
+            let throughput = scaled(linear.each("#0", "throughput_bps"), 1e-3);
+            let finding = within("time", &linear.time("#0"), "s", 23.8 * 0.98, 23.8 * 1.02)
+                .and(within("throughput", &throughput, "kb/s", 4900.0, any))
+                .and(always("timeouts = 0", &linear.each("#0", "timeouts"), 0.0, 0.0));
+            (finding, "Mean over seeds in the band; no run with a timeout.")
+        }
+        "B-02" => (linear.band("#1", (30.0, 48.0), (0.7, 2.0)), "Means in the bands."),
+        "B-03" => (linear.band("#2", (27.0, 34.0), (0.2, 0.8)), "Means in the bands."),
+        "B-04" => (linear.band("#3", (24.2, 26.0), (0.08, 0.2)), "Means in the bands."),
+        "B-05" => (linear.ordered(&["#0", "#3", "#2", "#1"], "time_s", "s"), "Paired over seeds."),
+        "B-06a" => (linear.ratio("#3", 0.0, 1.10), "Mean of the quotients over seeds."),
+        "B-06b" => {
+            let finding = linear.ratio("#2", 1.10, 1.45).and(linear.ratio("#1", 1.25, 2.0));
+            (finding, "Mean of the quotients over seeds.")
+        }
+        "B-07" => {
+            let none = always("#0: no loss", &linear.loss("#0"), 0.0, 0.0);
+            let rest = linear.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%");
+            let some = within("#3", &linear.loss("#3"), "%", f64::MIN_POSITIVE, any);
+            (none.and(some).and(rest), "Paired over seeds.")
+        }
+        "B-08" => {
+            let each = |it| {
+                let time = dumbbell.of("#0", it, "time_s");
+                within(it, &time, "s", 47.6 * 0.98, 47.6 * 1.02)
+            };
+            (each("c1").and(each("c2")), "Mean of each consumer in the band.")
+        }
+        "B-09" => (dumbbell.band("#1", (51.0, 65.0), (1.3, 4.0)), "Means over both consumers."),
+        "B-10" => (dumbbell.band("#2", (49.0, 57.0), (0.6, 1.8)), "Means over both consumers."),
+        "B-11" => (dumbbell.band("#3", (45.0, 49.5), (0.25, 0.42)), "Means over both consumers."),
+        "B-12" => {
+            let near = quotient(&dumbbell.time("#3"), &dumbbell.time("#0"));
+            let finding = within("#3/#0", &near, "", 0.96, 1.04).and(dumbbell.ordered(
+                &["#3", "#2", "#1"],
+                "time_s",
+                "s",
+            ));
+            (finding, "Means over both consumers, paired over seeds.")
+        }
+        "B-13" => {
+            let none = always("#0: no loss", &dumbbell.loss("#0"), 0.0, 0.0);
+            let some = within("#3", &dumbbell.loss("#3"), "%", f64::MIN_POSITIVE, any);
+            let rest = dumbbell.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%");
+            (none.and(some).and(rest), "Means over both consumers, paired over seeds.")
+        }
+        "B-14" => (constant_product(&linear).and(constant_product(&dumbbell)), "Every run."),
+        "B-15" => {
+            let ratio = quotient(&dumbbell.loss("#3"), &linear.loss("#3"));
+            (within("dumbbell/linear", &ratio, "", 1.7, 4.0), "Mean of the quotients over seeds.")
+        }
+        "B-16" => {
+            let share = quotient(
+                &dumbbell.of("#3", "c1", "throughput_bps"),
+                &dumbbell.of("#3", "c2", "throughput_bps"),
+            );
+            let jain = dumbbell.of("#3", "all", "jain");
+            let finding =
+                within("c1/c2", &share, "", 0.9, 1.1).and(within("Jain", &jain, "", 0.995, 1.0));
+            (finding, "Means over seeds.")
+        }
+        "B-17" => (spread(&dumbbell), "Standard deviation of all times of both consumers."),
+        "B-18" => {
+            let share = scaled(linear.each("#0", "throughput_bps"), 1.0 / 5e6);
+            (within("share of 5 Mbit/s", &share, "", 0.97, any), "Data packets, headers counted.")
+        }
+        "B-19" => {
+            let later = |design| later(&dumbbell, design);
+            let beats = |design| less(("#0", &later("#0")), (design, &later(design)), "s");
+            let linear = ["#1", "#2", "#3"].map(|design| {
+                less(("#0", &linear.time("#0")), (design, &linear.time(design)), "s")
+            });
+            let all = linear.into_iter().chain(["#1", "#2", "#3"].map(beats));
+            let finding = all.reduce(Finding::and).unwrap_or_else(|| Finding::open("no results"));
+            (finding, "The later-finishing consumer of each run; linear, then dumbbell.")
+        }
+        "B-20" => {
+            let finding = linear.ordered(&["#1", "#2", "#3"], "window_mean", "segments");
+            (finding, "Windows averaged over time, paired over seeds.")
+        }
+        "B-21" => {
+            let twice = scaled(linear.each("#3", "bad_timeouts"), 2.0);
+            let finding = less(("2 × #3", &twice), ("#2", &linear.each("#2", "bad_timeouts")), "");
+            (finding, "Timeouts of first transmissions whose Data was still on its way.")
+        }
+        "B-22" => {
+            let rises = |world: &World<'_>, design| {
+                let rises = world.each(design, "recovery_point_rises");
+                always(&format!("{} {design}", world.experiment), &rises, 1.0, 1.0)
+            };
+            let finding = rises(&linear, "#2")
+                .and(rises(&linear, "#3"))
+                .and(rises(&dumbbell, "#2"))
+                .and(rises(&dumbbell, "#3"));
+            (finding, "Every run: the recovery point rises from reduction to reduction.")
+        }
+        _ => (Finding::open("no rule for this claim"), ""),
+    }
+}
+
+/// Time × throughput is what was transferred.
+fn constant_product(world: &World<'_>) -> Finding {
+    let product = |design: &str| {
+        let rate = world.each(design, "packet_octets");
+        let share = scaled(rate, 1.0 / FILE_OCTETS);
+        always(&format!("{} {design}: within 1 %", world.experiment), &share, 0.99, 1.01)
+    };
+    DESIGNS.map(product).into_iter().reduce(Finding::and).unwrap_or_else(|| Finding::open(""))
+}
+
+/// The times of whoever finished later.
+fn later(world: &World<'_>, design: &str) -> Vec<Seeded> {
+    let other = world.of(design, "c2", "time_s");
+    let first = world.of(design, "c1", "time_s").into_iter();
+    first
+        .filter_map(|(seed, time)| {
+            let (_, second) = other.iter().find(|(it, _)| *it == seed)?;
+            Some((seed, time.max(*second)))
+        })
+        .collect()
+}
+
+fn spread(world: &World<'_>) -> Finding {
+    let of = |design| {
+        let times: Vec<f64> = TWO
+            .iter()
+            .flat_map(|it| world.of(design, it, "time_s"))
+            .map(|(_, time)| time)
+            .collect();
+        (times.len() >= 2 * crate::rule::SEEDS).then(|| sd(&times)).flatten()
+    };
+    let (Some(every), Some(one)) = (of("#1"), of("#3")) else {
+        return Finding::open("too few runs");
+    };
+    let outcome = if every > one { Outcome::Holds } else { Outcome::Fails };
+    Finding { outcome, ours: format!("#1 {every:.2} s > #3 {one:.2} s") }
+}
+
+/// One verdict for each claim.
+pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
+    let judged = claims.iter().map(|claim| {
+        let (finding, why) = judge(&claim.id, results);
+        verdict(claim, finding, why)
+    });
+    judged.collect()
+}
+
+/// The claims about the linear network that can be judged without design #0, at each value of what is
+/// open.
+pub(super) fn dependences(claims: &[Claim], results: &Results) -> Vec<Dependence> {
+    let mut all = Vec::new();
+    for (experiment, parameter, values) in scenario::open() {
+        for value in values {
+            let world =
+                World { results, experiment, rest: Some((parameter, value)), consumers: ONE };
+            let judged = |id: &str, finding: Finding| {
+                claims.iter().any(|claim| claim.id == id).then(|| (id.to_owned(), finding.outcome))
+            };
+            let twice = scaled(world.each("#3", "bad_timeouts"), 2.0);
+            let bad = world.each("#2", "bad_timeouts");
+            let outcomes = [
+                judged("B-02", world.band("#1", (30.0, 48.0), (0.7, 2.0))),
+                judged("B-03", world.band("#2", (27.0, 34.0), (0.2, 0.8))),
+                judged("B-04", world.band("#3", (24.2, 26.0), (0.08, 0.2))),
+                judged("B-05", world.ordered(&["#3", "#2", "#1"], "time_s", "s")),
+                judged("B-07", world.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%")),
+                judged("B-20", world.ordered(&["#1", "#2", "#3"], "window_mean", "segments")),
+                judged("B-21", less(("2 × #3", &twice), ("#2", &bad), "")),
+            ];
+            let outcomes = outcomes.into_iter().flatten().collect();
+            all.push(Dependence { parameter, value, outcomes });
+        }
+    }
+    all
+}
