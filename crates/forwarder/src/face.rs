@@ -7,7 +7,8 @@ mod table;
 
 pub(crate) use table::FaceTable;
 
-use recoup_transport::time::Duration;
+pub use recoup_transport::link::Marking;
+pub use recoup_transport::queue::QueueLimit;
 
 /// Number of a face, unique in its node: a driver numbers network faces from small numbers up and never gives a
 /// number to another face; the faces of applications follow from their [`AppId`].
@@ -96,33 +97,9 @@ pub enum FaceForm {
     },
     /// Packets as values, one for each `Ready`; the others wait in the node.
     Value {
-        /// How many may wait.
+        /// How many may wait, link headers included; what comes on top is dropped.
         queue: QueueLimit,
     },
-}
-
-/// How much may wait in the queue of a value face. What comes on top is dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueLimit {
-    /// Most packets.
-    pub packets: Option<u64>,
-    /// Most octets, link header included.
-    pub octets: Option<u64>,
-}
-
-/// When packets are marked (NFD's figures by default; `recoup_transport::link::Marker` is the algorithm).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marking {
-    /// Octets in the queue from which on it counts as congested.
-    pub threshold_octets: u64,
-    /// How long that must last before the first mark.
-    pub interval: Duration,
-}
-
-impl Default for Marking {
-    fn default() -> Self {
-        Self { threshold_octets: 65_536, interval: Duration::from_millis(100) }
-    }
 }
 
 #[cfg(test)]

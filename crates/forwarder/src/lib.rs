@@ -5,7 +5,6 @@ pub mod event;
 pub mod face;
 pub mod hash;
 pub mod link;
-mod marker;
 pub mod node;
 pub mod options;
 mod oracle;

@@ -4,14 +4,13 @@
 //! encoded and cut. A *value link* holds the queue of its face: a packet leaves when the world is ready for it.
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, QueueLimit};
-use crate::marker::Marker;
 use crate::packet::Packet;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
-use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
+use recoup_transport::link::{Fragmenter, Marker, Reassembler, ReassemblyLimits};
+use recoup_transport::queue::{FairScheduler, Fifo, Load};
 use recoup_transport::time::Instant;
-use std::collections::VecDeque;
 
 /// The link of one face.
 #[derive(Debug)]
@@ -162,9 +161,7 @@ fn mark(marker: &mut Option<Marker>, now: Instant, packet: &mut Packet, octets: 
 /// A link for packets as values.
 #[derive(Debug)]
 pub(crate) struct ValueLink {
-    limit: QueueLimit,
-    queue: VecDeque<Packet>,
-    octets: u64,
+    queue: Fifo<Packet>,
     /// The world takes a packet at once.
     ready: bool,
     /// The world knows that something waits.
@@ -199,23 +196,17 @@ pub(crate) enum Enqueued {
 
 impl ValueLink {
     pub(crate) fn new(queue: QueueLimit, attributes: &FaceAttributes) -> Self {
-        Self {
-            limit: queue,
-            queue: VecDeque::new(),
-            octets: 0,
-            ready: true,
-            asked: false,
-            marker: marker(attributes),
-        }
+        let marker = marker(attributes);
+        Self { queue: Fifo::new(queue), ready: true, asked: false, marker }
     }
 
     /// The queue holds more or less from now on; what waits stays.
     pub(crate) fn set_limit(&mut self, queue: QueueLimit) {
-        self.limit = queue;
+        self.queue.set_limit(queue);
     }
 
     pub(crate) fn state(&self) -> QueueState {
-        QueueState { packets: self.queue.len() as u64, octets: self.octets }
+        QueueState { packets: self.queue.packets(), octets: self.queue.octets() }
     }
 
     /// A packet is to leave.
@@ -226,30 +217,22 @@ impl ValueLink {
             self.ready = false;
             return Enqueued::Leaves(packet);
         }
-        let octets = packet.octets() as u64;
-        if !self.has_room(octets) {
+        if !self.queue.has_room_for(Load::octets(&packet)) {
             return Enqueued::Full(packet);
         }
-        let marked = mark(&mut self.marker, now, &mut packet, self.octets);
-        self.octets += packet.octets() as u64;
-        self.queue.push_back(packet);
-        Enqueued::Waits { wants: !std::mem::replace(&mut self.asked, true), marked }
+        let marked = mark(&mut self.marker, now, &mut packet, self.queue.octets());
+        match self.queue.enqueue(now, packet) {
+            Ok(()) => Enqueued::Waits { wants: !std::mem::replace(&mut self.asked, true), marked },
+            Err(packet) => Enqueued::Full(packet),
+        }
     }
 
     /// The world takes one more packet: the next one, and whether others wait behind it.
-    pub(crate) fn ready(&mut self) -> Option<(Packet, bool)> {
-        let next = self.queue.pop_front();
+    pub(crate) fn ready(&mut self, now: Instant) -> Option<(Packet, bool)> {
+        let next = self.queue.dequeue(now);
         self.ready = next.is_none();
         self.asked = !self.queue.is_empty();
-        let packet = next?;
-        self.octets -= packet.octets() as u64;
-        Some((packet, self.asked))
-    }
-
-    fn has_room(&self, octets: u64) -> bool {
-        let QueueLimit { packets, octets: most } = self.limit;
-        packets.is_none_or(|packets| (self.queue.len() as u64) < packets)
-            && most.is_none_or(|most| self.octets + octets <= most)
+        Some((next?, self.asked))
     }
 }
 
@@ -282,7 +265,8 @@ mod tests {
         assert_eq!(link.state().packets, 2);
         let full = link.enqueue(Instant::ZERO, packet(4));
         assert!(matches!(full, Enqueued::Full(it) if it.name() == packet(4).name()));
-        let mut next = || link.ready().map(|(packet, more)| (packet.name().to_string(), more));
+        let mut next =
+            || link.ready(Instant::ZERO).map(|(packet, more)| (packet.name().to_string(), more));
         assert_eq!(next(), Some(("/2".into(), true)));
         assert_eq!(next(), Some(("/3".into(), false)));
         assert_eq!(next(), None);

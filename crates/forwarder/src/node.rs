@@ -284,7 +284,7 @@ impl Node {
         match input {
             Input::Frame { face, frame } => self.on_frame(now, face, frame),
             Input::Packet { face, packet } => self.receive(now, face, packet),
-            Input::Ready { face } => self.on_ready(face),
+            Input::Ready { face } => self.on_ready(now, face),
             Input::Backlog { face, octets } => self.on_backlog(face, octets),
             Input::App { app, input } => {
                 self.applications.tell(now, app, *input);

@@ -11,6 +11,7 @@ use recoup_packet::lp::{Ignorable, LpHeader};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{self, typ};
+use recoup_transport::queue::Load;
 use std::sync::Arc;
 
 /// A packet on its way. Cloning shares the body.
@@ -177,6 +178,12 @@ impl Packet {
 
 /// CachePolicyType: not to be cached (NDNLPv2).
 pub(crate) const NO_CACHE: u64 = 1;
+
+impl Load for Packet {
+    fn octets(&self) -> u32 {
+        Self::octets(self) as u32
+    }
+}
 
 impl Body {
     /// The name that it is about.

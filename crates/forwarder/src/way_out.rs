@@ -44,7 +44,7 @@ impl Node {
         };
         let before = self.way_out;
         if let Link::Value(mut link) = face.link {
-            while let Some((packet, _)) = link.ready() {
+            while let Some((packet, _)) = link.ready(now) {
                 self.discard_packet(id, packet, DropReason::NoFace);
             }
         }
@@ -158,12 +158,12 @@ impl Node {
         self.settle_fragments(id);
     }
 
-    pub(crate) fn on_ready(&mut self, id: FaceId) {
+    pub(crate) fn on_ready(&mut self, now: Instant, id: FaceId) {
         let Some(face) = self.faces.get_mut(id) else {
             return;
         };
         if let Link::Value(link) = &mut face.link
-            && let Some((packet, more)) = link.ready()
+            && let Some((packet, more)) = link.ready(now)
         {
             self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
             if more {

@@ -1,0 +1,151 @@
+use crate::bench::{Bench, UNLIMITED, answer};
+use crate::tester::{Manner, Probe, Tester};
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_transport::application::{AppOutput, ReturnPath};
+
+fn attach(bench: &mut Bench, probe: &Probe, prefixes: &[&str]) -> AppId {
+    let prefixes = prefixes.iter().map(|uri| uri.parse().unwrap()).collect();
+    bench.node.attach(bench.now, Box::new(probe.clone()), prefixes)
+}
+
+fn bench() -> Bench {
+    Bench::new(2, NodeOptions::default())
+}
+
+#[test]
+fn consumer_and_producer_find_each_other_across_a_line() {
+    let mut tester = Tester::new(3, |_| NodeOptions::default());
+    tester.link(0, 1, 10);
+    tester.link(1, 2, 5);
+    tester.route(0, "/a", 1);
+    tester.route(1, "/a", 2);
+    let (consumer, producer) = (Probe::default(), Probe::default());
+    tester.attach(0, &consumer, &[]);
+    tester.attach(2, &producer, &["/a"]);
+    consumer.ask("/a/b", 1);
+    tester.run(1_000);
+    assert_eq!(producer.told(), ["15 ms: interest /a/b"]);
+    assert_eq!(consumer.told(), ["0 ms: up", "30 ms: data /a/b"]);
+    assert_eq!(tester.log, [""; 0]);
+}
+
+#[test]
+fn applications_of_one_node_need_no_face() {
+    let mut bench = bench();
+    let (consumer, producer) = (Probe::default(), Probe::default());
+    attach(&mut bench, &consumer, &[]);
+    attach(&mut bench, &producer, &["/here"]);
+    consumer.told();
+    consumer.ask("/here/x", 1);
+    assert_eq!(bench.drain(), [""; 0]);
+    assert_eq!(consumer.told(), ["0 ms: data /here/x"]);
+}
+
+#[test]
+fn the_longest_prefix_decides_which_application_is_asked() {
+    let mut bench = bench();
+    let (short, long) = (Probe::default(), Probe::default());
+    attach(&mut bench, &short, &["/a"]);
+    attach(&mut bench, &long, &["/a/long"]);
+    assert_eq!(bench.interest(1, "/a/long/x", 1), ["1 < data /a/long/x"]);
+    assert_eq!((short.asked().len(), long.asked().len()), (0, 1));
+}
+
+#[test]
+fn an_answer_goes_back_once_and_not_after_its_time() {
+    let mut bench = bench();
+    let producer = Probe::new(Manner::Silence);
+    attach(&mut bench, &producer, &["/here"]);
+    bench.interest(1, "/here/x", 1);
+    let (_, path) = producer.asked()[0];
+    let put = |uri, path| producer.put(AppOutput::Data { data: answer(uri), path });
+    put("/here/other", path);
+    assert_eq!(bench.drain(), ["drop at app 0: unsolicited"]);
+    put("/here/x", path);
+    put("/here/x", path);
+    assert_eq!(bench.drain(), ["1 < data /here/x", "drop at app 0: unsolicited"]);
+    // The place is used again, but the way back is another one.
+    bench.interest(1, "/here/x", 2);
+    put("/here/x", path);
+    assert_eq!(bench.drain(), ["drop at app 0: unsolicited"]);
+    let (_, path) = producer.asked()[0];
+    bench.pass(5_000);
+    put("/here/x", path);
+    put("/here/x", ReturnPath(u64::MAX));
+    assert_eq!(bench.drain(), ["drop at app 0: unsolicited", "drop at app 0: unsolicited"]);
+}
+
+#[test]
+fn an_application_without_a_way_out_is_told_so_and_not_refused() {
+    let mut bench = Bench::new(0, NodeOptions::default());
+    let consumer = Probe::default();
+    attach(&mut bench, &consumer, &[]);
+    consumer.ask("/b", 1);
+    assert_eq!(bench.drain(), ["drop at app 0: no-route"]);
+    assert_eq!(consumer.told(), [""; 0]);
+    // The route to face 2 leads out as soon as the face is up.
+    bench.up(2, FaceAttributes::value(UNLIMITED));
+    consumer.ask("/b", 2);
+    assert_eq!(bench.drain(), ["drop at app 0: no-route"]);
+    assert_eq!(consumer.told(), ["0 ms: up", "0 ms: nack /b: no route"]);
+    let prefix = "/a".parse().unwrap();
+    bench.tell(Input::Route(RouteChange { prefix, face: FaceId(2), cost: None }));
+    assert_eq!(consumer.told(), ["0 ms: down"]);
+}
+
+#[test]
+fn a_face_toward_producers_is_the_route_of_everything_while_it_is_up() {
+    let mut bench = bench();
+    let upstream = FaceAttributes::value(UNLIMITED).toward_producers();
+    bench.up(7, upstream);
+    bench.up(5, upstream);
+    assert_eq!(bench.interest(1, "/b", 1), ["5 < interest /b #1"]);
+    bench.tell(Input::FaceDown { face: FaceId(5) });
+    assert_eq!(bench.interest(1, "/c", 2), ["7 < interest /c #2"]);
+    bench.up(5, upstream);
+    assert_eq!(bench.interest(1, "/d", 3), ["5 < interest /d #3"]);
+}
+
+#[test]
+fn nothing_is_left_of_an_application_that_is_taken_away() {
+    let mut bench = bench();
+    let (consumer, producer) = (Probe::default(), Probe::new(Manner::Silence));
+    let app = attach(&mut bench, &consumer, &[]);
+    consumer.ask("/a/x", 1);
+    bench.drain();
+    bench.node.detach(app);
+    assert_eq!(bench.drain(), ["drop at app 0: no-face"]);
+    assert_eq!(bench.data(2, "/a/x"), ["drop at 2: unsolicited"]);
+    let app = attach(&mut bench, &producer, &["/here"]);
+    bench.interest(1, "/here/x", 2);
+    bench.node.detach(app);
+    bench.node.detach(app);
+    assert!(bench.node.routes().all(|(prefix, _)| prefix.to_string() == "/a"));
+    let refused = ["1 < nack /here/y #3: no route", "drop at 1: no-route"];
+    assert_eq!(bench.interest(1, "/here/y", 3), refused);
+}
+
+#[test]
+fn what_a_face_asked_is_forgotten_when_it_goes_down() {
+    let mut bench = Bench::new(3, NodeOptions::default());
+    bench.interest(1, "/a/x", 1);
+    bench.interest(1, "/a/y", 2);
+    bench.interest(3, "/a/y", 3);
+    let lines = bench.tell(Input::FaceDown { face: FaceId(1) });
+    assert_eq!(lines, ["drop at 1: no-face", "drop at 1: no-face"]);
+    assert_eq!(bench.node.pit_len(), 1);
+    assert_eq!(bench.data(2, "/a/y"), ["3 < data /a/y"]);
+}
+
+#[test]
+fn the_routes_of_a_face_that_may_not_come_back_go_with_it() {
+    let mut bench = bench();
+    bench.up(5, FaceAttributes::wire(1_400));
+    bench.route("/b", 5, 1);
+    bench.tell(Input::FaceDown { face: FaceId(5) });
+    bench.tell(Input::FaceDown { face: FaceId(2) });
+    let prefixes: Vec<_> = bench.node.routes().map(|(prefix, _)| prefix.to_string()).collect();
+    assert_eq!(prefixes, ["/a"]);
+}

@@ -1,0 +1,197 @@
+//! One node under the hand: what goes in is a call, what comes out is a line of text.
+use bytes::Bytes;
+use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
+use recoup_forwarder::hash::NameHasher;
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::packet::{Body, Extra, Packet};
+use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
+
+/// A node with value faces 1, 2, … that take every packet at once.
+pub(crate) struct Bench {
+    pub(crate) node: Node,
+    pub(crate) now: Instant,
+}
+
+pub(crate) const UNLIMITED: QueueLimit = QueueLimit { packets: None, octets: None };
+
+/// An Interest with a nonce and a lifetime of 4 s.
+pub(crate) fn question(uri: &str, nonce: u32) -> Interest {
+    let mut interest = Interest::new(uri.parse().unwrap());
+    interest.nonce = Some(nonce);
+    interest.lifetime = Some(Duration::from_secs(4));
+    interest
+}
+
+/// A question with something changed.
+pub(crate) fn special(uri: &str, nonce: u32, change: impl FnOnce(&mut Interest)) -> Interest {
+    let mut interest = question(uri, nonce);
+    change(&mut interest);
+    interest
+}
+
+pub(crate) fn answer(uri: &str) -> Data {
+    answer_fresh_for(uri, 0)
+}
+
+pub(crate) fn answer_fresh_for(uri: &str, millis: u64) -> Data {
+    let name = uri.parse().unwrap();
+    DataBuilder::new(&name)
+        .freshness(Duration::from_millis(millis))
+        .build(b"content", &DigestSigner)
+}
+
+pub(crate) fn cached(packets: u64) -> NodeOptions {
+    let cs = CsOptions { capacity: CsCapacity::Packets(packets) };
+    NodeOptions { cs, ..NodeOptions::default() }
+}
+
+impl Bench {
+    /// A node with faces 1 to `faces`, and "/a" routed to face 2.
+    pub(crate) fn new(faces: u32, options: NodeOptions) -> Self {
+        let node = Node::with_options(options).unwrap();
+        let mut bench = Self { node, now: Instant::ZERO };
+        for face in 1..=faces {
+            bench.up(face, FaceAttributes::value(UNLIMITED));
+        }
+        bench.route("/a", 2, 1);
+        bench
+    }
+
+    pub(crate) fn up(&mut self, face: u32, attributes: FaceAttributes) -> Vec<String> {
+        self.tell(Input::FaceUp { face: FaceId(face), attributes })
+    }
+
+    pub(crate) fn route(&mut self, prefix: &str, face: u32, cost: u64) {
+        let prefix = prefix.parse().unwrap();
+        let change = RouteChange { prefix, face: FaceId(face), cost: Some(cost) };
+        assert_eq!(self.tell(Input::Route(change)), [""; 0]);
+    }
+
+    /// Lets time pass until `millis` after the start; what happens meanwhile, with its time.
+    pub(crate) fn pass(&mut self, millis: u64) -> Vec<String> {
+        let (end, mut lines) = (Instant::from_millis(millis), Vec::new());
+        while let Some(due) = self.node.deadline().filter(|due| *due <= end) {
+            self.now = due;
+            let at = due.as_nanos() / 1_000_000;
+            lines.extend(self.drain().into_iter().map(|line| format!("{at} ms: {line}")));
+        }
+        self.now = end;
+        lines
+    }
+
+    pub(crate) fn tell(&mut self, input: Input) -> Vec<String> {
+        self.node.handle(self.now, input);
+        self.drain()
+    }
+
+    pub(crate) fn interest(&mut self, face: u32, uri: &str, nonce: u32) -> Vec<String> {
+        self.ask(face, question(uri, nonce), |_| {})
+    }
+
+    /// An Interest that comes by a face, with link fields.
+    pub(crate) fn ask(
+        &mut self,
+        face: u32,
+        interest: Interest,
+        fields: impl FnOnce(&mut Extra),
+    ) -> Vec<String> {
+        let mut packet = Packet::interest(Arc::new(interest), self.node.hasher());
+        fields(packet.hop.extra_mut());
+        self.packet(face, packet)
+    }
+
+    pub(crate) fn data(&mut self, face: u32, uri: &str) -> Vec<String> {
+        let packet = Packet::data(answer(uri), self.node.hasher());
+        self.packet(face, packet)
+    }
+
+    pub(crate) fn nack(
+        &mut self,
+        face: u32,
+        uri: &str,
+        nonce: u32,
+        reason: NackReason,
+    ) -> Vec<String> {
+        let interest = Arc::new(question(uri, nonce));
+        let packet = Packet::nack(interest, reason, self.node.hasher());
+        self.packet(face, packet)
+    }
+
+    pub(crate) fn packet(&mut self, face: u32, packet: Packet) -> Vec<String> {
+        self.tell(Input::Packet { face: FaceId(face), packet })
+    }
+
+    pub(crate) fn hasher(&self) -> NameHasher {
+        self.node.hasher().clone()
+    }
+
+    /// Everything that follows, in words; faces take what they are offered.
+    pub(crate) fn drain(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(output) = self.node.poll(self.now) {
+            match output {
+                Output::Wants { face } => self.node.handle(self.now, Input::Ready { face }),
+                output => lines.extend(describe(&output)),
+            }
+        }
+        assert!(self.node.deadline().is_none_or(|deadline| deadline > self.now));
+        lines
+    }
+}
+
+/// A consequence in words; nothing for reports of applications.
+pub(crate) fn describe(output: &Output) -> Option<String> {
+    Some(match output {
+        Output::Transmit { face, packet } => format!("{} < {}", face.0, words(packet)),
+        Output::Send { face, frame } => format!("{} < {} octets", face.0, frame.len()),
+        Output::Wants { face } => format!("{} wants", face.0),
+        Output::Dropped { face, reason, .. } => match face.map(|face| (face.app(), face.0)) {
+            Some((Some(app), _)) => format!("drop at app {}: {reason}", app.0),
+            Some((None, face)) => format!("drop at {face}: {reason}"),
+            None => format!("drop: {reason}"),
+        },
+        Output::Event(event) => format!("{event:?}"),
+        Output::App { .. } => return None,
+    })
+}
+
+/// A packet in words: kind, name, and what is special about this hop.
+fn words(packet: &Packet) -> String {
+    let name = packet.name();
+    let mut words = match &packet.body {
+        Body::Interest(interest) => format!("interest {name} #{}", interest.nonce.unwrap()),
+        Body::Data(_) => format!("data {name}"),
+        Body::Nack(interest, reason) => {
+            format!("nack {name} #{}: {reason}", interest.nonce.unwrap())
+        }
+    };
+    if let Some(limit) = packet.hop.hop_limit {
+        words += &format!(" hops={limit}");
+    }
+    if packet.hop.congestion_mark > 0 {
+        words += &format!(" mark={}", packet.hop.congestion_mark);
+    }
+    if let Some(extra) = &packet.hop.extra {
+        if let Some(token) = &extra.pit_token {
+            words += &format!(" token={}", String::from_utf8_lossy(token));
+        }
+        extra.carried.iter().for_each(|(typ, _)| words += &format!(" field={typ}"));
+        extra.hop_local.iter().for_each(|(typ, _)| words += &format!(" hop-field={typ}"));
+        if extra.no_cache {
+            words += " no-cache";
+        }
+        extra.trace.ids().iter().for_each(|id| words += &format!(" token-{id}"));
+    }
+    words
+}
+
+pub(crate) fn token(text: &'static str) -> Option<Bytes> {
+    Some(Bytes::from_static(text.as_bytes()))
+}

@@ -1,0 +1,83 @@
+use crate::bench::{Bench, UNLIMITED, special};
+use crate::tester::{Probe, Tester};
+use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::options::NodeOptions;
+
+fn bench() -> Bench {
+    Bench::new(3, NodeOptions::default())
+}
+
+#[test]
+fn a_nonce_that_comes_by_another_face_is_a_loop_and_its_sender_is_told() {
+    let mut bench = bench();
+    bench.interest(1, "/a/b", 7);
+    let told = ["3 < nack /a/b #7: duplicate nonce", "drop at 3: loop"];
+    assert_eq!(bench.interest(3, "/a/b", 7), told);
+    // It still waits for who asked first.
+    assert_eq!(bench.data(2, "/a/b"), ["1 < data /a/b"]);
+}
+
+#[test]
+fn an_interest_that_comes_back_is_a_loop() {
+    let mut bench = bench();
+    bench.interest(1, "/a/b", 7);
+    let told = ["2 < nack /a/b #7: duplicate nonce", "drop at 2: loop"];
+    let mut lines = bench.interest(2, "/a/b", 7);
+    lines.sort();
+    assert_eq!(lines, told);
+}
+
+#[test]
+fn faces_with_many_listeners_and_forwarders_upstream_are_not_told() {
+    let mut bench = bench();
+    let value = FaceAttributes::value(UNLIMITED);
+    bench.up(4, FaceAttributes { multi_access: true, ..value });
+    bench.up(5, value.toward_producers());
+    bench.interest(1, "/a/b", 7);
+    assert_eq!(bench.interest(4, "/a/b", 7), ["drop at 4: loop"]);
+    assert_eq!(bench.interest(5, "/a/b", 7), ["drop at 5: loop"]);
+}
+
+#[test]
+fn the_nonce_of_an_interest_that_was_not_answered_is_remembered_for_six_seconds() {
+    let mut bench = bench();
+    bench.interest(1, "/a/b", 7);
+    bench.pass(4_000);
+    assert_eq!(bench.node.pit_len(), 0);
+    bench.pass(9_999);
+    assert!(bench.interest(3, "/a/b", 7).contains(&"drop at 3: loop".to_owned()));
+    bench.pass(10_000);
+    assert_eq!(bench.interest(3, "/a/b", 7), ["2 < interest /a/b #7"]);
+}
+
+#[test]
+fn the_nonce_of_an_answered_interest_is_remembered_if_stored_data_would_be_too_old() {
+    for (must_be_fresh, is_loop) in [(false, false), (true, true)] {
+        let mut bench = bench();
+        let interest = special("/a/b", 7, |it| it.must_be_fresh = must_be_fresh);
+        bench.ask(1, interest.clone(), |_| {});
+        bench.data(2, "/a/b");
+        let lines = bench.ask(3, interest, |_| {});
+        assert_eq!(lines.contains(&"drop at 3: loop".to_owned()), is_loop, "{lines:?}");
+    }
+}
+
+#[test]
+fn an_interest_does_not_go_round_in_a_ring() {
+    let mut tester = Tester::new(3, |_| NodeOptions::default());
+    for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+        tester.link(from, to, 10);
+    }
+    for (from, to) in [(0, 1), (1, 2), (2, 0)] {
+        tester.route(from, "/a", to);
+    }
+    let probe = Probe::default();
+    tester.attach(0, &probe, &[]);
+    probe.ask("/a/b", 7);
+    tester.run(1_000);
+    // It comes back after three hops; the refusal goes back the same way.
+    assert_eq!(tester.log, ["30 ms, node 0: drop at 2: loop"]);
+    let told = probe.told();
+    assert_eq!(told.last().unwrap(), "60 ms: nack /a/b: duplicate nonce", "{told:?}");
+    assert_eq!((0..3).map(|node| tester.node(node).pit_len()).sum::<usize>(), 0);
+}

@@ -1,0 +1,168 @@
+use crate::bench::{Bench, cached};
+use crate::tester::{Manner, Probe, Tester};
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::options::NodeOptions;
+use recoup_packet::nack::NackReason;
+use std::collections::BTreeMap;
+
+/// Each node numbers its Interests from a thousand times its own number on.
+fn traced(node: u32) -> NodeOptions {
+    let trace_ids = Some(u64::from(node) * 1_000);
+    NodeOptions { observe: true, trace_ids, ..NodeOptions::default() }
+}
+
+/// Consumers at nodes 0 and 1, the producer at node 3, node 2 between them.
+fn star(options: impl Fn(u32) -> NodeOptions) -> (Tester, [Probe; 2], Probe) {
+    let mut tester = Tester::new(4, options);
+    for (node, delay_ms) in [(0, 10), (1, 10), (3, 20)] {
+        tester.link(node, 2, delay_ms);
+    }
+    for (node, to) in [(0, 2), (1, 2), (2, 3)] {
+        tester.route(node, "/a", to);
+    }
+    let (consumers, producer) = ([Probe::default(), Probe::default()], Probe::default());
+    tester.attach(0, &consumers[0], &[]);
+    tester.attach(1, &consumers[1], &[]);
+    tester.attach(3, &producer, &["/a"]);
+    (tester, consumers, producer)
+}
+
+/// What became of tokens: when and where.
+fn fates(tester: &Tester) -> Vec<&str> {
+    let about = |line: &&str| line.contains("Trace") && !line.contains("Born");
+    tester.log.iter().map(String::as_str).filter(about).collect()
+}
+
+/// Copies of each token that are still under way.
+fn copies(tester: &Tester) -> BTreeMap<u64, i64> {
+    let mut copies = BTreeMap::new();
+    for line in &tester.log {
+        let number = |key: &str| -> Option<u64> {
+            let rest = line.split_once(key)?.1;
+            rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()
+        };
+        let Some(id) = line.contains("Trace").then(|| number("id: ")).flatten() else { continue };
+        *copies.entry(id).or_default() += match () {
+            () if line.contains("Born") => 1,
+            () if line.contains("Copied") => number("copies: ").unwrap() as i64,
+            () => -1,
+        };
+    }
+    copies
+}
+
+#[test]
+fn an_answered_interest_is_delivered() {
+    let (mut tester, [consumer, _], _) = star(traced);
+    consumer.ask("/a/b", 1);
+    tester.run(5_000);
+    assert_eq!(fates(&tester), ["60 ms, node 0: TraceDelivered { id: 0, app: AppId(0) }"]);
+}
+
+#[test]
+fn a_token_waits_where_its_interest_joined_another() {
+    let (mut tester, consumers, _) = star(traced);
+    consumers[0].ask("/a/b", 1);
+    tester.run(30);
+    consumers[1].ask("/a/b", 2);
+    tester.run(5_000);
+    let delivered = [
+        "60 ms, node 0: TraceDelivered { id: 0, app: AppId(0) }",
+        "60 ms, node 1: TraceDelivered { id: 1000, app: AppId(0) }",
+    ];
+    assert_eq!(fates(&tester), delivered);
+}
+
+#[test]
+fn a_token_dies_with_the_entry_that_it_waits_in() {
+    let (mut tester, consumers, _) = star(traced);
+    tester.cut(2, 3);
+    consumers[0].ask("/a/b", 1);
+    tester.run(30);
+    consumers[1].ask("/a/b", 2);
+    tester.run(10_000);
+    // The first died on the link, where this world does not look; the second where it joined the first.
+    assert_eq!(fates(&tester), ["4040 ms, node 2: TraceDied { id: 1000 }"]);
+}
+
+#[test]
+fn the_store_takes_a_token_over() {
+    let (mut tester, consumers, _) = star(|node| NodeOptions { cs: cached(10).cs, ..traced(node) });
+    consumers[0].ask("/a/b", 1);
+    tester.run(100);
+    consumers[1].ask("/a/b", 2);
+    tester.run(5_000);
+    let last = "120 ms, node 1: TraceDelivered { id: 1000, app: AppId(0) }";
+    assert_eq!(fates(&tester).last(), Some(&last));
+}
+
+#[test]
+fn of_two_copies_the_later_is_superseded() {
+    let mut tester =
+        Tester::new(4, |node| NodeOptions { strategy: "multicast".into(), ..traced(node) });
+    for (a, b, delay_ms) in [(0, 1, 10), (0, 2, 20), (1, 3, 10), (2, 3, 20)] {
+        tester.link(a, b, delay_ms);
+    }
+    for (node, to) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+        tester.route(node, "/a", to);
+    }
+    let (consumer, producer) = (Probe::default(), Probe::default());
+    tester.attach(0, &consumer, &[]);
+    tester.attach(3, &producer, &["/a"]);
+    consumer.ask("/a/b", 1);
+    tester.run(10_000);
+    let found = fates(&tester);
+    assert!(found[0].starts_with("0 ms, node 0: TraceCopied { id: 0, copies: 1 }"), "{found:?}");
+    assert!(found[1].starts_with("40 ms, node 0: TraceDelivered"), "{found:?}");
+    assert!(found[2].starts_with("80 ms, node 0: TraceSuperseded"), "{found:?}");
+    assert_eq!(copies(&tester), BTreeMap::from([(0, 0)]));
+}
+
+#[test]
+fn an_answer_that_overtakes_a_needless_retransmission_serves_both() {
+    let (mut tester, [consumer, _], _) = star(traced);
+    consumer.ask("/a/b", 1);
+    tester.run(50);
+    consumer.ask("/a/b", 2);
+    tester.run(10_000);
+    // The second transmission travels on its own; its answer finds nobody waiting.
+    let found = fates(&tester);
+    assert_eq!(found[0], "60 ms, node 0: TraceDelivered { id: 0, app: AppId(0) }");
+    assert!(found[1].ends_with("TraceSuperseded { id: 1 }"), "{found:?}");
+    assert_eq!(copies(&tester), BTreeMap::from([(0, 0), (1, 0)]));
+}
+
+#[test]
+fn a_token_dies_where_its_interest_is_refused_or_dropped() {
+    let (mut tester, [consumer, _], _) = star(traced);
+    consumer.ask("/b", 1);
+    tester.run(10);
+    assert_eq!(fates(&tester), ["0 ms, node 0: TraceDied { id: 0 }"]);
+    let producer = Probe::new(Manner::Refuse(NackReason::Congestion));
+    tester.attach(3, &producer, &["/a/refused"]);
+    consumer.ask("/a/refused", 2);
+    tester.run(5_000);
+    assert_eq!(fates(&tester)[1], "40 ms, node 3: TraceDied { id: 1 }");
+    assert_eq!(copies(&tester), BTreeMap::from([(0, 0), (1, 0)]));
+}
+
+#[test]
+fn a_producer_that_keeps_silent_lets_a_token_die_when_the_interest_expires() {
+    let (mut tester, [consumer, _], _) = star(traced);
+    tester.attach(3, &Probe::new(Manner::Silence), &["/a/silent"]);
+    consumer.ask("/a/silent", 1);
+    tester.run(10_000);
+    assert_eq!(fates(&tester), ["4030 ms, node 3: TraceDied { id: 0 }"]);
+}
+
+#[test]
+fn nothing_is_said_of_tokens_that_nobody_wants() {
+    let mut bench = Bench::new(3, NodeOptions { observe: true, ..NodeOptions::default() });
+    let consumer = Probe::default();
+    bench.node.attach(bench.now, Box::new(consumer.clone()), Vec::new());
+    consumer.ask("/a/b", 1);
+    let mut lines = bench.drain();
+    lines.extend(bench.data(2, "/a/b"));
+    assert!(!lines.iter().any(|line| line.contains("Trace")), "{lines:?}");
+    assert!(size_of::<NodeEvent>() <= 24);
+}

@@ -1,0 +1,203 @@
+//! Several nodes on links with a delay, and applications that ask and answer as they are told.
+use crate::bench::{UNLIMITED, answer, describe, question};
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::packet::Packet;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
+use recoup_transport::time::{Duration, Instant};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+/// An application: what it is told is written down, what it is to do is put in.
+#[derive(Clone, Default)]
+pub(crate) struct Probe(Rc<RefCell<Desk>>);
+
+#[derive(Default)]
+struct Desk {
+    manner: Manner,
+    told: Vec<String>,
+    asked: Vec<(Interest, ReturnPath)>,
+    outputs: VecDeque<AppOutput>,
+}
+
+/// What a probe does with Interests.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Manner {
+    /// It answers.
+    #[default]
+    Answer,
+    /// It keeps silent.
+    Silence,
+    /// It refuses.
+    Refuse(NackReason),
+}
+
+impl Probe {
+    pub(crate) fn new(manner: Manner) -> Self {
+        Self(Rc::new(RefCell::new(Desk { manner, ..Desk::default() })))
+    }
+
+    /// Asks with a lifetime of 4 s.
+    pub(crate) fn ask(&self, uri: &str, nonce: u32) {
+        self.put(AppOutput::Interest(question(uri, nonce)));
+    }
+
+    pub(crate) fn put(&self, output: AppOutput) {
+        self.0.borrow_mut().outputs.push_back(output);
+    }
+
+    /// What it was told since it was last asked.
+    pub(crate) fn told(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.borrow_mut().told)
+    }
+
+    /// The Interests that it was given, and where answers go.
+    pub(crate) fn asked(&self) -> Vec<(Interest, ReturnPath)> {
+        std::mem::take(&mut self.0.borrow_mut().asked)
+    }
+}
+
+impl Application for Probe {
+    fn handle(&mut self, now: Instant, input: AppInput) {
+        let mut desk = self.0.borrow_mut();
+        let line = match input {
+            AppInput::Interest { interest, path } => {
+                match desk.manner {
+                    Manner::Silence => {}
+                    Manner::Answer => {
+                        let data = answer(&interest.name.to_string());
+                        desk.outputs.push_back(AppOutput::Data { data, path });
+                    }
+                    Manner::Refuse(reason) => {
+                        let interest = interest.clone();
+                        desk.outputs.push_back(AppOutput::Nack { interest, reason, path });
+                    }
+                }
+                let line = format!("interest {}", interest.name);
+                desk.asked.push((Interest::clone(&interest), path));
+                line
+            }
+            AppInput::Data { data, congestion_mark: 0 } => format!("data {}", data.name()),
+            AppInput::Data { data, .. } => format!("marked data {}", data.name()),
+            AppInput::Nack { interest, reason } => format!("nack {}: {reason}", interest.name),
+            AppInput::FaceUp { .. } => "up".to_owned(),
+            AppInput::FaceDown => "down".to_owned(),
+            AppInput::Consumed { .. } => return,
+        };
+        desk.told.push(format!("{} ms: {line}", now.as_nanos() / 1_000_000));
+    }
+
+    fn poll(&mut self, _now: Instant) -> Option<AppOutput> {
+        self.0.borrow_mut().outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// A network of nodes. The face of a node toward another has that one's number.
+pub(crate) struct Tester {
+    nodes: Vec<Node>,
+    delays: BTreeMap<(u32, u32), Duration>,
+    /// Packets on their way: when they arrive, where, and from where.
+    agenda: BTreeMap<(Instant, u64), (u32, u32, Packet)>,
+    sequence: u64,
+    now: Instant,
+    /// What happened, with time and node.
+    pub(crate) log: Vec<String>,
+}
+
+impl Tester {
+    pub(crate) fn new(nodes: u32, options: impl Fn(u32) -> NodeOptions) -> Self {
+        let make = |node| Node::with_options(options(node)).unwrap();
+        Self {
+            nodes: (0..nodes).map(make).collect(),
+            delays: BTreeMap::new(),
+            agenda: BTreeMap::new(),
+            sequence: 0,
+            now: Instant::ZERO,
+            log: Vec::new(),
+        }
+    }
+
+    pub(crate) fn link(&mut self, a: u32, b: u32, delay_ms: u64) {
+        for (from, to) in [(a, b), (b, a)] {
+            self.delays.insert((from, to), Duration::from_millis(delay_ms));
+            let attributes = FaceAttributes::value(UNLIMITED);
+            self.tell(from, Input::FaceUp { face: FaceId(to), attributes });
+        }
+    }
+
+    /// From now on, everything on a link is lost; nobody is told.
+    pub(crate) fn cut(&mut self, from: u32, to: u32) {
+        self.delays.remove(&(from, to));
+    }
+
+    pub(crate) fn route(&mut self, node: u32, prefix: &str, to: u32) {
+        let prefix = prefix.parse().unwrap();
+        let change = RouteChange { prefix, face: FaceId(to), cost: Some(u64::from(to)) };
+        self.tell(node, Input::Route(change));
+    }
+
+    pub(crate) fn attach(&mut self, node: u32, probe: &Probe, prefixes: &[&str]) -> AppId {
+        let prefixes = prefixes.iter().map(|uri| uri.parse().unwrap()).collect();
+        let now = self.now;
+        self.node(node).attach(now, Box::new(probe.clone()), prefixes)
+    }
+
+    pub(crate) fn node(&mut self, node: u32) -> &mut Node {
+        &mut self.nodes[node as usize]
+    }
+
+    fn tell(&mut self, node: u32, input: Input) {
+        let now = self.now;
+        self.node(node).handle(now, input);
+    }
+
+    /// Runs until `millis` after the start.
+    pub(crate) fn run(&mut self, millis: u64) {
+        let end = Instant::from_millis(millis);
+        loop {
+            (0..self.nodes.len() as u32).for_each(|node| self.drain(node));
+            let arrival = self.agenda.first_key_value().map(|((at, _), _)| *at);
+            let timers = self.nodes.iter().filter_map(Node::deadline);
+            match timers.chain(arrival).min().filter(|at| *at <= end) {
+                Some(next) => self.now = next,
+                None => break,
+            }
+            while let Some(entry) = self.agenda.first_entry().filter(|it| it.key().0 <= self.now) {
+                let (to, from, packet) = entry.remove();
+                self.tell(to, Input::Packet { face: FaceId(from), packet });
+                self.drain(to);
+            }
+        }
+        self.now = end;
+    }
+
+    fn drain(&mut self, node: u32) {
+        let now = self.now;
+        while let Some(output) = self.node(node).poll(now) {
+            if !matches!(output, Output::Wants { .. } | Output::Transmit { .. })
+                && let Some(line) = describe(&output)
+            {
+                self.log.push(format!("{} ms, node {node}: {line}", now.as_nanos() / 1_000_000));
+            }
+            match output {
+                Output::Wants { face } => self.tell(node, Input::Ready { face }),
+                Output::Transmit { face, packet } => {
+                    if let Some(delay) = self.delays.get(&(node, face.0)) {
+                        self.sequence += 1;
+                        let key = (now + *delay, self.sequence);
+                        self.agenda.insert(key, (face.0, node, packet));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
