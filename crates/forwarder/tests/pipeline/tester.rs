@@ -43,7 +43,7 @@ impl Probe {
 
     /// Asks with a lifetime of 4 s.
     pub(crate) fn ask(&self, uri: &str, nonce: u32) {
-        self.put(AppOutput::Interest(question(uri, nonce)));
+        self.put(AppOutput::Interest(std::sync::Arc::new(question(uri, nonce))));
     }
 
     pub(crate) fn put(&self, output: AppOutput) {
