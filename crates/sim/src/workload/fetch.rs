@@ -25,17 +25,17 @@ pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
 }
 
 /// The options that have no field in the plan.
-const OPTIONS: &str = "first, last, must-be-fresh";
+const OPTIONS: &str = "first, last, must-be-fresh, cancel-on-timeout";
 
 fn set(config: &mut FetchConfig, key: &str, value: &str) -> Result<(), String> {
     let wrong = |expected| format!("`{key}={value}`: expected {expected}");
     let number = || value.parse().map_err(|_| wrong("the number of a segment"));
+    let switch = || value.parse().map_err(|_| wrong("true or false"));
     match key {
         "first" => config.first = number()?,
         "last" => config.last = Some(number()?),
-        "must-be-fresh" => {
-            config.must_be_fresh = value.parse().map_err(|_| wrong("true or false"))?;
-        }
+        "must-be-fresh" => config.must_be_fresh = switch()?,
+        "cancel-on-timeout" => config.cancel_on_timeout = switch()?,
         _ => return Err(format!("a fetch has no option `{key}`; it has: {OPTIONS}")),
     }
     Ok(())

@@ -46,9 +46,8 @@ pub struct Request {
     timers: Timers,
     made: u64,
     highest_order: u64,
-    /// Highest number of a request that was answered, and of one that was sent; 0 before any.
+    /// Highest number of a request that was answered.
     high_data: u64,
-    high_interest: u64,
     min_rtt: Option<Duration>,
     window: f64,
     outbox: VecDeque<Out>,
@@ -102,7 +101,6 @@ impl Request {
             made: 0,
             highest_order: 0,
             high_data: 0,
-            high_interest: 0,
             min_rtt: None,
             outbox: VecDeque::new(),
             is_done: false,
@@ -178,7 +176,6 @@ impl Request {
         (asked.last, asked.order) = (now, self.highest_order);
         asked.transmissions += 1;
         let (segment, transmissions) = (asked.number, asked.transmissions);
-        self.high_interest = self.high_interest.max(segment);
         self.outbox.push_back(Out::Ask(asked.content));
         self.report(Event::Sent { segment, transmissions, rto: patience.into() });
     }
@@ -229,8 +226,8 @@ impl Request {
         is_marked: bool,
     ) {
         let segment = asked.number;
-        let rtt = now.since(asked.last);
         self.high_data = self.high_data.max(segment);
+        let rtt = now.since(asked.last);
         self.report(Event::Received {
             segment,
             content_bytes: data.content().len() as u32,
@@ -314,13 +311,20 @@ impl Request {
     /// Tells the window, if there is one, of a loss; `true` if it is a new loss event.
     fn lose(&mut self, now: Instant, kind: LossKind, order: u64, in_flight: u32) -> bool {
         let (highest_order, min_rtt) = (self.highest_order, self.min_rtt);
-        let (high_data, high_interest) = (self.high_data, self.high_interest);
         let srtt = self.srtt();
         let Some(congestion) = &mut self.congestion else {
             return kind == LossKind::Timeout;
         };
-        let loss =
-            Loss { kind, order, highest_order, high_data, high_interest, in_flight, srtt, min_rtt };
+        let loss = Loss {
+            kind,
+            order,
+            highest_order,
+            high_data: self.high_data,
+            high_interest: self.made.saturating_sub(1),
+            in_flight,
+            srtt,
+            min_rtt,
+        };
         let is_new = congestion.on_loss(now, &loss);
         if is_new {
             let cause = match kind {
