@@ -51,6 +51,11 @@ pub enum NodeEvent {
         /// Hash of the Interest's name.
         hash: u64,
     },
+    /// An Interest is pending no more: all who waited were refused or are gone.
+    PitAbandoned {
+        /// Hash of the Interest's name.
+        hash: u64,
+    },
     /// The queue of a value face grew.
     Queued {
         /// Which.
@@ -78,6 +83,8 @@ pub enum NodeEvent {
         id: u64,
         /// The application.
         app: AppId,
+        /// Hash of the Interest's name.
+        hash: u64,
     },
     /// Data that descends from this Interest reached the application that asked.
     TraceDelivered {

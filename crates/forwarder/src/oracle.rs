@@ -82,7 +82,8 @@ impl Node {
     pub(crate) fn trace_born(&mut self, app: AppId, packet: &mut Packet) {
         if let Some(id) = self.oracle.born() {
             packet.hop.add_trace(Trace::of(id));
-            self.outbox.event(NodeEvent::TraceBorn { id, app });
+            let hash = packet.hop.name_hash;
+            self.outbox.event(NodeEvent::TraceBorn { id, app, hash });
         }
     }
 

@@ -58,7 +58,7 @@ impl LossReason {
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "channel-full",
-            Self::Model => "lost",
+            Self::Model => "model",
             Self::Outage => "outage",
             Self::Down => "link-down",
         }

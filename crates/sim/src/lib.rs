@@ -7,9 +7,11 @@
 //! reads a clock.
 pub mod agenda;
 pub mod channel;
+pub mod metric;
 pub mod model;
 pub mod network;
 pub mod observe;
+pub mod oracle;
 pub mod record;
 pub mod route;
 pub mod scenario;

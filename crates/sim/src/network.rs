@@ -49,6 +49,20 @@ pub struct Network {
     pub follow_transmissions: bool,
 }
 
+impl Network {
+    /// What the faces of a node send on: its face number `k` is the `k`th here, from 0, in the order of
+    /// the links.
+    pub fn faces(&self, node: NodeId) -> impl Iterator<Item = (LinkId, Direction)> {
+        self.links.iter().enumerate().flat_map(move |(number, link)| {
+            let (first, second) = link.ends;
+            let link = LinkId(number as u32);
+            let forth = (first == node).then_some((link, Direction::Forth));
+            let back = (second == node).then_some((link, Direction::Back));
+            forth.into_iter().chain(back)
+        })
+    }
+}
+
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodePlan {

@@ -14,7 +14,7 @@ use recoup_transport::time::Instant;
 /// One thing that happened in a world.
 #[derive(Debug)]
 pub enum Observation<'a> {
-    /// An application started.
+    /// An application started; said before anything else of it.
     Started {
         /// Which.
         application: ApplicationId,

@@ -1,4 +1,102 @@
-//! Records: tables made from what a world tells of itself.
+//! Records: tables made from what a world tells of itself, and from nothing else.
+//!
+//! A scenario names the records that it wants, each with its parameters ([`RecordPlan::parse`]):
+//!
+//! | record | table | a row |
+//! |---|---|---|
+//! | `segments` | `segments` | for each segment: when it was sent and came, RTT, RTO, timeouts, retransmissions |
+//! | `window(every=0s)` | `window` | a change of a window |
+//! | `rto(every=0s)` | `rto` | a sample of an RTO estimator and what it made of it |
+//! | `events` | `events` | anything else that an application told |
+//! | `timeouts` | `timeouts` | a first timeout and whether it was necessary ([`crate::oracle`]) |
+//! | `queue(every=10ms)` | `queue` | length of a link's queue in one direction |
+//! | `pit(every=10ms)` | `pit` | pending Interests of a node |
+//! | `goodput(bin=1s)` | `goodput`, `fairness` | rates of a consumer in a bin; Jain's index of all in it |
+//! | `links(bin=1s)` | `links` | what a link carried and lost in a bin, and how busy it was |
+//! | `caches(bin=1s)` | `caches` | hits, misses and evictions of a node in a bin |
+//! | `drops(bin=1s)` | `drops` | packets discarded in a bin, by place, kind and reason |
+//! | `ndnsim-rate`, `ndnsim-delay`, `ndnsim-cache`, `ndnsim-drop` | the same | as ndnSIM's tracers write them ([`ndnsim`]) |
+//!
+//! Memory is bounded: each table takes at most `rows` rows (a parameter of every record, a million by
+//! default). A table that is full drops each second row and from then on takes each second one, and
+//! so on ([`table::Sheet`]; [`Table::every`] says how far that went). `every` keeps rows of one curve
+//! apart from the start. Who needs everything of a long run calls [`Records::take`] from time to time
+//! while the world runs, and writes what it returns. Captured packets are a stream and no table: see
+//! [`crate::pcap`].
+mod cache;
+mod flow;
+pub mod ndnsim;
+mod period;
+pub mod place;
+mod plan;
+mod queue;
+mod rate;
+mod segment;
 pub mod table;
+mod timeout;
+pub(crate) mod track;
 
+pub use plan::RecordPlan;
 pub use table::Table;
+
+use crate::network::Network;
+use crate::observe::{Observation, Observer};
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+/// An observer that makes tables.
+pub trait Recorder: Observer {
+    /// Takes out the rows that are complete.
+    fn take(&mut self) -> Vec<Table>;
+
+    /// The run is over at `now`: completes what is open and takes out the rest.
+    fn finish(&mut self, now: Instant) -> Vec<Table>;
+}
+
+/// All records of a run.
+#[derive(Default)]
+pub struct Records {
+    recorders: Vec<Box<dyn Recorder>>,
+}
+
+impl Records {
+    /// The recorders of these plans for a world made from `network`.
+    pub fn new(network: &Network, plans: &[RecordPlan]) -> Self {
+        let places = Arc::new(place::Places::new(network));
+        let recorders = plans.iter().map(|plan| plan.recorder(network, &places));
+        Self { recorders: recorders.collect() }
+    }
+
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.recorders.is_empty()
+    }
+
+    /// Takes out the rows that are complete; tables of the same name continue each other.
+    pub fn take(&mut self) -> Vec<Table> {
+        self.recorders.iter_mut().flat_map(|recorder| recorder.take()).collect()
+    }
+
+    /// The run is over at `now`: completes what is open and takes out the rest.
+    pub fn finish(&mut self, now: Instant) -> Vec<Table> {
+        self.recorders.iter_mut().flat_map(|recorder| recorder.finish(now)).collect()
+    }
+}
+
+impl Observer for Records {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        for recorder in &mut self.recorders {
+            recorder.on(now, observation);
+        }
+    }
+}
+
+/// An instant as a cell, in seconds.
+fn seconds<'a>(at: Instant) -> table::Cell<'a> {
+    table::Cell::F64(at.as_secs_f64())
+}
+
+#[cfg(test)]
+pub(crate) mod bench;
+#[cfg(test)]
+mod tests;

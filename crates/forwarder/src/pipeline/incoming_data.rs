@@ -86,6 +86,8 @@ impl Node {
         self.remember_nonces(now, id, Some(data));
         let brought = came.extra.as_ref().map(|extra| extra.trace.split()).unwrap_or_default();
         let strays = self.trace_answers(id, ingress, &brought);
+        let waiting = self.pit.entry(id).ins().len();
+        self.trace_is_copied(&strays, waiting.saturating_sub(1));
         let back = self.faces.facts(ingress).is_some_and(|facts| facts.multi_access);
         let mut place = 0;
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
@@ -106,7 +108,6 @@ impl Node {
             }
             self.outgoing_data(now, face, data.clone(), hop);
         }
-        self.trace_is_copied(&strays, place.saturating_sub(1));
         self.pit.remove(id);
     }
 }

@@ -15,7 +15,8 @@ impl Node {
         let hash = self.pit.entry(id).hash();
         self.outbox.event(NodeEvent::PitExpired { hash });
         self.tell_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
-        self.interest_finalize(now, id);
+        self.remember_nonces(now, id, None);
+        self.interest_forget(id);
     }
 
     /// Nobody waits any more: all were refused.
@@ -26,6 +27,12 @@ impl Node {
 
     /// Nobody waits any more: all are gone.
     pub(crate) fn interest_abandon(&mut self, id: PitId) {
+        let hash = self.pit.entry(id).hash();
+        self.outbox.event(NodeEvent::PitAbandoned { hash });
+        self.interest_forget(id);
+    }
+
+    fn interest_forget(&mut self, id: PitId) {
         self.bury_tokens(id);
         self.pit.remove(id);
     }

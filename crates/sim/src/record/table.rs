@@ -148,7 +148,8 @@ impl Table {
     }
 
     fn write(&self, out: &mut impl Write, separator: char) -> io::Result<()> {
-        self.line(out, separator, |column| Cell::Text(&column.name))?;
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        writeln!(out, "{}", names.join(separator.encode_utf8(&mut [0; 4])))?;
         for row in 0..self.len() {
             self.line(out, separator, |column| column.values.get(row))?;
         }

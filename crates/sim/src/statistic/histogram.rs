@@ -27,6 +27,23 @@ impl Histogram {
         self.count += 1;
     }
 
+    /// Counts all values of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        if self.octaves.len() < other.octaves.len() {
+            self.octaves.resize(other.octaves.len(), None);
+        }
+        for (ours, theirs) in self.octaves.iter_mut().zip(&other.octaves) {
+            let Some(theirs) = theirs else {
+                continue;
+            };
+            let ours = ours.get_or_insert_with(|| Box::new([0; BUCKETS]));
+            for (ours, theirs) in ours.iter_mut().zip(theirs.iter()) {
+                *ours = ours.saturating_add(*theirs);
+            }
+        }
+        self.count += other.count;
+    }
+
     /// How many values there are.
     pub fn count(&self) -> u64 {
         self.count
@@ -103,7 +120,11 @@ mod tests {
             p in 0.01..1.0_f64,
         ) {
             let mut histogram = Histogram::default();
-            values.iter().for_each(|value| histogram.add(*value));
+            let (some, others) = values.split_at(values.len() / 2);
+            some.iter().for_each(|value| histogram.add(*value));
+            let mut rest = Histogram::default();
+            others.iter().for_each(|value| rest.add(*value));
+            histogram.merge(&rest);
             values.sort_unstable();
             let exact = values[(libm::ceil(p * values.len() as f64) as usize).max(1) - 1] as f64;
             let found = histogram.quantile(p).unwrap();

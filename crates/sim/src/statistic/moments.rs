@@ -24,6 +24,23 @@ impl Moments {
         self.range = Some((least.min(value), greatest.max(value)));
     }
 
+    /// Takes in all values of `other` (Chan, Golub and LeVeque, 1979).
+    pub fn merge(&mut self, other: &Self) {
+        let count = self.count + other.count;
+        if other.count == 0 {
+            return;
+        }
+        let (ours, theirs, all) = (self.count as f64, other.count as f64, count as f64);
+        let apart = other.mean - self.mean;
+        self.squares += other.squares + apart * apart * ours * theirs / all;
+        self.mean += apart * theirs / all;
+        self.count = count;
+        for value in other.range.into_iter().flat_map(|(least, greatest)| [least, greatest]) {
+            let (least, greatest) = self.range.unwrap_or((value, value));
+            self.range = Some((least.min(value), greatest.max(value)));
+        }
+    }
+
     /// How many values there were.
     pub fn count(&self) -> u64 {
         self.count
@@ -62,6 +79,12 @@ impl Durations {
     pub fn add(&mut self, duration: Duration) {
         self.moments.add(duration.as_secs_f64());
         self.histogram.add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Takes in all durations of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.moments.merge(&other.moments);
+        self.histogram.merge(&other.histogram);
     }
 
     /// Mean, deviation and range, in seconds.
@@ -134,6 +157,22 @@ mod tests {
         assert_eq!(moments.mean(), Some(1e9 + 10.0));
         assert!((moments.sd().unwrap() - 30.0_f64.sqrt()).abs() < 1e-9);
         assert_eq!((moments.min(), moments.max()), (Some(1e9 + 4.0), Some(1e9 + 16.0)));
+    }
+
+    #[test]
+    fn what_is_merged_is_as_if_it_had_been_together() {
+        let values = [3.0, -1.0, 4.0, 1.0, -5.0, 9.0];
+        let of = |values: &[f64]| {
+            let mut moments = Moments::default();
+            values.iter().for_each(|value| moments.add(*value));
+            moments
+        };
+        let (mut merged, whole) = (of(&values[..2]), of(&values));
+        merged.merge(&of(&values[2..]));
+        merged.merge(&Moments::default());
+        assert_eq!((merged.count(), merged.min(), merged.max()), (6, whole.min(), whole.max()));
+        assert!((merged.mean().unwrap() - whole.mean().unwrap()).abs() < 1e-12);
+        assert!((merged.sd().unwrap() - whole.sd().unwrap()).abs() < 1e-12);
     }
 
     #[test]

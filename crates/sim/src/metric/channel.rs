@@ -1,0 +1,86 @@
+//! Metrics of channels: what they carried and lost, how busy they were, how long their queues.
+use super::summary::Summary;
+use crate::observe::{LossReason, Observation};
+use crate::record::place::{Channel, Places};
+use crate::record::track::{Carriage, Carried, Queues};
+use crate::statistic::moments::TimeMean;
+use recoup_transport::time::Instant;
+use std::collections::BTreeMap;
+
+/// All channels.
+#[derive(Clone, Debug)]
+pub(super) struct Channels {
+    carriage: Carriage,
+    queues: Queues,
+    lengths: Vec<TimeMean>,
+    /// When the first application started: utilisation is relative to the time since.
+    began: Option<Instant>,
+}
+
+impl Channels {
+    pub(super) fn new(places: &Places) -> Self {
+        Self {
+            carriage: Carriage::new(places),
+            queues: Queues::new(places),
+            lengths: vec![TimeMean::default(); places.channels().count()],
+            began: None,
+        }
+    }
+
+    /// Takes in an observation.
+    pub(super) fn on(&mut self, now: Instant, places: &Places, observation: &Observation<'_>) {
+        if let Some(channel) = self.queues.on(places, observation)
+            && let Some(length) = self.lengths.get_mut(channel.index())
+        {
+            length.set(now, self.queues.waiting(channel).packets as f64);
+        }
+        if let Observation::Started { .. } = observation {
+            self.began.get_or_insert(now);
+        }
+        self.carriage.on(places, observation);
+    }
+
+    /// Appends the losses of all together and, on request, the metrics of each.
+    pub(super) fn tell(&self, now: Instant, places: &Places, each: bool, summary: &mut Summary) {
+        let mut lost = BTreeMap::new();
+        for (reason, count) in self.carriage.all().iter().flat_map(|carried| &carried.lost) {
+            *lost.entry(*reason).or_default() += count;
+        }
+        tell_losses("all", &lost, true, summary);
+        for (channel, carried) in places.channels().zip(self.carriage.all()).filter(|_| each) {
+            self.tell_channel(now, places, channel, carried, summary);
+        }
+    }
+
+    fn tell_channel(
+        &self,
+        now: Instant,
+        places: &Places,
+        channel: Channel,
+        carried: &Carried,
+        summary: &mut Summary,
+    ) {
+        let place = format!("link.{}.{}", places.link(channel.link), channel.direction_name());
+        summary.push(&place, "packets", "", carried.packets as f64);
+        summary.push(&place, "octets", "octets", carried.octets as f64);
+        let seconds = now.since(self.began.unwrap_or(Instant::ZERO)).as_secs_f64();
+        summary.option(&place, "utilisation", "", carried.utilisation(seconds));
+        let mut length = self.lengths.get(channel.index()).copied().unwrap_or_default();
+        length.advance(now);
+        summary.push(&place, "queue_mean", "packets", length.mean().unwrap_or(0.0));
+        summary.push(&place, "queue_max", "packets", length.max().unwrap_or(0.0));
+        tell_losses(&place, &carried.lost, false, summary);
+    }
+}
+
+/// The number of losses in all and by reason; reasons that did not occur only if `every` one counts.
+fn tell_losses(place: &str, lost: &BTreeMap<LossReason, u64>, every: bool, summary: &mut Summary) {
+    summary.push(place, "lost", "", lost.values().sum::<u64>() as f64);
+    for reason in LossReason::ALL {
+        let count = lost.get(&reason).copied().unwrap_or(0);
+        if every || count > 0 {
+            let what = format!("lost_{}", reason.name().replace('-', "_"));
+            summary.push(place, &what, "", count as f64);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Metrics of one application, from its events.
+use super::summary::Summary;
+use crate::statistic::moments::{Durations, Moments, TimeMean};
+use recoup_transport::event::Event;
+use recoup_transport::fetch::summary::Summary as Counts;
+use recoup_transport::time::{Duration, Instant};
+
+/// What is kept of one application, or of several together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flow {
+    counts: Counts,
+    window: TimeMean,
+    rtt: Durations,
+    delay: Durations,
+    rto: Durations,
+    srtt: Moments,
+    rttvar: Moments,
+    recovery: Recovery,
+    outcome: Option<bool>,
+    served: u64,
+    served_octets: u64,
+    unknown: u64,
+}
+
+/// How far the consumer had asked at its window reductions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recovery {
+    /// Highest segment asked for so far, plus one.
+    asked: u64,
+    /// The same at the last reduction.
+    point: Option<u64>,
+    /// A reduction came without anything having been asked for since the one before.
+    stood_still: bool,
+}
+
+impl Flow {
+    /// Takes in one event.
+    pub(super) fn on_event(&mut self, now: Instant, event: &Event) {
+        self.counts.on_event(now, event);
+        match *event {
+            Event::Sent { segment, transmissions, rto } => {
+                self.recovery.asked = self.recovery.asked.max(segment.saturating_add(1));
+                if transmissions == 1 {
+                    self.rto.add(rto.into());
+                }
+            }
+            Event::Received { rtt, delay, transmissions, .. } => {
+                self.delay.add(delay.into());
+                if transmissions == 1 {
+                    self.rtt.add(rtt.into());
+                }
+            }
+            Event::Sampled { srtt, rttvar, .. } => {
+                self.srtt.add(Duration::from(srtt).as_secs_f64());
+                self.rttvar.add(Duration::from(rttvar).as_secs_f64());
+            }
+            Event::Window { window, .. } => self.window.set(now, window),
+            Event::Reduced { .. } => self.recovery.reduce(),
+            Event::Served { content_bytes, .. } => {
+                self.served += 1;
+                self.served_octets += u64::from(content_bytes);
+            }
+            Event::Unknown => self.unknown += 1,
+            _ => {}
+        }
+    }
+
+    /// The application ended.
+    pub(super) fn on_done(&mut self, well: bool) {
+        self.outcome = Some(well);
+    }
+
+    /// The run is over. A window that outlives its fetch does not count.
+    pub(super) fn finish(&mut self, now: Instant) {
+        let until = if self.outcome.is_some() { self.counts.ended } else { Some(now) };
+        self.window.advance(until.unwrap_or(now));
+    }
+
+    /// Several together, without means over consumers.
+    pub(super) fn merged<'a>(flows: impl Iterator<Item = &'a Self>) -> Self {
+        let mut all = Self { outcome: Some(true), ..Self::default() };
+        flows.for_each(|flow| all.merge(flow));
+        all
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let (ours, theirs) = (&mut self.counts, &other.counts);
+        ours.started = ours.started.into_iter().chain(theirs.started).min();
+        ours.ended = ours.ended.max(theirs.ended);
+        ours.segments += theirs.segments;
+        ours.content_bytes += theirs.content_bytes;
+        ours.interests += theirs.interests;
+        ours.retransmissions += theirs.retransmissions;
+        ours.timeouts += theirs.timeouts;
+        ours.reductions.timeout += theirs.reductions.timeout;
+        ours.reductions.nack += theirs.reductions.nack;
+        ours.reductions.mark += theirs.reductions.mark;
+        ours.marks += theirs.marks;
+        ours.nacks += theirs.nacks;
+        ours.spurious += theirs.spurious;
+        ours.duplicates += theirs.duplicates;
+        ours.rejected += theirs.rejected;
+        ours.wire_octets += theirs.wire_octets;
+        ours.withdrawn += theirs.withdrawn;
+        self.rtt.merge(&other.rtt);
+        self.delay.merge(&other.delay);
+        self.rto.merge(&other.rto);
+        self.srtt.merge(&other.srtt);
+        self.rttvar.merge(&other.rttvar);
+        self.recovery.stood_still |= other.recovery.stood_still;
+        self.outcome = Some(self.is_completed() && other.is_completed());
+    }
+
+    /// Whether it ended as it should.
+    pub(super) fn is_completed(&self) -> bool {
+        self.outcome == Some(true)
+    }
+
+    /// First Interest to last Data, if it completed.
+    pub(super) fn time_s(&self) -> Option<f64> {
+        self.active_s().filter(|_| self.is_completed())
+    }
+
+    fn active_s(&self) -> Option<f64> {
+        self.counts.started.and(self.counts.ended)?;
+        Some(self.counts.elapsed().as_secs_f64())
+    }
+
+    /// Content per active time.
+    pub(super) fn goodput_bps(&self) -> Option<f64> {
+        self.rate(self.counts.content_bytes)
+    }
+
+    /// Data packets per active time.
+    pub(super) fn throughput_bps(&self) -> Option<f64> {
+        self.rate(self.counts.wire_octets)
+    }
+
+    /// Mean of the window over time.
+    pub(super) fn window_mean(&self) -> Option<f64> {
+        self.window.mean()
+    }
+
+    fn rate(&self, octets: u64) -> Option<f64> {
+        let seconds = self.active_s().filter(|seconds| *seconds > 0.0)?;
+        Some(octets as f64 * 8.0 / seconds)
+    }
+
+    /// Appends a consumer's metrics.
+    pub(super) fn tell(&self, place: &str, summary: &mut Summary) {
+        let completed = if self.is_completed() { 1.0 } else { 0.0 };
+        summary.push(place, "completed", "", completed);
+        summary.option(place, "time_s", "s", self.time_s());
+        summary.option(place, "active_s", "s", self.active_s());
+        self.tell_counts(place, summary);
+        summary.option(place, "goodput_bps", "bit/s", self.goodput_bps());
+        summary.option(place, "throughput_bps", "bit/s", self.throughput_bps());
+        self.tell_loss(place, summary);
+        if self.window.current().is_some() {
+            summary.option(place, "window_mean", "segments", self.window_mean());
+            summary.option(place, "window_max", "segments", self.window.max());
+        }
+        for (what, durations) in [("rtt", &self.rtt), ("delay", &self.delay), ("rto", &self.rto)] {
+            tell_durations(place, what, durations, summary);
+        }
+        summary.option(place, "srtt_mean_s", "s", self.srtt.mean());
+        summary.option(place, "rttvar_mean_s", "s", self.rttvar.mean());
+    }
+
+    fn tell_counts(&self, place: &str, summary: &mut Summary) {
+        let counts = &self.counts;
+        for (what, unit, count) in [
+            ("segments", "segments", counts.segments),
+            ("content_octets", "octets", counts.content_bytes),
+            ("packet_octets", "octets", counts.wire_octets),
+            ("interests", "", counts.interests),
+            ("retransmissions", "", counts.retransmissions),
+            ("timeouts", "", counts.timeouts),
+            ("nacks", "", counts.nacks),
+            ("marks", "", counts.marks),
+            ("duplicates", "", counts.duplicates),
+            ("withdrawn", "", counts.withdrawn),
+            ("spurious", "", counts.spurious),
+            ("rejected", "", counts.rejected),
+        ] {
+            summary.push(place, what, unit, count as f64);
+        }
+    }
+
+    fn tell_loss(&self, place: &str, summary: &mut Summary) {
+        let reductions = self.counts.reductions;
+        let events = reductions.total();
+        summary.push(place, "loss_events", "", events as f64);
+        summary.push(place, "loss_events_timeout", "", reductions.timeout as f64);
+        summary.push(place, "loss_events_nack", "", reductions.nack as f64);
+        summary.push(place, "loss_events_mark", "", reductions.mark as f64);
+        if self.counts.segments > 0 {
+            let percent = events as f64 * 100.0 / self.counts.segments as f64;
+            summary.push(place, "loss_event_percent", "%", percent);
+        }
+        let rises = if self.recovery.stood_still { 0.0 } else { 1.0 };
+        summary.push(place, "recovery_point_rises", "", rises);
+    }
+
+    /// Appends a producer's metrics.
+    pub(super) fn tell_producer(&self, place: &str, summary: &mut Summary) {
+        summary.push(place, "served", "", self.served as f64);
+        summary.push(place, "served_octets", "octets", self.served_octets as f64);
+        summary.push(place, "unknown", "", self.unknown as f64);
+    }
+}
+
+impl Recovery {
+    fn reduce(&mut self) {
+        self.stood_still |= self.point.is_some_and(|point| self.asked <= point);
+        self.point = Some(self.asked);
+    }
+}
+
+/// Quantiles that are told, in percent.
+const QUANTILES: [(&str, f64); 8] = [
+    ("p05", 0.05),
+    ("p10", 0.1),
+    ("p25", 0.25),
+    ("p50", 0.5),
+    ("p75", 0.75),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+];
+
+fn tell_durations(place: &str, what: &str, durations: &Durations, summary: &mut Summary) {
+    let moments = durations.moments();
+    for (of, value) in [
+        ("mean", moments.mean()),
+        ("sd", moments.sd()),
+        ("min", moments.min()),
+        ("max", moments.max()),
+    ] {
+        summary.option(place, &format!("{what}_{of}_s"), "s", value);
+    }
+    for (of, p) in QUANTILES {
+        summary.option(place, &format!("{what}_{of}_s"), "s", durations.quantile(p));
+    }
+}

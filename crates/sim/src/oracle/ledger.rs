@@ -1,0 +1,74 @@
+//! How many copies there are of what descends from an Interest.
+use std::collections::BTreeMap;
+
+/// What became of a transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Its Data came back, or found that another's had.
+    Answered,
+    /// No copy is left.
+    Dead,
+}
+
+/// Copies and fates by trace id. Ids that it does not know (retransmissions, what was forgotten) do
+/// not count.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    entries: BTreeMap<u64, Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    copies: u64,
+    answered: bool,
+}
+
+impl Ledger {
+    /// An Interest was expressed: one copy.
+    pub(super) fn born(&mut self, id: u64) {
+        self.entries.insert(id, Entry { copies: 1, answered: false });
+    }
+
+    /// There are so many copies more.
+    pub(super) fn copied(&mut self, id: u64, copies: u32) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.copies += u64::from(copies);
+        }
+    }
+
+    /// One copy is gone.
+    pub(super) fn died(&mut self, id: u64) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            debug_assert!(entry.copies > 0, "more copies of {id:#x} died than there were");
+            entry.copies = entry.copies.saturating_sub(1);
+        }
+    }
+
+    /// One copy made it; what becomes of the others does not matter.
+    pub(super) fn answered(&mut self, id: u64) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.answered = true;
+            entry.copies = entry.copies.saturating_sub(1);
+        }
+    }
+
+    /// What became of it, once that is certain.
+    pub(super) fn fate(&self, id: u64) -> Option<Fate> {
+        let entry = self.entries.get(&id)?;
+        if entry.answered {
+            return Some(Fate::Answered);
+        }
+        (entry.copies == 0).then_some(Fate::Dead)
+    }
+
+    /// Nobody will ask for it again.
+    pub(super) fn forget(&mut self, id: u64) {
+        self.entries.remove(&id);
+    }
+
+    /// How many ids are remembered.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

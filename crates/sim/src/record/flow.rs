@@ -1,0 +1,211 @@
+//! Curves and events of applications: windows, RTO estimates, everything else that they tell.
+use super::period::Spacing;
+use super::place::Places;
+use super::table::{Cell, Sheet, Table, Type};
+use super::{Recorder, seconds};
+use crate::network::ApplicationId;
+use crate::observe::{Observation, Observer};
+use recoup_transport::application::Report;
+use recoup_transport::event::{Event, Signal};
+use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
+
+/// Makes `window`.
+pub(super) struct Windows {
+    places: Arc<Places>,
+    sheet: Sheet,
+    spacing: Spacing,
+}
+
+impl Windows {
+    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
+        let columns = [
+            ("time_s", "s", Type::F64),
+            ("application", "", Type::Text),
+            ("window", "segments", Type::F64),
+            ("ssthresh", "segments", Type::F64),
+        ];
+        let spacing = Spacing::new(every, places.applications());
+        Self { places, sheet: Sheet::new(Table::new("window", &columns), rows), spacing }
+    }
+}
+
+impl Observer for Windows {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        if let Some((id, Event::Window { window, ssthresh })) = event(observation)
+            && self.spacing.admits(id.0 as usize, now)
+        {
+            self.sheet.push(&[
+                seconds(now),
+                Cell::Text(self.places.application(id)),
+                Cell::F64(*window),
+                Cell::F64(*ssthresh),
+            ]);
+        }
+    }
+}
+
+impl Recorder for Windows {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _now: Instant) -> Vec<Table> {
+        self.take()
+    }
+}
+
+/// Makes `rto`.
+pub(super) struct Rtos {
+    places: Arc<Places>,
+    sheet: Sheet,
+    spacing: Spacing,
+}
+
+impl Rtos {
+    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
+        let columns = [
+            ("time_s", "s", Type::F64),
+            ("application", "", Type::Text),
+            ("segment", "", Type::U64),
+            ("rtt_s", "s", Type::F64),
+            ("srtt_s", "s", Type::F64),
+            ("rttvar_s", "s", Type::F64),
+            ("rto_s", "s", Type::F64),
+        ];
+        let spacing = Spacing::new(every, places.applications());
+        Self { places, sheet: Sheet::new(Table::new("rto", &columns), rows), spacing }
+    }
+}
+
+impl Observer for Rtos {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        let Some((id, event)) = event(observation) else {
+            return;
+        };
+        let Event::Sampled { segment, rtt, srtt, rttvar, rto } = *event else {
+            return;
+        };
+        if self.spacing.admits(id.0 as usize, now) {
+            let times =
+                [rtt, srtt, rttvar, rto].map(|it| Cell::F64(Duration::from(it).as_secs_f64()));
+            let [rtt, srtt, rttvar, rto] = times;
+            let application = Cell::Text(self.places.application(id));
+            let row = [seconds(now), application, Cell::U64(segment), rtt, srtt, rttvar, rto];
+            self.sheet.push(&row);
+        }
+    }
+}
+
+impl Recorder for Rtos {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _now: Instant) -> Vec<Table> {
+        self.take()
+    }
+}
+
+/// Makes `events`: what has no table of its own. The segment is -1 where an event has none.
+pub(super) struct Events {
+    places: Arc<Places>,
+    sheet: Sheet,
+}
+
+impl Events {
+    pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
+        let columns = [
+            ("time_s", "s", Type::F64),
+            ("application", "", Type::Text),
+            ("event", "", Type::Text),
+            ("segment", "", Type::I64),
+            ("detail", "", Type::Text),
+        ];
+        Self { places, sheet: Sheet::new(Table::new("events", &columns), rows) }
+    }
+}
+
+impl Observer for Events {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        let told = match *observation {
+            Observation::Started { application, .. } => Some((application, ("started", None, ""))),
+            Observation::Application { application, report } => {
+                words(report).map(|it| (application, it))
+            }
+            _ => None,
+        };
+        let Some((id, (event, segment, detail))) = told else {
+            return;
+        };
+        self.sheet.push(&[
+            seconds(now),
+            Cell::Text(self.places.application(id)),
+            Cell::Text(event),
+            Cell::I64(segment.map_or(-1, |segment| i64::try_from(segment).unwrap_or(i64::MAX))),
+            Cell::Text(detail),
+        ]);
+    }
+}
+
+impl Recorder for Events {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _now: Instant) -> Vec<Table> {
+        self.take()
+    }
+}
+
+type Words = (&'static str, Option<u64>, &'static str);
+
+/// A report in words: what, which segment, details; none of what other tables have.
+fn words(report: &Report) -> Option<Words> {
+    match report {
+        Report::Event(event) => event_words(event),
+        Report::Done(Ok(())) => Some(("completed", None, "")),
+        Report::Done(Err(_)) => Some(("failed", None, "")),
+        Report::Resolved { .. } => Some(("resolved", None, "")),
+        _ => None,
+    }
+}
+
+fn event_words(event: &Event) -> Option<Words> {
+    let words = match *event {
+        Event::Probed => ("probed", None, ""),
+        Event::TimedOut { segment } => ("timed-out", Some(segment), ""),
+        Event::Reduced { cause } => ("reduced", None, signal(cause)),
+        Event::Spurious { segment } => ("spurious", Some(segment), ""),
+        Event::Withdrawn { segment } => ("withdrawn", Some(segment), ""),
+        Event::Marked { segment } => ("marked", Some(segment), ""),
+        Event::Nacked { segment, .. } => ("nacked", segment, ""),
+        Event::Duplicate => ("duplicate", None, ""),
+        Event::Rejected { segment, why } => ("rejected", segment, why),
+        Event::EndKnown { last } => ("end-known", Some(last), ""),
+        Event::Disconnected => ("disconnected", None, ""),
+        Event::Connected => ("connected", None, ""),
+        Event::ServedMetadata => ("served-metadata", None, ""),
+        Event::Unknown => ("unknown", None, ""),
+        Event::SourceEnded => ("source-ended", None, ""),
+        _ => return None,
+    };
+    Some(words)
+}
+
+fn signal(cause: Signal) -> &'static str {
+    match cause {
+        Signal::Timeout => "timeout",
+        Signal::Nack => "nack",
+        Signal::Mark => "mark",
+    }
+}
+
+fn event<'a>(observation: &'a Observation<'_>) -> Option<(ApplicationId, &'a Event)> {
+    match observation {
+        Observation::Application { application, report: Report::Event(event) } => {
+            Some((*application, event))
+        }
+        _ => None,
+    }
+}

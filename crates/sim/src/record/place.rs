@@ -1,0 +1,237 @@
+//! Where things happen: the names of applications, nodes and links, and what a record must know of
+//! them.
+use crate::network::{
+    ApplicationId, ApplicationKind, ChannelPlan, Direction, Fault, LinkId, Network, NodeId, Order,
+};
+use recoup_forwarder::face::FaceId;
+use recoup_forwarder::packet::{Kind, Packet};
+use std::collections::BTreeMap;
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Of which link.
+    pub link: LinkId,
+    /// In which direction.
+    pub direction: Direction,
+}
+
+impl Channel {
+    /// The direction of a link.
+    pub const fn new(link: LinkId, direction: Direction) -> Self {
+        Self { link, direction }
+    }
+
+    /// Its place among all channels: each link's two, one after the other.
+    pub const fn index(self) -> usize {
+        self.link.0 as usize * 2 + matches!(self.direction, Direction::Back) as usize
+    }
+
+    /// The other direction of the same link.
+    pub const fn reverse(self) -> Self {
+        let direction = match self.direction {
+            Direction::Forth => Direction::Back,
+            Direction::Back => Direction::Forth,
+        };
+        Self { link: self.link, direction }
+    }
+
+    /// The direction as records spell it.
+    pub const fn direction_name(self) -> &'static str {
+        match self.direction {
+            Direction::Forth => "forth",
+            Direction::Back => "back",
+        }
+    }
+}
+
+/// Names and properties of what there is in a network.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    applications: Vec<Application>,
+    nodes: Vec<String>,
+    links: Vec<(String, (NodeId, NodeId))>,
+    channels: Vec<ChannelCharge>,
+    faces: BTreeMap<(NodeId, FaceId), Channel>,
+    /// Changes of channels by the number of the fault.
+    changes: BTreeMap<usize, (Channel, ChannelCharge)>,
+    /// Nodes that lose their tables, by the number of the fault.
+    crashes: BTreeMap<usize, NodeId>,
+}
+
+#[derive(Clone, Debug)]
+struct Application {
+    name: String,
+    node: NodeId,
+    consumer: bool,
+}
+
+/// What a channel charges a packet with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelCharge {
+    /// Bits per second; 0 means without limit.
+    pub rate_bits: u64,
+    /// Octets added to each packet.
+    pub overhead_octets: u32,
+    /// What Interests count instead of their own octets.
+    pub interest_octets: Option<u32>,
+    /// Whether the limit of its queue counts what is on it, too.
+    pub queue_includes_channel: bool,
+}
+
+impl ChannelCharge {
+    fn of(plan: &ChannelPlan) -> Self {
+        Self {
+            rate_bits: plan.rate_bits,
+            overhead_octets: plan.overhead_octets,
+            interest_octets: plan.interest_octets,
+            queue_includes_channel: plan.order == Order::DelayThenRate,
+        }
+    }
+
+    /// Seconds that the rate is taken up by `packet`.
+    pub fn seconds(&self, packet: &Packet) -> f64 {
+        if self.rate_bits == 0 {
+            return 0.0;
+        }
+        let octets = match self.interest_octets.filter(|_| packet.kind() == Kind::Interest) {
+            Some(octets) => u64::from(octets),
+            None => packet.octets() as u64 + u64::from(self.overhead_octets),
+        };
+        octets as f64 * 8.0 / self.rate_bits as f64
+    }
+}
+
+impl Places {
+    /// The places of `network`.
+    pub fn new(network: &Network) -> Self {
+        let applications = network.applications.iter().map(|plan| Application {
+            name: plan.name.clone(),
+            node: plan.node,
+            consumer: matches!(plan.kind, ApplicationKind::Fetch(_) | ApplicationKind::Request(_)),
+        });
+        let faults = network.faults.iter().enumerate();
+        Self {
+            applications: applications.collect(),
+            nodes: network.nodes.iter().map(|node| node.name.clone()).collect(),
+            links: network.links.iter().map(|link| (link.name.clone(), link.ends)).collect(),
+            channels: network
+                .links
+                .iter()
+                .flat_map(|link| [ChannelCharge::of(&link.forth), ChannelCharge::of(&link.back)])
+                .collect(),
+            faces: faces(network),
+            changes: faults.clone().filter_map(|(number, (_, it))| change(number, it)).collect(),
+            crashes: faults.filter_map(|(number, (_, it))| crash(number, it)).collect(),
+        }
+    }
+
+    /// How many applications there are.
+    pub fn applications(&self) -> usize {
+        self.applications.len()
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Every channel, in the order of [`Channel::index`].
+    pub fn channels(&self) -> impl Iterator<Item = Channel> + use<> {
+        (0..self.links.len() as u32).flat_map(|link| {
+            [Direction::Forth, Direction::Back]
+                .map(|direction| Channel::new(LinkId(link), direction))
+        })
+    }
+
+    /// Name of an application.
+    pub fn application(&self, id: ApplicationId) -> &str {
+        self.applications.get(id.0 as usize).map_or("?", |it| &it.name)
+    }
+
+    /// The node on which an application runs.
+    pub fn home(&self, id: ApplicationId) -> Option<NodeId> {
+        self.applications.get(id.0 as usize).map(|it| it.node)
+    }
+
+    /// How many applications of its node come before an application.
+    pub fn ordinal(&self, id: ApplicationId) -> u64 {
+        let before = self.applications.iter().take(id.0 as usize);
+        before.filter(|it| Some(it.node) == self.home(id)).count() as u64
+    }
+
+    /// Whether an application asks for content.
+    pub fn is_consumer(&self, id: ApplicationId) -> bool {
+        self.applications.get(id.0 as usize).is_some_and(|it| it.consumer)
+    }
+
+    /// Name of a node.
+    pub fn node(&self, id: NodeId) -> &str {
+        self.nodes.get(id.0 as usize).map_or("?", String::as_str)
+    }
+
+    /// Name of a link.
+    pub fn link(&self, id: LinkId) -> &str {
+        self.links.get(id.0 as usize).map_or("?", |(name, _)| name)
+    }
+
+    /// The node that sends on a channel.
+    pub fn sender(&self, channel: Channel) -> Option<NodeId> {
+        let (_, (first, second)) = self.links.get(channel.link.0 as usize)?;
+        Some(if channel.direction == Direction::Forth { *first } else { *second })
+    }
+
+    /// The node that receives from a channel.
+    pub fn receiver(&self, channel: Channel) -> Option<NodeId> {
+        let (_, (first, second)) = self.links.get(channel.link.0 as usize)?;
+        Some(if channel.direction == Direction::Forth { *second } else { *first })
+    }
+
+    /// The channel that a node's face sends on.
+    pub fn channel(&self, node: NodeId, face: FaceId) -> Option<Channel> {
+        self.faces.get(&(node, face)).copied()
+    }
+
+    /// What a channel charges at the beginning of the run.
+    pub fn charge(&self, channel: Channel) -> Option<ChannelCharge> {
+        self.channels.get(channel.index()).copied()
+    }
+
+    /// Which channel a fault changes, and into what.
+    pub fn change(&self, fault: usize) -> Option<(Channel, ChannelCharge)> {
+        self.changes.get(&fault).copied()
+    }
+
+    /// Which node loses its tables by a fault.
+    pub fn crash(&self, fault: usize) -> Option<NodeId> {
+        self.crashes.get(&fault).copied()
+    }
+}
+
+fn crash(number: usize, fault: &Fault) -> Option<(usize, NodeId)> {
+    match fault {
+        Fault::NodeDown(node) => Some((number, *node)),
+        _ => None,
+    }
+}
+
+fn change(number: usize, fault: &Fault) -> Option<(usize, (Channel, ChannelCharge))> {
+    match fault {
+        Fault::Change(link, direction, plan) => {
+            Some((number, (Channel::new(*link, *direction), ChannelCharge::of(plan))))
+        }
+        _ => None,
+    }
+}
+
+/// Channels by the faces that send on them.
+fn faces(network: &Network) -> BTreeMap<(NodeId, FaceId), Channel> {
+    let nodes = (0..network.nodes.len() as u32).map(NodeId);
+    nodes
+        .flat_map(|node| {
+            network.faces(node).enumerate().map(move |(face, (link, direction))| {
+                ((node, FaceId(face as u32)), Channel::new(link, direction))
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,172 @@
+//! What to record, as it is written in a scenario.
+use super::place::Places;
+use super::{Recorder, cache, flow, ndnsim, queue, rate, segment, timeout};
+use crate::network::Network;
+use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
+use recoup_transport::time::Duration;
+use std::fmt;
+use std::sync::Arc;
+
+/// Rows that a table takes unless told otherwise.
+const ROWS: f64 = 1e6;
+
+/// One record with its parameters; the module above lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordPlan {
+    kind: Kind,
+    rows: usize,
+    interval: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Segments,
+    Window,
+    Rto,
+    Events,
+    Timeouts,
+    Queue,
+    Pit,
+    Goodput,
+    Links,
+    Caches,
+    Drops,
+    NdnsimRate,
+    NdnsimDelay,
+    NdnsimCache,
+    NdnsimDrop,
+}
+
+/// Every record by its name.
+const FAMILY: &[(&str, Reader<RecordPlan>)] = &[
+    ("segments", |spec| RecordPlan::read(spec, Kind::Segments)),
+    ("window", |spec| RecordPlan::read(spec, Kind::Window)),
+    ("rto", |spec| RecordPlan::read(spec, Kind::Rto)),
+    ("events", |spec| RecordPlan::read(spec, Kind::Events)),
+    ("timeouts", |spec| RecordPlan::read(spec, Kind::Timeouts)),
+    ("queue", |spec| RecordPlan::read(spec, Kind::Queue)),
+    ("pit", |spec| RecordPlan::read(spec, Kind::Pit)),
+    ("goodput", |spec| RecordPlan::read(spec, Kind::Goodput)),
+    ("links", |spec| RecordPlan::read(spec, Kind::Links)),
+    ("caches", |spec| RecordPlan::read(spec, Kind::Caches)),
+    ("drops", |spec| RecordPlan::read(spec, Kind::Drops)),
+    ("ndnsim-rate", |spec| RecordPlan::read(spec, Kind::NdnsimRate)),
+    ("ndnsim-delay", |spec| RecordPlan::read(spec, Kind::NdnsimDelay)),
+    ("ndnsim-cache", |spec| RecordPlan::read(spec, Kind::NdnsimCache)),
+    ("ndnsim-drop", |spec| RecordPlan::read(spec, Kind::NdnsimDrop)),
+];
+
+impl RecordPlan {
+    /// Reads a record as it is written, for example `queue(every=1ms)`.
+    ///
+    /// # Errors
+    /// If the text cannot be read; the error names the offending part and what would be right.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        spec::parse_with(text, "record", FAMILY)
+    }
+
+    /// The names of all records.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FAMILY.iter().map(|(name, _)| *name)
+    }
+
+    /// The name of this one.
+    pub fn name(&self) -> &'static str {
+        FAMILY.get(self.kind as usize).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it says nothing unless the world follows first transmissions
+    /// ([`Network::follow_transmissions`]).
+    pub fn needs_following(&self) -> bool {
+        self.kind == Kind::Timeouts
+    }
+
+    /// Whether it says nothing unless nodes report on their tables and queues.
+    pub fn needs_node_events(&self) -> bool {
+        use Kind::{Caches, NdnsimCache, NdnsimRate, Pit, Queue, Timeouts};
+        matches!(self.kind, Caches | NdnsimCache | NdnsimRate | Pit | Queue | Timeouts)
+    }
+
+    /// The recorder for a world made from `network`, whose places these are.
+    pub fn recorder(&self, network: &Network, places: &Arc<Places>) -> Box<dyn Recorder> {
+        let (rows, interval, places) = (self.rows, self.interval, Arc::clone(places));
+        match self.kind {
+            Kind::Segments => Box::new(segment::Segments::new(places, rows)),
+            Kind::Window => Box::new(flow::Windows::new(places, rows, interval)),
+            Kind::Rto => Box::new(flow::Rtos::new(places, rows, interval)),
+            Kind::Events => Box::new(flow::Events::new(places, rows)),
+            Kind::Timeouts => Box::new(timeout::Timeouts::new(network, places, rows)),
+            Kind::Queue => Box::new(queue::Lengths::new(places, rows, interval)),
+            Kind::Pit => Box::new(queue::Pending::new(places, rows, interval)),
+            Kind::Goodput => Box::new(rate::Goodput::new(places, rows, interval)),
+            Kind::Links => Box::new(rate::Links::new(places, rows, interval)),
+            Kind::Caches => Box::new(cache::Caches::new(places, rows, interval)),
+            Kind::Drops => Box::new(cache::Drops::new(places, rows, interval)),
+            Kind::NdnsimRate => Box::new(ndnsim::RateTrace::new(places, rows, interval)),
+            Kind::NdnsimDelay => Box::new(ndnsim::DelayTrace::new(places, rows)),
+            Kind::NdnsimCache => Box::new(ndnsim::CacheTrace::new(places, rows, interval)),
+            Kind::NdnsimDrop => Box::new(ndnsim::DropTrace::new(places, rows, interval)),
+        }
+    }
+
+    fn read(mut spec: Spec<'_>, kind: Kind) -> Result<Self, SpecError> {
+        let rows = spec.number("rows", ROWS, 2.0..=1e12, "a number of rows from 2")? as usize;
+        let interval = match kind.interval() {
+            Some(("every", default)) => spec.duration("every", default, Duration::ZERO)?,
+            Some((key, default)) => spec.duration(key, default, Duration::from_nanos(1))?,
+            None => Duration::ZERO,
+        };
+        spec.finish()?;
+        Ok(Self { kind, rows, interval })
+    }
+}
+
+impl Kind {
+    /// What its interval is called, and how long it is unless told otherwise.
+    fn interval(self) -> Option<(&'static str, Duration)> {
+        let ms = Duration::from_millis;
+        match self {
+            Self::Segments | Self::Events | Self::Timeouts | Self::NdnsimDelay => None,
+            Self::Window | Self::Rto => Some(("every", Duration::ZERO)),
+            Self::Queue | Self::Pit => Some(("every", ms(10))),
+            Self::Goodput | Self::Links | Self::Caches | Self::Drops => Some(("bin", ms(1000))),
+            Self::NdnsimRate | Self::NdnsimCache | Self::NdnsimDrop => Some(("period", ms(500))),
+        }
+    }
+}
+
+impl fmt::Display for RecordPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, self.name());
+        let writer = match self.kind.interval() {
+            Some((key, _)) => writer.duration(key, self.interval),
+            None => writer,
+        };
+        writer.value("rows", self.rows).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_record_is_read_back_as_it_prints() {
+        for name in RecordPlan::names() {
+            let plan = RecordPlan::parse(name).unwrap();
+            assert_eq!(plan.name(), name);
+            assert_eq!(RecordPlan::parse(&plan.to_string()), Ok(plan), "{plan}");
+        }
+        let plan = RecordPlan::parse("queue(every=1ms,rows=500)").unwrap();
+        assert_eq!((plan.interval, plan.rows), (Duration::from_millis(1), 500));
+    }
+
+    #[test]
+    fn a_wrong_record_is_named_with_what_would_be_right() {
+        let error = RecordPlan::parse("queues").unwrap_err().to_string();
+        assert!(error.contains("no record is called `queues` (did you mean `queue`?)"), "{error}");
+        let error = RecordPlan::parse("goodput(bin=0s)").unwrap_err().to_string();
+        assert!(error.contains("bin=0s"), "{error}");
+        assert!(RecordPlan::parse("segments(every=1s)").is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! Lengths of queues and numbers of pending Interests over time.
+use super::period::Spacing;
+use super::place::Places;
+use super::table::{Cell, Sheet, Table, Type};
+use super::track::{Pits, Queues};
+use super::{Recorder, seconds};
+use crate::observe::{Observation, Observer};
+use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
+
+/// Makes `queue`: what waits in the node in front of a link; where the link's delay comes before its
+/// rate, what is on the link, too.
+pub(super) struct Lengths {
+    places: Arc<Places>,
+    queues: Queues,
+    sheet: Sheet,
+    spacing: Spacing,
+}
+
+impl Lengths {
+    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
+        let columns = [
+            ("time_s", "s", Type::F64),
+            ("link", "", Type::Text),
+            ("direction", "", Type::Text),
+            ("packets", "packets", Type::U64),
+            ("octets", "octets", Type::U64),
+        ];
+        Self {
+            queues: Queues::new(&places),
+            sheet: Sheet::new(Table::new("queue", &columns), rows),
+            spacing: Spacing::new(every, places.channels().count()),
+            places,
+        }
+    }
+}
+
+impl Observer for Lengths {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        let Some(channel) = self.queues.on(&self.places, observation) else {
+            return;
+        };
+        if self.spacing.admits(channel.index(), now) {
+            let waiting = self.queues.waiting(channel);
+            self.sheet.push(&[
+                seconds(now),
+                Cell::Text(self.places.link(channel.link)),
+                Cell::Text(channel.direction_name()),
+                Cell::U64(waiting.packets),
+                Cell::U64(waiting.octets),
+            ]);
+        }
+    }
+}
+
+impl Recorder for Lengths {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _now: Instant) -> Vec<Table> {
+        self.take()
+    }
+}
+
+/// Makes `pit`.
+pub(super) struct Pending {
+    places: Arc<Places>,
+    pits: Pits,
+    sheet: Sheet,
+    spacing: Spacing,
+}
+
+impl Pending {
+    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
+        let columns =
+            [("time_s", "s", Type::F64), ("node", "", Type::Text), ("entries", "", Type::U64)];
+        Self {
+            pits: Pits::new(&places),
+            sheet: Sheet::new(Table::new("pit", &columns), rows),
+            spacing: Spacing::new(every, places.nodes()),
+            places,
+        }
+    }
+}
+
+impl Observer for Pending {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        if let Some((node, entries)) = self.pits.on(&self.places, observation)
+            && self.spacing.admits(node.0 as usize, now)
+        {
+            let name = Cell::Text(self.places.node(node));
+            self.sheet.push(&[seconds(now), name, Cell::U64(entries)]);
+        }
+    }
+}
+
+impl Recorder for Pending {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _now: Instant) -> Vec<Table> {
+        self.take()
+    }
+}

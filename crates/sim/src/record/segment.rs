@@ -1,0 +1,142 @@
+//! One row for each segment: when it was asked for and came.
+use super::place::Places;
+use super::table::{Cell, Sheet, Table, Type};
+use super::{Recorder, seconds};
+use crate::network::ApplicationId;
+use crate::observe::{Observation, Observer};
+use recoup_transport::application::Report;
+use recoup_transport::event::Event;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Makes `segments`. A row is complete when its segment has come, or at the end: then what did not
+/// come is absent.
+pub(super) struct Segments {
+    places: Arc<Places>,
+    sheet: Sheet,
+    open: BTreeMap<(ApplicationId, u64), Open>,
+}
+
+/// A segment that has been asked for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    first_sent: Instant,
+    last_sent: Instant,
+    first_rto: Duration,
+    last_rto: Duration,
+    transmissions: u32,
+    timeouts: u32,
+}
+
+/// What came.
+struct Come {
+    at: Instant,
+    rtt: Duration,
+    delay: Duration,
+    content_octets: u32,
+    packet_octets: u32,
+}
+
+impl Segments {
+    pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
+        let columns = [
+            ("application", "", Type::Text),
+            ("segment", "", Type::U64),
+            ("first_sent_s", "s", Type::F64),
+            ("last_sent_s", "s", Type::F64),
+            ("arrived_s", "s", Type::F64),
+            ("rtt_s", "s", Type::F64),
+            ("delay_s", "s", Type::F64),
+            ("first_rto_s", "s", Type::F64),
+            ("last_rto_s", "s", Type::F64),
+            ("transmissions", "", Type::U64),
+            ("timeouts", "", Type::U64),
+            ("content_octets", "octets", Type::U64),
+            ("packet_octets", "octets", Type::U64),
+        ];
+        let sheet = Sheet::new(Table::new("segments", &columns), rows);
+        Self { places, sheet, open: BTreeMap::new() }
+    }
+
+    fn on_event(&mut self, now: Instant, application: ApplicationId, event: &Event) {
+        match *event {
+            Event::Sent { segment, transmissions, rto } => {
+                let key = (application, segment);
+                self.on_sent(now, key, transmissions, rto.into());
+            }
+            Event::TimedOut { segment } => {
+                if let Some(open) = self.open.get_mut(&(application, segment)) {
+                    open.timeouts += 1;
+                }
+            }
+            Event::Received { segment, content_bytes, wire_octets, rtt, delay, .. } => {
+                let come = Come {
+                    at: now,
+                    rtt: rtt.into(),
+                    delay: delay.into(),
+                    content_octets: content_bytes,
+                    packet_octets: wire_octets,
+                };
+                if let Some(open) = self.open.remove(&(application, segment)) {
+                    self.push(application, segment, &open, Some(&come));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is asked for from the beginning again, without having come, gets a row without arrival.
+    fn on_sent(&mut self, now: Instant, key: (ApplicationId, u64), n: u32, rto: Duration) {
+        if n == 1
+            && let Some(before) = self.open.remove(&key)
+        {
+            self.push(key.0, key.1, &before, None);
+        }
+        let new = Open { first_sent: now, first_rto: rto, ..Open::default() };
+        let open = self.open.entry(key).or_insert(new);
+        (open.last_sent, open.last_rto, open.transmissions) = (now, rto, n);
+    }
+
+    fn push(&mut self, application: ApplicationId, segment: u64, open: &Open, come: Option<&Come>) {
+        let absent = Cell::F64(f64::NAN);
+        let time = |duration: Duration| Cell::F64(duration.as_secs_f64());
+        self.sheet.push(&[
+            Cell::Text(self.places.application(application)),
+            Cell::U64(segment),
+            seconds(open.first_sent),
+            seconds(open.last_sent),
+            come.map_or(absent, |come| seconds(come.at)),
+            come.map_or(absent, |come| time(come.rtt)),
+            come.map_or(absent, |come| time(come.delay)),
+            time(open.first_rto),
+            time(open.last_rto),
+            Cell::U64(u64::from(open.transmissions)),
+            Cell::U64(u64::from(open.timeouts)),
+            Cell::U64(come.map_or(0, |come| u64::from(come.content_octets))),
+            Cell::U64(come.map_or(0, |come| u64::from(come.packet_octets))),
+        ]);
+    }
+}
+
+impl Observer for Segments {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        if let Observation::Application { application, report: Report::Event(event) } = *observation
+        {
+            self.on_event(now, application, event);
+        }
+    }
+}
+
+impl Recorder for Segments {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _now: Instant) -> Vec<Table> {
+        for ((application, segment), open) in std::mem::take(&mut self.open) {
+            self.push(application, segment, &open, None);
+        }
+        self.take()
+    }
+}

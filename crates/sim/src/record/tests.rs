@@ -1,0 +1,280 @@
+use super::bench::*;
+use super::table::{Cell, Values};
+use super::*;
+use crate::network::{ChannelPlan, Direction, Fault, NodeId, Order};
+use crate::observe::LossReason;
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::packet::Kind;
+use recoup_transport::event::{Event, Signal};
+
+fn records(network: &Network, plans: &[&str]) -> Records {
+    let plans: Vec<_> = plans.iter().map(|plan| RecordPlan::parse(plan).unwrap()).collect();
+    Records::new(network, &plans)
+}
+
+/// A table as text, without its header.
+fn rows(tables: &[Table], name: &str) -> Vec<String> {
+    let table = tables.iter().find(|table| table.name == name).unwrap();
+    let mut out = Vec::new();
+    table.write_csv(&mut out).unwrap();
+    String::from_utf8(out).unwrap().lines().skip(1).map(str::to_owned).collect()
+}
+
+fn queued(packets: u32, octets: u32) -> NodeEvent {
+    NodeEvent::Queued { face: ROUTER_FACE, packets, octets }
+}
+
+#[test]
+fn a_segment_has_one_row_from_its_first_transmission_to_its_arrival() {
+    let mut records = records(&network(), &["segments"]);
+    let mut teller = Teller::new(&mut records);
+    teller.send(C1, 3, 1, 200).at(200).event(C1, Event::TimedOut { segment: 3 });
+    teller.at(250).send(C1, 3, 2, 400).send(C2, 0, 1, 100);
+    teller.at(300).receive(C1, 3, 2, (50, 300));
+    let tables = records.finish(at(1000));
+    assert_eq!(
+        rows(&tables, "segments"),
+        ["c1,3,0,0.25,0.3,0.05,0.3,0.2,0.4,2,1,1000,1250", "c2,0,0.25,0.25,,,,0.1,0.1,1,0,0,0",]
+    );
+}
+
+#[test]
+fn what_is_asked_for_anew_gets_a_row_of_its_own() {
+    let mut records = records(&network(), &["segments"]);
+    let mut teller = Teller::new(&mut records);
+    teller.send(C1, 3, 1, 200).at(500).send(C1, 3, 1, 200).at(600).receive(C1, 3, 1, (100, 100));
+    let tables = records.finish(at(1000));
+    assert_eq!(tables[0].column("first_sent_s").unwrap().values, Values::F64(vec![0.0, 0.5]));
+}
+
+#[test]
+fn curves_follow_windows_and_estimates() {
+    let mut records = records(&network(), &["window(every=10ms)", "rto"]);
+    let mut teller = Teller::new(&mut records);
+    teller.window(C1, 1.0).at(5).window(C1, 2.0).window(C2, 9.0).at(10).window(C1, 3.0);
+    let [rtt, srtt, rttvar, rto] = [50, 60, 10, 100].map(|it| ms(it).into());
+    teller.event(C1, Event::Sampled { segment: 4, rtt, srtt, rttvar, rto });
+    let tables = records.finish(at(1000));
+    assert_eq!(rows(&tables, "window"), ["0,c1,1,inf", "0.005,c2,9,inf", "0.01,c1,3,inf"]);
+    assert_eq!(rows(&tables, "rto"), ["0.01,c1,4,0.05,0.06,0.01,0.1"]);
+}
+
+#[test]
+fn everything_else_that_applications_tell_is_an_event() {
+    let mut records = records(&network(), &["events"]);
+    let mut teller = Teller::new(&mut records);
+    teller.at(7).event(C1, Event::Reduced { cause: Signal::Mark }).content(C1);
+    teller.event(C1, Event::Spurious { segment: 2 }).done(C1);
+    let rows = rows(&records.finish(at(1000)), "events");
+    assert_eq!(rows.len(), 6);
+    let expected = ["0.007,c1,reduced,-1,mark", "0.007,c1,spurious,2,", "0.007,c1,completed,-1,"];
+    assert_eq!(rows[3..], expected);
+}
+
+#[test]
+fn a_queue_grows_as_its_node_says_and_shrinks_as_packets_leave() {
+    let mut records = records(&network(), &["queue(every=0s)"]);
+    let mut teller = Teller::new(&mut records);
+    let packet = data(100);
+    let octets = packet.octets() as u32;
+    let sent = Observation::Sent { link: BOTTLENECK, direction: Direction::Forth, packet: &packet };
+    teller.see(&sent).node(R, queued(1, octets)).node(R, queued(2, 2 * octets));
+    teller.at(1).see(&sent).see(&sent).see(&sent);
+    let rows = rows(&records.finish(at(2)), "queue");
+    let row = |time: &str, packets| format!("{time},r-p,forth,{packets},{}", packets * octets);
+    let expected =
+        [row("0", 0), row("0", 1), row("0", 2), row("0.001", 1), row("0.001", 0), row("0.001", 0)];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn where_the_delay_comes_first_the_queue_is_what_is_inside() {
+    let mut network = network();
+    network.links[2].back.order = Order::DelayThenRate;
+    let mut records = records(&network, &["queue(every=0s)"]);
+    let mut teller = Teller::new(&mut records);
+    let packet = data(100);
+    teller.sent(&packet).sent(&packet).arrived(&packet);
+    let (link, direction, reason) = (BOTTLENECK, Direction::Back, LossReason::QueueFull);
+    teller.see(&Observation::Lost { link, direction, packet: &packet, reason });
+    let tables = records.finish(at(2));
+    assert_eq!(tables[0].column("packets").unwrap().values, Values::U64(vec![1, 2, 1, 0]));
+}
+
+#[test]
+fn pending_interests_are_counted_and_a_crash_forgets_them() {
+    let mut network = network();
+    network.faults = vec![(at(5), Fault::NodeDown(R))];
+    let mut records = records(&network, &["pit(every=0s)"]);
+    let mut teller = Teller::new(&mut records);
+    for event in [
+        NodeEvent::PitInserted { hash: 1 },
+        NodeEvent::PitInserted { hash: 2 },
+        NodeEvent::PitInserted { hash: 3 },
+        NodeEvent::PitSatisfied { hash: 1 },
+    ] {
+        teller.node(R, event);
+    }
+    teller.at(5).see(&Observation::Fault { number: 0 });
+    let tables = records.finish(at(9));
+    assert_eq!(tables[0].column("entries").unwrap().values, Values::U64(vec![1, 2, 3, 2, 0]));
+}
+
+#[test]
+fn rates_belong_to_stretches_of_time_and_to_consumers_that_are_at_work() {
+    let mut records = records(&network(), &["goodput(bin=1s)"]);
+    let mut teller = Teller::new(&mut records);
+    teller.at(500).send(C1, 0, 1, 200).at(900).receive(C1, 0, 1, (400, 400));
+    teller.at(1100).send(C2, 0, 1, 200).at(1500).receive(C2, 0, 1, (400, 400));
+    teller.receive(C1, 1, 1, (400, 400)).receive(C1, 2, 1, (400, 400)).done(C1);
+    teller.at(2500).receive(C2, 1, 1, (1000, 1000));
+    let tables = records.finish(at(2500));
+    assert_eq!(
+        rows(&tables, "goodput"),
+        ["0,c1,8000,10000,1", "1,c1,16000,20000,2", "1,c2,8000,10000,1", "2,c2,16000,20000,1",]
+    );
+    assert_eq!(rows(&tables, "fairness"), ["0,1,1", "1,0.9,2", "2,1,1"]);
+}
+
+#[test]
+fn a_link_is_as_busy_as_what_was_handed_to_it_takes() {
+    let mut network = network();
+    let slow = ChannelPlan { rate_bits: 500_000, ..network.links[2].back.clone() };
+    network.faults = vec![(at(1500), Fault::Change(BOTTLENECK, Direction::Back, Box::new(slow)))];
+    let mut records = records(&network, &["links(bin=1s)"]);
+    let packet = data(1000);
+    let octets = packet.octets();
+    let mut teller = Teller::new(&mut records);
+    teller.at(100).sent(&packet).arrived(&packet);
+    teller.at(1500).see(&Observation::Fault { number: 0 }).sent(&packet);
+    let tables = records.finish(at(2000));
+    let share = octets as f64 * 8.0 / 1e6;
+    assert_eq!(
+        rows(&tables, "links"),
+        [
+            format!("0,r-p,back,1,{octets},0,{share}"),
+            format!("1,r-p,back,1,{octets},0,{}", 2.0 * share),
+        ]
+    );
+}
+
+#[test]
+fn caches_and_drops_are_counted_by_place_and_stretch() {
+    let mut records = records(&network(), &["caches(bin=1s)", "drops(bin=1s)"]);
+    let mut teller = Teller::new(&mut records);
+    teller.node(R, NodeEvent::CsMiss { hash: 1 }).node(R, NodeEvent::CsHit { hash: 1 });
+    let (kind, reason) = (Some(Kind::Interest), DropReason::Loop);
+    teller.see(&Observation::Dropped { node: R, kind, reason });
+    teller.at(3000).node(R, NodeEvent::CsEvicted { packets: 5 });
+    let packet = data(10);
+    let (link, direction, reason) = (BOTTLENECK, Direction::Forth, LossReason::Model);
+    for _ in 0..2 {
+        teller.see(&Observation::Lost { link, direction, packet: &packet, reason });
+    }
+    let tables = records.finish(at(3500));
+    assert_eq!(rows(&tables, "caches"), ["0,r,1,1,0", "3,r,0,0,5"]);
+    assert_eq!(rows(&tables, "drops"), ["0,r,interest,loop,1", "3,r-p.forth,data,model,2"]);
+}
+
+#[test]
+fn timeouts_come_with_their_verdicts() {
+    let mut records = records(&network(), &["timeouts"]);
+    let mut teller = Teller::new(&mut records);
+    let born = NodeEvent::TraceBorn { id: 1, app: recoup_forwarder::face::AppId(0), hash: 0 };
+    teller.node(NodeId(0), born).send(C1, 0, 1, 200);
+    teller.at(200).event(C1, Event::TimedOut { segment: 0 });
+    teller.node(R, NodeEvent::TraceDied { id: 1 });
+    let rows = rows(&records.finish(at(300)), "timeouts");
+    assert_eq!(rows, ["c1,0,0,0.2,0.2,,,good"]);
+}
+
+#[test]
+fn what_was_taken_out_in_between_continues() {
+    let mut records = records(&network(), &["window"]);
+    Teller::new(&mut records).window(C1, 1.0);
+    assert_eq!(rows(&records.take(), "window"), ["0,c1,1,inf"]);
+    Teller::new(&mut records).window(C1, 2.0);
+    assert_eq!(rows(&records.finish(at(9)), "window"), ["0,c1,2,inf"]);
+    assert!(!records.is_empty());
+}
+
+#[test]
+fn ndnsims_traces_have_its_headers() {
+    let plans = ["ndnsim-rate", "ndnsim-delay", "ndnsim-cache", "ndnsim-drop"];
+    let mut records = records(&network(), &plans);
+    let headers: Vec<String> = records
+        .finish(at(10))
+        .iter()
+        .map(|table| {
+            let mut out = Vec::new();
+            table.write_tabs(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        })
+        .collect();
+    assert_eq!(
+        headers,
+        [
+            "Time\tNode\tFaceId\tFaceDescr\tType\tPackets\tKilobytes\tPacketRaw\tKilobytesRaw\n",
+            "Time\tNode\tAppId\tSeqNo\tType\tDelayS\tDelayUS\tRetxCount\tHopCount\n",
+            "Time\tNode\tType\tPackets\t\n",
+            "Time\tNode\tInterface\tType\tPackets\tKilobytes\tPacketsRaw\tKilobytesRaw\n",
+        ]
+    );
+}
+
+#[test]
+fn ndnsims_rates_are_smoothed_and_by_face() {
+    let mut records = records(&network(), &["ndnsim-rate(period=500ms)"]);
+    let packet = data(1000);
+    let kilobytes = packet.octets() as f64 / 1024.0;
+    let mut teller = Teller::new(&mut records);
+    teller.at(100).sent(&packet).arrived(&packet).node(R, NodeEvent::PitSatisfied { hash: 0 });
+    let table = records.finish(at(1000)).remove(0);
+    // Per period: two rates for each of four nodes, six for each of six faces.
+    assert_eq!(table.len(), 2 * (4 * 2 + 6 * 6));
+    let told = |row: usize| -> Vec<Cell<'_>> {
+        table.columns.iter().map(|column| column.values.get(row)).collect()
+    };
+    let of = |kind: &str, node: &str, period: usize| {
+        let rows = (0..table.len()).map(&told).filter(|row| {
+            row[1] == Cell::Text(node) && row[4] == Cell::Text(kind) && row[7] != Cell::F64(0.0)
+                || row[1] == Cell::Text(node) && row[4] == Cell::Text(kind) && period > 0
+        });
+        rows.collect::<Vec<_>>().pop().unwrap()
+    };
+    let first = of("InData", "r", 0);
+    assert_eq!(first[0], Cell::F64(0.5));
+    assert_eq!((first[2], first[3]), (Cell::I64(2), Cell::Text("r-p.forth")));
+    assert_eq!(first[5..], [1.6, 1.6 * kilobytes, 1.0, kilobytes].map(Cell::F64));
+    let second = of("InData", "r", 1);
+    assert_eq!(second[0], Cell::F64(1.0));
+    assert_eq!(second[7..], [0.0, 0.0].map(Cell::F64));
+    let Cell::F64(rate) = second[5] else { panic!("no number") };
+    assert!((rate - 0.32).abs() < 1e-12, "{rate}");
+    assert_eq!(of("OutData", "p", 0)[7], Cell::F64(1.0));
+    assert_eq!(of("SatisfiedInterests", "r", 0)[2], Cell::I64(-1));
+}
+
+#[test]
+fn ndnsims_delays_drops_and_caches_are_counted() {
+    let plans = ["ndnsim-delay", "ndnsim-cache(period=1s)", "ndnsim-drop(period=1s)"];
+    let mut records = records(&network(), &plans);
+    let mut teller = Teller::new(&mut records);
+    teller.at(500).receive(C1, 3, 2, (50, 300)).node(R, NodeEvent::CsHit { hash: 1 });
+    let packet = data(1000);
+    let (link, direction, reason) = (BOTTLENECK, Direction::Forth, LossReason::Model);
+    teller.see(&Observation::Lost { link, direction, packet: &packet, reason });
+    let reason = DropReason::QueueFull;
+    teller.see(&Observation::Dropped { node: R, kind: Some(Kind::Data), reason });
+    let tables = records.finish(at(1999));
+    assert_eq!(
+        rows(&tables, "ndnsim-delay"),
+        ["0.5,n1,0,3,LastDelay,0.05,50000,1,-1", "0.5,n1,0,3,FullDelay,0.3,300000,2,-1"]
+    );
+    let caches = rows(&tables, "ndnsim-cache");
+    assert_eq!((caches.len(), caches[4].as_str()), (8, "1,r,CacheHits,1"));
+    let drops = rows(&tables, "ndnsim-drop");
+    assert!(drops[2].starts_with("1,r,combined,Drop,1.6,"), "{}", drops[2]);
+    assert_eq!(drops.len(), 4);
+}

@@ -1,0 +1,236 @@
+//! What several records and metrics need: sizes of which observations only tell the changes, and what
+//! channels carried.
+use super::place::{Channel, ChannelCharge, Places};
+use crate::network::NodeId;
+use crate::observe::{LossReason, Observation};
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::packet::Packet;
+use std::collections::BTreeMap;
+
+/// What waits for a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Packets.
+    pub(crate) packets: u64,
+    /// Their octets, with link header.
+    pub(crate) octets: u64,
+}
+
+/// The queues of all channels: what waits in the node in front of a channel; where the delay comes
+/// before the rate, what is on the channel as well, for its limit counts both.
+#[derive(Clone, Debug)]
+pub(crate) struct Queues {
+    in_front: Vec<Waiting>,
+    inside: Vec<Waiting>,
+}
+
+impl Queues {
+    /// Empty queues.
+    pub(crate) fn new(places: &Places) -> Self {
+        let channels = places.channels().count();
+        let empty = vec![Waiting::default(); channels];
+        Self { in_front: empty.clone(), inside: empty }
+    }
+
+    /// What waits for a channel.
+    pub(crate) fn waiting(&self, channel: Channel) -> Waiting {
+        let of = |side: &[Waiting]| side.get(channel.index()).copied().unwrap_or_default();
+        let (in_front, inside) = (of(&self.in_front), of(&self.inside));
+        Waiting {
+            packets: in_front.packets + inside.packets,
+            octets: in_front.octets + inside.octets,
+        }
+    }
+
+    /// Takes in an observation; says which queue may have changed.
+    pub(crate) fn on(&mut self, places: &Places, observation: &Observation<'_>) -> Option<Channel> {
+        match *observation {
+            Observation::Node { node, event: NodeEvent::Queued { face, packets, octets } } => {
+                let channel = places.channel(node, face)?;
+                let (packets, octets) = (u64::from(packets), u64::from(octets));
+                *self.in_front.get_mut(channel.index())? = Waiting { packets, octets };
+                Some(channel)
+            }
+            Observation::Sent { link, direction, packet } => {
+                let (channel, octets) = (Channel::new(link, direction), packet.octets() as u64);
+                self.in_front.get_mut(channel.index())?.remove(octets);
+                self.enter(places, channel, octets);
+                Some(channel)
+            }
+            Observation::Doubled { link, direction, packet } => {
+                let channel = Channel::new(link, direction);
+                self.enter(places, channel, packet.octets() as u64);
+                Some(channel)
+            }
+            Observation::Arrived { link, direction, packet }
+            | Observation::Lost { link, direction, packet, .. } => {
+                let channel = Channel::new(link, direction);
+                self.inside.get_mut(channel.index())?.remove(packet.octets() as u64);
+                Some(channel)
+            }
+            _ => None,
+        }
+    }
+
+    fn enter(&mut self, places: &Places, channel: Channel, octets: u64) {
+        let counted = places.charge(channel).is_some_and(|it| it.queue_includes_channel);
+        if let Some(inside) = self.inside.get_mut(channel.index()).filter(|_| counted) {
+            inside.packets += 1;
+            inside.octets += octets;
+        }
+    }
+}
+
+impl Waiting {
+    /// One packet less, unless there was none: then it did not wait.
+    fn remove(&mut self, octets: u64) {
+        if self.packets > 0 {
+            self.packets -= 1;
+            self.octets = if self.packets == 0 { 0 } else { self.octets.saturating_sub(octets) };
+        }
+    }
+}
+
+/// How many Interests are pending in each node.
+#[derive(Clone, Debug)]
+pub(crate) struct Pits {
+    entries: Vec<u64>,
+}
+
+impl Pits {
+    /// Nothing is pending.
+    pub(crate) fn new(places: &Places) -> Self {
+        Self { entries: vec![0; places.nodes()] }
+    }
+
+    /// Takes in an observation; says where something changed, and how many are pending there.
+    pub(crate) fn on(
+        &mut self,
+        places: &Places,
+        observation: &Observation<'_>,
+    ) -> Option<(NodeId, u64)> {
+        let (node, change) = match *observation {
+            Observation::Node { node, event: NodeEvent::PitInserted { .. } } => (node, Some(true)),
+            Observation::Node {
+                node,
+                event:
+                    NodeEvent::PitSatisfied { .. }
+                    | NodeEvent::PitExpired { .. }
+                    | NodeEvent::PitAbandoned { .. },
+            } => (node, Some(false)),
+            Observation::Fault { number } => (places.crash(number)?, None),
+            _ => return None,
+        };
+        let entries = self.entries.get_mut(node.0 as usize)?;
+        *entries = match change {
+            Some(true) => *entries + 1,
+            Some(false) => entries.saturating_sub(1),
+            None => 0,
+        };
+        Some((node, *entries))
+    }
+}
+
+/// What each channel carried.
+#[derive(Clone, Debug)]
+pub(crate) struct Carriage {
+    channels: Vec<Carried>,
+}
+
+/// What a channel carried and lost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Carried {
+    /// What it charges.
+    pub(crate) charge: Option<ChannelCharge>,
+    /// Packets handed to it.
+    pub(crate) packets: u64,
+    /// Their octets, with link header.
+    pub(crate) octets: u64,
+    /// Time for which its rate was taken up by them.
+    pub(crate) busy_s: f64,
+    /// What it discarded.
+    pub(crate) lost: BTreeMap<LossReason, u64>,
+}
+
+impl Carriage {
+    /// Nothing was carried.
+    pub(crate) fn new(places: &Places) -> Self {
+        let carried = |channel| Carried { charge: places.charge(channel), ..Carried::default() };
+        Self { channels: places.channels().map(carried).collect() }
+    }
+
+    /// What each channel carried, in the order of [`Channel::index`].
+    pub(crate) fn all(&self) -> &[Carried] {
+        &self.channels
+    }
+
+    /// The same, to be reset.
+    pub(crate) fn all_mut(&mut self) -> &mut [Carried] {
+        &mut self.channels
+    }
+
+    /// Takes in an observation.
+    pub(crate) fn on(&mut self, places: &Places, observation: &Observation<'_>) {
+        let (link, direction) = match *observation {
+            Observation::Sent { link, direction, .. }
+            | Observation::Doubled { link, direction, .. }
+            | Observation::Lost { link, direction, .. } => (link, direction),
+            Observation::Fault { number } => return self.on_fault(places, number),
+            _ => return,
+        };
+        let Some(carried) = self.channels.get_mut(Channel::new(link, direction).index()) else {
+            return;
+        };
+        match *observation {
+            Observation::Sent { packet, .. } => carried.on_sent(packet),
+            Observation::Doubled { packet, .. } => carried.on_doubled(packet),
+            Observation::Lost { packet, reason, .. } => carried.on_lost(packet, reason),
+            _ => {}
+        }
+    }
+
+    fn on_fault(&mut self, places: &Places, number: usize) {
+        if let Some((channel, charge)) = places.change(number)
+            && let Some(carried) = self.channels.get_mut(channel.index())
+        {
+            carried.charge = Some(charge);
+        }
+    }
+}
+
+impl Carried {
+    /// Share of so many seconds for which the rate was taken up; `None` without a rate.
+    pub(crate) fn utilisation(&self, seconds: f64) -> Option<f64> {
+        let has_rate = self.charge.is_some_and(|charge| charge.rate_bits > 0);
+        (has_rate && seconds > 0.0).then(|| self.busy_s / seconds)
+    }
+
+    fn on_sent(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.octets += packet.octets() as u64;
+        self.busy_s += self.seconds(packet);
+    }
+
+    /// The copy takes up the rate only where the rate comes last.
+    fn on_doubled(&mut self, packet: &Packet) {
+        if self.rate_comes_last() {
+            self.busy_s += self.seconds(packet);
+        }
+    }
+
+    /// What is lost has taken up the rate, unless the rate comes last.
+    fn on_lost(&mut self, packet: &Packet, reason: LossReason) {
+        *self.lost.entry(reason).or_default() += 1;
+        if self.rate_comes_last() {
+            self.busy_s -= self.seconds(packet);
+        }
+    }
+
+    fn rate_comes_last(&self) -> bool {
+        self.charge.is_some_and(|charge| charge.queue_includes_channel)
+    }
+
+    fn seconds(&self, packet: &Packet) -> f64 {
+        self.charge.map_or(0.0, |charge| charge.seconds(packet))
+    }
+}
