@@ -12,6 +12,7 @@ pub mod model;
 pub mod network;
 pub mod observe;
 pub mod oracle;
+pub mod pcap;
 pub mod record;
 pub mod route;
 pub mod scenario;

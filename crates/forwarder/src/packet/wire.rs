@@ -50,7 +50,7 @@ impl Packet {
     }
 
     /// The octets of the network packet; Interests are written to the free room of `pool`.
-    pub(crate) fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
+    pub fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
         match &self.body {
             Body::Data(data) => data.wire(),
             Body::Interest(interest) => put(interest, self.hop.hop_limit, pool),
