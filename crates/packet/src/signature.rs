@@ -86,6 +86,11 @@ pub trait Verifier: Send + Sync {
     /// Judges a signature given in parts: what the packet says about it, the octets that were signed, and its value.
     fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict;
 
+    /// Whether it looks at packets at all; where it does not, nobody needs to ask it.
+    fn judges(&self) -> bool {
+        true
+    }
+
     /// Judges a Data packet.
     fn verify(&self, data: &Data) -> Verdict {
         self.judge(&data.signature_info(), data.signed_portion(), data.signature_value())

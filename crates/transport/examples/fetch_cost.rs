@@ -10,7 +10,7 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application};
-use recoup_transport::fetch::{Fetch, FetchConfig};
+use recoup_transport::fetch::{Delivery, Fetch, FetchConfig};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
 use recoup_transport::time::{Duration, Instant};
@@ -32,6 +32,7 @@ struct Case {
     spacing: Duration,
     /// So many Data arrive in one wake-up.
     batch: usize,
+    delivery: Delivery,
 }
 
 const CASES: &[Case] = &[
@@ -42,6 +43,7 @@ const CASES: &[Case] = &[
         delay: Duration::from_millis(30),
         spacing: Duration::from_micros(100),
         batch: 1,
+        delivery: Delivery::Nowhere,
     },
     Case {
         title: "window 4,000, one Data at a time",
@@ -50,6 +52,7 @@ const CASES: &[Case] = &[
         delay: Duration::from_millis(30),
         spacing: Duration::from_micros(2),
         batch: 1,
+        delivery: Delivery::Nowhere,
     },
     Case {
         title: "window 256, 44 Data at a time",
@@ -58,6 +61,7 @@ const CASES: &[Case] = &[
         delay: Duration::from_millis(1),
         spacing: Duration::ZERO,
         batch: 44,
+        delivery: Delivery::Unordered,
     },
 ];
 
@@ -80,6 +84,7 @@ fn fetch(case: &Case) -> Fetch {
     let config = FetchConfig::new(name(), rto, congestion, Rng::from_seed(1));
     Fetch::new(FetchConfig {
         sampling: case.sampling,
+        delivery: case.delivery,
         rto_check: Duration::from_millis(10),
         ..config
     })

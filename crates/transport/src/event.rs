@@ -167,7 +167,8 @@ impl Span {
 
 impl From<Duration> for Span {
     fn from(duration: Duration) -> Self {
-        Self::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+        let seconds = duration.as_secs().saturating_mul(1_000_000_000);
+        Self::from_nanos(seconds.saturating_add(duration.subsec_nanos().into()))
     }
 }
 

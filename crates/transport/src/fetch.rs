@@ -39,6 +39,7 @@ use crate::event::Event;
 use crate::random::Rng;
 use crate::rto::{RtoEstimator, Sampling};
 use crate::time::{Duration, Instant};
+use assemble::Assembler;
 use discover::{Answer, Discovery};
 use recoup_packet::data::Data;
 use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
@@ -133,6 +134,8 @@ struct Arrival {
     at: Instant,
     data: Data,
     congestion_mark: u64,
+    /// Number of the segment that it brings, once that is looked at.
+    segment: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -199,21 +202,23 @@ impl Fetch {
 
     /// Judges what arrived since the last drain, in order of arrival.
     fn judge_arrivals(&mut self) {
+        if self.arrivals.is_empty() {
+            return;
+        }
         let mut arrivals = std::mem::take(&mut self.arrivals);
-        let mut rest = arrivals.as_slice();
-        while let [arrival, others @ ..] = rest {
+        let mut judged = 0;
+        while let Some(arrival) = arrivals.get(judged) {
             match &mut self.phase {
-                Phase::Discovering(_) => {
-                    self.judge_answer(arrival);
-                    rest = others;
-                }
+                Phase::Discovering(_) => self.judge_answer(arrival),
                 Phase::Transferring(transfer) => {
+                    let rest = &mut arrivals[judged..];
                     let step = transfer.on_arrivals(&mut self.config, rest, &mut self.reports);
                     self.last_progress = step.unwrap_or(self.last_progress);
                     break;
                 }
                 Phase::Start | Phase::Ended => break,
             }
+            judged += 1;
         }
         arrivals.clear();
         self.arrivals = arrivals;
@@ -240,7 +245,7 @@ impl Fetch {
         });
         if let Some(single) = found.single {
             self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
-            self.reports.push_back(Report::Content { segment: 0, content: single.content_bytes() });
+            Assembler::new(self.config.delivery, 0).take(0, &single, &mut self.reports);
             return self.end(Ok(()));
         }
         self.config.convention = found.convention;
@@ -296,7 +301,7 @@ impl Fetch {
                 interest
             }
             Phase::Transferring(transfer) => {
-                transfer.next_interest(&mut self.config, now, &mut self.reports)
+                transfer.next_interest(&self.config, now, rto, &mut self.reports)
             }
             _ => None,
         }?;
@@ -318,6 +323,27 @@ impl Fetch {
         }
     }
 
+    /// Fires what is due and does one step.
+    #[inline(never)]
+    fn advance(&mut self, now: Instant) -> Option<AppOutput> {
+        match &mut self.phase {
+            Phase::Ended => return None,
+            Phase::Start => self.start(now),
+            _ => {}
+        }
+        self.judge_arrivals();
+        if let Phase::Transferring(transfer) = &mut self.phase {
+            transfer.fire(&mut self.config, now, &mut self.reports);
+        }
+        if let Some(interest) = self.next_interest(now) {
+            return Some(AppOutput::Interest(Arc::new(interest)));
+        }
+        if self.reports.is_empty() {
+            self.conclude(now);
+        }
+        self.reports.pop_front().map(AppOutput::Report)
+    }
+
     fn progress_deadline(&self) -> Instant {
         self.last_progress + self.config.no_progress
     }
@@ -328,7 +354,7 @@ impl Application for Fetch {
         match input {
             AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
             AppInput::Data { data, congestion_mark } => {
-                self.arrivals.push(Arrival { at: now, data, congestion_mark });
+                self.arrivals.push(Arrival { at: now, data, congestion_mark, segment: None });
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Consumed { bytes } => {
@@ -349,25 +375,10 @@ impl Application for Fetch {
     }
 
     fn poll(&mut self, now: Instant) -> Option<AppOutput> {
-        if let Some(report) = self.reports.pop_front() {
-            return Some(AppOutput::Report(report));
+        match self.reports.pop_front() {
+            Some(report) => Some(AppOutput::Report(report)),
+            None => self.advance(now),
         }
-        match &mut self.phase {
-            Phase::Ended => return None,
-            Phase::Start => self.start(now),
-            _ => {}
-        }
-        self.judge_arrivals();
-        if let Phase::Transferring(transfer) = &mut self.phase {
-            transfer.fire(&mut self.config, now, &mut self.reports);
-        }
-        if let Some(interest) = self.next_interest(now) {
-            return Some(AppOutput::Interest(Arc::new(interest)));
-        }
-        if self.reports.is_empty() {
-            self.conclude(now);
-        }
-        self.reports.pop_front().map(AppOutput::Report)
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -93,6 +93,10 @@ impl Verifier for KeyVerifier {
 pub struct NoVerifier;
 
 impl Verifier for NoVerifier {
+    fn judges(&self) -> bool {
+        false
+    }
+
     fn judge(&self, _: &SignatureInfo<'_>, _: &[u8], _: &[u8]) -> Verdict {
         Verdict::NotVerified
     }

@@ -3,12 +3,16 @@
 //! Segments that arrive before their turn wait here. What waits, plus what the reader has been
 //! handed and has not taken, plus what is on its way, stays below a limit: a slow reader slows the
 //! window instead of growing memory.
+use crate::application::Report;
 use bytes::Bytes;
+use recoup_packet::data::Data;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How content leaves the fetch loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
+    /// Not at all: what counts is that it arrived.
+    Nowhere,
     /// As it arrives; the reader knows where each segment belongs.
     Unordered,
     /// In order; the reader reports what it took with `AppInput::Consumed`.
@@ -26,53 +30,42 @@ pub(crate) struct Assembler {
     waiting: BTreeMap<u64, Bytes>,
     waiting_bytes: u64,
     unread_bytes: u64,
-    ready: VecDeque<(u64, Bytes)>,
 }
 
 impl Assembler {
     /// An assembler whose first segment is `first`.
     pub(crate) fn new(delivery: Delivery, first: u64) -> Self {
-        Self {
-            delivery,
-            next: first,
-            waiting: BTreeMap::new(),
-            waiting_bytes: 0,
-            unread_bytes: 0,
-            ready: VecDeque::new(),
+        Self { delivery, next: first, waiting: BTreeMap::new(), waiting_bytes: 0, unread_bytes: 0 }
+    }
+
+    /// Takes in a segment, each one once, and hands out what is next for the reader.
+    pub(crate) fn take(&mut self, segment: u64, data: &Data, reports: &mut VecDeque<Report>) {
+        match self.delivery {
+            Delivery::Nowhere => {}
+            Delivery::Unordered => {
+                reports.push_back(Report::Content { segment, content: data.content_bytes() });
+            }
+            Delivery::Ordered { .. } => self.order(segment, data.content_bytes(), reports),
         }
     }
 
-    /// Takes in a segment, each one once.
-    pub(crate) fn push(&mut self, segment: u64, content: Bytes) {
-        if self.delivery == Delivery::Unordered {
-            return self.ready.push_back((segment, content));
-        }
+    fn order(&mut self, segment: u64, content: Bytes, reports: &mut VecDeque<Report>) {
         if segment != self.next {
             self.waiting_bytes += content.len() as u64;
             self.waiting.insert(segment, content);
             return;
         }
-        self.hand_out(segment, content);
+        self.hand_out(content, reports);
         while let Some(content) = self.waiting.remove(&self.next) {
             self.waiting_bytes -= content.len() as u64;
-            self.hand_out(self.next, content);
+            self.hand_out(content, reports);
         }
     }
 
-    fn hand_out(&mut self, segment: u64, content: Bytes) {
-        self.next = segment + 1;
+    fn hand_out(&mut self, content: Bytes, reports: &mut VecDeque<Report>) {
         self.unread_bytes += content.len() as u64;
-        self.ready.push_back((segment, content));
-    }
-
-    /// The next piece for the reader.
-    pub(crate) fn pop(&mut self) -> Option<(u64, Bytes)> {
-        self.ready.pop_front()
-    }
-
-    /// Nothing is left to hand out.
-    pub(crate) fn is_drained(&self) -> bool {
-        self.ready.is_empty()
+        reports.push_back(Report::Content { segment: self.next, content });
+        self.next += 1;
     }
 
     /// The reader took `bytes` octets.
@@ -93,30 +86,32 @@ impl Assembler {
 
     /// The lowest segment that was not handed out yet, where order matters.
     pub(crate) fn handed_out(&self) -> Option<u64> {
-        (self.delivery != Delivery::Unordered).then_some(self.next)
+        matches!(self.delivery, Delivery::Ordered { .. }).then_some(self.next)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_packet::{data::DataBuilder, name::Name, signature::DigestSigner};
 
-    fn content(octets: usize) -> Bytes {
-        Bytes::from(vec![0; octets])
-    }
-
-    fn drain(assembler: &mut Assembler) -> Vec<u64> {
-        std::iter::from_fn(|| assembler.pop()).map(|(segment, _)| segment).collect()
+    /// Segments that are handed out when those in `segments` arrive in this order, 10 octets each.
+    fn take(assembler: &mut Assembler, segments: &[u64]) -> Vec<u64> {
+        let mut reports = VecDeque::new();
+        let data = DataBuilder::new(&Name::root()).build(&[0; 10], &DigestSigner);
+        segments.iter().for_each(|segment| assembler.take(*segment, &data, &mut reports));
+        let segment = |report| match report {
+            Report::Content { segment, content } => (content.len() == 10).then_some(segment),
+            _ => None,
+        };
+        reports.into_iter().filter_map(segment).collect()
     }
 
     #[test]
     fn segments_leave_in_order() {
         let mut assembler = Assembler::new(Delivery::Ordered { limit_bytes: 100 }, 3);
-        assembler.push(5, content(10));
-        assembler.push(4, content(10));
-        assert_eq!(drain(&mut assembler), []);
-        assembler.push(3, content(10));
-        assert_eq!(drain(&mut assembler), [3, 4, 5]);
+        assert_eq!(take(&mut assembler, &[5, 4]), []);
+        assert_eq!(take(&mut assembler, &[3]), [3, 4, 5]);
     }
 
     #[test]
@@ -124,8 +119,7 @@ mod tests {
         let mut assembler = Assembler::new(Delivery::Ordered { limit_bytes: 30 }, 0);
         assert!(assembler.has_room(2, 10));
         assert!(!assembler.has_room(3, 10));
-        assembler.push(0, content(10));
-        assembler.push(2, content(10));
+        take(&mut assembler, &[0, 2]);
         assert!(assembler.has_room(0, 10));
         assert!(!assembler.has_room(1, 10));
         assembler.consumed(10);
@@ -139,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn unordered_content_leaves_as_it_came() {
-        let mut assembler = Assembler::new(Delivery::Unordered, 0);
-        assembler.push(7, content(1));
-        assembler.push(2, content(1));
-        assert_eq!(drain(&mut assembler), [7, 2]);
-        assert!(assembler.has_room(u32::MAX, u64::from(u32::MAX)));
+    fn unordered_content_leaves_as_it_came_and_unwanted_content_not_at_all() {
+        for (delivery, expected) in [(Delivery::Unordered, &[7, 2][..]), (Delivery::Nowhere, &[])] {
+            let mut assembler = Assembler::new(delivery, 0);
+            assert_eq!(take(&mut assembler, &[7, 2]), expected);
+            assert!(assembler.has_room(u32::MAX, u64::from(u32::MAX)));
+        }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Slot {
     pub(crate) order: u64,
     /// Place of the last transmission that was judged lost and not proved otherwise.
     pub(crate) lost_order: Option<u64>,
+    /// The last batch in which an answer to it was judged; 0 before any.
+    batch: u32,
     /// When it was asked for first.
     pub(crate) first_sent: Instant,
     /// When it was asked for last.
@@ -44,6 +46,7 @@ impl Slot {
         transmissions: 0,
         order: 0,
         lost_order: None,
+        batch: 0,
         first_sent: Instant::ZERO,
         sent: Instant::ZERO,
     };
@@ -134,6 +137,13 @@ impl Scoreboard {
         self.slots.get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
 
+    /// Notes that an answer for `segment` is judged in batch number `batch`, counted from 1. Returns
+    /// false if one is already.
+    pub(crate) fn claim(&mut self, segment: u64, batch: u32) -> bool {
+        let slot = self.get_mut(segment);
+        slot.is_some_and(|slot| std::mem::replace(&mut slot.batch, batch) != batch)
+    }
+
     /// The lowest segment that waits to be asked for again.
     pub(crate) fn first_queued(&self) -> Option<u64> {
         self.queue.first().copied()
@@ -152,6 +162,7 @@ impl Scoreboard {
                 transmissions: 1,
                 order,
                 lost_order: None,
+                batch: 0,
                 first_sent: now,
                 sent: now,
             });

@@ -1,32 +1,24 @@
 //! The transfer of one version of one object, segment by segment.
+use super::FetchConfig;
 use super::assemble::Assembler;
-use super::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, backed_off};
 use super::end::End;
 use super::error::FetchError;
-use super::scoreboard::{Scoreboard, Slot};
-use super::{Arrival, FetchConfig};
+use super::scoreboard::Scoreboard;
 use crate::application::Report;
-use crate::congestion::{Delivered, Loss, LossKind};
-use crate::event::{Event, Signal};
+use crate::event::Event;
 use crate::rto::Sampler;
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
-use recoup_packet::data::{ContentType, Data};
+use lose::Setback;
 use recoup_packet::interest::Interest;
-use recoup_packet::nack::NackReason;
-use recoup_packet::name::{Component, Name};
-use recoup_packet::signature::Verdict;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use recoup_packet::name::Name;
+use std::collections::{BTreeMap, VecDeque};
+
+mod arrive;
+mod lose;
 
 /// Segment size assumed before the first one has arrived, in octets.
 const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
-
-/// Why a segment waits to be asked for again without having timed out.
-#[derive(Clone, Copy, Debug)]
-enum Setback {
-    Refused(NackReason),
-    Untrusted(&'static str),
-}
 
 /// One transfer.
 #[derive(Debug)]
@@ -53,16 +45,8 @@ pub(super) struct Transfer {
     high_data: u64,
     /// Highest segment that was asked for (`highInterest` of yang2016); 0 before any.
     high_interest: u64,
-}
-
-/// What Data is to the transfer.
-enum Match {
-    /// An answer that is awaited.
-    Awaited(u64),
-    /// An answer to an Interest that its timeout withdrew.
-    Withdrawn(u64),
-    /// Nothing that was asked for, or that is not there already.
-    Stray,
+    /// How many batches of answers were judged together.
+    batches: u32,
 }
 
 type Reports = VecDeque<Report>;
@@ -97,6 +81,7 @@ impl Transfer {
             lost: Vec::new(),
             high_data: 0,
             high_interest: 0,
+            batches: 0,
         }
     }
 
@@ -144,14 +129,14 @@ impl Transfer {
 
     pub(super) fn next_interest(
         &mut self,
-        config: &mut FetchConfig,
+        config: &FetchConfig,
         now: Instant,
+        rto: Duration,
         reports: &mut Reports,
     ) -> Option<Interest> {
         let segment = self.next_segment(config)?;
         let transmissions = self.board.send(segment, now);
         self.high_interest = self.high_interest.max(segment);
-        let rto = config.rto.rto();
         self.timers.arm(timer(segment), self.check_instant(config, now + rto));
         if transmissions == 1 {
             self.sampler.on_sent(segment);
@@ -175,80 +160,7 @@ impl Transfer {
         self.started + Duration::from_nanos(scan.saturating_mul(interval))
     }
 
-    // --- losing ---------------------------------------------------------------------------------
-
-    /// Acts on every timeout that is due.
-    pub(super) fn fire(&mut self, config: &mut FetchConfig, now: Instant, reports: &mut Reports) {
-        let base = self.board.base();
-        let mut lost = std::mem::take(&mut self.lost);
-        while let Some(slot) = self.timers.pop_due(now) {
-            let ahead = u64::from(slot).wrapping_sub(base) % Scoreboard::SPAN;
-            let segment = base + ahead;
-            let Some(known) = self.board.get(segment).copied() else {
-                continue;
-            };
-            let setback = self.setbacks.remove(&segment);
-            if !self.board.lose(segment, setback.is_none()) {
-                continue;
-            }
-            if setback.is_none() {
-                self.sampler.on_abandoned(segment);
-                emit(reports, Event::TimedOut { segment });
-                lost.push(known.order);
-            }
-            if config.retries.is_some_and(|retries| known.transmissions > retries) {
-                let name = self.object.append(config.convention.segment(segment));
-                let attempts = known.transmissions;
-                let why = match setback {
-                    Some(Setback::Refused(reason)) => {
-                        FetchError::Refused { name, reason, attempts }
-                    }
-                    Some(Setback::Untrusted(why)) => FetchError::Untrusted { name, why },
-                    None => FetchError::NoAnswer { name, attempts },
-                };
-                self.fail(segment, why);
-            }
-        }
-        // Told together, so that congestion control knows what is still in flight.
-        for order in lost.drain(..) {
-            self.reduce(config, now, order, LossKind::Timeout, reports);
-        }
-        self.lost = lost;
-    }
-
-    /// Tells congestion control of a loss or a mark.
-    fn reduce(
-        &mut self,
-        config: &mut FetchConfig,
-        now: Instant,
-        order: u64,
-        kind: LossKind,
-        reports: &mut Reports,
-    ) {
-        let loss = Loss {
-            kind,
-            order,
-            highest_order: self.board.highest_order(),
-            high_data: self.high_data,
-            high_interest: self.high_interest,
-            in_flight: self.board.in_flight(),
-            srtt: config.rto.srtt(),
-            min_rtt: self.min_rtt,
-        };
-        if !config.congestion.on_loss(now, &loss) {
-            return;
-        }
-        let cause = match kind {
-            LossKind::Timeout => Signal::Timeout,
-            LossKind::NackCongestion => Signal::Nack,
-            LossKind::Mark => Signal::Mark,
-        };
-        emit(reports, Event::Reduced { cause });
-        if kind != LossKind::Mark {
-            config.rto.on_timeout(now);
-        }
-        self.note_window(config, reports);
-    }
+    // --- window and end ------------------------------------------------------------------------
 
     fn note_window(&mut self, config: &FetchConfig, reports: &mut Reports) {
         let window = config.congestion.window();
@@ -266,288 +178,6 @@ impl Transfer {
         self.sampler.on_abandoned(segment);
         if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
             self.failed = Some((segment, why));
-        }
-    }
-
-    pub(super) fn on_nack(
-        &mut self,
-        config: &mut FetchConfig,
-        now: Instant,
-        interest: &Interest,
-        reason: NackReason,
-        reports: &mut Reports,
-    ) {
-        let Some(segment) = self.segment_of(config, &interest.name) else {
-            return;
-        };
-        let Some(slot) = self.board.get(segment).copied() else {
-            return;
-        };
-        emit(reports, Event::Nacked { segment: Some(segment), reason });
-        match reason {
-            NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
-            NackReason::Congestion => {
-                self.reduce(config, now, slot.order, LossKind::NackCongestion, reports);
-                self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
-            }
-            _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
-        }
-    }
-
-    /// The segment is to be asked for again after a wait that doubles.
-    fn set_back(&mut self, segment: u64, now: Instant, transmissions: u32, why: Setback) {
-        let wait = backed_off(REFUSED_WAIT, transmissions.saturating_sub(1), REFUSED_WAIT_MAX);
-        self.ask_again_at(segment, now + wait, why);
-    }
-
-    fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
-        if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
-            return;
-        }
-        // The first reason sets the time: a flood of others must not put it off for ever.
-        let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer(segment)));
-        self.timers.arm(timer(segment), settled.map_or(at, |due| due.min(at)));
-    }
-
-    /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
-    /// is to blame, so the window stays.
-    pub(super) fn on_disconnected(&mut self) {
-        let Self { board, timers, sampler, .. } = self;
-        board.lose_all(|segment| {
-            timers.cancel(timer(segment));
-            sampler.on_abandoned(segment);
-        });
-        self.setbacks.clear();
-    }
-
-    // --- receiving ------------------------------------------------------------------------------
-
-    fn segment_of(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
-        if name.len() != self.object.len() + 1 {
-            return None;
-        }
-        config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
-    }
-
-    /// What `data` is here.
-    fn recognise(&self, config: &FetchConfig, data: &Data) -> Match {
-        let segment = self.segment_of(config, data.name());
-        match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
-            Some((segment, slot)) if config.cancel_on_timeout && slot.is_timed_out() => {
-                Match::Withdrawn(segment)
-            }
-            Some((segment, slot)) if slot.is_awaited() => Match::Awaited(segment),
-            _ => Match::Stray,
-        }
-    }
-
-    fn awaited(&self, config: &FetchConfig, data: &Data) -> Option<u64> {
-        match self.recognise(config, data) {
-            Match::Awaited(segment) => Some(segment),
-            Match::Withdrawn(_) | Match::Stray => None,
-        }
-    }
-
-    /// Takes in what arrived, in this order. Returns when the last step forward was made, if any was.
-    pub(super) fn on_arrivals(
-        &mut self,
-        config: &mut FetchConfig,
-        arrivals: &[Arrival],
-        reports: &mut Reports,
-    ) -> Option<Instant> {
-        let verdicts = self.verify_awaited(config, arrivals);
-        let mut progress = None;
-        for (arrival, verdict) in arrivals.iter().zip(verdicts) {
-            if self.on_data(config, arrival, verdict, reports) {
-                progress = Some(arrival.at);
-            }
-        }
-        progress
-    }
-
-    /// Verdicts on what is awaited, all found at once, which is faster than one by one. A further answer
-    /// for a segment has none yet: it counts only if the first one proves forged.
-    fn verify_awaited(&self, config: &FetchConfig, arrivals: &[Arrival]) -> Vec<Option<Verdict>> {
-        let mut verdicts = vec![None; arrivals.len()];
-        let mut seen = BTreeSet::new();
-        let (places, data): (Vec<_>, Vec<_>) = (verdicts.iter_mut().zip(arrivals))
-            .map(|(place, arrival)| (place, &arrival.data))
-            .filter(|(_, data)| self.awaited(config, data).is_some_and(|it| seen.insert(it)))
-            .unzip();
-        for (place, verdict) in places.into_iter().zip(config.verifier.verify_batch(&data)) {
-            *place = Some(verdict);
-        }
-        verdicts
-    }
-
-    /// Takes in Data, with the verdict on it if there is one yet. Returns true if it was a step forward.
-    fn on_data(
-        &mut self,
-        config: &mut FetchConfig,
-        arrival: &Arrival,
-        verdict: Option<Verdict>,
-        reports: &mut Reports,
-    ) -> bool {
-        let (now, data) = (arrival.at, &arrival.data);
-        let segment = match self.recognise(config, data) {
-            Match::Awaited(segment) => segment,
-            Match::Withdrawn(segment) => {
-                emit(reports, Event::Withdrawn { segment });
-                return false;
-            }
-            Match::Stray => {
-                emit(reports, Event::Duplicate);
-                return false;
-            }
-        };
-        match verdict.unwrap_or_else(|| config.verifier.verify(data)) {
-            Verdict::Bad(why) => {
-                self.on_untrusted(now, segment, why, reports);
-                return false;
-            }
-            Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
-            Verdict::Verified => {}
-        }
-        if data.content_type() == ContentType::Nack {
-            self.fail(segment, FetchError::NotFound(data.name().clone()));
-            return true;
-        }
-        self.accept(config, arrival, segment, reports);
-        true
-    }
-
-    fn on_untrusted(
-        &mut self,
-        now: Instant,
-        segment: u64,
-        why: &'static str,
-        reports: &mut Reports,
-    ) {
-        emit(reports, Event::Rejected { segment: Some(segment), why });
-        if let Some(slot) = self.board.get(segment).copied() {
-            self.set_back(segment, now, slot.transmissions, Setback::Untrusted(why));
-        }
-    }
-
-    fn accept(
-        &mut self,
-        config: &mut FetchConfig,
-        arrival: &Arrival,
-        segment: u64,
-        reports: &mut Reports,
-    ) {
-        let (now, data) = (arrival.at, &arrival.data);
-        let in_flight = self.board.in_flight();
-        let Some(slot) = self.board.receive(segment) else {
-            return;
-        };
-        self.timers.cancel(timer(segment));
-        self.setbacks.remove(&segment);
-        self.high_data = self.high_data.max(segment);
-        let content = data.content_bytes();
-        let rtt = now.since(slot.sent);
-        emit(
-            reports,
-            Event::Received {
-                segment,
-                content_bytes: content.len() as u32,
-                wire_octets: data.encoded_len() as u32,
-                rtt: rtt.into(),
-                delay: now.since(slot.first_sent).into(),
-                transmissions: slot.transmissions,
-            },
-        );
-        self.judge_spurious(config, now, segment, &slot, reports);
-        self.sample(config, now, segment, &slot, rtt, in_flight, reports);
-        self.grow(config, arrival, segment, &slot, rtt, in_flight, reports);
-        self.learn_segment_size(config, content.len() as u64);
-        if let Some(last) = announced_end(config, data) {
-            self.announce_end(config, last, reports);
-        }
-        self.deliver(segment, content, reports);
-    }
-
-    /// A retransmission was needless if the answer to an earlier transmission came after all: while
-    /// the segment still waited for its retransmission, or sooner after it than any round trip
-    /// (RFC 3522 asks the same question of a timestamp).
-    fn judge_spurious(
-        &mut self,
-        config: &mut FetchConfig,
-        now: Instant,
-        segment: u64,
-        slot: &Slot,
-        reports: &mut Reports,
-    ) {
-        let Some(lost) = slot.lost_order else { return };
-        let too_soon = self.min_rtt.is_some_and(|min| now.since(slot.sent) < min / 2);
-        if slot.is_queued() || too_soon {
-            config.congestion.on_spurious(now, lost);
-            emit(reports, Event::Spurious { segment });
-        }
-    }
-
-    /// Feeds the estimator, under Karn's rule.
-    #[expect(clippy::too_many_arguments, reason = "the facts of one arrival")]
-    fn sample(
-        &mut self,
-        config: &mut FetchConfig,
-        now: Instant,
-        segment: u64,
-        slot: &Slot,
-        rtt: Duration,
-        in_flight: u32,
-        reports: &mut Reports,
-    ) {
-        if slot.transmissions != 1 || (self.probed && segment == 0) {
-            self.sampler.on_abandoned(segment);
-            return;
-        }
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
-        let Some(sample) = self.sampler.on_delivered(segment, rtt, in_flight) else {
-            return;
-        };
-        config.rto.on_sample(now, &sample);
-        let srtt = config.rto.srtt().unwrap_or_default().into();
-        let rttvar = config.rto.rttvar().unwrap_or_default().into();
-        let (rtt, rto) = (rtt.into(), config.rto.rto().into());
-        emit(reports, Event::Sampled { segment, rtt, srtt, rttvar, rto });
-    }
-
-    /// Grows the window, or shrinks it where the Data was marked.
-    #[expect(clippy::too_many_arguments, reason = "the facts of one arrival")]
-    fn grow(
-        &mut self,
-        config: &mut FetchConfig,
-        arrival: &Arrival,
-        segment: u64,
-        slot: &Slot,
-        rtt: Duration,
-        in_flight: u32,
-        reports: &mut Reports,
-    ) {
-        if arrival.congestion_mark > 0 {
-            emit(reports, Event::Marked { segment });
-            if config.react_to_marks {
-                return self.reduce(config, arrival.at, slot.order, LossKind::Mark, reports);
-            }
-        }
-        let delivered = Delivered {
-            segment,
-            order: slot.order,
-            highest_order: self.board.highest_order(),
-            rtt: (slot.transmissions == 1).then_some(rtt),
-            srtt: config.rto.srtt(),
-            min_rtt: self.min_rtt,
-            in_flight,
-        };
-        config.congestion.on_delivered(arrival.at, &delivered);
-        self.note_window(config, reports);
-    }
-
-    fn deliver(&mut self, segment: u64, content: bytes::Bytes, reports: &mut Reports) {
-        self.assembler.push(segment, content);
-        while let Some((segment, content)) = self.assembler.pop() {
-            reports.push_back(Report::Content { segment, content });
         }
     }
 
@@ -599,15 +229,10 @@ impl Transfer {
             }
         }
         let last = self.end.last()?;
-        (self.board.base() > last && self.assembler.is_drained()).then_some(Ok(()))
+        (self.board.base() > last).then_some(Ok(()))
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.timers.deadline()
     }
-}
-
-fn announced_end(config: &FetchConfig, data: &Data) -> Option<u64> {
-    let block: Component<'_> = data.final_block()?;
-    config.convention.parse_segment(&block)
 }

@@ -56,15 +56,24 @@ impl Default for JacobsonSettings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jacobson {
     settings: JacobsonSettings,
+    /// Shortest and longest timeout, seconds.
+    bounds: (f64, f64),
     estimate: Option<Estimate>,
     rto: Duration,
 }
 
-/// Seconds.
+/// Seconds, and the same as durations: they are asked for more often than they change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Estimate {
     srtt: f64,
     rttvar: f64,
+    rounded: (Duration, Duration),
+}
+
+impl Estimate {
+    fn new(srtt: f64, rttvar: f64) -> Self {
+        Self { srtt, rttvar, rounded: (seconds(srtt), seconds(rttvar)) }
+    }
 }
 
 impl Jacobson {
@@ -80,8 +89,9 @@ impl Jacobson {
             max,
             backoff: within(settings.backoff, 1.0, 1e6),
         };
-        let rto = settings.init.clamp(settings.min.max(SHORTEST), max);
-        Self { settings, estimate: None, rto }
+        let least = settings.min.max(SHORTEST);
+        let bounds = (least.as_secs_f64(), max.as_secs_f64());
+        Self { settings, bounds, estimate: None, rto: settings.init.clamp(least, max) }
     }
 
     /// RFC 6298 to the letter where it concerns the bounds: no timeout under a second.
@@ -127,10 +137,11 @@ impl Jacobson {
         Ok(Self::new(settings))
     }
 
-    fn clamp(&self, seconds: f64) -> Duration {
-        let (least, most) = (self.settings.min.max(SHORTEST), self.settings.max);
-        let bounded = within(seconds, least.as_secs_f64(), most.as_secs_f64());
-        Duration::from_secs_f64(bounded).clamp(least, most)
+    fn clamp(&self, value: f64) -> Duration {
+        let (least, most) = self.bounds;
+        // Rounding must not lead out of the bounds.
+        let (shortest, longest) = (self.settings.min.max(SHORTEST), self.settings.max);
+        seconds(within(value, least, most)).clamp(shortest, longest)
     }
 }
 
@@ -144,13 +155,13 @@ impl RtoEstimator for Jacobson {
     fn on_sample(&mut self, _: Instant, sample: &RttSample) {
         let rtt = sample.rtt.as_secs_f64();
         let estimate = match self.estimate {
-            None => Estimate { srtt: rtt, rttvar: rtt / 2.0 },
+            None => Estimate::new(rtt, rtt / 2.0),
             Some(old) => {
                 let divisor = within(sample.weight_divisor, 1.0, f64::MAX);
                 let (alpha, beta) = (self.settings.alpha / divisor, self.settings.beta / divisor);
                 // The deviation first, from the old smoothed time (RFC 6298, 2.3).
                 let rttvar = (1.0 - beta) * old.rttvar + beta * (old.srtt - rtt).abs();
-                Estimate { srtt: (1.0 - alpha) * old.srtt + alpha * rtt, rttvar }
+                Estimate::new((1.0 - alpha) * old.srtt + alpha * rtt, rttvar)
             }
         };
         self.estimate = Some(estimate);
@@ -166,11 +177,11 @@ impl RtoEstimator for Jacobson {
     }
 
     fn srtt(&self) -> Option<Duration> {
-        self.estimate.map(|estimate| seconds(estimate.srtt))
+        self.estimate.map(|estimate| estimate.rounded.0)
     }
 
     fn rttvar(&self) -> Option<Duration> {
-        self.estimate.map(|estimate| seconds(estimate.rttvar))
+        self.estimate.map(|estimate| estimate.rounded.1)
     }
 }
 
@@ -197,8 +208,9 @@ fn within(value: f64, least: f64, most: f64) -> f64 {
     value.max(least).min(most)
 }
 
+/// To the nearest nanosecond; what is too long becomes 584 years.
 fn seconds(value: f64) -> Duration {
-    Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX)
+    Duration::from_nanos((value * 1e9 + 0.5) as u64)
 }
 
 #[cfg(test)]

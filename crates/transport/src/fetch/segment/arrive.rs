@@ -1,0 +1,258 @@
+//! Data that arrives: whose it is, whether it can be trusted, and what it teaches.
+use super::lose::Setback;
+use super::{Reports, Transfer, emit, timer};
+use crate::congestion::{Delivered, LossKind};
+use crate::event::Event;
+use crate::fetch::error::FetchError;
+use crate::fetch::scoreboard::Slot;
+use crate::fetch::{Arrival, FetchConfig};
+use crate::time::{Duration, Instant};
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::name::Name;
+use recoup_packet::signature::Verdict;
+
+/// What Data is to the transfer.
+enum Match {
+    /// An answer that is awaited.
+    Awaited(u64),
+    /// An answer to an Interest that its timeout withdrew.
+    Withdrawn(u64),
+    /// Nothing that was asked for, or that is not there already.
+    Stray,
+}
+
+/// The facts of one answer that was accepted.
+struct Accepted {
+    now: Instant,
+    segment: u64,
+    /// What was known of the segment before.
+    slot: Slot,
+    rtt: Duration,
+    /// Segments in flight before it arrived.
+    in_flight: u32,
+}
+
+impl Transfer {
+    pub(super) fn segment_of(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
+        if name.len() != self.object.len() + 1 {
+            return None;
+        }
+        config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
+    }
+
+    /// What Data of `segment`, if it is any, is here.
+    fn recognise(&self, config: &FetchConfig, segment: Option<u64>) -> Match {
+        match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
+            Some((segment, slot)) if config.cancel_on_timeout && slot.is_timed_out() => {
+                Match::Withdrawn(segment)
+            }
+            Some((segment, slot)) if slot.is_awaited() => Match::Awaited(segment),
+            _ => Match::Stray,
+        }
+    }
+
+    /// Takes in what arrived, in this order. Returns when the last step forward was made, if any was.
+    pub(in crate::fetch) fn on_arrivals(
+        &mut self,
+        config: &mut FetchConfig,
+        arrivals: &mut [Arrival],
+        reports: &mut Reports,
+    ) -> Option<Instant> {
+        for arrival in &mut *arrivals {
+            arrival.segment = self.segment_of(config, arrival.data.name());
+        }
+        let mut verdicts = self.judge_together(config, arrivals).into_iter().peekable();
+        let mut progress = None;
+        for (place, arrival) in arrivals.iter().enumerate() {
+            let verdict = verdicts.next_if(|(judged, _)| *judged == place);
+            if self.on_data(config, arrival, verdict.map(|(_, verdict)| verdict), reports) {
+                progress = Some(arrival.at);
+            }
+        }
+        progress
+    }
+
+    /// Verdicts on what is awaited, with its place among the arrivals; all found at once, which is
+    /// faster than one by one. A further answer for a segment has none yet: it counts only if the first
+    /// one proves forged.
+    fn judge_together(
+        &mut self,
+        config: &FetchConfig,
+        arrivals: &[Arrival],
+    ) -> Vec<(usize, Verdict)> {
+        if arrivals.len() < 2 || !config.verifier.judges() {
+            return Vec::new();
+        }
+        self.batches = self.batches.wrapping_add(1);
+        let (mut places, mut data) = (Vec::with_capacity(arrivals.len()), Vec::new());
+        data.reserve(arrivals.len());
+        for (place, arrival) in arrivals.iter().enumerate() {
+            if let Match::Awaited(segment) = self.recognise(config, arrival.segment)
+                && self.board.claim(segment, self.batches)
+            {
+                places.push(place);
+                data.push(&arrival.data);
+            }
+        }
+        places.into_iter().zip(config.verifier.verify_batch(&data)).collect()
+    }
+
+    /// Takes in Data, with the verdict on it if there is one yet. Returns true if it was a step forward.
+    fn on_data(
+        &mut self,
+        config: &mut FetchConfig,
+        arrival: &Arrival,
+        verdict: Option<Verdict>,
+        reports: &mut Reports,
+    ) -> bool {
+        let segment = match self.recognise(config, arrival.segment) {
+            Match::Awaited(segment) => segment,
+            Match::Withdrawn(segment) => {
+                emit(reports, Event::Withdrawn { segment });
+                return false;
+            }
+            Match::Stray => {
+                emit(reports, Event::Duplicate);
+                return false;
+            }
+        };
+        if config.verifier.judges() {
+            match verdict.unwrap_or_else(|| config.verifier.verify(&arrival.data)) {
+                Verdict::Bad(why) => {
+                    self.on_untrusted(arrival.at, segment, why, reports);
+                    return false;
+                }
+                Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
+                Verdict::Verified => {}
+            }
+        }
+        if arrival.data.content_type() == ContentType::Nack {
+            self.fail(segment, FetchError::NotFound(arrival.data.name().clone()));
+            return true;
+        }
+        self.accept(config, arrival, segment, reports);
+        true
+    }
+
+    fn on_untrusted(
+        &mut self,
+        now: Instant,
+        segment: u64,
+        why: &'static str,
+        reports: &mut Reports,
+    ) {
+        emit(reports, Event::Rejected { segment: Some(segment), why });
+        if let Some(slot) = self.board.get(segment).copied() {
+            self.set_back(segment, now, slot.transmissions, Setback::Untrusted(why));
+        }
+    }
+
+    fn accept(
+        &mut self,
+        config: &mut FetchConfig,
+        arrival: &Arrival,
+        segment: u64,
+        reports: &mut Reports,
+    ) {
+        let Arrival { at: now, data, congestion_mark, .. } = arrival;
+        let in_flight = self.board.in_flight();
+        let Some(slot) = self.board.receive(segment) else {
+            return;
+        };
+        self.timers.cancel(timer(segment));
+        self.setbacks.remove(&segment);
+        self.high_data = self.high_data.max(segment);
+        let content_octets = data.content().len();
+        let accepted = Accepted { now: *now, segment, slot, rtt: now.since(slot.sent), in_flight };
+        emit(
+            reports,
+            Event::Received {
+                segment,
+                content_bytes: content_octets as u32,
+                wire_octets: data.encoded_len() as u32,
+                rtt: accepted.rtt.into(),
+                delay: now.since(slot.first_sent).into(),
+                transmissions: slot.transmissions,
+            },
+        );
+        self.judge_spurious(config, &accepted, reports);
+        self.sample(config, &accepted, reports);
+        self.grow(config, &accepted, *congestion_mark > 0, reports);
+        self.learn_segment_size(config, content_octets as u64);
+        if let Some(last) = announced_end(config, data) {
+            self.announce_end(config, last, reports);
+        }
+        self.assembler.take(segment, data, reports);
+    }
+
+    /// A retransmission was needless if the answer to an earlier transmission came after all: while
+    /// the segment still waited for its retransmission, or sooner after it than any round trip
+    /// (RFC 3522 asks the same question of a timestamp).
+    fn judge_spurious(
+        &mut self,
+        config: &mut FetchConfig,
+        accepted: &Accepted,
+        reports: &mut Reports,
+    ) {
+        let Accepted { now, segment, slot, rtt, .. } = accepted;
+        let Some(lost) = slot.lost_order else { return };
+        if slot.is_queued() || self.min_rtt.is_some_and(|min| *rtt < min / 2) {
+            config.congestion.on_spurious(*now, lost);
+            emit(reports, Event::Spurious { segment: *segment });
+        }
+    }
+
+    /// Feeds the estimator, under Karn's rule.
+    fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
+        let Accepted { now, segment, slot, rtt, in_flight } = accepted;
+        if slot.transmissions != 1 || (self.probed && *segment == 0) {
+            self.sampler.on_abandoned(*segment);
+            return;
+        }
+        self.min_rtt = Some(self.min_rtt.map_or(*rtt, |min| min.min(*rtt)));
+        let Some(sample) = self.sampler.on_delivered(*segment, *rtt, *in_flight) else {
+            return;
+        };
+        config.rto.on_sample(*now, &sample);
+        let event = Event::Sampled {
+            segment: *segment,
+            rtt: (*rtt).into(),
+            srtt: config.rto.srtt().unwrap_or_default().into(),
+            rttvar: config.rto.rttvar().unwrap_or_default().into(),
+            rto: config.rto.rto().into(),
+        };
+        emit(reports, event);
+    }
+
+    /// Grows the window, or shrinks it where the Data was marked.
+    fn grow(
+        &mut self,
+        config: &mut FetchConfig,
+        accepted: &Accepted,
+        marked: bool,
+        reports: &mut Reports,
+    ) {
+        let Accepted { now, segment, slot, rtt, in_flight } = accepted;
+        if marked {
+            emit(reports, Event::Marked { segment: *segment });
+            if config.react_to_marks {
+                return self.reduce(config, *now, slot.order, LossKind::Mark, reports);
+            }
+        }
+        let delivered = Delivered {
+            segment: *segment,
+            order: slot.order,
+            highest_order: self.board.highest_order(),
+            rtt: (slot.transmissions == 1).then_some(*rtt),
+            srtt: config.rto.srtt(),
+            min_rtt: self.min_rtt,
+            in_flight: *in_flight,
+        };
+        config.congestion.on_delivered(*now, &delivered);
+        self.note_window(config, reports);
+    }
+}
+
+fn announced_end(config: &FetchConfig, data: &Data) -> Option<u64> {
+    config.convention.parse_segment(&data.final_block()?)
+}

@@ -1,0 +1,155 @@
+//! What became of an Interest that brought nothing: its timeout, its refusal, its lost way out.
+use super::{Reports, Transfer, emit, timer};
+use crate::congestion::{Loss, LossKind};
+use crate::event::{Event, Signal};
+use crate::fetch::FetchConfig;
+use crate::fetch::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, backed_off};
+use crate::fetch::error::FetchError;
+use crate::fetch::scoreboard::{Scoreboard, Slot};
+use crate::time::Instant;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+
+/// Why a segment waits to be asked for again without having timed out.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Setback {
+    Refused(NackReason),
+    Untrusted(&'static str),
+}
+
+impl Transfer {
+    /// Acts on every timeout that is due.
+    pub(in crate::fetch) fn fire(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        reports: &mut Reports,
+    ) {
+        let base = self.board.base();
+        let mut lost = std::mem::take(&mut self.lost);
+        while let Some(slot) = self.timers.pop_due(now) {
+            let ahead = u64::from(slot).wrapping_sub(base) % Scoreboard::SPAN;
+            let segment = base + ahead;
+            let Some(known) = self.board.get(segment).copied() else {
+                continue;
+            };
+            let setback = self.setbacks.remove(&segment);
+            if !self.board.lose(segment, setback.is_none()) {
+                continue;
+            }
+            if setback.is_none() {
+                self.sampler.on_abandoned(segment);
+                emit(reports, Event::TimedOut { segment });
+                lost.push(known.order);
+            }
+            if config.retries.is_some_and(|retries| known.transmissions > retries) {
+                let name = self.object.append(config.convention.segment(segment));
+                let attempts = known.transmissions;
+                let why = match setback {
+                    Some(Setback::Refused(reason)) => {
+                        FetchError::Refused { name, reason, attempts }
+                    }
+                    Some(Setback::Untrusted(why)) => FetchError::Untrusted { name, why },
+                    None => FetchError::NoAnswer { name, attempts },
+                };
+                self.fail(segment, why);
+            }
+        }
+        // Told together, so that congestion control knows what is still in flight.
+        for order in lost.drain(..) {
+            self.reduce(config, now, order, LossKind::Timeout, reports);
+        }
+        self.lost = lost;
+    }
+
+    /// Tells congestion control of a loss or a mark.
+    pub(super) fn reduce(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        order: u64,
+        kind: LossKind,
+        reports: &mut Reports,
+    ) {
+        let loss = Loss {
+            kind,
+            order,
+            highest_order: self.board.highest_order(),
+            high_data: self.high_data,
+            high_interest: self.high_interest,
+            in_flight: self.board.in_flight(),
+            srtt: config.rto.srtt(),
+            min_rtt: self.min_rtt,
+        };
+        if !config.congestion.on_loss(now, &loss) {
+            return;
+        }
+        let cause = match kind {
+            LossKind::Timeout => Signal::Timeout,
+            LossKind::NackCongestion => Signal::Nack,
+            LossKind::Mark => Signal::Mark,
+        };
+        emit(reports, Event::Reduced { cause });
+        if kind != LossKind::Mark {
+            config.rto.on_timeout(now);
+        }
+        self.note_window(config, reports);
+    }
+
+    pub(in crate::fetch) fn on_nack(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        interest: &Interest,
+        reason: NackReason,
+        reports: &mut Reports,
+    ) {
+        let Some(segment) = self.segment_of(config, &interest.name) else {
+            return;
+        };
+        let Some(slot) = self.board.get(segment).copied() else {
+            return;
+        };
+        emit(reports, Event::Nacked { segment: Some(segment), reason });
+        match reason {
+            NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
+            NackReason::Congestion => {
+                self.reduce(config, now, slot.order, LossKind::NackCongestion, reports);
+                self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
+            }
+            _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
+        }
+    }
+
+    /// The segment is to be asked for again after a wait that doubles.
+    pub(super) fn set_back(
+        &mut self,
+        segment: u64,
+        now: Instant,
+        transmissions: u32,
+        why: Setback,
+    ) {
+        let wait = backed_off(REFUSED_WAIT, transmissions.saturating_sub(1), REFUSED_WAIT_MAX);
+        self.ask_again_at(segment, now + wait, why);
+    }
+
+    fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
+        if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
+            return;
+        }
+        // The first reason sets the time: a flood of others must not put it off for ever.
+        let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer(segment)));
+        self.timers.arm(timer(segment), settled.map_or(at, |due| due.min(at)));
+    }
+
+    /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
+    /// is to blame, so the window stays.
+    pub(in crate::fetch) fn on_disconnected(&mut self) {
+        let Self { board, timers, sampler, .. } = self;
+        board.lose_all(|segment| {
+            timers.cancel(timer(segment));
+            sampler.on_abandoned(segment);
+        });
+        self.setbacks.clear();
+    }
+}
