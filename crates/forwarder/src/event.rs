@@ -4,7 +4,7 @@ use crate::face::{AppId, FaceId};
 use recoup_packet::nack::NackReason;
 
 /// One thing worth recording; said only if the node was told to observe itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeEvent {
     /// The content store answered an Interest.
     CsHit {

@@ -15,27 +15,15 @@
 mod model;
 mod queued;
 
-pub use model::{ChannelError, ChannelModel, QueueLimit};
+pub use model::{ChannelError, ChannelModel};
 pub use queued::QueuedChannel;
+pub use recoup_transport::queue::Load;
 
 use crate::agenda::Key;
 use crate::model::rate::Rate;
 use crate::network::Order;
-use bytes::Bytes;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;
-
-/// What a channel can carry.
-pub trait Load {
-    /// Octets that the rate is charged with.
-    fn octets(&self) -> u32;
-}
-
-impl Load for Bytes {
-    fn octets(&self) -> u32 {
-        u32::try_from(self.len()).unwrap_or(u32::MAX)
-    }
-}
 
 /// Why a channel discarded a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -277,8 +265,13 @@ impl<L: Load + Clone> Channel<L> {
 
     /// Into the delay in front of the rate, if there is room.
     fn enter(&mut self, key: Key, frame: L) {
-        let octets = || self.waiting().1 + u64::from(frame.octets());
-        if self.model.limit.admits(self.toward_rate.len() as u64 + 1, octets) {
+        let packets = self.toward_rate.len() as u64 + 1;
+        // Counting octets takes a walk: only where they are limited.
+        let octets = match self.model.limit.octets {
+            Some(_) => self.waiting().1 + u64::from(frame.octets()),
+            None => 0,
+        };
+        if self.model.limit.admits(packets, octets) {
             insert(&mut self.toward_rate, Timed { key, frame });
         } else {
             self.lose(frame, LossReason::QueueFull);

@@ -19,3 +19,4 @@ pub mod scenario;
 pub mod statistic;
 pub mod topology;
 pub mod workload;
+pub mod world;

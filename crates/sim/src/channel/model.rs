@@ -3,6 +3,7 @@ use super::LossReason;
 use crate::model::law::Law;
 use crate::model::loss::Loss;
 use crate::network::{ChannelPlan, Order};
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::SpecError;
 use recoup_transport::time::{Duration, Instant};
@@ -23,23 +24,6 @@ pub struct ChannelModel {
     jitter_rng: Rng,
     loss: Loss,
     duplicate: Loss,
-}
-
-/// How much may wait; a full queue refuses what comes last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueLimit {
-    /// Frames; `None` means without limit.
-    pub packets: Option<u64>,
-    /// Octets; `None` means without limit.
-    pub octets: Option<u64>,
-}
-
-impl QueueLimit {
-    /// Whether so many frames and octets may wait.
-    pub fn admits(&self, packets: u64, octets: impl FnOnce() -> u64) -> bool {
-        self.packets.is_none_or(|limit| packets <= limit)
-            && self.octets.is_none_or(|limit| octets() <= limit)
-    }
 }
 
 /// Why a plan is no channel.

@@ -7,15 +7,14 @@
 use super::{Channel, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason};
 use crate::agenda::Key;
 use crate::network::Order;
+use recoup_transport::queue::{FairScheduler as _, Fifo};
 use recoup_transport::time::Instant;
-use std::collections::VecDeque;
 
 /// One direction of a link with a queue in front.
 #[derive(Debug)]
 pub struct QueuedChannel<L> {
     channel: Channel<L>,
-    queue: VecDeque<Waiting<L>>,
-    octets: u64,
+    queue: Fifo<Waiting<L>>,
 }
 
 #[derive(Debug)]
@@ -25,10 +24,16 @@ struct Waiting<L> {
     frame: L,
 }
 
-impl<L: Load + Clone> QueuedChannel<L> {
+impl<L: Load> Load for Waiting<L> {
+    fn octets(&self) -> u32 {
+        self.frame.octets()
+    }
+}
+
+impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     /// An empty channel; its queue's limit is the model's.
     pub fn new(model: ChannelModel) -> Self {
-        Self { channel: Channel::new(model), queue: VecDeque::new(), octets: 0 }
+        Self { queue: Fifo::new(model.limit), channel: Channel::new(model) }
     }
 
     /// One thing happened.
@@ -38,10 +43,13 @@ impl<L: Load + Clone> QueuedChannel<L> {
             ChannelInput::Frame { frame, sequence } => self.offer(now, sequence, frame),
             ChannelInput::Down => {
                 self.channel.handle(now, ChannelInput::Down);
-                for waiting in self.queue.drain(..) {
+                while let Some(waiting) = self.queue.dequeue(now) {
                     self.channel.lose(waiting.frame, LossReason::Down);
                 }
-                self.octets = 0;
+            }
+            ChannelInput::Change(model) => {
+                self.queue.set_limit(model.limit);
+                self.channel.handle(now, ChannelInput::Change(model));
             }
             other => self.channel.handle(now, other),
         }
@@ -68,15 +76,15 @@ impl<L: Load + Clone> QueuedChannel<L> {
         let arrival = self.channel.next();
         // What is being sent may have been lost; then nothing else tells when the queue moves on.
         arrival.or_else(|| {
-            let front = self.queue.front()?;
-            Some(Key::new(self.channel.free_at().max(front.since), front.sequence))
+            let (since, sequence) = self.front()?;
+            Some(Key::new(self.channel.free_at().max(since), sequence))
         })
     }
 
     /// Frames and octets that wait.
     pub fn waiting(&self) -> (u64, u64) {
         let (frames, octets) = self.channel.waiting();
-        (self.queue.len() as u64 + frames, self.octets + octets)
+        (self.queue.packets() + frames, self.queue.octets() + octets)
     }
 
     /// The frames that are inside, in no particular order.
@@ -94,28 +102,29 @@ impl<L: Load + Clone> QueuedChannel<L> {
         &mut self.channel
     }
 
+    /// Since when the next one waits, and its number.
+    fn front(&self) -> Option<(Instant, u64)> {
+        self.queue.iter().next().map(|waiting| (waiting.since, waiting.sequence))
+    }
+
     fn offer(&mut self, now: Instant, sequence: u64, frame: L) {
         let at_once = self.channel.is_down() || self.channel.is_free(now) && self.queue.is_empty();
         if at_once || self.channel.model().order == Order::DelayThenRate {
             return self.channel.accept(now, sequence, frame);
         }
-        let octets = self.octets + u64::from(frame.octets());
-        if !self.channel.model().limit.admits(self.queue.len() as u64 + 1, || octets) {
-            return self.channel.lose(frame, LossReason::QueueFull);
+        if let Err(refused) = self.queue.enqueue(now, Waiting { since: now, sequence, frame }) {
+            self.channel.lose(refused.frame, LossReason::QueueFull);
         }
-        self.octets = octets;
-        self.queue.push_back(Waiting { since: now, sequence, frame });
     }
 
     /// Gives the channel everything that it begins with until `now`.
     fn advance(&mut self, now: Instant) {
-        while let Some(front) = self.queue.front() {
-            let begun = self.channel.free_at().max(front.since);
+        while let Some((since, _)) = self.front() {
+            let begun = self.channel.free_at().max(since);
             if begun > now {
                 break;
             }
-            if let Some(Waiting { sequence, frame, .. }) = self.queue.pop_front() {
-                self.octets -= u64::from(frame.octets());
+            if let Some(Waiting { sequence, frame, .. }) = self.queue.dequeue(now) {
                 self.channel.accept(begun, sequence, frame);
             }
         }

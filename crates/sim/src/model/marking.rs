@@ -1,0 +1,62 @@
+//! Whether and when packets are marked for congestion: `none`, `codel(threshold=64KiB,interval=100ms)`.
+//!
+//! The algorithm is `recoup_transport::link::Marker`; here is how it is written.
+use recoup_forwarder::face::Marking;
+use recoup_transport::spec::{self, Reader, Spec, SpecError};
+use recoup_transport::time::Duration;
+
+const FAMILY: &[(&str, Reader<Option<Marking>>)] =
+    &[("none", |spec| spec.finish().map(|()| None)), ("codel", codel)];
+
+/// Reads a way of marking.
+///
+/// # Errors
+/// If the text cannot be read.
+pub fn parse(text: &str) -> Result<Option<Marking>, SpecError> {
+    spec::parse_with(text, "way of marking", FAMILY)
+}
+
+fn codel(mut spec: Spec<'_>) -> Result<Option<Marking>, SpecError> {
+    let default = Marking::default();
+    let expected = "a number of octets, such as 65536, 64KiB or 64kB";
+    let threshold_octets = spec.take("threshold", default.threshold_octets, expected, octets)?;
+    let least = Duration::from_micros(1);
+    let interval = spec.duration("interval", default.interval, least)?;
+    spec.finish()?;
+    Ok(Some(Marking { threshold_octets, interval }))
+}
+
+/// Reads a number of octets with or without a unit.
+fn octets(text: &str) -> Option<u64> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let factor = match unit.trim() {
+        "" | "B" => 1,
+        "kB" => 1_000,
+        "KiB" => 1_024,
+        "MB" => 1_000_000,
+        "MiB" => 1_048_576,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_understood_with_their_units() {
+        assert_eq!(parse("none"), Ok(None));
+        assert_eq!(parse("codel"), Ok(Some(Marking::default())));
+        for (text, threshold_octets) in
+            [("codel(threshold=64KiB)", 65_536), ("codel(threshold=64kB)", 64_000)]
+        {
+            let interval = Duration::from_millis(100);
+            assert_eq!(parse(text), Ok(Some(Marking { threshold_octets, interval })));
+        }
+        for text in ["codel(threshold=many)", "codel(threshold=1GB)", "red"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! A world: nodes, channels and what happens to them, in an order that the seed alone decides.
+//!
+//! The world drives nodes by their value faces: a packet that a node transmits is handed to a channel,
+//! what leaves the channel is handed to the node at its end. It looks into no packet. Its agenda holds one
+//! entry for each busy channel, one wake-up for each node, one for each source of background traffic
+//! and one for the script of faults and starts. A node's wake-up is armed anew only when its deadline moves
+//! earlier; a deadline that has moved later is noticed when the wake-up comes.
+//!
+//! Chance comes from streams named after what draws: `link/<name>/forth/loss`, `node/<name>`,
+//! `application/<name>`. So nothing that is added moves another's draws.
+mod balance;
+mod build;
+mod digest;
+mod fault;
+mod lane;
+mod script;
+mod source;
+mod station;
+
+pub use balance::{Balance, Imbalance};
+pub use build::NetworkError;
+pub use digest::Digest;
+
+use crate::agenda::{Agenda, Key};
+use crate::channel::{ChannelInput, ChannelOutput};
+use crate::network::{ApplicationId, Direction, LinkId, Network, NodeId};
+use crate::observe::{Observation, Observer};
+use crate::workload::Tables;
+use lane::{End, Frame, Lane};
+use recoup_forwarder::face::{AppId, FaceId};
+use recoup_forwarder::link::QueueState;
+use recoup_forwarder::node::{Input, Node, Output};
+use recoup_forwarder::packet::Packet;
+use recoup_transport::application::Report;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use script::Script;
+use source::Source;
+use station::Station;
+
+/// A world.
+pub struct World {
+    network: Network,
+    rng: Rng,
+    /// Nodes tell what happens inside them.
+    observe: bool,
+    tables: Tables,
+    now: Instant,
+    events: u64,
+    agenda: Agenda,
+    /// Two for each link: forth, then back.
+    lanes: Vec<Lane>,
+    stations: Vec<Station>,
+    sources: Vec<Source>,
+    /// As the network's applications.
+    attachments: Vec<Attachment>,
+    script: Script,
+    /// As the network's links: whether it failed by itself.
+    failed: Vec<bool>,
+    balance: Balance,
+    /// Applications that end by themselves and have not.
+    open: usize,
+    has_ends: bool,
+}
+
+/// What becomes of an application.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attachment {
+    app: Option<AppId>,
+    has_begun: bool,
+    is_over: bool,
+    /// How often it was started.
+    lives: u32,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// When.
+    pub at: Instant,
+    /// Why.
+    pub cause: Cause,
+    /// Events of the agenda.
+    pub events: u64,
+    /// What became of the packets on channels.
+    pub balance: Balance,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Every application that ends by itself has ended.
+    Done,
+    /// The time was up.
+    Time,
+    /// Nothing was left to happen.
+    Quiet,
+    /// A packet vanished or came from nowhere: the simulator is wrong, and so may be everything it said.
+    Unbalanced,
+}
+
+/// Those who watch.
+type Observers<'a, 'b> = [&'a mut (dyn Observer + 'b)];
+
+impl World {
+    /// The world that `network` describes; every random choice follows from `seed`.
+    ///
+    /// # Errors
+    /// If the network names what there is not; the error says where.
+    pub fn new(network: Network, seed: u64) -> Result<Self, NetworkError> {
+        Self::build(network, seed, true)
+    }
+
+    /// A world in which nodes do not tell what happens inside them, which is quicker. It runs the same way,
+    /// and is observed but for [`Observation::Node`].
+    ///
+    /// # Errors
+    /// As for [`World::new`].
+    pub fn with_silent_nodes(network: Network, seed: u64) -> Result<Self, NetworkError> {
+        Self::build(network, seed, false)
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self, observers: &mut Observers<'_, '_>) -> Ended {
+        loop {
+            if let Some(cause) = self.cause() {
+                return self.end(cause);
+            }
+            self.step(observers);
+        }
+    }
+
+    /// Runs everything that happens until `until`; says so if that is the end.
+    pub fn run_until(
+        &mut self,
+        until: Instant,
+        observers: &mut Observers<'_, '_>,
+    ) -> Option<Ended> {
+        loop {
+            if let Some(cause) = self.cause() {
+                return Some(self.end(cause));
+            }
+            if self.next_at().is_none_or(|at| at > until) {
+                self.now = self.now.max(until);
+                return None;
+            }
+            self.step(observers);
+        }
+    }
+
+    /// Runs one event; `false` if nothing is left to happen.
+    pub fn step(&mut self, observers: &mut Observers<'_, '_>) -> bool {
+        let Some((key, slot)) = self.agenda.first() else {
+            return false;
+        };
+        debug_assert!(key.at() >= self.now, "time never goes backwards");
+        self.now = key.at();
+        self.events += 1;
+        let slot = slot as usize;
+        let (lanes, stations) = (self.lanes.len(), self.stations.len());
+        if slot < lanes {
+            self.on_lane(slot, observers);
+        } else if slot < lanes + stations {
+            self.on_wake_up(slot - lanes, observers);
+        } else if slot < lanes + stations + self.sources.len() {
+            self.on_source(slot - lanes - stations, observers);
+        } else {
+            self.on_script(observers);
+        }
+        true
+    }
+
+    /// The time in the world.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// When the next event is.
+    pub fn next_at(&self) -> Option<Instant> {
+        self.agenda.first().map(|(key, _)| key.at())
+    }
+
+    /// What the world was built from.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// A node, to be read at rest: what is pending, what is cached.
+    pub fn node(&self, node: NodeId) -> Option<&Node> {
+        self.stations.get(node.0 as usize).map(|station| &station.node)
+    }
+
+    /// What waits for a channel's rate, wherever the queue is.
+    pub fn waiting(&self, link: LinkId, direction: Direction) -> QueueState {
+        let Some(lane) = self.lanes.get(lane::place(link, direction)) else {
+            return QueueState::default();
+        };
+        let (packets, octets) = lane.channel.waiting();
+        let in_node = self.stations[lane.from.node].node.queue(lane.from.face).unwrap_or_default();
+        QueueState { packets: packets + in_node.packets, octets: octets + in_node.octets }
+    }
+
+    /// What became of the packets on channels so far.
+    pub fn balance(&self) -> Balance {
+        let mut balance = self.balance.clone();
+        for frame in self.lanes.iter().flat_map(|lane| lane.channel.inside()) {
+            balance.count_inside(frame.packet.as_ref().map(Packet::kind));
+        }
+        balance
+    }
+
+    // --- the end --------------------------------------------------------------------------------
+
+    fn cause(&self) -> Option<Cause> {
+        if self.has_ends && self.open == 0 && self.network.stop.when_done {
+            return Some(Cause::Done);
+        }
+        match self.next_at() {
+            None => Some(Cause::Quiet),
+            Some(at) => (at > self.network.stop.at).then_some(Cause::Time),
+        }
+    }
+
+    fn end(&mut self, cause: Cause) -> Ended {
+        if cause == Cause::Time {
+            self.now = self.network.stop.at;
+        }
+        let balance = self.balance();
+        debug_assert_eq!(balance.check(), Ok(()));
+        let cause = if balance.check().is_ok() { cause } else { Cause::Unbalanced };
+        Ended { at: self.now, cause, events: self.events, balance }
+    }
+
+    // --- channels -------------------------------------------------------------------------------
+
+    fn on_lane(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
+        // One thing that is due at a time: another lane's may stand between it and the next.
+        loop {
+            match self.lanes[lane].channel.poll(self.now) {
+                Some(ChannelOutput::Arrived(frame)) => {
+                    self.arrive(lane, frame, observers);
+                    break;
+                }
+                Some(ChannelOutput::Free) => {
+                    let End { node, face } = self.lanes[lane].from;
+                    self.stations[node].node.handle(self.now, Input::Ready { face });
+                    self.pump(node, observers);
+                    break;
+                }
+                Some(decided) => self.tell_decided(lane, decided, observers),
+                None => break,
+            }
+        }
+        self.arm_lane(lane);
+    }
+
+    fn arrive(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {
+        let (now, End { node, face }) = (self.now, self.lanes[lane].to);
+        self.balance.count_delivered(frame.packet.as_ref().map(Packet::kind));
+        let Some(packet) = frame.packet else {
+            return;
+        };
+        let (link, direction) = lane::name(lane);
+        tell(observers, now, &Observation::Arrived { link, direction, packet: &packet });
+        let station = &mut self.stations[node];
+        if station.is_prompt() {
+            station.node.handle(now, Input::Packet { face, packet });
+            self.pump(node, observers);
+        } else {
+            let sequence = self.agenda.sequence();
+            station.wait(now, sequence, face, packet);
+        }
+        self.arm_station(node);
+    }
+
+    fn transmit(
+        &mut self,
+        node: usize,
+        face: FaceId,
+        packet: Packet,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let Some(place) = self.stations[node].doors.get(face.0 as usize).copied() else {
+            return debug_assert!(false, "a node sends by its own faces");
+        };
+        let (link, direction) = lane::name(place);
+        self.balance.count_sent(Some(packet.kind()));
+        tell(observers, self.now, &Observation::Sent { link, direction, packet: &packet });
+        let octets = self.lanes[place].charge(&packet);
+        self.offer(place, Frame { packet: Some(packet), octets }, observers);
+    }
+
+    fn offer(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {
+        let sequence = self.agenda.sequence();
+        self.lanes[lane].handle(self.now, ChannelInput::Frame { frame, sequence });
+        self.settle(lane, observers);
+        self.arm_lane(lane);
+    }
+
+    /// A face has something to send: at once if the channel takes it, else when it does.
+    fn grant(&mut self, node: usize, face: FaceId) {
+        let Some(place) = self.stations[node].doors.get(face.0 as usize).copied() else {
+            return debug_assert!(false, "a node sends by its own faces");
+        };
+        if self.lanes[place].takes(self.now) {
+            return self.stations[node].node.handle(self.now, Input::Ready { face });
+        }
+        let sequence = self.agenda.sequence();
+        self.lanes[place].handle(self.now, ChannelInput::Wanted { sequence });
+        self.arm_lane(place);
+    }
+
+    /// Tells what a channel has decided already.
+    fn settle(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
+        while let Some(decided) = self.lanes[lane].channel.poll_decided() {
+            self.tell_decided(lane, decided, observers);
+        }
+    }
+
+    fn tell_decided(
+        &mut self,
+        lane: usize,
+        decided: ChannelOutput<Frame>,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let (link, direction) = lane::name(lane);
+        match decided {
+            ChannelOutput::Lost { frame, reason } => {
+                self.balance.count_lost(frame.packet.as_ref().map(Packet::kind), reason);
+                if let Some(packet) = &frame.packet {
+                    let lost = Observation::Lost { link, direction, packet, reason };
+                    tell(observers, self.now, &lost);
+                }
+            }
+            ChannelOutput::Doubled(frame) => {
+                self.balance.count_doubled(frame.packet.as_ref().map(Packet::kind));
+                if let Some(packet) = &frame.packet {
+                    tell(observers, self.now, &Observation::Doubled { link, direction, packet });
+                }
+            }
+            ChannelOutput::Arrived(_) | ChannelOutput::Free => {}
+        }
+    }
+
+    fn arm_lane(&mut self, lane: usize) {
+        let (slot, next) = (lane as u32, self.lanes[lane].channel.next());
+        if self.agenda.key(slot) != next {
+            self.agenda.set(slot, next);
+        }
+    }
+
+    // --- nodes ----------------------------------------------------------------------------------
+
+    fn on_wake_up(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
+        let now = self.now;
+        let station = &mut self.stations[node];
+        let is_due = match station.next_waiting(now) {
+            Some((face, packet)) => {
+                station.node.handle(now, Input::Packet { face, packet });
+                true
+            }
+            None => station.node.deadline().is_some_and(|deadline| deadline <= now),
+        };
+        if is_due {
+            self.pump(node, observers);
+        }
+        self.agenda.disarm(self.slot_of(node));
+        self.arm_station(node);
+    }
+
+    /// Carries out what follows in a node, until nothing does.
+    fn pump(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
+        let (now, id) = (self.now, NodeId(node as u32));
+        while let Some(output) = self.stations[node].node.poll(now) {
+            match output {
+                Output::Transmit { face, packet } => self.transmit(node, face, packet, observers),
+                Output::Wants { face } => self.grant(node, face),
+                Output::App { app, report } => self.on_report(node, app, &report, observers),
+                Output::Event(event) => {
+                    tell(observers, now, &Observation::Node { node: id, event });
+                }
+                Output::Dropped { kind, reason, .. } => {
+                    tell(observers, now, &Observation::Dropped { node: id, kind, reason });
+                }
+                Output::Send { .. } => debug_assert!(false, "no face carries frames"),
+            }
+        }
+    }
+
+    /// Sees to it that a node is woken up no later than it wants to.
+    fn arm_station(&mut self, node: usize) {
+        let slot = self.slot_of(node);
+        let station = &self.stations[node];
+        let mut armed = self.agenda.key(slot);
+        if let Some(waiting) = station.first_waiting()
+            && armed.is_none_or(|armed| waiting < armed)
+        {
+            self.agenda.arm(slot, waiting);
+            armed = Some(waiting);
+        }
+        let Some(deadline) = station.node.deadline() else {
+            return;
+        };
+        debug_assert!(deadline > self.now, "a machine that is done wants to be woken up later");
+        if armed.is_none_or(|armed| deadline < armed.at()) {
+            let sequence = self.agenda.sequence();
+            self.agenda.arm(slot, Key::new(deadline, sequence));
+        }
+    }
+
+    fn slot_of(&self, node: usize) -> u32 {
+        (self.lanes.len() + node) as u32
+    }
+
+    // --- applications ---------------------------------------------------------------------------
+
+    fn on_report(
+        &mut self,
+        node: usize,
+        app: AppId,
+        report: &Report,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let Some(application) = self.stations[node].application(app) else {
+            return;
+        };
+        tell(observers, self.now, &Observation::Application { application, report });
+        if matches!(report, Report::Done(_)) {
+            self.close(application);
+        }
+    }
+
+    /// The application is over, whether it ended or was taken away.
+    fn close(&mut self, application: ApplicationId) {
+        let place = application.0 as usize;
+        let ends = crate::workload::ends(&self.network.applications[place].kind);
+        if !std::mem::replace(&mut self.attachments[place].is_over, true) && ends {
+            self.open -= 1;
+        }
+    }
+}
+
+#[inline]
+fn tell(observers: &mut Observers<'_, '_>, now: Instant, observation: &Observation<'_>) {
+    for observer in observers {
+        observer.on(now, observation);
+    }
+}

@@ -1,0 +1,135 @@
+//! The law of conservation: what was sent or doubled was delivered, was lost, or is on its way.
+use crate::channel::LossReason;
+use recoup_forwarder::packet::Kind;
+
+/// Kinds of packets, and what is not NDN's.
+const KINDS: usize = 4;
+
+/// What became of frames on channels, by kind: Interests, Data, Nacks, and background traffic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    sent: [u64; KINDS],
+    doubled: [u64; KINDS],
+    delivered: [u64; KINDS],
+    lost: [[u64; LossReason::ALL.len()]; KINDS],
+    inside: [u64; KINDS],
+}
+
+/// Frames that vanished, or came from nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("of {sent} frames ({kind:?}) sent or doubled {found} were delivered, lost or on their way")]
+pub struct Imbalance {
+    /// Of which kind; `None` for background traffic.
+    pub kind: Option<Kind>,
+    /// How many there should be.
+    pub sent: u64,
+    /// How many there are.
+    pub found: u64,
+}
+
+fn row(kind: Option<Kind>) -> usize {
+    match kind {
+        Some(Kind::Interest) => 0,
+        Some(Kind::Data) => 1,
+        Some(Kind::Nack) => 2,
+        None => 3,
+    }
+}
+
+fn column(reason: LossReason) -> usize {
+    match reason {
+        LossReason::QueueFull => 0,
+        LossReason::Model => 1,
+        LossReason::Outage => 2,
+        LossReason::Down => 3,
+    }
+}
+
+impl Balance {
+    /// How many of a kind (`None`: background) were handed to channels.
+    pub fn sent(&self, kind: Option<Kind>) -> u64 {
+        self.sent[row(kind)]
+    }
+
+    /// How many were doubled on the way.
+    pub fn doubled(&self, kind: Option<Kind>) -> u64 {
+        self.doubled[row(kind)]
+    }
+
+    /// How many were delivered.
+    pub fn delivered(&self, kind: Option<Kind>) -> u64 {
+        self.delivered[row(kind)]
+    }
+
+    /// How many were lost for that reason.
+    pub fn lost(&self, kind: Option<Kind>, reason: LossReason) -> u64 {
+        self.lost[row(kind)][column(reason)]
+    }
+
+    /// How many are on their way.
+    pub fn in_flight(&self, kind: Option<Kind>) -> u64 {
+        self.inside[row(kind)]
+    }
+
+    /// Packet-hops: NDN packets that arrived at a node.
+    pub fn hops(&self) -> u64 {
+        self.delivered[..KINDS - 1].iter().sum()
+    }
+
+    /// Whether everything is accounted for.
+    ///
+    /// # Errors
+    /// The first kind of which something is missing, or too much.
+    pub fn check(&self) -> Result<(), Imbalance> {
+        for kind in [Some(Kind::Interest), Some(Kind::Data), Some(Kind::Nack), None] {
+            let row = row(kind);
+            let sent = self.sent[row] + self.doubled[row];
+            let lost: u64 = self.lost[row].iter().sum();
+            let found = self.delivered[row] + lost + self.inside[row];
+            if sent != found {
+                return Err(Imbalance { kind, sent, found });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn count_sent(&mut self, kind: Option<Kind>) {
+        self.sent[row(kind)] += 1;
+    }
+
+    pub(super) fn count_doubled(&mut self, kind: Option<Kind>) {
+        self.doubled[row(kind)] += 1;
+    }
+
+    pub(super) fn count_delivered(&mut self, kind: Option<Kind>) {
+        self.delivered[row(kind)] += 1;
+    }
+
+    pub(super) fn count_lost(&mut self, kind: Option<Kind>, reason: LossReason) {
+        self.lost[row(kind)][column(reason)] += 1;
+    }
+
+    pub(super) fn count_inside(&mut self, kind: Option<Kind>) {
+        self.inside[row(kind)] += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_vanished_is_noticed() {
+        let mut balance = Balance::default();
+        let data = Some(Kind::Data);
+        (0..3).for_each(|_| balance.count_sent(data));
+        balance.count_doubled(data);
+        balance.count_delivered(data);
+        balance.count_lost(data, LossReason::Model);
+        balance.count_inside(data);
+        let error = balance.check().unwrap_err();
+        assert_eq!(error, Imbalance { kind: data, sent: 4, found: 3 });
+        balance.count_inside(data);
+        assert_eq!((balance.check(), balance.hops()), (Ok(()), 1));
+    }
+}

@@ -1,0 +1,343 @@
+//! A world from a network: everything that is named is looked up once, everything that is written is
+//! read, and what is wrong is said before anything runs.
+use super::balance::Balance;
+use super::lane::{End, Lane};
+use super::script::Script;
+use super::source::Source;
+use super::station::Station;
+use super::{Attachment, World};
+use crate::agenda::{Agenda, Key};
+use crate::channel::ChannelModel;
+use crate::model::law::Law;
+use crate::model::marking;
+use crate::network::{
+    ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId, Network, NodeId,
+};
+use crate::workload::{self, Tables};
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, RouteChange};
+use recoup_forwarder::options::{NodeOptions, Unsolicited};
+use recoup_forwarder::suppression::Suppression;
+use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_transport::queue::QueueLimit;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use std::collections::BTreeSet;
+
+/// Why a network is no world.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct NetworkError {
+    /// What is wrong: for example "link `a-b`".
+    pub place: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+fn wrong(place: impl Into<String>, problem: impl ToString) -> NetworkError {
+    NetworkError { place: place.into(), problem: problem.to_string() }
+}
+
+/// Seed of the hashes of names: the same in all worlds, so that digests can be compared.
+const HASH_SEED: u64 = 0x5eed;
+
+/// Most Interests that may be pending at a node. A simulated node is not attacked, and what a fast link
+/// with a long delay holds must fit.
+const PIT_LIMIT: usize = 1 << 24;
+
+/// Trace ids of one node: each has its own range.
+const TRACE_IDS: u64 = 1 << 40;
+
+impl World {
+    pub(super) fn build(network: Network, seed: u64, observe: bool) -> Result<Self, NetworkError> {
+        check(&network)?;
+        let rng = Rng::from_seed(seed);
+        let kinds = || network.applications.iter().map(|plan| &plan.kind);
+        let open = kinds().filter(|kind| workload::ends(kind)).count();
+        let sources: Vec<Source> = kinds().filter_map(source).collect();
+        let slots = 2 * network.links.len() + network.nodes.len() + sources.len() + 1;
+        let mut world = Self {
+            rng,
+            observe,
+            tables: Tables::default(),
+            now: Instant::ZERO,
+            events: 0,
+            agenda: Agenda::new(slots),
+            lanes: Vec::new(),
+            stations: Vec::new(),
+            sources,
+            attachments: vec![Attachment::default(); network.applications.len()],
+            script: Script::new(&network),
+            failed: vec![false; network.links.len()],
+            balance: Balance::default(),
+            open,
+            has_ends: open > 0,
+            network,
+        };
+        world.build_stations()?;
+        world.build_lanes()?;
+        world.check_applications()?;
+        for node in 0..world.stations.len() {
+            world.set_up(node)?;
+        }
+        world.arm_script();
+        Ok(world)
+    }
+
+    fn build_stations(&mut self) -> Result<(), NetworkError> {
+        for number in 0..self.network.nodes.len() {
+            let plan = &self.network.nodes[number];
+            let place = || format!("node `{}`", plan.name);
+            let processing = Law::parse(&plan.processing).map_err(|error| wrong(place(), error))?;
+            let rng = self.node_rng(number, 1).substream("processing");
+            let node = self.blank_node(number, 1)?;
+            self.stations.push(Station::new(node, processing, rng));
+        }
+        Ok(())
+    }
+
+    fn build_lanes(&mut self) -> Result<(), NetworkError> {
+        for number in 0..self.network.links.len() {
+            let link = &self.network.links[number];
+            let (a, b) = (link.ends.0.0 as usize, link.ends.1.0 as usize);
+            let face = |node: usize| FaceId(self.stations[node].doors.len() as u32);
+            let (a, b) = (End { node: a, face: face(a) }, End { node: b, face: face(b) });
+            let forth = self.model(number, Direction::Forth, &link.forth, None)?;
+            let back = self.model(number, Direction::Back, &link.back, None)?;
+            self.lanes.push(Lane::new(&link.forth, forth, a, b));
+            self.lanes.push(Lane::new(&link.back, back, b, a));
+            self.stations[a.node].doors.push(2 * number);
+            self.stations[b.node].doors.push(2 * number + 1);
+        }
+        for source in &self.sources {
+            self.lanes[source.lane()].is_shared = true;
+        }
+        for number in 0..self.network.faults.len() {
+            if let (_, Fault::Change(link, direction, plan)) = &self.network.faults[number] {
+                self.model(link.0 as usize, *direction, plan, Some(number))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The model of a direction as planned, or as the fault of that number changes it.
+    pub(super) fn model(
+        &self,
+        link: usize,
+        direction: Direction,
+        plan: &ChannelPlan,
+        fault: Option<usize>,
+    ) -> Result<ChannelModel, NetworkError> {
+        let name = &self.network.links[link].name;
+        let word = match direction {
+            Direction::Forth => "forth",
+            Direction::Back => "back",
+        };
+        let place = || format!("link `{name}`, {word}");
+        let mut rng = self.rng.substream(&format!("link/{name}/{word}"));
+        if let Some(fault) = fault {
+            rng = rng.substream(&format!("change/{fault}"));
+        }
+        marking::parse(&plan.marking).map_err(|error| wrong(place(), error))?;
+        ChannelModel::read(plan, &rng).map_err(|error| wrong(place(), error))
+    }
+
+    fn check_applications(&mut self) -> Result<(), NetworkError> {
+        for plan in &self.network.applications {
+            workload::make(&plan.kind, &Rng::from_seed(0), &mut self.tables)
+                .map_err(|problem| wrong(format!("application `{}`", plan.name), problem))?;
+        }
+        Ok(())
+    }
+
+    // --- nodes ----------------------------------------------------------------------------------
+
+    fn node_rng(&self, number: usize, life: u32) -> Rng {
+        let rng = self.rng.substream(&format!("node/{}", self.network.nodes[number].name));
+        lived(rng, life)
+    }
+
+    /// A node without faces, in its given life.
+    pub(super) fn blank_node(&self, number: usize, life: u32) -> Result<Node, NetworkError> {
+        let plan = &self.network.nodes[number];
+        let place = || format!("node `{}`", plan.name);
+        let suppression =
+            Suppression::parse(&plan.suppression).map_err(|error| wrong(place(), error))?;
+        let capacity = match plan.cache {
+            CachePlan::Packets(packets) => CsCapacity::Packets(packets),
+            CachePlan::Octets(octets) => CsCapacity::Octets(octets),
+            CachePlan::Unlimited => CsCapacity::Unlimited,
+        };
+        let ids = number as u64 * TRACE_IDS + u64::from(life - 1) * (TRACE_IDS >> 8);
+        let options = NodeOptions {
+            cs: CsOptions { capacity },
+            unsolicited: match plan.admit_unsolicited {
+                true => Unsolicited::AdmitNetwork,
+                false => Unsolicited::DropAll,
+            },
+            suppression,
+            strategy: plan.strategy.clone(),
+            pit_limit: PIT_LIMIT,
+            hash_seed: HASH_SEED,
+            rng: self.node_rng(number, life),
+            observe: self.observe,
+            trace_ids: self.network.follow_transmissions.then_some(ids),
+            ..NodeOptions::default()
+        };
+        Node::with_options(options).map_err(|error| wrong(place(), error))
+    }
+
+    /// Gives a blank node its strategies, faces and routes.
+    pub(super) fn set_up(&mut self, number: usize) -> Result<(), NetworkError> {
+        let now = self.now;
+        let id = NodeId(number as u32);
+        let Self { network, stations, lanes, .. } = self;
+        let Station { node, doors, .. } = &mut stations[number];
+        for plan in network.strategies.iter().filter(|plan| plan.node == id) {
+            node.set_strategy(&plan.prefix, &plan.strategy)
+                .map_err(|error| wrong(format!("node `{}`", network.nodes[number].name), error))?;
+        }
+        for (face, lane) in doors.iter().enumerate() {
+            let face = FaceId(face as u32);
+            let attributes = attributes(plan_of(network, *lane));
+            node.handle(now, Input::FaceUp { face, attributes });
+        }
+        for plan in network.routes.iter().filter(|plan| plan.node == id) {
+            for (link, cost) in &plan.hops {
+                let away = |lane: &&usize| **lane / 2 == link.0 as usize;
+                let Some(lane) = doors.iter().find(away) else {
+                    continue;
+                };
+                let face = lanes[*lane].from.face;
+                let (prefix, cost) = (plan.prefix.clone(), Some(*cost));
+                node.handle(now, Input::Route(RouteChange { prefix, face, cost }));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn arm_script(&mut self) {
+        let slot = (self.lanes.len() + self.stations.len() + self.sources.len()) as u32;
+        let next = self.script.next_at().map(|at| Key::new(at, self.agenda.sequence()));
+        self.agenda.set(slot, next);
+    }
+}
+
+/// The stream of something in its given life: the first life has the stream itself.
+pub(super) fn lived(rng: Rng, life: u32) -> Rng {
+    if life <= 1 { rng } else { rng.substream(&format!("life/{life}")) }
+}
+
+/// What a face is told of the channel that leads away from it.
+pub(super) fn attributes(plan: &ChannelPlan) -> FaceAttributes {
+    let limit = QueueLimit { packets: plan.queue_packets, octets: plan.queue_octets };
+    // It was read once before: what cannot be read has been refused.
+    let marking = marking::parse(&plan.marking).unwrap_or_default();
+    FaceAttributes { marking, ..FaceAttributes::value(limit) }
+}
+
+pub(super) fn plan_of(network: &Network, lane: usize) -> &ChannelPlan {
+    let link = &network.links[lane / 2];
+    if lane.is_multiple_of(2) { &link.forth } else { &link.back }
+}
+
+fn source(kind: &ApplicationKind) -> Option<Source> {
+    match kind {
+        ApplicationKind::Background(plan) => Some(Source::new(plan)),
+        _ => None,
+    }
+}
+
+// --- what must hold -----------------------------------------------------------------------------
+
+fn check(network: &Network) -> Result<(), NetworkError> {
+    let names = |what, names: Vec<&String>| {
+        let mut seen = BTreeSet::new();
+        match names.into_iter().find(|name| !seen.insert(*name)) {
+            Some(twice) => Err(wrong(format!("{what} `{twice}`"), "this name is given twice")),
+            None => Ok(()),
+        }
+    };
+    names("node", network.nodes.iter().map(|plan| &plan.name).collect())?;
+    names("link", network.links.iter().map(|plan| &plan.name).collect())?;
+    names("application", network.applications.iter().map(|plan| &plan.name).collect())?;
+    for plan in &network.links {
+        let place = format!("link `{}`", plan.name);
+        node(network, &place, plan.ends.0)?;
+        node(network, &place, plan.ends.1)?;
+        if plan.ends.0 == plan.ends.1 {
+            return Err(wrong(place, "both ends are the same node"));
+        }
+    }
+    for plan in &network.routes {
+        let place = format!("route to {}", plan.prefix);
+        node(network, &place, plan.node)?;
+        for (hop, _) in &plan.hops {
+            let ends = link(network, &place, *hop)?.ends;
+            if ends.0 != plan.node && ends.1 != plan.node {
+                return Err(wrong(
+                    place,
+                    "its next hop is over a link that does not end at its node",
+                ));
+            }
+        }
+    }
+    for plan in &network.strategies {
+        node(network, &format!("strategy below {}", plan.prefix), plan.node)?;
+    }
+    check_applications(network)?;
+    check_faults(network)
+}
+
+fn check_applications(network: &Network) -> Result<(), NetworkError> {
+    for plan in &network.applications {
+        let place = format!("application `{}`", plan.name);
+        node(network, &place, plan.node)?;
+        if plan.stop.is_some_and(|stop| stop < plan.start) {
+            return Err(wrong(place, "it stops before it starts"));
+        }
+        if let ApplicationKind::Background(background) = &plan.kind {
+            link(network, &place, background.link)?;
+            if let Some(problem) = background.arrival.problem() {
+                return Err(wrong(place, problem));
+            }
+            if matches!(background.arrival, Arrival::Window(_)) {
+                return Err(wrong(place, "background traffic has no window"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_faults(network: &Network) -> Result<(), NetworkError> {
+    for (at, fault) in &network.faults {
+        let place = format!("fault at {at}");
+        match fault {
+            Fault::LinkDown(id)
+            | Fault::LinkUp(id)
+            | Fault::OutageBegins(id, _)
+            | Fault::OutageEnds(id, _)
+            | Fault::Change(id, ..) => {
+                link(network, &place, *id)?;
+            }
+            Fault::NodeDown(id) | Fault::NodeUp(id) => node(network, &place, *id)?,
+        }
+    }
+    Ok(())
+}
+
+fn node(network: &Network, place: &str, id: NodeId) -> Result<(), NetworkError> {
+    match network.nodes.get(id.0 as usize) {
+        Some(_) => Ok(()),
+        None => Err(wrong(place, format_args!("there is no node number {}", id.0))),
+    }
+}
+
+fn link<'a>(
+    network: &'a Network,
+    place: &str,
+    id: LinkId,
+) -> Result<&'a crate::network::LinkPlan, NetworkError> {
+    let link = network.links.get(id.0 as usize);
+    link.ok_or_else(|| wrong(place, format_args!("there is no link number {}", id.0)))
+}

@@ -1,0 +1,260 @@
+//! Faults, starts and stops: the script, carried out.
+use super::build::{attributes, lived, plan_of};
+use super::lane::{self, End};
+use super::script::Turn;
+use super::{Observers, World, tell};
+use crate::channel::ChannelInput;
+use crate::network::{
+    ApplicationId, ApplicationKind, ChannelPlan, Direction, Fault, LinkId, NodeId,
+};
+use crate::observe::Observation;
+use crate::workload;
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::node::Input;
+
+impl World {
+    pub(super) fn on_script(&mut self, observers: &mut Observers<'_, '_>) {
+        match self.script.pop() {
+            Some(Turn::Start(application)) => {
+                self.attachments[application.0 as usize].has_begun = true;
+                self.start(application, observers);
+            }
+            Some(Turn::Stop(application)) => self.stop(application, observers),
+            Some(Turn::Fault(number)) => self.on_fault(number, observers),
+            None => {}
+        }
+        self.arm_script();
+    }
+
+    fn on_fault(&mut self, number: usize, observers: &mut Observers<'_, '_>) {
+        tell(observers, self.now, &Observation::Fault { number });
+        let fault = self.network.faults[number].1.clone();
+        match fault {
+            Fault::LinkDown(link) => self.set_failed(link, true, observers),
+            Fault::LinkUp(link) => self.set_failed(link, false, observers),
+            Fault::OutageBegins(link, direction) => {
+                self.set_outage(link, direction, true, observers)
+            }
+            Fault::OutageEnds(link, direction) => {
+                self.set_outage(link, direction, false, observers)
+            }
+            Fault::NodeDown(node) => self.fail(node, observers),
+            Fault::NodeUp(node) => self.revive(node, observers),
+            Fault::Change(link, direction, plan) => {
+                self.change(link, direction, *plan, number, observers);
+            }
+        }
+    }
+
+    // --- links ----------------------------------------------------------------------------------
+
+    fn set_failed(&mut self, link: LinkId, failed: bool, observers: &mut Observers<'_, '_>) {
+        self.failed[link.0 as usize] = failed;
+        self.refresh(link, observers);
+    }
+
+    /// Brings a link up or down, as it and the nodes at its ends are.
+    fn refresh(&mut self, link: LinkId, observers: &mut Observers<'_, '_>) {
+        let lanes = [lane::place(link, Direction::Forth), lane::place(link, Direction::Back)];
+        let ends = lanes.map(|lane| self.lanes[lane].from);
+        let is_down =
+            self.failed[link.0 as usize] || ends.iter().any(|end| self.stations[end.node].is_down);
+        if is_down == self.lanes[lanes[0]].channel.channel().is_down() {
+            return;
+        }
+        for lane in lanes {
+            let input = if is_down { ChannelInput::Down } else { ChannelInput::Up };
+            self.lanes[lane].channel.handle(self.now, input);
+            self.settle(lane, observers);
+            self.arm_lane(lane);
+        }
+        for (lane, End { node, face }) in lanes.into_iter().zip(ends) {
+            let attributes = attributes(plan_of(&self.network, lane));
+            let input = match is_down {
+                true => Input::FaceDown { face },
+                false => Input::FaceUp { face, attributes },
+            };
+            self.stations[node].node.handle(self.now, input);
+            self.turn_to(node, observers);
+        }
+    }
+
+    fn set_outage(
+        &mut self,
+        link: LinkId,
+        direction: Direction,
+        is_out: bool,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let lane = lane::place(link, direction);
+        self.lanes[lane].channel.handle(self.now, ChannelInput::Outage(is_out));
+        self.settle(lane, observers);
+        self.arm_lane(lane);
+    }
+
+    fn change(
+        &mut self,
+        link: LinkId,
+        direction: Direction,
+        plan: ChannelPlan,
+        fault: usize,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        // The plan was read when the world was built; what cannot be read was refused.
+        let Ok(model) = self.model(link.0 as usize, direction, &plan, Some(fault)) else {
+            return;
+        };
+        let place = lane::place(link, direction);
+        let End { node, face } = self.lanes[place].from;
+        let (before, after) = (attributes(plan_of(&self.network, place)), attributes(&plan));
+        let lane = &mut self.lanes[place];
+        lane.recharge(&plan);
+        lane.channel.handle(self.now, ChannelInput::Change(Box::new(model)));
+        let is_up = !lane.channel.channel().is_down();
+        let planned = &mut self.network.links[link.0 as usize];
+        match direction {
+            Direction::Forth => planned.forth = plan,
+            Direction::Back => planned.back = plan,
+        }
+        self.settle(place, observers);
+        self.arm_lane(place);
+        if before != after && is_up {
+            let input = Input::FaceUp { face, attributes: after };
+            self.stations[node].node.handle(self.now, input);
+            self.turn_to(node, observers);
+        }
+    }
+
+    fn turn_to(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
+        self.pump(node, observers);
+        self.arm_station(node);
+    }
+
+    // --- nodes ----------------------------------------------------------------------------------
+
+    fn links_of(&self, node: usize) -> Vec<LinkId> {
+        self.stations[node].doors.iter().map(|lane| lane::name(*lane).0).collect()
+    }
+
+    fn fail(&mut self, id: NodeId, observers: &mut Observers<'_, '_>) {
+        let node = id.0 as usize;
+        if std::mem::replace(&mut self.stations[node].is_down, true) {
+            return;
+        }
+        for link in self.links_of(node) {
+            self.refresh(link, observers);
+        }
+        let reason = DropReason::NoFace;
+        for kind in self.stations[node].forget_waiting(self.now) {
+            let dropped = Observation::Dropped { node: id, kind: Some(kind), reason };
+            tell(observers, self.now, &dropped);
+        }
+        for place in 0..self.attachments.len() {
+            if self.network.applications[place].node == id
+                && let Some(app) = self.attachments[place].app.take()
+            {
+                self.stations[node].node.detach(app);
+                self.stations[node].note(app, None);
+            }
+        }
+        self.pump(node, observers);
+        self.agenda.disarm(self.slot_of(node));
+    }
+
+    fn revive(&mut self, id: NodeId, observers: &mut Observers<'_, '_>) {
+        let node = id.0 as usize;
+        let life = self.stations[node].lives + 1;
+        if !self.stations[node].is_down {
+            return;
+        }
+        // Its plan was good for the life before.
+        let Ok(blank) = self.blank_node(node, life) else {
+            return;
+        };
+        let station = &mut self.stations[node];
+        (station.node, station.lives, station.is_down) = (blank, life, false);
+        if self.set_up(node).is_err() {
+            return;
+        }
+        for link in self.links_of(node) {
+            self.refresh(link, observers);
+        }
+        // Its faces came up with it; those of links that are down go down again.
+        for face in 0..self.stations[node].doors.len() {
+            let lane = self.stations[node].doors[face];
+            if self.lanes[lane].channel.channel().is_down() {
+                let face = self.lanes[lane].from.face;
+                self.stations[node].node.handle(self.now, Input::FaceDown { face });
+            }
+        }
+        self.turn_to(node, observers);
+        for place in 0..self.attachments.len() {
+            let attachment = self.attachments[place];
+            let is_here = self.network.applications[place].node == id;
+            if is_here && attachment.has_begun && !attachment.is_over {
+                self.start(ApplicationId(place as u32), observers);
+            }
+        }
+    }
+
+    // --- applications ---------------------------------------------------------------------------
+
+    fn start(&mut self, id: ApplicationId, observers: &mut Observers<'_, '_>) {
+        let place = id.0 as usize;
+        let plan = &self.network.applications[place];
+        let (node, attachment) = (plan.node.0 as usize, &mut self.attachments[place]);
+        if attachment.is_over || attachment.app.is_some() {
+            return;
+        }
+        let is_background = matches!(plan.kind, ApplicationKind::Background(_));
+        if self.stations[node].is_down && !is_background {
+            return;
+        }
+        attachment.lives += 1;
+        let rng = self.rng.substream(&format!("application/{}", plan.name));
+        let rng = lived(rng, attachment.lives);
+        // The plan was tried when the world was built; what is wrong was refused.
+        match workload::make(&plan.kind, &rng, &mut self.tables) {
+            Ok(Some(made)) => {
+                let station = &mut self.stations[node];
+                let app = station.node.attach(self.now, made.application, made.prefixes);
+                station.note(app, Some(id));
+                self.attachments[place].app = Some(app);
+                let started = Observation::Started { application: id, app: Some(app) };
+                tell(observers, self.now, &started);
+                self.turn_to(node, observers);
+            }
+            Ok(None) => {
+                tell(observers, self.now, &Observation::Started { application: id, app: None });
+                let number = self.source_of(place);
+                self.sources[number].start(self.now, rng);
+                self.arm_source(number);
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn stop(&mut self, id: ApplicationId, observers: &mut Observers<'_, '_>) {
+        let place = id.0 as usize;
+        let plan = &self.network.applications[place];
+        let node = plan.node.0 as usize;
+        if matches!(plan.kind, ApplicationKind::Background(_)) {
+            let number = self.source_of(place);
+            self.sources[number].stop();
+            self.arm_source(number);
+        }
+        if let Some(app) = self.attachments[place].app.take() {
+            self.stations[node].node.detach(app);
+            self.stations[node].note(app, None);
+            self.turn_to(node, observers);
+        }
+        self.close(id);
+    }
+
+    /// The source of an application that is one.
+    fn source_of(&self, place: usize) -> usize {
+        let is_source = |kind: &ApplicationKind| matches!(kind, ApplicationKind::Background(_));
+        let before = &self.network.applications[..place];
+        before.iter().filter(|plan| is_source(&plan.kind)).count()
+    }
+}

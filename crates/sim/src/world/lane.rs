@@ -1,0 +1,93 @@
+//! A channel in its place: from which face of which node to which.
+use crate::channel::{ChannelInput, ChannelModel, QueuedChannel};
+use crate::network::{ChannelPlan, Direction, LinkId};
+use recoup_forwarder::face::FaceId;
+use recoup_forwarder::packet::{Kind, Packet};
+use recoup_transport::queue::Load;
+use recoup_transport::time::Instant;
+
+/// What a channel carries: a packet, or something that is not NDN's.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) packet: Option<Packet>,
+    /// What the rate is charged with.
+    pub(super) octets: u32,
+}
+
+impl Load for Frame {
+    fn octets(&self) -> u32 {
+        self.octets
+    }
+}
+
+/// A face of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) node: usize,
+    pub(super) face: FaceId,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) channel: QueuedChannel<Frame>,
+    pub(super) from: End,
+    pub(super) to: End,
+    /// Packets wait in the channel's queue, with other traffic, instead of in the node's.
+    pub(super) is_shared: bool,
+    overhead_octets: u32,
+    interest_octets: Option<u32>,
+}
+
+impl Lane {
+    pub(super) fn new(plan: &ChannelPlan, model: ChannelModel, from: End, to: End) -> Self {
+        Self {
+            channel: QueuedChannel::new(model),
+            from,
+            to,
+            is_shared: false,
+            overhead_octets: plan.overhead_octets,
+            interest_octets: plan.interest_octets,
+        }
+    }
+
+    /// The plan has changed.
+    pub(super) fn recharge(&mut self, plan: &ChannelPlan) {
+        self.overhead_octets = plan.overhead_octets;
+        self.interest_octets = plan.interest_octets;
+    }
+
+    /// Octets that a packet is charged with.
+    pub(super) fn charge(&self, packet: &Packet) -> u32 {
+        match self.interest_octets {
+            Some(octets) if packet.kind() == Kind::Interest => octets,
+            _ => (packet.octets() as u32).saturating_add(self.overhead_octets),
+        }
+    }
+
+    /// Whether a packet that is offered now is taken, to be sent or to wait here.
+    pub(super) fn takes(&self, now: Instant) -> bool {
+        self.is_shared || self.channel.channel().is_free(now)
+    }
+
+    pub(super) fn handle(&mut self, now: Instant, input: ChannelInput<Frame>) {
+        match input {
+            // What the node offers is sent at once; the queue here stays empty.
+            ChannelInput::Frame { .. } | ChannelInput::Wanted { .. } if !self.is_shared => {
+                self.channel.channel_mut().handle(now, input);
+            }
+            other => self.channel.handle(now, other),
+        }
+    }
+}
+
+/// Where the lane of a direction stands.
+pub(super) fn place(link: LinkId, direction: Direction) -> usize {
+    2 * link.0 as usize + usize::from(direction == Direction::Back)
+}
+
+/// The direction of the lane that stands there.
+pub(super) fn name(place: usize) -> (LinkId, Direction) {
+    let direction = if place.is_multiple_of(2) { Direction::Forth } else { Direction::Back };
+    (LinkId((place / 2) as u32), direction)
+}

@@ -1,0 +1,317 @@
+//! Worlds as a whole: what is repeated, what is conserved, what faults do.
+#[path = "world/build.rs"]
+mod build;
+
+use build::{applications, fetch, line, link, produce, request, run, serve};
+use recoup_forwarder::packet::Kind;
+use recoup_sim::channel::LossReason;
+use recoup_sim::network::{
+    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, ChannelPlan, Direction, Fault,
+    LinkId, Network, NodeId, NodePlan, Order, Stop,
+};
+use recoup_sim::observe::{Observation, Observer};
+use recoup_sim::world::{Cause, Digest, Ended, World};
+use recoup_transport::application::Report;
+use recoup_transport::event::Event;
+use recoup_transport::time::{Duration, Instant};
+
+/// What a test wants to know.
+#[derive(Default)]
+struct Notes {
+    done: Vec<(u32, Instant, bool)>,
+    received: u64,
+    timeouts: u64,
+    dropped: u64,
+    lost: Vec<LossReason>,
+    faults: Vec<(usize, Instant)>,
+}
+
+impl Observer for Notes {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        match observation {
+            Observation::Application { application, report } => match report {
+                Report::Done(result) => self.done.push((application.0, now, result.is_ok())),
+                Report::Event(Event::Received { .. }) => self.received += 1,
+                Report::Event(Event::TimedOut { .. }) => self.timeouts += 1,
+                _ => {}
+            },
+            Observation::Dropped { .. } => self.dropped += 1,
+            Observation::Lost { reason, .. } => self.lost.push(*reason),
+            Observation::Fault { number } => self.faults.push((*number, now)),
+            _ => {}
+        }
+    }
+}
+
+fn noted(network: Network) -> (Notes, Ended) {
+    let mut notes = Notes::default();
+    let ended = World::new(network, 1).unwrap().run(&mut [&mut notes]);
+    (notes, ended)
+}
+
+fn lossy() -> Network {
+    let mut network = line(3, &link(10_000_000, 10));
+    network.links[1].back.loss = "bernoulli(p=0.02)".into();
+    network.links[0].forth.jitter = "exponential(mean=1ms)".into();
+    network.nodes[1].processing = "exponential(mean=0.1ms)".into();
+    applications(&mut network, [serve(2, "/f", 1_000_000), fetch(0, "/f")]);
+    network
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let (one, same, other) = (run(lossy(), 1), run(lossy(), 1), run(lossy(), 2));
+    assert_eq!(one, same);
+    assert_ne!(one.0.value(), other.0.value());
+    assert_eq!(one.1.cause, Cause::Done);
+    assert!(one.0.observations() > 4_000);
+}
+
+#[test]
+fn watching_does_not_change_a_run() {
+    let mut world = World::new(lossy(), 1).unwrap();
+    let mut digest = Digest::new();
+    let mut notes = Notes::default();
+    let watched = world.run(&mut [&mut notes, &mut digest]);
+    assert_eq!((digest, watched), run(lossy(), 1));
+    let unseen = World::new(lossy(), 1).unwrap().run(&mut []);
+    let silent = World::with_silent_nodes(lossy(), 1).unwrap().run(&mut []);
+    assert_eq!(unseen, silent);
+    assert_eq!(unseen, run(lossy(), 1).1);
+}
+
+#[test]
+fn a_run_in_steps_is_the_same_run() {
+    let mut world = World::new(lossy(), 1).unwrap();
+    let mut digest = Digest::new();
+    let mut at = Instant::ZERO;
+    let ended = loop {
+        at += Duration::from_millis(7);
+        if let Some(ended) = world.run_until(at, &mut [&mut digest]) {
+            break ended;
+        }
+        assert_eq!(world.now(), at);
+        assert_eq!(world.balance().check(), Ok(()));
+    };
+    assert_eq!((digest, ended), run(lossy(), 1));
+}
+
+#[test]
+fn what_is_added_elsewhere_moves_no_draws() {
+    let mut larger = lossy();
+    let other = larger.nodes.len() as u32;
+    for name in ["elsewhere", "and-there"] {
+        larger
+            .nodes
+            .insert(larger.nodes.len(), NodePlan { name: name.into(), ..NodePlan::default() });
+    }
+    build::join(
+        &mut larger,
+        NodeId(other),
+        NodeId(other + 1),
+        &ChannelPlan {
+            loss: "bernoulli(p=0.5)".into(),
+            jitter: "uniform(min=0ms,max=3ms)".into(),
+            ..link(1_000_000, 3)
+        },
+    );
+    applications(&mut larger, [produce(other + 1, "/x", 500)]);
+    applications(&mut larger, [request(other, "/x", Arrival::Poisson(100.0), 200)]);
+    let (small, large) = (noted(lossy()).0, noted(larger).0);
+    assert_eq!(small.done[0], large.done.iter().copied().find(|(id, ..)| *id == 1).unwrap());
+    assert!(large.received > small.received + 50);
+}
+
+#[test]
+fn a_fetch_gets_everything_over_a_lossy_line() {
+    let (notes, ended) = noted(lossy());
+    assert_eq!(notes.received, 1_000);
+    assert_eq!(notes.done.iter().map(|(id, _, ok)| (*id, *ok)).collect::<Vec<_>>(), [(1, true)]);
+    let balance = &ended.balance;
+    assert!(balance.lost(Some(Kind::Data), LossReason::Model) >= 5);
+    assert_eq!(balance.sent(Some(Kind::Nack)), 0);
+    assert!(balance.hops() >= 4_000);
+}
+
+#[test]
+fn windows_of_one_wait_for_a_round_trip() {
+    let mut network = line(4, &link(0, 10));
+    applications(&mut network, [serve(3, "/f", 50_000), fetch(0, "/f")]);
+    if let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind {
+        plan.congestion = "fixed(window=1)".into();
+    }
+    let (notes, ended) = noted(network);
+    assert_eq!(notes.received, 50);
+    assert_eq!(ended.at, Instant::from_millis(50 * 60));
+}
+
+#[test]
+fn a_failed_link_loses_what_is_on_it_and_works_again() {
+    let mut network = lossy();
+    let at = Instant::from_millis;
+    network.faults = vec![
+        (at(400), Fault::LinkUp(LinkId(1))),
+        (at(100), Fault::LinkDown(LinkId(1))),
+        (at(1_500), Fault::OutageBegins(LinkId(0), Direction::Back)),
+        (at(1_600), Fault::OutageEnds(LinkId(0), Direction::Back)),
+    ];
+    let (notes, ended) = noted(network);
+    assert_eq!(notes.faults, [(1, at(100)), (0, at(400)), (2, at(1_500)), (3, at(1_600))]);
+    for reason in [LossReason::Down, LossReason::Outage] {
+        assert!(notes.lost.contains(&reason), "{:?}", notes.lost);
+    }
+    assert_eq!((notes.received, ended.cause), (1_000, Cause::Done));
+    assert!(ended.at > noted(lossy()).1.at + Duration::from_millis(150));
+}
+
+#[test]
+fn a_node_that_comes_back_has_forgotten_everything_but_its_place() {
+    let mut network = lossy();
+    let at = Instant::from_millis;
+    network.faults =
+        vec![(at(200), Fault::NodeDown(NodeId(1))), (at(300), Fault::NodeUp(NodeId(1)))];
+    let (notes, ended) = noted(network.clone());
+    assert_eq!((notes.received, ended.cause), (1_000, Cause::Done));
+    network.faults =
+        vec![(at(200), Fault::NodeDown(NodeId(2))), (at(300), Fault::NodeUp(NodeId(2)))];
+    let (notes, ended) = noted(network.clone());
+    assert_eq!((notes.received, ended.cause), (1_000, Cause::Done));
+    // The consumer starts again from the beginning.
+    network.faults =
+        vec![(at(200), Fault::NodeDown(NodeId(0))), (at(300), Fault::NodeUp(NodeId(0)))];
+    let (notes, ended) = noted(network.clone());
+    assert!(notes.received > 1_000 && ended.cause == Cause::Done, "{}", notes.received);
+    // Nobody answers any more: the fetch gives up in its time.
+    network.faults = vec![(at(200), Fault::NodeDown(NodeId(2)))];
+    let (notes, ended) = noted(network);
+    assert_eq!((notes.done.len(), notes.done[0].2, ended.cause), (1, false, Cause::Done));
+}
+
+#[test]
+fn a_channel_that_changes_carries_on() {
+    let mut network = lossy();
+    let slow = ChannelPlan { queue_packets: Some(5), ..link(1_000_000, 30) };
+    let change = Fault::Change(LinkId(1), Direction::Back, Box::new(slow));
+    network.faults = vec![(Instant::from_millis(100), change)];
+    let (notes, ended) = noted(network);
+    assert_eq!((notes.received, ended.cause), (1_000, Cause::Done));
+    // 900 kB at 1 Mbit/s.
+    assert!(ended.at > Instant::from_millis(6_000), "{}", ended.at);
+}
+
+#[test]
+fn an_application_is_taken_away_in_its_time() {
+    let mut network = lossy();
+    network.applications[1].stop = Some(Instant::from_millis(150));
+    let (notes, ended) = noted(network);
+    assert!(notes.received < 1_000 && notes.done.is_empty());
+    assert_eq!((ended.cause, ended.at), (Cause::Done, Instant::from_millis(150)));
+}
+
+#[test]
+fn a_run_ends_in_its_time() {
+    let mut network = lossy();
+    network.stop = Stop { at: Instant::from_millis(50), when_done: true };
+    let (notes, ended) = noted(network);
+    assert_eq!((ended.cause, ended.at), (Cause::Time, Instant::from_millis(50)));
+    assert!(notes.done.is_empty());
+    assert!(ended.balance.in_flight(Some(Kind::Interest)) > 0);
+    let (_, empty) = noted(Network::default());
+    assert_eq!((empty.cause, empty.at), (Cause::Quiet, Instant::ZERO));
+}
+
+#[test]
+fn background_traffic_takes_its_share_of_the_queue() {
+    let busy = |rate: f64| {
+        let mut network = line(2, &link(10_000_000, 5));
+        applications(&mut network, [serve(1, "/f", 2_000_000), fetch(0, "/f")]);
+        network.applications.push(ApplicationPlan {
+            name: "cross".into(),
+            node: NodeId(0),
+            start: Instant::ZERO,
+            stop: None,
+            kind: ApplicationKind::Background(BackgroundPlan {
+                link: LinkId(0),
+                direction: Direction::Back,
+                frame_octets: 1_250,
+                arrival: Arrival::Poisson(rate),
+            }),
+        });
+        noted(network)
+    };
+    // 500 frames per second are half the rate.
+    let (half, free) = (busy(500.0).1, busy(1.0).1);
+    let ratio = half.at.as_secs_f64() / free.at.as_secs_f64();
+    assert!((1.7..2.3).contains(&ratio), "{ratio}");
+    assert!(half.balance.delivered(None) > 1_000);
+}
+
+#[test]
+fn the_delay_may_come_first() {
+    let mut network = lossy();
+    for link in &mut network.links {
+        for plan in [&mut link.forth, &mut link.back] {
+            (plan.order, plan.queue_packets) = (Order::DelayThenRate, Some(32));
+        }
+    }
+    let (notes, ended) = noted(network);
+    assert_eq!((notes.received, ended.cause), (1_000, Cause::Done));
+    assert!(notes.lost.contains(&LossReason::QueueFull));
+    assert_eq!(notes.dropped, 0, "no packet waits in a node");
+}
+
+#[test]
+fn one_packet_may_become_two() {
+    let mut network = lossy();
+    network.links[0].back.duplicate = "bernoulli(p=0.1)".into();
+    let (notes, ended) = noted(network);
+    assert_eq!(notes.received, 1_000);
+    assert!(ended.balance.doubled(Some(Kind::Data)) > 50);
+    // The consumer's node waits for one only.
+    assert!(notes.dropped >= ended.balance.doubled(Some(Kind::Data)));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let wrong = |spoil: &dyn Fn(&mut Network)| {
+        let mut network = lossy();
+        spoil(&mut network);
+        World::new(network, 1).map(|_| ()).unwrap_err().to_string()
+    };
+    for (said, expected) in [
+        (
+            wrong(&|it| it.links[1].forth.loss = "bernouli(p=1)".into()),
+            "link `n1-n2`, forth: loss: no loss model is called `bernouli` (did you mean `bernoulli`?)",
+        ),
+        (
+            wrong(&|it| it.nodes[0].strategy = "best-rout".into()),
+            "node `n0`: no strategy is called `best-rout`",
+        ),
+        (wrong(&|it| it.nodes[1].name = "n0".into()), "node `n0`: this name is given twice"),
+        (
+            wrong(&|it| it.applications[1].node = NodeId(9)),
+            "application `fetch-1`: there is no node number 9",
+        ),
+        (
+            wrong(&|it| it.nodes[2].processing = "constant(time=1)".into()),
+            "node `n2`: `time=1` of `constant`: expected a duration",
+        ),
+        (
+            wrong(&|it| it.faults.push((Instant::ZERO, Fault::LinkDown(LinkId(7))))),
+            "fault at 0.000000000s: there is no link number 7",
+        ),
+        (
+            wrong(&|it| it.links[0].back.marking = "codel(threshold=x)".into()),
+            "link `n0-n1`, back: `threshold=x` of `codel`",
+        ),
+        (
+            wrong(&|it| match &mut it.applications[1].kind {
+                ApplicationKind::Fetch(plan) => plan.congestion = "qubic".into(),
+                _ => unreachable!(),
+            }),
+            "application `fetch-1`: no congestion control is called `qubic`",
+        ),
+    ] {
+        assert!(said.starts_with(expected), "{said}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Small networks for tests.
+#![allow(dead_code, reason = "each test file uses some of it")]
+use recoup_packet::name::Name;
+use recoup_sim::network::{
+    ApplicationKind, ApplicationPlan, Arrival, ChannelPlan, FetchPlan, LinkId, LinkPlan, Network,
+    NodeId, NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, RoutePlan, ServePlan,
+};
+use recoup_sim::world::{Digest, Ended, World};
+use recoup_transport::time::{Duration, Instant};
+
+/// A channel of `rate_bits` and `delay_millis`, with a queue of 100 packets.
+pub(crate) fn link(rate_bits: u64, delay_millis: u64) -> ChannelPlan {
+    let delay = Duration::from_millis(delay_millis);
+    ChannelPlan { rate_bits, delay, ..ChannelPlan::default() }
+}
+
+/// Nodes `n0`, `n1`, … in a row; everything is routed to the last one.
+pub(crate) fn line(nodes: u32, plan: &ChannelPlan) -> Network {
+    let mut network = Network::default();
+    for number in 0..nodes {
+        network.nodes.push(NodePlan { name: format!("n{number}"), ..NodePlan::default() });
+    }
+    for number in 1..nodes {
+        let link = join(&mut network, NodeId(number - 1), NodeId(number), plan);
+        network.routes.push(RoutePlan {
+            node: NodeId(number - 1),
+            prefix: Name::root(),
+            hops: vec![(link, 1)],
+        });
+    }
+    network
+}
+
+/// A link with the same channel in both directions, and a route over it from the first end.
+pub(crate) fn join(network: &mut Network, a: NodeId, b: NodeId, plan: &ChannelPlan) -> LinkId {
+    let name = |node: NodeId| network.nodes[node.0 as usize].name.clone();
+    let link = LinkPlan {
+        name: format!("{}-{}", name(a), name(b)),
+        ends: (a, b),
+        forth: plan.clone(),
+        back: plan.clone(),
+        cost: 1,
+    };
+    network.links.push(link);
+    let id = LinkId(network.links.len() as u32 - 1);
+    network.routes.push(RoutePlan { node: a, prefix: Name::root(), hops: vec![(id, 1)] });
+    id
+}
+
+/// Adds applications, named after what they are and how many there are.
+pub(crate) fn applications<const N: usize>(
+    network: &mut Network,
+    plans: [(&str, u32, ApplicationKind); N],
+) {
+    for (word, node, kind) in plans {
+        network.applications.push(ApplicationPlan {
+            name: format!("{word}-{}", network.applications.len()),
+            node: NodeId(node),
+            start: Instant::ZERO,
+            stop: None,
+            kind,
+        });
+    }
+}
+
+/// An object of segments of 1,000 octets.
+pub(crate) fn serve(
+    node: u32,
+    prefix: &str,
+    size_octets: u64,
+) -> (&'static str, u32, ApplicationKind) {
+    let plan = ServePlan {
+        prefix: prefix.parse().unwrap(),
+        version: None,
+        size_octets,
+        segment_octets: 1_000,
+        freshness: Duration::from_secs(10),
+        packet: PacketShape::Digest,
+    };
+    ("serve", node, ApplicationKind::Serve(plan))
+}
+
+/// A fetch without discovery.
+pub(crate) fn fetch(node: u32, object: &str) -> (&'static str, u32, ApplicationKind) {
+    let plan = FetchPlan {
+        object: object.parse().unwrap(),
+        discover: false,
+        rto: "jacobson".into(),
+        sampling: "rfc7323".into(),
+        congestion: "cubic".into(),
+        lifetime: Duration::from_secs(4),
+        retries: Some(15),
+        no_progress: Duration::from_secs(20),
+        rto_check: Duration::ZERO,
+        react_to_marks: true,
+        options: Vec::new(),
+    };
+    ("fetch", node, ApplicationKind::Fetch(Box::new(plan)))
+}
+
+/// A producer of packets with that many octets of content.
+pub(crate) fn produce(
+    node: u32,
+    prefix: &str,
+    content_octets: u64,
+) -> (&'static str, u32, ApplicationKind) {
+    let plan = ProducePlan {
+        prefix: prefix.parse().unwrap(),
+        content_octets,
+        freshness: Duration::from_secs(3_600),
+        packet: PacketShape::Digest,
+    };
+    ("produce", node, ApplicationKind::Produce(plan))
+}
+
+/// A consumer of 1,000 contents by Zipf's law, which asks for each once.
+pub(crate) fn request(
+    node: u32,
+    prefix: &str,
+    arrival: Arrival,
+    requests: u64,
+) -> (&'static str, u32, ApplicationKind) {
+    let plan = RequestPlan {
+        prefixes: vec![prefix.parse().unwrap()],
+        contents: 1_000,
+        popularity: Popularity::ZipfMandelbrot { q: 0.0, s: 1.0 },
+        arrival,
+        requests: Some(requests),
+        rto: "none".into(),
+        retries: None,
+        lifetime: Duration::from_secs(4),
+    };
+    ("request", node, ApplicationKind::Request(Box::new(plan)))
+}
+
+/// Runs a network to its end.
+pub(crate) fn run(network: Network, seed: u64) -> (Digest, Ended) {
+    let mut digest = Digest::new();
+    let ended = World::new(network, seed).unwrap().run(&mut [&mut digest]);
+    (digest, ended)
+}
