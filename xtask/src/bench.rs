@@ -6,6 +6,7 @@ mod memory;
 mod neighbour;
 mod process;
 mod sample;
+pub(crate) mod simulation;
 mod transfer;
 
 use crate::chore::{Outcome, cargo, show, target_directory};

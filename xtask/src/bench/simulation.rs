@@ -1,0 +1,152 @@
+//! `cargo xtask bench sim`: how fast the simulator is, in packet-hops (Interests and Data arriving at a
+//! node) per CPU-second of the whole process.
+
+use crate::chore::{Outcome, capture, cargo, command, show, target_directory};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+
+const USAGE: &str = "\
+usage: cargo xtask bench sim [--runs N] [--json] [--only WORD]
+
+  --runs N      how often each workload runs (default 3); the median is shown
+  --only WORD   only workloads whose name contains WORD
+  --json        a JSON document instead of a table
+";
+
+/// A workload of the example `speed`, and the packet-hops per CPU-second that it must reach.
+const WORKLOADS: [(&str, Option<f64>); 8] = [
+    ("line-10MB", Some(4.0e6)),
+    ("line-100MB", Some(4.0e6)),
+    ("fat-line", Some(2.5e6)),
+    ("sprint-100", Some(2.5e6)),
+    ("sprint-500", None),
+    ("sprint-10000", None),
+    ("line-1000-nodes", None),
+    ("cache-1000000", None),
+];
+
+/// Clock ticks of /proc/self/stat in a second.
+const TICKS: f64 = 100.0;
+
+/// What one run said, and what it took.
+struct Run {
+    said: BTreeMap<String, f64>,
+    cpu_s: f64,
+}
+
+impl Run {
+    fn get(&self, key: &str) -> f64 {
+        self.said.get(key).copied().unwrap_or(0.0)
+    }
+}
+
+/// Runs the benchmark and prints what it found.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let (mut runs, mut as_json, mut only) = (3, false, None);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match *word {
+            "--runs" => runs = words.next().and_then(|it| it.parse().ok()).ok_or(USAGE)?,
+            "--only" => only = Some(words.next().ok_or(USAGE)?.to_string()),
+            "--json" => as_json = true,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let build = ["build", "--release", "--quiet", "--package", "recoup-sim", "--example", "speed"];
+    show(&mut cargo(&build))?;
+    let mut cases: Vec<(&str, Option<f64>, Vec<Run>)> = WORKLOADS
+        .iter()
+        .filter(|(name, _)| only.as_ref().is_none_or(|word| name.contains(word.as_str())))
+        .map(|(name, gate)| (*name, *gate, Vec::new()))
+        .collect();
+    for turn in 1..=runs {
+        for (name, _, done) in &mut cases {
+            eprintln!("run {turn} of {runs}: {name}");
+            done.push(speed(name)?);
+        }
+    }
+    let memory = if only.is_none() { memory()? } else { Vec::new() };
+    if as_json {
+        let cases: Vec<Value> =
+            cases.iter().map(|(name, gate, runs)| to_json(name, *gate, runs)).collect();
+        let memory: BTreeMap<_, _> = memory.into_iter().collect();
+        println!("{:#}", json!({ "runs": runs, "cases": cases, "octets_each": memory }));
+        return Ok(());
+    }
+    println!("\nmillion packet-hops per CPU-second, median [min–max] of {runs}\n");
+    println!(
+        "{:<16} {:>20} {:>6} {:>10} {:>12} {:>10}",
+        "", "M hops/CPU-s", "gate", "M hops", "k requests/s", "peak MB"
+    );
+    for (name, gate, runs) in &cases {
+        print(name, *gate, runs);
+    }
+    for (what, octets) in memory {
+        println!("{what}: {octets:.0} octets each");
+    }
+    Ok(())
+}
+
+fn speed(workload: &str) -> Outcome<Run> {
+    let binary = target_directory()?.join("release/examples/speed");
+    let before = children_cpu_s()?;
+    let said = capture(command(binary).arg(workload))?;
+    let cpu_s = (children_cpu_s()? - before).max(1.0 / TICKS);
+    let said = said
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?)))
+        .collect();
+    Ok(Run { said, cpu_s })
+}
+
+/// CPU time of all children that have ended, user and system.
+fn children_cpu_s() -> Outcome<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").map_err(|error| error.to_string())?;
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    // cutime and cstime are fields 16 and 17; counting begins after the name, at field 3.
+    let ticks = |field: usize| fields.get(field - 3).and_then(|it| it.parse::<f64>().ok());
+    match (ticks(16), ticks(17)) {
+        (Some(user), Some(system)) => Ok((user + system) / TICKS),
+        _ => Err("cannot read /proc/self/stat".into()),
+    }
+}
+
+/// Octets that a pending Interest and a cached Data take, from the peak memory of runs that hold many.
+fn memory() -> Outcome<Vec<(&'static str, f64)>> {
+    let empty = speed("line-10MB")?.get("peak_kib");
+    let each = |workload, of: &str| -> Outcome<f64> {
+        let run = speed(workload)?;
+        Ok((run.get("peak_kib") - empty) * 1024.0 / run.get(of).max(1.0))
+    };
+    Ok(vec![
+        ("a pending Interest", each("pending-interests", "pending")?),
+        ("a cached Data", each("cached-data", "cached")?),
+    ])
+}
+
+fn spread(runs: &[Run], of: impl Fn(&Run) -> f64) -> (f64, f64, f64) {
+    let mut values: Vec<f64> = runs.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    let at = |place: usize| values.get(place).copied().unwrap_or(0.0);
+    (at(values.len() / 2), at(0), at(values.len().saturating_sub(1)))
+}
+
+fn print(name: &str, gate: Option<f64>, runs: &[Run]) {
+    let (median, least, most) = spread(runs, |run| run.get("hops") / run.cpu_s / 1e6);
+    let figure = format!("{median:.2} [{least:.2}–{most:.2}]");
+    let gate = gate.map_or(String::new(), |gate| format!("{:.1}", gate / 1e6));
+    let hops = spread(runs, |run| run.get("hops") / 1e6).0;
+    let requests = spread(runs, |run| run.get("requests") / run.cpu_s / 1e3).0;
+    let peak = spread(runs, |run| run.get("peak_kib") / 1024.0).0;
+    println!("{name:<16} {figure:>20} {gate:>6} {hops:>10.2} {requests:>12.0} {peak:>10.1}");
+}
+
+fn to_json(name: &str, gate: Option<f64>, runs: &[Run]) -> Value {
+    let (median, min, max) = spread(runs, |run| run.get("hops") / run.cpu_s);
+    let requests = spread(runs, |run| run.get("requests") / run.cpu_s).0;
+    json!({ "case": name, "gate": gate, "hops_per_cpu_s": { "median": median, "min": min, "max": max },
+        "requests_per_cpu_s": requests, "hops": spread(runs, |run| run.get("hops")).0,
+        "peak_kib": spread(runs, |run| run.get("peak_kib")).0 })
+}
