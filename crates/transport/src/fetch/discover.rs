@@ -47,6 +47,8 @@ struct Lane {
     due: Option<Instant>,
     /// An answer to the last attempt was of no use, and set when to ask again.
     is_answered: bool,
+    /// How many attempts were refused for want of a route.
+    unrouted: u32,
     state: LaneState,
 }
 
@@ -60,13 +62,20 @@ enum LaneState {
 }
 
 impl Lane {
-    const IDLE: Self = Self { attempts: 0, due: None, is_answered: false, state: LaneState::Idle };
+    const IDLE: Self =
+        Self { attempts: 0, due: None, is_answered: false, unrouted: 0, state: LaneState::Idle };
 
     fn begin(&mut self, now: Instant) {
         if self.state == LaneState::Idle {
             self.state = LaneState::Asking;
             self.due = Some(now);
         }
+    }
+
+    /// It has asked as often as `retries` allows.
+    fn is_exhausted(&self, retries: Option<u32>) -> bool {
+        let nowhere = self.unrouted == self.attempts;
+        retries.is_some_and(|retries| self.attempts > affordable(retries, nowhere))
     }
 
     fn end(&mut self, why: FetchError) {
@@ -99,6 +108,8 @@ pub(crate) struct Discovery {
 pub(crate) const REFUSED_WAIT: Duration = Duration::from_millis(50);
 /// Longest wait between refused attempts.
 pub(crate) const REFUSED_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Retries where there has never been a route: over 1.5 s, in which a producer may register its name.
+const UNROUTED_RETRIES: u32 = 5;
 /// Longest wait between attempts of a lane.
 const WAIT_MAX: Duration = Duration::from_secs(4);
 
@@ -141,7 +152,7 @@ impl Discovery {
             if lane.due.is_none_or(|due| due > now) {
                 continue;
             }
-            if self.retries.is_some_and(|retries| lane.attempts > retries) {
+            if lane.is_exhausted(self.retries) {
                 let why = exhausted(lane, name);
                 lane.end(why);
                 continue;
@@ -187,6 +198,7 @@ impl Discovery {
         } else {
             return false;
         };
+        lane.unrouted += u32::from(reason == NackReason::NoRoute && !lane.is_answered);
         let wait = match reason {
             NackReason::Duplicate => Duration::ZERO,
             _ => backed_off(REFUSED_WAIT, lane.attempts.saturating_sub(1), REFUSED_WAIT_MAX),
@@ -269,6 +281,12 @@ impl Discovery {
         let single = segment.is_none().then(|| data.clone());
         Answer::Found(Box::new(Found { object, convention, last, metadata: None, single }))
     }
+}
+
+/// How many of `retries` are worth making: where each attempt so far was refused for want of a route
+/// it leads nowhere, unless a producer is about to appear.
+pub(crate) fn affordable(retries: u32, nowhere: bool) -> u32 {
+    if nowhere { retries.min(UNROUTED_RETRIES) } else { retries }
 }
 
 /// `wait` doubled `times` times, at most `limit`.

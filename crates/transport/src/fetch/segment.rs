@@ -45,6 +45,8 @@ pub(super) struct Transfer {
     high_data: u64,
     /// Highest segment that was asked for (`highInterest` of yang2016); 0 before any.
     high_interest: u64,
+    /// The network has never done anything but refuse for want of a route.
+    nowhere: bool,
     /// How many batches of answers were judged together.
     batches: u32,
 }
@@ -81,6 +83,7 @@ impl Transfer {
             lost: Vec::new(),
             high_data: 0,
             high_interest: 0,
+            nowhere: true,
             batches: 0,
         }
     }

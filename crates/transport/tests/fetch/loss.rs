@@ -106,6 +106,34 @@ fn no_route_is_an_error_after_the_retry_budget() {
 }
 
 #[test]
+fn where_there_has_never_been_a_route_the_fetch_ends_sooner() {
+    for (uri, answered) in [("/a/file/v=7", 0), ("/a/file", 0), ("/a/file/v=7", 5)] {
+        let file = file(3_000);
+        let mut world = World::new(config(uri));
+        let result = world.run(|interest| match segment_of(interest) {
+            Some(segment) if segment < answered => honest(&file)(interest),
+            _ => vec![(DELAY, Answer::Nack(NackReason::NoRoute))],
+        });
+        let Err(FetchError::Refused { reason: NackReason::NoRoute, attempts, .. }) = result else {
+            panic!("{result:?}");
+        };
+        let soon = world.now < Instant::from_millis(3_000);
+        assert_eq!((attempts, soon), if answered == 0 { (6, true) } else { (16, false) });
+    }
+}
+
+#[test]
+fn a_route_that_appears_after_a_second_is_soon_enough() {
+    let file = file(3_000);
+    let mut world = World::new(config("/a/file"));
+    let result = world.run_timed(|now, interest| match now < Instant::from_millis(1_000) {
+        true => vec![(DELAY, Answer::Nack(NackReason::NoRoute))],
+        false => honest(&file)(interest),
+    });
+    assert_eq!(result, Ok(()));
+}
+
+#[test]
 fn a_duplicate_nack_is_answered_at_once_and_a_congestion_nack_reduces_the_window() {
     let file = file(5_000);
     let answer = honest(&file);

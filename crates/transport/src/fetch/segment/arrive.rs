@@ -162,6 +162,7 @@ impl Transfer {
         self.timers.cancel(timer(segment));
         self.setbacks.remove(&segment);
         self.high_data = self.high_data.max(segment);
+        self.nowhere = false;
         let content_octets = data.content().len();
         let accepted = Accepted { now: *now, segment, slot, rtt: now.since(slot.sent), in_flight };
         emit(

@@ -3,7 +3,7 @@ use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Loss, LossKind};
 use crate::event::{Event, Signal};
 use crate::fetch::FetchConfig;
-use crate::fetch::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, backed_off};
+use crate::fetch::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, affordable, backed_off};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Scoreboard, Slot};
 use crate::time::Instant;
@@ -42,7 +42,9 @@ impl Transfer {
                 emit(reports, Event::TimedOut { segment });
                 lost.push(known.order);
             }
-            if config.retries.is_some_and(|retries| known.transmissions > retries) {
+            self.nowhere &= matches!(setback, Some(Setback::Refused(NackReason::NoRoute)));
+            let affordable = config.retries.map(|retries| affordable(retries, self.nowhere));
+            if affordable.is_some_and(|retries| known.transmissions > retries) {
                 let name = self.object.append(config.convention.segment(segment));
                 let attempts = known.transmissions;
                 let why = match setback {
