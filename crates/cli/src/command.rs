@@ -1,6 +1,6 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
-use crate::{demo, fetch, generate, key, ping, serve};
+use crate::{demo, fetch, generate, key, ping, serve, sim};
 use clap::{ColorChoice, Parser, Subcommand};
 
 /// Fetch and serve named content over NDN networks: fast, checked, resumable.
@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Key(key::KeyArgs),
     Ping(ping::PingArgs),
     Demo(demo::DemoArgs),
+    Sim(sim::SimArgs),
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
 }

@@ -16,6 +16,7 @@ mod ping;
 mod progress;
 mod serve;
 mod session;
+mod sim;
 mod statistic;
 mod stop;
 mod tally;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Key(args) => key::run(&args),
         Command::Ping(args) => ping::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Sim(args) => sim::run(&args),
         Command::Generate(args) => generate::run(&args),
     };
     match result {

@@ -16,6 +16,21 @@ pub(crate) struct Stop {
 impl Stop {
     /// Takes over SIGINT and SIGTERM; they wake the driver.
     pub(crate) fn new(waker: &Waker) -> Result<Self, Failure> {
+        Self::with(Some(waker))
+    }
+
+    /// Takes over SIGINT and SIGTERM, for a loop that looks here from time to time.
+    pub(crate) fn polled() -> Result<Self, Failure> {
+        Self::with(None)
+    }
+
+    /// Never wanted.
+    #[cfg(test)]
+    pub(crate) fn never() -> Self {
+        Self { signal: Arc::new(AtomicUsize::new(0)) }
+    }
+
+    fn with(waker: Option<&Waker>) -> Result<Self, Failure> {
         let signal = Arc::new(AtomicUsize::new(0));
         register(&signal, waker).map_err(|error| {
             Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
@@ -35,14 +50,16 @@ impl Stop {
     }
 }
 
-fn register(signal: &Arc<AtomicUsize>, waker: &Waker) -> io::Result<()> {
+fn register(signal: &Arc<AtomicUsize>, waker: Option<&Waker>) -> io::Result<()> {
     let second = Arc::new(AtomicBool::new(false));
     for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] {
         // In this order: the first signal arms the exit that the second one takes.
         flag::register_conditional_shutdown(number, code, Arc::clone(&second))?;
         flag::register(number, Arc::clone(&second))?;
         flag::register_usize(number, Arc::clone(signal), number as usize)?;
-        low_level::pipe::register(number, waker.stream()?)?;
+        if let Some(waker) = waker {
+            low_level::pipe::register(number, waker.stream()?)?;
+        }
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! A *wire link* is the link service of NDNLPv2: incoming frames are decoded and joined, outgoing packets are marked,
 //! encoded and cut. A *value link* holds the queue of its face: a packet leaves when the world is ready for it.
 use crate::drop::DropReason;
-use crate::face::{FaceAttributes, Marking, QueueLimit};
+use crate::face::{FaceAttributes, QueueLimit};
 use crate::packet::Packet;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -50,15 +50,8 @@ fn reassembly(attributes: &FaceAttributes) -> ReassemblyLimits {
     ReassemblyLimits { packets: 8, bytes: 4 * MAX_PACKET_SIZE, ..whole }
 }
 
-impl Link {
-    /// Packets are marked otherwise, or no more, from now on.
-    pub(crate) fn set_marking(&mut self, marking: Option<Marking>) {
-        let marker = match self {
-            Self::Wire(link) => &mut link.marker,
-            Self::Value(link) => &mut link.marker,
-        };
-        *marker = marking.map(Marker::new);
-    }
+fn marker(attributes: &FaceAttributes) -> Option<Marker> {
+    attributes.marking.map(Marker::new)
 }
 
 impl WireLink {
@@ -67,7 +60,7 @@ impl WireLink {
             fragmenter: Fragmenter::new(mtu, 0),
             reassembler: Reassembler::new(reassembly(attributes)),
             discarded: 0,
-            marker: attributes.marking.map(Marker::new),
+            marker: marker(attributes),
             backlog_octets: 0,
         }
     }
@@ -203,7 +196,7 @@ pub(crate) enum Enqueued {
 
 impl ValueLink {
     pub(crate) fn new(queue: QueueLimit, attributes: &FaceAttributes) -> Self {
-        let marker = attributes.marking.map(Marker::new);
+        let marker = marker(attributes);
         Self { queue: Fifo::new(queue), ready: true, asked: false, marker }
     }
 

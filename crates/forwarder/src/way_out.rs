@@ -22,12 +22,8 @@ pub(crate) enum WayOut {
 impl Node {
     /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     pub(crate) fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        let known = self.faces.change(id, attributes);
-        if !known {
-            self.on_face_down(now, id);
-            self.faces.up(id, attributes);
-        }
-        let before = self.way_out;
+        let (before, known) = (self.way_out, self.faces.get(id).is_some());
+        self.faces.up(id, attributes);
         if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
             self.fib.insert(&Name::root(), id, u64::from(id.0));
         }

@@ -1,7 +1,7 @@
 //! The driver against real sockets: every kind of face, and peers that misbehave.
 use bytes::Bytes;
 use recoup_forwarder::drop;
-use recoup_forwarder::face::{AppId, FaceForm, FaceId, Marking};
+use recoup_forwarder::face::{AppId, FaceForm, FaceId};
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::face::{CloseReason, DropReason, FaceChange, FaceError, FaceUri};
@@ -24,8 +24,6 @@ struct Recorder {
     ups: Vec<(FaceId, usize, bool, Option<u64>)>,
     downs: Vec<FaceId>,
     frames: Vec<(FaceId, Bytes)>,
-    backlogs: Vec<(FaceId, u64)>,
-    local: Vec<(FaceId, bool)>,
     outputs: VecDeque<Output>,
     deadline: Option<Instant>,
     fired: Vec<Instant>,
@@ -44,11 +42,9 @@ impl Machine for Recorder {
                 let FaceForm::Wire { mtu } = attributes.form else {
                     panic!("{attributes:?}");
                 };
-                self.local.push((face, attributes.local));
                 self.ups.push((face, mtu, attributes.upstream, attributes.receive_budget));
             }
             Input::FaceDown { face } => self.downs.push(face),
-            Input::Backlog { face, octets } => self.backlogs.push((face, octets)),
             Input::Frame { face, frame } if self.echo => self.send(face, frame),
             Input::Frame { face, frame } => self.frames.push((face, frame)),
             _ => {}
@@ -247,44 +243,6 @@ fn a_receive_budget_is_known_for_datagrams_and_streams() {
     let of_stream = driver.attributes(stream).unwrap().receive_budget;
     assert_eq!(of_stream, Some(backlog));
     turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
-}
-
-#[test]
-fn a_machine_that_marks_is_told_what_waits_for_a_slow_peer() {
-    let options = DriverOptions { marking: Some(Marking::default()), ..impatient() };
-    let (mut driver, mut machine) =
-        (bounded(Driver::with_options(options).unwrap()), Recorder::default());
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = format!("tcp4://{}", listener.local_addr().unwrap());
-    let face = driver.connect(&uri(&at)).unwrap();
-    let (mut peer, _) = listener.accept().unwrap();
-    for _ in 0..800 {
-        machine.send(face, frame(8_000));
-    }
-    turn_until(&mut driver, &mut machine, |machine, _| {
-        machine.backlogs.iter().any(|(of, octets)| *of == face && *octets > 65_536)
-    });
-    let mut octets = vec![0; 6_400_000];
-    let reader = std::thread::spawn(move || peer.read_exact(&mut octets));
-    turn_until(&mut driver, &mut machine, |machine, _| machine.backlogs.last() == Some(&(face, 0)));
-    reader.join().unwrap().unwrap();
-}
-
-#[test]
-fn peers_are_kept_but_do_not_lead_everywhere() {
-    let (mut driver, mut machine) = (driver(), Recorder::default());
-    let listener = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap();
-    let datagrams = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap();
-    let peer = driver.peer(&listener.uri).unwrap();
-    assert!(!driver.attributes(peer).unwrap().upstream);
-    assert!(driver.attributes(peer).unwrap().permanent);
-    let upstream = driver.connect(&datagrams.uri).unwrap();
-    machine.send(upstream, interest(20));
-    turn_until(&mut driver, &mut machine, |machine, _| machine.local.len() == 4);
-    // Who opened a connection to us is local if its address is; what datagrams say is not believed.
-    let local = |face| machine.local.contains(&(face, true));
-    assert!(local(peer) && local(upstream));
-    assert_eq!(machine.local.iter().filter(|(_, local)| !local).count(), 1);
 }
 
 #[test]

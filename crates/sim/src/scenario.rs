@@ -23,6 +23,8 @@ mod sweep;
 pub mod tree;
 mod workload;
 
+pub use file::record::Record;
+pub use pattern::fits;
 pub use problem::{Origin, Problem, Problems};
 pub use seeds::Seeds;
 pub use sweep::Point;
@@ -124,6 +126,11 @@ impl ScenarioFile {
         print::document(&table)
     }
 
+    /// What all points have in common, in normal form: without title, seeds and sweep.
+    pub fn base(&self) -> String {
+        document_without_labels(&self.content.normal)
+    }
+
     fn content_at(&self, point: &Point, problems: &mut Problems) -> Content {
         let mut given = Cow::Borrowed(&self.given);
         for (steps, tree) in &point.settings {
@@ -170,8 +177,8 @@ impl Scenario {
         &self.content.title
     }
 
-    /// What is to be recorded, as it is written.
-    pub fn record(&self) -> &Table {
+    /// What is to be recorded.
+    pub fn record(&self) -> &Record {
         &self.content.record
     }
 
@@ -198,17 +205,22 @@ impl Scenario {
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and
     /// seeds are not part of it, files are.
     pub fn identity(&self) -> String {
-        let mut table = self.content.normal.clone();
-        for key in ["title", "seeds", "sweep"] {
-            table.remove(key);
-        }
-        let mut text = print::document(&table);
-        if let Some(file) = &self.content.topology.text {
-            text.push_str("\n# the file:\n");
-            text.push_str(file);
-        }
-        text
+        format!("{}\n{}", document_without_labels(&self.content.normal), self.files())
     }
+
+    /// The text of the file that it names; empty if it names none.
+    pub fn files(&self) -> &str {
+        self.content.topology.text.as_deref().unwrap_or_default()
+    }
+}
+
+/// The text without what does not change what happens.
+fn document_without_labels(table: &Table) -> String {
+    let mut table = table.clone();
+    for key in ["title", "seeds", "sweep"] {
+        table.remove(key);
+    }
+    print::document(&table)
 }
 
 impl Tree {

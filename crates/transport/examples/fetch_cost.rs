@@ -3,9 +3,7 @@
 //!
 //! `cargo run --release -p recoup-transport --example fetch_cost`
 //!
-//! Each line is processor time, of the quickest of several runs, less what the loop around costs without
-//! the fetch loop. Packets are made beforehand, so reading one costs a cache miss that a simulated world
-//! does not have.
+//! Each line is the quickest of several runs, less what the loop around costs without the fetch loop.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::name::Name;
@@ -139,23 +137,11 @@ fn run_empty(case: &Case, packets: &[Data]) -> u64 {
     asked as u64
 }
 
-/// Time that this thread has had the processor for, in nanoseconds, where the system tells; others may be
-/// running. Elsewhere the time since `begun`.
-fn processor_nanos(begun: Clock) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = told.and_then(|text| text.split(' ').next()?.parse().ok());
-    nanos.unwrap_or(begun.elapsed().as_nanos() as f64)
-}
-
 /// Nanoseconds per segment.
 fn time(what: impl Fn() -> u64) -> (f64, u64) {
-    // The system counts in steps of milliseconds.
-    const TIMES: u32 = 5;
-    let clock = Clock::now();
-    let (begun, mut outputs) = (processor_nanos(clock), 0);
-    (0..TIMES).for_each(|_| outputs = what());
-    let nanos = processor_nanos(clock) - begun;
-    (nanos / f64::from(TIMES) / SEGMENTS as f64, outputs)
+    let begun = Clock::now();
+    let outputs = what();
+    (begun.elapsed().as_nanos() as f64 / SEGMENTS as f64, outputs)
 }
 
 fn least(values: &[f64]) -> f64 {

@@ -9,6 +9,7 @@ mod interrupted;
 mod key;
 mod ping;
 mod serve;
+mod sim;
 mod trust;
 mod unreachable;
 mod usage;

@@ -5,14 +5,14 @@ use crate::place::Place;
 fn without_words_it_shows_what_there_is() {
     let ended = Place::new().run("");
     assert_eq!(ended.code, Some(2));
-    for word in ["fetch", "serve", "key", "ping", "demo", "Exit codes"] {
+    for word in ["fetch", "serve", "key", "ping", "demo", "sim", "Exit codes"] {
         assert!(ended.stderr.contains(word), "{word}");
     }
 }
 
 #[test]
 fn every_help_has_examples_and_exit_codes() {
-    for command in ["fetch", "serve", "key", "ping", "demo"] {
+    for command in ["fetch", "serve", "key", "ping", "demo", "sim"] {
         let ended = Place::new().run(&format!("{command} --help")).succeeds();
         let help = String::from_utf8(ended.stdout).unwrap();
         assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{command}");

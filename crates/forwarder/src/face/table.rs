@@ -45,18 +45,18 @@ impl FaceTable {
         self.faces.get_mut(&face)
     }
 
-    /// A face that is up takes new attributes on, and keeps what is under way on it; `false` if it is not up, or would
-    /// become another face.
-    pub(crate) fn change(&mut self, id: FaceId, attributes: FaceAttributes) -> bool {
-        self.faces.get_mut(&id).is_some_and(|face| face.changes_to(attributes))
-    }
-
-    /// A face comes up, and is ready.
+    /// A face is up; what was under way on it stays if it was up before.
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes) {
+        if let Some(face) = self.faces.get_mut(&id)
+            && face.changes_to(attributes)
+        {
+            return;
+        }
         let link = match attributes.form {
             FaceForm::Wire { mtu } => Link::Wire(Box::new(WireLink::new(mtu, &attributes))),
             FaceForm::Value { queue } => Link::Value(Box::new(ValueLink::new(queue, &attributes))),
         };
+        self.down(id);
         self.faces.insert(id, Face { attributes, link, due: None });
     }
 
@@ -124,14 +124,12 @@ impl Face {
         }
     }
 
+    /// Takes new attributes on, if it can without becoming another face.
     fn changes_to(&mut self, attributes: FaceAttributes) -> bool {
         match (&mut self.link, attributes.form) {
             (Link::Wire(link), FaceForm::Wire { mtu }) => link.set_mtu(mtu),
             (Link::Value(link), FaceForm::Value { queue }) => link.set_limit(queue),
             _ => return false,
-        }
-        if attributes.marking != self.attributes.marking {
-            self.link.set_marking(attributes.marking);
         }
         self.attributes = attributes;
         true

@@ -32,6 +32,7 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let mut network = Network {
         nodes,
         links,
+        follow_transmissions: content.record.timeouts,
         stop: Stop { at: Instant::ZERO + content.stop, when_done: content.when_done },
         ..Network::default()
     };

@@ -3,6 +3,7 @@ pub(super) mod application;
 pub(super) mod event;
 pub(super) mod link;
 pub(super) mod place;
+pub(super) mod record;
 
 use super::blank;
 use super::fields::Fields;
@@ -10,12 +11,13 @@ use super::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
 use super::layout::TopologyRule;
 use super::problem::{Origin, Problems};
 use super::seeds::{Seeds, SeedsForm};
-use super::tree::{Table, Tree, Value};
+use super::tree::{Table, Value};
 use crate::network::NodePlan;
 use crate::route::{Metric, NextHops, SpellingError};
 use application::{ApplicationRule, KINDS, Mode};
 use event::{EventRule, RouteRule, StrategyRule};
 use place::PlaceRule;
+use record::Record;
 use recoup_transport::time::Duration;
 
 /// The keys that begin a path.
@@ -62,7 +64,7 @@ pub(super) struct Content {
     pub strategies: Vec<StrategyRule>,
     pub applications: Vec<ApplicationRule>,
     pub events: Vec<EventRule>,
-    pub record: Table,
+    pub record: Record,
     /// The same in normal form.
     pub normal: Table,
 }
@@ -117,9 +119,9 @@ pub(super) fn read(given: &Table, complete: bool, problems: &mut Problems) -> Co
         content.events.extend(rule);
         normal
     });
-    if let Some(Tree { value: Value::Table(record), .. }) = fields.keep("record") {
-        content.record = record.clone();
-    }
+    fields.default_table("record", true, |given, path, origin, problems| {
+        record::read(given, path, origin, &mut content.record, problems)
+    });
     fields.keep("sweep");
     content.normal = fields.finish();
     content

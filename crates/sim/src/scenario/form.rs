@@ -4,7 +4,6 @@ use super::quantity::{self, Room};
 use super::tree::{Tree, Value};
 use crate::network::CachePlan;
 use recoup_packet::name::Name;
-use recoup_transport::spec::Spec;
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 
@@ -176,11 +175,6 @@ impl Law {
     /// A law that `judge` accepts.
     pub(super) const fn new(judge: fn(&str) -> Result<(), String>, example: &'static str) -> Self {
         Self { judge, example }
-    }
-
-    /// Whether `text` has the form of one or several laws joined by `+`.
-    pub(super) fn is_spelled(text: &str) -> Result<(), String> {
-        text.split('+').try_for_each(|one| Spec::parse(one).map(drop).map_err(|e| e.to_string()))
     }
 }
 

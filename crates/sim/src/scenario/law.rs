@@ -2,6 +2,7 @@
 use super::form::{Law, judged};
 use crate::model;
 use crate::model::loss::Loss;
+use crate::record::RecordPlan;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_transport::random::Rng;
@@ -15,7 +16,7 @@ pub(super) const JITTER: Law = Law::new(is_time, "exponential(mean=1ms)");
 /// Which packets arrive twice.
 pub(super) const DUPLICATE: Law = Law::new(is_loss, "bernoulli(p=0.001)");
 /// Congestion marking.
-pub(super) const MARKING: Law = Law::new(Law::is_spelled, "codel");
+pub(super) const MARKING: Law = Law::new(|text| judged(model::marking::parse(text)), "codel");
 /// Time that a node takes for a packet.
 pub(super) const PROCESSING: Law = Law::new(is_time, "exponential(mean=0.3ms)");
 /// Forwarding strategy.
@@ -23,6 +24,8 @@ pub(super) const STRATEGY: Law = Law::new(|text| judged(strategy::parse(text)), 
 /// What becomes of retransmissions.
 pub(super) const SUPPRESSION: Law =
     Law::new(|text| judged(Suppression::parse(text)), "same-face-retx");
+/// What becomes a table.
+pub(super) const RECORD: Law = Law::new(|text| judged(RecordPlan::parse(text)), "segments");
 /// Retransmission timer.
 pub(super) const RTO: Law = Law::new(|text| judged(rto::parse(text)), "jacobson(min=0ms)");
 /// Retransmission timer of requests, which may have none.

@@ -161,13 +161,25 @@ fn with_parameter(spec: &str, key: &str, value: &Value) -> Result<String, String
         None => (spec.trim(), ""),
         Some((name, rest)) => (name, rest.strip_suffix(')').ok_or("the `)` is missing")?),
     };
-    // A parameter has no spaces in it: 10 ms is 10ms there.
-    let value: String = value.to_string().split_whitespace().collect();
+    let value = joined_unit(&value.to_string());
     let mut parts = parts(inside);
     parts.retain(|part| part.split('=').next().map(str::trim) != Some(key));
     let new = format!("{key}={value}");
     parts.push(&new);
     Ok(format!("{name}({})", parts.join(",")))
+}
+
+/// A unit stands close to its number in an algorithm: `10 ms` is `10ms` there.
+fn joined_unit(value: &str) -> String {
+    match value.trim().split_once(' ') {
+        Some((number, unit))
+            if number.bytes().all(|octet| octet.is_ascii_digit() || octet == b'.')
+                && unit.trim_start().starts_with(char::is_alphabetic) =>
+        {
+            format!("{number}{}", unit.trim_start())
+        }
+        _ => value.trim().to_owned(),
+    }
 }
 
 /// Splits at the commas outside brackets.

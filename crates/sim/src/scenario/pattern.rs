@@ -58,7 +58,7 @@ fn choices(inside: &str) -> Option<Result<Vec<String>, String>> {
 }
 
 /// Whether `name` is what `pattern` stands for; `*` is any letters, none included.
-pub(super) fn fits(pattern: &str, name: &str) -> bool {
+pub fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else {

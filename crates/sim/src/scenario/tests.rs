@@ -278,6 +278,40 @@ fn titles_and_seeds_do_not_make_another_scenario() {
 }
 
 #[test]
+fn every_key_of_a_fetch_reaches_its_plan() {
+    let text = LINE.replace("[fetch]", "[fetch]\ncancel-on-timeout = true\nfirst = 3\nlast = 9");
+    let ApplicationKind::Fetch(fetch) = &network(&text).applications[0].kind else { panic!() };
+    let options: Vec<_> = fetch.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    assert_eq!(options, ["cancel-on-timeout=true", "first=3", "last=9"]);
+}
+
+/// Every key that can be given, and every section, is explained.
+#[test]
+fn the_reference_names_every_key() {
+    let reference = include_str!("../../../../docs/scenario.md");
+    let empty = ["topology", "link", "links", "nodes", "places", "applications", "event"];
+    let all = file::SECTIONS.iter().filter(|key| !empty.contains(key)).map(|key| match *key {
+        "title" | "seeds" | "stop" | "when-done" => String::new(),
+        "route" | "strategy" => format!("[[{key}]]\n\"?\" = 1\n"),
+        key => format!("[{key}]\n\"?\" = 1\n"),
+    });
+    let mut text: String = all.collect();
+    text += "[link]\n\"?\" = 1\n[[event]]\n\"?\" = 1\n[places.x]\n\"?\" = 1\n";
+    // What is not known is answered with what is.
+    let said = ScenarioFile::parse(&text, &[]).unwrap_err().to_string();
+    let lists = said.lines().filter_map(|line| line.split("there are: ").nth(1));
+    let keys: std::collections::BTreeSet<&str> =
+        lists.flat_map(|list| list.trim_end().split(", ")).collect();
+    assert!(keys.len() > 60, "{keys:?}\n{said}");
+    for key in keys.iter().chain(&file::SECTIONS) {
+        let found = reference.contains(&format!("`{key}`"))
+            || reference.contains(&format!("[{key}]"))
+            || reference.contains(&format!("[{key}."));
+        assert!(found, "`{key}` is not explained in docs/scenario.md");
+    }
+}
+
+#[test]
 fn an_application_at_several_nodes_is_several_applications() {
     let text = r#"
 [topology]

@@ -8,6 +8,7 @@ use crate::scenario::file::application::{ApplicationRule, Job};
 use crate::scenario::form::Located;
 use crate::scenario::pattern;
 use crate::scenario::problem::Problems;
+use crate::workload::{self, Tables};
 use recoup_packet::name::Name;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Duration;
@@ -65,7 +66,17 @@ impl Draft<'_> {
         for (k, node) in (1..).zip(nodes) {
             let name = self.name(k, several);
             match self.job(k, node, &name) {
-                Ok(kind) => plans.push(self.plan(k, name, node, kind)),
+                Ok(kind) => {
+                    // All of them have the same parameters.
+                    if k == 1
+                        && let Err(what) =
+                            workload::make(&kind, &Rng::from_seed(0), &mut Tables::default())
+                    {
+                        let key = format!("applications.{}", self.rule.name);
+                        problems.add(self.rule.origin, key, what);
+                    }
+                    plans.push(self.plan(k, name, node, kind));
+                }
                 Err((key, what)) => problems.add(self.rule.origin, self.key(key), what),
             }
         }

@@ -230,16 +230,26 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
     options(fields, &mut plan.options);
 }
 
-/// `options = { key = value }`: for what has no key of its own.
+/// What the plan has no fields for.
 fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
-    fields.table("options", |given, _, _, _| {
-        *options = given
-            .entries()
-            .iter()
-            .map(|entry| (entry.key.clone(), entry.tree.value.to_string()))
-            .collect();
-        given.clone()
-    });
+    let (mut cancel, mut fresh, mut first, mut last) = (false, false, 0, None);
+    fields.field("cancel-on-timeout", &mut cancel, Truth);
+    fields.field("must-be-fresh", &mut fresh, Truth);
+    fields.field("first", &mut first, Count(0, i64::MAX as u64));
+    fields.field("last", &mut last, Maybe(Count(0, i64::MAX as u64)));
+    let mut set = |key: &str, value: String| options.push((key.to_owned(), value));
+    if cancel {
+        set("cancel-on-timeout", "true".into());
+    }
+    if fresh {
+        set("must-be-fresh", "true".into());
+    }
+    if first > 0 {
+        set("first", first.to_string());
+    }
+    if let Some(last) = last {
+        set("last", last.to_string());
+    }
 }
 
 fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {

@@ -1,0 +1,104 @@
+//! The options of `recoup sim`.
+use crate::error::EXIT_CODES;
+use clap::{Args, ValueEnum};
+use recoup_sim::scenario::Seeds;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup sim line.toml
+      run a scenario; its results go to ./line-results
+  recoup sim line.toml --explain
+      show what would run: nodes, links, routes, applications, points of the sweep; run nothing
+  recoup sim line.toml --set link.delay=50ms --set applications.c1.congestion='aimd(beta=0.7)'
+      change fields, also those that the file does not mention
+  recoup sim line.toml --set fetch.rto.min=0ms --seeds 1..100 --out /tmp/no-floor
+      change one parameter of an algorithm; a hundred seeds
+  recoup sim line.toml --seeds 1..200
+      go on: what is in ./line-results already is not run again
+  recoup sim line.toml --show 'c1.time_s,*.timeouts'
+      choose the metrics of the table
+  recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
+";
+
+/// Run a scenario: networks of the same nodes that run on sockets, in simulated time
+///
+/// FILE describes nodes, links, applications, what happens when, and what is varied; docs/scenario.md
+/// explains every key. Each point of its sweep is run with each seed, as many at a time as there are
+/// cores. The same file and seed always give the same result. Prints the mean of each metric with its
+/// 95 % confidence interval.
+///
+/// Results are kept in a folder: one row per run in runs.csv, a folder of tables for each record, the
+/// scenario as it was run. The same command goes on where it stopped, whatever stopped it.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct SimArgs {
+    /// The scenario, a TOML file; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Give a field another value: a dotted path, such as link.delay=50ms
+    ///
+    /// A value is TOML, or else a string. One more step leads into an algorithm: fetch.rto.min=0ms sets
+    /// the parameter `min` of the timer that `fetch.rto` names.
+    #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Scenario")]
+    pub settings: Vec<String>,
+
+    /// Seeds instead of the file's: 7, 1..20 (1 to 20) or 1..5,9
+    #[arg(long, value_name = "SEEDS", help_heading = "Scenario")]
+    pub seeds: Option<Seeds>,
+
+    /// Runs at a time; as many as there are cores unless told otherwise
+    #[arg(short, long, value_name = "N", help_heading = "Running")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Show what would run, and run nothing
+    #[arg(long, help_heading = "Running")]
+    pub explain: bool,
+
+    /// Folder for the results; FILE-results here unless told otherwise
+    #[arg(short, long, value_name = "DIR", help_heading = "Results")]
+    pub out: Option<PathBuf>,
+
+    /// Remove results that are in the folder, and begin anew
+    #[arg(long, help_heading = "Results")]
+    pub fresh: bool,
+
+    /// Form of the tables
+    #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Results")]
+    pub format: Format,
+
+    /// Metrics of the printed table: names with commas, `*` for any letters
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Reports")]
+    pub show: Vec<String>,
+
+    /// Print neither progress nor table
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// End with a JSON document instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+/// Form of the tables in a result folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Comma-separated values
+    #[cfg_attr(not(feature = "parquet"), default)]
+    Csv,
+    /// Parquet: smaller, typed, quick to read
+    #[cfg_attr(feature = "parquet", default)]
+    Parquet,
+}
+
+impl Format {
+    /// How names of files end.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+}

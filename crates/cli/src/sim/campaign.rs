@@ -1,0 +1,348 @@
+//! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
+use super::args::Format;
+use super::digest;
+use super::folder::{Purpose, ResultFolder, Shelf};
+use super::journal::Row;
+use super::source::Source;
+use crate::error::{Exit, Failure};
+use crate::stop::Stop;
+use recoup_sim::metric::Metric;
+use recoup_sim::record::Table;
+use recoup_sim::scenario::{Point, Scenario, Seeds};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often progress is shown and signals are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What is to be run.
+#[derive(Debug)]
+pub(crate) struct Campaign {
+    /// Points of the sweep, in their order.
+    pub points: Vec<Stage>,
+    /// Seeds, ascending.
+    pub seeds: Vec<u64>,
+    text: String,
+    digest: String,
+}
+
+/// A point with its scenario.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    /// The values of the sweep.
+    pub point: Point,
+    /// Digest of the scenario, by which its runs are known.
+    pub key: String,
+    /// What is run.
+    pub scenario: Scenario,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Digest of all that happened.
+    pub digest: String,
+    /// Simulated seconds.
+    pub end_s: f64,
+    /// Its metrics.
+    pub metrics: Vec<Metric>,
+    /// Its records.
+    pub tables: Vec<Table>,
+}
+
+/// Runs a scenario with a seed; `None` if the flag told it to stop before its end.
+pub(crate) trait Runner: Sync {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario at this seed.
+    fn run(&self, stage: &Stage, seed: u64, stop: &AtomicBool) -> Result<Option<Outcome>, Failure>;
+}
+
+/// Sees a campaign go on.
+pub(crate) trait Watch {
+    /// So many runs of all are done; the rest takes that long, as far as that can be told.
+    fn progress(&mut self, done: usize, all: usize, left: Option<Duration>);
+
+    /// A run has ended and was kept.
+    fn ended(&mut self, row: &Row, tables: &[Table]) {
+        let _ = (row, tables);
+    }
+}
+
+/// How a campaign is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner<'a> {
+    /// Runs at a time.
+    pub jobs: usize,
+    /// The wish to stop.
+    pub stop: &'a Stop,
+}
+
+/// A run that is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Task {
+    stage: usize,
+    seed: u64,
+}
+
+impl Campaign {
+    /// The campaign of a scenario; `seeds` replace its own.
+    ///
+    /// # Errors
+    /// If a point of it is wrong. Networks are tried with the first seed.
+    pub(crate) fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Failure> {
+        let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
+        let mut points = Vec::new();
+        let mut identities = String::new();
+        for point in source.file.points() {
+            let scenario = source.scenario(point)?;
+            let seed = seeds.first().copied().unwrap_or_default();
+            scenario.network(seed).map_err(|problems| source.failure(&problems))?;
+            let key = digest::of_text(&scenario.identity());
+            identities.push_str(scenario.files());
+            points.push(Stage { point: point.clone(), key, scenario });
+        }
+        let digest = digest::of_text(&(source.file.base() + &identities));
+        Ok(Self { points, seeds, text: source.file.to_toml(), digest })
+    }
+
+    /// How many runs there are.
+    pub(crate) fn runs(&self) -> usize {
+        self.points.len() * self.seeds.len()
+    }
+
+    /// Opens the folder for its results.
+    ///
+    /// # Errors
+    /// If it cannot be used, or holds other results.
+    pub(crate) fn folder(
+        &self,
+        path: &Path,
+        fresh: bool,
+        format: Format,
+    ) -> Result<ResultFolder, Failure> {
+        let purpose = Purpose { text: &self.text, digest: &self.digest, fresh, format };
+        ResultFolder::open(path, &purpose)
+    }
+
+    /// Makes the runs that are not in the folder, and writes the table of all. What is done when a signal
+    /// comes is kept.
+    ///
+    /// # Errors
+    /// If a run cannot be made, the folder cannot be written, or a signal came.
+    pub(crate) fn run(
+        &self,
+        folder: &mut ResultFolder,
+        manner: Manner<'_>,
+        runner: &dyn Runner,
+        watch: &mut dyn Watch,
+    ) -> Result<(), Failure> {
+        self.check_program(folder, runner)?;
+        let tasks = self.missing(folder);
+        let done = self.runs() - tasks.len();
+        let mut ledger = Ledger::new(&tasks, manner.jobs);
+        let result = self.run_all(&tasks, folder, manner, runner, &mut |event| match event {
+            Seen::Ended(task, row, tables) => {
+                ledger.note(task, row.elapsed_s);
+                watch.ended(row, tables);
+                watch.progress(done + ledger.done, self.runs(), ledger.left());
+            }
+            Seen::Time => watch.progress(done + ledger.done, self.runs(), ledger.left()),
+        });
+        let order: Vec<_> = self.points.iter().map(|stage| stage.key.clone()).collect();
+        folder.finish(&order)?;
+        result
+    }
+
+    /// The runs of a point that are in the folder, by seed.
+    pub(crate) fn rows<'a>(&self, folder: &'a ResultFolder, stage: &Stage) -> Vec<&'a Row> {
+        let find = |seed: &u64| folder.journal.find(&stage.key, *seed);
+        self.seeds.iter().filter_map(find).collect()
+    }
+
+    /// What is not there yet: all points with the first seed, then with the next, so that whatever is
+    /// there when it is stopped can be compared.
+    fn missing(&self, folder: &ResultFolder) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        let mut taken = std::collections::BTreeSet::new();
+        for seed in &self.seeds {
+            for (stage, Stage { key, .. }) in self.points.iter().enumerate() {
+                // Two points of a sweep may be the same scenario.
+                if folder.journal.find(key, *seed).is_none() && taken.insert((key, *seed)) {
+                    tasks.push(Task { stage, seed: *seed });
+                }
+            }
+        }
+        tasks
+    }
+
+    /// Results of another program are gone on with only if this one repeats one of them exactly.
+    fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
+        let build = digest::of_program().unwrap_or_default();
+        if !folder.is_of_this_program(&build) {
+            let known = |row: &&Row| self.points.iter().any(|stage| stage.key == row.point);
+            if let Some(row) = folder.journal.rows.iter().find(known).cloned() {
+                self.repeat(&row, folder, runner)?;
+            }
+        }
+        folder.add_program(&build)
+    }
+
+    fn repeat(&self, row: &Row, folder: &ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
+        let Some(stage) = self.points.iter().find(|stage| stage.key == row.point) else {
+            return Ok(());
+        };
+        let never = AtomicBool::new(false);
+        let outcome = runner.run(stage, row.seed, &never)?.unwrap_or_default();
+        let same = outcome.digest == row.digest && numbers(&outcome.metrics) == row.metrics;
+        if same {
+            return Ok(());
+        }
+        let place = folder.path().display();
+        let message = format!(
+            "the results in {place} were made by another recoup, which ran seed {} differently",
+            row.seed
+        );
+        Err(Failure::new(Exit::Local, message)
+            .advise("choose another folder with --out, or begin anew with --fresh"))
+    }
+
+    fn run_all(
+        &self,
+        tasks: &[Task],
+        folder: &mut ResultFolder,
+        manner: Manner<'_>,
+        runner: &dyn Runner,
+        see: &mut dyn FnMut(Seen<'_>),
+    ) -> Result<(), Failure> {
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let shelf = folder.shelf();
+        let (teller, told) = mpsc::channel();
+        let work = |teller: mpsc::Sender<_>| {
+            while !stop.load(Ordering::Relaxed) {
+                let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                let run = self.one(*task, &shelf, runner, &stop);
+                if teller.send((*task, run)).is_err() {
+                    break;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..manner.jobs.min(tasks.len()) {
+                let teller = teller.clone();
+                scope.spawn(|| work(teller));
+            }
+            drop(teller);
+            let mut result = Ok(());
+            loop {
+                match told.recv_timeout(LOOK_EVERY) {
+                    Ok((task, Ok(Some((row, outcome))))) => {
+                        see(Seen::Ended(task, &row, &outcome.tables));
+                        let kept = folder.journal.append(row, &outcome.metrics);
+                        result = result.and(kept);
+                    }
+                    Ok((_, Ok(None))) => {}
+                    Ok((_, Err(failure))) => result = result.and(Err(failure)),
+                    Err(RecvTimeoutError::Timeout) => see(Seen::Time),
+                    Err(RecvTimeoutError::Disconnected) => break result,
+                }
+                let wanted = manner.stop.wanted();
+                if let Some(failure) = wanted.filter(|_| result.is_ok()) {
+                    result = Err(failure.advise("the same command goes on"));
+                }
+                if result.is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        })
+    }
+
+    /// Makes a run and writes its tables.
+    fn one(
+        &self,
+        task: Task,
+        shelf: &Shelf,
+        runner: &dyn Runner,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Row, Outcome)>, Failure> {
+        let Some(stage) = self.points.get(task.stage) else { return Ok(None) };
+        let begun = Instant::now();
+        let Some(outcome) = runner.run(stage, task.seed, stop)? else { return Ok(None) };
+        let elapsed_s = begun.elapsed().as_secs_f64();
+        shelf.put(&stage.key, task.seed, &stage.point.values, &outcome.tables)?;
+        let row = Row {
+            point: stage.key.clone(),
+            seed: task.seed,
+            values: stage.point.values.clone(),
+            digest: outcome.digest.clone(),
+            end_s: outcome.end_s,
+            elapsed_s,
+            metrics: numbers(&outcome.metrics),
+        };
+        Ok(Some((row, outcome)))
+    }
+}
+
+/// Metrics without their units; JSON knows finite numbers only.
+fn numbers(metrics: &[Metric]) -> Vec<(String, f64)> {
+    let finite = metrics.iter().filter(|metric| metric.value.is_finite());
+    finite.map(|metric| (metric.name.clone(), metric.value)).collect()
+}
+
+enum Seen<'a> {
+    Ended(Task, &'a Row, &'a [Table]),
+    Time,
+}
+
+/// What runs cost so far, by point, from which follows what the others will.
+struct Ledger {
+    begun: Instant,
+    jobs: usize,
+    done: usize,
+    /// Of each point: runs that are missing, runs that were made, seconds that they took.
+    points: BTreeMap<usize, (usize, usize, f64)>,
+}
+
+impl Ledger {
+    fn new(tasks: &[Task], jobs: usize) -> Self {
+        let mut points = BTreeMap::new();
+        tasks.iter().for_each(|task| points.entry(task.stage).or_insert((0, 0, 0.0)).0 += 1);
+        Self { begun: Instant::now(), jobs, done: 0, points }
+    }
+
+    fn note(&mut self, task: Task, elapsed_s: f64) {
+        self.done += 1;
+        if let Some((missing, made, seconds)) = self.points.get_mut(&task.stage) {
+            *missing -= 1;
+            *made += 1;
+            *seconds += elapsed_s;
+        }
+    }
+
+    /// A point of which nothing was run costs what the others do on average.
+    fn left(&self) -> Option<Duration> {
+        let all = self.points.values().fold((0, 0.0), |sum, one| (sum.0 + one.1, sum.1 + one.2));
+        if all.0 == 0 {
+            return None;
+        }
+        let mean = all.1 / all.0 as f64;
+        let of = |(missing, made, seconds): &(usize, usize, f64)| {
+            let each = if *made > 0 { seconds / *made as f64 } else { mean };
+            *missing as f64 * each
+        };
+        let work: f64 = self.points.values().map(of).sum();
+        // What ran side by side until now is the best guess of how much will.
+        let beside =
+            (all.1 / self.begun.elapsed().as_secs_f64().max(1e-3)).clamp(1.0, self.jobs as f64);
+        let seconds = work / beside;
+        (seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! Campaigns with a runner that only pretends, so that what is run, kept and repeated can be counted.
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+const TEXT: &str = r#"
+seeds = "1..3"
+[topology]
+kind = "line"
+nodes = 2
+[applications.c]
+kind = "fetch"
+node = "n1"
+object = "/x"
+[applications.p]
+kind = "serve"
+node = "n2"
+prefix = "/x"
+size = "1 kB"
+[sweep]
+"link.delay" = ["1 ms", "2 ms"]
+"#;
+
+/// Ends at once with numbers that follow from point and seed.
+#[derive(Default)]
+struct Pretender {
+    runs: Mutex<Vec<(String, u64)>>,
+    /// Runs after which it wants to stop.
+    stop_after: Option<usize>,
+    /// It runs differently from others.
+    other: bool,
+}
+
+impl Runner for Pretender {
+    fn run(&self, stage: &Stage, seed: u64, stop: &AtomicBool) -> Result<Option<Outcome>, Failure> {
+        let mut runs = self.runs.lock().unwrap();
+        if self.stop_after.is_some_and(|most| runs.len() >= most) {
+            stop.store(true, Ordering::Relaxed);
+            return Ok(None);
+        }
+        runs.push((stage.point.label(), seed));
+        let delay = if stage.point.number == 0 { 1.0 } else { 2.0 };
+        let value = delay * 10.0 + seed as f64 + f64::from(u8::from(self.other)) / 8.0;
+        let mut table = Table::new("window", &[("w", "", recoup_sim::record::table::Type::F64)]);
+        table.push(&[recoup_sim::record::table::Cell::F64(value)]);
+        let metric = Metric { name: "c.time_s".into(), unit: "s", value };
+        Ok(Some(Outcome {
+            digest: format!("{value}"),
+            end_s: 1.0,
+            metrics: vec![metric],
+            tables: vec![table],
+        }))
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    last: (usize, usize),
+    ended: usize,
+}
+
+impl Watch for Seen {
+    fn progress(&mut self, done: usize, all: usize, _: Option<Duration>) {
+        self.last = (done, all);
+    }
+
+    fn ended(&mut self, _: &Row, tables: &[Table]) {
+        assert_eq!(tables.len(), 1);
+        self.ended += 1;
+    }
+}
+
+struct Bench {
+    place: tempfile::TempDir,
+    stop: Stop,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { place: tempfile::tempdir().unwrap(), stop: Stop::never() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.place.path().join("results")
+    }
+
+    fn run(&self, campaign: &Campaign, runner: &Pretender) -> (Seen, Result<Vec<Row>, String>) {
+        let mut seen = Seen::default();
+        let manner = Manner { jobs: 2, stop: &self.stop };
+        let done = campaign.folder(&self.path(), false, Format::Csv).and_then(|mut folder| {
+            campaign.run(&mut folder, manner, runner, &mut seen)?;
+            let rows = campaign.points.iter().flat_map(|stage| campaign.rows(&folder, stage));
+            Ok(rows.cloned().collect())
+        });
+        (seen, done.map_err(|failure| failure.to_string()))
+    }
+}
+
+fn campaign(text: &str, seeds: Option<&str>) -> Campaign {
+    let source = Source::built_in("test", text, &[]).unwrap();
+    Campaign::new(&source, seeds.map(|seeds| seeds.parse().unwrap()).as_ref()).unwrap()
+}
+
+#[test]
+fn every_point_runs_with_every_seed() {
+    let (bench, runner) = (Bench::new(), Pretender::default());
+    let (seen, rows) = bench.run(&campaign(TEXT, None), &runner);
+    let rows = rows.unwrap();
+    assert_eq!((seen.last, seen.ended, rows.len()), ((6, 6), 6, 6));
+    let times: Vec<_> = rows.iter().map(|row| row.metric("c.time_s").unwrap()).collect();
+    assert_eq!(times, [11.0, 12.0, 13.0, 21.0, 22.0, 23.0]);
+    let csv = fs::read_to_string(bench.path().join("runs.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 7);
+    assert!(csv.lines().nth(6).unwrap().starts_with("2 ms,"), "{csv}");
+    let tables = fs::read_dir(bench.path().join("tables/window")).unwrap();
+    assert_eq!(tables.count(), 6);
+}
+
+#[test]
+fn what_is_there_is_not_run_again() {
+    let bench = Bench::new();
+    bench.run(&campaign(TEXT, Some("1..2")), &Pretender::default()).1.unwrap();
+    let runner = Pretender::default();
+    let (seen, rows) = bench.run(&campaign(TEXT, Some("1..4")), &runner);
+    assert_eq!((rows.unwrap().len(), seen.ended, seen.last), (8, 4, (8, 8)));
+    assert!(runner.runs.lock().unwrap().iter().all(|(_, seed)| *seed > 2));
+    let more = TEXT.replace("\"1 ms\", \"2 ms\"", "\"1 ms\", \"2 ms\", \"3 ms\"");
+    let runner = Pretender::default();
+    let (_, rows) = bench.run(&campaign(&more, Some("1..2")), &runner);
+    assert_eq!(rows.unwrap().len(), 6);
+    let runs = runner.runs.into_inner().unwrap();
+    assert!(runs.iter().all(|(label, _)| label == "link.delay=3 ms"), "{runs:?}");
+    assert_eq!(runs.len(), 2);
+}
+
+#[test]
+fn what_was_done_when_it_stopped_is_kept() {
+    let bench = Bench::new();
+    let stopped = Pretender { stop_after: Some(3), ..Pretender::default() };
+    let (seen, _) = bench.run(&campaign(TEXT, None), &stopped);
+    assert_eq!(seen.ended, 3);
+    let runs = stopped.runs.into_inner().unwrap();
+    assert!(
+        runs[..2].iter().all(|(_, seed)| *seed == 1),
+        "each point before the next seed: {runs:?}"
+    );
+    let rest = Pretender::default();
+    let (seen, rows) = bench.run(&campaign(TEXT, None), &rest);
+    assert_eq!((seen.ended, rows.unwrap().len()), (3, 6));
+}
+
+#[test]
+fn another_scenario_is_refused_and_another_title_is_not() {
+    let bench = Bench::new();
+    bench.run(&campaign(TEXT, None), &Pretender::default()).1.unwrap();
+    let titled = format!("title = \"Another\"\n{TEXT}");
+    assert!(bench.run(&campaign(&titled, None), &Pretender::default()).1.is_ok());
+    let other = TEXT.replace("1 kB", "2 kB");
+    let error = bench.run(&campaign(&other, None), &Pretender::default()).1.unwrap_err();
+    assert!(error.contains("applications.p.size is `1 kB` there and `2 kB` here"), "{error}");
+}
+
+#[test]
+fn results_of_another_program_are_gone_on_with_only_if_it_ran_alike() {
+    let bench = Bench::new();
+    bench.run(&campaign(TEXT, Some("1")), &Pretender::default()).1.unwrap();
+    let versions = bench.path().join("versions.json");
+    let foreign = || {
+        let text = fs::read_to_string(&versions).unwrap();
+        let build = digest::of_program().unwrap();
+        fs::write(&versions, text.replace(&build, "0123456789abcdef")).unwrap();
+    };
+    foreign();
+    let alike = Pretender::default();
+    assert!(bench.run(&campaign(TEXT, Some("1..2")), &alike).1.is_ok());
+    assert_eq!(alike.runs.into_inner().unwrap().len(), 3, "one was repeated");
+    foreign();
+    let other = Pretender { other: true, ..Pretender::default() };
+    let error = bench.run(&campaign(TEXT, Some("1..3")), &other).1.unwrap_err();
+    assert!(error.contains("another recoup, which ran seed 1 differently"), "{error}");
+}
+
+#[test]
+fn points_that_are_the_same_scenario_are_run_once() {
+    let text = TEXT.replace("\"1 ms\", \"2 ms\"", "\"1 ms\", \"0.001 s\"");
+    let (bench, runner) = (Bench::new(), Pretender::default());
+    let rows = bench.run(&campaign(&text, Some("1")), &runner).1.unwrap();
+    assert_eq!((rows.len(), runner.runs.into_inner().unwrap().len()), (2, 1));
+}
+
+#[test]
+fn time_that_is_left_follows_from_what_runs_cost() {
+    let task = |stage| Task { stage, seed: 1 };
+    let mut ledger = Ledger::new(&[task(0), task(0), task(1)], 1);
+    assert_eq!(ledger.left(), None);
+    ledger.note(task(0), 2.0);
+    // One more of point 0 for 2 s, one of point 1 for as much.
+    assert!((ledger.left().unwrap().as_secs_f64() - 4.0).abs() < 1e-9);
+    ledger.note(task(1), 10.0);
+    assert!((ledger.left().unwrap().as_secs_f64() - 2.0).abs() < 1e-9);
+}

@@ -1,0 +1,309 @@
+//! `--explain`: what would run, and about how long.
+use super::SimArgs;
+use super::campaign::Campaign;
+use super::source::Source;
+use crate::error::Failure;
+use crate::format;
+use crate::output::{self, Stream};
+use recoup_sim::network::{
+    ApplicationKind, ApplicationPlan, CachePlan, ChannelPlan, Fault, LinkPlan, Network, NodeId,
+    NodePlan, Order,
+};
+use recoup_sim::route::{Graph, Metric};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Longer lists are cut off.
+const MOST_LINES: usize = 30;
+
+/// Packet-hops per second of one core, to guess with.
+const HOPS_PER_SECOND: f64 = 2.5e6;
+
+/// What would run, as a document.
+#[derive(Debug, Serialize)]
+struct Explanation {
+    command: &'static str,
+    scenario: String,
+    title: String,
+    points: Vec<String>,
+    seeds: String,
+    runs: usize,
+    nodes: usize,
+    links: usize,
+    routes: usize,
+    applications: Vec<String>,
+    faults: usize,
+    packet_hops_per_run: u64,
+    estimated_s: f64,
+    warnings: Vec<String>,
+}
+
+/// Tells what would run.
+pub(super) fn explain(
+    source: &Source,
+    campaign: &Campaign,
+    jobs: usize,
+    args: &SimArgs,
+) -> Result<(), Failure> {
+    let seed = campaign.seeds.first().copied().unwrap_or_default();
+    let Some(first) = campaign.points.first() else { return Ok(()) };
+    let network = first.scenario.network(seed).map_err(|problems| source.failure(&problems))?;
+    let mut hops = 0;
+    for stage in &campaign.points {
+        hops += stage.scenario.network(seed).map_or(0, |network| packet_hops(&network));
+    }
+    let hops = hops / campaign.points.len().max(1) as u64;
+    let seconds = hops as f64 * campaign.runs() as f64
+        / HOPS_PER_SECOND
+        / jobs.min(campaign.runs().max(1)) as f64;
+    let warnings = first.scenario.warnings(&network);
+    if args.json {
+        let seeds = args.seeds.as_ref().unwrap_or(source.file.seeds());
+        let labels = campaign.points.iter().map(|stage| stage.point.label());
+        let names = network.applications.iter().map(|plan| plan.name.clone());
+        let document = Explanation {
+            command: "sim",
+            scenario: source.name.clone(),
+            title: source.file.title().to_owned(),
+            points: labels.collect(),
+            seeds: seeds.to_string(),
+            runs: campaign.runs(),
+            nodes: network.nodes.len(),
+            links: network.links.len(),
+            routes: network.routes.len(),
+            applications: names.collect(),
+            faults: network.faults.len(),
+            packet_hops_per_run: hops,
+            estimated_s: seconds,
+            warnings,
+        };
+        return output::json(&document, Stream::Out);
+    }
+    let mut text = String::new();
+    if !source.file.title().is_empty() {
+        let _ = writeln!(text, "{}\n", source.file.title());
+    }
+    describe(&network, &mut text);
+    sweep(campaign, &mut text);
+    let _ = writeln!(
+        text,
+        "\n{} runs ({} x {}), {} at a time: about {} packet-hops each, about {} in all",
+        campaign.runs(),
+        plural(campaign.points.len(), "point"),
+        plural(campaign.seeds.len(), "seed"),
+        jobs,
+        round(hops),
+        about(seconds),
+    );
+    for warning in warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    output::print(text.as_bytes())
+}
+
+fn describe(network: &Network, text: &mut String) {
+    list(text, "nodes", network.nodes.iter().map(node).collect());
+    list(text, "links", network.links.iter().map(|link| one_link(network, link)).collect());
+    list(text, "routes", routes(network));
+    let applications = network.applications.iter().map(|plan| application(network, plan));
+    list(text, "applications", applications.collect());
+    let faults = network
+        .faults
+        .iter()
+        .map(|(at, fault)| format!("at {:.3} s {}", at.as_secs_f64(), one_fault(network, fault)));
+    list(text, "events", faults.collect());
+    let end = if network.stop.when_done { "when all fetches have ended, or at" } else { "at" };
+    let _ = writeln!(text, "ends {end} {:.3} s", network.stop.at.as_secs_f64());
+}
+
+fn list(text: &mut String, title: &str, lines: Vec<String>) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{} {title}", lines.len());
+    for line in lines.iter().take(MOST_LINES) {
+        let _ = writeln!(text, "  {line}");
+    }
+    if lines.len() > MOST_LINES {
+        let _ = writeln!(text, "  … and {} more", lines.len() - MOST_LINES);
+    }
+}
+
+fn sweep(campaign: &Campaign, text: &mut String) {
+    if campaign.points.len() > 1 {
+        let labels = campaign.points.iter().map(|stage| stage.point.label());
+        text.push('\n');
+        list(text, "points; the first is shown above", labels.collect());
+    }
+}
+
+fn node(plan: &NodePlan) -> String {
+    let cache = match plan.cache {
+        CachePlan::Packets(0) => "no cache".to_owned(),
+        CachePlan::Packets(packets) => format!("cache of {packets} packets"),
+        CachePlan::Octets(octets) => format!("cache of {}", format::octets(octets)),
+        CachePlan::Unlimited => "cache without limit".to_owned(),
+    };
+    let mut line = format!("{}: {cache}, {}, {}", plan.name, plan.strategy, plan.suppression);
+    if plan.processing != "none" {
+        let _ = write!(line, ", {} for each packet", plan.processing);
+    }
+    line
+}
+
+fn one_link(network: &Network, link: &LinkPlan) -> String {
+    let (a, b) = (name(network, link.ends.0), name(network, link.ends.1));
+    if link.forth == link.back {
+        return format!("{}: {}", link.name, channel(&link.forth));
+    }
+    let (forth, back) = (channel(&link.forth), channel(&link.back));
+    format!("{}: {a} to {b} {forth}; {b} to {a} {back}", link.name)
+}
+
+fn channel(plan: &ChannelPlan) -> String {
+    let mut line = match plan.rate_bits {
+        0 => "any rate".to_owned(),
+        bits => format::rate(bits as f64),
+    };
+    let _ = write!(line, ", {} ms", format::milliseconds(format::ms(plan.delay)));
+    match (plan.queue_packets, plan.queue_octets) {
+        (None, None) => line.push_str(", queue without limit"),
+        (Some(packets), None) => drop(write!(line, ", queue of {packets} packets")),
+        (None, Some(octets)) => drop(write!(line, ", queue of {}", format::octets(octets))),
+        (Some(packets), Some(octets)) => {
+            let _ = write!(line, ", queue of {packets} packets and {}", format::octets(octets));
+        }
+    }
+    for (what, law) in [
+        ("jitter", &plan.jitter),
+        ("loss", &plan.loss),
+        ("duplicates", &plan.duplicate),
+        ("marking", &plan.marking),
+    ] {
+        if law != "none" {
+            let _ = write!(line, ", {what} {law}");
+        }
+    }
+    if plan.order == Order::DelayThenRate {
+        line.push_str(", delay before rate");
+    }
+    line
+}
+
+fn routes(network: &Network) -> Vec<String> {
+    let hop = |node: NodeId, link: u32| {
+        let Some(link) = network.links.get(link as usize) else { return String::new() };
+        let next = if link.ends.0 == node { link.ends.1 } else { link.ends.0 };
+        name(network, next).to_owned()
+    };
+    let line = |route: &recoup_sim::network::RoutePlan| {
+        let hops: Vec<_> = route.hops.iter().map(|(link, _)| hop(route.node, link.0)).collect();
+        format!("{}: {} to {}", name(network, route.node), route.prefix, hops.join(" or "))
+    };
+    network.routes.iter().map(line).collect()
+}
+
+fn application(network: &Network, plan: &ApplicationPlan) -> String {
+    let what = match &plan.kind {
+        ApplicationKind::Fetch(fetch) => {
+            format!("fetches {} with {} and {}", fetch.object, fetch.congestion, fetch.rto)
+        }
+        ApplicationKind::Serve(serve) => {
+            let octets = serve.segment_octets;
+            let size = format::octets(serve.size_octets);
+            format!("serves {}: {size} in segments of {octets} octets", serve.prefix)
+        }
+        ApplicationKind::Produce(produce) => {
+            format!("answers {} with {} octets", produce.prefix, produce.content_octets)
+        }
+        ApplicationKind::Request(request) => {
+            let first = request.prefixes.first().map(ToString::to_string).unwrap_or_default();
+            let more = match request.prefixes.len() {
+                0 | 1 => String::new(),
+                more => format!(" and {} more", more - 1),
+            };
+            let times =
+                request.requests.map_or("for ever".into(), |times| format!("{times} times"));
+            format!("asks {times} for one of {} contents below {first}{more}", request.contents)
+        }
+        ApplicationKind::Background(traffic) => {
+            let link = network.links.get(traffic.link.0 as usize).map_or("", |link| &link.name);
+            format!("sends frames of {} octets over {link}", traffic.frame_octets)
+        }
+    };
+    let start = plan.start.as_secs_f64();
+    let from = if start > 0.0 { format!(" from {start:.3} s on") } else { String::new() };
+    format!("{} at {}{from}: {what}", plan.name, name(network, plan.node))
+}
+
+fn one_fault(network: &Network, fault: &Fault) -> String {
+    let link = |link: u32| network.links.get(link as usize).map_or("", |link| link.name.as_str());
+    match fault {
+        Fault::LinkDown(id) => format!("{} fails", link(id.0)),
+        Fault::LinkUp(id) => format!("{} is back", link(id.0)),
+        Fault::OutageBegins(id, way) => format!("{} carries nothing, {way:?}", link(id.0)),
+        Fault::OutageEnds(id, way) => format!("{} carries frames again, {way:?}", link(id.0)),
+        Fault::NodeDown(id) => format!("{} fails", name(network, *id)),
+        Fault::NodeUp(id) => format!("{} is back", name(network, *id)),
+        Fault::Change(id, way, plan) => {
+            format!("{} becomes {}, {way:?}", link(id.0), channel(plan))
+        }
+    }
+}
+
+fn name(network: &Network, node: NodeId) -> &str {
+    network.nodes.get(node.0 as usize).map_or("", |node| &node.name)
+}
+
+/// Interests and Data that will arrive at nodes if nothing is lost or cached.
+fn packet_hops(network: &Network) -> u64 {
+    let Ok(graph) = Graph::of_plans(&network.nodes, &network.links, Metric::Delay) else {
+        return 0;
+    };
+    let producer = |name: &recoup_packet::name::Name| {
+        network.applications.iter().find_map(|plan| match &plan.kind {
+            ApplicationKind::Serve(serve) if serve.prefix.is_prefix_of(name) => {
+                Some((plan.node, serve.size_octets.div_ceil(serve.segment_octets.max(1))))
+            }
+            ApplicationKind::Produce(produce) if produce.prefix.is_prefix_of(name) => {
+                Some((plan.node, 1))
+            }
+            _ => None,
+        })
+    };
+    let hops = |from, to| {
+        graph.path(from, to).ok().flatten().map_or(0, |path| u64::from(path.length.hops))
+    };
+    let each = |plan: &ApplicationPlan| match &plan.kind {
+        ApplicationKind::Fetch(fetch) => producer(&fetch.object)
+            .map_or(0, |(node, segments)| 2 * segments * hops(plan.node, node)),
+        ApplicationKind::Request(request) => {
+            let one = request.prefixes.first().and_then(producer);
+            let requests = request.requests.unwrap_or(0);
+            one.map_or(0, |(node, _)| requests.saturating_mul(2 * hops(plan.node, node)))
+        }
+        _ => 0,
+    };
+    network.applications.iter().map(each).fold(0, u64::saturating_add)
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn round(count: u64) -> String {
+    match count {
+        0..10_000 => count.to_string(),
+        10_000..10_000_000 => format!("{} thousand", count / 1000),
+        _ => format!("{} million", count / 1_000_000),
+    }
+}
+
+fn about(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".into(),
+        s if s < 1e9 => format::seconds(Duration::from_secs(s.ceil() as u64)),
+        _ => "for ever".into(),
+    }
+}

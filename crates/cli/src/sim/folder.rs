@@ -1,0 +1,412 @@
+//! A folder of results: what was run, and what came of it.
+//!
+//! ```text
+//! scenario.toml           the scenario as it was run, defaults written out
+//! versions.json           which program ran it
+//! journal.jsonl           a line for each run that has ended: what a later command goes on from
+//! runs.csv, runs.parquet  a row for each run: values of the sweep, seed, digest, metrics
+//! tables/NAME/POINT-SEED.parquet   records
+//! ```
+//!
+//! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
+//! only appended to, everything else is written under another name and then renamed.
+use super::args::Format;
+use super::journal::{Journal, Row};
+use super::table;
+use crate::error::{Exit, Failure};
+use recoup_sim::record::Table;
+use recoup_sim::record::table::{Cell, Type};
+use recoup_sim::scenario::tree::{Table as Tree, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What a folder is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Purpose<'a> {
+    /// The scenario in normal form.
+    pub text: &'a str,
+    /// Digest of it and of the files that it names, without title, seeds and sweep.
+    pub digest: &'a str,
+    /// Begin anew.
+    pub fresh: bool,
+    /// Form of the tables.
+    pub format: Format,
+}
+
+/// A folder in use.
+#[derive(Debug)]
+pub(crate) struct ResultFolder {
+    path: PathBuf,
+    format: Format,
+    versions: Versions,
+    /// Held as long as the folder is in use.
+    _lock: File,
+    pub(crate) journal: Journal,
+}
+
+/// Which programs made the results, and of what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Versions {
+    recoup: String,
+    /// Digests of the programs that ran alike.
+    builds: Vec<String>,
+    scenario: String,
+}
+
+const SCENARIO: &str = "scenario.toml";
+const VERSIONS: &str = "versions.json";
+const JOURNAL: &str = "journal.jsonl";
+const LOCK: &str = ".lock";
+const TABLES: &str = "tables";
+const OTHER: &str = "choose another folder with --out, or begin anew with --fresh";
+
+impl ResultFolder {
+    /// Opens a folder to go on in it, or makes it.
+    ///
+    /// # Errors
+    /// If it is used by another process, holds something else, or results of another scenario.
+    pub(crate) fn open(path: &Path, purpose: &Purpose<'_>) -> Result<Self, Failure> {
+        fs::create_dir_all(path)
+            .map_err(|error| Failure::file("make the folder", path.display(), &error))?;
+        let known = path.join(VERSIONS).exists();
+        if !known && !is_unused(path)? {
+            let message = format!("{} holds other files than results", path.display());
+            return Err(
+                Failure::new(Exit::Local, message).advise("choose another folder with --out")
+            );
+        }
+        let lock = lock(path)?;
+        if purpose.fresh {
+            clear(path)?;
+        }
+        let versions = match path.join(VERSIONS).exists() {
+            true => continued(path, purpose)?,
+            false => begun(path, purpose)?,
+        };
+        let journal = Journal::open(&path.join(JOURNAL))?;
+        let (path, format) = (path.to_owned(), purpose.format);
+        Ok(Self { path, format, versions, _lock: lock, journal })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether what is here was run by this program, or by one that ran alike.
+    pub(crate) fn is_of_this_program(&self, build: &str) -> bool {
+        self.journal.rows.is_empty() || self.versions.builds.iter().any(|other| other == build)
+    }
+
+    /// Notes that this program ran something, or runs alike.
+    pub(crate) fn add_program(&mut self, build: &str) -> Result<(), Failure> {
+        if !self.versions.builds.iter().any(|other| other == build) {
+            self.versions.builds.push(build.to_owned());
+            write_versions(&self.path, &self.versions)?;
+        }
+        Ok(())
+    }
+
+    /// Where and how tables are written, for whoever runs worlds.
+    pub(crate) fn shelf(&self) -> Shelf {
+        Shelf { folder: self.path.join(TABLES), format: self.format }
+    }
+
+    /// Writes one row per run: those of `order` first, in that order.
+    pub(crate) fn finish(&self, order: &[String]) -> Result<(), Failure> {
+        let place = |row: &Row| order.iter().position(|point| *point == row.point);
+        let mut rows: Vec<&Row> = self.journal.rows.iter().collect();
+        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), row.seed));
+        let runs = runs(&rows);
+        let csv = self.path.join("runs.csv");
+        atomically(&csv, |out| table::write(&runs, Format::Csv, out))?;
+        if self.format == Format::Parquet {
+            let path = self.path.join("runs.parquet");
+            atomically(&path, |out| table::write(&runs, Format::Parquet, out))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where tables are put.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelf {
+    folder: PathBuf,
+    format: Format,
+}
+
+impl Shelf {
+    /// Writes the tables of a run, each with the values of the sweep and the seed in front.
+    pub(crate) fn put(
+        &self,
+        point: &str,
+        seed: u64,
+        values: &[(String, String)],
+        tables: &[Table],
+    ) -> Result<(), Failure> {
+        for table in tables {
+            let folder = self.folder.join(&table.name);
+            fs::create_dir_all(&folder)
+                .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
+            let path = folder.join(format!("{point}-{seed}.{}", self.format.extension()));
+            let whole = table::labelled(table, values, seed);
+            atomically(&path, |out| table::write(&whole, self.format, out))?;
+        }
+        Ok(())
+    }
+}
+
+/// All runs as a table; a metric that a run does not have is absent.
+fn runs(rows: &[&Row]) -> Table {
+    let (mut axes, mut metrics): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    let (mut axis_known, mut known) = (BTreeMap::new(), BTreeMap::new());
+    for row in rows {
+        for (axis, _) in &row.values {
+            axis_known.entry(axis.as_str()).or_insert_with(|| axes.push(axis));
+        }
+        for (metric, _) in &row.metrics {
+            known.entry(metric.as_str()).or_insert_with(|| metrics.push(metric));
+        }
+    }
+    let mut columns: Vec<_> = axes.iter().map(|axis| (*axis, "", Type::Text)).collect();
+    columns.extend([
+        ("point", "", Type::Text),
+        ("seed", "", Type::U64),
+        ("digest", "", Type::Text),
+    ]);
+    columns.extend([("end_s", "s", Type::F64), ("elapsed_s", "s", Type::F64)]);
+    columns.extend(metrics.iter().map(|metric| (*metric, "", Type::F64)));
+    let mut table = Table::new("runs", &columns);
+    for row in rows {
+        let values: BTreeMap<_, _> = row.values.iter().map(|(k, v)| (k.as_str(), v)).collect();
+        let of: BTreeMap<_, _> = row.metrics.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+        let mut cells: Vec<_> =
+            axes.iter().map(|axis| Cell::Text(values.get(axis).map_or("", |v| v))).collect();
+        cells.extend([Cell::Text(&row.point), Cell::U64(row.seed), Cell::Text(&row.digest)]);
+        cells.extend([Cell::F64(row.end_s), Cell::F64(row.elapsed_s)]);
+        let absent = f64::NAN;
+        cells.extend(metrics.iter().map(|m| Cell::F64(of.get(m).copied().unwrap_or(absent))));
+        table.push(&cells);
+    }
+    table
+}
+
+/// Writes a file under another name and renames it when it is complete.
+fn atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+    let mut other = path.as_os_str().to_owned();
+    other.push(".part");
+    let other = PathBuf::from(other);
+    let done = File::create(&other)
+        .and_then(|mut file| write(&mut file).and_then(|()| file.flush()))
+        .and_then(|()| fs::rename(&other, path));
+    done.map_err(|error| Failure::file("write", path.display(), &error))
+}
+
+fn is_unused(path: &Path) -> Result<bool, Failure> {
+    let failed = |error| Failure::file("list", path.display(), &error);
+    for entry in fs::read_dir(path).map_err(failed)? {
+        if entry.map_err(failed)?.file_name() != LOCK {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn lock(path: &Path) -> Result<File, Failure> {
+    let lock = File::create(path.join(LOCK))
+        .map_err(|error| Failure::file("write to", path.display(), &error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("another process is running in {}", path.display());
+            Err(Failure::new(Exit::Local, message)
+                .advise("wait for it, or choose another folder with --out"))
+        }
+        // Some file systems have no locks; then it is the user's care.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(lock),
+        Err(TryLockError::Error(error)) => {
+            Err(Failure::file("lock", path.join(LOCK).display(), &error))
+        }
+    }
+}
+
+/// Removes results, and nothing else.
+fn clear(path: &Path) -> Result<(), Failure> {
+    // Without its versions a folder counts as none of ours, so they go last.
+    let files = [JOURNAL, "runs.csv", "runs.parquet", SCENARIO];
+    for name in files {
+        gone(fs::remove_file(path.join(name)), &path.join(name))?;
+    }
+    gone(fs::remove_dir_all(path.join(TABLES)), &path.join(TABLES))?;
+    gone(fs::remove_file(path.join(VERSIONS)), &path.join(VERSIONS))
+}
+
+fn gone(removed: io::Result<()>, path: &Path) -> Result<(), Failure> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure::file("remove", path.display(), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
+    let versions = Versions {
+        recoup: env!("CARGO_PKG_VERSION").to_owned(),
+        builds: Vec::new(),
+        scenario: purpose.digest.to_owned(),
+    };
+    write_versions(path, &versions)?;
+    write_scenario(path, purpose)?;
+    Ok(versions)
+}
+
+fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
+    let file = path.join(VERSIONS);
+    let text = fs::read(&file).map_err(|error| Failure::file("read", file.display(), &error))?;
+    let versions: Versions = serde_json::from_slice(&text).map_err(|error| {
+        let message = format!("{} cannot be understood: {error}", file.display());
+        Failure::new(Exit::Local, message).advise(OTHER)
+    })?;
+    if versions.scenario != purpose.digest {
+        let old = fs::read_to_string(path.join(SCENARIO)).unwrap_or_default();
+        let what = difference(&old, purpose.text)
+            .unwrap_or_else(|| "a file that it names, or what a default means, has changed".into());
+        let message = format!("{} holds results of another scenario: {what}", path.display());
+        return Err(Failure::new(Exit::Local, message).advise(OTHER));
+    }
+    // Seeds and the sweep may have grown.
+    write_scenario(path, purpose)?;
+    Ok(versions)
+}
+
+fn write_versions(path: &Path, versions: &Versions) -> Result<(), Failure> {
+    atomically(&path.join(VERSIONS), |out| {
+        serde_json::to_writer_pretty(&mut *out, versions).map_err(io::Error::other)?;
+        out.write_all(b"\n")
+    })
+}
+
+fn write_scenario(path: &Path, purpose: &Purpose<'_>) -> Result<(), Failure> {
+    atomically(&path.join(SCENARIO), |out| out.write_all(purpose.text.as_bytes()))
+}
+
+/// The first field in which two scenarios differ.
+fn difference(old: &str, new: &str) -> Option<String> {
+    let fields = |text: &str| {
+        let mut fields = BTreeMap::new();
+        if let Ok(mut table) = Tree::parse(text) {
+            ["title", "seeds", "sweep"].iter().for_each(|key| drop(table.remove(key)));
+            flatten("", &Value::Table(table), &mut fields);
+        }
+        fields
+    };
+    let (old, new) = (fields(old), fields(new));
+    let path = old.keys().chain(new.keys()).find(|path| old.get(*path) != new.get(*path))?;
+    let shown = |fields: &BTreeMap<String, String>| {
+        fields.get(path).map_or_else(|| "not given".to_owned(), |value| format!("`{value}`"))
+    };
+    Some(format!("{path} is {} there and {} here", shown(&old), shown(&new)))
+}
+
+fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Table(table) => table
+            .entries()
+            .iter()
+            .for_each(|entry| flatten(&below(&entry.key), &entry.tree.value, fields)),
+        Value::List(list) if list.iter().any(|one| matches!(one.value, Value::Table(_))) => {
+            for (number, one) in (1..).zip(list) {
+                flatten(&below(&format!("{number}")), &one.value, fields);
+            }
+        }
+        value => {
+            fields.insert(path.to_owned(), value.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::tests::row;
+    use super::*;
+
+    fn purpose<'a>(text: &'a str, fresh: bool) -> Purpose<'a> {
+        Purpose { text, digest: text, fresh, format: Format::Csv }
+    }
+
+    fn opened(path: &Path, text: &str, fresh: bool) -> Result<ResultFolder, String> {
+        ResultFolder::open(path, &purpose(text, fresh)).map_err(|failure| failure.to_string())
+    }
+
+    const TEXT: &str = "stop = \"1 s\"\n\n[link]\ndelay = \"10 ms\"\n";
+
+    #[test]
+    fn a_folder_of_another_scenario_is_refused_with_the_first_difference() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("results");
+        drop(opened(&path, TEXT, false).unwrap());
+        drop(opened(&path, TEXT, false).unwrap());
+        let error = opened(&path, &TEXT.replace("10 ms", "20 ms"), false).unwrap_err();
+        assert!(error.contains("link.delay is `10 ms` there and `20 ms` here"), "{error}");
+        assert!(error.contains("--fresh") && error.contains("--out"), "{error}");
+    }
+
+    #[test]
+    fn beginning_anew_removes_results_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("results");
+        let mut folder = opened(&path, TEXT, false).unwrap();
+        folder.journal.append(row("a", 1, 2.0), &[]).unwrap();
+        folder.finish(&[]).unwrap();
+        fs::write(path.join("notes.txt"), "mine").unwrap();
+        drop(folder);
+        assert_eq!(opened(&path, TEXT, false).unwrap().journal.rows.len(), 1);
+        let folder = opened(&path, "stop = \"2 s\"\n", true).unwrap();
+        assert!(folder.journal.rows.is_empty() && !path.join("runs.csv").exists());
+        assert_eq!(fs::read_to_string(path.join("notes.txt")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("thesis.tex"), "mine").unwrap();
+        for fresh in [false, true] {
+            let error = opened(place.path(), TEXT, fresh).unwrap_err();
+            assert!(error.contains("holds other files than results"), "{error}");
+        }
+        assert!(place.path().join("thesis.tex").exists());
+    }
+
+    #[test]
+    fn one_process_at_a_time_uses_a_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("results");
+        let first = opened(&path, TEXT, false).unwrap();
+        assert!(opened(&path, TEXT, false).unwrap_err().contains("another process"));
+        drop(first);
+        assert!(opened(&path, TEXT, false).is_ok());
+    }
+
+    #[test]
+    fn runs_stand_in_the_order_of_the_sweep_with_every_metric_that_one_has() {
+        let place = tempfile::tempdir().unwrap();
+        let mut folder = opened(&place.path().join("results"), TEXT, false).unwrap();
+        let mut other = row("b", 1, 7.0);
+        other.metrics.push(("all.jain".into(), 1.0));
+        for row in [row("a", 2, 5.0), other, row("a", 1, 6.0)] {
+            folder.journal.append(row, &[]).unwrap();
+        }
+        folder.finish(&["b".into(), "a".into()]).unwrap();
+        let text = fs::read_to_string(folder.path().join("runs.csv")).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "link.delay,point,seed,digest,end_s,elapsed_s,c1.time_s,all.jain");
+        assert!(lines[1].starts_with("10 ms,b,1,") && lines[1].ends_with(",7,1"), "{text}");
+        assert!(lines[2].starts_with("10 ms,a,1,") && lines[2].ends_with(",6,"), "{text}");
+        assert_eq!(lines.len(), 4);
+    }
+}

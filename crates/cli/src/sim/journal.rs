@@ -1,0 +1,196 @@
+//! The journal of a result folder: a line of JSON for each run that has ended.
+//!
+//! Lines are only ever appended, and a run's tables are complete before its line is written. So
+//! whatever ends the process, what the journal names is there; a last line that was cut off is no line.
+use crate::error::{Exit, Failure};
+use recoup_sim::metric::Metric;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// What is kept of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// Digest of the scenario at this point, which is the same for each seed.
+    pub point: String,
+    /// The seed.
+    pub seed: u64,
+    /// Values of the axes of the sweep, as they are shown.
+    pub values: Vec<(String, String)>,
+    /// Digest of all that happened.
+    pub digest: String,
+    /// Simulated seconds.
+    pub end_s: f64,
+    /// Seconds that it took.
+    pub elapsed_s: f64,
+    /// Metrics by name.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Row {
+    /// The metric called `name`.
+    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
+    }
+}
+
+/// A line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// Units of metrics that were not named before.
+    Units(BTreeMap<String, String>),
+    /// A run.
+    Run(Row),
+}
+
+/// An open journal.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    /// All runs, in the order in which they ended.
+    pub rows: Vec<Row>,
+    /// Unit of each metric.
+    pub units: BTreeMap<String, String>,
+    places: BTreeMap<(String, u64), usize>,
+}
+
+impl Journal {
+    /// Opens the journal at `path` and reads what is in it; makes it if it is not there.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let failed = |error| Failure::file("use", path.display(), &error);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(failed)?;
+        let whole = text.iter().rposition(|octet| *octet == b'\n').map_or(0, |at| at + 1);
+        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
+        let (rows, units, places) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let mut journal = Self { path: path.to_owned(), file, rows, units, places };
+        for (number, line) in (1..).zip(text[..whole].split(|octet| *octet == b'\n')) {
+            if !line.is_empty() {
+                journal.read(number, line)?;
+            }
+        }
+        Ok(journal)
+    }
+
+    fn read(&mut self, number: usize, line: &[u8]) -> Result<(), Failure> {
+        match serde_json::from_slice(line) {
+            Ok(Line::Units(units)) => self.units.extend(units),
+            Ok(Line::Run(row)) => self.take(row),
+            Err(error) => {
+                let place = self.path.display();
+                let message = format!("{place}:{number}: this is no line of a journal: {error}");
+                return Err(Failure::new(Exit::Local, message)
+                    .advise("begin anew with --fresh, or choose another folder with --out"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The run of a point and a seed.
+    pub(crate) fn find(&self, point: &str, seed: u64) -> Option<&Row> {
+        let place = self.places.get(&(point.to_owned(), seed))?;
+        self.rows.get(*place)
+    }
+
+    fn take(&mut self, row: Row) {
+        self.places.insert((row.point.clone(), row.seed), self.rows.len());
+        self.rows.push(row);
+    }
+
+    /// Appends a run.
+    pub(crate) fn append(&mut self, row: Row, metrics: &[Metric]) -> Result<(), Failure> {
+        let new = |metric: &&Metric| !self.units.contains_key(&metric.name);
+        let pair = |metric: &Metric| (metric.name.clone(), metric.unit.to_owned());
+        let units: BTreeMap<_, _> = metrics.iter().filter(new).map(pair).collect();
+        if !units.is_empty() {
+            self.write(&Line::Units(units.clone()))?;
+            self.units.extend(units);
+        }
+        self.write(&Line::Run(row.clone()))?;
+        self.take(row);
+        Ok(())
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), Failure> {
+        let mut text = serde_json::to_vec(line)
+            .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
+        text.push(b'\n');
+        let failed = |error| Failure::file("write", self.path.display(), &error);
+        self.file.write_all(&text).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn row(point: &str, seed: u64, time_s: f64) -> Row {
+        Row {
+            point: point.into(),
+            seed,
+            values: vec![("link.delay".into(), "10 ms".into())],
+            digest: format!("{seed:016x}"),
+            end_s: 1.5,
+            elapsed_s: 0.25,
+            metrics: vec![("c1.time_s".into(), time_s)],
+        }
+    }
+
+    fn metric() -> Vec<Metric> {
+        vec![Metric { name: "c1.time_s".into(), unit: "s", value: 1.0 }]
+    }
+
+    #[test]
+    fn what_was_written_is_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = Journal::open(&path).unwrap();
+        // Not every number survives being written with few digits.
+        let time = 0.1 + 0.2;
+        journal.append(row("a", 1, time), &metric()).unwrap();
+        journal.append(row("a", 2, 1e-300), &metric()).unwrap();
+        let again = Journal::open(&path).unwrap();
+        assert_eq!(again.rows, journal.rows);
+        assert_eq!(again.find("a", 1).and_then(|row| row.metric("c1.time_s")), Some(time));
+        assert_eq!(again.units.get("c1.time_s").map(String::as_str), Some("s"));
+        assert!(again.find("b", 1).is_none() && again.find("a", 3).is_none());
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_forgotten_at_any_octet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = Journal::open(&path).unwrap();
+        journal.append(row("a", 1, 1.0), &metric()).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        journal.append(row("a", 2, 2.0), &metric()).unwrap();
+        let both = std::fs::read(&path).unwrap();
+        for end in whole.len()..both.len() {
+            std::fs::write(&path, &both[..end]).unwrap();
+            let mut cut = Journal::open(&path).unwrap();
+            assert_eq!(cut.rows.len(), 1, "{end}");
+            cut.append(row("a", 3, 3.0), &metric()).unwrap();
+            assert_eq!(Journal::open(&path).unwrap().rows.len(), 2, "{end}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_journal_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::write(&path, "{}\n").unwrap();
+        let failure = Journal::open(&path).unwrap_err().to_string();
+        assert!(failure.contains("jsonl:1:") && failure.contains("--fresh"), "{failure}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The bar of a campaign: runs that are done, and how long the rest takes.
+use super::campaign::Watch;
+use super::journal::Row;
+use crate::format;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use recoup_sim::record::Table;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Watches a campaign: counts, and draws a bar where somebody can see it.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    begun: Instant,
+    /// Runs that were made.
+    pub made: usize,
+    /// Packet-hops of these runs.
+    pub hops: f64,
+    /// Seconds that they took, one after the other.
+    pub busy_s: f64,
+}
+
+impl Progress {
+    /// A bar if standard error is a terminal and it is `wanted`.
+    pub(crate) fn new(wanted: bool) -> Self {
+        let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(10);
+            ProgressBar::with_draw_target(None, target).with_style(style())
+        });
+        Self { bar, begun: Instant::now(), made: 0, hops: 0.0, busy_s: 0.0 }
+    }
+
+    /// Takes the bar away; tells how long it was there.
+    pub(crate) fn finish(&self) -> Duration {
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
+        self.begun.elapsed()
+    }
+}
+
+impl Watch for Progress {
+    fn progress(&mut self, done: usize, all: usize, left: Option<Duration>) {
+        if let Some(bar) = &self.bar {
+            let left = left.map(|left| format!(", {} left", format::remaining(left)));
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+            bar.set_message(format!("{done} of {all} runs{}", left.unwrap_or_default()));
+        }
+    }
+
+    fn ended(&mut self, row: &Row, _: &[Table]) {
+        self.made += 1;
+        self.hops += row.metric("all.packet_hops").unwrap_or(0.0);
+        self.busy_s += row.elapsed_s;
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:20} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸ ")
+}

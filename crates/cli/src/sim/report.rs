@@ -1,0 +1,379 @@
+//! What a campaign came to: means with confidence intervals, as a table and as a document.
+use super::campaign::Campaign;
+use super::folder::ResultFolder;
+use crate::format;
+use recoup_sim::statistic::Estimate;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+
+/// Confidence of the intervals.
+const LEVEL: f64 = 0.95;
+/// More metrics than that are not printed beside each other.
+const ACROSS: usize = 5;
+/// More consumers than that are only shown together.
+const CONSUMERS: usize = 3;
+
+/// The report.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    command: &'static str,
+    scenario: String,
+    title: String,
+    out: String,
+    runs: Runs,
+    points: Vec<PointReport>,
+    #[serde(skip)]
+    shown: Vec<String>,
+}
+
+/// How many runs there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Runs {
+    /// In the scenario.
+    pub all: usize,
+    /// Made by this command.
+    pub made: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct PointReport {
+    values: BTreeMap<String, String>,
+    seeds: usize,
+    metrics: BTreeMap<String, Figure>,
+    #[serde(skip)]
+    axes: Vec<(String, String)>,
+}
+
+/// A metric over the seeds of a point.
+#[derive(Debug, Serialize)]
+struct Figure {
+    unit: String,
+    /// Runs that have it.
+    count: usize,
+    mean: f64,
+    /// Interval that holds the mean with a confidence of 95 %; none of a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ci95: Option<[f64; 2]>,
+    sd: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Report {
+    /// The report of the runs that are in a folder; `show` says which metrics are printed.
+    pub(crate) fn new(
+        scenario: &str,
+        title: &str,
+        campaign: &Campaign,
+        folder: &ResultFolder,
+        made: usize,
+        show: &[String],
+    ) -> Self {
+        let points = campaign.points.iter().map(|stage| {
+            let rows = campaign.rows(folder, stage);
+            let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+            for (name, value) in rows.iter().flat_map(|row| &row.metrics) {
+                values.entry(name).or_default().push(*value);
+            }
+            let figures = values.into_iter().filter_map(|(name, values)| {
+                let unit = folder.journal.units.get(name).cloned().unwrap_or_default();
+                Some((name.to_owned(), Figure::new(&values, unit)?))
+            });
+            PointReport {
+                values: stage.point.values.iter().cloned().collect(),
+                seeds: rows.len(),
+                metrics: figures.collect(),
+                axes: stage.point.values.clone(),
+            }
+        });
+        let points: Vec<_> = points.collect();
+        let shown = shown(&points, show);
+        Self {
+            command: "sim",
+            scenario: scenario.to_owned(),
+            title: title.to_owned(),
+            out: folder.path().display().to_string(),
+            runs: Runs { all: campaign.runs(), made },
+            points,
+            shown,
+        }
+    }
+}
+
+impl Figure {
+    fn new(values: &[f64], unit: String) -> Option<Self> {
+        let Estimate { count, mean, sd, .. } = Estimate::of(values, LEVEL)?;
+        let estimate = Estimate::of(values, LEVEL)?;
+        let ci95 = (count > 1).then(|| [estimate.low(), estimate.high()]);
+        let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Some(Self { unit, count, mean, ci95, sd, min, max })
+    }
+
+    /// `24.8 ± 0.3 s`.
+    fn text(&self) -> String {
+        let (scale, unit) = scale(self.mean, &self.unit);
+        let half =
+            self.ci95.map(|[low, high]| (high - low) / 2.0 / scale).filter(|half| *half > 0.0);
+        let mean = self.mean / scale;
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let digits =
+            half.map_or_else(|| digits(mean), |half| digits_of(half).min(digits(mean).max(2)));
+        match half {
+            Some(half) => format!("{mean:.digits$} ± {half:.digits$}{unit}"),
+            None => format!("{mean:.digits$}{unit}"),
+        }
+    }
+}
+
+/// What a number is divided by to be read easily, and its unit then.
+fn scale(value: f64, unit: &str) -> (f64, String) {
+    let size = value.abs();
+    let thousands = || match size {
+        v if v >= 1e9 => (1e9, "G"),
+        v if v >= 1e6 => (1e6, "M"),
+        v if v >= 1e4 => (1e3, "k"),
+        _ => (1.0, ""),
+    };
+    match unit {
+        "s" if size < 1e-3 && size > 0.0 => (1e-6, "us".into()),
+        "s" if size < 1.0 && size > 0.0 => (1e-3, "ms".into()),
+        "bit/s" | "octets" => {
+            let (scale, prefix) = thousands();
+            let unit = if unit == "octets" { "B" } else { unit };
+            (scale, format!("{prefix}{unit}"))
+        }
+        "segments" | "packets" => (1.0, String::new()),
+        unit => (1.0, unit.to_owned()),
+    }
+}
+
+/// Decimals with which a number has four digits.
+fn digits(value: f64) -> usize {
+    match value.abs() {
+        v if v == v.trunc() && v < 1e15 => 0,
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 => 2,
+        v if v >= 1.0 => 3,
+        _ => 4,
+    }
+}
+
+/// Decimals with which half an interval has two digits.
+fn digits_of(half: f64) -> usize {
+    match half {
+        v if v >= 10.0 => 0,
+        v if v >= 1.0 => 1,
+        v if v >= 0.1 => 2,
+        v if v >= 0.01 => 3,
+        _ => 4,
+    }
+}
+
+/// The names of the metrics that are printed: those asked for, or what matters most.
+fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
+    let names: BTreeSet<&str> =
+        points.iter().flat_map(|point| point.metrics.keys().map(String::as_str)).collect();
+    let fitting = |pattern: &str| {
+        let fits = |name: &&&str| recoup_sim::scenario::fits(pattern, name);
+        names.iter().filter(fits).map(|name| (*name).to_owned()).collect::<Vec<_>>()
+    };
+    if !show.is_empty() {
+        return show.iter().flat_map(|pattern| fitting(pattern)).collect();
+    }
+    let consumers: Vec<&str> = names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".goodput_bps"))
+        .filter(|place| *place != "all")
+        .collect();
+    let mut wanted: Vec<String> = Vec::new();
+    if consumers.len() <= CONSUMERS {
+        for consumer in &consumers {
+            for what in
+                ["time_s", "goodput_bps", "loss_event_percent", "timeouts", "retransmissions"]
+            {
+                wanted.push(format!("{consumer}.{what}"));
+            }
+        }
+    } else {
+        let of_all =
+            ["completed", "delay_mean_s", "goodput_mean_bps", "timeouts", "retransmissions"];
+        wanted.extend(of_all.map(|what| format!("all.{what}")));
+    }
+    if consumers.len() > 1 {
+        wanted.push("all.jain".into());
+    }
+    let nonzero = |name: &&&str| {
+        points.iter().any(|point| point.metrics.get(**name).is_some_and(|figure| figure.max > 0.0))
+    };
+    let if_any = ["all.cs_hit_ratio", "all.drops", "all.lost"];
+    wanted.extend(if_any.iter().filter(nonzero).map(|name| (*name).to_owned()));
+    wanted.retain(|name| names.contains(name.as_str()));
+    wanted
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = match self.points.as_slice() {
+            [one] => self.list(one),
+            _ => self
+                .shown
+                .chunks(ACROSS)
+                .map(|names| self.block(names))
+                .collect::<Vec<_>>()
+                .join("\n\n"),
+        };
+        if !lines.is_empty() {
+            writeln!(f, "{lines}\n")?;
+        }
+        let seeds = self.points.iter().map(|point| point.seeds).max().unwrap_or_default();
+        let points = self.points.len();
+        let mut what = match (points, seeds) {
+            (1, 1) => "one run".to_owned(),
+            (1, seeds) => format!("{seeds} seeds, means with 95 % confidence intervals"),
+            (points, 1) => format!("{points} points with one seed each"),
+            (points, seeds) => {
+                format!(
+                    "{points} points with {seeds} seeds each, means with 95 % confidence intervals"
+                )
+            }
+        };
+        if self.runs.made < self.runs.all {
+            let _ = write!(
+                what,
+                "; {} of {} runs were there",
+                self.runs.all - self.runs.made,
+                self.runs.all
+            );
+        }
+        write!(f, "{what}; results in {}", self.out)
+    }
+}
+
+impl Report {
+    /// A line for each metric of a single point.
+    fn list(&self, point: &PointReport) -> String {
+        let rows = self
+            .shown
+            .iter()
+            .filter_map(|name| Some(vec![name.clone(), point.metrics.get(name)?.text()]));
+        aligned(rows.collect())
+    }
+
+    /// A line for each point, with these metrics beside each other.
+    fn block(&self, names: &[String]) -> String {
+        let axes = self.points.first().map_or(&[][..], |point| &point.axes);
+        let heads = axes.iter().map(|(axis, _)| axis.clone()).chain(names.iter().cloned());
+        let mut rows = vec![heads.collect::<Vec<_>>()];
+        for point in &self.points {
+            let values = point.axes.iter().map(|(_, value)| value.clone());
+            let absent = || "-".to_owned();
+            let figures =
+                names.iter().map(|name| point.metrics.get(name).map_or_else(absent, Figure::text));
+            rows.push(values.chain(figures).collect());
+        }
+        aligned(rows)
+    }
+}
+
+/// Columns under each other, with two blanks between them.
+fn aligned(rows: Vec<Vec<String>>) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How fast it went: `12.3 s, 3.1 million packet-hops per second and core`.
+pub(crate) fn speed(elapsed: std::time::Duration, hops: f64, busy_s: f64) -> String {
+    let time = format::seconds(elapsed);
+    if busy_s <= 0.0 || hops <= 0.0 {
+        return time;
+    }
+    format!("{time}, {:.2} million packet-hops per second and core", hops / busy_s / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(values: &[f64], unit: &str) -> String {
+        Figure::new(values, unit.into()).unwrap().text()
+    }
+
+    #[test]
+    fn a_figure_has_the_digits_that_its_interval_justifies() {
+        assert_eq!(figure(&[24.5, 25.0, 25.0], "s"), "24.83 ± 0.72 s");
+        assert_eq!(
+            figure(&[4_986_000.0, 4_984_000.0, 4_969_000.0], "bit/s"),
+            "4.980 ± 0.023 Mbit/s"
+        );
+        assert_eq!(figure(&[0.0612], "s"), "61.20 ms");
+        assert_eq!(figure(&[7.0], ""), "7");
+        assert_eq!(figure(&[7.0, 7.0], ""), "7");
+        assert_eq!(figure(&[1.0, 2.0], "segments"), "1.5 ± 6.4");
+        assert_eq!(figure(&[0.0, 0.0], "%"), "0 %");
+    }
+
+    fn point(metrics: &[(&str, f64)]) -> PointReport {
+        let figures = metrics.iter().map(|(name, value)| {
+            ((*name).to_owned(), Figure::new(&[*value], String::new()).unwrap())
+        });
+        PointReport {
+            values: BTreeMap::new(),
+            seeds: 1,
+            metrics: figures.collect(),
+            axes: vec![("design".into(), "#0".into())],
+        }
+    }
+
+    #[test]
+    fn few_consumers_are_shown_each_and_many_together() {
+        let one = point(&[
+            ("c1.goodput_bps", 1.0),
+            ("c1.time_s", 2.0),
+            ("all.drops", 0.0),
+            ("all.goodput_bps", 1.0),
+        ]);
+        assert_eq!(shown(&[one], &[]), ["c1.time_s", "c1.goodput_bps"]);
+        let many: Vec<_> = (0..9).map(|k| format!("c{k}.goodput_bps")).collect();
+        let mut metrics: Vec<_> = many.iter().map(|name| (name.as_str(), 1.0)).collect();
+        metrics.extend([("all.goodput_mean_bps", 1.0), ("all.jain", 1.0), ("all.lost", 3.0)]);
+        assert_eq!(
+            shown(&[point(&metrics)], &[]),
+            ["all.goodput_mean_bps", "all.jain", "all.lost"]
+        );
+        let asked = shown(&[point(&metrics)], &["c1*".into(), "*.jain".into()]);
+        assert_eq!(asked, ["c1.goodput_bps", "all.jain"]);
+    }
+
+    #[test]
+    fn points_stand_below_each_other() {
+        let report = Report {
+            command: "sim",
+            scenario: "a.toml".into(),
+            title: String::new(),
+            out: "a-results".into(),
+            runs: Runs { all: 2, made: 1 },
+            points: vec![point(&[("c.time_s", 2.0)]), point(&[])],
+            shown: vec!["c.time_s".into()],
+        };
+        assert_eq!(
+            report.to_string(),
+            "design  c.time_s\n#0      2\n#0      -\n\n\
+             2 points with one seed each; 1 of 2 runs were there; results in a-results"
+        );
+    }
+}

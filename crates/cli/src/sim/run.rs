@@ -1,0 +1,79 @@
+//! One run: a world from its network to its end, with its metrics and records.
+use super::campaign::{Outcome, Runner, Stage};
+use crate::error::{Exit, Failure};
+use recoup_sim::metric::Metrics;
+use recoup_sim::network::Network;
+use recoup_sim::observe::Observer;
+use recoup_sim::record::Records;
+use recoup_sim::world::{Cause, Digest, Ended, World};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a world runs before it is asked again whether it shall stop.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Runs worlds.
+#[derive(Debug)]
+pub(crate) struct Worlds;
+
+impl Runner for Worlds {
+    fn run(&self, stage: &Stage, seed: u64, stop: &AtomicBool) -> Result<Option<Outcome>, Failure> {
+        let network = stage
+            .scenario
+            .network(seed)
+            .map_err(|problems| broken(stage, seed, &problems.to_string()))?;
+        let record = stage.scenario.record();
+        let mut digest = Digest::new();
+        let mut metrics = Metrics::new(&network, record.detail());
+        let mut records = Records::new(&network, &record.plans());
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut digest, &mut metrics];
+        if !records.is_empty() {
+            observers.push(&mut records);
+        }
+        let mut world = world(network, seed).map_err(|what| broken(stage, seed, &what))?;
+        let Some(ended) = run_sliced(&mut world, &mut observers, stop) else {
+            return Ok(None);
+        };
+        if ended.cause == Cause::Unbalanced {
+            return Err(broken(stage, seed, "packets vanished or came from nowhere"));
+        }
+        Ok(Some(Outcome {
+            digest: format!("{:016x}", digest.value()),
+            end_s: ended.at.as_secs_f64(),
+            metrics: metrics.finish(ended.at).iter().cloned().collect(),
+            tables: records.finish(ended.at),
+        }))
+    }
+}
+
+fn world(network: Network, seed: u64) -> Result<World, String> {
+    World::new(network, seed).map_err(|error| error.to_string())
+}
+
+/// Runs to the end, unless the flag is raised before.
+fn run_sliced(
+    world: &mut World,
+    observers: &mut [&mut dyn Observer],
+    stop: &AtomicBool,
+) -> Option<Ended> {
+    // How much simulated time goes into a slice depends on what happens in it.
+    let mut step = Duration::from_millis(10);
+    while !stop.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        if let Some(ended) = world.run_until(world.now() + step, observers) {
+            return Some(ended);
+        }
+        step = match begun.elapsed() {
+            short if short < SLICE / 2 => step.saturating_mul(2),
+            long if long > SLICE * 2 => (step / 2).max(Duration::from_micros(1)),
+            _ => step,
+        };
+    }
+    None
+}
+
+fn broken(stage: &Stage, seed: u64, what: &str) -> Failure {
+    let label = stage.point.label();
+    let at = if label.is_empty() { String::new() } else { format!(" at {label}") };
+    Failure::new(Exit::Other, format!("seed {seed}{at}: {what}"))
+}

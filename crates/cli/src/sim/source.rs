@@ -1,0 +1,92 @@
+//! Where a scenario comes from: a file with files beside it, or a text that is built in.
+use crate::error::{Exit, Failure};
+use crate::output;
+use recoup_sim::scenario::{Point, Problems, Scenario, ScenarioFile};
+use recoup_sim::topology::read::MAX_TEXT_OCTETS;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A scenario file that was read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Its name in messages.
+    pub name: String,
+    /// What the names of other files are relative to.
+    folder: PathBuf,
+    settings: Vec<String>,
+    pub(crate) file: ScenarioFile,
+}
+
+impl Source {
+    /// Reads a file, or standard input if it is called `-`.
+    pub(crate) fn open(path: &Path, settings: &[String]) -> Result<Self, Failure> {
+        let (name, folder) = match path.to_str() {
+            Some("-") => ("standard input".to_owned(), PathBuf::from(".")),
+            _ => {
+                let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+                (path.display().to_string(), folder)
+            }
+        };
+        let text = if path.as_os_str() == "-" {
+            limited(std::io::stdin().lock())
+        } else {
+            File::open(path).and_then(limited)
+        };
+        let text = text.map_err(|error| Failure::file("read", &name, &error))?;
+        Self::new(&name, folder, &text, settings)
+    }
+
+    /// A scenario that is built in; it reads no files.
+    #[allow(dead_code, reason = "studies bring their scenarios as text")]
+    pub(crate) fn built_in(name: &str, text: &str, settings: &[String]) -> Result<Self, Failure> {
+        Self::new(name, PathBuf::new(), text, settings)
+    }
+
+    fn new(name: &str, folder: PathBuf, text: &str, settings: &[String]) -> Result<Self, Failure> {
+        let file = ScenarioFile::parse(text, settings)
+            .map_err(|problems| failure(name, settings, &problems))?;
+        Ok(Self { name: name.to_owned(), folder, settings: settings.to_vec(), file })
+    }
+
+    /// The scenario of a point of the sweep, with the files that it names.
+    pub(crate) fn scenario(&self, point: &Point) -> Result<Scenario, Failure> {
+        let read = |name: &str| {
+            if self.folder.as_os_str().is_empty() {
+                return Err("a built-in scenario reads no files".to_owned());
+            }
+            let file = File::open(self.folder.join(name)).and_then(limited);
+            file.map_err(|error| crate::error::reason(&error))
+        };
+        self.file.scenario(point, &read).map_err(|problems| self.failure(&problems))
+    }
+
+    /// The failure that problems make.
+    pub(crate) fn failure(&self, problems: &Problems) -> Failure {
+        failure(&self.name, &self.settings, problems)
+    }
+}
+
+/// A single problem is the failure; of several, each has its line and the failure counts them.
+fn failure(name: &str, settings: &[String], problems: &Problems) -> Failure {
+    let lines: Vec<_> =
+        problems.list().iter().map(|problem| problem.line(name, settings)).collect();
+    match lines.as_slice() {
+        [one] => Failure::new(Exit::Usage, one),
+        lines => {
+            lines.iter().for_each(|line| output::tell(line));
+            Failure::new(Exit::Usage, format!("{name} has {} mistakes", lines.len()))
+                .advise("the lines above say where, and what would be right")
+        }
+    }
+}
+
+/// The whole text, unless it is too long for what it should be.
+fn limited(reader: impl Read) -> std::io::Result<String> {
+    let mut octets = Vec::new();
+    reader.take(MAX_TEXT_OCTETS as u64 + 1).read_to_end(&mut octets)?;
+    if octets.len() > MAX_TEXT_OCTETS {
+        return Err(std::io::Error::other("it is longer than any text of that kind"));
+    }
+    String::from_utf8(octets).map_err(|_| std::io::Error::other("it is no UTF-8 text"))
+}

@@ -1,0 +1,77 @@
+//! Writing tables as files.
+use super::args::Format;
+use recoup_sim::record::Table;
+use recoup_sim::record::table::{Cell, Column, Type, Values};
+use std::io::{self, BufWriter, Write};
+
+/// Writes a table.
+///
+/// # Errors
+/// What `out` says, or that this program was built without the form.
+pub(crate) fn write(
+    table: &Table,
+    format: Format,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
+    match format {
+        Format::Csv => {
+            let mut out = BufWriter::new(out);
+            table.write_csv(&mut out)?;
+            out.flush()
+        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => super::parquet::write(table, out),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this recoup was built without the feature `parquet`; use --format csv",
+        )),
+    }
+}
+
+/// The table with the values of a sweep and the seed as its first columns, the same in each row.
+pub(crate) fn labelled(table: &Table, values: &[(String, String)], seed: u64) -> Table {
+    let columns: Vec<_> = values.iter().map(|(axis, _)| (axis.as_str(), "", Type::Text)).collect();
+    let mut whole =
+        Table::new(&table.name, &[columns.as_slice(), &[("seed", "", Type::U64)]].concat());
+    let mut cells: Vec<_> = values.iter().map(|(_, value)| Cell::Text(value)).collect();
+    cells.push(Cell::U64(seed));
+    for _ in 0..table.len() {
+        whole.push(&cells);
+    }
+    whole.every = table.every;
+    whole.columns.extend(table.columns.iter().map(Column::clone));
+    whole
+}
+
+/// What is kept of a value in a column that may lack some: nothing where a number is none.
+#[cfg(feature = "parquet")]
+pub(crate) fn present(values: &[f64]) -> (Vec<i16>, Vec<f64>) {
+    let levels = values.iter().map(|value| i16::from(!value.is_nan())).collect();
+    (levels, values.iter().copied().filter(|value| !value.is_nan()).collect())
+}
+
+/// Whether the values are numbers of which some may be absent.
+#[cfg(feature = "parquet")]
+pub(crate) fn may_lack(values: &Values) -> bool {
+    matches!(values, Values::F64(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_carries_its_point_and_its_seed() {
+        let mut table = Table::new("window", &[("time_s", "s", Type::F64)]);
+        table.push(&[Cell::F64(0.5)]);
+        table.push(&[Cell::F64(f64::NAN)]);
+        let whole = labelled(&table, &[("link.delay".into(), "10 ms".into())], 7);
+        let mut out = Vec::new();
+        write(&whole, Format::Csv, &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "link.delay,seed,time_s\n10 ms,7,0.5\n10 ms,7,\n"
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! `[record]`: what is kept of each run beside its metrics.
+use crate::metric::Detail;
+use crate::record::RecordPlan;
+use crate::scenario::fields::Fields;
+use crate::scenario::form::{Many, Truth};
+use crate::scenario::law;
+use crate::scenario::problem::{Origin, Problems};
+use crate::scenario::tree::Table;
+
+/// What is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Records that become tables, as they are written: `segments`, `queue(every=10ms)`.
+    pub tables: Vec<String>,
+    /// Each node has metrics of its own.
+    pub nodes: bool,
+    /// Each direction of each link has metrics of its own.
+    pub links: bool,
+    /// Every first transmission is followed, which tells needless timeouts from necessary ones.
+    pub timeouts: bool,
+}
+
+impl Record {
+    /// The records that become tables.
+    pub fn plans(&self) -> Vec<RecordPlan> {
+        // They were read once when the scenario was.
+        self.tables.iter().filter_map(|text| RecordPlan::parse(text).ok()).collect()
+    }
+
+    /// The metrics that are wanted beside those of applications and of the whole.
+    pub fn detail(&self) -> Detail {
+        Detail { nodes: self.nodes, links: self.links }
+    }
+}
+
+pub(in crate::scenario) fn read(
+    given: &Table,
+    path: &str,
+    origin: Origin,
+    record: &mut Record,
+    problems: &mut Problems,
+) -> Table {
+    let mut fields = Fields::new(given, path, origin, true, problems);
+    fields.field("tables", &mut record.tables, Many(law::RECORD));
+    fields.field("nodes", &mut record.nodes, Truth);
+    fields.field("links", &mut record.links, Truth);
+    fields.field("timeouts", &mut record.timeouts, Truth);
+    // A record of timeouts is empty unless transmissions are followed.
+    record.timeouts |= record.plans().iter().any(RecordPlan::needs_following);
+    fields.finish()
+}
