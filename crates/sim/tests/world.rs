@@ -3,6 +3,7 @@
 mod build;
 
 use build::{applications, fetch, line, link, produce, request, run, serve};
+use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::Kind;
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
@@ -185,6 +186,37 @@ fn a_node_that_comes_back_has_forgotten_everything_but_its_place() {
     network.faults = vec![(at(200), Fault::NodeDown(NodeId(2)))];
     let (notes, ended) = noted(network);
     assert_eq!((notes.done.len(), notes.done[0].2, ended.cause), (1, false, Cause::Done));
+}
+
+#[test]
+fn what_waits_for_a_node_that_fails_is_dropped_and_so_are_its_traces() {
+    #[derive(Default)]
+    struct Deaths {
+        dropped: u64,
+        traces: u64,
+    }
+    impl Observer for Deaths {
+        fn on(&mut self, _: Instant, observation: &Observation<'_>) {
+            match observation {
+                Observation::Dropped { node: NodeId(1), .. } => self.dropped += 1,
+                Observation::Node { node: NodeId(1), event: NodeEvent::TraceDied { .. } } => {
+                    self.traces += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut network = line(3, &link(0, 1));
+    network.nodes[1].processing = "constant(time=1s)".into();
+    network.follow_transmissions = true;
+    network.faults = vec![(Instant::from_millis(500), Fault::NodeDown(NodeId(1)))];
+    network.stop.at = Instant::from_millis(600);
+    let batch = Arrival::Batches(vec![(Duration::ZERO, 7)]);
+    applications(&mut network, [produce(2, "/x", 100), request(0, "/x", batch, 7)]);
+    let mut deaths = Deaths::default();
+    World::new(network, 1).unwrap().run(&mut [&mut deaths]);
+    assert!(deaths.dropped >= 5, "{}", deaths.dropped);
+    assert_eq!(deaths.traces, deaths.dropped);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::network::{
 use crate::observe::Observation;
 use crate::workload;
 use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::node::Input;
 
 impl World {
@@ -144,10 +145,14 @@ impl World {
         for link in self.links_of(node) {
             self.refresh(link, observers);
         }
-        let reason = DropReason::NoFace;
-        for kind in self.stations[node].forget_waiting(self.now) {
-            let dropped = Observation::Dropped { node: id, kind: Some(kind), reason };
-            tell(observers, self.now, &dropped);
+        for packet in self.stations[node].forget_waiting(self.now) {
+            let (kind, reason) = (Some(packet.kind()), DropReason::NoFace);
+            tell(observers, self.now, &Observation::Dropped { node: id, kind, reason });
+            // The node did not get to see it: what descends from its Interests ends here.
+            for trace in packet.trace().ids() {
+                let event = NodeEvent::TraceDied { id: *trace };
+                tell(observers, self.now, &Observation::Node { node: id, event });
+            }
         }
         for place in 0..self.attachments.len() {
             if self.network.applications[place].node == id

@@ -4,7 +4,7 @@ use crate::model::law::Law;
 use crate::network::ApplicationId;
 use recoup_forwarder::face::{AppId, FaceId};
 use recoup_forwarder::node::Node;
-use recoup_forwarder::packet::{Kind, Packet};
+use recoup_forwarder::packet::Packet;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;
@@ -65,9 +65,9 @@ impl Station {
     }
 
     /// The node fails: what waits is handled by nobody.
-    pub(super) fn forget_waiting(&mut self, now: Instant) -> Vec<Kind> {
+    pub(super) fn forget_waiting(&mut self, now: Instant) -> Vec<Packet> {
         self.busy_until = now;
-        self.inbox.drain(..).map(|(.., packet)| packet.kind()).collect()
+        self.inbox.drain(..).map(|(.., packet)| packet).collect()
     }
 
     pub(super) fn note(&mut self, app: AppId, application: Option<ApplicationId>) {
