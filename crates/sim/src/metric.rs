@@ -37,7 +37,8 @@
 //! `w`, `w_excluded`; `cs_hits`, `cs_misses`, `cs_evicted`, `cs_hit_ratio`; `packet_hops`, `interest_hops`, `data_hops`,
 //! `nack_hops`, `hop_octets`; `drops` and `drops_<reason>` of nodes, `lost` and `lost_<reason>` of channels. Of a
 //! node: `interests_in`, `interests_out`, `data_…`, `nacks_…`, `cs_…`, `pit_mean`, `pit_max`, `drops…`. Of a direction of a
-//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`.
+//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Means
+//! over time and the utilisation count from the start of the first application.
 //!
 //! A number that is not there could not be told: no sample, no consumer, not completed.
 mod channel;

@@ -34,8 +34,11 @@ impl Channels {
         {
             length.set(now, self.queues.waiting(channel).packets as f64);
         }
-        if let Observation::Started { .. } = observation {
-            self.began.get_or_insert(now);
+        if let Observation::Started { .. } = observation
+            && self.began.is_none()
+        {
+            self.began = Some(now);
+            self.lengths.iter_mut().for_each(|length| length.set(now, 0.0));
         }
         self.carriage.on(places, observation);
     }

@@ -45,6 +45,7 @@ impl Nodes {
             counts.pit.set(now, entries as f64);
         }
         match *observation {
+            Observation::Started { .. } => self.begin(now),
             Observation::Node { node, event } => {
                 if let Some(counts) = self.at(Some(node)) {
                     counts.on_event(event);
@@ -67,6 +68,13 @@ impl Nodes {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Nothing is pending when the first application starts.
+    fn begin(&mut self, now: Instant) {
+        for counts in self.nodes.iter_mut().filter(|counts| counts.pit.current().is_none()) {
+            counts.pit.set(now, 0.0);
         }
     }
 

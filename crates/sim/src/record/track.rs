@@ -42,7 +42,7 @@ impl Queues {
         }
     }
 
-    /// Takes in an observation; says which queue may have changed.
+    /// Takes in an observation; says which queue changed.
     pub(crate) fn on(&mut self, places: &Places, observation: &Observation<'_>) -> Option<Channel> {
         match *observation {
             Observation::Node { node, event: NodeEvent::Queued { face, packets, octets } } => {
@@ -52,42 +52,45 @@ impl Queues {
                 Some(channel)
             }
             Observation::Sent { link, direction, packet } => {
-                let (channel, octets) = (Channel::new(link, direction), packet.octets() as u64);
-                self.in_front.get_mut(channel.index())?.remove(octets);
-                self.enter(places, channel, octets);
-                Some(channel)
+                let channel = Channel::new(link, direction);
+                let left = self.in_front.get_mut(channel.index())?.remove(packet);
+                let entered = self.enter(places, channel, packet);
+                (left || entered).then_some(channel)
             }
             Observation::Doubled { link, direction, packet } => {
                 let channel = Channel::new(link, direction);
-                self.enter(places, channel, packet.octets() as u64);
-                Some(channel)
+                self.enter(places, channel, packet).then_some(channel)
             }
             Observation::Arrived { link, direction, packet }
             | Observation::Lost { link, direction, packet, .. } => {
                 let channel = Channel::new(link, direction);
-                self.inside.get_mut(channel.index())?.remove(packet.octets() as u64);
-                Some(channel)
+                self.inside.get_mut(channel.index())?.remove(packet).then_some(channel)
             }
             _ => None,
         }
     }
 
-    fn enter(&mut self, places: &Places, channel: Channel, octets: u64) {
+    /// Whether a packet that enters a channel counts.
+    fn enter(&mut self, places: &Places, channel: Channel, packet: &Packet) -> bool {
         let counted = places.charge(channel).is_some_and(|it| it.queue_includes_channel);
         if let Some(inside) = self.inside.get_mut(channel.index()).filter(|_| counted) {
             inside.packets += 1;
-            inside.octets += octets;
+            inside.octets += packet.octets() as u64;
         }
+        counted
     }
 }
 
 impl Waiting {
     /// One packet less, unless there was none: then it did not wait.
-    fn remove(&mut self, octets: u64) {
-        if self.packets > 0 {
+    fn remove(&mut self, packet: &Packet) -> bool {
+        let waited = self.packets > 0;
+        if waited {
             self.packets -= 1;
-            self.octets = if self.packets == 0 { 0 } else { self.octets.saturating_sub(octets) };
+            let octets = if self.packets == 0 { self.octets } else { packet.octets() as u64 };
+            self.octets = self.octets.saturating_sub(octets);
         }
+        waited
     }
 }
 
