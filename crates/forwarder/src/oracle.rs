@@ -93,6 +93,12 @@ impl Node {
         }
     }
 
+    /// Puts `more` together with `tokens`; of what is in both, one copy ends here (a channel had doubled it).
+    pub(crate) fn trace_joins(&mut self, tokens: &mut Trace, more: Trace) {
+        self.trace_dies(&common(tokens, &more));
+        tokens.merge(more);
+    }
+
     pub(crate) fn trace_is_copied(&mut self, trace: &Trace, copies: usize) {
         for id in trace.ids().iter().filter(|_| copies > 0) {
             self.outbox.event(NodeEvent::TraceCopied { id: *id, copies: copies as u32 });
@@ -159,10 +165,10 @@ impl Node {
     }
 }
 
-/// Those of the tokens `brought` that came by a face.
-pub(crate) fn of_face(brought: &Trace, passed: &Trace) -> Trace {
+/// The tokens that are in both, for example of those that Data brought those that came by a face.
+pub(crate) fn common(one: &Trace, other: &Trace) -> Trace {
     let mut common = Trace::new();
-    for token in brought.ids().iter().filter(|token| passed.ids().contains(token)) {
+    for token in one.ids().iter().filter(|token| other.ids().contains(token)) {
         common.merge(Trace::of(*token));
     }
     common

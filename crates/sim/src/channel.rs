@@ -108,6 +108,8 @@ pub struct Channel<L> {
     latest: Instant,
     /// What travels toward the rate, by when it is there.
     toward_rate: VecDeque<Timed<L>>,
+    /// Octets of that.
+    toward_octets: u64,
     /// What is past the queueing, by when it arrives.
     flying: VecDeque<Timed<L>>,
     wanted: Option<u64>,
@@ -131,6 +133,7 @@ impl<L: Load + Clone> Channel<L> {
             free_at: Instant::ZERO,
             latest: Instant::ZERO,
             toward_rate: VecDeque::new(),
+            toward_octets: 0,
             flying: VecDeque::new(),
             wanted: None,
             is_out: false,
@@ -218,8 +221,7 @@ impl<L: Load + Clone> Channel<L> {
 
     /// Frames and octets that a limit of the channel's own counts: none where the rate comes first.
     pub fn waiting(&self) -> (u64, u64) {
-        let octets = self.toward_rate.iter().map(|timed| u64::from(timed.frame.octets())).sum();
-        (self.toward_rate.len() as u64, octets)
+        (self.toward_rate.len() as u64, self.toward_octets)
     }
 
     // --- offered --------------------------------------------------------------------------------
@@ -266,12 +268,9 @@ impl<L: Load + Clone> Channel<L> {
     /// Into the delay in front of the rate, if there is room.
     fn enter(&mut self, key: Key, frame: L) {
         let packets = self.toward_rate.len() as u64 + 1;
-        // Counting octets takes a walk: only where they are limited.
-        let octets = match self.model.limit.octets {
-            Some(_) => self.waiting().1 + u64::from(frame.octets()),
-            None => 0,
-        };
+        let octets = self.toward_octets + u64::from(frame.octets());
         if self.model.limit.admits(packets, octets) {
+            self.toward_octets = octets;
             insert(&mut self.toward_rate, Timed { key, frame });
         } else {
             self.lose(frame, LossReason::QueueFull);
@@ -313,6 +312,7 @@ impl<L: Load + Clone> Channel<L> {
             let octets = front.frame.octets();
             self.send(begun, octets);
             if let Some(Timed { key, frame }) = self.toward_rate.pop_front() {
+                self.toward_octets -= u64::from(octets);
                 let key = Key::new(self.free_at, key.sequence());
                 insert(&mut self.flying, Timed { key, frame });
             }
@@ -342,6 +342,7 @@ impl<L: Load + Clone> Channel<L> {
         self.is_down = true;
         self.wanted = None;
         (self.free_at, self.latest) = (now, now);
+        self.toward_octets = 0;
         let inside = self.toward_rate.drain(..).chain(self.flying.drain(..));
         let reason = LossReason::Down;
         self.outputs.extend(inside.map(|timed| ChannelOutput::Lost { frame: timed.frame, reason }));

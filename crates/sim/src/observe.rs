@@ -83,6 +83,18 @@ pub enum Observation<'a> {
         /// What.
         packet: &'a Packet,
     },
+    /// What waits in a channel's own queue may have changed: where the delay comes before the rate, or
+    /// where other traffic shares the channel. Elsewhere packets wait in the node, which tells of it.
+    Waiting {
+        /// On which link.
+        link: LinkId,
+        /// In which direction.
+        direction: Direction,
+        /// How many wait, with those that are not NDN's.
+        packets: u64,
+        /// Octets that they are charged with.
+        octets: u64,
+    },
     /// A fault of the scenario took effect: its place in [`crate::network::Network::faults`].
     Fault {
         /// Which.

@@ -252,6 +252,7 @@ impl World {
             }
         }
         self.arm_lane(lane);
+        self.tell_waiting(lane, observers);
     }
 
     fn arrive(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {
@@ -295,6 +296,7 @@ impl World {
         self.lanes[lane].handle(self.now, ChannelInput::Frame { frame, sequence });
         self.settle(lane, observers);
         self.arm_lane(lane);
+        self.tell_waiting(lane, observers);
     }
 
     /// A face has something to send: at once if the channel takes it, else when it does.
@@ -339,6 +341,17 @@ impl World {
                 }
             }
             ChannelOutput::Arrived(_) | ChannelOutput::Free => {}
+        }
+    }
+
+    /// Tells what waits in a channel that has a queue of its own.
+    fn tell_waiting(&self, place: usize, observers: &mut Observers<'_, '_>) {
+        let lane = &self.lanes[place];
+        if lane.has_queue() && !observers.is_empty() {
+            let (link, direction) = lane::name(place);
+            let (packets, octets) = lane.channel.waiting();
+            let waiting = Observation::Waiting { link, direction, packets, octets };
+            tell(observers, self.now, &waiting);
         }
     }
 

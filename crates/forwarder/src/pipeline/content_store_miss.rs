@@ -161,9 +161,16 @@ impl Node {
         if trace.is_empty() {
             return;
         }
+        let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) else {
+            return;
+        };
+        if forwarded {
+            return record.passed.merge(trace);
+        }
+        let mut waiting = record.trace.take();
+        self.trace_joins(&mut waiting, trace);
         if let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) {
-            let place = if forwarded { &mut record.passed } else { &mut record.trace };
-            place.merge(trace);
+            record.trace = waiting;
         }
     }
 

@@ -95,8 +95,8 @@ impl Node {
             let (face, waits) = (record.face, record.expiry > now);
             let token = record.pit_token.take();
             let (mut trace, passed) = (record.trace.take(), record.passed.take());
-            trace.merge(oracle::of_face(&brought, &passed));
-            trace.merge(strays.split());
+            self.trace_joins(&mut trace, oracle::common(&brought, &passed));
+            self.trace_joins(&mut trace, strays.split());
             if !waits || (face == ingress && !back) {
                 self.trace_dies(&trace);
                 continue;

@@ -75,8 +75,8 @@ pub struct ChannelCharge {
     pub overhead_octets: u32,
     /// What Interests count instead of their own octets.
     pub interest_octets: Option<u32>,
-    /// Whether the limit of its queue counts what is on it, too.
-    pub queue_includes_channel: bool,
+    /// What is lost never takes up the rate, because the delay comes first.
+    pub rate_comes_last: bool,
 }
 
 impl ChannelCharge {
@@ -85,7 +85,7 @@ impl ChannelCharge {
             rate_bits: plan.rate_bits,
             overhead_octets: plan.overhead_octets,
             interest_octets: plan.interest_octets,
-            queue_includes_channel: plan.order == Order::DelayThenRate,
+            rate_comes_last: plan.order == Order::DelayThenRate,
         }
     }
 

@@ -8,8 +8,8 @@ use crate::observe::{Observation, Observer};
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
-/// Makes `queue`: what waits in the node in front of a link; where the link's delay comes before its
-/// rate, what is on the link, too.
+/// Makes `queue`: what waits in the node in front of a link, or in the link's own queue where its delay
+/// comes before its rate or other traffic shares it.
 pub(super) struct Lengths {
     places: Arc<Places>,
     queues: Queues,

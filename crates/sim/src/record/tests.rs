@@ -1,7 +1,7 @@
 use super::bench::*;
 use super::table::{Cell, Values};
 use super::*;
-use crate::network::{ChannelPlan, Direction, Fault, NodeId, Order};
+use crate::network::{ChannelPlan, Direction, Fault, NodeId};
 use crate::observe::LossReason;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
@@ -88,17 +88,15 @@ fn a_queue_grows_as_its_node_says_and_shrinks_as_packets_leave() {
 }
 
 #[test]
-fn where_the_delay_comes_first_the_queue_is_what_is_inside() {
-    let mut network = network();
-    network.links[2].back.order = Order::DelayThenRate;
-    let mut records = records(&network, &["queue(every=0s)"]);
+fn a_channel_with_a_queue_of_its_own_says_what_waits_in_it() {
+    let mut records = records(&network(), &["queue(every=0s)"]);
     let mut teller = Teller::new(&mut records);
-    let packet = data(100);
-    teller.sent(&packet).sent(&packet).arrived(&packet);
-    let (link, direction, reason) = (BOTTLENECK, Direction::Back, LossReason::QueueFull);
-    teller.see(&Observation::Lost { link, direction, packet: &packet, reason });
-    let tables = records.finish(at(2));
-    assert_eq!(tables[0].column("packets").unwrap().values, Values::U64(vec![1, 2, 1, 0]));
+    let (link, direction) = (BOTTLENECK, Direction::Back);
+    for (packets, octets) in [(0, 0), (1, 700), (1, 700), (2, 1400), (0, 0)] {
+        teller.see(&Observation::Waiting { link, direction, packets, octets });
+    }
+    let rows = rows(&records.finish(at(2)), "queue");
+    assert_eq!(rows, ["0,r-p,back,1,700", "0,r-p,back,2,1400", "0,r-p,back,0,0"]);
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub(crate) struct Waiting {
     pub(crate) octets: u64,
 }
 
-/// The queues of all channels: what waits in the node in front of a channel; where the delay comes
-/// before the rate, what is on the channel as well, for its limit counts both.
+/// The queues of all channels: what waits in the node in front of a channel, and in the channel where
+/// that has a queue of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     in_front: Vec<Waiting>,
@@ -53,31 +53,16 @@ impl Queues {
             }
             Observation::Sent { link, direction, packet } => {
                 let channel = Channel::new(link, direction);
-                let left = self.in_front.get_mut(channel.index())?.remove(packet);
-                let entered = self.enter(places, channel, packet);
-                (left || entered).then_some(channel)
+                self.in_front.get_mut(channel.index())?.remove(packet).then_some(channel)
             }
-            Observation::Doubled { link, direction, packet } => {
-                let channel = Channel::new(link, direction);
-                self.enter(places, channel, packet).then_some(channel)
-            }
-            Observation::Arrived { link, direction, packet }
-            | Observation::Lost { link, direction, packet, .. } => {
-                let channel = Channel::new(link, direction);
-                self.inside.get_mut(channel.index())?.remove(packet).then_some(channel)
+            Observation::Waiting { link, direction, packets, octets } => {
+                let (channel, waiting) =
+                    (Channel::new(link, direction), Waiting { packets, octets });
+                let inside = self.inside.get_mut(channel.index())?;
+                (std::mem::replace(inside, waiting) != waiting).then_some(channel)
             }
             _ => None,
         }
-    }
-
-    /// Whether a packet that enters a channel counts.
-    fn enter(&mut self, places: &Places, channel: Channel, packet: &Packet) -> bool {
-        let counted = places.charge(channel).is_some_and(|it| it.queue_includes_channel);
-        if let Some(inside) = self.inside.get_mut(channel.index()).filter(|_| counted) {
-            inside.packets += 1;
-            inside.octets += packet.octets() as u64;
-        }
-        counted
     }
 }
 
@@ -221,16 +206,16 @@ impl Carried {
         }
     }
 
-    /// What is lost has taken up the rate, unless the rate comes last.
+    /// What is lost has taken up the rate, unless the rate comes last or the queue refused it.
     fn on_lost(&mut self, packet: &Packet, reason: LossReason) {
         *self.lost.entry(reason).or_default() += 1;
-        if self.rate_comes_last() {
+        if self.rate_comes_last() || reason == LossReason::QueueFull {
             self.busy_s -= self.seconds(packet);
         }
     }
 
     fn rate_comes_last(&self) -> bool {
-        self.charge.is_some_and(|charge| charge.queue_includes_channel)
+        self.charge.is_some_and(|charge| charge.rate_comes_last)
     }
 
     fn seconds(&self, packet: &Packet) -> f64 {

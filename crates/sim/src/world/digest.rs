@@ -147,6 +147,8 @@ impl Observer for Digest {
                 self.packet(packet);
             }
             Observation::Fault { number } => self.word(9 | (number as u64) << 8),
+            // It follows from what was sent and when.
+            Observation::Waiting { .. } => {}
         }
     }
 }

@@ -68,6 +68,7 @@ impl World {
             self.lanes[lane].channel.handle(self.now, input);
             self.settle(lane, observers);
             self.arm_lane(lane);
+            self.tell_waiting(lane, observers);
         }
         for (lane, End { node, face }) in lanes.into_iter().zip(ends) {
             let attributes = attributes(plan_of(&self.network, lane));

@@ -1,6 +1,6 @@
 //! A channel in its place: from which face of which node to which.
 use crate::channel::{ChannelInput, ChannelModel, QueuedChannel};
-use crate::network::{ChannelPlan, Direction, LinkId};
+use crate::network::{ChannelPlan, Direction, LinkId, Order};
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::queue::Load;
@@ -63,6 +63,11 @@ impl Lane {
             Some(octets) if packet.kind() == Kind::Interest => octets,
             _ => (packet.octets() as u32).saturating_add(self.overhead_octets),
         }
+    }
+
+    /// Whether packets wait here, and not in the node.
+    pub(super) fn has_queue(&self) -> bool {
+        self.is_shared || self.channel.channel().model().order == Order::DelayThenRate
     }
 
     /// Whether a packet that is offered now is taken, to be sent or to wait here.

@@ -1,0 +1,235 @@
+//! The oracle on real nodes: whether a timeout was necessary, in worlds where that is known beforehand,
+//! and that every first transmission's fate is known in the end in worlds where it is not.
+#[path = "world/build.rs"]
+mod build;
+
+use build::{applications, fetch, line, link, produce, request, serve};
+use recoup_forwarder::event::NodeEvent;
+use recoup_packet::name::Name;
+use recoup_sim::metric::{Detail, Metrics, Summary};
+use recoup_sim::network::{
+    ApplicationKind, Arrival, CachePlan, ChannelPlan, Network, NodeId, NodePlan, Order, Popularity,
+    Stop,
+};
+use recoup_sim::observe::{Observation, Observer};
+use recoup_sim::oracle::Oracle;
+use recoup_sim::route::{Graph, Metric, NextHops, Producer};
+use recoup_sim::topology;
+use recoup_sim::world::{Cause, World};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// Copies of what descends from each Interest, counted apart from the oracle.
+#[derive(Default)]
+struct Copies(BTreeMap<u64, i64>);
+
+impl Copies {
+    fn change(&mut self, id: u64, by: i64) {
+        *self.0.entry(id).or_default() += by;
+    }
+}
+
+impl Observer for Copies {
+    fn on(&mut self, _now: Instant, observation: &Observation<'_>) {
+        match *observation {
+            Observation::Node { event, .. } => match event {
+                NodeEvent::TraceBorn { id, .. } => self.change(id, 1),
+                NodeEvent::TraceCopied { id, copies } => self.change(id, i64::from(copies)),
+                NodeEvent::TraceDied { id }
+                | NodeEvent::TraceSuperseded { id }
+                | NodeEvent::TraceDelivered { id, .. } => self.change(id, -1),
+                _ => {}
+            },
+            Observation::Lost { packet, .. } => {
+                packet.trace().ids().iter().for_each(|id| self.change(*id, -1));
+            }
+            Observation::Doubled { packet, .. } => {
+                packet.trace().ids().iter().for_each(|id| self.change(*id, 1));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Runs until nothing is left to happen: all Interests have expired.
+fn run(mut network: Network, seed: u64) -> (Summary, Oracle, Copies) {
+    network.follow_transmissions = true;
+    network.stop = Stop { at: Instant::from_millis(1_000_000), when_done: false };
+    let (mut metrics, mut oracle) =
+        (Metrics::new(&network, Detail::default()), Oracle::new(&network));
+    let mut copies = Copies::default();
+    let mut world = World::new(network, seed).unwrap();
+    let ended = world.run(&mut [&mut metrics, &mut oracle, &mut copies]);
+    assert_eq!(ended.cause, Cause::Quiet);
+    oracle.finish();
+    (metrics.finish(ended.at), oracle, copies)
+}
+
+/// A line of four nodes with a fetch of 300 segments at a constant timeout; 60 ms there and back.
+fn fetching(rto: &str, change: impl FnOnce(&mut Network)) -> Summary {
+    let mut network = line(4, &link(10_000_000, 10));
+    applications(&mut network, [serve(3, "/f", 300_000), fetch(0, "/f")]);
+    if let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind {
+        (plan.rto, plan.congestion) = (rto.into(), "fixed(window=8)".into());
+    }
+    change(&mut network);
+    run(network, 1).0
+}
+
+fn counts(summary: &Summary) -> [f64; 3] {
+    ["bad", "good", "undecided"].map(|it| summary.get(&format!("all.{it}_timeouts")).unwrap())
+}
+
+#[test]
+fn where_nothing_is_lost_every_timeout_is_needless() {
+    let [bad, good, undecided] = counts(&fetching("constant(rto=50ms)", |_| {}));
+    assert_eq!((bad, good, undecided), (300.0, 0.0, 0.0));
+}
+
+#[test]
+fn behind_a_patient_timer_every_timeout_is_necessary() {
+    for direction in 0..2 {
+        let summary = fetching("constant(rto=500ms)", |network| {
+            let link = &mut network.links[1];
+            let channel = if direction == 0 { &mut link.forth } else { &mut link.back };
+            channel.loss = "bernoulli(p=0.1)".into();
+        });
+        let [bad, good, undecided] = counts(&summary);
+        assert_eq!((bad, undecided), (0.0, 0.0));
+        // 300 first transmissions, one in ten of them lost.
+        assert!((15.0..46.0).contains(&good), "{good}");
+        let relative = summary.get("all.w").unwrap();
+        assert!((relative - 500.0 / 62.0).abs() < 0.5, "{relative}");
+    }
+}
+
+#[test]
+fn a_hasty_timer_on_a_lossy_line_has_timeouts_of_both_kinds() {
+    let summary = fetching("constant(rto=50ms)", |network| {
+        network.links[2].back.loss = "bernoulli(p=0.2)".into();
+    });
+    let [bad, good, undecided] = counts(&summary);
+    assert_eq!((bad + good, undecided), (300.0, 0.0));
+    // A lost answer is needless all the same where a retransmission's answers for it: the token waits
+    // with the consumer's own Interest only as long as that is pending, so nearly all lost ones stay lost.
+    assert!((35.0..90.0).contains(&good), "{good}");
+}
+
+#[test]
+fn what_waits_for_anothers_answer_shares_its_fate() {
+    // Two consumers behind one router ask for the same at the same time; one access link loses all.
+    let mut network = Network::default();
+    for name in ["c1", "c2", "r", "p"] {
+        network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
+    }
+    let good = link(0, 10);
+    let bad = ChannelPlan { loss: "bernoulli(p=1)".into(), ..good.clone() };
+    for (from, to) in [(0, 2), (1, 2), (2, 3)] {
+        build::join(&mut network, NodeId(from), NodeId(to), &good);
+    }
+    network.links[1].back = bad;
+    let arrival = || Arrival::Batches(vec![(Duration::ZERO, 20)]);
+    applications(
+        &mut network,
+        [produce(3, "/d", 100), request(0, "/d", arrival(), 20), request(1, "/d", arrival(), 20)],
+    );
+    for application in &mut network.applications[1..] {
+        let ApplicationKind::Request(plan) = &mut application.kind else { continue };
+        (plan.popularity, plan.rto) = (Popularity::Sequential, "constant(rto=30ms)".into());
+        plan.retries = Some(2);
+    }
+    let (summary, oracle, copies) = run(network, 1);
+    // The first one's timer is hasty; the second one's Data dies on its way from the router.
+    assert_eq!(summary.get("request-1.bad_timeouts"), Some(20.0));
+    assert_eq!(summary.get("request-2.good_timeouts"), Some(20.0));
+    assert_eq!(oracle.scores().map(|score| score.undecided).sum::<u64>(), 0);
+    assert!(copies.0.values().all(|copies| *copies == 0), "{:?}", copies.0);
+}
+
+#[test]
+fn in_the_end_every_copy_of_every_transmission_is_accounted_for() {
+    let mut timeouts = [0.0; 3];
+    for seed in 0..60 {
+        let (summary, oracle, copies) = run(random_world(seed), seed);
+        let left: Vec<_> = copies.0.iter().filter(|(_, copies)| **copies != 0).collect();
+        assert!(left.is_empty(), "seed {seed}: {} of {}: {left:x?}", left.len(), copies.0.len());
+        assert!(oracle.followed(), "seed {seed}");
+        for (sum, count) in timeouts.iter_mut().zip(counts(&summary)) {
+            *sum += count;
+        }
+    }
+    assert_eq!(timeouts[2], 0.0);
+    assert!(timeouts[0] > 100.0 && timeouts[1] > 100.0, "{timeouts:?}");
+}
+
+/// Some nodes, some links, some strategies, some losses, and three consumers of two producers.
+fn random_world(seed: u64) -> Network {
+    let mut rng = Rng::from_seed(seed).substream("oracle");
+    let nodes = 4 + rng.below(5) as u32;
+    let links = nodes - 1 + rng.below(4) as u32;
+    let topology = topology::random(nodes, links, &mut rng).unwrap();
+    let (nodes, links) = topology.plans(&NodePlan::default(), &link(10_000_000, 5));
+    let mut network = Network { nodes, links, ..Network::default() };
+    let one = |rng: &mut Rng, of: &[&'static str]| of[rng.below(of.len() as u64) as usize];
+    for node in &mut network.nodes {
+        let strategies = ["best-route", "multicast", "broadcast", "multipath", "best-face"];
+        node.strategy = one(&mut rng, &strategies).into();
+        let suppressions = ["same-face-retx", "strict", "soft-hard(soft=20ms)"];
+        node.suppression = one(&mut rng, &suppressions).into();
+        node.cache = CachePlan::Packets([0, 0, 3, 1000][rng.below(4) as usize]);
+        node.admit_unsolicited = rng.below(4) == 0;
+    }
+    for link in &mut network.links {
+        for channel in [&mut link.forth, &mut link.back] {
+            let losses = ["none", "bernoulli(p=0.05)", "bernoulli(p=0.2)"];
+            channel.loss = one(&mut rng, &losses).into();
+            channel.duplicate = one(&mut rng, &["none", "none", "bernoulli(p=0.05)"]).into();
+            channel.jitter = one(&mut rng, &["none", "exponential(mean=5ms)"]).into();
+            channel.reorder = rng.below(2) == 0;
+            channel.queue_packets = Some(2 + rng.below(20));
+            if rng.below(4) == 0 {
+                channel.order = Order::DelayThenRate;
+            }
+        }
+    }
+    let count = network.nodes.len() as u64;
+    let place = |rng: &mut Rng| rng.below(count) as u32;
+    let homes = [place(&mut rng), place(&mut rng)];
+    route(&mut network, &homes);
+    let arrival = Arrival::Poisson(100.0);
+    let consumers = [place(&mut rng), place(&mut rng), place(&mut rng)];
+    applications(
+        &mut network,
+        [
+            serve(homes[0], "/f", 60_000),
+            produce(homes[1], "/d", 300),
+            fetch(consumers[0], "/f"),
+            request(consumers[1], "/d", arrival.clone(), 100),
+            request(consumers[2], "/d", arrival, 100),
+        ],
+    );
+    for application in &mut network.applications[2..] {
+        match &mut application.kind {
+            ApplicationKind::Fetch(plan) => plan.rto = "jacobson(min=0ms,k=2)".into(),
+            ApplicationKind::Request(plan) => {
+                plan.rto = one(&mut rng, &["constant(rto=40ms)", "jacobson(min=0ms)"]).into();
+                plan.lifetime = Duration::from_millis(100 + rng.below(2_000));
+                plan.retries = Some(4);
+            }
+            _ => {}
+        }
+    }
+    network
+}
+
+fn route(network: &mut Network, homes: &[u32; 2]) {
+    let prefixes: [Name; 2] = ["/f".parse().unwrap(), "/d".parse().unwrap()];
+    let producers: Vec<Producer> = homes
+        .iter()
+        .zip(prefixes)
+        .map(|(node, prefix)| Producer { node: NodeId(*node), prefix })
+        .collect();
+    let graph = Graph::of_plans(&network.nodes, &network.links, Metric::Hops).unwrap();
+    network.routes = graph.routes(&producers, NextHops::Downhill(None), &[]).unwrap();
+}
