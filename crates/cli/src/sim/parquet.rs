@@ -1,5 +1,5 @@
 //! Tables as Parquet files: one row group, compressed by Snappy, units in the metadata.
-use super::table::{may_lack, present};
+use super::table::present;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::Result;
@@ -54,8 +54,11 @@ fn field(column: &Column) -> Result<Arc<Type>> {
         Values::Text(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
         Values::Bool(_) => (Physical::BOOLEAN, ConvertedType::NONE),
     };
-    let repetition =
-        if may_lack(&column.values) { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    // A number may be absent.
+    let repetition = match &column.values {
+        Values::F64(_) => Repetition::OPTIONAL,
+        _ => Repetition::REQUIRED,
+    };
     let builder = Type::primitive_type_builder(&column.name, physical);
     builder.with_converted_type(converted).with_repetition(repetition).build().map(Arc::new)
 }

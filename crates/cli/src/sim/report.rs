@@ -23,6 +23,8 @@ pub(crate) struct Report {
     out: String,
     runs: Runs,
     points: Vec<PointReport>,
+    /// What a reader of the figures should know.
+    notes: Vec<String>,
     #[serde(skip)]
     shown: Vec<String>,
 }
@@ -89,6 +91,8 @@ impl Report {
         });
         let points: Vec<_> = points.collect();
         let shown = shown(&points, show);
+        let mut notes: Vec<_> = points.iter().flat_map(incomplete).collect();
+        notes.extend(alike(campaign, folder));
         Self {
             command: "sim",
             scenario: scenario.to_owned(),
@@ -96,9 +100,37 @@ impl Report {
             out: folder.path().display().to_string(),
             runs: Runs { all: campaign.runs(), made },
             points,
+            notes,
             shown,
         }
     }
+}
+
+/// Consumers that did not complete in each run: a mean time is then one of the lucky runs only.
+fn incomplete(point: &PointReport) -> Vec<String> {
+    let label: Vec<_> = point.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+    let at = if label.is_empty() { String::new() } else { format!(" at {}", label.join(", ")) };
+    let of = |(name, figure): (&String, &Figure)| {
+        let consumer = name.strip_suffix(".completed").filter(|place| *place != "all")?;
+        let failed = ((1.0 - figure.mean) * figure.count as f64).round() as u64;
+        let count = figure.count;
+        (failed > 0).then(|| format!("{consumer} did not complete in {failed} of {count} runs{at}"))
+    };
+    point.metrics.iter().filter_map(of).collect()
+}
+
+/// Points that ran alike with every seed: what the sweep varies between them changes nothing.
+fn alike(campaign: &Campaign, folder: &ResultFolder) -> Option<String> {
+    let mut seen: BTreeMap<Vec<&str>, String> = BTreeMap::new();
+    for stage in &campaign.points {
+        let digests: Vec<_> =
+            campaign.rows(folder, stage).iter().map(|row| row.digest.as_str()).collect();
+        let label = stage.point.label();
+        if let Some(other) = seen.insert(digests, label.clone()) {
+            return Some(format!("{other} and {label} ran alike: the sweep changes nothing there"));
+        }
+    }
+    None
 }
 
 impl Figure {
@@ -228,6 +260,7 @@ impl fmt::Display for Report {
         if !lines.is_empty() {
             writeln!(f, "{lines}\n")?;
         }
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))?;
         let seeds = self.points.iter().map(|point| point.seeds).max().unwrap_or_default();
         let points = self.points.len();
         let mut what = match (points, seeds) {
@@ -360,6 +393,14 @@ mod tests {
     }
 
     #[test]
+    fn whoever_did_not_complete_is_named() {
+        let mut one = point(&[("all.completed", 0.5), ("c1.completed", 1.0)]);
+        let half = Figure::new(&[1.0, 0.0, 0.0, 1.0], String::new()).unwrap();
+        one.metrics.insert("c2.completed".into(), half);
+        assert_eq!(incomplete(&one), ["c2 did not complete in 2 of 4 runs at design=#0"]);
+    }
+
+    #[test]
     fn points_stand_below_each_other() {
         let report = Report {
             command: "sim",
@@ -368,6 +409,7 @@ mod tests {
             out: "a-results".into(),
             runs: Runs { all: 2, made: 1 },
             points: vec![point(&[("c.time_s", 2.0)]), point(&[])],
+            notes: Vec::new(),
             shown: vec!["c.time_s".into()],
         };
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Writing tables as files.
 use super::args::Format;
 use recoup_sim::record::Table;
-use recoup_sim::record::table::{Cell, Column, Type, Values};
+use recoup_sim::record::table::{Cell, Column, Type};
 use std::io::{self, BufWriter, Write};
 
 /// Writes a table.
@@ -49,12 +49,6 @@ pub(crate) fn labelled(table: &Table, values: &[(String, String)], seed: u64) ->
 pub(crate) fn present(values: &[f64]) -> (Vec<i16>, Vec<f64>) {
     let levels = values.iter().map(|value| i16::from(!value.is_nan())).collect();
     (levels, values.iter().copied().filter(|value| !value.is_nan()).collect())
-}
-
-/// Whether the values are numbers of which some may be absent.
-#[cfg(feature = "parquet")]
-pub(crate) fn may_lack(values: &Values) -> bool {
-    matches!(values, Values::F64(_))
 }
 
 #[cfg(test)]

@@ -134,6 +134,17 @@ fn mistakes_are_reported_with_their_places() {
 }
 
 #[test]
+fn a_sweep_that_changes_nothing_is_noticed() {
+    let place = with_line();
+    let idle =
+        LINE.replace("fetch.congestion = [\"aimd\", \"cubic\"]", "node.cache = [\"0\", \"0 B\"]");
+    place.write("idle.toml", idle.as_bytes());
+    let document = place.run("sim idle.toml --seeds 1 --json").succeeds().document();
+    let note = document["notes"][0].as_str().unwrap_or_default();
+    assert!(note.contains("ran alike: the sweep changes nothing"), "{document}");
+}
+
+#[test]
 fn other_files_are_not_touched() {
     let place = with_line();
     std::fs::create_dir(place.path("thesis")).unwrap();
