@@ -184,14 +184,10 @@ impl<L: Load + Clone> Channel<L> {
 
     /// The deadline, with the number of what is due then.
     pub fn next(&self) -> Option<Key> {
-        let arrival = match self.flying.front() {
-            Some(front) => Some(front.key),
-            None => self.toward_rate.front().map(|front| self.end_of_service(front)),
-        };
-        match (arrival, self.free_key()) {
-            (Some(arrival), Some(free)) => Some(arrival.min(free)),
-            (arrival, free) => arrival.or(free),
-        }
+        let arrival = self.flying.front().map(|front| front.key);
+        // What travelled before the order changed may arrive after what comes to the rate.
+        let service = self.toward_rate.front().map(|front| self.end_of_service(front));
+        [arrival, service, self.free_key()].into_iter().flatten().min()
     }
 
     /// Whether a frame offered now is sent at once (or waits inside, where the delay comes first).

@@ -267,7 +267,7 @@ impl Fetch {
     }
 
     fn on_face(&mut self, now: Instant, connected: bool) {
-        if self.connected == connected {
+        if self.connected == connected || matches!(self.phase, Phase::Ended) {
             return;
         }
         self.connected = connected;

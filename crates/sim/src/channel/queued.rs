@@ -74,11 +74,15 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     /// The deadline, with the number of what is due then.
     pub fn next(&self) -> Option<Key> {
         let arrival = self.channel.next();
+        // Where packets keep their order, nothing that waits arrives before what travels already.
+        if arrival.is_some() && !self.channel.model().reorder {
+            return arrival;
+        }
         // What is being sent may have been lost; then nothing else tells when the queue moves on.
-        arrival.or_else(|| {
-            let (since, sequence) = self.front()?;
-            Some(Key::new(self.channel.free_at().max(since), sequence))
-        })
+        let begun = self
+            .front()
+            .map(|(since, sequence)| Key::new(self.channel.free_at().max(since), sequence));
+        [arrival, begun].into_iter().flatten().min()
     }
 
     /// Frames and octets that wait.

@@ -273,3 +273,34 @@ fn octets_may_be_the_limit_too() {
     channel.handle(Instant::ZERO, ChannelInput::Down);
     assert_eq!((channel.waiting(), channel.inside().count()), ((0, 0), 0));
 }
+
+#[test]
+fn what_waits_in_a_queue_is_on_time_though_it_overtakes_what_travels() {
+    let jitter = "uniform(min=0ms,max=50ms)".into();
+    let plan = ChannelPlan { jitter, reorder: true, ..plan() };
+    let mut channel = queued(&plan);
+    (0..50).for_each(|number| enqueue(&mut channel, Instant::ZERO, number));
+    let (mut last, mut arrived) = (Instant::ZERO, Vec::new());
+    while let Some(at) = channel.deadline() {
+        assert!(at >= last, "{at} after {last}");
+        last = at;
+        while let Some(output) = channel.poll(at) {
+            if let ChannelOutput::Arrived(frame) = output {
+                arrived.push(frame.0);
+            }
+        }
+    }
+    assert_eq!(arrived.len(), 50);
+    assert!(!arrived.is_sorted());
+}
+
+#[test]
+fn a_frame_that_came_to_the_rate_last_is_on_time_though_one_before_it_still_travels() {
+    let long = ChannelPlan { delay: Duration::from_millis(500), ..plan() };
+    let mut channel = channel(&long);
+    offer(&mut channel, Instant::ZERO, 1);
+    let short = ChannelPlan { order: Order::DelayThenRate, reorder: true, ..plan() };
+    channel.handle(micros(1_000), ChannelInput::Change(Box::new(model(&short))));
+    offer(&mut channel, micros(1_000), 2);
+    assert_eq!(arrivals(&mut channel), [(21_800, 2), (500_800, 1)]);
+}

@@ -366,6 +366,7 @@ impl Request {
 impl Application for Request {
     fn handle(&mut self, now: Instant, input: AppInput) {
         match input {
+            AppInput::Data { .. } if self.is_done => {}
             AppInput::Data { data, congestion_mark } => {
                 self.on_data(now, &data, congestion_mark > 0)
             }
