@@ -1,0 +1,104 @@
+//! Hit ratios of content stores: Che's approximation, and a naive store beside.
+//!
+//! Che, Tung & Wang, "Hierarchical Web caching systems: modeling, design and experimental results", IEEE
+//! JSAC 20(7), 2002: under independent requests a content stays for a characteristic time `T`, the same
+//! for all, that solves `sum(1 - exp(-p_k T)) = C`; content `k` is hit with probability `1 - exp(-p_k T)`.
+use crate::line::{Notes, add, channel, line, produce, request, run};
+use crate::popularity::zipf_mandelbrot;
+use crate::significance::scaled;
+use recoup_forwarder::event::NodeEvent;
+use recoup_sim::network::{Arrival, CachePlan, NodeId, Popularity};
+
+const CONTENTS: u64 = 10_000;
+const CAPACITY: u64 = 500;
+
+/// The hit ratio by Che's approximation.
+fn che(shares: &[f64], capacity: f64) -> f64 {
+    let hit = |time: f64| move |share: &f64| 1.0 - libm::exp(-share * time);
+    let held = |time: f64| shares.iter().map(hit(time)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1.0);
+    while held(high) < capacity {
+        high *= 2.0;
+    }
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if held(middle) < capacity { low = middle } else { high = middle }
+    }
+    shares.iter().map(|share| share * hit(high)(share)).sum()
+}
+
+/// A consumer, two nodes with content stores, and a producer; nothing takes any time.
+fn requested(s: f64, requests: u64) -> Notes {
+    let mut network = line(&[(); 3].map(|()| (channel(0, 0), channel(0, 0))));
+    network.nodes[1].cache = CachePlan::Packets(CAPACITY);
+    network.nodes[2].cache = CachePlan::Packets(CAPACITY);
+    let popularity = Popularity::ZipfMandelbrot { q: 0.0, s };
+    let consumer = request(requests, Arrival::Poisson(1_000.0), popularity, CONTENTS);
+    add(&mut network, "consumer", 0, consumer);
+    add(&mut network, "producer", 3, produce());
+    let (notes, _) = run(&network, 1);
+    assert_eq!(notes.got.len() as u64, requests);
+    notes
+}
+
+/// What a content store was asked for, by hash, and whether it had it.
+fn asked(notes: &Notes, node: u32) -> Vec<(u64, bool)> {
+    let of = |(_, at, event): &(_, NodeId, NodeEvent)| match *event {
+        NodeEvent::CsHit { hash } if at.0 == node => Some((hash, true)),
+        NodeEvent::CsMiss { hash } if at.0 == node => Some((hash, false)),
+        _ => None,
+    };
+    notes.events.iter().filter_map(of).collect()
+}
+
+fn hit_ratio(asked: &[(u64, bool)]) -> f64 {
+    asked.iter().filter(|(_, hit)| *hit).count() as f64 / asked.len() as f64
+}
+
+/// A list with the most recent in front.
+fn is_hit_in_naive_store(store: &mut Vec<u64>, hash: u64) -> bool {
+    let place = store.iter().position(|held| *held == hash);
+    if let Some(place) = place {
+        store.remove(place);
+    }
+    store.insert(0, hash);
+    store.truncate(usize::try_from(CAPACITY).unwrap());
+    place.is_some()
+}
+
+#[test]
+fn hit_ratios_are_those_of_che_and_of_a_naive_store_at_each_level() {
+    for s in [0.8, 1.0] {
+        let (warm_up, counted) = (10_000, scaled(500_000, 60_000));
+        let notes = requested(s, warm_up + counted);
+        let first = asked(&notes, 1);
+        assert_eq!(first.len() as u64, warm_up + counted);
+        let ratio = hit_ratio(&first[usize::try_from(warm_up).unwrap()..]);
+        let expected = che(&zipf_mandelbrot(CONTENTS, 0.0, s), CAPACITY as f64);
+        println!("s={s}: hit ratio {ratio:.4}, by Che {expected:.4}");
+        assert!((ratio - expected).abs() < 0.01, "s={s}: {ratio} instead of {expected}");
+        // No formula holds behind a cache, whose misses are no independent requests: a naive store
+        // must hit and miss with it.
+        let second = asked(&notes, 2);
+        assert_eq!(first.iter().filter(|(_, hit)| !hit).count(), second.len());
+        println!("s={s}: hit ratio of the second level {:.4}", hit_ratio(&second));
+        for asked in [&first, &second] {
+            let mut store = Vec::new();
+            for (hash, hit) in asked {
+                assert_eq!(is_hit_in_naive_store(&mut store, *hash), *hit);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_as_large_as_the_catalogue_misses_each_content_once() {
+    let mut network = line(&[(); 2].map(|()| (channel(0, 0), channel(0, 0))));
+    network.nodes[1].cache = CachePlan::Octets(100 * 1_010);
+    let consumer = request(5_000, Arrival::Constant(1_000.0), Popularity::Uniform, 100);
+    add(&mut network, "consumer", 0, consumer);
+    add(&mut network, "producer", 2, produce());
+    let (notes, _) = run(&network, 1);
+    let asked = asked(&notes, 1);
+    assert_eq!(asked.iter().filter(|(_, hit)| !hit).count(), 100);
+}

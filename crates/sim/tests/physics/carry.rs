@@ -1,0 +1,115 @@
+//! One channel, a list of frames, and what became of each.
+use recoup_sim::channel::{
+    ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
+};
+use recoup_sim::network::{Arrival, ChannelPlan};
+use recoup_sim::workload::arrival::Arrivals;
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+
+/// A frame with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// From 0, in the order in which frames are offered.
+    pub(crate) number: u64,
+    offered: Instant,
+    octets: u32,
+}
+
+impl Load for Frame {
+    fn octets(&self) -> u32 {
+        self.octets
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It arrived so long after it was offered.
+    Arrived(Duration),
+    /// It was lost.
+    Lost(LossReason),
+}
+
+/// A channel of 8 Mbit/s, on which a frame of 1,000 octets takes a millisecond, without a limit.
+pub(crate) fn millisecond_a_frame() -> ChannelPlan {
+    let (rate_bits, queue_packets) = (8_000_000, None);
+    ChannelPlan { rate_bits, queue_packets, ..ChannelPlan::default() }
+}
+
+/// The first `frames` arrivals of a law.
+pub(crate) fn offered(
+    arrival: &Arrival,
+    seed: u64,
+    frames: u64,
+) -> impl Iterator<Item = Instant> + use<> {
+    let rng = Rng::from_seed(seed).substream("arrival");
+    let mut arrivals = Arrivals::new(arrival, Instant::ZERO, rng);
+    let mut batch = (Instant::ZERO, 0);
+    let next = move || {
+        while batch.1 == 0 {
+            let at = arrivals.deadline()?;
+            batch = (at, arrivals.pop_due(at)?);
+        }
+        batch.1 -= 1;
+        Some(batch.0)
+    };
+    std::iter::from_fn(next).take(usize::try_from(frames).unwrap())
+}
+
+/// Offers frames of 1,000 octets at these instants, in order; tells the fate of each when it is known.
+pub(crate) fn carry(
+    plan: &ChannelPlan,
+    seed: u64,
+    offered: impl Iterator<Item = Instant>,
+    mut told: impl FnMut(Instant, Frame, Fate),
+) {
+    let rng = Rng::from_seed(seed).substream("link");
+    let mut channel = QueuedChannel::new(ChannelModel::read(plan, &rng).unwrap());
+    for (number, at) in (0..).zip(offered) {
+        advance(&mut channel, at, &mut told);
+        let frame = Frame { number, offered: at, octets: 1_000 };
+        channel.handle(at, ChannelInput::Frame { frame, sequence: number });
+    }
+    advance(&mut channel, Instant::MAX, &mut told);
+}
+
+fn advance(
+    channel: &mut QueuedChannel<Frame>,
+    until: Instant,
+    told: &mut impl FnMut(Instant, Frame, Fate),
+) {
+    while let Some(output) = channel.poll_decided() {
+        tell(Instant::ZERO, output, told);
+    }
+    while let Some(at) = channel.deadline().filter(|at| *at <= until) {
+        while let Some(output) = channel.poll(at) {
+            tell(at, output, told);
+        }
+    }
+}
+
+fn tell(at: Instant, output: ChannelOutput<Frame>, told: &mut impl FnMut(Instant, Frame, Fate)) {
+    match output {
+        ChannelOutput::Arrived(frame) => told(at, frame, Fate::Arrived(at.since(frame.offered))),
+        ChannelOutput::Lost { frame, reason } => told(at, frame, Fate::Lost(reason)),
+        ChannelOutput::Doubled(_) | ChannelOutput::Free => {}
+    }
+}
+
+/// The fate of each frame, by its number; of a doubled one the last.
+pub(crate) fn fates(
+    plan: &ChannelPlan,
+    seed: u64,
+    offered: impl Iterator<Item = Instant>,
+) -> Vec<Fate> {
+    let mut fates = Vec::new();
+    carry(plan, seed, offered, |_, frame, fate| {
+        let number = usize::try_from(frame.number).unwrap();
+        if fates.len() <= number {
+            fates.resize(number + 1, Fate::Lost(LossReason::Down));
+        }
+        fates[number] = fate;
+    });
+    fates
+}
