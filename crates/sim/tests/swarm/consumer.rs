@@ -1,0 +1,102 @@
+//! Consumers as a seed makes them. Each ends by itself, or is taken away.
+use crate::dice::Dice;
+use recoup_packet::name::Name;
+use recoup_sim::network::{ApplicationKind, Arrival, FetchPlan, Popularity, RequestPlan};
+use recoup_transport::time::Duration;
+
+const RTO: [&str; 6] = [
+    "constant(rto=200ms)",
+    "constant(rto=30ms)",
+    "jacobson(max=4s)",
+    "jacobson(min=0ms,max=2s)",
+    "rfc6298(max=8s)",
+    "yang2016(max=4s)",
+];
+const CONGESTION: [&str; 9] = [
+    "fixed(window=1)",
+    "fixed(window=8)",
+    "fixed(window=64)",
+    "aimd",
+    "aimd(step=4,beta=0.9)",
+    "aimd(beta=0)",
+    "yang2016",
+    "cubic",
+    "cubic(fast-convergence=false,reno-friendly=false)",
+];
+
+/// A fetch of an object that is there, with or without a version.
+pub(crate) fn fetch(dice: &mut Dice, object: &Name, discover: bool) -> FetchPlan {
+    let mut plan = FetchPlan {
+        object: object.clone(),
+        discover,
+        rto: dice.one(&RTO).into(),
+        sampling: dice.one(&["per-rtt", "every", "rfc7323"]).into(),
+        congestion: dice.one(&CONGESTION).into(),
+        lifetime: dice.millis(100, 4_000),
+        retries: dice.chance(0.7).then(|| dice.between(0, 15) as u32),
+        no_progress: dice.millis(500, 8_000),
+        rto_check: if dice.chance(0.3) { Duration::from_millis(10) } else { Duration::ZERO },
+        react_to_marks: dice.chance(0.5),
+        options: Vec::new(),
+    };
+    let first = dice.between(0, 5);
+    for (probability, key, value) in [
+        (0.2, "must-be-fresh", "true".to_owned()),
+        (0.2, "cancel-on-timeout", "true".to_owned()),
+        (0.1, "first", first.to_string()),
+        (0.1, "last", (first + 3).to_string()),
+    ] {
+        if dice.chance(probability) {
+            plan.options.push((key.to_owned(), value));
+        }
+    }
+    plan
+}
+
+/// A fetch that cannot but succeed where nothing is lost.
+pub(crate) fn patient_fetch(dice: &mut Dice, object: &Name, discover: bool) -> FetchPlan {
+    FetchPlan {
+        lifetime: Duration::from_secs(10),
+        retries: None,
+        no_progress: Duration::from_secs(30),
+        options: Vec::new(),
+        ..fetch(dice, object, discover)
+    }
+}
+
+/// Requests; whether they end by themselves.
+pub(crate) fn request(dice: &mut Dice, prefixes: &[Name]) -> (ApplicationKind, bool) {
+    let requests = dice.chance(0.7).then(|| dice.magnitude(1, 400));
+    let rate = dice.magnitude(5, 300) as f64;
+    let (on, off) = (dice.millis(1, 200), dice.millis(1, 200));
+    let batch = |dice: &mut Dice| (dice.millis(0, 3_000), dice.between(1, 40));
+    let arrival = match dice.between(0, 4) {
+        0 => Arrival::Constant(rate),
+        1 => Arrival::Poisson(rate),
+        2 => Arrival::OnOff { rate, on, off },
+        3 => Arrival::Batches((0..dice.between(1, 5)).map(|_| batch(dice)).collect()),
+        _ => Arrival::Window(dice.one(&CONGESTION).into()),
+    };
+    let popularity = match dice.between(0, 2) {
+        0 => Popularity::Sequential,
+        1 => Popularity::Uniform,
+        _ => Popularity::ZipfMandelbrot { q: 0.7, s: 0.9 },
+    };
+    let rto = if dice.chance(0.4) { "none" } else { dice.one(&RTO) };
+    let retries = dice.chance(0.8).then(|| dice.between(0, 5) as u32);
+    let windowed = matches!(arrival, Arrival::Window(_));
+    let requests = if windowed { Some(requests.unwrap_or(100)) } else { requests };
+    let bounded = requests.is_some() || matches!(arrival, Arrival::Batches(_));
+    let ends = bounded && (rto == "none" || retries.is_some());
+    let plan = RequestPlan {
+        prefixes: prefixes.to_vec(),
+        contents: dice.magnitude(1, 2_000),
+        popularity,
+        arrival,
+        requests,
+        rto: rto.into(),
+        retries,
+        lifetime: dice.millis(50, 4_000),
+    };
+    (ApplicationKind::Request(Box::new(plan)), ends)
+}

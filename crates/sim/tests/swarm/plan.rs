@@ -1,0 +1,288 @@
+//! The world of a seed.
+use crate::channel;
+use crate::consumer;
+use crate::dice::Dice;
+use recoup_packet::name::Name;
+use recoup_sim::network::{
+    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CachePlan, ChannelPlan, Direction,
+    Fault, LinkId, Network, NodeId, NodePlan, PacketShape, ProducePlan, RoutePlan, ServePlan, Stop,
+    StrategyPlan,
+};
+use recoup_sim::route::{Graph, Metric, NextHops, Producer};
+use recoup_sim::topology;
+use recoup_transport::time::{Duration, Instant};
+
+/// A world that ends: every consumer ends or is taken away.
+pub(crate) struct Swarmed {
+    pub(crate) network: Network,
+    /// Nothing is lost and nothing fails: every fetch must get its object.
+    pub(crate) is_gentle: bool,
+}
+
+/// When consumers that do not end by themselves, and all other traffic, are taken away, in milliseconds.
+const LAST_TRAFFIC: u64 = 8_000;
+
+pub(crate) fn plan(seed: u64) -> Swarmed {
+    let is_gentle = Dice::of(seed, "gentle").chance(0.15);
+    let mut network = places(&mut Dice::of(seed, "topology"), is_gentle);
+    nodes(&mut Dice::of(seed, "nodes"), &mut network, is_gentle);
+    let producers = producers(&mut Dice::of(seed, "producers"), &mut network, is_gentle);
+    routes(&mut Dice::of(seed, "routes"), &mut network, &producers, is_gentle);
+    consumers(&mut Dice::of(seed, "consumers"), &mut network, &producers, is_gentle);
+    if !is_gentle {
+        background(&mut Dice::of(seed, "background"), &mut network);
+        faults(&mut Dice::of(seed, "faults"), &mut network);
+    }
+    let mut dice = Dice::of(seed, "rest");
+    network.follow_transmissions = dice.chance(0.3);
+    network.stop = Stop { at: Instant::from_millis(10_000_000), when_done: dice.chance(0.5) };
+    Swarmed { network, is_gentle }
+}
+
+fn places(dice: &mut Dice, is_gentle: bool) -> Network {
+    let count = dice.between(2, 9) as u32;
+    let most = (count * (count - 1) / 2).min(count + 3);
+    let topology = match dice.between(0, 5) {
+        0 => topology::line(count),
+        1 => topology::star(count - 1),
+        2 => topology::grid(2 + count % 2, 2),
+        _ => {
+            let links = dice.between(u64::from(count) - 1, u64::from(most)) as u32;
+            topology::random(count, links, dice.rng())
+        }
+    };
+    let (nodes, links) = topology.unwrap().plans(&NodePlan::default(), &ChannelPlan::default());
+    let mut network = Network { nodes, links, ..Network::default() };
+    for link in &mut network.links {
+        let draw = if is_gentle { channel::gentle } else { channel::any };
+        link.forth = draw(dice);
+        link.back = if dice.chance(0.6) { link.forth.clone() } else { draw(dice) };
+        link.cost = dice.between(1, 10);
+    }
+    network
+}
+
+const STRATEGIES: [&str; 6] =
+    ["best-route", "multicast", "broadcast", "best-face", "multipath", "multipath(split=cost)"];
+const SUPPRESSION: [&str; 5] = [
+    "strict",
+    "same-face-retx",
+    "same-face-retx(fixed=10ms)",
+    "same-face-retx(faces=any)",
+    "soft-hard(soft=20ms)",
+];
+
+fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
+    let everywhere = dice.one(&STRATEGIES);
+    for node in &mut network.nodes {
+        node.cache = match dice.between(0, 5) {
+            0 => CachePlan::Unlimited,
+            1 => CachePlan::Octets(dice.magnitude(100, 200_000)),
+            2 | 3 => CachePlan::Packets(dice.magnitude(1, 300)),
+            _ => CachePlan::Packets(0),
+        };
+        node.strategy = if dice.chance(0.3) { dice.one(&STRATEGIES) } else { everywhere }.into();
+        if !is_gentle {
+            node.suppression = dice.one(&SUPPRESSION).into();
+            node.admit_unsolicited = dice.chance(0.2);
+        }
+        if dice.chance(0.3) {
+            let laws =
+                ["constant(time=0.2ms)", "exponential(mean=0.3ms)", "uniform(min=0ms,max=1ms)"];
+            node.processing = dice.one(&laws).into();
+        }
+    }
+}
+
+/// What somebody serves.
+struct Served {
+    prefix: Name,
+    nodes: Vec<NodeId>,
+    /// Whether it is an object, and has a version.
+    object: Option<bool>,
+}
+
+fn producers(dice: &mut Dice, network: &mut Network, is_gentle: bool) -> Vec<Served> {
+    let mut all = Vec::new();
+    for number in 0..dice.between(1, 3) {
+        let prefix: Name = format!("/p{number}").parse().unwrap();
+        let object = dice.chance(0.7).then(|| dice.chance(0.5));
+        let kind = match object {
+            Some(versioned) => serve(dice, &prefix, versioned),
+            None => produce(dice, &prefix),
+        };
+        let mut nodes = vec![NodeId(dice.place(network.nodes.len()))];
+        if dice.chance(0.2) {
+            nodes.push(NodeId(dice.place(network.nodes.len())));
+        }
+        nodes.dedup();
+        for (copy, node) in nodes.iter().enumerate() {
+            let start = if is_gentle { Instant::ZERO } else { dice.instant(0, 300) };
+            let leaves = !is_gentle && dice.chance(0.1);
+            let stop = leaves.then(|| dice.instant(1_000, LAST_TRAFFIC));
+            let (name, kind) = (format!("producer-{number}-{copy}"), kind.clone());
+            network.applications.push(ApplicationPlan { name, node: *node, start, stop, kind });
+        }
+        all.push(Served { prefix, nodes, object });
+    }
+    all
+}
+
+fn shape(dice: &mut Dice, content_octets: u64) -> PacketShape {
+    match dice.between(0, 2) {
+        0 => PacketShape::Digest,
+        1 => PacketShape::Signature(64),
+        _ => PacketShape::Total(content_octets as u32 + 200),
+    }
+}
+
+fn serve(dice: &mut Dice, prefix: &Name, versioned: bool) -> ApplicationKind {
+    let segment_octets = dice.magnitude(100, 7_000);
+    ApplicationKind::Serve(ServePlan {
+        prefix: prefix.clone(),
+        version: versioned.then_some(7),
+        size_octets: dice.magnitude(1, 150) * segment_octets - dice.between(0, 50),
+        segment_octets,
+        freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
+        packet: shape(dice, segment_octets),
+    })
+}
+
+fn produce(dice: &mut Dice, prefix: &Name) -> ApplicationKind {
+    let content_octets = dice.magnitude(1, 7_000);
+    ApplicationKind::Produce(ProducePlan {
+        prefix: prefix.clone(),
+        content_octets,
+        freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
+        packet: shape(dice, content_octets),
+    })
+}
+
+fn routes(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentle: bool) {
+    let metric =
+        [Metric::Hops, Metric::Delay, Metric::RoundTrip, Metric::Cost][dice.place(4) as usize];
+    let hops = [
+        NextHops::Shortest,
+        NextHops::EqualCost,
+        NextHops::Downhill(None),
+        NextHops::Downhill(Some(2)),
+        NextHops::LoopFree(None),
+    ][dice.place(5) as usize];
+    let graph = Graph::of_plans(&network.nodes, &network.links, metric).unwrap();
+    let each = |it: &Served| {
+        let of = |node: &NodeId| Producer { node: *node, prefix: it.prefix.clone() };
+        it.nodes.iter().map(of).collect::<Vec<_>>()
+    };
+    let producers: Vec<Producer> = served.iter().flat_map(each).collect();
+    network.routes = graph.routes(&producers, hops, &[]).unwrap();
+    if is_gentle {
+        return;
+    }
+    // Somebody configures routes by hand, and wrong: Interests may go round.
+    for _ in 0..if dice.chance(0.15) { dice.between(1, 6) } else { 0 } {
+        let node = NodeId(dice.place(network.nodes.len()));
+        let links: Vec<LinkId> = network.faces(node).map(|(link, _)| link).collect();
+        if links.is_empty() {
+            continue;
+        }
+        let link = links[dice.place(links.len()) as usize];
+        let prefix = if dice.chance(0.5) { "/".into() } else { served[0].prefix.to_string() };
+        let hops = vec![(link, dice.between(0, 5))];
+        network.routes.push(RoutePlan { node, prefix: prefix.parse().unwrap(), hops });
+    }
+    if dice.chance(0.3) {
+        let node = NodeId(dice.place(network.nodes.len()));
+        let strategy = dice.one(&STRATEGIES).into();
+        let prefix = served[0].prefix.clone();
+        network.strategies.push(StrategyPlan { node, prefix, strategy });
+    }
+}
+
+fn consumers(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentle: bool) {
+    for number in 0..dice.between(1, 4) {
+        let node = NodeId(dice.place(network.nodes.len()));
+        let start = if is_gentle { dice.instant(1, 1_000) } else { dice.instant(0, 2_000) };
+        let of = &served[dice.place(served.len()) as usize];
+        // A node without a route has no way out, as its applications see it.
+        if is_gentle && !network.routes.iter().any(|route| route.node == node) {
+            continue;
+        }
+        let (kind, ends) = match of.object {
+            Some(versioned) if dice.chance(0.8) => (fetch(dice, of, versioned, is_gentle), true),
+            _ => {
+                let prefixes: Vec<Name> = served.iter().map(|it| it.prefix.clone()).collect();
+                consumer::request(dice, &prefixes)
+            }
+        };
+        let stops = !ends || !is_gentle && dice.chance(0.1);
+        let stop = stops.then(|| dice.instant(2_000, LAST_TRAFFIC));
+        let name = format!("consumer-{number}");
+        network.applications.push(ApplicationPlan { name, node, start, stop, kind });
+    }
+}
+
+fn fetch(dice: &mut Dice, of: &Served, versioned: bool, is_gentle: bool) -> ApplicationKind {
+    let discover = versioned || dice.chance(0.3);
+    if is_gentle {
+        let plan = consumer::patient_fetch(dice, &of.prefix, discover);
+        return ApplicationKind::Fetch(Box::new(plan));
+    }
+    let mut plan = consumer::fetch(dice, &of.prefix, discover);
+    if dice.chance(0.05) {
+        plan.object = format!("{}/nowhere", of.prefix).parse().unwrap();
+    }
+    ApplicationKind::Fetch(Box::new(plan))
+}
+
+fn background(dice: &mut Dice, network: &mut Network) {
+    for number in 0..if dice.chance(0.4) { dice.between(1, 2) } else { 0 } {
+        let link = LinkId(dice.place(network.links.len()));
+        let rate = dice.magnitude(10, 400) as f64;
+        let (on, off) = (dice.millis(1, 300), dice.millis(1, 300));
+        let arrival = match dice.between(0, 2) {
+            0 => Arrival::Constant(rate),
+            1 => Arrival::Poisson(rate),
+            _ => Arrival::OnOff { rate, on, off },
+        };
+        let frame_octets = dice.magnitude(40, 1_500) as u32;
+        let plan = BackgroundPlan { link, direction: direction(dice), frame_octets, arrival };
+        network.applications.push(ApplicationPlan {
+            name: format!("background-{number}"),
+            node: network.links[link.0 as usize].ends.0,
+            start: dice.instant(0, 1_000),
+            stop: Some(dice.instant(2_000, LAST_TRAFFIC)),
+            kind: ApplicationKind::Background(plan),
+        });
+    }
+}
+
+fn direction(dice: &mut Dice) -> Direction {
+    if dice.chance(0.5) { Direction::Forth } else { Direction::Back }
+}
+
+/// Things fail and, nearly always, work again.
+fn faults(dice: &mut Dice, network: &mut Network) {
+    for _ in 0..if dice.chance(0.6) { dice.between(1, 6) } else { 0 } {
+        let at = dice.instant(0, LAST_TRAFFIC);
+        let until = at + dice.millis(0, 3_000);
+        let link = LinkId(dice.place(network.links.len()));
+        let node = NodeId(dice.place(network.nodes.len()));
+        let direction = direction(dice);
+        let (begins, ends) = match dice.between(0, 4) {
+            0 => (Fault::LinkDown(link), Fault::LinkUp(link)),
+            1 => (Fault::NodeDown(node), Fault::NodeUp(node)),
+            2 => (Fault::OutageBegins(link, direction), Fault::OutageEnds(link, direction)),
+            _ => {
+                let draw = |dice: &mut Dice| {
+                    let plan = Box::new(channel::any(dice));
+                    Fault::Change(link, direction, plan)
+                };
+                (draw(dice), draw(dice))
+            }
+        };
+        network.faults.push((at, begins));
+        if dice.chance(0.9) {
+            network.faults.push((until, ends));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! One seed: its world runs until nothing is left to happen, and is looked at.
+use crate::checker::Checker;
+use crate::plan::{Swarmed, plan};
+use recoup_forwarder::packet::Kind;
+use recoup_sim::network::{Direction, LinkId, Network, NodeId};
+use recoup_sim::observe::Observer;
+use recoup_sim::record::{RecordPlan, Records};
+use recoup_sim::world::{Cause, Digest, World};
+
+/// What happened in all worlds together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) worlds: u64,
+    pub(crate) hops: u64,
+    pub(crate) lost: u64,
+    pub(crate) faults: u64,
+    pub(crate) fetched: u64,
+    pub(crate) failed: u64,
+    pub(crate) requests: u64,
+    pub(crate) answered: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) nacks: u64,
+}
+
+impl Facts {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.worlds += other.worlds;
+        self.hops += other.hops;
+        self.lost += other.lost;
+        self.faults += other.faults;
+        self.fetched += other.fetched;
+        self.failed += other.failed;
+        self.requests += other.requests;
+        self.answered += other.answered;
+        self.timeouts += other.timeouts;
+        self.nacks += other.nacks;
+    }
+}
+
+/// Runs a seed and panics if something does not hold.
+pub(crate) fn check(seed: u64) -> Facts {
+    let swarmed = plan(seed);
+    let mut digest = Digest::new();
+    let facts = run(&swarmed, seed, &mut digest);
+    if seed.is_multiple_of(8) {
+        let mut again = Both(Digest::new(), records(&swarmed.network));
+        run(&swarmed, seed, &mut again);
+        assert_eq!(again.0, digest, "a second run with records is another");
+    }
+    facts
+}
+
+/// A digest and records of the same run.
+struct Both(Digest, Records);
+
+impl Observer for Both {
+    fn on(
+        &mut self,
+        now: recoup_transport::time::Instant,
+        observation: &recoup_sim::observe::Observation<'_>,
+    ) {
+        self.1.on(now, observation);
+        self.0.on(now, observation);
+    }
+}
+
+fn records(network: &Network) -> Records {
+    let mut names = vec!["segments", "window", "rto", "queue", "pit", "goodput", "links", "drops"];
+    if network.follow_transmissions {
+        names.push("timeouts");
+    }
+    let plans: Vec<RecordPlan> =
+        names.iter().map(|name| RecordPlan::parse(name).unwrap()).collect();
+    Records::new(network, &plans)
+}
+
+/// Runs until nothing is left to happen.
+pub(crate) fn run(swarmed: &Swarmed, seed: u64, witness: &mut dyn Observer) -> Facts {
+    let network = &swarmed.network;
+    let mut checker = Checker::new(swarmed);
+    let mut world =
+        World::new(network.clone(), seed).expect("the swarm draws worlds that there are");
+    let ended = world.run(&mut [&mut checker, witness]);
+    let expected = [Cause::Done, Cause::Quiet];
+    assert!(expected.contains(&ended.cause), "it ended by {:?} at {}", ended.cause, ended.at);
+    assert_eq!(ended.balance.check(), Ok(()));
+    if ended.cause == Cause::Done {
+        assert!(network.stop.when_done, "nobody asked it to end then");
+    }
+    // The rest: what is under way arrives, what is pending expires, producers and background traffic
+    // that outlive the consumers are taken away.
+    while world.step(&mut [&mut checker, witness]) {}
+    check_rest(network, &world, &checker);
+    checker.finish()
+}
+
+/// What must hold where nothing is left to happen.
+fn check_rest(network: &Network, world: &World, checker: &Checker) {
+    assert_eq!(world.next_at(), None);
+    let balance = world.balance();
+    for kind in [Some(Kind::Interest), Some(Kind::Data), Some(Kind::Nack), None] {
+        assert_eq!(balance.in_flight(kind), 0, "{kind:?} are still on their way");
+    }
+    assert_eq!(balance.check(), Ok(()));
+    for link in (0..network.links.len() as u32).map(LinkId) {
+        for direction in [Direction::Forth, Direction::Back] {
+            let waiting = world.waiting(link, direction);
+            assert_eq!((waiting.packets, waiting.octets), (0, 0), "{link:?} {direction:?}");
+        }
+    }
+    for node in (0..network.nodes.len() as u32).map(NodeId) {
+        if !checker.is_down(node) {
+            let pending = world.node(node).map_or(0, |node| node.pit_len());
+            assert_eq!(pending, 0, "Interests stay pending at {node:?}");
+        }
+    }
+    checker.compare(&balance);
+}
