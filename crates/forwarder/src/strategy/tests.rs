@@ -1,3 +1,4 @@
+//! What every strategy does under every suppression policy, and what each does by itself.
 use super::*;
 use crate::hash::NameHasher;
 use crate::table::{Fib, InRecord, MeasurementOptions, Pit, PitId};

@@ -1,3 +1,4 @@
+//! When an Interest that is asked again goes out again.
 use super::*;
 use crate::hash::NameHasher;
 use crate::table::{InRecord, Pit, PitId};

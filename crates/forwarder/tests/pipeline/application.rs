@@ -1,3 +1,4 @@
+//! What passes between a node and its applications.
 use crate::bench::{Bench, UNLIMITED, answer};
 use crate::tester::{Manner, Probe, Tester};
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};

@@ -1,3 +1,4 @@
+//! What the content store answers, and what enters it.
 use crate::bench::{Bench, answer_fresh_for, cached, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::options::{NodeOptions, Unsolicited};

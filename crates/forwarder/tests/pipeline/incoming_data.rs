@@ -1,3 +1,4 @@
+//! What becomes of Data that arrives.
 use crate::bench::{Bench, UNLIMITED, answer, question, special, token};
 use recoup_forwarder::face::FaceAttributes;
 use recoup_forwarder::node::{Input, Output};

@@ -1,3 +1,4 @@
+//! What becomes of Interests that arrive.
 use crate::bench::{Bench, UNLIMITED, question, special};
 use crate::tester::{Manner, Probe};
 use recoup_forwarder::face::{FaceAttributes, FaceId};

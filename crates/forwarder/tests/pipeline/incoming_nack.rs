@@ -1,3 +1,4 @@
+//! What becomes of Nacks that arrive.
 use crate::bench::{Bench, UNLIMITED};
 use crate::tester::{Manner, Probe, Tester};
 use recoup_forwarder::face::FaceAttributes;

@@ -1,3 +1,4 @@
+//! What happens when nobody has answered in time.
 use crate::bench::{Bench, question, special};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::pipeline::MAX_LIFETIME;

@@ -1,3 +1,4 @@
+//! Interests that go round in a circle.
 use crate::bench::{Bench, UNLIMITED, special};
 use crate::tester::{Probe, Tester};
 use recoup_forwarder::face::FaceAttributes;

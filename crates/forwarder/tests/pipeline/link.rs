@@ -1,3 +1,4 @@
+//! Queues, marks, frames and fragments of faces.
 use crate::bench::{Bench, answer, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, QueueLimit};

@@ -1,3 +1,4 @@
+//! Which first transmissions a packet descends from, on its way through a node.
 use crate::bench::{Bench, cached};
 use crate::tester::{Manner, Probe, Tester};
 use recoup_forwarder::event::NodeEvent;

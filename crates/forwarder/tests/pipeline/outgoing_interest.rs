@@ -1,3 +1,4 @@
+//! What leaves a node, and by which faces.
 use crate::bench::{Bench, UNLIMITED, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId};

@@ -1,3 +1,4 @@
+//! Channels, frame by frame, with literal times.
 use super::*;
 use crate::network::ChannelPlan;
 use recoup_transport::random::Rng;

@@ -1,3 +1,4 @@
+//! What observations amount to.
 use super::*;
 use crate::network::{Direction, NodeId};
 use crate::observe::LossReason;

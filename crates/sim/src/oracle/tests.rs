@@ -1,3 +1,4 @@
+//! Sequences of traces made by hand, and the verdict on each timeout.
 use super::*;
 use crate::network::{ApplicationPlan, Direction, FetchPlan, LinkId, RequestPlan};
 use crate::network::{Arrival, Popularity};

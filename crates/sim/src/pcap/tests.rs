@@ -1,3 +1,4 @@
+//! Captures, read back by a reader that is not ours.
 use super::*;
 use crate::network::Direction;
 use crate::observe::LossReason;

@@ -1,3 +1,4 @@
+//! Records of observations made by hand.
 use super::bench::*;
 use super::table::{Cell, Values};
 use super::*;

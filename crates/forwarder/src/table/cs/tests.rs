@@ -1,3 +1,4 @@
+//! The content store beside a list that does the same.
 use super::*;
 use proptest::prelude::*;
 use recoup_packet::data::{ContentType, DataBuilder, Description, SignatureShape};

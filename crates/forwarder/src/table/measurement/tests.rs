@@ -1,3 +1,4 @@
+//! What is measured, how long it is kept, and how much of it.
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,4 @@
+//! The table of pending Interests beside a list that does the same.
 use super::*;
 use proptest::prelude::*;
 use recoup_packet::data::{ContentType, Description, SignatureShape};

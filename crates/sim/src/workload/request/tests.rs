@@ -1,3 +1,4 @@
+//! Requests, their timeouts and their ends, with literal times.
 use super::*;
 use crate::network::{PacketShape, Popularity, ProducePlan};
 use crate::workload::Produce;
