@@ -306,7 +306,7 @@ impl Observer for Checker {
             }
             Observation::Node { node, event } => self.on_node(node, event),
             Observation::Fault { number } => self.on_fault(number),
-            Observation::Dropped { .. } => {}
+            Observation::Dropped { .. } | Observation::Waiting { .. } => {}
             Observation::Sent { link, direction, packet } => {
                 self.total(packet).sent += 1;
                 self.enter(link, direction, packet);
