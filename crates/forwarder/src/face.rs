@@ -23,6 +23,9 @@ pub struct AppId(pub u32);
 const APP_BIT: u32 = 1 << 31;
 
 impl FaceId {
+    /// The face of the node's own management, behind which no application is.
+    pub const MANAGEMENT: Self = Self(u32::MAX);
+
     /// The face of an application.
     #[must_use]
     pub const fn of_app(app: AppId) -> Self {

@@ -5,6 +5,7 @@ pub mod event;
 pub mod face;
 pub mod hash;
 pub mod link;
+pub mod management;
 pub mod node;
 pub mod options;
 mod oracle;

@@ -7,6 +7,7 @@ use crate::event::NodeEvent;
 use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
 use crate::hash::NameHasher;
 use crate::link::{Link, QueueState};
+use crate::management::Management;
 use crate::options::{NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
 use crate::packet::{Kind, Packet};
@@ -142,6 +143,7 @@ pub struct Node {
     pub(crate) dead_nonces: DeadNonces,
     pub(crate) dead_nonce_lifetime: std::time::Duration,
     pub(crate) measurements: Measurements,
+    pub(crate) management: Option<Management>,
     pub(crate) strategies: PrefixTable<Box<dyn ForwardingStrategy>>,
     pub(crate) suppression: Suppression,
     pub(crate) unsolicited: Unsolicited,
@@ -182,16 +184,21 @@ impl Node {
         let hasher = NameHasher::new(options.hash_seed);
         let mut strategies = PrefixTable::new(hasher.clone());
         strategies.insert(&Name::root(), strategy);
+        let mut fib = Fib::new(hasher.clone());
+        for prefix in options.management.iter().flat_map(Management::prefixes) {
+            fib.insert(&prefix, FaceId::MANAGEMENT, 0);
+        }
         Self {
             faces: FaceTable::default(),
             applications: Applications::default(),
             way_out: None,
-            fib: Fib::new(hasher.clone()),
+            fib,
             pit: Pit::new(hasher.clone(), options.pit_limit),
             cs: Cs::new(hasher.clone(), options.cs),
             dead_nonces: DeadNonces::new(options.dead_nonces),
             dead_nonce_lifetime: options.dead_nonces.lifetime,
             measurements: Measurements::new(hasher.clone(), options.measurements),
+            management: options.management.as_ref().map(Management::new),
             strategies,
             suppression: options.suppression,
             unsolicited: options.unsolicited,
@@ -291,7 +298,7 @@ impl Node {
             }
             Input::FaceUp { face, attributes } => self.on_face_up(now, face, attributes),
             Input::FaceDown { face } => self.on_face_down(now, face),
-            Input::Route(change) => self.on_route(now, &change),
+            Input::Route(change) => self.on_static_route(now, &change),
         }
     }
 
@@ -301,7 +308,7 @@ impl Node {
             if let Some(output) = self.outbox.outputs.pop_front() {
                 return Some(output);
             }
-            if self.fire(now) {
+            if self.fire(now) || self.manage(now) {
                 continue;
             }
             let (app, output) = self.applications.poll(now)?;
@@ -313,7 +320,8 @@ impl Node {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let incomplete = self.faces.first_incomplete().map(|(due, _)| due);
-        let timers = [self.pit.deadline(), incomplete, self.applications.deadline()];
+        let management = self.management.as_ref().and_then(Management::deadline);
+        let timers = [self.pit.deadline(), incomplete, management, self.applications.deadline()];
         timers.into_iter().flatten().min()
     }
 

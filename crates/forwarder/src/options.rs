@@ -1,4 +1,5 @@
 //! How a node is set up.
+use crate::management::ManagementOptions;
 use crate::suppression::Suppression;
 use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
 use recoup_transport::random::Rng;
@@ -24,6 +25,8 @@ pub struct NodeOptions {
     pub hash_seed: u64,
     /// Draws the nonces of Interests that have none.
     pub rng: Rng,
+    /// Whether applications can ask for routes, and how; by default nobody answers them.
+    pub management: Option<ManagementOptions>,
     /// Whether `Output::Event` is said.
     pub observe: bool,
     /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
@@ -43,6 +46,7 @@ impl Default for NodeOptions {
             measurements: MeasurementOptions::default(),
             hash_seed: 0,
             rng: Rng::from_seed(0),
+            management: None,
             observe: false,
             trace_ids: None,
         }

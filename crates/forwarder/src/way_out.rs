@@ -52,6 +52,9 @@ impl Node {
             self.fib.remove_face(id);
             self.faces.forget_routes(id);
             self.measurements.forget_face(id);
+            if let Some(management) = &mut self.management {
+                management.forget_face(id);
+            }
         }
         self.forget_records(id);
         self.way_out = self.find_way_out();

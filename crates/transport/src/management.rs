@@ -8,6 +8,10 @@
 //!
 //! Source: NFD's wiki pages "Management", "ControlCommand" and "RibMgmt"; TLV numbers as in ndn-cxx
 //! (`tlv-nfd.hpp`). Understood by NFD (22.12 and later), ndnd, and forwarders made like them.
+mod answer;
+
+pub use answer::{Command, MAX_PREFIX_COMPONENTS, Refusal, Verb, respond};
+
 use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::{Interest, Uniqueness};

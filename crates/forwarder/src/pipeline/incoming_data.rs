@@ -45,8 +45,8 @@ impl Node {
         self.found = found;
     }
 
-    /// An application answers.
-    pub(super) fn answer(&mut self, now: Instant, from: FaceId, data: Data, path: ReturnPath) {
+    /// An application answers, or the management, whose answers nobody asks for again.
+    pub(crate) fn answer(&mut self, now: Instant, from: FaceId, data: Data, path: ReturnPath) {
         let octets = data.encoded_len() as u32;
         let waiting = self.pit.by_ticket(path.0).filter(|id| {
             let entry = self.pit.entry(*id);
@@ -61,7 +61,9 @@ impl Node {
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name().value()) };
         let mut hop = bare_hop(hash, octets);
         hop.add_trace(self.trace_of_answer(id));
-        self.store(now, &data, &hop);
+        if from != FaceId::MANAGEMENT {
+            self.store(now, &data, &hop);
+        }
         self.satisfy(now, id, from, &data, &hop);
     }
 

@@ -39,7 +39,7 @@ impl Node {
     }
 
     /// An application refuses.
-    pub(super) fn refusal(
+    pub(crate) fn refusal(
         &mut self,
         now: Instant,
         from: FaceId,

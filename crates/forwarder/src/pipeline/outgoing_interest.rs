@@ -32,6 +32,9 @@ impl Node {
         }
         let expiry = now + interest.lifetime_or_default().min(MAX_LIFETIME);
         self.pit.entry_mut(id).send(now, egress, interest.nonce, expiry);
+        if egress == FaceId::MANAGEMENT {
+            return self.ask_management(id, interest);
+        }
         if let Some(app) = egress.app() {
             let input =
                 AppInput::Interest { interest: Arc::clone(interest), path: self.return_path(id) };
@@ -48,5 +51,14 @@ impl Node {
         }
         hop.add_trace(trace);
         self.transmit(now, egress, Packet { body: Body::Interest(Arc::clone(interest)), hop });
+    }
+
+    /// An Interest is for the node itself, which has to know by which face it came.
+    fn ask_management(&mut self, id: PitId, interest: &Arc<Interest>) {
+        let path = self.return_path(id);
+        let asker = self.pit.entry(id).ins().iter().find(|record| record.nonce == interest.nonce);
+        if let (Some(record), Some(management)) = (asker, &mut self.management) {
+            management.ask(Arc::clone(interest), record.face, path);
+        }
     }
 }

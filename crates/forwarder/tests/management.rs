@@ -1,0 +1,249 @@
+//! A node that answers its applications' wishes for routes.
+use bytes::Bytes;
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::management::ManagementOptions;
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_packet::data::Data;
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::name::Name;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::management::{
+    ControlParameters, ManagementError, Scope, parse_response, register_command, unregister_command,
+};
+use recoup_transport::time::{Duration, Instant};
+
+const APP: FaceId = FaceId(1);
+const OTHER: FaceId = FaceId(2);
+const REMOTE: FaceId = FaceId(3);
+
+struct Bench {
+    node: Node,
+    now: Instant,
+    nonce: u32,
+    drops: Vec<DropReason>,
+}
+
+impl Bench {
+    fn new(management: ManagementOptions) -> Self {
+        let options = NodeOptions { management: Some(management), ..NodeOptions::default() };
+        let mut node = Node::with_options(options).unwrap();
+        for (face, local) in [(APP, true), (OTHER, true), (REMOTE, false)] {
+            let attributes = FaceAttributes { local, ..FaceAttributes::wire(8800) };
+            node.handle(Instant::ZERO, Input::FaceUp { face, attributes });
+        }
+        Self { node, now: Instant::ZERO, nonce: 0, drops: Vec::new() }
+    }
+
+    /// Hands a frame in; what leaves in consequence.
+    fn frame(&mut self, face: FaceId, frame: Bytes) -> Vec<(FaceId, Bytes)> {
+        self.node.handle(self.now, Input::Frame { face, frame });
+        self.poll()
+    }
+
+    fn poll(&mut self) -> Vec<(FaceId, Bytes)> {
+        let mut sent = Vec::new();
+        while let Some(output) = self.node.poll(self.now) {
+            match output {
+                Output::Send { face, frame } => sent.push((face, frame)),
+                Output::Dropped { reason, .. } => self.drops.push(reason),
+                other => panic!("{other:?}"),
+            }
+        }
+        sent
+    }
+
+    fn ask(&mut self, face: FaceId, interest: &Interest) -> Vec<(FaceId, Bytes)> {
+        self.nonce += 1;
+        let mut interest = interest.clone();
+        interest.nonce = Some(self.nonce);
+        self.frame(face, interest.to_bytes())
+    }
+
+    /// Gives a command; what is answered by the same face.
+    fn command(
+        &mut self,
+        face: FaceId,
+        command: &Interest,
+    ) -> Option<Result<ControlParameters, ManagementError>> {
+        let sent = self.ask(face, command);
+        let (to, frame) = sent.first()?;
+        assert_eq!((*to, sent.len()), (face, 1));
+        Some(parse_response(&Data::decode(frame.clone()).unwrap()))
+    }
+
+    fn routes(&self) -> Vec<String> {
+        let routes = self.node.routes().filter(|(prefix, _)| !is_management(prefix));
+        routes
+            .flat_map(|(prefix, hops)| {
+                hops.iter().map(move |hop| format!("{prefix} {} {}", hop.face.0, hop.cost))
+            })
+            .collect()
+    }
+}
+
+fn is_management(prefix: &Name) -> bool {
+    prefix.to_string().ends_with("/nfd")
+}
+
+fn parameters(name: &str) -> ControlParameters {
+    ControlParameters { name: Some(name.parse().unwrap()), ..ControlParameters::default() }
+}
+
+fn register(scope: Scope, parameters: &ControlParameters, time: u64) -> Interest {
+    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(time), seq_num: None };
+    register_command(scope, parameters, &DigestSigner, unique)
+}
+
+fn unregister(parameters: &ControlParameters) -> Interest {
+    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(99), seq_num: None };
+    unregister_command(Scope::Localhost, parameters, &DigestSigner, unique)
+}
+
+fn code(answer: Option<Result<ControlParameters, ManagementError>>) -> u64 {
+    match answer {
+        Some(Err(ManagementError::Refused { code, .. })) => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_application_gets_the_route_that_it_asks_for_and_interests_follow_it() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let wish = ControlParameters { cost: Some(4), origin: Some(65), ..parameters("/a") };
+    let done = bench.command(APP, &register(Scope::Localhost, &wish, 1)).unwrap().unwrap();
+    assert_eq!((done.face_id, done.cost, done.origin), (Some(1), Some(4), Some(65)));
+    assert_eq!((done.flags, done.name), (Some(1), wish.name));
+    assert_eq!(bench.routes(), ["/a 1 4"]);
+    let sent = bench.ask(REMOTE, &Interest::new("/a/x".parse().unwrap()));
+    assert_eq!(sent.iter().map(|(face, _)| *face).collect::<Vec<_>>(), [APP]);
+}
+
+#[test]
+fn a_route_is_taken_back_and_others_of_the_same_prefix_stay() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    for (face, origin) in [(APP, 0), (APP, 65), (OTHER, 0)] {
+        let cost = Some(10 - origin / 10);
+        let wish = ControlParameters { origin: Some(origin), cost, ..parameters("/a") };
+        bench.command(face, &register(Scope::Localhost, &wish, 1)).unwrap().unwrap();
+    }
+    assert_eq!(bench.routes(), ["/a 1 4", "/a 2 10"]);
+    let wish = ControlParameters { origin: Some(65), ..parameters("/a") };
+    let done = bench.command(APP, &unregister(&wish)).unwrap().unwrap();
+    assert_eq!((done.face_id, done.origin, done.cost), (Some(1), Some(65), None));
+    assert_eq!(bench.routes(), ["/a 1 10", "/a 2 10"]);
+    bench.command(APP, &unregister(&parameters("/a"))).unwrap().unwrap();
+    bench.command(APP, &unregister(&parameters("/never"))).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/a 2 10"]);
+}
+
+#[test]
+fn routes_go_with_their_face_and_at_their_time() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let period = Some(Duration::from_secs(60));
+    let brief = ControlParameters { expiration_period: period, ..parameters("/brief") };
+    bench.command(APP, &register(Scope::Localhost, &brief, 1)).unwrap().unwrap();
+    bench.command(OTHER, &register(Scope::Localhost, &parameters("/b"), 1)).unwrap().unwrap();
+    bench.now = Instant::from_millis(59_999);
+    bench.poll();
+    assert_eq!(bench.routes(), ["/b 2 0", "/brief 1 0"]);
+    assert_eq!(bench.node.deadline(), Some(Instant::from_millis(60_000)));
+    bench.now = Instant::from_millis(60_000);
+    bench.poll();
+    assert_eq!(bench.routes(), ["/b 2 0"]);
+    bench.node.handle(bench.now, Input::FaceDown { face: OTHER });
+    assert_eq!(bench.routes(), Vec::<String>::new());
+    assert_eq!(bench.node.deadline(), None);
+}
+
+#[test]
+fn a_period_without_end_ends_never() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    bench.now = Instant::from_millis(5_000);
+    let period = Some(Duration::from_millis(u64::MAX));
+    let long = ControlParameters { expiration_period: period, ..parameters("/long") };
+    bench.command(APP, &register(Scope::Localhost, &long, 1)).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/long 1 0"]);
+}
+
+#[test]
+fn a_configured_route_outlives_what_applications_say_of_it() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let (prefix, face) = ("/a".parse().unwrap(), APP);
+    let change = RouteChange { prefix, face, cost: Some(5) };
+    bench.node.handle(bench.now, Input::Route(change));
+    let wish = ControlParameters { cost: Some(1), ..parameters("/a") };
+    bench.command(APP, &register(Scope::Localhost, &wish, 1)).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/a 1 1"]);
+    bench.command(APP, &unregister(&parameters("/a"))).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/a 1 5"]);
+}
+
+#[test]
+fn a_local_application_may_speak_for_another_face_that_is_there() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let of = |face| ControlParameters { face_id: Some(face), ..parameters("/a") };
+    bench.command(APP, &register(Scope::Localhost, &of(3), 1)).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/a 3 0"]);
+    for nobody in [77, u64::from(u32::MAX), u64::MAX] {
+        assert_eq!(code(bench.command(APP, &register(Scope::Localhost, &of(nobody), 1))), 410);
+    }
+    bench.command(APP, &register(Scope::Localhost, &of(0), 1)).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/a 1 0", "/a 3 0"]);
+}
+
+#[test]
+fn nobody_from_elsewhere_gets_a_route_unless_the_node_is_told_so() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let wish = parameters("/a");
+    assert!(bench.command(REMOTE, &register(Scope::Localhost, &wish, 1)).is_none());
+    assert_eq!(bench.drops, [DropReason::Scope]);
+    bench.ask(REMOTE, &register(Scope::Localhop, &wish, 1));
+    assert_eq!(bench.routes(), Vec::<String>::new());
+
+    let mut bench = Bench::new(ManagementOptions { localhop: true, ..Default::default() });
+    bench.command(REMOTE, &register(Scope::Localhop, &wish, 1)).unwrap().unwrap();
+    assert_eq!(bench.routes(), ["/a 3 0"]);
+    let other = ControlParameters { face_id: Some(1), ..parameters("/b") };
+    assert_eq!(code(bench.command(REMOTE, &register(Scope::Localhop, &other, 1))), 403);
+    assert!(bench.command(REMOTE, &register(Scope::Localhost, &wish, 2)).is_none());
+}
+
+#[test]
+fn the_table_is_bounded() {
+    let mut bench = Bench::new(ManagementOptions { routes: 2, ..Default::default() });
+    for (name, time) in [("/a", 1), ("/b", 2)] {
+        let command = register(Scope::Localhost, &parameters(name), time);
+        bench.command(APP, &command).unwrap().unwrap();
+    }
+    let command = register(Scope::Localhost, &parameters("/c"), 3);
+    assert_eq!(code(bench.command(APP, &command)), 503);
+    assert_eq!(bench.routes(), ["/a 1 0", "/b 1 0"]);
+}
+
+#[test]
+fn what_is_no_command_is_refused_as_what_has_no_route() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let sent = bench.ask(APP, &Interest::new("/localhost/nfd/faces/list".parse().unwrap()));
+    assert_eq!((sent.len(), sent[0].0, sent[0].1[0]), (1, APP, 0x64));
+}
+
+#[test]
+fn every_truncation_and_bit_flip_of_a_command_is_answered_or_dropped() {
+    let mut bench = Bench::new(ManagementOptions { localhop: true, routes: 100 });
+    let mut command = register(Scope::Localhost, &parameters("/a"), 1);
+    command.nonce = Some(1);
+    let frame = command.to_bytes();
+    for at in 0..frame.len() {
+        bench.frame(APP, frame.slice(..at));
+        for bit in 0..8 {
+            let mut flipped = frame.to_vec();
+            flipped[at] ^= 1 << bit;
+            bench.frame(APP, flipped.into());
+        }
+    }
+    bench.now = Instant::from_millis(200_000);
+    bench.poll();
+    assert_eq!(bench.node.pit_len(), 0);
+}
