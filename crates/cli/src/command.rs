@@ -1,6 +1,6 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
-use crate::{demo, fetch, generate, key, ping, serve, sim};
+use crate::{demo, fetch, forward, generate, key, link, ping, replay, serve, sim};
 use clap::{ColorChoice, Parser, Subcommand};
 
 /// Fetch and serve named content over NDN networks: fast, checked, resumable.
@@ -29,6 +29,9 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     Key(key::KeyArgs),
     Ping(ping::PingArgs),
+    Forward(forward::ForwardArgs),
+    Link(Box<link::LinkArgs>),
+    Replay(replay::ReplayArgs),
     Demo(demo::DemoArgs),
     Sim(sim::SimArgs),
     #[command(hide = true)]

@@ -9,14 +9,18 @@ pub(crate) use args::DemoArgs;
 use crate::error::{Exit, Failure};
 use crate::fetch::plan::{parse_congestion, parse_rto};
 use crate::format;
+use crate::link::way::Way;
 use crate::output::{self, Stream};
 use crate::picture::{self, Curve};
 use consumer::{Consumed, Consumer};
 use producer::Producer;
-use recoup_io::emulate::{PipeProfile, Relay};
+use recoup_io::relay::Relay;
 use recoup_packet::signature::sha256;
+use recoup_sim::channel::ChannelError;
+use recoup_sim::network::ChannelPlan;
 use recoup_transport::random::Rng;
 use report::{Demo, Link, Row};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
 /// Name of the picture.
@@ -87,19 +91,27 @@ fn content(args: &DemoArgs) -> Vec<u8> {
 
 /// Every timer over a link of its own; the links lose the same packets, counted from the first.
 fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
-    let profile = PipeProfile {
-        bits_per_second: args.rate.bits,
+    let plan = ChannelPlan {
+        rate_bits: args.rate.bits,
         delay: args.delay,
-        queue_octets: args.queue,
-        loss: args.loss,
+        queue_packets: None,
+        queue_octets: Some(args.queue),
+        loss: format!("bernoulli(p={})", args.loss),
+        ..ChannelPlan::default()
     };
+    let near = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let wrong = |error: ChannelError| Failure::new(Exit::Usage, error.to_string());
+    let way = |rng: Rng| Way::new(&plan, Vec::new(), rng).map_err(wrong);
     let rng = Rng::from_seed(args.seed).substream("link");
     let one = |spec: &String| -> Result<Consumed, Failure> {
-        let relay = Relay::start(producer.address(), profile, profile, &rng)
+        let (forth, back) = (way(rng.substream("toward"))?, way(rng.substream("back"))?);
+        let relay = Relay::start(near, producer.address(), forth, back)
             .map_err(|error| Failure::new(Exit::Other, format!("cannot open a link: {error}")))?;
         let consumer = Consumer { spec, congestion: &args.congestion, seed: args.seed };
         let mut consumed = consumer.run(relay.address())?;
-        consumed.link = relay.finish();
+        let broken = || Failure::new(Exit::Other, "the link broke down");
+        let relayed = relay.finish().ok_or_else(broken)?;
+        consumed.link = (relayed.forth.count(), relayed.back.count());
         Ok(consumed)
     };
     thread::scope(|scope| {

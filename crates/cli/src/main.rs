@@ -4,16 +4,20 @@
     reason = "the documentation of options is their help text, where brackets mean: optional"
 )]
 mod command;
+mod config;
 mod demo;
 mod error;
 mod fetch;
 mod format;
+mod forward;
 mod generate;
 mod key;
+mod link;
 mod output;
 mod picture;
 mod ping;
 mod progress;
+mod replay;
 mod serve;
 mod session;
 mod sim;
@@ -35,6 +39,9 @@ fn main() -> ExitCode {
         Command::Ping(args) => ping::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Forward(args) => forward::run(&args),
+        Command::Link(args) => link::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Generate(args) => generate::run(&args),
     };
     match result {

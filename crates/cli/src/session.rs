@@ -277,6 +277,7 @@ fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure 
     way.explain(Failure::new(Exit::Unreachable, message).advise(advice))
 }
 
-fn driver_failure(error: &DriverError) -> Failure {
+/// The exit code and the line for a driver that cannot go on.
+pub(crate) fn driver_failure(error: &DriverError) -> Failure {
     Failure::new(Exit::Other, error.to_string())
 }

@@ -12,6 +12,7 @@ mod fields;
 mod file;
 mod form;
 mod law;
+pub mod layer;
 mod layout;
 mod path;
 mod pattern;

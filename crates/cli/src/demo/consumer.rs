@@ -5,10 +5,10 @@ use crate::fetch::observer::Observer;
 use crate::fetch::plan::{parse_congestion, parse_rto};
 use crate::fetch::sink::MemorySink;
 use crate::fetch::{in_order, transfer};
+use crate::link::way::WayCount;
 use crate::picture::Point;
 use crate::session::Session;
 use crate::tally::Tally;
-use recoup_io::emulate::PipeCount;
 use recoup_io::face::FaceUri;
 use recoup_packet::signature::{DigestVerifier, sha256};
 use recoup_transport::fetch::FetchConfig;
@@ -44,7 +44,7 @@ pub(crate) struct Consumed {
     /// Of what arrived.
     pub digest: [u8; 32],
     /// What the link did, toward the producer and back.
-    pub link: (PipeCount, PipeCount),
+    pub link: (WayCount, WayCount),
 }
 
 impl Consumer<'_> {

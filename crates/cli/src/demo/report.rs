@@ -83,7 +83,7 @@ impl Row {
     pub(crate) fn new(run: &Consumed, intact: bool) -> Self {
         let lost: Vec<_> = run.points.iter().filter(|point| point.transmissions > 1).collect();
         let recovery = lost.iter().map(|point| point.delay_ms).sum::<f64>();
-        let (toward, back) = run.link;
+        let (toward, back) = &run.link;
         Self {
             timer: run.label.clone(),
             rto: run.rto.clone(),
@@ -94,7 +94,7 @@ impl Row {
             needless: run.tally.spurious,
             rtt_avg_ms: run.tally.rtt.mean().map_or(0.0, format::ms),
             recovery_avg_ms: (!lost.is_empty()).then(|| recovery / lost.len() as f64),
-            lost: toward.lost + toward.queue_full + back.lost + back.queue_full,
+            lost: toward.lost() + back.lost(),
             intact,
         }
     }

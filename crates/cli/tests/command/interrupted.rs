@@ -1,7 +1,5 @@
 //! Downloads that are cut short and go on.
 use crate::place::{Ended, Place, Server, kill, noise, until};
-use recoup_io::emulate::{PipeProfile, Relay};
-use recoup_transport::random::Rng;
 use std::fs;
 use std::time::Duration;
 
@@ -10,7 +8,7 @@ const OCTETS: usize = 2_000_000;
 /// A server behind a link of 20 Mbit/s, so that there is time to interfere.
 struct Slow {
     place: Place,
-    relay: Relay,
+    link: Server,
     server: Server,
 }
 
@@ -19,20 +17,16 @@ impl Slow {
         let place = Place::new();
         place.write("data", &noise(OCTETS));
         let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
-        let address = server.face().rsplit('/').next().unwrap().parse().unwrap();
-        let profile = PipeProfile {
-            bits_per_second: 20_000_000,
-            delay: Duration::from_millis(2),
-            queue_octets: 1 << 20,
-            loss: 0.0,
-        };
-        let relay = Relay::start(address, profile, profile, &Rng::from_seed(1)).unwrap();
-        Self { place, relay, server }
+        let far = server.face().replace("udp4", "udp");
+        let link = place.serve(&format!(
+            "link --between udp://127.0.0.1:0 {far} --rate 20Mbit/s --delay 2ms --queue 1MiB"
+        ));
+        Self { place, link, server }
     }
 
     fn words(&self, more: &str) -> String {
-        let address = self.relay.address();
-        format!("fetch /data -o copy --congestion fixed(window=16) --face udp://{address} {more}")
+        let face = self.link.face();
+        format!("fetch /data -o copy --congestion fixed(window=16) --face {face} {more}")
     }
 
     /// Fetches until some of the file is there, then sends a signal.
@@ -88,8 +82,8 @@ fn a_part_of_something_else_is_not_continued() {
     slow.interrupt("INT").fails(130, &[]);
     let digest = slow.place.run(&slow.words("--resume --verify digest"));
     digest.fails(4, &["copy.part", "auto", "digest"]);
-    let address = slow.relay.address();
-    let words = format!("fetch /data/v=1 -o copy --resume --face udp://{address}");
+    let face = slow.link.face().to_owned();
+    let words = format!("fetch /data/v=1 -o copy --resume --face {face}");
     assert_ne!(slow.place.run(&words).code, Some(0));
     slow.place.write("copy.part.journal", b"not a journal");
     assert_eq!(slow.place.run(&slow.words("--resume")).code, Some(4));
@@ -107,9 +101,9 @@ fn a_version_that_is_gone_says_so() {
 
 #[test]
 fn a_server_that_goes_away_leaves_a_part() {
-    let Slow { place, relay, server } = Slow::new();
-    let address = relay.address();
-    let words = format!("fetch /data -o copy --no-progress-timeout 1s --face udp://{address}");
+    let Slow { place, link, server } = Slow::new();
+    let face = link.face().to_owned();
+    let words = format!("fetch /data -o copy --no-progress-timeout 1s --face {face}");
     let child = place.command(&words).spawn().unwrap();
     until("a part", || {
         fs::metadata(place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)

@@ -58,9 +58,19 @@ impl Place {
         self.serve_input(words, b"")
     }
 
+    /// As `serve`, with more words, which may have spaces in them.
+    pub(crate) fn serve_with(&self, words: &str, more: &[&str]) -> Server {
+        let mut command = self.command(words);
+        command.args(more);
+        Self::start(command, words, b"")
+    }
+
     /// As `serve`, with something on standard input.
     pub(crate) fn serve_input(&self, words: &str, input: &[u8]) -> Server {
-        let mut command = self.command(words);
+        Self::start(self.command(words), words, input)
+    }
+
+    fn start(mut command: Command, words: &str, input: &[u8]) -> Server {
         command.arg("--json").stdin(Stdio::piped());
         let mut child = command.spawn().expect("the command runs");
         let mut stdin = child.stdin.take().expect("a pipe");

@@ -8,6 +8,7 @@ mod peer;
 mod recoup;
 
 mod consume;
+mod forward;
 mod packet;
 mod produce;
 mod register;

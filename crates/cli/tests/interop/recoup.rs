@@ -57,6 +57,37 @@ impl Served {
     }
 }
 
+/// `recoup forward`, until it is dropped.
+pub(crate) struct Forwarder {
+    child: Child,
+    /// Where others connect.
+    pub(crate) face: String,
+}
+
+impl Forwarder {
+    /// Forwards between everybody who connects at `uri`; the configuration stands in `folder`.
+    pub(crate) fn start(folder: &Path, uri: &str) -> Self {
+        let config = folder.join("node.toml");
+        std::fs::write(&config, format!("[[listen]]\nuri = \"{uri}\"\n")).expect("a file");
+        let mut command = recoup(Path::new(NOWHERE));
+        command.arg("forward").arg("--config").arg(config).arg("--json").stdout(Stdio::piped());
+        let mut child = command.spawn().expect("recoup runs");
+        let output = child.stdout.take().expect("a pipe was asked for");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("recoup says where it listens");
+        let listening: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("recoup forward says {line:?}: {error}"));
+        Self { child, face: listening["face"].as_str().unwrap_or_default().to_string() }
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.child.kill();

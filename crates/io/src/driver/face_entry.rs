@@ -107,6 +107,11 @@ impl Face {
         Self::new(uri, Conduit::Link { link, open_until: None }, LARGEST_FRAME_SENT)
     }
 
+    /// A connection that is to be opened at `retry_at`.
+    pub(super) fn waiting(uri: FaceUri, retry_at: Instant) -> Self {
+        Self::new(uri, Conduit::Down { retry_at }, LARGEST_FRAME_SENT)
+    }
+
     pub(super) fn over_udp(uri: FaceUri, peer: UdpPeer, options: &DriverOptions) -> Self {
         let mtu = frame_limit(peer.path, options);
         Self::new(uri, Conduit::Udp(peer), mtu)

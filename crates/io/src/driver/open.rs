@@ -29,6 +29,22 @@ impl Driver {
         Ok(self.add(face))
     }
 
+    /// Opens a face toward another forwarder, as [`peer`](Self::peer) does, but does not wait: it is opened in the
+    /// background, and again whenever it breaks.
+    ///
+    /// # Errors
+    /// If its host cannot be found, or too many faces are open.
+    pub fn keep(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
+        self.check_room(uri)?;
+        let addresses = match uri {
+            FaceUri::Udp(_) | FaceUri::Memory(_) => return self.peer(uri),
+            FaceUri::Unix(_) => Vec::new(),
+            FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) => to.resolve()?,
+        };
+        let face = Face::waiting(uri.clone(), self.clock.now());
+        Ok(self.add(Face { addresses, permanent: true, ..face }))
+    }
+
     fn dial(&mut self, uri: &FaceUri) -> Result<Face, FaceError> {
         self.check_room(uri)?;
         if let FaceUri::Udp(to) = uri {

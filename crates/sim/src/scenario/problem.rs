@@ -133,8 +133,8 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// " (did you mean `x`?)", if a known word is near.
-pub(super) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// "; did you mean `x`?", if a known word is near; else nothing.
+pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let given = given.to_lowercase();
     known
         .into_iter()
@@ -145,7 +145,7 @@ pub(super) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The known words, or the first of them, for a message.
-pub(super) fn listed<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn listed<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<_> = known.into_iter().collect();
     match words.len() {
         0 => "there are none".to_owned(),

@@ -1,20 +1,28 @@
-// A producer made of NDNts that needs no forwarder: it listens by itself.
+// A producer made of NDNts: it listens by itself, or registers with a forwarder.
 import { readFile } from "node:fs/promises";
 
 import { Forwarder } from "@ndn/fw";
 import { AltUri } from "@ndn/naming-convention2";
+import { enableNfdPrefixReg } from "@ndn/nfdmgmt";
 import { digestSigning } from "@ndn/packet";
 import { Metadata, serveMetadata } from "@ndn/rdr";
 import { BufferChunkSource, serve as serveSegments } from "@ndn/segmented-object";
 
 import { makeKey } from "./certificate.js";
-import { listen } from "./face.js";
+import { connect, listen } from "./face.js";
 import { serve } from "./lines.js";
 
 const fw = Forwarder.create();
 
 async function listenAt({ at, mtu }) {
   return { face: await listen(at, fw, undefined, mtu) };
+}
+
+/** Connects to a forwarder, with which every prefix that is served from then on is registered. */
+async function register({ face: uri }) {
+  const face = await connect(uri, fw);
+  enableNfdPrefixReg(face, { signer: digestSigning });
+  return { face: uri };
 }
 
 /**
@@ -30,4 +38,4 @@ async function serveFile({ file, name: text, segmentSize, algorithm, certificate
   return { name: text };
 }
 
-await serve({ listen: listenAt, serve: serveFile });
+await serve({ listen: listenAt, register, serve: serveFile });

@@ -1,0 +1,193 @@
+//! The file that says what a forwarder is: its tables, where it listens, its neighbours, its routes.
+use crate::config::{self, Section, checked, parsed, text, truth, whole};
+use crate::error::{Exit, Failure};
+use recoup_forwarder::management::ManagementOptions;
+use recoup_forwarder::node::Node;
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::strategy;
+use recoup_forwarder::suppression::Suppression;
+use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_io::face::FaceUri;
+use recoup_packet::name::Name;
+use recoup_sim::network::CachePlan;
+use recoup_sim::scenario::layer;
+use recoup_transport::random::Rng;
+
+/// A cache of that many Data packets, as in NFD's default configuration.
+const CACHE_PACKETS: u64 = 65_536;
+
+/// What a forwarder is.
+#[derive(Debug)]
+pub(crate) struct ForwardConfig {
+    cache: CsCapacity,
+    strategy: String,
+    suppression: Suppression,
+    localhop: bool,
+    strategies: Vec<(Name, String)>,
+    /// Where others connect.
+    pub listen: Vec<FaceUri>,
+    /// Neighbours, by name.
+    pub faces: Vec<(String, FaceUri)>,
+    /// Routes to neighbours.
+    pub routes: Vec<ConfiguredRoute>,
+}
+
+/// A route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfiguredRoute {
+    /// Names below this one.
+    pub prefix: Name,
+    /// Place in [`ForwardConfig::faces`].
+    pub face: usize,
+    /// Less is better.
+    pub cost: u64,
+}
+
+impl ForwardConfig {
+    /// Reads the text of the file called `file`.
+    pub(crate) fn parse(file: &str, text: &str) -> Result<Self, Failure> {
+        config::parse(file, text, Self::read)
+    }
+
+    fn read(whole: &mut Section<'_>) -> Self {
+        let mut made = Self {
+            cache: CsCapacity::Packets(CACHE_PACKETS),
+            strategy: "best-route".into(),
+            suppression: Suppression::default(),
+            localhop: false,
+            strategies: Vec::new(),
+            listen: Vec::new(),
+            faces: Vec::new(),
+            routes: Vec::new(),
+        };
+        whole.table("node", |node| made.read_node(node));
+        whole.list("listen", |one| made.listen.extend(one.required("uri", parsed)));
+        whole.list("face", |one| made.read_face(one));
+        whole.list("route", |one| made.read_route(one));
+        whole.list("strategy", |one| {
+            let prefix = one.required("prefix", parsed);
+            made.strategies.extend(prefix.zip(one.required("strategy", checked(strategy::parse))));
+        });
+        if !whole.gives("listen") && !whole.gives("face") {
+            whole.problem("listen", "is missing, and there is no face either; write [[listen]]");
+        }
+        made
+    }
+
+    fn read_node(&mut self, node: &mut Section<'_>) {
+        if let Some(cache) = node.value("cache", layer::cache) {
+            self.cache = match cache {
+                CachePlan::Packets(packets) => CsCapacity::Packets(packets),
+                CachePlan::Octets(octets) => CsCapacity::Octets(octets),
+                CachePlan::Unlimited => CsCapacity::Unlimited,
+            };
+        }
+        if let Some(strategy) = node.value("strategy", checked(strategy::parse)) {
+            self.strategy = strategy;
+        }
+        let suppression = |tree: &_| Suppression::parse(&text(tree)?).map_err(|it| it.to_string());
+        if let Some(suppression) = node.value("suppression", suppression) {
+            self.suppression = suppression;
+        }
+        self.localhop = node.value("localhop", truth).unwrap_or_default();
+    }
+
+    fn read_face(&mut self, one: &mut Section<'_>) {
+        let (name, uri) = (one.required("name", text), one.required("uri", parsed));
+        let Some((name, uri)) = name.zip(uri) else {
+            return;
+        };
+        if self.faces.iter().any(|(other, _)| *other == name) {
+            return one.problem("name", format!("another face is called `{name}`"));
+        }
+        self.faces.push((name, uri));
+    }
+
+    fn read_route(&mut self, one: &mut Section<'_>) {
+        let prefix = one.required("prefix", parsed);
+        let face = one.required("face", |tree| {
+            let name = text(tree)?;
+            let names = || self.faces.iter().map(|(name, _)| name.as_str());
+            names().position(|other| other == name).ok_or_else(|| {
+                use recoup_sim::scenario::problem::{hint, listed};
+                let near = hint(&name, names());
+                let near = if near.is_empty() { format!("; {}", listed(names())) } else { near };
+                format!("no face is called `{name}`{near}")
+            })
+        });
+        let cost = one.value("cost", whole).unwrap_or_default();
+        if let Some((prefix, face)) = prefix.zip(face) {
+            self.routes.push(ConfiguredRoute { prefix, face, cost });
+        }
+    }
+
+    /// The forwarder, with chance from `seed`. The same text and seed make the same node.
+    pub(crate) fn node(&self, seed: u64) -> Result<Node, Failure> {
+        let rng = Rng::from_seed(seed);
+        let options = NodeOptions {
+            cs: CsOptions { capacity: self.cache },
+            strategy: self.strategy.clone(),
+            suppression: self.suppression,
+            management: Some(ManagementOptions {
+                localhop: self.localhop,
+                ..ManagementOptions::default()
+            }),
+            hash_seed: rng.substream("hash").next_u64(),
+            rng: rng.substream("node"),
+            observe: true,
+            ..NodeOptions::default()
+        };
+        let failed =
+            |error: recoup_transport::spec::SpecError| Failure::new(Exit::Usage, error.to_string());
+        let mut node = Node::with_options(options).map_err(failed)?;
+        for (prefix, strategy) in &self.strategies {
+            node.set_strategy(prefix, strategy).map_err(failed)?;
+        }
+        Ok(node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn wrong(text: &str) -> String {
+        ForwardConfig::parse("n.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_whole_configuration_is_read() {
+        let text = "[node]\ncache = \"10 MiB\"\nstrategy = \"multicast\"\nlocalhop = true\n\
+            [[listen]]\nuri = \"udp://0.0.0.0\"\n[[face]]\nname = \"up\"\nuri = \"tcp://192.0.2.7\"\n\
+            [[route]]\nprefix = \"/\"\nface = \"up\"\ncost = 7\n\
+            [[strategy]]\nprefix = \"/a\"\nstrategy = \"best-face\"\n";
+        let config = ForwardConfig::parse("n.toml", text).unwrap();
+        assert_eq!(config.cache, CsCapacity::Octets(10 << 20));
+        assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
+        assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
+        assert_eq!(config.node(1).unwrap().routes().count(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line_and_the_nearest_spelling() {
+        let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
+        let said = wrong(&format!("{listen}[node]\ncahe = 1\n"));
+        assert!(
+            said.starts_with("n.toml:4:1: node.cahe: is not known here; did you mean `cache`?")
+        );
+        let said = wrong(&format!("{listen}[node]\nstrategy = \"best-rout\"\n"));
+        assert!(said.starts_with("n.toml:4:12: node.strategy:") && said.contains("best-route"));
+        let face = "[[face]]\nname = \"north\"\nuri = \"udp://192.0.2.7\"\n";
+        let said = wrong(&format!("{face}[[route]]\nprefix = \"/\"\nface = \"noth\"\n"));
+        assert!(said.contains("n.toml:6:8: route.1.face: no face is called `noth`"), "{said}");
+        assert!(said.contains("did you mean `north`"), "{said}");
+        assert!(wrong("[[listen]]\n").contains("listen.1.uri: is missing"));
+        assert!(wrong("").contains("[[listen]]"));
+        assert!(wrong("[[listen]]\nuri = \"http://x\"\n").contains("n.toml:2:7: listen.1.uri"));
+        assert!(wrong("listen = 7\n").contains("write [[listen]]"));
+        assert!(wrong("[node\n").starts_with("n.toml:1:"));
+        let twice = format!("{face}{face}");
+        assert!(wrong(&twice).contains("n.toml:5:8: face.2.name: another face"));
+    }
+}

@@ -1,0 +1,138 @@
+//! What a forwarder did, for people and for programs.
+use crate::format;
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::node::{Input, Machine, Node, Output};
+use recoup_io::driver::Driver;
+use recoup_io::face::DropReason;
+use recoup_transport::time::Instant;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A node whose cache is watched.
+pub(crate) struct Watched {
+    pub node: Node,
+    hits: u64,
+    misses: u64,
+}
+
+impl Watched {
+    pub(crate) fn new(node: Node) -> Self {
+        Self { node, hits: 0, misses: 0 }
+    }
+}
+
+impl Machine for Watched {
+    fn handle(&mut self, now: Instant, input: Input) {
+        self.node.handle(now, input);
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output> {
+        let output = self.node.poll(now);
+        match output {
+            Some(Output::Event(NodeEvent::CsHit { .. })) => self.hits += 1,
+            Some(Output::Event(NodeEvent::CsMiss { .. })) => self.misses += 1,
+            _ => {}
+        }
+        output
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.node.deadline()
+    }
+}
+
+/// The first line of `recoup forward --json`: from here on others can connect.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listening {
+    /// Always `listening`.
+    pub event: &'static str,
+    /// The first place, or nothing.
+    pub face: String,
+    /// All places where it listens.
+    pub faces: Vec<String>,
+}
+
+impl Listening {
+    pub(crate) fn new(faces: Vec<String>) -> Self {
+        Self { event: "listening", face: faces.first().cloned().unwrap_or_default(), faces }
+    }
+}
+
+/// The last line of `recoup forward --json`.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Forwarded {
+    /// Always `stopped`.
+    pub event: &'static str,
+    /// Time that it took, in seconds.
+    pub elapsed_s: f64,
+    /// Frames that came in.
+    pub frames_in: u64,
+    /// Octets of them.
+    pub octets_in: u64,
+    /// Frames that left.
+    pub frames_out: u64,
+    /// Octets of them.
+    pub octets_out: u64,
+    /// Interests that the cache answered.
+    pub cache_hits: u64,
+    /// Interests that it did not.
+    pub cache_misses: u64,
+    /// Data in the cache at the end.
+    pub cache_packets: u64,
+    /// Interests pending at the end.
+    pub pending: u64,
+    /// Prefixes that had a route at the end, those of the management not counted.
+    pub prefixes: u64,
+    /// Packets and frames that went no further, by reason; those of faces begin with `face-`.
+    pub drops: BTreeMap<String, u64>,
+}
+
+impl Forwarded {
+    pub(crate) fn new(driver: &Driver, watched: &Watched) -> Self {
+        let (totals, node) = (driver.totals(), &watched.node);
+        let of_node =
+            driver.node_drops().iter().map(|(reason, count)| (reason.to_string(), *count));
+        let of_faces = DropReason::ALL
+            .into_iter()
+            .map(|reason| (format!("face-{reason}"), totals.dropped(reason)))
+            .filter(|(_, count)| *count > 0);
+        let is_own = |prefix: &recoup_packet::name::Name| {
+            let text = prefix.to_string();
+            text == "/localhost/nfd" || text == "/localhop/nfd"
+        };
+        Self {
+            event: "stopped",
+            elapsed_s: driver.now().since(Instant::ZERO).as_secs_f64(),
+            frames_in: totals.frames_in,
+            octets_in: totals.octets_in,
+            frames_out: totals.frames_out,
+            octets_out: totals.octets_out,
+            cache_hits: watched.hits,
+            cache_misses: watched.misses,
+            cache_packets: node.cs_len() as u64,
+            pending: node.pit_len() as u64,
+            prefixes: node.routes().filter(|(prefix, _)| !is_own(prefix)).count() as u64,
+            drops: of_node.chain(of_faces).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Forwarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = |frames, octets| format!("{frames} frames, {}", format::octets(octets));
+        writeln!(f, "  in            {}", way(self.frames_in, self.octets_in))?;
+        writeln!(f, "  out           {}", way(self.frames_out, self.octets_out))?;
+        write!(
+            f,
+            "  cache         {} hits, {} misses, {} Data",
+            self.cache_hits, self.cache_misses, self.cache_packets
+        )?;
+        if !self.drops.is_empty() {
+            let drops: Vec<_> =
+                self.drops.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+            write!(f, "\n  dropped       {}", drops.join(", "))?;
+        }
+        Ok(())
+    }
+}

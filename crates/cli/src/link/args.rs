@@ -1,0 +1,154 @@
+//! The options of `recoup link`.
+use crate::error::EXIT_CODES;
+use clap::Args;
+use recoup_io::face::FaceUri;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup link --between udp://127.0.0.1:7001 udp://127.0.0.1:6363 --rate '10 Mbit/s'
+  recoup fetch /movie --face udp://127.0.0.1:7001
+      through the link to whoever listens at port 6363
+  recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --delay '10 ms' --back-rate '1 Mbit/s'
+      a slow way back
+  recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --loss 'bernoulli(p=0.01)' --seed 7
+      a lossy way, the same packets each time
+  recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --order delay-then-rate --file link.toml
+      what happens in time stands in a file
+
+A file; each key as in a scenario, what the command line says comes on top of [link]:
+  [link]
+  rate = \"10 Mbit/s\"
+  delay = \"10 ms\"
+  back = { rate = \"1 Mbit/s\" }
+
+  [[event]]
+  at = \"5 s\"                      # since the link began
+  for = \"2 s\"                     # or else for good
+  to = { loss = \"bernoulli(p=0.1)\" }
+
+  [[event]]
+  at = \"20 s\"
+  for = \"500 ms\"
+  outage = \"both\"                 # or forth, back
+";
+
+/// Put a bad link between two UDP faces: rate, delay, queue, losses, and changes in time
+///
+/// Listens at the first address; what comes there leaves for the second, and what that answers goes
+/// back to whoever spoke last. In between are the simulator's own channels, in real time. Runs until
+/// Ctrl-C or SIGTERM and then prints what entered, what arrived and what was lost.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct LinkArgs {
+    /// Where it listens, and where the far end is
+    #[arg(long, value_names = ["URI", "FAR"], num_args = 2, required = true, help_heading = "Link")]
+    pub between: Vec<FaceUri>,
+
+    /// Properties and events in time from this TOML file
+    #[arg(long, value_name = "FILE", help_heading = "Link")]
+    pub file: Option<PathBuf>,
+
+    /// Bits per second, such as '10 Mbit/s' or unlimited
+    #[arg(long, value_name = "RATE", help_heading = "Link")]
+    pub rate: Option<String>,
+
+    /// Time on the way, such as '10 ms'
+    #[arg(long, value_name = "TIME", help_heading = "Link")]
+    pub delay: Option<String>,
+
+    /// Random part of the delay, such as 'uniform(min=0ms,max=2ms)'
+    #[arg(long, value_name = "LAW", help_heading = "Link")]
+    pub jitter: Option<String>,
+
+    /// Packets with different jitter may overtake each other
+    #[arg(long, help_heading = "Link")]
+    pub reorder: bool,
+
+    /// What may wait: '32 packets', '64 KiB' or unlimited
+    #[arg(long, value_name = "ROOM", help_heading = "Link")]
+    pub queue: Option<String>,
+
+    /// Which packets are lost, such as 'bernoulli(p=0.01)'; models are joined by +
+    #[arg(long, value_name = "MODEL", help_heading = "Link")]
+    pub loss: Option<String>,
+
+    /// Which packets arrive twice, written as for --loss
+    #[arg(long, value_name = "MODEL", help_heading = "Link")]
+    pub duplicate: Option<String>,
+
+    /// Octets that lower layers add to each packet, such as '28 B'
+    #[arg(long, value_name = "SIZE", help_heading = "Link")]
+    pub overhead: Option<String>,
+
+    /// rate-then-delay, or delay-then-rate as Mininet builds links
+    #[arg(long, value_name = "ORDER", help_heading = "Link")]
+    pub order: Option<String>,
+
+    /// The rate of the way back, if it is another
+    #[arg(long, value_name = "RATE", help_heading = "Way back")]
+    pub back_rate: Option<String>,
+
+    /// The delay of the way back, if it is another
+    #[arg(long, value_name = "TIME", help_heading = "Way back")]
+    pub back_delay: Option<String>,
+
+    /// The queue of the way back, if it is another
+    #[arg(long, value_name = "ROOM", help_heading = "Way back")]
+    pub back_queue: Option<String>,
+
+    /// The losses of the way back, if they are others
+    #[arg(long, value_name = "MODEL", help_heading = "Way back")]
+    pub back_loss: Option<String>,
+
+    /// The jitter of the way back, if it is another
+    #[arg(long, value_name = "LAW", help_heading = "Way back")]
+    pub back_jitter: Option<String>,
+
+    /// Which packets are lost follows from this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Link")]
+    pub seed: u64,
+
+    /// Print neither the start line nor the summary
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// Print JSON documents on standard output: a line at the start and a line at the end
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+/// Keys of a link, with what the command line gives them.
+type Layer = Vec<(&'static str, String)>;
+
+impl LinkArgs {
+    /// What is said of both directions, and of the way back alone.
+    pub(super) fn layers(&self) -> (Layer, Layer) {
+        let both = [
+            ("rate", &self.rate),
+            ("delay", &self.delay),
+            ("jitter", &self.jitter),
+            ("queue", &self.queue),
+            ("loss", &self.loss),
+            ("duplicate", &self.duplicate),
+            ("overhead", &self.overhead),
+            ("order", &self.order),
+        ];
+        let back = [
+            ("rate", &self.back_rate),
+            ("delay", &self.back_delay),
+            ("queue", &self.back_queue),
+            ("loss", &self.back_loss),
+            ("jitter", &self.back_jitter),
+        ];
+        let mut both = given(&both);
+        if self.reorder {
+            both.push(("reorder", "true".into()));
+        }
+        (both, given(&back))
+    }
+}
+
+fn given(keys: &[(&'static str, &Option<String>)]) -> Layer {
+    keys.iter().filter_map(|(key, value)| Some((*key, (*value).clone()?))).collect()
+}

@@ -1,0 +1,223 @@
+//! What a link does, from its file and the command line.
+use super::args::LinkArgs;
+use super::way::{Turn, Way};
+use crate::config::{self, Section};
+use crate::error::{Exit, Failure};
+use recoup_sim::channel::ChannelError;
+use recoup_sim::network::ChannelPlan;
+use recoup_sim::scenario::layer;
+use recoup_sim::scenario::problem::{Origin, Problem, Problems};
+use recoup_sim::scenario::tree::{Table, Tree, Value};
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+
+/// Both directions of a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LinkPlan {
+    /// Toward the far end.
+    pub forth: ChannelPlan,
+    /// Toward the near end.
+    pub back: ChannelPlan,
+    /// What happens in time.
+    events: Vec<Event>,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq)]
+struct Event {
+    at: Instant,
+    until: Option<Instant>,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    /// Other properties, on top of those in force.
+    To(Table),
+    /// Nothing is carried forth, back.
+    Outage { forth: bool, back: bool },
+}
+
+/// The changes of a direction, in the order of time.
+type Schedule = Vec<(Instant, Turn)>;
+
+impl LinkPlan {
+    /// The plan that the options describe: the file first, the command line on top.
+    pub(crate) fn new(args: &LinkArgs) -> Result<Self, Failure> {
+        let mut plan = match &args.file {
+            None => Self::default(),
+            Some(path) => Self::parse(&path.display().to_string(), &config::read(path)?)?,
+        };
+        plan.lay(args)?;
+        plan.check()
+    }
+
+    fn parse(file: &str, text: &str) -> Result<Self, Failure> {
+        config::parse(file, text, |whole| {
+            let mut plan = Self::default();
+            let Self { forth, back, events } = &mut plan;
+            whole.foreign("link", |table, path, origin, problems| {
+                layer::channels(table, path, origin, (forth, back), problems);
+            });
+            whole.list("event", |one| events.extend(read_event(one)));
+            plan.events.sort_by_key(|event| event.at);
+            plan
+        })
+    }
+
+    /// Puts the options of the command line on top.
+    fn lay(&mut self, args: &LinkArgs) -> Result<(), Failure> {
+        let mut problems = Problems::default();
+        let (forth, back) = args.layers();
+        let both = (&mut self.forth, &mut self.back);
+        layer::channels(&table(forth), "", Origin::Unknown, both, &mut problems);
+        let mut aside = ChannelPlan::default();
+        let mut table_back = Table::default();
+        for (key, value) in back {
+            table_back.insert(key, Value::text(value).into());
+        }
+        let only_back = (&mut aside, &mut self.back);
+        layer::channels(&table_back, "back", Origin::Unknown, only_back, &mut problems);
+        match problems.list().first() {
+            None => Ok(()),
+            Some(Problem { key, what, .. }) => {
+                let option = key.replace('.', "-");
+                Err(Failure::usage(format!("--{option}: {what}")))
+            }
+        }
+    }
+
+    /// Refuses what only a world has.
+    fn check(self) -> Result<Self, Failure> {
+        for plan in [&self.forth, &self.back] {
+            if plan.interest_octets.is_some() || plan.marking != "none" {
+                let message =
+                    "a link between sockets knows no packets: neither `interest` nor `marking`";
+                return Err(Failure::usage(message));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The two directions as machines.
+    pub(crate) fn ways(&self, seed: u64) -> Result<(Way, Way), Failure> {
+        let rng = Rng::from_seed(seed).substream("link");
+        let (forth, back) = self.schedules();
+        let failed = |error: ChannelError| Failure::new(Exit::Usage, error.to_string());
+        Ok((
+            Way::new(&self.forth, forth, rng.substream("forth")).map_err(failed)?,
+            Way::new(&self.back, back, rng.substream("back")).map_err(failed)?,
+        ))
+    }
+
+    fn schedules(&self) -> (Schedule, Schedule) {
+        let (mut forth, mut back) = (self.forth.clone(), self.back.clone());
+        let mut schedules = (Schedule::new(), Schedule::new());
+        let mut add = |at, turns: (Option<Turn>, Option<Turn>)| {
+            schedules.0.extend(turns.0.map(|turn| (at, turn)));
+            schedules.1.extend(turns.1.map(|turn| (at, turn)));
+        };
+        for Event { at, until, what } in &self.events {
+            match what {
+                What::To(table) => {
+                    let before = (forth.clone(), back.clone());
+                    lay_table(table, &mut forth, &mut back);
+                    let change = |plan: &ChannelPlan| Some(Turn::Change(plan.clone()));
+                    add(*at, (change(&forth), change(&back)));
+                    if let Some(until) = until {
+                        (forth, back) = before;
+                        add(*until, (change(&forth), change(&back)));
+                    }
+                }
+                What::Outage { forth, back } => {
+                    let turn = |out| {
+                        (forth.then_some(Turn::Outage(out)), back.then_some(Turn::Outage(out)))
+                    };
+                    add(*at, turn(true));
+                    if let Some(until) = until {
+                        add(*until, turn(false));
+                    }
+                }
+            }
+        }
+        schedules.0.sort_by_key(|(at, _)| *at);
+        schedules.1.sort_by_key(|(at, _)| *at);
+        schedules
+    }
+}
+
+fn lay_table(table: &Table, forth: &mut ChannelPlan, back: &mut ChannelPlan) {
+    let both = (forth, back);
+    layer::channels(table, "to", Origin::Unknown, both, &mut Problems::default());
+}
+
+fn table(values: Vec<(&'static str, String)>) -> Table {
+    let mut table = Table::default();
+    for (key, value) in values {
+        let value = match value.as_str() {
+            "true" => Value::Truth(true),
+            _ => Value::Text(value),
+        };
+        table.insert(key, Tree { value, origin: Origin::Unknown });
+    }
+    table
+}
+
+fn read_event(one: &mut Section<'_>) -> Option<Event> {
+    let at = one.required("at", layer::instant);
+    let until = one.value("for", layer::instant);
+    let mut what = None;
+    one.foreign("to", |table, path, origin, problems| {
+        let (mut forth, mut back) = Default::default();
+        layer::channels(table, path, origin, (&mut forth, &mut back), problems);
+        what = Some(What::To(table.clone()));
+    });
+    let outage = one.value("outage", |tree| match config::text(tree)?.as_str() {
+        "both" => Ok(What::Outage { forth: true, back: true }),
+        "forth" => Ok(What::Outage { forth: true, back: false }),
+        "back" => Ok(What::Outage { forth: false, back: true }),
+        other => Err(format!("`{other}` is no direction; write both, forth or back")),
+    });
+    if one.gives("to") == one.gives("outage") {
+        one.problem("at", "say one thing that happens then: to = { … } or outage = \"both\"");
+    }
+    let at = at?;
+    let until = until.map(|lasting| at + lasting.since(Instant::ZERO));
+    Some(Event { at, until, what: what.or(outage)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::time::Duration;
+
+    const FILE: &str = "[link]\nrate = \"10 Mbit/s\"\nback = { rate = \"1 Mbit/s\" }\n\
+        [[event]]\nat = \"5 s\"\nfor = \"2 s\"\nto = { delay = \"50 ms\" }\n\
+        [[event]]\nat = \"1 s\"\nfor = \"500 ms\"\noutage = \"forth\"\n";
+
+    #[test]
+    fn a_file_says_what_happens_in_time() {
+        let plan = LinkPlan::parse("l.toml", FILE).unwrap();
+        assert_eq!((plan.forth.rate_bits, plan.back.rate_bits), (10_000_000, 1_000_000));
+        let (forth, back) = plan.schedules();
+        let times = |schedule: &Schedule| -> Vec<u64> {
+            schedule.iter().map(|(at, _)| at.as_nanos() / 1_000_000).collect()
+        };
+        assert_eq!((times(&forth), times(&back)), (vec![1000, 1500, 5000, 7000], vec![5000, 7000]));
+        let Some((_, Turn::Change(slow))) = back.first() else { panic!() };
+        assert_eq!((slow.delay, slow.rate_bits), (Duration::from_millis(50), 1_000_000));
+        let Some((_, Turn::Change(again))) = back.last() else { panic!() };
+        assert_eq!(*again, plan.back);
+        plan.ways(1).unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_has_its_place() {
+        let wrong = |text: &str| LinkPlan::parse("l.toml", text).unwrap_err().to_string();
+        assert!(wrong("[link]\nrat = 1\n").starts_with("l.toml:2:1: link.rat: is not known here"));
+        assert!(wrong("[[event]]\nat = \"1 s\"\n").contains("say one thing"));
+        let both = "[[event]]\nat = \"1 s\"\noutage = \"up\"\n";
+        assert!(wrong(both).contains("l.toml:3:10: event.1.outage: `up` is no direction"));
+        assert!(wrong("[[event]]\nat = \"1 s\"\nto = { rate = 3 }\n").contains("event.1.to.rate"));
+    }
+}

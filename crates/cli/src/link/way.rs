@@ -1,0 +1,227 @@
+//! One direction of a link: the simulator's channel between real sockets, and what happens to it in time.
+use bytes::Bytes;
+use recoup_io::relay::FrameMachine;
+use recoup_sim::channel::{
+    ChannelError, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
+};
+use recoup_sim::network::ChannelPlan;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Something that happens to a direction at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Turn {
+    /// It gets other properties.
+    Change(ChannelPlan),
+    /// It carries nothing from then on, or carries again.
+    Outage(bool),
+}
+
+/// What a direction did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct WayCount {
+    /// Frames that entered.
+    pub entered: u64,
+    /// Frames that arrived, doubled ones included.
+    pub delivered: u64,
+    /// Frames that were doubled.
+    pub doubled: u64,
+    /// Frames lost, by reason.
+    pub lost: BTreeMap<&'static str, u64>,
+    /// Frames still inside.
+    pub inside: u64,
+}
+
+impl WayCount {
+    /// Frames lost for any reason.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.values().sum()
+    }
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(crate) struct Way {
+    channel: QueuedChannel<Frame>,
+    overhead: u32,
+    schedule: VecDeque<(Instant, Turn)>,
+    rng: Rng,
+    sequence: u64,
+    count: WayCount,
+}
+
+/// A frame, with what the layers below add to it.
+#[derive(Clone, Debug)]
+struct Frame {
+    octets: Bytes,
+    overhead: u32,
+}
+
+impl Load for Frame {
+    fn octets(&self) -> u32 {
+        self.octets.octets().saturating_add(self.overhead)
+    }
+}
+
+impl Way {
+    /// A direction as planned; every plan of the schedule is read at once, so that nothing is wrong later.
+    pub(crate) fn new(
+        plan: &ChannelPlan,
+        schedule: Vec<(Instant, Turn)>,
+        rng: Rng,
+    ) -> Result<Self, ChannelError> {
+        for (_, turn) in &schedule {
+            if let Turn::Change(plan) = turn {
+                ChannelModel::read(plan, &rng)?;
+            }
+        }
+        Ok(Self {
+            channel: QueuedChannel::new(ChannelModel::read(plan, &rng)?),
+            overhead: plan.overhead_octets,
+            schedule: schedule.into(),
+            rng,
+            sequence: 0,
+            count: WayCount::default(),
+        })
+    }
+
+    /// What it did so far.
+    pub(crate) fn count(&self) -> WayCount {
+        WayCount { inside: self.channel.inside().count() as u64, ..self.count.clone() }
+    }
+
+    /// Does what the schedule wants done until `now`.
+    fn follow_schedule(&mut self, now: Instant) {
+        while let Some((at, _)) = self.schedule.front()
+            && *at <= now
+        {
+            let Some((_, turn)) = self.schedule.pop_front() else {
+                return;
+            };
+            let input = match turn {
+                Turn::Outage(is_out) => ChannelInput::Outage(is_out),
+                Turn::Change(plan) => {
+                    self.overhead = plan.overhead_octets;
+                    match ChannelModel::read(&plan, &self.rng) {
+                        Ok(model) => ChannelInput::Change(Box::new(model)),
+                        Err(_) => continue,
+                    }
+                }
+            };
+            self.channel.handle(now, input);
+        }
+    }
+
+    fn lose(&mut self, reason: LossReason) {
+        *self.count.lost.entry(reason.name()).or_default() += 1;
+    }
+}
+
+impl FrameMachine for Way {
+    fn handle(&mut self, now: Instant, octets: Bytes) {
+        self.follow_schedule(now);
+        self.count.entered += 1;
+        self.sequence += 1;
+        let frame = Frame { octets, overhead: self.overhead };
+        self.channel.handle(now, ChannelInput::Frame { frame, sequence: self.sequence });
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Bytes> {
+        self.follow_schedule(now);
+        loop {
+            match self.channel.poll(now)? {
+                ChannelOutput::Arrived(frame) => {
+                    self.count.delivered += 1;
+                    return Some(frame.octets);
+                }
+                ChannelOutput::Lost { reason, .. } => self.lose(reason),
+                ChannelOutput::Doubled(_) => self.count.doubled += 1,
+                ChannelOutput::Free => {}
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let turn = self.schedule.front().map(|(at, _)| *at);
+        [self.channel.deadline(), turn].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::time::Duration;
+
+    fn plan() -> ChannelPlan {
+        let delay = Duration::from_millis(20);
+        ChannelPlan { rate_bits: 10_000_000, delay, overhead_octets: 28, ..ChannelPlan::default() }
+    }
+
+    fn way(schedule: Vec<(Instant, Turn)>) -> Way {
+        Way::new(&plan(), schedule, Rng::from_seed(1)).unwrap()
+    }
+
+    fn frame(octets: usize) -> Bytes {
+        Bytes::from(vec![0; octets])
+    }
+
+    fn micros(micros: u64) -> Instant {
+        Instant::from_nanos(micros * 1000)
+    }
+
+    #[test]
+    fn a_frame_takes_its_transmission_with_the_overhead_and_the_delay() {
+        let mut way = way(Vec::new());
+        way.handle(Instant::ZERO, frame(972));
+        assert_eq!(way.deadline(), Some(micros(20_800)));
+        assert_eq!(way.poll(micros(20_799)), None);
+        assert_eq!(way.poll(micros(20_800)), Some(frame(972)));
+        assert_eq!(way.count(), WayCount { entered: 1, delivered: 1, ..WayCount::default() });
+    }
+
+    #[test]
+    fn a_schedule_changes_what_comes_later() {
+        let slow = ChannelPlan { rate_bits: 1_000_000, ..plan() };
+        let mut way = way(vec![
+            (micros(100_000), Turn::Change(slow)),
+            (micros(200_000), Turn::Outage(true)),
+            (micros(300_000), Turn::Outage(false)),
+        ]);
+        assert_eq!(way.deadline(), Some(micros(100_000)));
+        way.handle(micros(100_000), frame(972));
+        assert_eq!(way.deadline(), Some(micros(128_000)));
+        assert_eq!(way.poll(micros(150_000)), Some(frame(972)));
+        way.handle(micros(250_000), frame(972));
+        assert_eq!(way.poll(micros(299_000)), None);
+        assert_eq!(way.count().lost.get("outage"), Some(&1));
+        way.handle(micros(300_000), frame(972));
+        assert_eq!(way.deadline(), Some(micros(328_000)));
+    }
+
+    #[test]
+    fn losses_follow_the_seed_and_every_frame_is_accounted_for() {
+        let lossy = ChannelPlan {
+            loss: "bernoulli(p=0.02)".into(),
+            duplicate: "bernoulli(p=0.1)".into(),
+            queue_packets: Some(500),
+            ..plan()
+        };
+        let run = |seed| {
+            let mut way = Way::new(&lossy, Vec::new(), Rng::from_seed(seed)).unwrap();
+            for number in 0..10_000 {
+                way.handle(micros(number * 80), frame(100));
+                while way.poll(micros(number * 80)).is_some() {}
+            }
+            while way.poll(Instant::from_millis(1_000)).is_some() {}
+            way.count()
+        };
+        let count = run(7);
+        assert_eq!(count, run(7));
+        assert_ne!(count, run(8));
+        let lost = |reason: &str| count.lost.get(reason).copied().unwrap_or_default();
+        assert!(lost("model") > 100 && lost("channel-full") > 0, "{count:?}");
+        assert_eq!(count.entered + count.doubled, count.delivered + count.lost() + count.inside);
+    }
+}

@@ -1,0 +1,142 @@
+//! A forwarder process: between whom, by which way, and what is said about it.
+use crate::place::{Place, Server, noise};
+
+/// A forwarder that listens at `listen`, with more of a configuration behind that.
+fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
+    let listen: String =
+        listen.iter().map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).collect();
+    place.write(name, format!("{listen}{more}").as_bytes());
+    place.serve(&format!("forward --config {name}"))
+}
+
+/// The URI of the listener of that kind.
+fn at(server: &Server, scheme: &str) -> String {
+    let faces = server.listening["faces"].as_array().expect("faces");
+    let faces = faces.iter().filter_map(|face| face.as_str());
+    let found = faces.filter(|face| face.starts_with(scheme)).collect::<Vec<_>>();
+    found.first().unwrap_or_else(|| panic!("nothing listens at {scheme}")).to_string()
+}
+
+fn unix(place: &Place) -> String {
+    format!("unix://{}", place.path("socket").display())
+}
+
+#[test]
+fn a_producer_registers_and_consumers_on_every_kind_of_face_fetch() {
+    let place = Place::new();
+    let content = noise(300_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let listen = [unix.as_str(), "tcp://127.0.0.1:0", "udp://127.0.0.1:0"];
+    let forwarder = forwarder(&place, "node.toml", &listen, "");
+    let server = place.serve(&format!("serve data --name /data --face {unix}"));
+    for scheme in ["unix", "tcp", "udp"] {
+        let words = format!("fetch /data -q --face {}", at(&forwarder, scheme));
+        assert!(place.run(&words).succeeds().stdout == content, "{scheme}");
+    }
+    let (code, served) = server.stop("INT");
+    assert_eq!(code, Some(0));
+    // The first fetch filled the cache; metadata is asked for anew.
+    assert_eq!(served["segments"], 38, "{served}");
+    let (code, document) = forwarder.stop("TERM");
+    assert_eq!((code, &document["event"]), (Some(0), &"stopped".into()));
+    assert!(document["cache_hits"].as_u64() >= Some(76), "{document}");
+    assert!(document["frames_in"].as_u64() > Some(0) && document["octets_out"].as_u64() > Some(0));
+    // The producer's face is gone, and its route with it.
+    assert_eq!(document["prefixes"], 0, "{document}");
+}
+
+#[test]
+fn two_forwarders_in_a_chain_over_udp_bring_what_a_producer_behind_the_second_serves() {
+    let place = Place::new();
+    let content = noise(200_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], "");
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\n\
+         [[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        at(&far, "udp")
+    );
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
+    let fetched = place.run(&format!("fetch /data -q --face {}", near.face())).succeeds();
+    assert!(fetched.stdout == content);
+    let missing = place.run(&format!("fetch /other -q --face {}", near.face()));
+    missing.fails(3, &["/other"]);
+    let (_, document) = near.stop("INT");
+    assert_eq!((&document["cache_hits"], &document["prefixes"]), (&0.into(), &1.into()));
+    assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
+}
+
+#[test]
+fn a_static_face_is_opened_when_its_neighbour_comes_and_again_when_it_comes_back() {
+    let place = Place::new();
+    place.write("data", b"content");
+    let unix = unix(&place);
+    let more = format!(
+        "[[face]]\nname = \"later\"\nuri = \"{unix}\"\n[[route]]\nprefix = \"/data\"\nface = \"later\"\n"
+    );
+    let forwarder = forwarder(&place, "node.toml", &["tcp://127.0.0.1:0"], &more);
+    for _ in 0..2 {
+        let server = place.serve(&format!("serve data --name /data --listen {unix}"));
+        let words = format!("fetch /data -q --no-progress-timeout 20s --face {}", forwarder.face());
+        crate::place::until("the face", || place.run(&words).code == Some(0));
+        server.stop("INT");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_configuration_is_one_line_with_its_place() {
+    let place = Place::new();
+    let refused = |text: &str, pieces: &[&str]| {
+        place.write("node.toml", text.as_bytes());
+        place.run("forward --config node.toml").fails(2, pieces);
+    };
+    let listen = "[[listen]]\nuri = \"udp://127.0.0.1:0\"\n";
+    refused(&format!("{listen}[nod]\n"), &["node.toml:3:2: nod:", "did you mean `node`?"]);
+    refused(&format!("{listen}[node]\nstrategy = 7\n"), &["node.toml:4:12: node.strategy:"]);
+    refused(&format!("{listen}[[route]]\nprefix = \"/\"\n"), &["route.1.face: is missing"]);
+    refused("", &["[[listen]]"]);
+    refused("[[listen]\n", &["node.toml:1:"]);
+    place.run("forward --config nowhere.toml").fails(4, &["nowhere.toml"]);
+    refused(&format!("{listen}a = 1\nb = 2\nc = 3\n"), &["and 2 more"]);
+}
+
+#[test]
+fn a_live_run_is_done_again_from_its_recording() {
+    let place = Place::new();
+    place.write("data", &noise(100_000));
+    let unix = unix(&place);
+    let listen = format!("[[listen]]\nuri = \"{unix}\"\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n");
+    let config = format!("{listen}[[strategy]]\nprefix = \"/data\"\nstrategy = \"multicast\"\n");
+    place.write("node.toml", config.as_bytes());
+    let forwarder = place.serve("forward --config node.toml --record run");
+    let server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let udp = at(&forwarder, "udp");
+    place.run(&format!("fetch /data -q -o copy --face {udp}")).succeeds();
+    place.run(&format!("fetch /none -q -o none --face {udp}"));
+    server.stop("INT");
+    let (_, live) = forwarder.stop("INT");
+
+    let document = place.run("replay run --json").succeeds().document();
+    assert_eq!(document["complete"], true, "{document}");
+    assert_eq!(document["outputs"], document["compared"]);
+    let said = place.run("replay run --verbose").succeeds();
+    let said = String::from_utf8(said.stdout).unwrap();
+    let sent = said.lines().filter(|line| line.contains(" > ") && !line.contains("Dropped"));
+    let events = sent.clone().filter(|line| line.contains("Event")).count();
+    assert_eq!(Some((sent.count() - events) as u64), live["frames_out"].as_u64());
+
+    let mut file = place.read("run");
+    let cut = file.len() - 20;
+    place.write("cut", &file[..cut]);
+    let document = place.run("replay cut --json").succeeds().document();
+    assert_eq!(document["complete"], false);
+    let middle = file.len() / 2;
+    file[middle] ^= 1;
+    place.write("bad", &file);
+    place.run("replay bad").fails(4, &["bad", "damaged in block"]);
+    place.run("replay node.toml").fails(4, &["node.toml", "no recording"]);
+    place.run("replay nowhere").fails(4, &["nowhere"]);
+}

@@ -1,0 +1,248 @@
+//! One record: what it says, and its octets.
+//!
+//! Numbers are variable-length (seven bits an octet, least first); instants are nanoseconds since the record before.
+use bytes::Bytes;
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceForm, FaceId, Marking};
+use recoup_forwarder::node::{Input, RouteChange};
+use recoup_packet::name::Name;
+use recoup_transport::application::AppInput;
+use recoup_transport::time::{Duration, Instant};
+
+const UP: u8 = 1;
+const DOWN: u8 = 2;
+const FRAME: u8 = 3;
+const BACKLOG: u8 = 4;
+const ROUTE: u8 = 5;
+const CONSUMED: u8 = 6;
+const POLL: u8 = 7;
+const CHECK: u8 = 8;
+const END: u8 = 9;
+
+const UPSTREAM: u64 = 1;
+const LOCAL: u64 = 2;
+const MULTI_ACCESS: u64 = 4;
+const PERMANENT: u64 = 8;
+
+/// One thing that a recording says.
+#[derive(Clone, Debug)]
+pub enum Record {
+    /// The machine was told something.
+    Input {
+        /// When.
+        now: Instant,
+        /// What.
+        input: Input,
+    },
+    /// The machine was asked what it wants, until that was nothing.
+    Poll {
+        /// When.
+        now: Instant,
+    },
+    /// What the machine wanted so far.
+    Check {
+        /// How many things.
+        outputs: u64,
+        /// The digest of all of them.
+        digest: [u8; 32],
+        /// The recording ends here.
+        end: bool,
+    },
+}
+
+/// Writes records into `out`.
+#[derive(Debug)]
+pub(super) struct Pen<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) last: &'a mut Instant,
+}
+
+impl Pen<'_> {
+    /// Writes an input; `false` if it is of a kind that no recording holds.
+    pub(super) fn input(&mut self, now: Instant, input: &Input) -> bool {
+        match input {
+            Input::FaceUp { face, attributes } => return self.up(now, *face, attributes),
+            Input::FaceDown { face } => self.begin(DOWN, now, *face),
+            Input::Frame { face, frame } => {
+                self.begin(FRAME, now, *face);
+                self.octets(frame);
+            }
+            Input::Backlog { face, octets } => {
+                self.begin(BACKLOG, now, *face);
+                self.number(*octets);
+            }
+            Input::Route(RouteChange { prefix, face, cost }) => {
+                self.begin(ROUTE, now, *face);
+                self.octets(prefix.value());
+                self.option(*cost);
+            }
+            Input::App { app, input } => {
+                let AppInput::Consumed { bytes } = **input else {
+                    return false;
+                };
+                self.begin(CONSUMED, now, FaceId(app.0));
+                self.number(bytes);
+            }
+            Input::Packet { .. } | Input::Ready { .. } => return false,
+        }
+        true
+    }
+
+    pub(super) fn poll(&mut self, now: Instant) {
+        self.out.push(POLL);
+        self.time(now);
+    }
+
+    pub(super) fn check(&mut self, outputs: u64, digest: &[u8; 32], end: bool) {
+        self.out.push(if end { END } else { CHECK });
+        self.number(outputs);
+        self.out.extend(digest);
+    }
+
+    fn up(&mut self, now: Instant, face: FaceId, attributes: &FaceAttributes) -> bool {
+        let FaceForm::Wire { mtu } = attributes.form else {
+            return false;
+        };
+        self.begin(UP, now, face);
+        self.number(mtu as u64);
+        self.option(attributes.receive_budget);
+        let flags = [
+            (attributes.upstream, UPSTREAM),
+            (attributes.local, LOCAL),
+            (attributes.multi_access, MULTI_ACCESS),
+            (attributes.permanent, PERMANENT),
+        ];
+        self.number(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum());
+        self.option(attributes.marking.map(|marking| marking.threshold_octets));
+        self.number(attributes.marking.map_or(0, |marking| nanos(marking.interval)));
+        true
+    }
+
+    fn begin(&mut self, tag: u8, now: Instant, face: FaceId) {
+        self.out.push(tag);
+        self.time(now);
+        self.number(u64::from(face.0));
+    }
+
+    fn time(&mut self, now: Instant) {
+        self.number(nanos(now.since(*self.last)));
+        *self.last = now;
+    }
+
+    fn octets(&mut self, octets: &[u8]) {
+        self.number(octets.len() as u64);
+        self.out.extend(octets);
+    }
+
+    /// 0 for none, or one more than the number; the largest number counts as the second largest.
+    fn option(&mut self, number: Option<u64>) {
+        self.number(number.map_or(0, |number| number.saturating_add(1)));
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.out.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.out.push(number as u8);
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Reads the records of a block; `None` where they cannot be right.
+#[derive(Debug)]
+pub(super) struct Eye<'a> {
+    pub(super) block: &'a mut Bytes,
+    pub(super) last: &'a mut Instant,
+}
+
+impl Eye<'_> {
+    pub(super) fn record(&mut self) -> Option<Record> {
+        let tag = self.octet()?;
+        match tag {
+            POLL => return Some(Record::Poll { now: self.time()? }),
+            CHECK | END => {
+                let outputs = self.number()?;
+                let digest = self.take(32)?.as_ref().try_into().ok()?;
+                return Some(Record::Check { outputs, digest, end: tag == END });
+            }
+            _ => {}
+        }
+        let now = self.time()?;
+        let face = FaceId(u32::try_from(self.number()?).ok()?);
+        let input = match tag {
+            UP => Input::FaceUp { face, attributes: self.attributes()? },
+            DOWN => Input::FaceDown { face },
+            FRAME => Input::Frame { face, frame: self.octets()? },
+            BACKLOG => Input::Backlog { face, octets: self.number()? },
+            ROUTE => {
+                let prefix = Name::from_value(self.octets()?).ok()?;
+                Input::Route(RouteChange { prefix, face, cost: self.option()? })
+            }
+            CONSUMED => {
+                let input = Box::new(AppInput::Consumed { bytes: self.number()? });
+                Input::App { app: AppId(face.0), input }
+            }
+            _ => return None,
+        };
+        Some(Record::Input { now, input })
+    }
+
+    fn attributes(&mut self) -> Option<FaceAttributes> {
+        let mtu = usize::try_from(self.number()?).ok()?;
+        let receive_budget = self.option()?;
+        let flags = self.number()?;
+        let (threshold, interval) = (self.option()?, Duration::from_nanos(self.number()?));
+        let marking = threshold.map(|threshold_octets| Marking { threshold_octets, interval });
+        Some(FaceAttributes {
+            receive_budget,
+            upstream: flags & UPSTREAM != 0,
+            local: flags & LOCAL != 0,
+            multi_access: flags & MULTI_ACCESS != 0,
+            permanent: flags & PERMANENT != 0,
+            marking,
+            ..FaceAttributes::wire(mtu)
+        })
+    }
+
+    fn time(&mut self) -> Option<Instant> {
+        let at = self.last.as_nanos().checked_add(self.number()?)?;
+        *self.last = Instant::from_nanos(at);
+        Some(*self.last)
+    }
+
+    fn octets(&mut self) -> Option<Bytes> {
+        let len = usize::try_from(self.number()?).ok()?;
+        self.take(len)
+    }
+
+    fn take(&mut self, len: usize) -> Option<Bytes> {
+        (len <= self.block.len()).then(|| self.block.split_to(len))
+    }
+
+    fn octet(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    fn option(&mut self) -> Option<Option<u64>> {
+        Some(self.number()?.checked_sub(1))
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let octet = self.octet()?;
+            let bits = u64::from(octet & 0x7f);
+            if shift == 63 && bits > 1 {
+                return None;
+            }
+            number |= bits << shift;
+            if octet & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+}

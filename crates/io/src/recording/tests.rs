@@ -1,0 +1,110 @@
+use super::*;
+use bytes::Bytes;
+use recoup_forwarder::face::{FaceAttributes, FaceId, Marking};
+use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
+use recoup_packet::interest::Interest;
+use recoup_transport::time::Instant;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn drain(machine: &mut impl Machine, now: Instant) -> Vec<Bytes> {
+    std::iter::from_fn(|| machine.poll(now))
+        .filter_map(|output| match output {
+            Output::Send { frame, .. } => Some(frame),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A node that forwards an Interest, and lets another one expire.
+fn recorded() -> (Vec<u8>, usize) {
+    let heading = Heading { seed: 7, text: "a node".into() };
+    let mut file = Vec::new();
+    let mut recorder = Recorder::new(Node::new(), &heading, &mut file).unwrap();
+    let mut sent = 0;
+    for (number, marking) in [(1, None), (2, Some(Marking::default()))] {
+        let attributes = FaceAttributes {
+            marking,
+            receive_budget: Some(1 << 20),
+            permanent: true,
+            ..FaceAttributes::wire(8800)
+        };
+        recorder.handle(at(number), Input::FaceUp { face: FaceId(number as u32), attributes });
+    }
+    let prefix = "/a".parse().unwrap();
+    let route = RouteChange { prefix, face: FaceId(2), cost: Some(0) };
+    recorder.handle(at(3), Input::Route(route));
+    for (number, name) in [(4, "/a/x"), (5, "/b")] {
+        let mut interest = Interest::new(name.parse().unwrap());
+        interest.nonce = Some(number as u32);
+        let frame = interest.to_bytes();
+        recorder.handle(at(number), Input::Frame { face: FaceId(1), frame });
+        sent += drain(&mut recorder, at(number)).len();
+    }
+    recorder.handle(at(6), Input::Backlog { face: FaceId(2), octets: 70_000 });
+    recorder.handle(at(7), Input::FaceDown { face: FaceId(2) });
+    drain(&mut recorder, at(9_000));
+    recorder.finish().unwrap();
+    drop(recorder);
+    (file, sent)
+}
+
+fn again(file: &[u8]) -> Result<Replayed, RecordingError> {
+    replay(&mut Reader::new(file)?, &mut Node::new(), &mut |_, _| {})
+}
+
+#[test]
+fn what_was_recorded_is_done_again_byte_for_byte() {
+    let (file, sent) = recorded();
+    let mut reader = Reader::new(file.as_slice()).unwrap();
+    assert_eq!(reader.heading(), &Heading { seed: 7, text: "a node".into() });
+    let mut frames = 0;
+    let done = replay(&mut reader, &mut Node::new(), &mut |_, step| {
+        frames += usize::from(matches!(step, Step::Output(Output::Send { .. })));
+    })
+    .unwrap();
+    assert_eq!((done.inputs, done.complete, done.last), (7, true, at(9_000)));
+    assert_eq!((done.compared, frames), (done.outputs, sent));
+    assert!(sent >= 2, "{sent}");
+}
+
+#[test]
+fn another_machine_is_found_out() {
+    let (file, _) = recorded();
+    let mut other = Node::new();
+    other.set_strategy(&"/a".parse().unwrap(), "multicast").unwrap();
+    other.handle(
+        Instant::ZERO,
+        Input::Route(RouteChange { prefix: "/b".parse().unwrap(), face: FaceId(2), cost: Some(0) }),
+    );
+    let error = replay(&mut Reader::new(file.as_slice()).unwrap(), &mut other, &mut |_, _| {});
+    assert!(matches!(error, Err(RecordingError::Diverged { .. })), "{error:?}");
+}
+
+#[test]
+fn a_recording_that_was_cut_off_is_done_again_as_far_as_it_goes() {
+    let (file, _) = recorded();
+    let done = again(&file[..file.len() - 1]).unwrap();
+    assert!(!done.complete);
+    assert!(matches!(again(b"#!/bin/sh and more than eight"), Err(RecordingError::Foreign)));
+    assert!(matches!(again(&file[..7]), Err(RecordingError::Foreign)));
+    let mut newer = file.clone();
+    newer[8] = 9;
+    assert!(matches!(again(&newer), Err(RecordingError::Version(9))));
+}
+
+#[test]
+fn every_flipped_bit_behind_the_seed_is_found() {
+    let (file, _) = recorded();
+    for place in 17..file.len() {
+        for bit in 0..8 {
+            let mut flipped = file.clone();
+            flipped[place] ^= 1 << bit;
+            // A block whose length grew looks cut off.
+            let result = again(&flipped);
+            assert!(result.as_ref().is_ok_and(|done| !done.complete) || result.is_err(), "{place}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Recording: between a driver and its machine.
+use super::record::Pen;
+use super::{Heading, MAGIC, MAX_TEXT, VERSION, Wanted};
+use recoup_forwarder::node::{Input, Machine, Output};
+use recoup_transport::time::{Duration, Instant};
+use std::io::{self, ErrorKind, Write};
+
+/// A block is written when it is longer than this.
+const BLOCK: usize = 1 << 15;
+/// A block is written when it began longer ago.
+const BLOCK_AGE: Duration = Duration::from_secs(1);
+
+/// A machine of which everything that it is told is written down, if anybody wants that.
+#[derive(Debug)]
+pub struct Recorder<M, W> {
+    machine: M,
+    paper: Option<Paper<W>>,
+}
+
+#[derive(Debug)]
+struct Paper<W> {
+    out: W,
+    block: Vec<u8>,
+    /// Instant of the last record.
+    last: Instant,
+    written: Instant,
+    wanted: Wanted,
+    /// The machine is being asked what it wants, at this instant.
+    polling: Option<Instant>,
+    error: Option<io::Error>,
+}
+
+impl<M, W: Write> Recorder<M, W> {
+    /// A machine that nobody records.
+    pub fn off(machine: M) -> Self {
+        Self { machine, paper: None }
+    }
+
+    /// Records `machine`, from which nothing was wanted so far.
+    ///
+    /// # Errors
+    /// If the heading is too long or cannot be written.
+    pub fn new(machine: M, heading: &Heading, mut out: W) -> io::Result<Self> {
+        let text = heading.text.as_bytes();
+        if text.len() > MAX_TEXT {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        out.write_all(MAGIC)?;
+        out.write_all(&[VERSION])?;
+        out.write_all(&heading.seed.to_le_bytes())?;
+        out.write_all(&(text.len() as u32).to_le_bytes())?;
+        out.write_all(&crc32fast::hash(text).to_le_bytes())?;
+        out.write_all(text)?;
+        let paper = Paper {
+            out,
+            block: Vec::new(),
+            last: Instant::ZERO,
+            written: Instant::ZERO,
+            wanted: Wanted::default(),
+            polling: None,
+            error: None,
+        };
+        Ok(Self { machine, paper: Some(paper) })
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The machine; what it is told here stands in no recording.
+    pub fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// Why nothing more is written, if that is so; told once.
+    pub fn trouble(&mut self) -> Option<io::Error> {
+        self.paper.as_mut()?.error.take()
+    }
+
+    /// Ends the recording.
+    ///
+    /// # Errors
+    /// If its end, or something before it, could not be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        let Some(mut paper) = self.paper.take() else {
+            return Ok(());
+        };
+        paper.write(true);
+        match paper.error {
+            Some(error) => Err(error),
+            None => paper.out.flush(),
+        }
+    }
+}
+
+impl<W: Write> Paper<W> {
+    fn pen(&mut self) -> Pen<'_> {
+        Pen { out: &mut self.block, last: &mut self.last }
+    }
+
+    fn input(&mut self, now: Instant, input: &Input) {
+        self.polling = None;
+        if !self.pen().input(now, input) && self.error.is_none() {
+            self.error = Some(ErrorKind::Unsupported.into());
+        }
+    }
+
+    fn poll(&mut self, now: Instant) {
+        if self.polling != Some(now) {
+            self.polling = Some(now);
+            self.pen().poll(now);
+        }
+    }
+
+    fn polled(&mut self, now: Instant, output: Option<&Output>) {
+        match output {
+            Some(output) => self.wanted.add(output),
+            None => {
+                self.polling = None;
+                let due = self.block.len() + self.wanted.octets.len() > BLOCK;
+                if due || now.since(self.written) > BLOCK_AGE {
+                    self.written = now;
+                    self.write(false);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, end: bool) {
+        let (outputs, digest) = (self.wanted.outputs, self.wanted.digest());
+        self.pen().check(outputs, &digest, end);
+        let block = std::mem::take(&mut self.block);
+        let mut head = (block.len() as u32).to_le_bytes().to_vec();
+        head.extend(crc32fast::hash(&block).to_le_bytes());
+        if self.error.is_none()
+            && let Err(error) = self.out.write_all(&head).and_then(|()| self.out.write_all(&block))
+        {
+            self.error = Some(error);
+        }
+    }
+}
+
+impl<M: Machine, W: Write> Machine for Recorder<M, W> {
+    fn handle(&mut self, now: Instant, input: Input) {
+        if let Some(paper) = &mut self.paper {
+            paper.input(now, &input);
+        }
+        self.machine.handle(now, input);
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Output> {
+        if let Some(paper) = &mut self.paper {
+            paper.poll(now);
+        }
+        let output = self.machine.poll(now);
+        if let Some(paper) = &mut self.paper {
+            paper.polled(now, output.as_ref());
+        }
+        output
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.machine.deadline()
+    }
+}
