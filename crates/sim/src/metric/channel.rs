@@ -29,11 +29,12 @@ impl Channels {
 
     /// Takes in an observation.
     pub(super) fn on(&mut self, now: Instant, places: &Places, observation: &Observation<'_>) {
-        if let Some(channel) = self.queues.on(places, observation)
-            && let Some(length) = self.lengths.get_mut(channel.index())
-        {
-            length.set(now, self.queues.waiting(channel).packets as f64);
-        }
+        let lengths = &mut self.lengths;
+        self.queues.on(places, observation, |channel, waiting| {
+            if let Some(length) = lengths.get_mut(channel.index()) {
+                length.set(now, waiting.packets as f64);
+            }
+        });
         if let Observation::Started { .. } = observation
             && self.began.is_none()
         {

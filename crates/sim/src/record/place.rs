@@ -57,6 +57,8 @@ pub struct Places {
     changes: BTreeMap<usize, (Channel, ChannelCharge)>,
     /// Nodes that lose their tables, by the number of the fault.
     crashes: BTreeMap<usize, NodeId>,
+    /// Channels that fail, by the number of the fault.
+    failures: BTreeMap<usize, Vec<Channel>>,
 }
 
 #[derive(Clone, Debug)]
@@ -122,7 +124,8 @@ impl Places {
                 .collect(),
             faces: faces(network),
             changes: faults.clone().filter_map(|(number, (_, it))| change(number, it)).collect(),
-            crashes: faults.filter_map(|(number, (_, it))| crash(number, it)).collect(),
+            crashes: faults.clone().filter_map(|(number, (_, it))| crash(number, it)).collect(),
+            failures: faults.map(|(number, (_, it))| (number, failing(network, it))).collect(),
         }
     }
 
@@ -205,6 +208,20 @@ impl Places {
     /// Which node loses its tables by a fault.
     pub fn crash(&self, fault: usize) -> Option<NodeId> {
         self.crashes.get(&fault).copied()
+    }
+
+    /// Which channels fail by a fault: what waits for them is gone.
+    pub fn failures(&self, fault: usize) -> &[Channel] {
+        self.failures.get(&fault).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn failing(network: &Network, fault: &Fault) -> Vec<Channel> {
+    let both = |link| [Direction::Forth, Direction::Back].map(|it| Channel::new(link, it));
+    match fault {
+        Fault::LinkDown(link) => both(*link).into(),
+        Fault::NodeDown(node) => network.faces(*node).flat_map(|(link, _)| both(link)).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -37,19 +37,18 @@ impl Lengths {
 
 impl Observer for Lengths {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        let Some(channel) = self.queues.on(&self.places, observation) else {
-            return;
-        };
-        if self.spacing.admits(channel.index(), now) {
-            let waiting = self.queues.waiting(channel);
-            self.sheet.push(&[
-                seconds(now),
-                Cell::Text(self.places.link(channel.link)),
-                Cell::Text(channel.direction_name()),
-                Cell::U64(waiting.packets),
-                Cell::U64(waiting.octets),
-            ]);
-        }
+        let Self { places, queues, sheet, spacing } = self;
+        queues.on(places, observation, |channel, waiting| {
+            if spacing.admits(channel.index(), now) {
+                sheet.push(&[
+                    seconds(now),
+                    Cell::Text(places.link(channel.link)),
+                    Cell::Text(channel.direction_name()),
+                    Cell::U64(waiting.packets),
+                    Cell::U64(waiting.octets),
+                ]);
+            }
+        });
     }
 }
 

@@ -32,8 +32,24 @@ impl Queues {
         Self { in_front: empty.clone(), inside: empty }
     }
 
-    /// What waits for a channel.
-    pub(crate) fn waiting(&self, channel: Channel) -> Waiting {
+    /// Takes in an observation; tells of queues that changed, and what waits in them.
+    pub(crate) fn on(
+        &mut self,
+        places: &Places,
+        observation: &Observation<'_>,
+        mut tell: impl FnMut(Channel, Waiting),
+    ) {
+        if let Observation::Fault { number } = *observation {
+            for channel in places.failures(number) {
+                self.empty(*channel);
+                tell(*channel, Waiting::default());
+            }
+        } else if let Some(channel) = self.changed(places, observation) {
+            tell(channel, self.waiting(channel));
+        }
+    }
+
+    fn waiting(&self, channel: Channel) -> Waiting {
         let of = |side: &[Waiting]| side.get(channel.index()).copied().unwrap_or_default();
         let (in_front, inside) = (of(&self.in_front), of(&self.inside));
         Waiting {
@@ -42,8 +58,13 @@ impl Queues {
         }
     }
 
-    /// Takes in an observation; says which queue changed.
-    pub(crate) fn on(&mut self, places: &Places, observation: &Observation<'_>) -> Option<Channel> {
+    fn empty(&mut self, channel: Channel) {
+        for side in [&mut self.in_front, &mut self.inside] {
+            side.get_mut(channel.index()).into_iter().for_each(|it| *it = Waiting::default());
+        }
+    }
+
+    fn changed(&mut self, places: &Places, observation: &Observation<'_>) -> Option<Channel> {
         match *observation {
             Observation::Node { node, event: NodeEvent::Queued { face, packets, octets } } => {
                 let channel = places.channel(node, face)?;
@@ -56,8 +77,8 @@ impl Queues {
                 self.in_front.get_mut(channel.index())?.remove(packet).then_some(channel)
             }
             Observation::Waiting { link, direction, packets, octets } => {
-                let (channel, waiting) =
-                    (Channel::new(link, direction), Waiting { packets, octets });
+                let channel = Channel::new(link, direction);
+                let waiting = Waiting { packets, octets };
                 let inside = self.inside.get_mut(channel.index())?;
                 (std::mem::replace(inside, waiting) != waiting).then_some(channel)
             }
