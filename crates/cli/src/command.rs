@@ -1,6 +1,6 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
-use crate::{demo, fetch, forward, generate, key, link, ping, replay, serve, sim};
+use crate::{demo, fetch, forward, generate, key, link, ping, replay, serve, sim, study};
 use clap::{ColorChoice, Parser, Subcommand};
 
 /// Fetch and serve named content over NDN networks: fast, checked, resumable.
@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Replay(replay::ReplayArgs),
     Demo(demo::DemoArgs),
     Sim(sim::SimArgs),
+    Study(study::StudyArgs),
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
 }

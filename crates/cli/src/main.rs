@@ -23,6 +23,7 @@ mod session;
 mod sim;
 mod statistic;
 mod stop;
+mod study;
 mod tally;
 mod trust;
 mod value;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Forward(args) => forward::run(&args),
         Command::Link(args) => link::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Study(args) => study::run(&args),
         Command::Generate(args) => generate::run(&args),
     };
     match result {

@@ -98,7 +98,9 @@ pub enum Outcome {
     Fails,
     /// Ours is shown beside the paper's, without judgement.
     Reported,
-    /// The runs do not tell: results are missing, or the intervals overlap.
+    /// The runs do not tell: results are missing, or the intervals overlap. Documents say `reported`, and
+    /// the reason says that it is undecided.
+    #[serde(rename = "reported")]
     Open,
 }
 

@@ -41,16 +41,27 @@ pub fn estimate(values: &[Seeded]) -> Option<Estimate> {
     Estimate::of(&values, LEVEL)
 }
 
-/// A mean and its interval, as text.
+/// A mean and its interval, as text: with the digits that the interval justifies, its half width rounded
+/// up.
 pub fn text(estimate: &Estimate, unit: &str) -> String {
-    let digits = |value: f64| match value.abs() {
-        size if size >= 1000.0 => 0,
-        size if size >= 10.0 => 2,
+    let Estimate { mean, half_width, .. } = *estimate;
+    let places = match half_width {
+        _ if !half_width.is_finite() => usize::from(mean.abs() < 1000.0),
+        size if size >= 10.0 => 0,
+        size if size >= 1.0 => 1,
+        size if size >= 0.1 => 2,
+        _ if mean.abs() >= 1000.0 => 1,
         _ => 3,
     };
-    let places = digits(estimate.mean);
+    let (scale, half) = ([1.0, 10.0, 100.0, 1000.0][places], half_width);
+    let half = (half * scale - 1e-9).ceil() / scale;
+    let half = match half {
+        half if !half.is_finite() => " (one run)".to_owned(),
+        half if half <= 0.0 => String::new(),
+        half => format!(" ± {half:.places$}"),
+    };
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-    format!("{:.places$} ± {:.places$}{unit}", estimate.mean, estimate.half_width)
+    format!("{mean:.places$}{half}{unit}")
 }
 
 /// What a rule found out.
@@ -99,13 +110,35 @@ pub fn within(label: &str, values: &[Seeded], unit: &str, low: f64, high: f64) -
 
 /// Every single value lies in `low..=high`.
 pub fn always(label: &str, values: &[Seeded], low: f64, high: f64) -> Finding {
-    let outside = values.iter().filter(|(_, value)| !(low..=high).contains(value)).count();
+    let (all, outside) =
+        (values.len(), values.iter().filter(|(_, value)| !(low..=high).contains(value)).count());
     let outcome = match outside {
-        0 if values.len() < SEEDS => Outcome::Open,
+        0 if all < SEEDS => Outcome::Open,
         0 => Outcome::Holds,
         _ => Outcome::Fails,
     };
-    Finding { outcome, ours: format!("{label}: {outside} of {} runs outside", values.len()) }
+    let ours = match (all, outside) {
+        (0, _) => format!("{label}: no results"),
+        (_, 0) => format!("{label}: all of {all} runs"),
+        _ => format!("{label}: not {outside} of {all} runs"),
+    };
+    Finding { outcome, ours }
+}
+
+/// Run by run over the same seeds, each is less than the next: the interval of the mean difference lies
+/// above zero.
+pub fn increasing(series: &[(&str, Vec<Seeded>)], unit: &str) -> Finding {
+    let pairs =
+        series.windows(2).map(|pair| less((pair[0].0, &pair[0].1), (pair[1].0, &pair[1].1), unit));
+    let Some(found) = pairs.reduce(Finding::and) else {
+        return Finding::open("nothing to compare");
+    };
+    let one = |(name, values): &(&str, Vec<Seeded>)| {
+        let mean = estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
+        format!("{name} {mean}")
+    };
+    let ours = series.iter().map(one).collect::<Vec<_>>().join(" < ");
+    Finding { outcome: found.outcome, ours }
 }
 
 /// Run by run over the same seeds, the first is less than the second: the interval of the mean
@@ -147,6 +180,9 @@ pub fn verdict(claim: &Claim, finding: Finding, why: impl Into<String>) -> Verdi
         Class::T | Class::X => Outcome::Reported,
     };
     let mut why = why.into();
+    if verdict == Outcome::Open {
+        why.insert_str(0, "Undecided: too few runs, or an interval that holds both answers. ");
+    }
     if claim.used_for_inference() {
         why.push_str(" This claim helped to fix what the paper leaves open; it does not gate.");
     }
@@ -186,6 +222,30 @@ mod tests {
             .iter_mut()
             .for_each(|(seed, value)| *value += if *seed % 3 == 0 { 4.0 } else { -2.0 });
         assert_eq!(less(("a", &small), ("c", &mixed), "s").outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn a_mean_is_shown_with_the_digits_that_its_interval_justifies() {
+        let shown = |mean, half_width| text(&Estimate { count: 3, mean, sd: 0.0, half_width }, "s");
+        assert_eq!(shown(24.714_3, 0.326), "24.71 ± 0.33 s");
+        assert_eq!(shown(23.790_4, 0.000_2), "23.790 ± 0.001 s");
+        assert_eq!(shown(4_986.7, 12.3), "4987 ± 13 s");
+        assert_eq!(shown(4_986.7, 0.02), "4986.7 ± 0.1 s");
+        assert_eq!(shown(32.0, 0.0), "32.000 s");
+        assert_eq!(shown(24.71, f64::INFINITY), "24.7 (one run) s");
+    }
+
+    #[test]
+    fn an_order_of_three_needs_both_of_its_steps() {
+        let order = |last| {
+            let series = [("a", runs(1.0, 0.1)), ("b", runs(2.0, 0.1)), ("c", runs(last, 0.1))];
+            increasing(&series, "s")
+        };
+        assert_eq!(order(3.0).outcome, Outcome::Holds);
+        assert_eq!(order(1.5).outcome, Outcome::Fails);
+        assert_eq!(order(2.0).outcome, Outcome::Fails);
+        assert!(order(3.0).ours.starts_with("a 1.05"), "{}", order(3.0).ours);
+        assert_eq!(order(3.0).ours.matches(" < ").count(), 2);
     }
 
     #[test]

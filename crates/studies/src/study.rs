@@ -1,7 +1,8 @@
 //! What every study is.
-use crate::claim::{Claim, Outcome, Verdict};
+use crate::claim::{Claim, Verdict};
 use crate::figure::Figure;
 use crate::result::Results;
+use crate::rule::Finding;
 
 /// A paper in its room.
 pub trait Study: Sync {
@@ -34,22 +35,25 @@ pub trait Study: Sync {
 }
 
 /// What becomes of claims when something that the paper leaves open is different.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Dependence {
     /// What is open.
     pub parameter: &'static str,
     /// The value that was tried.
     pub value: &'static str,
-    /// What becomes of each claim that can be judged so.
-    pub outcomes: Vec<(String, Outcome)>,
+    /// It is the value that the study assumes.
+    pub is_assumed: bool,
+    /// What becomes of each claim that can be judged so, by its number.
+    pub findings: Vec<(&'static str, Finding)>,
 }
 
 /// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Enough to see that everything works: seconds.
     Smoke,
     /// What `check` needs: at least 20 seeds, at most 15 minutes on two cores.
+    #[default]
     Check,
     /// As the paper has it, or more.
     Paper,
@@ -66,8 +70,24 @@ pub struct Experiment {
     pub scenario: String,
     /// Files that the scenario names, with what is in them.
     pub files: &'static [(&'static str, &'static str)],
-    /// Seeds of each point of the sweep.
-    pub seeds: std::ops::RangeInclusive<u64>,
+    /// Each point of the sweep is run with the seeds from 1 to this.
+    pub seeds: u64,
     /// The seed whose curves are kept for figures, with the records that make them.
     pub curves: Option<(u64, &'static [&'static str])>,
+}
+
+impl Experiment {
+    /// Whether a figure, or a claim, needs it.
+    pub fn is_for(&self, what: &str) -> bool {
+        self.serves.contains(&what)
+    }
+
+    /// The file that its scenario calls `name`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn file(&self, name: &str) -> Result<String, String> {
+        let found = self.files.iter().find(|(own, _)| *own == name);
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "the study has no such file".into())
+    }
 }

@@ -48,7 +48,7 @@ impl Study for Yang2016 {
     }
 
     fn dependences(&self, results: &Results) -> Vec<Dependence> {
-        judge::dependences(&self.claims(), results)
+        judge::dependences(results)
     }
 
     fn figures(&self, results: &Results) -> Vec<Figure> {

@@ -130,6 +130,19 @@ impl Campaign {
         ResultFolder::open(path, &purpose)
     }
 
+    /// Whether what is in a folder can be gone on with: nothing, or results of this scenario of which this
+    /// program repeats one of each point exactly.
+    ///
+    /// # Errors
+    /// If the folder cannot be used.
+    pub(crate) fn goes_on(&self, path: &Path, runner: &dyn Runner) -> Result<bool, Failure> {
+        if !ResultFolder::is_for(path, &self.digest) {
+            return Ok(false);
+        }
+        let folder = self.folder(path, false, Format::Csv)?;
+        Ok(self.different(&folder, runner, usize::MAX)?.is_none())
+    }
+
     /// Makes the runs that are not in the folder, and writes the table of all. What is done when a signal
     /// comes is kept.
     ///
@@ -183,33 +196,39 @@ impl Campaign {
 
     /// Results of another program are gone on with only if this one repeats one of them exactly.
     fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
-        let build = digest::of_program().unwrap_or_default();
-        if !folder.is_of_this_program(&build) {
-            let known = |row: &&Row| self.points.iter().any(|stage| stage.key == row.point);
-            if let Some(row) = folder.journal.rows.iter().find(known).cloned() {
-                self.repeat(&row, folder, runner)?;
-            }
+        if let Some(row) = self.different(folder, runner, 1)? {
+            let place = folder.path().display();
+            let message = format!(
+                "the results in {place} were made by another recoup, which ran seed {} differently",
+                row.seed
+            );
+            return Err(Failure::new(Exit::Local, message)
+                .advise("choose another folder with --out, or begin anew with --fresh"));
         }
-        folder.add_program(&build)
+        folder.add_program(&digest::of_program().unwrap_or_default())
     }
 
-    fn repeat(&self, row: &Row, folder: &ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
-        let Some(stage) = self.points.iter().find(|stage| stage.key == row.point) else {
-            return Ok(());
-        };
-        let never = AtomicBool::new(false);
-        let outcome = runner.run(stage, row.seed, &never)?.unwrap_or_default();
-        let same = outcome.digest == row.digest && numbers(&outcome.metrics) == row.metrics;
-        if same {
-            return Ok(());
+    /// A run of another program that this one does not repeat. So many points are tried, with a run each.
+    fn different<'a>(
+        &self,
+        folder: &'a ResultFolder,
+        runner: &dyn Runner,
+        points: usize,
+    ) -> Result<Option<&'a Row>, Failure> {
+        if folder.is_of_this_program(&digest::of_program().unwrap_or_default()) {
+            return Ok(None);
         }
-        let place = folder.path().display();
-        let message = format!(
-            "the results in {place} were made by another recoup, which ran seed {} differently",
-            row.seed
-        );
-        Err(Failure::new(Exit::Local, message)
-            .advise("choose another folder with --out, or begin anew with --fresh"))
+        let rows = &folder.journal.rows;
+        let run_of = |stage: &Stage| rows.iter().find(|row: &&Row| row.point == stage.key);
+        let known = self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?)));
+        let never = AtomicBool::new(false);
+        for (stage, row) in known.take(points) {
+            let outcome = runner.run(stage, row.seed, &never)?.unwrap_or_default();
+            if outcome.digest != row.digest || numbers(&outcome.metrics) != row.metrics {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
     }
 
     fn run_all(

@@ -91,6 +91,12 @@ impl ResultFolder {
         Ok(Self { path, format, versions, _lock: lock, journal })
     }
 
+    /// Whether a folder has no results yet, or those of the scenario with that digest.
+    pub(crate) fn is_for(path: &Path, digest: &str) -> bool {
+        let Ok(text) = fs::read(path.join(VERSIONS)) else { return true };
+        serde_json::from_slice::<Versions>(&text).is_ok_and(|versions| versions.scenario == digest)
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path

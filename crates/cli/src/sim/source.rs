@@ -7,13 +7,24 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// Texts that a scenario names, by their names.
+type Texts = &'static [(&'static str, &'static str)];
+
+/// Where the files are that a scenario names.
+#[derive(Debug)]
+enum Files {
+    /// In a folder.
+    Folder(PathBuf),
+    /// Built in, too.
+    Texts(Texts),
+}
+
 /// A scenario file that was read.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// Its name in messages.
     pub name: String,
-    /// What the names of other files are relative to.
-    folder: PathBuf,
+    files: Files,
     settings: Vec<String>,
     pub(crate) file: ScenarioFile,
 }
@@ -34,29 +45,36 @@ impl Source {
             File::open(path).and_then(limited)
         };
         let text = text.map_err(|error| Failure::file("read", &name, &error))?;
-        Self::new(&name, folder, &text, settings)
+        Self::new(&name, Files::Folder(folder), &text, settings)
     }
 
-    /// A scenario that is built in; it reads no files.
-    #[allow(dead_code, reason = "studies bring their scenarios as text")]
-    pub(crate) fn built_in(name: &str, text: &str, settings: &[String]) -> Result<Self, Failure> {
-        Self::new(name, PathBuf::new(), text, settings)
+    /// A scenario that is built in, with the files that it names.
+    pub(crate) fn built_in(
+        name: &str,
+        text: &str,
+        files: Texts,
+        settings: &[String],
+    ) -> Result<Self, Failure> {
+        Self::new(name, Files::Texts(files), text, settings)
     }
 
-    fn new(name: &str, folder: PathBuf, text: &str, settings: &[String]) -> Result<Self, Failure> {
+    fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Failure> {
         let file = ScenarioFile::parse(text, settings)
             .map_err(|problems| failure(name, settings, &problems))?;
-        Ok(Self { name: name.to_owned(), folder, settings: settings.to_vec(), file })
+        Ok(Self { name: name.to_owned(), files, settings: settings.to_vec(), file })
     }
 
     /// The scenario of a point of the sweep, with the files that it names.
     pub(crate) fn scenario(&self, point: &Point) -> Result<Scenario, Failure> {
-        let read = |name: &str| {
-            if self.folder.as_os_str().is_empty() {
-                return Err("a built-in scenario reads no files".to_owned());
+        let read = |name: &str| match &self.files {
+            Files::Texts(texts) => {
+                let found = texts.iter().find(|(own, _)| *own == name);
+                found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "it is not built in".into())
             }
-            let file = File::open(self.folder.join(name)).and_then(limited);
-            file.map_err(|error| crate::error::reason(&error))
+            Files::Folder(folder) => {
+                let file = File::open(folder.join(name)).and_then(limited);
+                file.map_err(|error| crate::error::reason(&error))
+            }
         };
         self.file.scenario(point, &read).map_err(|problems| self.failure(&problems))
     }

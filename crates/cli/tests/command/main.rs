@@ -12,6 +12,7 @@ mod link;
 mod ping;
 mod serve;
 mod sim;
+mod study;
 mod trust;
 mod unreachable;
 mod usage;

@@ -15,6 +15,9 @@ const DUMBBELL_TIMES: [[f64; 6]; 4] = [
     [48.2, 47.7, 48.1, 46.4, 48.0, 45.4],
 ];
 
+/// No screen shows more of a curve.
+const SLICES: usize = 600;
+
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let mut figures = vec![
         times(results, "linear", &["c1"], &LINEAR_TIMES.map(Vec::from)),
@@ -23,9 +26,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend(windows(results, "linear", "c1", "window"));
     figures.extend(timers(results));
     figures.extend(windows(results, "dumbbell", "c1", "sharing"));
-    figures.extend(
-        scenario::open().map(|(experiment, axis, values)| open(results, experiment, axis, &values)),
-    );
+    figures.extend(scenario::open().map(|it| open(results, it.experiment, it.axis, &it.values)));
     figures.retain(|figure| figure.series.iter().any(|it| is_ours(it) && !it.points.is_empty()));
     figures
 }
@@ -67,7 +68,7 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
     Figure {
         id: network.into(),
         title: format!("Time to fetch 10 MiB, {network} network"),
-        caption: "Bars: mean over seeds with its 95 % confidence interval. Dots: the runs of the paper's \
+        caption: "Bars: mean over seeds with its 95 % confidence interval. Crosses: the runs of the paper's \
                   table."
             .into(),
         x: Axis { label: "design".into(), categories: names(&DESIGNS), ..Axis::default() },
@@ -91,8 +92,8 @@ fn windows(results: &Results, network: &str, consumer: &str, id: &str) -> Option
         let name = format!("design={design}/{consumer}/window");
         let curve = results.curves.get(&(network.to_owned(), name))?;
         let mut steps = Series::new(&format!("design {design}"), Style::Steps);
-        steps.points = points(curve, "t_s", "window");
-        series.push(steps);
+        steps.points = points(curve, "time_s", "window");
+        series.push(steps.thinned(SLICES));
     }
     Some(Figure {
         id: id.into(),
@@ -110,16 +111,16 @@ fn timers(results: &Results) -> Vec<Figure> {
         let key = ("linear".to_owned(), format!("design={design}/c1/rto"));
         let curve = results.curves.get(&key)?;
         let mut samples = Series::new("round-trip sample", Style::Dots);
-        samples.points = points(curve, "t_s", "rtt_s");
+        samples.points = points(curve, "time_s", "rtt_s");
         let mut timeouts = Series::new("timeout in force", Style::Steps);
-        timeouts.points = points(curve, "t_s", "rto_s");
+        timeouts.points = points(curve, "time_s", "rto_s");
         Some(Figure {
             id: format!("rto-{}", design.trim_start_matches('#')),
             title: format!("Round trips and timeout, design {design}, linear network"),
             caption: "One run. Where the line meets the dots, timeouts are needless.".into(),
             x: seconds("time"),
             y: seconds("round trip"),
-            series: vec![samples, timeouts],
+            series: vec![samples.thinned(SLICES), timeouts.thinned(SLICES)],
         })
     };
     ["#2", "#3"].into_iter().filter_map(draw).collect()

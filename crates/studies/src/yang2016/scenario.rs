@@ -73,14 +73,19 @@ prefix = "/p2/file"
 /// What the paper leaves open: an axis, its variants, and the fields that each variant sets.
 struct Open {
     experiment: &'static str,
+    serves: &'static [&'static str],
     axis: &'static str,
+    /// The variant that the other experiments assume.
+    assumed: &'static str,
     variants: &'static [(&'static str, &'static str)],
 }
 
 const OPEN: [Open; 4] = [
     Open {
         experiment: "linear-floor",
+        serves: &["linear-floor"],
         axis: "floor",
+        assumed: "0 ms",
         variants: &[
             ("0 ms", r#""fetch.rto.min" = "0 ms""#),
             ("50 ms", r#""fetch.rto.min" = "50 ms""#),
@@ -94,7 +99,9 @@ const OPEN: [Open; 4] = [
     },
     Open {
         experiment: "linear-jitter",
+        serves: &["linear-jitter"],
         axis: "jitter",
+        assumed: "0.3 ms",
         variants: &[
             ("0 ms", r#""link.jitter" = "none""#),
             ("0.1 ms", r#""link.jitter" = "exponential(mean=0.1ms)""#),
@@ -104,7 +111,9 @@ const OPEN: [Open; 4] = [
     },
     Open {
         experiment: "linear-segment",
+        serves: &["linear-segment"],
         axis: "segment",
+        assumed: "1024 B",
         variants: &[
             ("512 B", "\"serve.segment\" = \"512 B\"\n\"serve.packet\" = \"936 B\""),
             ("1024 B", "\"serve.segment\" = \"1024 B\"\n\"serve.packet\" = \"1448 B\""),
@@ -114,13 +123,15 @@ const OPEN: [Open; 4] = [
     },
     Open {
         experiment: "linear-reading",
+        serves: &["linear-reading"],
         axis: "reading",
+        assumed: "as decided",
         variants: &[
-            ("as decided", r#""fetch.rto.initial" = "1 s""#),
+            ("as decided", r#""fetch.rto.init" = "1 s""#),
             ("window 1 after a loss", r#""fetch.congestion.reset-to-init" = true"#),
             ("a timeout cancels", r#""fetch.cancel-on-timeout" = true"#),
-            ("first timeout 3 s", r#""fetch.rto.initial" = "3 s""#),
-            ("queue before the delay", r#""link.order" = "rate-then-delay""#),
+            ("first timeout 3 s", r#""fetch.rto.init" = "3 s""#),
+            ("queue before the delay", r#""links.'*'.order" = "rate-then-delay""#),
         ],
     },
 ];
@@ -133,7 +144,7 @@ fn variants(open: &Open) -> String {
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let (seeds, octets) = match scale {
-        Scale::Smoke => (2, "1 MiB"),
+        Scale::Smoke => (2, "256 KiB"),
         Scale::Check => (20, "10 MiB"),
         Scale::Paper => (20, "10 MiB"),
     };
@@ -145,13 +156,17 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         serves,
         scenario,
         files: FILES,
-        seeds: 1..=seeds,
+        seeds,
         curves: None,
     };
     let mut all = vec![
         Experiment {
             curves: Some((1, &["window", "rto"])),
-            ..experiment("linear", &["linear", "window", "rto", "rtt"], text(LINEAR, designs(32)))
+            ..experiment(
+                "linear",
+                &["linear", "window", "rto-2", "rto-3"],
+                text(LINEAR, designs(32)),
+            )
         },
         Experiment {
             curves: Some((1, &["window"])),
@@ -160,17 +175,100 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     ];
     if scale != Scale::Paper {
         all.extend(OPEN.iter().map(|open| {
-            let sweep = format!("{}{ADAPTIVE}", variants(open));
-            experiment(open.experiment, &["open"], text(LINEAR, sweep))
+            // The design comes first: it names algorithms whose parameters a variant then sets.
+            let sweep = format!("{ADAPTIVE}{}", variants(open));
+            experiment(open.experiment, open.serves, text(LINEAR, sweep))
         }));
     }
     all
 }
 
-/// The open parameters: experiment, axis, and the names of its variants.
-pub(super) fn open() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
-    OPEN.iter().map(|open| {
-        let names = open.variants.iter().map(|(name, _)| *name).collect();
-        (open.experiment, open.axis, names)
+/// An open parameter: its experiment, its axis, the value that is assumed, and all values.
+pub(super) struct Parameter {
+    pub experiment: &'static str,
+    pub axis: &'static str,
+    pub assumed: &'static str,
+    pub values: Vec<&'static str>,
+}
+
+/// What the paper leaves open.
+pub(super) fn open() -> impl Iterator<Item = Parameter> {
+    OPEN.iter().map(|open| Parameter {
+        experiment: open.experiment,
+        axis: open.axis,
+        assumed: open.assumed,
+        values: open.variants.iter().map(|(name, _)| *name).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_sim::network::{ApplicationKind, Network, Order};
+    use recoup_sim::scenario::ScenarioFile;
+
+    /// Label of each point with its network.
+    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
+        let file = ScenarioFile::parse(&experiment.scenario, &[])
+            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
+        let network = |point| {
+            let scenario = file.scenario(point, &|name| experiment.file(name));
+            let network = scenario.and_then(|scenario| scenario.network(1));
+            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
+        };
+        file.points().iter().map(|point| (point.label(), network(point))).collect()
+    }
+
+    fn fetch(network: &Network) -> (&str, &str, &[(String, String)]) {
+        let ApplicationKind::Fetch(plan) = &network.applications[0].kind else { panic!() };
+        (&plan.congestion, &plan.rto, &plan.options)
+    }
+
+    #[test]
+    fn every_experiment_is_a_scenario_at_every_scale() {
+        for (scale, runs) in [(Scale::Smoke, 8 + 63), (Scale::Check, 8 + 63), (Scale::Paper, 8)] {
+            let points = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            assert_eq!(points, runs, "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn the_networks_are_the_papers() {
+        for experiment in &experiments(Scale::Paper) {
+            for (label, network) in networks(experiment) {
+                let middle = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
+                assert_eq!(
+                    (middle.forth.rate_bits, middle.forth.queue_packets),
+                    (5_000_000, Some(32))
+                );
+                assert_eq!(middle.back.order, Order::DelayThenRate);
+                assert_eq!(middle.back.jitter, "exponential(mean=0.3ms)");
+                assert!(network.follow_transmissions, "{label}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_variant_changes_what_it_says_and_leaves_the_design() {
+        let all = experiments(Scale::Check);
+        let at = |name: &str, label: &str| {
+            let experiment = all.iter().find(|it| it.name == name).unwrap();
+            let found = networks(experiment).into_iter().find(|(own, _)| own == label);
+            found.unwrap_or_else(|| panic!("{label}")).1
+        };
+        let network = at("linear-reading", "design=#1, reading=window 1 after a loss");
+        let (congestion, _, _) = fetch(&network);
+        assert!(
+            congestion.contains("conservative=off") && congestion.contains("reset-to-init=true")
+        );
+        let network = at("linear-reading", "design=#3, reading=queue before the delay");
+        assert!(network.links.iter().all(|link| link.back.order == Order::RateThenDelay));
+        assert_eq!(network.links[1].forth.queue_packets, Some(32));
+        let network = at("linear-reading", "design=#2, reading=a timeout cancels");
+        assert_eq!(fetch(&network).2, [("cancel-on-timeout".to_owned(), "true".to_owned())]);
+        let network = at("linear-floor", "design=#2, floor=80 ms");
+        assert_eq!(fetch(&network).1, "yang2016(min=80ms)");
+        let network = at("linear-jitter", "design=#2, jitter=0 ms");
+        assert!(network.links.iter().all(|link| link.forth.jitter == "none"));
+    }
 }

@@ -98,7 +98,7 @@ impl Bench {
 }
 
 fn campaign(text: &str, seeds: Option<&str>) -> Campaign {
-    let source = Source::built_in("test", text, &[]).unwrap();
+    let source = Source::built_in("test", text, &[], &[]).unwrap();
     Campaign::new(&source, seeds.map(|seeds| seeds.parse().unwrap()).as_ref()).unwrap()
 }
 

@@ -1,0 +1,169 @@
+//! `recoup study`: papers with their experiments, their claims, and a verdict on each.
+mod args;
+mod curve;
+mod gather;
+mod page;
+mod picture;
+mod verdict;
+
+pub(crate) use args::StudyArgs;
+
+use crate::error::{Exit, Failure};
+use crate::format;
+use crate::output::{self, Stream};
+use args::{Action, CheckArgs, ReportArgs, RunArgs, Scale, Wanted};
+use gather::{Gathered, Gathering, default_folder};
+use page::Page;
+use recoup_studies::claim::{Outcome, Verdict};
+use recoup_studies::study::Study;
+use std::path::PathBuf;
+use verdict::{Check, Summary};
+
+/// Runs the command.
+pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
+    match &args.action {
+        Action::List => list(),
+        Action::Run(args) => experiments(args),
+        Action::Check(args) => check(args),
+        Action::Report(args) => report(args),
+    }
+}
+
+fn list() -> Result<(), Failure> {
+    for study in recoup_studies::all() {
+        let claims = study.claims();
+        let gating = claims.iter().filter(|claim| claim.is_gating()).count();
+        let text = format!(
+            "{}  {}\n    {}\n    {} claims, {gating} of them gating\n",
+            study.key(),
+            study.title(),
+            study.source(),
+            claims.len()
+        );
+        output::print(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn experiments(args: &RunArgs) -> Result<(), Failure> {
+    let mut work = Work::new(&args.wanted, args.out.as_ref())?;
+    work.gather(args.figure.as_deref())?;
+    let mut figures = work.study.figures(&work.gathered.results);
+    if let Some(id) = &args.figure {
+        figures.retain(|figure| figure.id == *id);
+    }
+    let folder = work.folder.join("figures");
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
+    page::pictures(&figures, &folder)?;
+    if args.figure.is_none() {
+        work.print(&work.verdicts())?;
+    }
+    if !args.wanted.quiet {
+        output::tell(&format!("{}; figures in {}", work.effort(), folder.display()));
+    }
+    Ok(())
+}
+
+fn check(args: &CheckArgs) -> Result<(), Failure> {
+    let mut work = Work::new(&args.wanted, args.results.as_ref())?;
+    work.gather(None)?;
+    let verdicts = work.verdicts();
+    match args.json {
+        true => output::json(&work.check(&verdicts), Stream::Out)?,
+        false => work.print(&verdicts)?,
+    }
+    work.check(&verdicts).summary.judge(work.study.key())
+}
+
+fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let mut work = Work::new(&args.wanted, args.results.as_ref())?;
+    work.gather(None)?;
+    let results = &work.gathered.results;
+    let page = Page {
+        study: work.study,
+        verdicts: &work.verdicts(),
+        dependences: &work.study.dependences(results),
+        figures: &work.study.figures(results),
+        origin: work.origin(),
+    };
+    let folder =
+        args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report", work.study.key())));
+    let path = page::write(&page, &folder)?;
+    if !args.wanted.quiet {
+        output::tell(&work.effort());
+    }
+    output::print(format!("{}\n", path.display()).as_bytes())
+}
+
+/// A study at work.
+struct Work<'a> {
+    study: &'static dyn Study,
+    wanted: &'a Wanted,
+    folder: PathBuf,
+    gathered: Gathered,
+}
+
+impl<'a> Work<'a> {
+    fn new(wanted: &'a Wanted, folder: Option<&PathBuf>) -> Result<Self, Failure> {
+        let missing = || Failure::new(Exit::Usage, format!("there is no study `{}`", wanted.key));
+        let study = wanted.study().ok_or_else(missing)?;
+        let folder = folder.map_or_else(|| default_folder(study.key()), |it| Ok(it.clone()))?;
+        Ok(Self { study, wanted, folder, gathered: Gathered::default() })
+    }
+
+    fn gather(&mut self, figure: Option<&str>) -> Result<(), Failure> {
+        let (study, folder) = (self.study, self.folder.clone());
+        let gathering = Gathering { study, wanted: self.wanted, folder, figure };
+        self.gathered = gathering.run()?;
+        Ok(())
+    }
+
+    /// The verdicts. A small version of an experiment is not the paper's, and decides nothing.
+    fn verdicts(&self) -> Vec<Verdict> {
+        let mut verdicts = self.study.judge(&self.gathered.results);
+        if self.wanted.scale == Scale::Smoke {
+            verdicts.iter_mut().for_each(|verdict| {
+                verdict.verdict = Outcome::Open;
+                verdict.why = "Undecided: at this scale it is not the paper's experiment.".into();
+            });
+        }
+        verdicts
+    }
+
+    fn check<'b>(&'b self, verdicts: &'b [Verdict]) -> Check<'b> {
+        let summary = Summary::new(&self.study.claims(), verdicts);
+        let (scale, seeds) = (self.wanted.scale.word(), self.gathered.seeds);
+        Check { study: self.study.key(), scale, seeds, verdicts, summary }
+    }
+
+    fn print(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
+        output::print(format!("{}\n", self.check(verdicts)).as_bytes())
+    }
+
+    fn effort(&self) -> String {
+        let (all, made) = self.gathered.runs;
+        let place = self.folder.display();
+        match made {
+            0 => format!("{all} runs were there already, in {place}"),
+            made => {
+                let time = format::seconds(self.gathered.elapsed);
+                format!("made {made} of {all} runs in {time}; they are in {place}")
+            }
+        }
+    }
+
+    fn origin(&self) -> String {
+        format!(
+            "Made by recoup {} from {} simulated runs at scale {} with {} seeds for each point. The same \
+             command makes the same runs: recoup study report {} --scale {} --seeds {}",
+            env!("CARGO_PKG_VERSION"),
+            self.gathered.runs.0,
+            self.wanted.scale.word(),
+            self.gathered.seeds,
+            self.study.key(),
+            self.wanted.scale.word(),
+            self.gathered.seeds
+        )
+    }
+}

@@ -1,0 +1,167 @@
+//! The options of `recoup study`.
+use crate::error::EXIT_CODES;
+use clap::{Args, Subcommand, ValueEnum};
+use recoup_studies::study::{self, Study};
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup study list
+  recoup study run yang2016
+      run the paper's experiments and what it leaves open; print a verdict on each of its claims
+  recoup study run yang2016 --scale smoke
+      a small version of everything, in seconds; too few seeds for verdicts
+  recoup study run yang2016 --figure window
+      only what one figure needs
+  recoup study check yang2016 --json
+      for programs: a document, and the exit code
+  recoup study report yang2016 --out yang2016-report
+      one HTML page with the paper's figures drawn from our runs
+";
+
+const CODES: &str = "\
+`study check` exits with 0 when each gating claim holds, with 1 when one fails, with 2 when it could not
+tell. Gating are claims of class R, unless they helped to fix what the paper leaves open.";
+
+/// Reproduce studies: papers with their experiments, their claims, and a verdict on each
+///
+/// A study runs the networks of its paper in simulated time, with the same nodes that run on sockets.
+/// Results are kept, by default below $XDG_CACHE_HOME/recoup/studies; what is there is not run again,
+/// unless the scenario or the way it runs has changed.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{CODES}\n\n{EXIT_CODES}"), arg_required_else_help = true)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub(super) action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Action {
+    /// Name the studies
+    List,
+    /// Run experiments, print a verdict on each claim
+    Run(RunArgs),
+    /// Run what is missing, judge each claim, and say by the exit code whether the study holds
+    #[command(after_help = CODES)]
+    Check(CheckArgs),
+    /// Run what is missing and write a page with claims, figures and assumptions
+    Report(ReportArgs),
+}
+
+/// What is run, and where its results are.
+#[derive(Debug, Args)]
+pub(super) struct Wanted {
+    /// The study; `recoup study list` names them
+    #[arg(value_name = "KEY", value_parser = known)]
+    pub key: String,
+
+    /// How much is run
+    #[arg(long, value_name = "SCALE", default_value_t, value_enum, help_heading = "Running")]
+    pub scale: Scale,
+
+    /// Seeds of each experiment, from 1 to this; verdicts need 20
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    pub seeds: Option<NonZeroU64>,
+
+    /// Runs at a time; as many as there are cores unless told otherwise
+    #[arg(short, long, value_name = "N", help_heading = "Running")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Remove results of earlier runs and begin anew
+    #[arg(long, help_heading = "Running")]
+    pub fresh: bool,
+
+    /// Print no progress
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub wanted: Wanted,
+
+    /// Run only what this figure needs
+    #[arg(long, value_name = "ID", help_heading = "Running")]
+    pub figure: Option<String>,
+
+    /// Folder for the results, and for the figures as pictures
+    #[arg(short, long, alias = "results", value_name = "DIR", help_heading = "Results")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    pub wanted: Wanted,
+
+    /// Folder of the results
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub results: Option<PathBuf>,
+
+    /// End with a JSON document instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    #[command(flatten)]
+    pub wanted: Wanted,
+
+    /// Folder of the results
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub results: Option<PathBuf>,
+
+    /// Folder for the page, index.html, and its pictures; KEY-report here unless told otherwise
+    #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
+    pub out: Option<PathBuf>,
+}
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Scale {
+    /// A small version of everything: seconds
+    Smoke,
+    /// The paper's experiments and what it leaves open, 20 seeds
+    #[default]
+    Check,
+    /// The paper's experiments alone, at least 20 seeds
+    Paper,
+}
+
+impl Scale {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Smoke => "smoke",
+            Self::Check => "check",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+impl From<Scale> for study::Scale {
+    fn from(scale: Scale) -> Self {
+        match scale {
+            Scale::Smoke => Self::Smoke,
+            Scale::Check => Self::Check,
+            Scale::Paper => Self::Paper,
+        }
+    }
+}
+
+impl Wanted {
+    /// The study, which is there since its key was looked up.
+    pub(super) fn study(&self) -> Option<&'static dyn Study> {
+        recoup_studies::all().into_iter().find(|study| study.key() == self.key)
+    }
+}
+
+fn known(key: &str) -> Result<String, String> {
+    let keys: Vec<_> = recoup_studies::all().iter().map(|study| study.key()).collect();
+    match keys.contains(&key) {
+        true => Ok(key.to_owned()),
+        false => Err(format!("there is no such study; there is {}", keys.join(", "))),
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs what a study wants that is not there yet, and gathers its results.
+use super::args::Wanted;
+use super::curve;
+use crate::error::{Exit, Failure};
+use crate::output;
+use crate::sim::args::Format;
+use crate::sim::campaign::{Campaign, Manner};
+use crate::sim::folder::ResultFolder;
+use crate::sim::progress::Progress;
+use crate::sim::run::Worlds;
+use crate::sim::source::Source;
+use crate::stop::Stop;
+use recoup_sim::scenario::Seeds;
+use recoup_studies::result::{Results, Row};
+use recoup_studies::study::{Experiment, Study};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// The results.
+    pub results: Results,
+    /// Seeds of each point.
+    pub seeds: u64,
+    /// Runs that there are, and those that were made for it.
+    pub runs: (usize, usize),
+    /// Time that it took.
+    pub elapsed: Duration,
+}
+
+/// Runs what is missing.
+pub(super) struct Gathering<'a> {
+    pub study: &'static dyn Study,
+    pub wanted: &'a Wanted,
+    /// Folder of the study's results.
+    pub folder: PathBuf,
+    /// Only what this figure needs.
+    pub figure: Option<&'a str>,
+}
+
+impl Gathering<'_> {
+    /// Runs what is missing, and gathers everything.
+    ///
+    /// # Errors
+    /// If no experiment serves the figure, one cannot be run, the folder cannot be used, or a signal came.
+    pub(super) fn run(&self) -> Result<Gathered, Failure> {
+        let stop = Stop::polled()?;
+        let mut gathered = Gathered::default();
+        for experiment in self.experiments()? {
+            let seeds = self.wanted.seeds.map_or(experiment.seeds, u64::from);
+            gathered.seeds = gathered.seeds.max(seeds);
+            self.rows(&experiment, &Seeds::first(seeds), &stop, &mut gathered)?;
+            if let Some((seed, records)) = experiment.curves {
+                self.curves(&experiment, seed, records, &stop, &mut gathered)?;
+            }
+        }
+        Ok(gathered)
+    }
+
+    fn experiments(&self) -> Result<Vec<Experiment>, Failure> {
+        let mut experiments = self.study.experiments(self.wanted.scale.into());
+        let Some(figure) = self.figure else { return Ok(experiments) };
+        let mut known: Vec<_> = experiments.iter().flat_map(|it| it.serves).copied().collect();
+        known.sort_unstable();
+        known.dedup();
+        experiments.retain(|experiment| experiment.is_for(figure));
+        match experiments.is_empty() {
+            false => Ok(experiments),
+            true => Err(Failure::usage(format!("there is no figure `{figure}` at this scale"))
+                .advise(format!("there is {}", known.join(", ")))),
+        }
+    }
+
+    fn rows(
+        &self,
+        experiment: &Experiment,
+        seeds: &Seeds,
+        stop: &Stop,
+        gathered: &mut Gathered,
+    ) -> Result<(), Failure> {
+        let made = self.campaign(experiment, experiment.name, &[], seeds, stop, gathered)?;
+        let mut rows = Vec::new();
+        for stage in &made.campaign.points {
+            let found = made.campaign.rows(&made.folder, stage).into_iter();
+            rows.extend(found.map(|row| Row {
+                point: stage.point.values.iter().cloned().collect(),
+                seed: row.seed,
+                metrics: row.metrics.iter().cloned().collect(),
+            }));
+        }
+        gathered.results.experiments.insert(experiment.name.to_owned(), rows);
+        Ok(())
+    }
+
+    /// The curves of one seed. Runs with records are kept apart, so that the others stay small.
+    fn curves(
+        &self,
+        experiment: &Experiment,
+        seed: u64,
+        records: &[&str],
+        stop: &Stop,
+        gathered: &mut Gathered,
+    ) -> Result<(), Failure> {
+        let quoted: Vec<_> = records.iter().map(|record| format!("\"{record}\"")).collect();
+        let settings = [format!("record.tables=[{}]", quoted.join(","))];
+        let name = format!("{}-curves", experiment.name);
+        let seeds =
+            seed.to_string().parse::<Seeds>().map_err(|what| Failure::new(Exit::Other, what))?;
+        let made = self.campaign(experiment, &name, &settings, &seeds, stop, gathered)?;
+        for stage in &made.campaign.points {
+            for record in records {
+                // A record may have parameters; its table has only the name.
+                let table = record.split('(').next().unwrap_or(record);
+                let file = format!("tables/{table}/{}-{seed}.csv", stage.key);
+                for (owner, curve) in curve::read(&made.folder.path().join(file))? {
+                    let key = format!("{}/{owner}/{table}", stage.point.label());
+                    gathered.results.curves.insert((experiment.name.to_owned(), key), curve);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn campaign(
+        &self,
+        experiment: &Experiment,
+        name: &str,
+        settings: &[String],
+        seeds: &Seeds,
+        stop: &Stop,
+        gathered: &mut Gathered,
+    ) -> Result<Made, Failure> {
+        let source = Source::built_in(name, &experiment.scenario, experiment.files, settings)?;
+        let campaign = Campaign::new(&source, Some(seeds))?;
+        let path = self.place(name);
+        let fresh = self.wanted.fresh || !campaign.goes_on(&path, &Worlds)?;
+        if fresh && !self.wanted.fresh && path.exists() && !self.wanted.quiet {
+            output::tell(&format!("{name}: what it runs has changed; begins anew"));
+        }
+        let mut folder = campaign.folder(&path, fresh, Format::Csv)?;
+        let mut progress = Progress::new(!self.wanted.quiet);
+        let jobs = self.wanted.jobs.map_or_else(cores, NonZeroUsize::get);
+        let result = campaign.run(&mut folder, Manner { jobs, stop }, &Worlds, &mut progress);
+        gathered.elapsed += progress.finish();
+        result?;
+        gathered.runs.0 += campaign.runs();
+        gathered.runs.1 += progress.made;
+        Ok(Made { campaign, folder })
+    }
+
+    /// Runs of small scale stand beside the others.
+    fn place(&self, name: &str) -> PathBuf {
+        match self.wanted.scale {
+            super::args::Scale::Smoke => self.folder.join("smoke").join(name),
+            super::args::Scale::Check | super::args::Scale::Paper => self.folder.join(name),
+        }
+    }
+}
+
+struct Made {
+    campaign: Campaign,
+    folder: ResultFolder,
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// Where results of a study are unless told otherwise (XDG Base Directory Specification).
+///
+/// # Errors
+/// If there is no home directory.
+pub(super) fn default_folder(key: &str) -> Result<PathBuf, Failure> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    let below = |cache: PathBuf| cache.join(Path::new("recoup/studies")).join(key);
+    cache.map(below).ok_or_else(|| {
+        Failure::new(Exit::Local, "there is no home directory to keep results in")
+            .advise("name a folder for them, or set XDG_CACHE_HOME")
+    })
+}

@@ -1,0 +1,353 @@
+//! The page of a study: one HTML file that needs no network.
+//!
+//! Whoever runs no scripts sees the same pictures that stand beside the page as files; with scripts the
+//! figures can be asked, enlarged and reduced to some of their series (`page.js`, written for this page:
+//! libraries that do it weigh one to five megabytes a page).
+use super::picture;
+use super::verdict::Summary;
+use crate::error::{Exit, Failure};
+use pulldown_cmark::{Options, Parser, html};
+use recoup_studies::claim::{Claim, Outcome, Verdict};
+use recoup_studies::figure::{Figure, Style};
+use recoup_studies::study::{Dependence, Study};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// What a page is made of.
+pub(super) struct Page<'a> {
+    pub study: &'a dyn Study,
+    pub verdicts: &'a [Verdict],
+    pub dependences: &'a [Dependence],
+    pub figures: &'a [Figure],
+    /// How the results were made.
+    pub origin: String,
+}
+
+impl Page<'_> {
+    /// The text of the page.
+    ///
+    /// # Errors
+    /// If a figure cannot be drawn.
+    pub(super) fn render(&self) -> Result<String, Failure> {
+        let (key, title) = (self.study.key(), escape(self.study.title()));
+        let mut page = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{key}: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <h1>{title}</h1>\n<p class=\"source\">{}</p>\n",
+            escape(self.study.source())
+        );
+        page += &self.sums();
+        page += &self.contents();
+        page += &self.claims();
+        page += &self.drawn()?;
+        page += &self.open();
+        let _ = write!(page, "<h2 id=\"room\">Question, set-up, deviations</h2>\n{}", self.room());
+        let _ = write!(
+            page,
+            "<p class=\"small\">{}</p>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+            escape(&self.origin)
+        );
+        Ok(page)
+    }
+
+    fn sums(&self) -> String {
+        let summary = Summary::new(&self.study.claims(), self.verdicts);
+        let one = |class: &str, count: usize, text: &str| {
+            format!("<li class=\"{class}\"><b>{count}</b>{text}</li>\n")
+        };
+        let mut list = String::from("<ul class=\"sums\">\n");
+        list += &one("holds", summary.hold, "gating claims hold");
+        list += &one("fails", summary.fail, "gating claims fail");
+        list += &one("open", summary.undecided, "gating claims undecided");
+        list += &one("reported", summary.others, "claims beside them");
+        list + "</ul>\n"
+    }
+
+    fn contents(&self) -> String {
+        let mut links = vec![("claims", "Claims")];
+        if !self.figures.is_empty() {
+            links.push(("figures", "Figures"));
+        }
+        if !self.dependences.is_empty() {
+            links.push(("open", "What the paper leaves open"));
+        }
+        links.push(("room", "Question, set-up, deviations"));
+        let link = |(id, text): (&str, &str)| format!("<a href=\"#{id}\">{text}</a>");
+        format!("<nav>{}</nav>\n", links.into_iter().map(link).collect::<String>())
+    }
+
+    fn claims(&self) -> String {
+        let claims = self.study.claims();
+        let by_id: BTreeMap<&str, &Claim> =
+            claims.iter().map(|claim| (claim.id.as_str(), claim)).collect();
+        let mut table = String::from(
+            "<h2 id=\"claims\">Claims</h2>\n<p class=\"small\">Class R should survive another substrate and \
+             decides whether the study holds, unless the claim helped to fix what the paper leaves open; M \
+             depends on what is not stated, T on the testbed, X is doubtful in the source. Intervals are for \
+             95 %, over paired seeds.</p>\n<div class=\"wide\"><table class=\"claims\">\n<tr><th>Claim</th>\
+             <th>Class</th><th>What</th><th>Paper</th><th>Ours</th><th>Verdict</th><th>Why</th></tr>\n",
+        );
+        for verdict in self.verdicts {
+            let claim = by_id.get(verdict.id.as_str());
+            table += &row(verdict, claim.copied());
+        }
+        table + "</table></div>\n"
+    }
+
+    fn drawn(&self) -> Result<String, Failure> {
+        if self.figures.is_empty() {
+            return Ok(String::new());
+        }
+        let mut text = String::from(
+            "<h2 id=\"figures\">Figures</h2>\n<p class=\"small\">Point at something to read its values, drag \
+             over a part to enlarge it, press a name to leave it out.</p>\n",
+        );
+        for figure in self.figures {
+            let data = data(figure).to_string().replace('<', "\\u003c");
+            let _ = write!(
+                text,
+                "<h3 id=\"figure-{id}\">{}</h3>\n<div class=\"figure\">\
+                 <script type=\"application/json\">{data}</script>\n{}</div>\n\
+                 <p class=\"caption\">{} <a href=\"{id}.svg\">Picture</a></p>\n",
+                escape(&figure.title),
+                picture::draw(figure)?,
+                escape(&figure.caption),
+                id = escape(&figure.id),
+            );
+        }
+        Ok(text)
+    }
+
+    /// Each value of what is open with what becomes of the claims.
+    fn open(&self) -> String {
+        let mut ids: Vec<&str> = Vec::new();
+        for (id, _) in self.dependences.iter().flat_map(|it| &it.findings) {
+            if !ids.contains(id) {
+                ids.push(id);
+            }
+        }
+        if ids.is_empty() {
+            return String::new();
+        }
+        let heads: String = ids.iter().map(|id| format!("<th>{}</th>", escape(id))).collect();
+        let mut table = format!(
+            "<h2 id=\"open\">What the paper leaves open</h2>\n<p class=\"small\">Each line is an assumption \
+             in place of something that the paper does not state, and what becomes of the claims with it. \
+             Tinted lines are what this study assumes. ✓ holds, ✗ fails, ? undecided; pointing at a mark \
+             shows the values.</p>\n<div class=\"wide\"><table class=\"grid\">\n<tr><th>Open</th>\
+             <th>Assumption</th>{heads}</tr>\n"
+        );
+        for line in self.dependences {
+            let class = if line.is_assumed { " class=\"assumed\"" } else { "" };
+            let (parameter, value) = (escape(line.parameter), escape(line.value));
+            let _ = write!(table, "<tr{class}><td>{parameter}</td><td>{value}</td>");
+            for id in &ids {
+                let found = line.findings.iter().find(|(own, _)| own == id);
+                let cell = found.map_or_else(String::new, |(_, finding)| {
+                    let (class, mark) = (word(finding.outcome), mark(finding.outcome));
+                    let ours = escape(&finding.ours);
+                    format!("<span class=\"{class}\" title=\"{ours}\">{mark}</span>")
+                });
+                let _ = write!(table, "<td class=\"cell\">{cell}</td>");
+            }
+            table += "</tr>\n";
+        }
+        table + "</table></div>\n"
+    }
+
+    fn room(&self) -> String {
+        let mut text = String::new();
+        let readme = self.study.readme();
+        // The page has its own title.
+        let body = match readme.split_once('\n') {
+            Some((title, body)) if title.starts_with("# ") => body,
+            _ => readme,
+        };
+        html::push_html(&mut text, Parser::new_ext(body, Options::ENABLE_TABLES));
+        // Its headings stand below the page's.
+        text.replace("<h2>", "<h3>").replace("</h2>", "</h3>")
+    }
+}
+
+fn row(verdict: &Verdict, claim: Option<&Claim>) -> String {
+    let gates = claim.is_some_and(Claim::is_gating);
+    let class = if gates { format!("<b>{}</b>", verdict.class) } else { verdict.class.to_string() };
+    let what = claim.map_or_else(String::new, |claim| {
+        let part = |text: &str| escape(text);
+        format!(
+            "{}: {}<br><span class=\"small\">{}; {}</span>",
+            part(&claim.place),
+            part(&claim.metric),
+            part(&claim.scenario),
+            part(&claim.algorithms)
+        )
+    });
+    let terms = claim.map_or_else(String::new, |claim| {
+        let remark = match claim.remark.as_str() {
+            "" => String::new(),
+            remark => format!(" Remark: {}.", escape(remark)),
+        };
+        format!("<br><span class=\"small\">Accepted: {}.{remark}</span>", escape(&claim.acceptance))
+    });
+    format!(
+        "<tr><td class=\"number\">{}</td><td>{class}</td><td>{what}</td><td>{}</td><td>{}</td>\
+         <td><span class=\"badge {}\">{}</span></td><td>{}{terms}</td></tr>\n",
+        escape(&verdict.id),
+        escape(&verdict.paper),
+        escape(&verdict.ours).replace("; ", "<br>"),
+        word(verdict.verdict),
+        said(verdict.verdict),
+        escape(&verdict.why)
+    )
+}
+
+/// The class of an outcome in the page's style.
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "holds",
+        Outcome::Fails => "fails",
+        Outcome::Reported => "reported",
+        Outcome::Open => "open",
+    }
+}
+
+fn said(outcome: Outcome) -> &'static str {
+    if outcome == Outcome::Open { "undecided" } else { word(outcome) }
+}
+
+fn mark(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "✓",
+        Outcome::Fails => "✗",
+        Outcome::Reported => "·",
+        Outcome::Open => "?",
+    }
+}
+
+/// A figure as the script reads it.
+fn data(figure: &Figure) -> Value {
+    let axis = |axis: &recoup_studies::figure::Axis| {
+        json!({
+            "label": axis.label, "unit": axis.unit, "logarithmic": axis.logarithmic,
+            "categories": axis.categories,
+        })
+    };
+    let style = |style| match style {
+        Style::Line => "line",
+        Style::Steps => "steps",
+        Style::Dots => "dots",
+        Style::Bars => "bars",
+        Style::Paper => "paper",
+    };
+    let series = figure.series.iter().map(|series| {
+        let points: Vec<_> = series.points.iter().map(|it| [short(it.0), short(it.1)]).collect();
+        let errors: Vec<_> = series.errors.iter().map(|it| short(*it)).collect();
+        json!({ "name": series.name, "style": style(series.style), "points": points, "errors": errors })
+    });
+    json!({
+        "id": figure.id, "title": figure.title, "x": axis(&figure.x), "y": axis(&figure.y),
+        "series": series.collect::<Vec<_>>(),
+    })
+}
+
+/// A number with the digits that a figure can show; what is not finite counts as none.
+fn short(value: f64) -> f64 {
+    if value.is_finite() { format!("{value:.6}").parse().unwrap_or(0.0) } else { 0.0 }
+}
+
+/// Text as it stands in HTML, in attributes too.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// Writes the page and its pictures into a folder; returns the path of the page.
+pub(super) fn write(
+    page: &Page<'_>,
+    folder: &std::path::Path,
+) -> Result<std::path::PathBuf, Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
+    pictures(page.figures, folder)?;
+    let path = folder.join("index.html");
+    std::fs::write(&path, page.render()?)
+        .map_err(|error| Failure::file("write", path.display(), &error))?;
+    Ok(path)
+}
+
+/// Writes each figure as a picture into a folder that is there.
+pub(super) fn pictures(figures: &[Figure], folder: &std::path::Path) -> Result<(), Failure> {
+    for figure in figures {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if !figure.id.chars().all(plain) {
+            let message = format!("`{}` is no name for a picture", figure.id);
+            return Err(Failure::new(Exit::Other, message));
+        }
+        let path = folder.join(format!("{}.svg", figure.id));
+        std::fs::write(&path, picture::draw(figure)?)
+            .map_err(|error| Failure::file("write", path.display(), &error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_studies::result::Results;
+
+    fn page(figures: &[Figure]) -> String {
+        let study = recoup_studies::all()[0];
+        let results = Results::default();
+        let verdicts = study.judge(&results);
+        let dependences = study.dependences(&results);
+        let origin = "made by <nobody>".to_owned();
+        let page = Page { study, verdicts: &verdicts, dependences: &dependences, figures, origin };
+        page.render().unwrap()
+    }
+
+    #[test]
+    fn a_page_has_every_claim_every_assumption_and_loads_nothing() {
+        let figures = [super::super::picture::tests::example()];
+        let text = page(&figures);
+        for claim in recoup_studies::all()[0].claims() {
+            assert!(
+                text.contains(&format!("<td class=\"number\">{}</td>", claim.id)),
+                "{}",
+                claim.id
+            );
+        }
+        for piece in
+            ["80 ms", "made by &lt;nobody&gt;", "undecided", "id=\"figure-example\"", "\\u003cto"]
+        {
+            assert!(text.contains(piece), "{piece}");
+        }
+        for outside in ["src=", "<link", "@import", "url(http", "fetch("] {
+            assert!(!text.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_run_has_no_figures() {
+        let text = page(&[]);
+        assert!(!text.contains("id=\"figures\"") && !text.contains("href=\"#figures\""));
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        assert_eq!(escape("a<b> & \"c\""), "a&lt;b&gt; &amp; &quot;c&quot;");
+    }
+}

@@ -1,0 +1,319 @@
+//! A study's figure as an SVG picture.
+use crate::error::{Exit, Failure};
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use recoup_studies::figure::{Axis, Figure, Series, Style};
+
+const INK: RGBColor = RGBColor(0x33, 0x3a, 0x42);
+const FAINT: RGBColor = RGBColor(0xe6, 0xe9, 0xec);
+/// The paper's own values.
+const PAPER: RGBColor = RGBColor(0xc0, 0x2d, 0x3e);
+/// One colour per series of ours, the same as on the page.
+const OURS: [RGBColor; 5] = [
+    RGBColor(0x2b, 0x6c, 0xb0),
+    RGBColor(0xd9, 0x6b, 0x0b),
+    RGBColor(0x2c, 0x8c, 0x5a),
+    RGBColor(0x8a, 0x5f, 0xb3),
+    RGBColor(0x80, 0x80, 0x80),
+];
+const SIZE: (u32, u32) = (1000, 480);
+/// More points than that on a line are not marked one by one.
+const MARKED: usize = 60;
+/// How much of the room of a name its bars take.
+const BARS: f64 = 0.7;
+
+type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+/// The text of the picture.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub(super) fn draw(figure: &Figure) -> Result<String, Failure> {
+    let mut text = String::new();
+    {
+        let sheet = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        paint(&sheet, figure).map_err(|error| {
+            Failure::new(Exit::Other, format!("cannot draw {}: {error}", figure.id))
+        })?;
+    }
+    Ok(text)
+}
+
+fn paint(sheet: &Sheet<'_>, figure: &Figure) -> Drawn {
+    sheet.fill(&WHITE)?;
+    let (x, y) = (along(figure), up(figure));
+    let mut chart = ChartBuilder::on(sheet)
+        .caption(&figure.title, ("sans-serif", 20).into_font().color(&INK))
+        .margin(10)
+        .margin_right(24)
+        .x_label_area_size(48)
+        .y_label_area_size(68)
+        .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
+    mesh(&mut chart, figure)?;
+    let bars = figure.series.iter().filter(|series| series.style == Style::Bars).count();
+    let (mut bar, mut ours) = (0, OURS.iter().cycle());
+    for series in &figure.series {
+        let colour = match series.style {
+            Style::Paper => PAPER,
+            _ => *ours.next().unwrap_or(&INK),
+        };
+        let brush = Brush { figure, colour, bars, bar };
+        brush.series(&mut chart, series)?;
+        bar += usize::from(series.style == Style::Bars);
+    }
+    let font = ("sans-serif", 14).into_font().color(&INK);
+    let labels = &mut chart.configure_series_labels();
+    let labels = labels.position(SeriesLabelPosition::UpperRight).margin(8);
+    labels.background_style(WHITE.mix(0.85)).border_style(FAINT).label_font(font).draw()?;
+    Ok(())
+}
+
+fn mesh(chart: &mut Chart<'_, '_>, figure: &Figure) -> Drawn {
+    let font = ("sans-serif", 14).into_font().color(&INK);
+    let names = &figure.x.categories;
+    let of_x = |value: &f64| match names.is_empty() {
+        true => number(*value, &figure.x),
+        false => name(names, *value),
+    };
+    let of_y = |value: &f64| number(*value, &figure.y);
+    let (x, y) = (label(&figure.x), label(&figure.y));
+    let mut mesh = chart.configure_mesh();
+    mesh.x_desc(&x)
+        .y_desc(&y)
+        .y_labels(7)
+        .x_label_formatter(&of_x)
+        .y_label_formatter(&of_y)
+        .axis_style(INK.mix(0.5))
+        .bold_line_style(FAINT)
+        .light_line_style(WHITE)
+        .label_style(font.clone())
+        .axis_desc_style(font);
+    if !names.is_empty() {
+        mesh.disable_x_mesh().x_labels(2 * names.len() + 1);
+        mesh.set_tick_mark_size(LabelAreaPosition::Bottom, 0);
+    }
+    mesh.draw()?;
+    Ok(())
+}
+
+fn label(axis: &Axis) -> String {
+    if axis.unit.is_empty() {
+        axis.label.clone()
+    } else {
+        format!("{} ({})", axis.label, axis.unit)
+    }
+}
+
+/// The name that stands at a place, nothing between two of them.
+fn name(names: &[String], place: f64) -> String {
+    let whole = place.round();
+    let is_there = (place - whole).abs() < 1e-6 && whole >= 0.0;
+    names.get(whole as usize).filter(|_| is_there).cloned().unwrap_or_default()
+}
+
+fn number(value: f64, axis: &Axis) -> String {
+    let value = if axis.logarithmic { 10_f64.powf(value) } else { value };
+    let text = match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 1.0 => format!("{value:.1}"),
+        _ => format!("{value:.3}"),
+    };
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    if text.contains('.') && !short.is_empty() { short.to_owned() } else { text }
+}
+
+/// A value as it is put on an axis.
+fn on(axis: &Axis, value: f64) -> f64 {
+    if axis.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
+}
+
+fn points(figure: &Figure) -> impl Iterator<Item = (f64, f64)> {
+    figure.series.iter().flat_map(|series| series.points.iter().copied())
+}
+
+/// The range of the horizontal axis.
+fn along(figure: &Figure) -> (f64, f64) {
+    let names = figure.x.categories.len();
+    if names > 0 {
+        return (-0.6, names as f64 - 0.4);
+    }
+    let (low, high) = points(figure).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| {
+        (low.min(on(&figure.x, it.0)), high.max(on(&figure.x, it.0)))
+    });
+    // A curve that begins soon after zero is shown from there.
+    let low = if !figure.x.logarithmic && low > 0.0 && low < 0.1 * high { 0.0 } else { low };
+    if low < high { (low, high) } else { (0.0, 1.0) }
+}
+
+/// The range of the vertical axis.
+fn up(figure: &Figure) -> (f64, f64) {
+    let with_errors = figure.series.iter().flat_map(|series| {
+        let errors = series.errors.iter().copied().chain(std::iter::repeat(0.0));
+        let finite = |error: f64| if error.is_finite() { error } else { 0.0 };
+        series.points.iter().zip(errors).map(move |(point, error)| point.1 + finite(error))
+    });
+    let high = with_errors.map(|value| on(&figure.y, value)).fold(f64::NEG_INFINITY, f64::max);
+    let low = points(figure).map(|it| on(&figure.y, it.1)).fold(f64::INFINITY, f64::min);
+    match figure.y.logarithmic {
+        _ if low > high => (0.0, 1.0),
+        true => (low.floor(), high.ceil().max(low.floor() + 1.0)),
+        false => (low.min(0.0), (high * 1.08).max(1e-9)),
+    }
+}
+
+/// What one series is drawn with.
+struct Brush<'a> {
+    figure: &'a Figure,
+    colour: RGBColor,
+    /// Series of bars in the figure, and how many of them were drawn already.
+    bars: usize,
+    bar: usize,
+}
+
+impl Brush<'_> {
+    fn at(&self, point: (f64, f64)) -> (f64, f64) {
+        (on(&self.figure.x, point.0), on(&self.figure.y, point.1))
+    }
+
+    fn series(&self, chart: &mut Chart<'_, '_>, series: &Series) -> Drawn {
+        let colour = self.colour;
+        let points: Vec<_> = series.points.iter().map(|point| self.at(*point)).collect();
+        let circle = |point: &(f64, f64), size: i32| Circle::new(*point, size, colour.filled());
+        match series.style {
+            Style::Bars => self.bars(chart, series)?,
+            Style::Line | Style::Steps => {
+                let corners = if series.style == Style::Steps { steps(&points) } else { points };
+                let line = LineSeries::new(corners.iter().copied(), colour.stroke_width(2));
+                chart.draw_series(line)?.label(&series.name).legend(move |(x, y)| {
+                    PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
+                });
+                if series.style == Style::Line && corners.len() <= MARKED {
+                    chart.draw_series(corners.iter().map(|point| circle(point, 4)))?;
+                }
+                self.errors(chart, series, 0.0)?;
+            }
+            Style::Dots => {
+                chart
+                    .draw_series(points.iter().map(|point| circle(point, 2)))?
+                    .label(&series.name)
+                    .legend(move |(x, y)| Circle::new((x + 9, y), 3, colour.filled()));
+            }
+            Style::Paper => {
+                let cross = |at| Cross::new(at, 5, colour.stroke_width(2));
+                chart
+                    .draw_series(points.iter().map(|point| cross(*point)))?
+                    .label(&series.name)
+                    .legend(move |(x, y)| Cross::new((x + 9, y), 4, colour.stroke_width(2)));
+            }
+        }
+        Ok(())
+    }
+
+    fn bars(&self, chart: &mut Chart<'_, '_>, series: &Series) -> Drawn {
+        let fill = self.colour.mix(0.75).filled();
+        let (width, foot) = (BARS / self.bars.max(1) as f64, up(self.figure).0);
+        let shift = (self.bar as f64 - (self.bars as f64 - 1.0) / 2.0) * width;
+        let bars = series.points.iter().map(|point| {
+            let (x, y) = self.at((point.0 + shift, point.1));
+            Rectangle::new([(x - width * 0.45, foot), (x + width * 0.45, y)], fill)
+        });
+        chart
+            .draw_series(bars)?
+            .label(&series.name)
+            .legend(move |(x, y)| Rectangle::new([(x + 3, y - 5), (x + 15, y + 5)], fill));
+        self.errors(chart, series, shift)
+    }
+
+    fn errors(&self, chart: &mut Chart<'_, '_>, series: &Series, shift: f64) -> Drawn {
+        let cap = along(self.figure);
+        let cap = (cap.1 - cap.0) / 200.0;
+        let with = series.points.iter().zip(&series.errors);
+        for (point, error) in with.filter(|(_, error)| error.is_finite() && **error > 0.0) {
+            let (x, low) = self.at((point.0 + shift, point.1 - error));
+            let (_, high) = self.at((point.0, point.1 + error));
+            let lines = [
+                [(x, low), (x, high)],
+                [(x - cap, low), (x + cap, low)],
+                [(x - cap, high), (x + cap, high)],
+            ];
+            chart.draw_series(lines.map(|line| PathElement::new(line, INK.stroke_width(1))))?;
+        }
+        Ok(())
+    }
+}
+
+/// The corners of a line that keeps its height until the next point.
+fn steps(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut corners = Vec::with_capacity(2 * points.len());
+    for (place, point) in points.iter().enumerate() {
+        if let Some(before) = place.checked_sub(1).and_then(|place| points.get(place)) {
+            corners.push((point.0, before.1));
+        }
+        corners.push(*point);
+    }
+    corners
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A figure with every style.
+    pub(in crate::study) fn example() -> Figure {
+        let series = |name: &str, style, errors: &[f64]| Series {
+            points: vec![(0.0, 23.8), (1.0, 36.0), (2.0, 0.5)],
+            errors: errors.to_vec(),
+            ..Series::new(name, style)
+        };
+        Figure {
+            id: "example".into(),
+            title: "Time <to> fetch & carry".into(),
+            caption: "Bars and dots.".into(),
+            x: Axis {
+                label: "design".into(),
+                categories: vec!["#0".into(), "#1".into(), "#2".into()],
+                ..Axis::default()
+            },
+            y: Axis { label: "time".into(), unit: "s".into(), ..Axis::default() },
+            series: vec![
+                series("ours, c1", Style::Bars, &[0.1, 0.6, f64::INFINITY]),
+                series("ours, c2", Style::Bars, &[]),
+                series("line", Style::Line, &[0.1, 0.2, 0.3]),
+                series("steps", Style::Steps, &[]),
+                series("dots", Style::Dots, &[]),
+                series("the paper's", Style::Paper, &[]),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_picture_names_its_axes_its_places_and_its_series() {
+        let text = draw(&example()).unwrap();
+        for piece in ["time (s)", "design", "#2", "ours, c1", "the paper", "&lt;to&gt;"] {
+            assert!(text.contains(piece), "{piece}");
+        }
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+
+    #[test]
+    fn an_axis_may_be_logarithmic_and_a_figure_empty() {
+        let mut figure = example();
+        figure.y.logarithmic = true;
+        assert!(draw(&figure).unwrap().contains("100"));
+        figure.series.clear();
+        assert!(draw(&figure).unwrap().starts_with("<svg"));
+    }
+
+    #[test]
+    fn a_number_has_no_digits_that_say_nothing() {
+        let axis = Axis::default();
+        assert_eq!(number(10.0, &axis), "10");
+        assert_eq!(number(0.25, &axis), "0.25");
+        assert_eq!(number(2.5, &axis), "2.5");
+        assert_eq!(number(200.0, &axis), "200");
+        assert_eq!(number(0.0, &axis), "0");
+    }
+}

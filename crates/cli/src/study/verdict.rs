@@ -1,0 +1,161 @@
+//! Verdicts as a person and as a program read them.
+use crate::error::{Exit, Failure};
+use recoup_studies::claim::{Claim, Outcome, Verdict};
+use serde::Serialize;
+use std::fmt;
+
+/// The verdicts on all claims of a study.
+#[derive(Debug, Serialize)]
+pub(super) struct Check<'a> {
+    /// The study's key.
+    pub study: &'a str,
+    /// How much was run.
+    pub scale: &'a str,
+    /// Seeds of each point.
+    pub seeds: u64,
+    /// The verdicts.
+    #[serde(rename = "claims")]
+    pub verdicts: &'a [Verdict],
+    /// What it comes to.
+    #[serde(skip)]
+    pub summary: Summary,
+}
+
+/// How many claims hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    /// Gating claims that hold.
+    pub hold: usize,
+    /// Gating claims that fail.
+    pub fail: usize,
+    /// Gating claims on which nothing can be said.
+    pub undecided: usize,
+    /// Claims that do not gate.
+    pub others: usize,
+}
+
+impl Summary {
+    /// What the verdicts on these claims come to. A gating claim without a verdict is undecided.
+    pub(super) fn new(claims: &[Claim], verdicts: &[Verdict]) -> Self {
+        let mut summary = Self::default();
+        for claim in claims {
+            let verdict = verdicts.iter().find(|verdict| verdict.id == claim.id);
+            let place = match verdict.map(|verdict| verdict.verdict) {
+                _ if !claim.is_gating() => &mut summary.others,
+                Some(Outcome::Holds) => &mut summary.hold,
+                Some(Outcome::Fails) => &mut summary.fail,
+                _ => &mut summary.undecided,
+            };
+            *place += 1;
+        }
+        summary
+    }
+
+    /// How `study check` ends.
+    ///
+    /// # Errors
+    /// With exit code 1 if a gating claim fails, with 2 if that could not be told of one.
+    pub(super) fn judge(self, study: &str) -> Result<(), Failure> {
+        let claims = |count| if count == 1 { "one gating claim" } else { "gating claims" };
+        if self.fail > 0 {
+            let (what, verb) = (claims(self.fail), if self.fail == 1 { "fails" } else { "fail" });
+            let count = if self.fail == 1 { String::new() } else { format!("{} ", self.fail) };
+            return Err(Failure::new(Exit::Other, format!("{study}: {count}{what} {verb}")));
+        }
+        if self.undecided > 0 {
+            let what = claims(self.undecided);
+            let count =
+                if self.undecided == 1 { String::new() } else { format!("{} ", self.undecided) };
+            // Its code is also that of a wrong command line; a document tells them apart.
+            return Err(Failure::new(Exit::Usage, format!("{study}: {count}{what} undecided"))
+                .advise("run it with more --seeds"));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for verdict in self.verdicts {
+            let outcome = match verdict.verdict {
+                Outcome::Holds => "holds",
+                Outcome::Fails => "FAILS",
+                Outcome::Reported => "reported",
+                Outcome::Open => "undecided",
+            };
+            writeln!(f, "{:6} {}  {outcome}", verdict.id, verdict.class)?;
+            let lines = [("paper", &verdict.paper), ("ours", &verdict.ours), ("why", &verdict.why)];
+            for (name, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
+                writeln!(f, "         {name:5}  {}", text.trim())?;
+            }
+        }
+        let Summary { hold, fail, undecided, others } = self.summary;
+        write!(
+            f,
+            "\n{} at scale {} with {} seeds: of {} gating claims {hold} hold, {fail} fail, {undecided} are \
+             undecided; {others} claims beside them",
+            self.study,
+            self.scale,
+            self.seeds,
+            hold + fail + undecided
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdicts(outcome: impl Fn(&str) -> Outcome) -> (Vec<Claim>, Vec<Verdict>) {
+        let claims = recoup_studies::all()[0].claims();
+        let verdict = |claim: &Claim| Verdict {
+            id: claim.id.clone(),
+            class: claim.class,
+            verdict: outcome(&claim.id),
+            paper: claim.reported.clone(),
+            ours: "1 ± 0".into(),
+            why: "because".into(),
+        };
+        let verdicts = claims.iter().map(verdict).collect();
+        (claims, verdicts)
+    }
+
+    fn ends(outcome: impl Fn(&str) -> Outcome) -> Result<(), Exit> {
+        let (claims, verdicts) = verdicts(outcome);
+        Summary::new(&claims, &verdicts).judge("yang2016").map_err(|failure| failure.exit)
+    }
+
+    #[test]
+    fn only_gating_claims_decide_how_a_check_ends() {
+        assert_eq!(ends(|_| Outcome::Holds), Ok(()));
+        // B-02 is of class M, B-05 helped to fix a parameter.
+        let others =
+            |id: &str| if ["B-02", "B-05"].contains(&id) { Outcome::Fails } else { Outcome::Holds };
+        assert_eq!(ends(others), Ok(()));
+        assert_eq!(
+            ends(|id| if id == "B-01" { Outcome::Open } else { Outcome::Holds }),
+            Err(Exit::Usage)
+        );
+        assert_eq!(
+            ends(|id| if id == "B-01" { Outcome::Fails } else { Outcome::Open }),
+            Err(Exit::Other)
+        );
+        assert_eq!(Exit::Usage as u8, 2);
+    }
+
+    #[test]
+    fn a_document_knows_three_verdicts() {
+        let (claims, verdicts) =
+            verdicts(|id| if id == "B-01" { Outcome::Open } else { Outcome::Holds });
+        let summary = Summary::new(&claims, &verdicts);
+        let check =
+            Check { study: "yang2016", scale: "check", seeds: 20, verdicts: &verdicts, summary };
+        let document = serde_json::to_value(&check).unwrap();
+        assert_eq!(document["seeds"], 20);
+        assert_eq!(document["claims"][0]["verdict"], "reported");
+        assert_eq!(document["claims"][1]["verdict"], "holds");
+        assert_eq!(document["claims"][1]["class"], "M");
+        let text = check.to_string();
+        assert!(text.contains("B-01   R  undecided") && text.contains("1 are undecided"), "{text}");
+    }
+}

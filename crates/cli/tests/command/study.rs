@@ -1,0 +1,45 @@
+//! Studies at smoke scale: everything runs, is kept, judged and drawn.
+use crate::place::Place;
+use serde_json::Value;
+
+#[test]
+fn studies_are_listed_with_their_questions() {
+    let ended = Place::new().run("study list").succeeds();
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(text.contains("yang2016") && text.contains("23 claims"), "{text}");
+}
+
+#[test]
+fn a_study_runs_once_and_is_judged_and_drawn_from_what_is_there() {
+    let place = Place::new();
+    // Two seeds decide nothing, which is what the exit code says.
+    let first = place.run("study check yang2016 --scale smoke --json").fails(2, &["undecided"]);
+    let document: Value = first.document();
+    assert_eq!((&document["study"], &document["seeds"]), (&"yang2016".into(), &2.into()));
+    let claims = document["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 23);
+    for claim in claims {
+        let ours = claim["ours"].as_str().unwrap();
+        assert!(!ours.is_empty() && !ours.contains("no results"), "{claim}");
+        assert_eq!(claim["verdict"], "reported", "{claim}");
+    }
+    assert!(place.exists(".cache/recoup/studies/yang2016/smoke/linear/runs.csv"));
+
+    let again = place.run("study report yang2016 --scale smoke --out page").succeeds();
+    assert!(again.stderr.contains("there already"), "{}", again.stderr);
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), "page/index.html\n");
+    let page = String::from_utf8(place.read("page/index.html")).unwrap();
+    for id in ["linear", "dumbbell", "window", "rto-2", "rto-3", "sharing", "linear-floor"] {
+        assert!(page.contains(&format!("id=\"figure-{id}\"")), "{id}");
+        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+    }
+}
+
+#[test]
+fn a_figure_needs_only_its_own_experiment() {
+    let place = Place::new();
+    place.run("study run yang2016 --scale smoke --figure window --out here").succeeds();
+    assert!(place.exists("here/figures/window.svg") && !place.exists("here/smoke/dumbbell"));
+    place.run("study run yang2016 --scale smoke --figure windows --out here").refuses(&["window"]);
+    place.run("study run yang2017").refuses(&["yang2017", "yang2016"]);
+}
