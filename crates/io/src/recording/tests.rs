@@ -1,3 +1,4 @@
+//! What was recorded is done again, and what is no recording is recognised.
 use super::*;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking};
