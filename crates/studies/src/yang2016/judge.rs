@@ -1,6 +1,6 @@
 //! Judges the claims B-01 to B-22.
 use super::{DESIGNS, scenario};
-use crate::claim::{Claim, Outcome, Verdict};
+use crate::claim::{Claim, Verdict};
 use crate::result::Results;
 use crate::rule::{Finding, Runs, always, increasing, less, quotient, verdict, within};
 use crate::study::Dependence;
