@@ -4,7 +4,7 @@
 //! through the same pipelines and the same rules of scope as all Interests: they come from local faces only.
 //! `/localhop/nfd` leads there if the node is told so; a peer on another machine can then ask for routes to itself.
 //!
-//! Source: NFD's wiki pages "ControlCommand" and "RibMgmt". Differences: in [`Command::read`] and in [`rib`].
+//! Source: NFD's wiki pages "ControlCommand" and "RibMgmt". Differences: in [`Command::read`] and in `management/rib.rs`.
 mod rib;
 
 use crate::face::FaceId;
