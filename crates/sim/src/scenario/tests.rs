@@ -268,6 +268,14 @@ fn the_text_of_a_scenario_means_the_same_scenario() {
 }
 
 #[test]
+fn a_length_of_whole_packets_in_the_defaults_is_printed_so_that_it_can_be_read_again() {
+    let text = format!("{LINE}\n[serve]\npacket = \"1448 B\"\n");
+    let file = ScenarioFile::parse(&text, &[]).unwrap();
+    let again = ScenarioFile::parse(&file.to_toml(), &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(again.to_toml(), file.to_toml());
+}
+
+#[test]
 fn titles_and_seeds_do_not_make_another_scenario() {
     let identity = |text: &str| {
         let file = ScenarioFile::parse(text, &[]).unwrap();

@@ -277,7 +277,9 @@ fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
     let mut total = None;
     fields.field("packet", &mut total, Maybe(PACKET));
     let mut signature = None;
-    fields.field("signature", &mut signature, OrWord(FEW_OCTETS, "digest"));
+    if total.is_none() || fields.gives("signature") {
+        fields.field("signature", &mut signature, OrWord(FEW_OCTETS, "digest"));
+    }
     *shape = match (total, signature) {
         (Some(octets), _) => PacketShape::Total(octets),
         (None, Some(octets)) => PacketShape::Signature(octets),
