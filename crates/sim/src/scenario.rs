@@ -21,6 +21,7 @@ pub mod problem;
 mod quantity;
 mod seeds;
 mod sweep;
+mod trace_file;
 pub mod tree;
 mod workload;
 
@@ -31,6 +32,7 @@ pub use seeds::Seeds;
 pub use sweep::Point;
 
 use crate::network::Network;
+use crate::pcap::CaptureOptions;
 use file::{Content, SECTIONS};
 use std::borrow::Cow;
 use tree::{Table, Tree, Value};
@@ -104,17 +106,22 @@ impl ScenarioFile {
     /// What is wrong with it, files that cannot be read included.
     pub fn scenario(&self, point: &Point, files: FileReader<'_>) -> Result<Scenario, Problems> {
         let mut problems = Problems::default();
-        let mut content = self.content_at(point, &mut problems);
+        let mut given = self.given_at(point, &mut problems).into_owned();
+        let mut read = trace_file::put_lists(&mut given, files, &mut problems);
+        let mut content = file::read(&given, true, &mut problems);
         if let Some(name) = content.topology.file.clone() {
             match files(&name.value) {
-                Ok(text) => content.topology.text = Some(text),
+                Ok(text) => {
+                    read.insert_str(0, &text);
+                    content.topology.text = Some(text);
+                }
                 Err(what) => {
                     let what = format!("{}: {what}", name.value);
                     problems.add(name.origin, "topology.file", what);
                 }
             }
         }
-        problems.or(Scenario { content })
+        problems.or(Scenario { content, files: read })
     }
 
     /// The whole file with its settings, in normal form: every default of applications and nodes is
@@ -132,21 +139,21 @@ impl ScenarioFile {
         document_without_labels(&self.content.normal)
     }
 
-    fn content_at(&self, point: &Point, problems: &mut Problems) -> Content {
+    fn given_at(&self, point: &Point, problems: &mut Problems) -> Cow<'_, Table> {
         let mut given = Cow::Borrowed(&self.given);
         for (steps, tree) in &point.settings {
             if let Err(problem) = path::set(given.to_mut(), steps, tree) {
                 problems.push(problem);
             }
         }
-        file::read(&given, true, problems)
+        given
     }
 
     /// What is wrong at a point only.
     fn check_points(&self, problems: &mut Problems) {
         for point in &self.points {
             let mut here = Problems::default();
-            self.content_at(point, &mut here);
+            file::read(&self.given_at(point, &mut here), true, &mut here);
             here.list().iter().cloned().for_each(|problem| problems.push(problem));
         }
     }
@@ -170,6 +177,8 @@ fn set(given: &mut Table, setting: &str, origin: Origin) -> Result<(), Problem> 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     content: Content,
+    /// What is in the files that it names.
+    files: String,
 }
 
 impl Scenario {
@@ -181,6 +190,11 @@ impl Scenario {
     /// What is to be recorded.
     pub fn record(&self) -> &Record {
         &self.content.record
+    }
+
+    /// What is to be captured of its network; `None` if nothing is.
+    pub fn capture(&self, network: &Network) -> Option<CaptureOptions> {
+        compile::capture(&self.content.record, network)
     }
 
     /// The network for a seed.
@@ -209,9 +223,9 @@ impl Scenario {
         format!("{}\n{}", document_without_labels(&self.content.normal), self.files())
     }
 
-    /// The text of the file that it names; empty if it names none.
+    /// What is in the files that it names; empty if it names none.
     pub fn files(&self) -> &str {
-        self.content.topology.text.as_deref().unwrap_or_default()
+        &self.files
     }
 }
 

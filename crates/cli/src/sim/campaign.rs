@@ -56,11 +56,17 @@ pub(crate) struct Outcome {
 
 /// Runs a scenario with a seed; `None` if the flag told it to stop before its end.
 pub(crate) trait Runner: Sync {
-    /// Runs it.
+    /// Runs it; a capture that it wants is put on the shelf.
     ///
     /// # Errors
-    /// What is wrong with the scenario at this seed.
-    fn run(&self, stage: &Stage, seed: u64, stop: &AtomicBool) -> Result<Option<Outcome>, Failure>;
+    /// What is wrong with the scenario at this seed, or with the shelf.
+    fn run(
+        &self,
+        stage: &Stage,
+        seed: u64,
+        shelf: Option<&Shelf>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, Failure>;
 }
 
 /// Sees a campaign go on.
@@ -223,7 +229,7 @@ impl Campaign {
         let known = self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?)));
         let never = AtomicBool::new(false);
         for (stage, row) in known.take(points) {
-            let outcome = runner.run(stage, row.seed, &never)?.unwrap_or_default();
+            let outcome = runner.run(stage, row.seed, None, &never)?.unwrap_or_default();
             if outcome.digest != row.digest || numbers(&outcome.metrics) != row.metrics {
                 return Ok(Some(row));
             }
@@ -291,7 +297,9 @@ impl Campaign {
     ) -> Result<Option<(Row, Outcome)>, Failure> {
         let Some(stage) = self.points.get(task.stage) else { return Ok(None) };
         let begun = Instant::now();
-        let Some(outcome) = runner.run(stage, task.seed, stop)? else { return Ok(None) };
+        let Some(outcome) = runner.run(stage, task.seed, Some(shelf), stop)? else {
+            return Ok(None);
+        };
         let elapsed_s = begun.elapsed().as_secs_f64();
         shelf.put(&stage.key, task.seed, &stage.point.values, &outcome.tables)?;
         let row = Row {

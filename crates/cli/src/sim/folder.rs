@@ -6,6 +6,7 @@
 //! journal.jsonl           a line for each run that has ended: what a later command goes on from
 //! runs.csv, runs.parquet  a row for each run: values of the sweep, seed, digest, metrics
 //! tables/NAME/POINT-SEED.parquet   records
+//! captures/POINT-SEED.pcapng       packets
 //! ```
 //!
 //! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
@@ -61,6 +62,7 @@ const VERSIONS: &str = "versions.json";
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = ".lock";
 const TABLES: &str = "tables";
+const CAPTURES: &str = "captures";
 const OTHER: &str = "choose another folder with --out, or begin anew with --fresh";
 
 impl ResultFolder {
@@ -118,7 +120,8 @@ impl ResultFolder {
 
     /// Where and how tables are written, for whoever runs worlds.
     pub(crate) fn shelf(&self) -> Shelf {
-        Shelf { folder: self.path.join(TABLES), format: self.format }
+        let (folder, captures) = (self.path.join(TABLES), self.path.join(CAPTURES));
+        Shelf { folder, captures, format: self.format }
     }
 
     /// Writes one row per run: those of `order` first, in that order.
@@ -141,6 +144,7 @@ impl ResultFolder {
 #[derive(Clone, Debug)]
 pub(crate) struct Shelf {
     folder: PathBuf,
+    captures: PathBuf,
     format: Format,
 }
 
@@ -162,6 +166,43 @@ impl Shelf {
             atomically(&path, |out| table::write(&whole, self.format, out))?;
         }
         Ok(())
+    }
+}
+
+impl Shelf {
+    /// Begins the capture of a run.
+    pub(crate) fn begin_capture(&self, point: &str, seed: u64) -> Result<(Draft, File), Failure> {
+        fs::create_dir_all(&self.captures)
+            .map_err(|error| Failure::file("make the folder", self.captures.display(), &error))?;
+        let draft = Draft::of(&self.captures.join(format!("{point}-{seed}.pcapng")));
+        let file = File::create(&draft.part).map_err(|error| draft.failure(&error))?;
+        Ok((draft, file))
+    }
+}
+
+/// A file that bears another name until it is complete.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    part: PathBuf,
+    path: PathBuf,
+}
+
+impl Draft {
+    fn of(path: &Path) -> Self {
+        let mut part = path.as_os_str().to_owned();
+        part.push(".part");
+        Self { part: part.into(), path: path.to_owned() }
+    }
+
+    /// Gives the file its name if it was written.
+    pub(crate) fn keep<T>(&self, written: io::Result<T>) -> Result<(), Failure> {
+        let kept = written.and_then(|_| fs::rename(&self.part, &self.path));
+        kept.map_err(|error| self.failure(&error))
+    }
+
+    /// The file cannot be written.
+    pub(crate) fn failure(&self, error: &io::Error) -> Failure {
+        Failure::file("write", self.path.display(), error)
     }
 }
 
@@ -202,13 +243,10 @@ fn runs(rows: &[&Row]) -> Table {
 
 /// Writes a file under another name and renames it when it is complete.
 fn atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
-    let mut other = path.as_os_str().to_owned();
-    other.push(".part");
-    let other = PathBuf::from(other);
-    let done = File::create(&other)
-        .and_then(|mut file| write(&mut file).and_then(|()| file.flush()))
-        .and_then(|()| fs::rename(&other, path));
-    done.map_err(|error| Failure::file("write", path.display(), &error))
+    let draft = Draft::of(path);
+    let written =
+        File::create(&draft.part).and_then(|mut file| write(&mut file).and_then(|()| file.flush()));
+    draft.keep(written)
 }
 
 fn is_unused(path: &Path) -> Result<bool, Failure> {
@@ -246,7 +284,9 @@ fn clear(path: &Path) -> Result<(), Failure> {
     for name in files {
         gone(fs::remove_file(path.join(name)), &path.join(name))?;
     }
-    gone(fs::remove_dir_all(path.join(TABLES)), &path.join(TABLES))?;
+    for name in [TABLES, CAPTURES] {
+        gone(fs::remove_dir_all(path.join(name)), &path.join(name))?;
+    }
     gone(fs::remove_file(path.join(VERSIONS)), &path.join(VERSIONS))
 }
 

@@ -1,11 +1,15 @@
 //! One run: a world from its network to its end, with its metrics and records.
 use super::campaign::{Outcome, Runner, Stage};
+use super::folder::{Draft, Shelf};
 use crate::error::{Exit, Failure};
 use recoup_sim::metric::Metrics;
 use recoup_sim::network::Network;
 use recoup_sim::observe::Observer;
+use recoup_sim::pcap::Capture;
 use recoup_sim::record::Records;
 use recoup_sim::world::{Cause, Digest, Ended, World};
+use std::fs::File;
+use std::io::BufWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,7 +21,13 @@ const SLICE: Duration = Duration::from_millis(50);
 pub(crate) struct Worlds;
 
 impl Runner for Worlds {
-    fn run(&self, stage: &Stage, seed: u64, stop: &AtomicBool) -> Result<Option<Outcome>, Failure> {
+    fn run(
+        &self,
+        stage: &Stage,
+        seed: u64,
+        shelf: Option<&Shelf>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, Failure> {
         let network = stage
             .scenario
             .network(seed)
@@ -30,6 +40,8 @@ impl Runner for Worlds {
         if !records.is_empty() {
             observers.push(&mut records);
         }
+        let mut capture = Captured::begin(stage, seed, &network, shelf)?;
+        observers.extend(capture.as_mut().map(|captured| &mut captured.packets as _));
         let mut world = world(network, seed).map_err(|what| broken(stage, seed, &what))?;
         let Some(ended) = run_sliced(&mut world, &mut observers, stop) else {
             return Ok(None);
@@ -37,12 +49,39 @@ impl Runner for Worlds {
         if ended.cause == Cause::Unbalanced {
             return Err(broken(stage, seed, "packets vanished or came from nowhere"));
         }
+        if let Some(captured) = capture {
+            captured.draft.keep(captured.packets.finish())?;
+        }
         Ok(Some(Outcome {
             digest: format!("{:016x}", digest.value()),
             end_s: ended.at.as_secs_f64(),
             metrics: metrics.finish(ended.at).iter().cloned().collect(),
             tables: records.finish(ended.at),
         }))
+    }
+}
+
+/// A capture and the file that it becomes.
+struct Captured {
+    packets: Capture<BufWriter<File>>,
+    draft: Draft,
+}
+
+impl Captured {
+    /// Begins one if the scenario wants it and there is a shelf for it.
+    fn begin(
+        stage: &Stage,
+        seed: u64,
+        network: &Network,
+        shelf: Option<&Shelf>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some((shelf, options)) = shelf.zip(stage.scenario.capture(network)) else {
+            return Ok(None);
+        };
+        let (draft, file) = shelf.begin_capture(&stage.key, seed)?;
+        let packets = Capture::new(network, &options, BufWriter::new(file));
+        let packets = packets.map_err(|error| draft.failure(&error))?;
+        Ok(Some(Self { packets, draft }))
     }
 }
 

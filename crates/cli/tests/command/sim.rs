@@ -57,6 +57,29 @@ fn results(place: &Place, folder: &str) -> Vec<String> {
 }
 
 #[test]
+fn losses_come_from_a_file_and_captured_packets_go_into_one() {
+    let place = Place::new();
+    let lossy = LINE
+        .replace("bernoulli(p=0.02)", "trace(file=lift.txt)")
+        .replace("tables = [\"window\"]", "capture = \"c-r\"");
+    place.write("line.toml", lossy.as_bytes());
+    place.run("sim line.toml").fails(2, &["line.toml:12:8: link.loss: lift.txt: "]);
+    place.write("lift.txt", b"3\n5-7  # in the lift\n");
+    place.run("sim line.toml --seeds 1 --out results").succeeds();
+    let captures: Vec<_> = std::fs::read_dir(place.path("results/captures")).unwrap().collect();
+    assert_eq!(captures.len(), 2, "one for each point, and no unfinished ones");
+    let lost = captures.into_iter().map(|entry| {
+        let octets = std::fs::read(entry.unwrap().path()).unwrap();
+        octets.windows(4).filter(|octets| octets == b"lost").count()
+    });
+    assert_eq!(lost.collect::<Vec<_>>(), [8, 8], "four on each of the two ways");
+    // Another list makes other results.
+    place.write("lift.txt", b"3\n");
+    let again = place.run("sim line.toml --seeds 1 --out results");
+    again.fails(4, &["a file that it names"]);
+}
+
+#[test]
 fn a_sweep_runs_and_leaves_a_row_for_each_run() {
     let place = with_line();
     let ended = place.run("sim line.toml --json --format csv").succeeds();

@@ -8,7 +8,7 @@ mod gilbert_elliott;
 mod sojourn;
 mod trace;
 
-pub use trace::trace_from_lines;
+pub use trace::with_trace_files;
 
 use recoup_transport::random::Rng;
 use recoup_transport::spec::{self, Reader, SpecError};

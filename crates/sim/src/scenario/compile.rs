@@ -10,18 +10,21 @@ mod site;
 
 use super::blank;
 use super::file::link::{read_link, read_node};
+use super::file::record::Record;
 use super::file::{Content, Exception};
 use super::pattern;
 use super::problem::{Origin, Problems, hint, listed};
 use crate::network::{
     ApplicationKind, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop, StrategyPlan,
 };
+use crate::pcap::CaptureOptions;
 use crate::route::{Graph, Producer};
 use crate::topology::Topology;
 use recoup_packet::name::Name;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use site::Site;
+use std::collections::BTreeSet;
 
 /// The network of a scenario for a seed.
 pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems> {
@@ -51,11 +54,21 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let strategies = strategies(content, &site, &mut problems);
     let faults = event::faults(content, &site, &mut problems);
     let by_hand = routes_by_hand(content, &site, &mut problems);
+    site.links_of(&content.record.capture, "record.capture", &mut problems);
     network.applications = applications;
     network.strategies = strategies;
     network.faults = faults;
     network.routes = routes(content, &network, &graph, by_hand, &mut problems);
     problems.or(network)
+}
+
+/// What is captured; names that nobody has were found when the network was made.
+pub(super) fn capture(record: &Record, network: &Network) -> Option<CaptureOptions> {
+    let site = Site { nodes: &network.nodes, links: &network.links, places: &[] };
+    let links = site.links_of(&record.capture, "record.capture", &mut Problems::default());
+    let frame_octets = record.capture_octets;
+    let links: BTreeSet<_> = links.into_iter().collect();
+    (!links.is_empty()).then_some(CaptureOptions { links, frame_octets })
 }
 
 fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec<NodePlan> {

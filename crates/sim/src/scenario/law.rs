@@ -1,7 +1,7 @@
 //! Which laws and algorithms a scenario may name, judged by those who carry them out.
 use super::form::{Law, judged};
 use crate::model;
-use crate::model::loss::Loss;
+use crate::model::loss::{Loss, with_trace_files};
 use crate::record::RecordPlan;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
@@ -51,8 +51,10 @@ pub(super) const DEFAULTS: [(&str, &str); 4] = [
     ("suppression", "same-face-retx"),
 ];
 
+/// Lists of losses in files are judged when they are read.
 fn is_loss(text: &str) -> Result<(), String> {
-    judged(Loss::parse(text, &Rng::from_seed(0)))
+    let text = with_trace_files(text, &|_| Ok(String::new()))?;
+    judged(Loss::parse(&text, &Rng::from_seed(0)))
 }
 
 fn is_time(text: &str) -> Result<(), String> {

@@ -103,6 +103,11 @@ impl Table {
         &self.entries
     }
 
+    /// The entries in their order.
+    pub(super) fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
+    }
+
     /// There is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

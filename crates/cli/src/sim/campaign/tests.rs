@@ -33,7 +33,13 @@ struct Pretender {
 }
 
 impl Runner for Pretender {
-    fn run(&self, stage: &Stage, seed: u64, stop: &AtomicBool) -> Result<Option<Outcome>, Failure> {
+    fn run(
+        &self,
+        stage: &Stage,
+        seed: u64,
+        _: Option<&Shelf>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, Failure> {
         let mut runs = self.runs.lock().unwrap();
         if self.stop_after.is_some_and(|most| runs.len() >= most) {
             stop.store(true, Ordering::Relaxed);

@@ -1,7 +1,9 @@
 //! Losses by a list: `trace(packets=3 5-7)` takes the frames with these numbers, counted from 1;
 //! `trace(times=2s 3s-4s)` takes the first frame from 2 s on, and every frame from 3 s to before 4 s.
 //!
-//! Lists are ascending; both may be given together. [`trace_from_lines`] makes the text from a file.
+//! Lists are ascending; both may be given together. `trace(file=lift.txt)` stands for a list in a file: one
+//! number, range, time or span on each line, `#` begins a comment; numbers and times may not be mixed.
+//! [`with_trace_files`] puts the list in its place before the model is read.
 use super::LossModel;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::{self, Spec, SpecError, SpecWriter};
@@ -105,12 +107,31 @@ fn times(text: &str) -> Option<Vec<Time>> {
     Some(times)
 }
 
-/// Makes `trace(…)` of a file's content: one number, range, time or span on each line (see the head of
-/// this module), `#` begins a comment. Numbers and times may not be mixed.
+/// The text of loss models with the list in place of each `trace(file=NAME)`; `read` gives what is in the
+/// file of that name, or why that cannot be had.
 ///
 /// # Errors
-/// The number of the first line that cannot be read, or is not above the one before.
-pub fn trace_from_lines(content: &str) -> Result<String, usize> {
+/// If a file cannot be read, or the first line of it that is no list or is not above the one before.
+pub fn with_trace_files(
+    text: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<String, String> {
+    const BEGIN: &str = "trace(file=";
+    let (mut done, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        let (name, after) =
+            after.split_once(')').ok_or_else(|| format!("`{BEGIN}{after}` lacks its `)`"))?;
+        let content = read(name).map_err(|what| format!("{name}: {what}"))?;
+        done.push_str(before);
+        done += &from_lines(&content).map_err(|line| {
+            format!("{name}:{line}: is no number, range, time or span above the one before")
+        })?;
+        rest = after;
+    }
+    Ok(done + rest)
+}
+
+fn from_lines(content: &str) -> Result<String, usize> {
     let lines = content.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     let mut words: Vec<&str> = Vec::new();
     let mut timed = None;
@@ -203,11 +224,20 @@ mod tests {
 
     #[test]
     fn a_file_becomes_a_list() {
-        let text = trace_from_lines("# lost in the lift\n3\n\n5-7 # burst\n");
-        assert_eq!(text.as_deref(), Ok("trace(packets=3 5-7)"));
-        assert_eq!(trace_from_lines("1.5s\n2s-3s").as_deref(), Ok("trace(times=1.5s 2s-3s)"));
+        let read = |name: &str| match name {
+            "lift.txt" => Ok("# lost in the lift\n3\n\n5-7 # burst\n".to_owned()),
+            "times.txt" => Ok("1.5s\n2s-3s".to_owned()),
+            _ => Err("there is no such file".to_owned()),
+        };
+        let text = "bernoulli(p=0.1)+trace(file=lift.txt)+trace(file=times.txt)";
+        let whole = "bernoulli(p=0.1)+trace(packets=3 5-7)+trace(times=1.5s 2s-3s)";
+        assert_eq!(with_trace_files(text, &read).as_deref(), Ok(whole));
+        assert_eq!(with_trace_files(whole, &read).as_deref(), Ok(whole));
+        let error = with_trace_files("trace(file=none.txt)", &read).unwrap_err();
+        assert_eq!(error, "none.txt: there is no such file");
+        assert!(with_trace_files("trace(file=lift.txt", &read).is_err());
         for (content, line) in [("3\n2", 2), ("3\n4s", 2), ("\nx", 2), ("3 4 2", 1)] {
-            assert_eq!(trace_from_lines(content), Err(line), "{content}");
+            assert_eq!(from_lines(content), Err(line), "{content}");
         }
     }
 }

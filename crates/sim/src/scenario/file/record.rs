@@ -2,13 +2,13 @@
 use crate::metric::Detail;
 use crate::record::RecordPlan;
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{Many, Truth};
+use crate::scenario::form::{FEW_OCTETS, Located, Many, Maybe, Place, TEXT, Truth};
 use crate::scenario::law;
 use crate::scenario::problem::{Origin, Problems};
 use crate::scenario::tree::Table;
 
 /// What is recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     /// Records that become tables, as they are written: `segments`, `queue(every=10ms)`.
     pub tables: Vec<String>,
@@ -18,6 +18,10 @@ pub struct Record {
     pub links: bool,
     /// Every first transmission is followed, which tells needless timeouts from necessary ones.
     pub timeouts: bool,
+    /// Links whose packets are captured, as names and patterns.
+    pub(in crate::scenario) capture: Vec<Located<String>>,
+    /// Octets of a captured packet that are kept; `None` means all.
+    pub(in crate::scenario) capture_octets: Option<u32>,
 }
 
 impl Record {
@@ -45,6 +49,8 @@ pub(in crate::scenario) fn read(
     fields.field("nodes", &mut record.nodes, Truth);
     fields.field("links", &mut record.links, Truth);
     fields.field("timeouts", &mut record.timeouts, Truth);
+    fields.field("capture", &mut record.capture, Many(Place(TEXT)));
+    fields.field("capture-octets", &mut record.capture_octets, Maybe(FEW_OCTETS));
     // A record of timeouts is empty unless transmissions are followed.
     record.timeouts |= record.plans().iter().any(RecordPlan::needs_following);
     fields.finish()

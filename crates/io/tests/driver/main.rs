@@ -1,0 +1,5 @@
+//! The driver against real sockets: every kind of face, and peers that misbehave.
+mod exchange;
+mod harness;
+mod peer;
+mod rude;

@@ -1,0 +1,192 @@
+//! Peers that are silent, vanish, and come back.
+use crate::harness::*;
+use recoup_io::driver::{Driver, DriverOptions};
+use recoup_io::face::{CloseReason, DropReason, FaceChange};
+use recoup_transport::time::Duration;
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+
+#[test]
+fn datagrams_that_start_no_conversation_open_no_face() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for octets in [&b""[..], b"\x00", b"GET /", &frame(100)] {
+        peer.send_to(octets, at).unwrap();
+    }
+    turn_until(&mut driver, &mut machine, |_, driver| {
+        driver.totals().dropped(DropReason::Unsolicited) == 3
+            && driver.totals().dropped(DropReason::Empty) == 1
+    });
+    assert!(machine.ups.is_empty() && machine.frames.is_empty());
+    peer.send_to(&interest(20), at).unwrap();
+    peer.send_to(b"", at).unwrap();
+    peer.send_to(b"any garbage is the node's to judge", at).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 2);
+    assert_eq!(machine.ups.len(), 1);
+    assert!(!machine.ups[0].2);
+}
+
+#[test]
+fn too_many_udp_peers_evict_the_longest_silent_one() {
+    let options = DriverOptions { on_demand_faces: 3, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let mut machine = Recorder::default();
+    let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let peers: Vec<_> = (0..5).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    for peer in &peers[..4] {
+        peer.send_to(&interest(20), at).unwrap();
+    }
+    // Those heard a moment ago stay, whoever comes.
+    turn_until(&mut driver, &mut machine, |_, driver| {
+        driver.totals().dropped(DropReason::Unsolicited) == 1
+    });
+    assert_eq!(machine.frames.len(), 3);
+    let later = driver.now() + Duration::from_millis(1_100);
+    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
+    peers[4].send_to(&interest(20), at).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 4);
+    assert_eq!(machine.downs, [machine.ups[0].0]);
+    let evicted = FaceChange::Down { reason: CloseReason::Evicted, retry: None };
+    assert_eq!(changes(&mut driver).iter().filter(|change| **change == evicted).count(), 1);
+}
+
+#[test]
+fn silent_connections_do_not_keep_newcomers_out() {
+    let options = DriverOptions { on_demand_faces: 3, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let mut machine = Recorder::default();
+    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let _silent: Vec<_> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
+    let later = driver.now() + Duration::from_millis(1_100);
+    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
+    let mut newcomer = TcpStream::connect(at).unwrap();
+    newcomer.write_all(&interest(20)).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
+    assert_eq!(machine.downs, [machine.ups[0].0]);
+}
+
+#[test]
+fn silent_udp_peers_are_forgotten() {
+    let options = DriverOptions { udp_idle: Duration::from_millis(200), ..impatient() };
+    let mut driver = Driver::with_options(options).unwrap();
+    let mut machine = Recorder::default();
+    let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for round in 1..3 {
+        peer.send_to(&interest(20), at).unwrap();
+        turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == round);
+        assert_eq!((machine.ups.len(), driver.faces().count()), (round, 0));
+    }
+}
+
+#[test]
+fn a_listener_of_both_families_answers_ipv4_peers() {
+    let echo = Echo::listen("udp6://[::]:0");
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let port = echo.handle.address.unwrap().port();
+    for host in ["127.0.0.3", "[::1]"] {
+        let face = driver.connect(&uri(&format!("udp://{host}:{port}"))).unwrap();
+        machine.frames.clear();
+        (0..20).for_each(|_| machine.send(face, interest(200)));
+        turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 20);
+    }
+    echo.stop();
+}
+
+#[test]
+fn a_forwarder_that_stays_away_costs_one_timer() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = uri(&format!("ws://{}/", listener.local_addr().unwrap()));
+    let server = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        drop(tungstenite::accept(stream).unwrap());
+        // Whoever comes again is turned away in the middle of the handshake.
+        for _ in 0..4 {
+            drop(listener.accept().unwrap());
+        }
+    });
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let face = driver.connect(&at).unwrap();
+    let mut downs = 0;
+    while downs < 6 {
+        driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+        let told = changes(&mut driver);
+        downs +=
+            told.iter().filter(|c| matches!(c, FaceChange::Down { retry: Some(_), .. })).count();
+    }
+    server.join().unwrap();
+    assert_eq!((machine.ups.len(), &machine.downs[..]), (1, &[face][..]));
+}
+
+#[test]
+fn a_udp_peer_that_vanishes_is_reported_once_and_found_again() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let at = peer.local_addr().unwrap();
+    drop(peer);
+    let face = driver.connect(&uri(&format!("udp4://{at}"))).unwrap();
+    for _ in 0..5 {
+        machine.send(face, interest(30));
+        driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+        driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    }
+    let told = changes(&mut driver);
+    let unreachable = told.iter().filter(|change| matches!(change, FaceChange::Unreachable(_)));
+    assert_eq!(unreachable.count(), 1, "{told:?}");
+    let peer = UdpSocket::bind(at).unwrap();
+    machine.send(face, interest(30));
+    driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    let mut buffer = [0; 100];
+    let (length, from) = peer.recv_from(&mut buffer).unwrap();
+    peer.send_to(&buffer[..length], from).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
+    assert!(machine.downs.is_empty());
+}
+
+#[test]
+fn a_stream_is_opened_again_under_the_same_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nfd.sock");
+    let at = uri(&format!("unix://{}", path.display()));
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let face = driver.connect(&at).unwrap();
+    drop(listener.accept().unwrap());
+    turn_until(&mut driver, &mut machine, |machine, _| machine.downs == [face]);
+    machine.send(face, frame(10));
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 2);
+    assert_eq!(driver.counters(face).unwrap().dropped(DropReason::Down), 1);
+    assert_eq!(machine.ups[1].0, face);
+    let (mut peer, _) = listener.accept().unwrap();
+    machine.send(face, frame(10));
+    driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    let mut octets = [0; 10];
+    peer.read_exact(&mut octets).unwrap();
+    // Without a forwarder the pauses grow.
+    drop((listener, peer));
+    std::fs::remove_file(&path).unwrap();
+    turn_until(&mut driver, &mut machine, |_, driver| driver.counters(face).is_some());
+    let end = driver.now() + Duration::from_millis(500);
+    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > end);
+    let pauses: Vec<_> = changes(&mut driver)
+        .into_iter()
+        .filter_map(|change| match change {
+            FaceChange::Down { retry, .. } => retry,
+            _ => None,
+        })
+        .collect();
+    assert!(pauses.len() < 12 && pauses.last().unwrap() > &Duration::from_millis(80), "{pauses:?}");
+}
+
+#[test]
+fn a_tcp_face_is_opened_again_too() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = uri(&format!("tcp://{}", listener.local_addr().unwrap()));
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let face = driver.connect(&at).unwrap();
+    drop(listener.accept().unwrap());
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 2);
+    assert_eq!((machine.ups[1].0, machine.downs.len()), (face, 1));
+}

@@ -1,0 +1,215 @@
+//! Peers that misbehave, and many of them.
+use crate::harness::*;
+use bytes::Bytes;
+use recoup_io::driver::{Driver, DriverOptions};
+use recoup_io::face::{CloseReason, DropReason, FaceChange, FaceError};
+use recoup_transport::time::Duration;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[test]
+fn garbage_and_oversized_frames_close_the_face_with_a_reason() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
+    for octets in [&b"GET / HTTP/1.1\r\n"[..], &[6, 253, 0x40, 0], &[6, 253, 0, 1], &[0]] {
+        let mut peer = TcpStream::connect(at).unwrap();
+        peer.write_all(octets).unwrap();
+        let before = machine.downs.len();
+        turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() > before);
+        // The peer is told by the end of its connection.
+        assert!(matches!(peer.read(&mut [0; 10]), Ok(0) | Err(_)));
+    }
+    let told = changes(&mut driver);
+    let reasons: Vec<_> = told
+        .iter()
+        .filter_map(|change| match change {
+            FaceChange::Down { reason, retry: None } => Some(reason.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons.len(), 4);
+    assert!(reasons[0].contains("no NDN packet") && reasons[1].contains("16388 octets"));
+    assert_eq!(driver.faces().count(), 0);
+}
+
+#[test]
+fn half_a_frame_is_waited_for_and_never_delivered() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let mut peer = TcpStream::connect(at).unwrap();
+    peer.write_all(&frame(100)).unwrap();
+    peer.write_all(&frame(100)[..99]).unwrap();
+    peer.shutdown(Shutdown::Write).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 1);
+    assert_eq!(machine.frames.len(), 1);
+}
+
+#[test]
+fn a_peer_that_does_not_read_loses_frames_and_holds_up_nobody() {
+    let options = DriverOptions { backlog_octets: 1 << 20, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nfd.sock");
+    driver.listen(&uri(&format!("unix://{}", path.display()))).unwrap();
+    let mut machine = Recorder::default();
+    let deaf = UnixStream::connect(&path).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 1);
+    let face = machine.ups[0].0;
+    for _ in 0..2_000 {
+        machine.send(face, frame(8_000));
+    }
+    let start = driver.now();
+    driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    assert!(driver.now().since(start) < Duration::from_secs(2));
+    let counters = driver.counters(face).unwrap();
+    assert!(counters.dropped(DropReason::Backlog) > 1_000);
+    assert_eq!(counters.dropped(DropReason::Backlog) + counters.frames_out, 2_000);
+    // The other peer is served meanwhile, and the deaf one gets whole frames when it reads again.
+    let mut other = UnixStream::connect(&path).unwrap();
+    other.write_all(&frame(50)).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
+    let reader = std::thread::spawn(move || {
+        let (mut deaf, mut octets) = (deaf, Vec::new());
+        deaf.read_to_end(&mut octets).map(|_| octets)
+    });
+    driver.finish(Duration::from_secs(10));
+    driver.close(face);
+    let octets = reader.join().unwrap().unwrap();
+    assert_eq!(octets.len(), 8_000 * counters.frames_out as usize);
+    assert!(octets.chunks(8_000).all(|chunk| chunk == frame(8_000)));
+}
+
+#[test]
+fn websocket_peers_may_be_slow_rude_or_wrong() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let handle = driver.listen(&uri("ws://127.0.0.1:0/")).unwrap();
+    let at = handle.address.unwrap();
+    // No handshake at all, an HTTP request for something else, and silence.
+    let mut rude = TcpStream::connect(at).unwrap();
+    rude.write_all(b"\x05\x03abc\r\n\r\n").unwrap();
+    let mut lost = TcpStream::connect(at).unwrap();
+    lost.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let silent = TcpStream::connect(at).unwrap();
+    turn_until(&mut driver, &mut machine, |_, driver| driver.faces().count() == 3);
+    turn_until(&mut driver, &mut machine, |_, driver| driver.faces().count() == 0);
+    assert!(machine.ups.is_empty() && machine.downs.is_empty());
+    drop((rude, lost, silent));
+    // A text message is dropped, an oversized one ends the face.
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let client = std::thread::spawn(move || {
+        let stream = TcpStream::connect(at).unwrap();
+        let (mut socket, _) = tungstenite::client(format!("ws://{at}/"), stream).unwrap();
+        socket.send("text".into()).unwrap();
+        socket.send(tungstenite::Message::Ping(Bytes::from_static(b"?"))).unwrap();
+        socket.send(tungstenite::Message::binary(interest(60))).unwrap();
+        socket.send(tungstenite::Message::binary(Vec::new())).unwrap();
+        let _ = socket.send(tungstenite::Message::binary(vec![6; 20_000]));
+        while !stopped.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+    });
+    turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 1);
+    stop.store(true, Ordering::Relaxed);
+    client.join().unwrap();
+    assert_eq!(machine.frames.len(), 1);
+    assert_eq!(driver.totals().dropped(DropReason::Text), 1);
+    assert_eq!(driver.totals().dropped(DropReason::Empty), 1);
+    let told = changes(&mut driver);
+    assert!(
+        told.iter().any(|change| matches!(
+            change,
+            FaceChange::Down { reason: CloseReason::TooLong { .. }, .. }
+        )),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_thousand_faces_come_and_go() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let streams = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let datagrams = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap();
+    for _ in 0..10 {
+        let peers: Vec<_> = (0..50).map(|_| TcpStream::connect(streams).unwrap()).collect();
+        let senders: Vec<_> = (0..50).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+        for sender in &senders {
+            sender.send_to(&interest(9), datagrams.address.unwrap()).unwrap();
+        }
+        for mut peer in &peers {
+            peer.write_all(&interest(9)).unwrap();
+        }
+        let expected = machine.frames.len() + 100;
+        turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == expected);
+        drop(peers);
+        let left: Vec<_> = driver.faces().collect();
+        left.into_iter().for_each(|face| driver.close(face));
+    }
+    turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 1_000);
+    assert_eq!((machine.ups.len(), driver.faces().count()), (1_000, 0));
+    assert_eq!(driver.totals().frames_in, 1_000);
+    driver.close_listener(datagrams.id);
+    UdpSocket::bind(datagrams.address.unwrap()).unwrap();
+}
+
+#[test]
+fn connections_beyond_the_bound_are_closed_at_once() {
+    let options = DriverOptions { on_demand_faces: 2, faces: 3, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let mut machine = Recorder::default();
+    let handle = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap();
+    let mut peers: Vec<_> =
+        (0..3).map(|_| TcpStream::connect(handle.address.unwrap()).unwrap()).collect();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 2);
+    driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    assert_eq!(peers[2].read(&mut [0]).unwrap(), 0);
+    driver.connect(&handle.uri).unwrap();
+    assert!(matches!(driver.connect(&handle.uri), Err(FaceError::TooMany { limit: 3, .. })));
+}
+
+#[test]
+fn a_failed_connection_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = driver();
+    let mut error = |at: String| driver.connect(&uri(&at)).unwrap_err().to_string();
+    let path = folder.path().join("nfd.sock");
+    assert!(error(format!("unix://{}", path.display())).contains("is a forwarder running"));
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(error(format!("unix://{}", path.display())).contains("may have stopped"));
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert!(error(format!("tcp://{free}")).contains("nobody listens"));
+    assert!(error(format!("ws://{free}/")).contains("nobody listens"));
+    assert!(error("memory://nobody".into()).contains("nobody"));
+    assert!(error("tcp6://127.0.0.1".into()).contains("no usable address"));
+    assert!(error("udp://no.such.host.invalid".into()).contains("no.such.host.invalid"));
+}
+
+#[test]
+fn a_websocket_server_that_is_none_is_refused_in_time() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = format!("ws://{}/", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut peer, _) = listener.accept().unwrap();
+        peer.write_all(b"HTTP/1.1 404 Not Found\r\n\r\n").unwrap();
+        listener.accept().unwrap()
+    });
+    let mut driver = driver();
+    assert!(driver.connect(&uri(&at)).unwrap_err().to_string().contains("404"));
+    assert!(driver.connect(&uri(&at)).unwrap_err().to_string().contains("no answer within"));
+    server.join().unwrap();
+}
+
+#[test]
+fn listening_where_somebody_listens_is_refused() {
+    let (mut first, mut second) = (driver(), driver());
+    for at in ["tcp4://127.0.0.1:0", "udp4://127.0.0.1:0", "ws://127.0.0.1:0"] {
+        let handle = first.listen(&uri(at)).unwrap();
+        let error = second.listen(&handle.uri).unwrap_err();
+        assert!(error.to_string().contains("another program"), "{error}");
+    }
+    let error = first.listen(&uri("udp4://192.0.2.1:0")).unwrap_err();
+    assert!(error.to_string().contains("no such address"), "{error}");
+}
