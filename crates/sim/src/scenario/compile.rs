@@ -62,6 +62,18 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     problems.or(network)
 }
 
+/// Consumers on nodes that no route leads away from: they wait for one, even for a producer beside them.
+fn stranded(network: &Network) -> impl Iterator<Item = String> {
+    let asks = |kind: &ApplicationKind| {
+        matches!(kind, ApplicationKind::Fetch(_) | ApplicationKind::Request(_))
+    };
+    let leads_away =
+        |node| network.routes.iter().any(|route| route.node == node && !route.hops.is_empty());
+    let all = network.applications.iter().filter(move |one| asks(&one.kind));
+    all.filter(move |one| !leads_away(one.node))
+        .map(|one| format!("{} asks for nothing: no route leads away from its node", one.name))
+}
+
 /// What is captured; names that nobody has were found when the network was made.
 pub(super) fn capture(record: &Record, network: &Network) -> Option<CaptureOptions> {
     let site = Site { nodes: &network.nodes, links: &network.links, places: &[] };
@@ -299,6 +311,7 @@ pub(super) fn warnings(network: &Network) -> Vec<String> {
             }
         }
     }
+    warnings.extend(stranded(network));
     if network.applications.is_empty() {
         warnings.push("there are no applications, so nothing happens".into());
     }

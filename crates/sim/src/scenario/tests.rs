@@ -497,6 +497,15 @@ fn what_nobody_serves_is_worth_a_warning() {
     assert_eq!(warnings, ["c1 asks for /flie, which nobody serves; did you mean `/file`?"]);
 }
 
+#[test]
+fn a_consumer_that_no_route_leads_away_from_is_worth_a_warning() {
+    let beside = LINE.replace("node = \"consumer\"", "node = \"producer\"");
+    let file = ScenarioFile::parse(&beside, &[]).unwrap();
+    let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+    let warnings = scenario.warnings(&scenario.network(1).unwrap());
+    assert_eq!(warnings, ["c1 asks for nothing: no route leads away from its node"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
