@@ -17,7 +17,7 @@ use crate::table::{Cs, DeadNonces, Fib, Measurements, NextHop, Pit, PitId, Prefi
 use crate::way_out::WayOut;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::name::Name;
-use recoup_transport::application::{AppInput, Application, Report};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::random::Rng;
 use recoup_transport::spec::SpecError;
 use recoup_transport::time::Instant;
@@ -287,6 +287,7 @@ impl Node {
     }
 
     /// One thing happened.
+    #[inline]
     pub fn handle(&mut self, now: Instant, input: Input) {
         match input {
             Input::Frame { face, frame } => self.on_frame(now, face, frame),
@@ -311,8 +312,11 @@ impl Node {
             if self.fire(now) || self.manage(now) {
                 continue;
             }
-            let (app, output) = self.applications.poll(now)?;
-            self.carry_out(now, app, output);
+            match self.applications.poll(now)? {
+                // Nothing waits in front of it.
+                (app, AppOutput::Report(report)) => return Some(Output::App { app, report }),
+                (app, output) => self.carry_out(now, app, output),
+            }
         }
     }
 
@@ -321,8 +325,8 @@ impl Node {
     pub fn deadline(&self) -> Option<Instant> {
         let incomplete = self.faces.first_incomplete().map(|(due, _)| due);
         let management = self.management.as_ref().and_then(Management::deadline);
-        let timers = [self.pit.deadline(), incomplete, management, self.applications.deadline()];
-        timers.into_iter().flatten().min()
+        let tables = earlier(self.pit.deadline(), incomplete);
+        earlier(tables, earlier(management, self.applications.deadline()))
     }
 
     /// Does one thing that is due; `false` if nothing is.
@@ -338,6 +342,13 @@ impl Node {
             }
             _ => false,
         }
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

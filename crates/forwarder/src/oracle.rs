@@ -78,6 +78,11 @@ impl Hop {
 }
 
 impl Node {
+    /// Whether tokens are followed: without, there is nothing to be told of them.
+    fn is_followed(&self, trace: &Trace) -> bool {
+        self.oracle.is_on() || !trace.is_empty()
+    }
+
     /// An application asks.
     pub(crate) fn trace_born(&mut self, app: AppId, packet: &mut Packet) {
         if let Some(id) = self.oracle.born() {
@@ -126,18 +131,18 @@ impl Node {
     /// waits are handed out, to go to all of them; those whose Interest had been answered before are superseded.
     pub(crate) fn trace_answers(&mut self, id: PitId, from: FaceId, brought: &Trace) -> Trace {
         let mut strays = Trace::new();
-        if !self.oracle.is_on() && brought.is_empty() {
+        if !self.is_followed(brought) {
             return strays;
         }
         let entry = self.pit.entry(id);
         let several = entry.outs().len() > 1;
-        let passed = |token: u64| entry.ins().iter().any(|it| it.passed.ids().contains(&token));
+        let passed = |token: u64| entry.ins().iter().any(|it| it.passed().ids().contains(&token));
         let mut late = Trace::new();
         for token in brought.ids().iter().copied().filter(|token| !passed(*token)) {
             let known = self.oracle.answered.contains(&token);
             if known { late.merge(Trace::of(token)) } else { strays.merge(Trace::of(token)) }
         }
-        for token in entry.ins().iter().flat_map(|record| record.passed.ids()) {
+        for token in entry.ins().iter().flat_map(|record| record.passed().ids()) {
             if several || !brought.ids().contains(token) {
                 self.oracle.note_answered(*token);
             }
@@ -145,7 +150,8 @@ impl Node {
         // Applications that were asked, too, will find that they have been forestalled.
         let others = entry.outs().iter().filter(|it| it.face != from && it.face.app().is_some());
         let others = others.filter(|it| it.nacked.is_none()).count();
-        let asked: Vec<u64> = entry.ins().iter().flat_map(|it| it.passed.ids()).copied().collect();
+        let asked: Vec<u64> =
+            entry.ins().iter().flat_map(|it| it.passed().ids()).copied().collect();
         self.trace_is_late(&late);
         for id in (0..others).flat_map(|_| asked.iter().copied()) {
             self.outbox.event(NodeEvent::TraceSuperseded { id });
@@ -156,9 +162,10 @@ impl Node {
     /// The tokens that an application takes over with its answer: all that it was asked with.
     pub(crate) fn trace_of_answer(&self, id: PitId) -> Trace {
         let mut trace = Trace::new();
-        if self.oracle.is_on() || self.pit.entry(id).ins().iter().any(|it| !it.passed.is_empty()) {
+        if self.oracle.is_on() || self.pit.entry(id).ins().iter().any(|it| !it.passed().is_empty())
+        {
             for record in self.pit.entry(id).ins() {
-                trace.merge(record.passed.split());
+                trace.merge(record.passed().split());
             }
         }
         trace

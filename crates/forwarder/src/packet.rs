@@ -128,11 +128,14 @@ impl Packet {
 
     /// Octets that it takes on a link that needs no fragments, link header included.
     #[must_use]
+    #[inline]
     pub fn octets(&self) -> usize {
+        if self.has_link_fields() { self.octets_with_fields() } else { self.hop.octets as usize }
+    }
+
+    #[cold]
+    fn octets_with_fields(&self) -> usize {
         let packet = self.hop.octets as usize;
-        if !self.has_link_fields() {
-            return packet;
-        }
         let fields = self.link_header().encoded_len();
         if fields == 0 {
             return packet;
@@ -143,8 +146,7 @@ impl Packet {
     /// The ids of first transmissions that it descends from.
     #[must_use]
     pub fn trace(&self) -> &Trace {
-        const EMPTY: &Trace = &Trace::new();
-        self.hop.extra.as_ref().map_or(EMPTY, |extra| &extra.trace)
+        self.hop.trace()
     }
 
     fn has_link_fields(&self) -> bool {
@@ -197,6 +199,12 @@ impl Body {
 }
 
 impl Hop {
+    /// The ids of first transmissions that the packet descends from.
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        self.extra.as_ref().map_or(Trace::EMPTY, |extra| &extra.trace)
+    }
+
     /// What few packets have, to be changed.
     pub fn extra_mut(&mut self) -> &mut Extra {
         self.extra.get_or_insert_default()

@@ -18,7 +18,5 @@ pub use cs::{Cs, CsCapacity, CsOptions};
 pub use dead_nonce::{DeadNonceOptions, DeadNonces};
 pub use fib::{Fib, FibMatch, NextHop};
 pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements};
-pub use pit::{
-    Arrival, DuplicateNonce, InRecord, OutRecord, Pit, PitEntry, PitFull, PitId, SCRATCH_WORDS,
-};
+pub use pit::{Arrival, DuplicateNonce, InRecord, OutRecord, Pit, PitEntry, PitFull, PitId, Rare};
 pub use prefix::PrefixTable;

@@ -7,6 +7,9 @@
 pub struct Trace(Option<Box<Vec<u64>>>);
 
 impl Trace {
+    /// No id, for those who only look.
+    pub const EMPTY: &Self = &Self::new();
+
     /// No id.
     #[must_use]
     pub const fn new() -> Self {

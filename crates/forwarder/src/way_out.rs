@@ -97,7 +97,7 @@ impl Node {
                 continue;
             };
             self.outbox.discard(face, Kind::Interest, DropReason::NoFace);
-            self.trace_dies(&record.trace);
+            self.trace_dies(&record.rare.unwrap_or_default().trace);
             if self.pit.entry(id).ins().is_empty() {
                 self.interest_abandon(id);
             }

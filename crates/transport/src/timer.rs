@@ -1,20 +1,37 @@
-//! Timers with true deletion: an indexed 4-ary heap.
+//! Timers with true deletion: a queue of what was armed in order of time, and an indexed 4-ary heap for the rest.
 //!
-//! Nearly every timer of a fetch or a forwarder is cancelled before it is due. Deleting lazily
-//! would keep the dead ones in memory and wake the driver for nothing; here `cancel` removes the
-//! entry and [`Timers::deadline`] is always exact. All operations are O(log n) (`deadline`: O(1)),
-//! and nothing is allocated once the heap has reached its largest size.
+//! Nearly every timer of a fetch or a forwarder is cancelled before it is due, and nearly every one is due no
+//! earlier than those armed before it, because lifetimes are alike. Such timers wait in a queue, where arming and
+//! cancelling take a constant time and touch memory in order; the others are in a heap, in O(log n). A timer that
+//! is cancelled leaves a gap in the queue, but never in front, and gaps are closed once they are the larger part:
+//! memory is in proportion to the timers that are armed, nobody is woken up for a dead one, and
+//! [`Timers::deadline`] is always exact. Nothing is allocated once both have reached their largest size.
 use crate::time::Instant;
+use std::collections::VecDeque;
 
 const ARITY: usize = 4;
-const ABSENT: u32 = u32::MAX;
+
+/// Set in the place of a timer that is in the queue.
+const QUEUED: u32 = 1 << 31;
+
+/// The place of a timer that is not armed: no heap is that large.
+const ABSENT: u32 = QUEUED - 1;
+
+/// The slot of a gap in the queue.
+const GAP: u32 = u32::MAX;
 
 /// A set of timers, one per slot. Slots are small numbers chosen by the owner (an index into its
 /// own table): memory is proportional to the largest slot ever armed.
 #[derive(Clone, Debug, Default)]
 pub struct Timers {
+    /// Ascending; neither the first nor the last is a gap.
+    queue: VecDeque<Entry>,
+    /// How many timers have left the queue in front: the number of the first one.
+    passed: u32,
+    /// Gaps in the queue.
+    gaps: usize,
     heap: Vec<Entry>,
-    /// Slot → place in the heap, or [`ABSENT`].
+    /// Slot → place in the heap, or number in the queue with [`QUEUED`], or [`ABSENT`].
     places: Vec<u32>,
     armed: u64,
 }
@@ -32,6 +49,13 @@ impl Entry {
     }
 }
 
+/// Where a timer is.
+#[derive(Clone, Copy)]
+enum Place {
+    Queue(usize),
+    Heap(usize),
+}
+
 impl Timers {
     /// No timers, and no memory yet.
     pub fn new() -> Self {
@@ -42,87 +66,142 @@ impl Timers {
     ///
     /// Among timers due at the same instant the one armed first fires first; arming again counts.
     pub fn arm(&mut self, slot: u32, at: Instant) {
+        self.cancel(slot);
         self.armed += 1;
         let entry = Entry { at, sequence: self.armed, slot };
-        match self.place(slot) {
-            Some(place) => {
-                self.heap[place] = entry;
-                self.settle(place);
-            }
-            None => {
-                let index = slot as usize;
-                if index >= self.places.len() {
-                    self.places.resize(index + 1, ABSENT);
-                }
-                self.heap.push(entry);
-                self.rise(self.heap.len() - 1);
-            }
+        let index = slot as usize;
+        if index >= self.places.len() {
+            self.places.resize(index + 1, ABSENT);
+        }
+        if self.queue.back().is_none_or(|last| last.at <= at) {
+            self.enqueue(entry);
+        } else {
+            self.heap.push(entry);
+            self.rise(self.heap.len() - 1);
         }
     }
 
     /// Disarms the timer of `slot`; says whether it was armed.
     pub fn cancel(&mut self, slot: u32) -> bool {
-        let Some(place) = self.place(slot) else {
-            return false;
-        };
-        self.remove(place);
+        match self.place(slot) {
+            Some(Place::Queue(place)) => self.leave(place),
+            Some(Place::Heap(place)) => self.remove(place),
+            None => return false,
+        }
         true
     }
 
     /// When the timer of `slot` is due, if it is armed.
     pub fn due(&self, slot: u32) -> Option<Instant> {
-        self.place(slot).map(|place| self.heap[place].at)
+        self.place(slot).map(|place| match place {
+            Place::Queue(place) => self.queue[place].at,
+            Place::Heap(place) => self.heap[place].at,
+        })
     }
 
     /// When the earliest timer is due.
     pub fn deadline(&self) -> Option<Instant> {
-        self.heap.first().map(|entry| entry.at)
+        match (self.queue.front(), self.heap.first()) {
+            (Some(queued), Some(first)) => Some(queued.at.min(first.at)),
+            (Some(only), None) | (None, Some(only)) => Some(only.at),
+            (None, None) => None,
+        }
     }
 
     /// Disarms and returns the earliest timer that is due at `now`.
     pub fn pop_due(&mut self, now: Instant) -> Option<u32> {
-        let first = self.heap.first().filter(|entry| entry.at <= now)?.slot;
-        self.remove(0);
-        Some(first)
+        let queued = self.queue.front().filter(|entry| entry.at <= now);
+        let first = self.heap.first().filter(|entry| entry.at <= now);
+        let (place, slot) = match (queued, first) {
+            (Some(queued), Some(first)) if first.key() < queued.key() => {
+                (Place::Heap(0), first.slot)
+            }
+            (Some(queued), _) => (Place::Queue(0), queued.slot),
+            (None, Some(first)) => (Place::Heap(0), first.slot),
+            (None, None) => return None,
+        };
+        match place {
+            Place::Queue(place) => self.leave(place),
+            Place::Heap(place) => self.remove(place),
+        }
+        Some(slot)
     }
 
     /// How many timers are armed.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.queue.len() - self.gaps + self.heap.len()
     }
 
     /// Whether no timer is armed.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len() == 0
     }
 
     /// Disarms all timers; keeps the memory.
     pub fn clear(&mut self) {
+        self.queue.clear();
+        self.gaps = 0;
         self.heap.clear();
         self.places.fill(ABSENT);
     }
 
-    fn place(&self, slot: u32) -> Option<usize> {
-        self.places
-            .get(slot as usize)
-            .filter(|place| **place != ABSENT)
-            .map(|place| *place as usize)
+    fn place(&self, slot: u32) -> Option<Place> {
+        match self.places.get(slot as usize).copied()? {
+            ABSENT => None,
+            place if place & QUEUED == 0 => Some(Place::Heap(place as usize)),
+            number => Some(Place::Queue((number.wrapping_sub(self.passed) & !QUEUED) as usize)),
+        }
     }
+
+    // --- the queue ------------------------------------------------------------------------------
+
+    fn enqueue(&mut self, entry: Entry) {
+        self.places[entry.slot as usize] = self.number(self.queue.len());
+        self.queue.push_back(entry);
+    }
+
+    /// What stands for a place in the queue, however many leave in front of it.
+    fn number(&self, place: usize) -> u32 {
+        self.passed.wrapping_add(place as u32) | QUEUED
+    }
+
+    fn leave(&mut self, place: usize) {
+        let slot = std::mem::replace(&mut self.queue[place].slot, GAP);
+        self.places[slot as usize] = ABSENT;
+        self.gaps += 1;
+        while self.queue.pop_front_if(|entry| entry.slot == GAP).is_some() {
+            self.passed = self.passed.wrapping_add(1);
+            self.gaps -= 1;
+        }
+        while self.queue.pop_back_if(|entry| entry.slot == GAP).is_some() {
+            self.gaps -= 1;
+        }
+        if self.gaps > self.queue.len() / 2 {
+            self.close_gaps();
+        }
+    }
+
+    /// Takes a time in proportion to how many were cancelled since it was done last.
+    fn close_gaps(&mut self) {
+        self.queue.retain(|entry| entry.slot != GAP);
+        self.gaps = 0;
+        for place in 0..self.queue.len() {
+            self.places[self.queue[place].slot as usize] = self.number(place);
+        }
+    }
+
+    // --- the heap -------------------------------------------------------------------------------
 
     fn remove(&mut self, place: usize) {
         let gone = self.heap.swap_remove(place);
         self.places[gone.slot as usize] = ABSENT;
         if place < self.heap.len() {
-            self.settle(place);
+            let place = self.rise(place);
+            self.sink(place);
         }
     }
 
-    /// Restores the order around the entry at `place`, the only one that may be out of order.
-    fn settle(&mut self, place: usize) {
-        let place = self.rise(place);
-        self.sink(place);
-    }
-
+    /// Restores the order above the entry at `place`, the only one that may be out of order.
     fn rise(&mut self, mut place: usize) -> usize {
         let entry = self.heap[place];
         while place > 0 {
@@ -198,9 +277,22 @@ mod tests {
         assert_eq!(timers.pop_due(at(20)), Some(1));
     }
 
+    #[test]
+    fn timers_that_are_cancelled_take_no_memory_for_long() {
+        let mut timers = Timers::new();
+        timers.arm(0, at(0));
+        for number in 1..100_000 {
+            timers.arm(1 + number % 10, at(u64::from(number)));
+        }
+        assert_eq!((timers.len(), timers.deadline()), (11, Some(at(0))));
+        assert!(timers.queue.len() < 40, "{} places for 11 timers", timers.queue.len());
+    }
+
     #[derive(Clone, Debug)]
     enum Operation {
         Arm(u32, u64),
+        /// As far ahead as all others that are armed so, so that it joins the queue.
+        Later(u32),
         Cancel(u32),
         Pop(u64),
         Clear,
@@ -208,14 +300,15 @@ mod tests {
 
     fn operation() -> impl Strategy<Value = Operation> {
         prop_oneof![
-            6 => (0..40_u32, 0..30_u64).prop_map(|(slot, millis)| Operation::Arm(slot, millis)),
+            4 => (0..40_u32, 0..30_u64).prop_map(|(slot, millis)| Operation::Arm(slot, millis)),
+            6 => (0..40_u32).prop_map(Operation::Later),
             4 => (0..40_u32).prop_map(Operation::Cancel),
             4 => (0..30_u64).prop_map(Operation::Pop),
             1 => Just(Operation::Clear),
         ]
     }
 
-    /// What the heap must behave like: a sorted map, searched from end to end.
+    /// What the timers must behave like: a sorted map, searched from end to end.
     #[derive(Default)]
     struct Model {
         armed: BTreeMap<(Instant, u64), u32>,
@@ -243,10 +336,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_heap_behaves_like_a_sorted_map(operations in prop::collection::vec(operation(), 0..200)) {
+        fn the_timers_behave_like_a_sorted_map(operations in prop::collection::vec(operation(), 0..300)) {
             let (mut timers, mut model) = (Timers::new(), Model::default());
-            for operation in operations {
+            for (number, operation) in operations.into_iter().enumerate() {
                 match operation {
+                    Operation::Later(slot) => {
+                        timers.arm(slot, at(number as u64 / 4));
+                        model.arm(slot, at(number as u64 / 4));
+                    }
                     Operation::Arm(slot, millis) => {
                         timers.arm(slot, at(millis));
                         model.arm(slot, at(millis));

@@ -17,7 +17,8 @@ pub(crate) struct Face {
 /// What becomes known of faces by and by.
 #[derive(Debug, Default)]
 pub(crate) struct FaceTable {
-    faces: BTreeMap<FaceId, Face>,
+    /// By number.
+    faces: Vec<(FaceId, Face)>,
     /// Faces with incomplete packets, by when the first of them is too old.
     incomplete: BTreeSet<(Instant, FaceId)>,
     /// How many routes lead to each network face, up or not.
@@ -29,25 +30,34 @@ impl Faces for FaceTable {
         if face.app().is_some() {
             return Some(FaceFacts { multi_access: false, local: true });
         }
-        let FaceAttributes { multi_access, local, .. } = self.faces.get(&face)?.attributes;
-        Some(FaceFacts { multi_access, local })
+        self.get(face).map(Face::facts)
     }
 }
 
 impl FaceTable {
     /// A network face that is up.
     pub(crate) fn get(&self, face: FaceId) -> Option<&Face> {
-        self.faces.get(&face)
+        Some(&self.faces[self.place(face).ok()?].1)
     }
 
     /// A network face that is up, to be changed.
     pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Face> {
-        self.faces.get_mut(&face)
+        let place = self.place(face).ok()?;
+        Some(&mut self.faces[place].1)
+    }
+
+    /// Where a face is, or would be. Where numbers begin at 0 and no face is gone it is its number.
+    fn place(&self, id: FaceId) -> Result<usize, usize> {
+        let guess = id.0 as usize;
+        if self.faces.get(guess).is_some_and(|(known, _)| *known == id) {
+            return Ok(guess);
+        }
+        self.faces.binary_search_by_key(&id, |(known, _)| *known)
     }
 
     /// A face is up; what was under way on it stays if it was up before.
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes) {
-        if let Some(face) = self.faces.get_mut(&id)
+        if let Some(face) = self.get_mut(id)
             && face.changes_to(attributes)
         {
             return;
@@ -57,12 +67,13 @@ impl FaceTable {
             FaceForm::Value { queue } => Link::Value(Box::new(ValueLink::new(queue, &attributes))),
         };
         self.down(id);
-        self.faces.insert(id, Face { attributes, link, due: None });
+        let place = self.place(id).unwrap_or_else(|place| place);
+        self.faces.insert(place, (id, Face { attributes, link, due: None }));
     }
 
     /// A face is gone.
     pub(crate) fn down(&mut self, id: FaceId) -> Option<Face> {
-        let face = self.faces.remove(&id)?;
+        let (_, face) = self.faces.remove(self.place(id).ok()?);
         if let Some(due) = face.due {
             self.incomplete.remove(&(due, id));
         }
@@ -90,14 +101,15 @@ impl FaceTable {
 
     /// Whether a route leads to a face that is up.
     pub(crate) fn has_route(&self) -> bool {
-        self.routes.keys().any(|face| self.faces.contains_key(face))
+        self.routes.keys().any(|face| self.get(*face).is_some())
     }
 
     /// Notes anew when incomplete packets of a wire face are too old.
     pub(crate) fn note_incomplete(&mut self, id: FaceId) {
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Ok(place) = self.place(id) else {
             return;
         };
+        let face = &mut self.faces[place].1;
         let Link::Wire(link) = &face.link else {
             return;
         };
@@ -116,6 +128,12 @@ impl FaceTable {
 }
 
 impl Face {
+    /// What strategies may know of it.
+    pub(crate) fn facts(&self) -> FaceFacts {
+        let FaceAttributes { multi_access, local, .. } = self.attributes;
+        FaceFacts { multi_access, local }
+    }
+
     /// Whether there is nothing new about its fragments to be noted or accounted for.
     pub(crate) fn is_settled(&self) -> bool {
         match &self.link {

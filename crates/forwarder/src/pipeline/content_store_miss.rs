@@ -31,7 +31,7 @@ impl Node {
         if !self.cs.is_off() {
             self.outbox.event(NodeEvent::CsMiss { hash });
         }
-        let id = match known.map_or_else(|| self.begin(now, &interest, hash), Ok) {
+        let id = match known.map_or_else(|| self.begin(&interest, hash), Ok) {
             Ok(id) => id,
             Err(PitFull) => {
                 self.refuse(now, ingress, &interest, &hop, NackReason::Congestion);
@@ -52,13 +52,8 @@ impl Node {
         self.actions = actions;
     }
 
-    fn begin(
-        &mut self,
-        now: Instant,
-        interest: &Arc<Interest>,
-        hash: u64,
-    ) -> Result<PitId, PitFull> {
-        let id = self.pit.insert(now, Arc::clone(interest), hash)?;
+    fn begin(&mut self, interest: &Arc<Interest>, hash: u64) -> Result<PitId, PitFull> {
+        let id = self.pit.insert(Arc::clone(interest), hash)?;
         self.outbox.event(NodeEvent::PitInserted { hash });
         Ok(id)
     }
@@ -74,7 +69,9 @@ impl Node {
     ) -> Arrival {
         let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
         let mut record = InRecord::new(ingress, interest.nonce, now + lifetime);
-        record.pit_token = hop.extra.as_mut().and_then(|extra| extra.pit_token.take());
+        if let Some(token) = hop.extra.as_mut().and_then(|extra| extra.pit_token.take()) {
+            record.rare_mut().pit_token = Some(token);
+        }
         let entry = self.pit.entry_mut(id);
         let arrival = entry.receive(record);
         let expiry = entry.latest_expiry().unwrap_or(now);
@@ -165,12 +162,12 @@ impl Node {
             return;
         };
         if forwarded {
-            return record.passed.merge(trace);
+            return record.rare_mut().passed.merge(trace);
         }
-        let mut waiting = record.trace.take();
+        let mut waiting = record.rare_mut().trace.take();
         self.trace_joins(&mut waiting, trace);
         if let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) {
-            record.trace = waiting;
+            record.rare_mut().trace = waiting;
         }
     }
 

@@ -13,7 +13,9 @@ use crate::node::Node;
 use crate::oracle;
 use crate::packet::{Hop, Kind};
 use crate::strategy::{Faces, Scope};
-use crate::table::PitId;
+use crate::table::{PitId, Rare};
+use crate::trace::Trace;
+use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::time::Instant;
@@ -86,8 +88,7 @@ impl Node {
             strategy.before_satisfy(context, entry, ingress);
         });
         self.remember_nonces(now, id, Some(data));
-        let brought = came.extra.as_ref().map(|extra| extra.trace.split()).unwrap_or_default();
-        let strays = self.trace_answers(id, ingress, &brought);
+        let strays = self.trace_answers(id, ingress, came.trace());
         let waiting = self.pit.entry(id).ins().len();
         self.trace_is_copied(&strays, waiting.saturating_sub(1));
         let back = self.faces.facts(ingress).is_some_and(|facts| facts.multi_access);
@@ -95,10 +96,10 @@ impl Node {
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
             place += 1;
             let (face, waits) = (record.face, record.expiry > now);
-            let token = record.pit_token.take();
-            let (mut trace, passed) = (record.trace.take(), record.passed.take());
-            self.trace_joins(&mut trace, oracle::common(&brought, &passed));
-            self.trace_joins(&mut trace, strays.split());
+            let (token, trace) = match record.rare.take() {
+                None if strays.is_empty() => (None, Trace::new()),
+                rare => self.tokens_for(*rare.unwrap_or_default(), came.trace(), &strays),
+            };
             if !waits || (face == ingress && !back) {
                 self.trace_dies(&trace);
                 continue;
@@ -111,6 +112,19 @@ impl Node {
             self.outgoing_data(now, face, data.clone(), hop);
         }
         self.pit.remove(id);
+    }
+
+    /// The PIT token of one who waits, and the tokens that Data takes along there, of those that it `brought`.
+    fn tokens_for(
+        &mut self,
+        record: Rare,
+        brought: &Trace,
+        strays: &Trace,
+    ) -> (Option<Bytes>, Trace) {
+        let Rare { pit_token, mut trace, passed } = record;
+        self.trace_joins(&mut trace, oracle::common(brought, &passed));
+        self.trace_joins(&mut trace, strays.split());
+        (pit_token, trace)
     }
 }
 

@@ -57,9 +57,12 @@ impl Node {
     fn bury_tokens(&mut self, id: PitId) {
         let mut dead = Trace::new();
         let mut asked = Trace::new();
-        for record in self.pit.entry_mut(id).ins_mut() {
-            dead.merge(record.trace.take());
-            asked.merge(record.passed.take());
+        for rare in self.pit.entry_mut(id).ins_mut().iter_mut().filter_map(|it| it.rare.take()) {
+            dead.merge(rare.trace);
+            asked.merge(rare.passed);
+        }
+        if dead.is_empty() && asked.is_empty() {
+            return;
         }
         self.trace_dies(&dead);
         let outs = self.pit.entry(id).outs();

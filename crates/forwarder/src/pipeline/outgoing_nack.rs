@@ -6,7 +6,7 @@ use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::node::Node;
 use crate::packet::{Body, Hop, Packet};
-use crate::table::{InRecord, PitId};
+use crate::table::{InRecord, PitId, Rare};
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -63,10 +63,10 @@ impl Node {
 
     /// Who waited waits no more, and is told so if `tell`.
     fn end_waiting(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason, tell: bool) {
-        let Some(InRecord { nonce, pit_token, trace, .. }) = self.pit.entry_mut(id).remove_in(to)
-        else {
+        let Some(InRecord { nonce, rare, .. }) = self.pit.entry_mut(id).remove_in(to) else {
             return;
         };
+        let Rare { pit_token, trace, .. } = *rare.unwrap_or_default();
         self.trace_dies(&trace);
         if tell {
             let entry = self.pit.entry(id);

@@ -104,7 +104,7 @@ impl Stage {
         let now = at(millis);
         let id = self.find(uri).unwrap_or_else(|| {
             let interest = Arc::new(Interest::new(name(uri)));
-            self.pit.insert(now, interest, uri.len() as u64).unwrap()
+            self.pit.insert(interest, uri.len() as u64).unwrap()
         });
         let record = InRecord::new(FaceId(face), Some(nonce), now + self.lifetime);
         let arrival = self.pit.entry_mut(id).receive(record);

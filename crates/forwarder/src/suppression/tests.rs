@@ -16,7 +16,7 @@ fn at(millis: u64) -> Instant {
 fn pending() -> (Pit, PitId) {
     let mut pit = Pit::new(NameHasher::new(1), 1);
     let interest = Arc::new(Interest::new("/a".parse().unwrap()));
-    let id = pit.insert(at(0), interest, 1).unwrap();
+    let id = pit.insert(interest, 1).unwrap();
     let entry = pit.entry_mut(id);
     entry.receive(InRecord::new(FaceId(1), Some(1), at(4_000)));
     entry.send(at(0), UP, Some(1), at(4_000));

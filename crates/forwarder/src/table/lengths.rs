@@ -43,17 +43,16 @@ impl Lengths {
     /// Where those prefixes of `name` end that have one of the lengths, shortest first.
     pub(super) fn ends(&self, name: &Name) -> Ends {
         let mut ends = Ends::new();
-        let mut wanted = self.present.iter().copied().peekable();
-        if wanted.next_if_eq(&0).is_some() {
-            ends.push(0);
-        }
-        for (length, end) in (1..).zip(name.prefix_ends()) {
-            if wanted.next_if_eq(&length).is_some() {
-                ends.push(end as u32);
+        let (mut length, mut end, mut prefixes) = (0, 0, name.prefix_ends());
+        for wanted in &self.present {
+            while length < *wanted {
+                match prefixes.next() {
+                    Some(next) => end = next as u32,
+                    None => return ends,
+                }
+                length += 1;
             }
-            if wanted.peek().is_none() {
-                break;
-            }
+            ends.push(end);
         }
         ends
     }

@@ -5,7 +5,7 @@
 //! CanBePrefix; and its digest is computed only if an entry asks for that name with some digest.
 mod entry;
 
-pub use entry::{Arrival, DuplicateNonce, InRecord, OutRecord, PitEntry, SCRATCH_WORDS};
+pub use entry::{Arrival, DuplicateNonce, InRecord, OutRecord, PitEntry, Rare};
 
 use super::lengths::Lengths;
 use crate::face::FaceId;
@@ -98,22 +98,19 @@ impl Pit {
     ///
     /// # Errors
     /// If there is no room.
-    pub fn insert(
-        &mut self,
-        now: Instant,
-        interest: Arc<Interest>,
-        hash: u64,
-    ) -> Result<PitId, PitFull> {
+    pub fn insert(&mut self, interest: Arc<Interest>, hash: u64) -> Result<PitId, PitFull> {
         debug_assert!(self.find(&interest, hash).is_none(), "the Interest has an entry");
         if self.index.len() >= self.limit || self.has_too_many_hints(&interest, hash) {
             return Err(PitFull);
         }
-        self.count_in(&interest);
+        let is_counted = self.count_in(&interest);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(PitEntry::vacant());
             (self.entries.len() - 1) as u32
         });
-        self.entries[slot as usize].fill(now, interest, hash);
+        let entry = &mut self.entries[slot as usize];
+        entry.fill(interest, hash);
+        entry.is_counted = is_counted;
         let entries = &self.entries;
         self.index.insert_unique(hash, slot, |slot| entries[*slot as usize].hash());
         Ok(PitId(slot))
@@ -188,13 +185,15 @@ impl Pit {
     pub fn remove(&mut self, id: PitId) -> Option<Arc<Interest>> {
         let entry = self.entries.get_mut(id.0 as usize)?;
         let interest = entry.vacate()?;
-        let hash = entry.hash();
+        let (hash, is_counted) = (entry.hash(), entry.is_counted);
         if let Ok(place) = self.index.find_entry(hash, |slot| *slot == id.0) {
             place.remove();
         }
         self.timers.cancel(id.0);
         self.free.push(id.0);
-        self.count_out(&interest);
+        if is_counted {
+            self.count_out(&interest);
+        }
         Some(interest)
     }
 
@@ -223,7 +222,7 @@ impl Pit {
         for slot in self.index.iter_hash(hash) {
             let entry = &self.entries[*slot as usize];
             let interest = entry.interest();
-            if entry.hash() == hash && interest.name.value() == octets && wanted(interest) {
+            if entry.hash() == hash && is_alike(interest.name.value(), octets) && wanted(interest) {
                 found.push(PitId(*slot));
             }
         }
@@ -240,15 +239,16 @@ impl Pit {
     }
 
     fn has_too_many_hints(&self, interest: &Interest, hash: u64) -> bool {
-        let is_alike = |slot: &&u32| {
+        let is_hinted = |slot: &&u32| {
             let other = self.entries[**slot as usize].interest();
             !other.forwarding_hint.is_empty() && other.name == interest.name
         };
         !interest.forwarding_hint.is_empty()
-            && self.index.iter_hash(hash).filter(is_alike).count() >= MAX_HINTED
+            && self.index.iter_hash(hash).filter(is_hinted).count() >= MAX_HINTED
     }
 
-    fn count_in(&mut self, interest: &Interest) {
+    /// Counts a name that is matched by more than the whole name; says whether it is one.
+    fn count_in(&mut self, interest: &Interest) -> bool {
         if interest.can_be_prefix {
             self.prefixes.add(interest.name.len());
         }
@@ -260,7 +260,9 @@ impl Pit {
                     self.digests.insert_unique(hash, (hash, 1), |(parent, _)| *parent);
                 }
             }
+            return true;
         }
+        interest.can_be_prefix
     }
 
     fn count_out(&mut self, interest: &Interest) {
@@ -279,10 +281,15 @@ impl Pit {
     }
 }
 
+/// Whether two names are equal: the octets of an answer's are often those of the question's, and need no look then.
+pub(super) fn is_alike(one: &[u8], other: &[u8]) -> bool {
+    std::ptr::eq(one, other) || one == other
+}
+
 fn is_same(one: &Interest, other: &Interest) -> bool {
     one.can_be_prefix == other.can_be_prefix
         && one.must_be_fresh == other.must_be_fresh
-        && one.name == other.name
+        && is_alike(one.name.value(), other.name.value())
         && one.forwarding_hint == other.forwarding_hint
 }
 

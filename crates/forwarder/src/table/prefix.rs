@@ -116,6 +116,9 @@ impl<T> PrefixTable<T> {
     }
 
     fn longest_slot(&self, name: &Name) -> Option<u32> {
+        if self.lengths.is_empty() {
+            return self.root;
+        }
         let ends = self.lengths.ends(name);
         let prefixes = ends.iter().rev().filter_map(|end| name.value().get(..*end as usize));
         prefixes.into_iter().find_map(|octets| self.probe(octets)).or(self.root)

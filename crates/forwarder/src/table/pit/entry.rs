@@ -10,9 +10,6 @@ use recoup_transport::time::Instant;
 use smallvec::SmallVec;
 use std::sync::{Arc, LazyLock};
 
-/// Words that a strategy may use in each entry.
-pub const SCRATCH_WORDS: usize = 2;
-
 /// What is in the place of an entry that is not used.
 static VACANT: LazyLock<Arc<Interest>> = LazyLock::new(|| Arc::new(Interest::new(Name::root())));
 
@@ -25,6 +22,13 @@ pub struct InRecord {
     pub nonce: Option<u32>,
     /// When it stops waiting.
     pub expiry: Instant,
+    /// What few records have.
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What few records of faces that asked have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rare {
     /// To be sent back with the answer.
     pub pit_token: Option<Bytes>,
     /// First transmissions that wait here, because their Interest was not forwarded.
@@ -37,8 +41,33 @@ impl InRecord {
     /// What an Interest says that came by `face`; its token and traces are for the caller to add.
     #[must_use]
     pub fn new(face: FaceId, nonce: Option<u32>, expiry: Instant) -> Self {
-        let (pit_token, trace) = (None, Trace::new());
-        Self { face, nonce, expiry, pit_token, trace, passed: Trace::new() }
+        Self { face, nonce, expiry, rare: None }
+    }
+
+    /// The first transmissions that came by this face and were forwarded.
+    #[must_use]
+    pub fn passed(&self) -> &Trace {
+        self.rare.as_ref().map_or(Trace::EMPTY, |rare| &rare.passed)
+    }
+
+    /// What few records have, to be changed.
+    pub fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Takes on what the same face said later: traces come on top of the old ones.
+    fn renew(&mut self, later: Self) {
+        (self.nonce, self.expiry) = (later.nonce, later.expiry);
+        self.rare = match (self.rare.take(), later.rare) {
+            (Some(mut before), later) => {
+                let Rare { pit_token, trace, passed } = *later.unwrap_or_default();
+                before.pit_token = pit_token;
+                before.trace.merge(trace);
+                before.passed.merge(passed);
+                Some(before)
+            }
+            (None, rare) => rare,
+        };
     }
 }
 
@@ -116,12 +145,11 @@ pub struct PitEntry {
     hash: u64,
     /// How many Interests have been in this place.
     generation: u32,
-    created: Instant,
-    ins: SmallVec<[InRecord; 2]>,
-    outs: SmallVec<[OutRecord; 2]>,
+    /// The table counts its name among those that are matched by more than the whole name.
+    pub(super) is_counted: bool,
+    ins: SmallVec<[InRecord; 1]>,
+    outs: SmallVec<[OutRecord; 1]>,
     pub(crate) backoff: Backoff,
-    /// For the strategy; zero at first.
-    pub scratch: [u64; SCRATCH_WORDS],
 }
 
 impl PitEntry {
@@ -135,12 +163,6 @@ impl PitEntry {
     #[must_use]
     pub const fn hash(&self) -> u64 {
         self.hash
-    }
-
-    /// When it came.
-    #[must_use]
-    pub const fn created(&self) -> Instant {
-        self.created
     }
 
     /// Who asked, in the order of first asking.
@@ -210,10 +232,7 @@ impl PitEntry {
             return if first { Arrival::First } else { Arrival::AnotherFace };
         };
         let same = record.nonce.is_some() && record.nonce == before.nonce;
-        (before.nonce, before.expiry) = (record.nonce, record.expiry);
-        before.pit_token = record.pit_token;
-        before.trace.merge(record.trace);
-        before.passed.merge(record.passed);
+        before.renew(record);
         if same { Arrival::Repetition } else { Arrival::Retransmission }
     }
 
@@ -271,20 +290,18 @@ impl PitEntry {
             interest: None,
             hash: 0,
             generation: 0,
-            created: Instant::ZERO,
+            is_counted: false,
             ins: SmallVec::new(),
             outs: SmallVec::new(),
             backoff: Backoff::default(),
-            scratch: [0; SCRATCH_WORDS],
         }
     }
 
-    pub(super) fn fill(&mut self, now: Instant, interest: Arc<Interest>, hash: u64) {
+    pub(super) fn fill(&mut self, interest: Arc<Interest>, hash: u64) {
         self.interest = Some(interest);
         self.generation = self.generation.wrapping_add(1);
-        (self.hash, self.created) = (hash, now);
+        self.hash = hash;
         self.backoff = Backoff::default();
-        self.scratch = [0; SCRATCH_WORDS];
     }
 
     /// Lets go of the Interest, which may share a large buffer.

@@ -52,7 +52,7 @@ impl Fixture {
 
     fn insert(&mut self, interest: &Interest) -> Result<PitId, PitFull> {
         let hash = self.hash(&interest.name);
-        self.pit.insert(Instant::ZERO, Arc::new(interest.clone()), hash)
+        self.pit.insert(Arc::new(interest.clone()), hash)
     }
 
     fn matches(&mut self, data: &Data) -> Vec<PitId> {
@@ -71,7 +71,6 @@ fn a_removed_entry_leaves_nothing_for_the_next() {
         entry.receive(InRecord::new(FaceId(face), Some(face), at(10)));
         entry.send(at(1), FaceId(face), Some(face), at(10));
     }
-    entry.scratch = [1, 2];
     fixture.pit.arm(id, at(10));
     assert_eq!(fixture.pit.remove(id).map(|interest| interest.name.clone()), Some(name("/a")));
     assert_eq!(fixture.pit.remove(id), None);
@@ -80,13 +79,13 @@ fn a_removed_entry_leaves_nothing_for_the_next() {
     let again = fixture.insert(&Interest::new(name("/b"))).unwrap();
     assert_eq!(again, id);
     let entry = fixture.pit.entry(id);
-    assert!(entry.ins().is_empty() && entry.outs().is_empty() && entry.scratch == [0, 0]);
+    assert!(entry.ins().is_empty() && entry.outs().is_empty());
     assert_eq!(entry.interest().name, name("/b"));
 }
 
 #[test]
-fn a_pending_interest_takes_less_than_350_octets_beside_its_own() {
-    assert!(size_of::<PitEntry>() <= 336, "{} octets", size_of::<PitEntry>());
+fn a_pending_interest_takes_136_octets_beside_its_own() {
+    assert!(size_of::<PitEntry>() <= 136, "{} octets", size_of::<PitEntry>());
 }
 
 #[test]
