@@ -123,7 +123,7 @@ mod tests {
         let (rtt, rto) = (Span::from(rtt), Span::from(rto));
         let sent = Event::Sent { segment: 3, transmissions: 1, rto };
         tables.record(at(1000), &sent).unwrap();
-        let window = Event::Window { window: 2.5, ssthresh: f64::INFINITY };
+        let window = Event::Window { window: 2.5, ssthresh: f64::INFINITY, delay_window: 0.0 };
         tables.record(at(1000), &window).unwrap();
         let sampled = Event::Sampled { segment: 3, rtt, srtt: rtt, rttvar: half, rto };
         tables.record(at(1050), &sampled).unwrap();

@@ -252,6 +252,8 @@ pub struct FetchPlan {
     pub sampling: String,
     /// Congestion control.
     pub congestion: String,
+    /// What counts as lost before its timer expires.
+    pub loss: String,
     /// Interest lifetime.
     pub lifetime: Duration,
     /// Retransmissions of one segment; `None` means without limit.

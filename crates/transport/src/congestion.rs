@@ -8,15 +8,22 @@ use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
+mod accounting;
 mod aimd;
+mod compound;
 mod cubic;
 mod fixed;
+mod udugama2013;
 mod windowed;
 
+pub use accounting::Accounting;
 pub use aimd::Aimd;
-pub use cubic::{Cubic, CubicSettings};
+pub use compound::{Compound, CompoundMode, CompoundSettings, DelayUpdate, ZeroOnLoss};
+pub use cubic::{Cubic, CubicForm, CubicSettings};
 pub use fixed::Fixed;
-pub use windowed::{Conservative, Growth, WindowRule, WindowSettings, Windowed};
+pub use windowed::{
+    AfterTimeout, Conservative, Growth, WindowPhase, WindowRule, WindowSettings, Windowed,
+};
 
 /// A segment arrived for the first time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +40,11 @@ pub struct Delivered {
     pub srtt: Option<Duration>,
     /// Least round-trip time so far.
     pub min_rtt: Option<Duration>,
-    /// Segments in flight before this delivery, this one included if it still counted.
+    /// Segments that the window had let out before this delivery, as its [`Accounting`] counts them,
+    /// this one included if it still counted.
     pub in_flight: u32,
+    /// By how many segments the lowest missing one moved; 0 if this one came out of order.
+    pub advance: u64,
 }
 
 /// Why a transmission counts as lost.
@@ -46,6 +56,8 @@ pub enum LossKind {
     NackCongestion,
     /// It was answered, but its Data carries a congestion mark.
     Mark,
+    /// Data of segments that were asked for later came before its own.
+    Order,
 }
 
 /// A transmission was lost, or its answer was marked.
@@ -63,6 +75,8 @@ pub struct Loss {
     pub high_interest: u64,
     /// Segments in flight before this loss.
     pub in_flight: u32,
+    /// How many Data came out of order before the loss was judged; 0 if something else told of it.
+    pub evidence: u32,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Least round-trip time so far.
@@ -72,14 +86,26 @@ pub struct Loss {
 /// Decides how many segments may be in flight.
 ///
 /// Holds for every implementation, whatever the facts: `window()` is finite, at least 1 and at most
-/// the limit (or 1); a loss never widens it; its text (`Display`) is read by [`parse`] as an equal
-/// algorithm in its initial state.
+/// the limit (or 1); a loss never widens it, unless the [`Accounting`] is by span (then by no more than
+/// the loss's evidence); its text (`Display`) is read by [`parse`] as an equal algorithm in its initial
+/// state.
 pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
     /// How many segments may be in flight; the fraction is credit not yet usable.
     fn window(&self) -> f64;
 
     /// Where slow start ends; infinite if nothing is known yet.
     fn ssthresh(&self) -> f64;
+
+    /// The part of the window that stands beside the congestion window proper because round trips are
+    /// short (Compound's `dwnd`); 0 for all others.
+    fn delay_window(&self) -> f64 {
+        0.0
+    }
+
+    /// What counts against the window.
+    fn accounting(&self) -> Accounting {
+        Accounting::Outstanding
+    }
 
     /// A segment arrived.
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered);
@@ -88,11 +114,17 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
     /// reduced (if the algorithm ever does that) and the timeout is to be backed off.
     fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool;
 
-    /// A transmission reported as timed out was answered after all: to be told at most once for
-    /// each. True if the window was restored because the whole last event proved to be wrong.
+    /// A transmission reported as timed out, or as lost by its order, was answered after all: to be
+    /// told at most once for each. True if the window was restored because the whole last event proved to be wrong.
     fn on_spurious(&mut self, now: Instant, order: u64) -> bool {
         let _ = (now, order);
         false
+    }
+
+    /// Everything has arrived that had been asked for when a loss was judged by the order of arrivals
+    /// and began an event.
+    fn on_recovered(&mut self, now: Instant) {
+        let _ = now;
     }
 
     /// The window shall not exceed `max_window` segments from now on, whatever it learns; what it
@@ -106,6 +138,9 @@ const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
     ("aimd", |spec| Ok(Box::new(aimd::from_spec(spec)?))),
     ("yang2016", |spec| Ok(Box::new(aimd::yang2016_from_spec(spec)?))),
     ("cubic", |spec| Ok(Box::new(cubic::from_spec(spec)?))),
+    ("newreno", |spec| Ok(Box::new(aimd::newreno_from_spec(spec)?))),
+    ("compound", |spec| Ok(Box::new(compound::from_spec(spec)?))),
+    ("udugama2013", udugama2013::from_spec),
 ];
 
 /// Makes the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.

@@ -4,6 +4,8 @@
 //! summary, statistics file, progress bar and plot is made. The instant of an event is the `now` at
 //! which it is handed out. Events are small ([`Span`] is for that) and hold no names: a simulated world
 //! makes several for each packet.
+use crate::congestion::LossKind;
+use crate::loss::Phase;
 use crate::time::Duration;
 use recoup_packet::nack::NackReason;
 use std::fmt;
@@ -56,21 +58,44 @@ pub enum Event {
         window: f64,
         /// Slow-start threshold in segments; may be infinite.
         ssthresh: f64,
+        /// The part of the window that is Compound's delay window.
+        delay_window: f64,
     },
     /// A segment's retransmission timeout expired.
     TimedOut {
         /// Number of the segment.
         segment: u64,
     },
+    /// A segment counts as lost, because of the order in which others arrived; no timer has expired for
+    /// this transmission.
+    Lost {
+        /// Number of the segment.
+        segment: u64,
+    },
+    /// Data of a segment that had been judged lost by the order of arrivals came after it was asked for
+    /// again, and none of its timers had expired.
+    Repaired {
+        /// Number of the segment.
+        segment: u64,
+    },
+    /// The flow is in another phase of detecting losses by the order of arrivals.
+    Phase {
+        /// Which.
+        phase: Phase,
+    },
     /// A loss or a mark was taken for a new loss event: the window was reduced, if it ever is.
     Reduced {
         /// What told of it.
         cause: Signal,
     },
-    /// A retransmission proved needless: the first copy's Data arrived after all.
+    /// A segment had wrongly been taken for lost: Data came for the transmission before. That is known
+    /// where Data comes before the segment was asked for again, or sooner after it than half of the least
+    /// round trip; a false alarm whose Data comes later looks like a repair.
     Spurious {
         /// Number of the segment.
         segment: u64,
+        /// What had told of a loss.
+        cause: Signal,
     },
     /// Data arrived after its segment's timeout and before the segment was asked for again, and was not
     /// used, because a timeout withdraws its Interest.
@@ -137,6 +162,31 @@ pub enum Signal {
     Nack,
     /// A congestion mark.
     Mark,
+    /// The order in which Data arrived.
+    Order,
+}
+
+impl From<LossKind> for Signal {
+    fn from(kind: LossKind) -> Self {
+        match kind {
+            LossKind::Timeout => Self::Timeout,
+            LossKind::NackCongestion => Self::Nack,
+            LossKind::Mark => Self::Mark,
+            LossKind::Order => Self::Order,
+        }
+    }
+}
+
+impl Signal {
+    /// One word for it: `timeout`, `nack`, `mark` or `order`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Nack => "nack",
+            Self::Mark => "mark",
+            Self::Order => "order",
+        }
+    }
 }
 
 /// A duration as events hold it: nanoseconds in seven octets, so that an event with four of them

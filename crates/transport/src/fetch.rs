@@ -2,8 +2,8 @@
 //!
 //! 1. *Discover* the version (RDR metadata, or a prefix probe), unless the name carries one.
 //! 2. *Ask*: window and reader permitting, retransmit before new; the scoreboard notes the order.
-//! 3. *Judge*: Data is verified, sampled and delivered; what stays away past its timeout, is refused
-//!    or proves forged is asked for again, within a retry budget per segment and a bound on the time
+//! 3. *Judge*: Data is verified, sampled and delivered; what stays away past its timeout, is lost by the
+//!    order in which other Data arrives, is refused or proves forged is asked for again, within a retry budget per segment and a bound on the time
 //!    without progress.
 //!
 //! Three clocks are kept apart and in order. The *retransmission timeout* (estimated) says when to
@@ -36,6 +36,7 @@ pub use error::FetchError;
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::congestion::CongestionControl;
 use crate::event::Event;
+use crate::loss::{self, LossDetector};
 use crate::random::Rng;
 use crate::rto::{RtoEstimator, Sampling};
 use crate::time::{Duration, Instant};
@@ -74,6 +75,8 @@ pub struct FetchConfig {
     pub sampling: Sampling,
     /// Congestion control.
     pub congestion: Box<dyn CongestionControl>,
+    /// What counts as lost before its timer expires.
+    pub loss: Box<dyn LossDetector>,
     /// A congestion mark reduces the window.
     pub react_to_marks: bool,
     /// Judge of every Data packet.
@@ -97,7 +100,7 @@ pub struct FetchConfig {
 }
 
 impl FetchConfig {
-    /// The defaults for `name`: discovery, everything, verification by nobody.
+    /// The defaults for `name`: discovery, everything, losses told by timers, verification by nobody.
     pub fn new(
         name: Name,
         rto: Box<dyn RtoEstimator>,
@@ -115,6 +118,7 @@ impl FetchConfig {
             rto,
             sampling: Sampling::Rfc7323,
             congestion,
+            loss: Box::new(loss::Timeout),
             react_to_marks: true,
             verifier: Box::new(NoVerifier),
             lifetime: DEFAULT_LIFETIME,
@@ -275,7 +279,9 @@ impl Fetch {
         self.reports.push_back(Report::Event(event));
         match &mut self.phase {
             Phase::Discovering(discovery) if connected => discovery.restart(now),
-            Phase::Transferring(transfer) if !connected => transfer.on_disconnected(),
+            Phase::Transferring(transfer) if !connected => {
+                transfer.on_disconnected(&mut self.config, now, &mut self.reports);
+            }
             _ => {}
         }
     }

@@ -9,6 +9,7 @@ pub mod congestion;
 pub mod event;
 pub mod fetch;
 pub mod link;
+pub mod loss;
 pub mod management;
 pub mod queue;
 pub mod random;

@@ -1,6 +1,8 @@
 //! What holds for every congestion control, whatever it is told.
 use proptest::prelude::*;
-use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
+use recoup_transport::congestion::{
+    self, Accounting, CongestionControl, Delivered, Loss, LossKind,
+};
 use recoup_transport::time::{Duration, Instant};
 
 /// Every algorithm that is tried. A new one adds its lines here.
@@ -23,6 +25,16 @@ const ALGORITHMS: &[&str] = &[
     "cubic(restart=false)",
     "aimd(growth=always,undo=false)",
     "cubic(growth=always,restart=false)",
+    "newreno",
+    "compound",
+    "compound(mode=udugama,update=per-data,zero-on-loss=any,init-ssthresh=4)",
+    "compound(alpha=1000000,k=2,gamma=0,zeta=1000000,low-window=0,accounting=span)",
+    "cubic(form=ha2008,accounting=span,c=1000000)",
+    "udugama2013",
+    "udugama2013(flavour=cubic,undo=true)",
+    "udugama2013(flavour=compound)",
+    "udugama2013(flavour=compound,update=per-data,timeout=as-loss)",
+    "aimd(accounting=span,restart=true)",
 ];
 
 /// The same without conservation: these may reduce more than once in a flight.
@@ -45,7 +57,9 @@ enum Fact {
         age: u64,
         in_flight: u32,
         srtt: Option<Duration>,
+        advance: u64,
     },
+    Recovered,
     Lost {
         wait: u64,
         sent: u64,
@@ -61,12 +75,21 @@ enum Fact {
 fn fact() -> impl Strategy<Value = Fact> {
     let wait = || prop_oneof![8 => 0..100_u64, 1 => 0..10_000_000_u64];
     let srtt = prop::option::of(any::<u64>().prop_map(Duration::from_nanos));
-    let kind =
-        prop::sample::select(vec![LossKind::Timeout, LossKind::Mark, LossKind::NackCongestion]);
+    let kind = prop::sample::select(vec![
+        LossKind::Timeout,
+        LossKind::Mark,
+        LossKind::NackCongestion,
+        LossKind::Order,
+        LossKind::Order,
+    ]);
+    let advance = prop_oneof![4 => Just(0), 4 => Just(1), 1 => 2..60_u64, 1 => any::<u64>()];
     let limits = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 0.5, 1.0, 2.5, 64.0, 1e300];
     prop_oneof![
-        8 => (wait(), 0..4_u64, 0..40_u64, prop_oneof![0..40_u32, any::<u32>()], srtt)
-            .prop_map(|(wait, sent, age, in_flight, srtt)| Fact::Delivered { wait, sent, age, in_flight, srtt }),
+        8 => (wait(), 0..4_u64, 0..40_u64, prop_oneof![0..40_u32, any::<u32>()], srtt, advance)
+            .prop_map(|(wait, sent, age, in_flight, srtt, advance)| {
+                Fact::Delivered { wait, sent, age, in_flight, srtt, advance }
+            }),
+        1 => Just(Fact::Recovered),
         3 => (wait(), 0..4_u64, 0..40_u64, kind)
             .prop_map(|(wait, sent, age, kind)| Fact::Lost { wait, sent, age, kind }),
         2 => (0..40_u64).prop_map(|age| Fact::Spurious { age }),
@@ -83,6 +106,8 @@ struct Trial {
     limit: f64,
     /// Highest send order when the last event was accepted, if events are bounded by it.
     recovery: Option<u64>,
+    /// In the fast recovery of a window that counts the span.
+    recovering: bool,
     /// Highest segment that has arrived; segments are numbered as they are sent.
     high_data: u64,
     /// Highest segment that was sent when the last event was accepted.
@@ -99,6 +124,7 @@ impl Trial {
             highest_order: 0,
             limit: f64::INFINITY,
             recovery: None,
+            recovering: false,
             high_data: 0,
             rec_point: 0,
         }
@@ -111,9 +137,13 @@ impl Trial {
 
     fn tell(&mut self, fact: &Fact) {
         match *fact {
-            Fact::Delivered { wait, sent, age, in_flight, srtt } => {
+            Fact::Delivered { wait, sent, age, in_flight, srtt, advance } => {
                 self.later(wait, sent);
-                self.deliver(age, in_flight, srtt);
+                self.deliver(age, in_flight, srtt, advance);
+            }
+            Fact::Recovered => {
+                self.control.on_recovered(self.now);
+                self.recovering = false;
             }
             Fact::Lost { wait, sent, age, kind } => {
                 self.later(wait, sent);
@@ -128,19 +158,34 @@ impl Trial {
         self.check();
     }
 
-    fn deliver(&mut self, age: u64, in_flight: u32, srtt: Option<Duration>) {
+    fn deliver(&mut self, age: u64, in_flight: u32, srtt: Option<Duration>, advance: u64) {
         let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let (highest_order, rtt, min_rtt) = (self.highest_order, srtt, srtt);
-        let delivered =
-            Delivered { segment: order, order, highest_order, rtt, srtt, min_rtt, in_flight };
+        let delivered = Delivered {
+            segment: order,
+            order,
+            highest_order,
+            rtt,
+            srtt,
+            min_rtt,
+            in_flight,
+            advance,
+        };
+        let (dwnd, threshold) = (self.control.delay_window(), self.control.ssthresh());
         self.control.on_delivered(self.now, &delivered);
         self.high_data = self.high_data.max(order);
-        assert!(self.control.window() >= before, "{} shrinks at a delivery", self.name);
+        // What shrinks is Compound's delay window, or a span that is recovering.
+        let by_delay = (dwnd - self.control.delay_window()).max(0.0);
+        let kept = self.control.window() >= before - by_delay * 1.000_001;
+        assert!(kept || self.recovering, "{} shrinks at a delivery", self.name);
+        let ended = self.control.ssthresh() == threshold || threshold.is_infinite();
+        assert!(ended, "{}: a delivery moves a threshold that a loss set", self.name);
     }
 
     fn lose(&mut self, age: u64, kind: LossKind) {
         let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let highest_order = self.highest_order;
+        let evidence = if kind == LossKind::Order { 6 } else { 0 };
         let loss = Loss {
             kind,
             order,
@@ -148,16 +193,23 @@ impl Trial {
             high_data: self.high_data,
             high_interest: highest_order,
             in_flight: 1,
+            evidence,
             srtt: None,
             min_rtt: None,
         };
         let threshold = self.control.ssthresh();
         let accepted = self.control.on_loss(self.now, &loss);
-        assert!(self.control.window() <= before, "{} grows at a loss", self.name);
+        let by_span = self.control.accounting() == Accounting::Span;
+        let inflation = if by_span { f64::from(evidence) } else { 0.0 };
+        assert!(self.control.window() <= before + inflation, "{} grows at a loss", self.name);
+        let by_timer = kind == LossKind::Timeout;
         if !accepted {
-            // With `restart` it still follows the flight down, to where slow start leads back.
+            // With `restart` it still follows the flight down, to where slow start leads back; and a
+            // timer ends recovery.
             let restarts = self.control.to_string().contains("restart=true");
-            let kept = self.control.window() == before || (restarts && kind == LossKind::Timeout);
+            let follows = restarts && matches!(kind, LossKind::Timeout | LossKind::Order);
+            let ends = by_timer && self.recovering;
+            let kept = self.control.window() == before || follows || ends;
             assert!(kept, "{} reduces for an old event", self.name);
             let after = self.control.ssthresh();
             assert_eq!(after, threshold, "{} reduces for an old event", self.name);
@@ -174,14 +226,21 @@ impl Trial {
             self.recovery = Some(highest_order);
             self.rec_point = highest_order;
         }
+        self.recovering = match accepted {
+            true => by_span && kind == LossKind::Order,
+            false => self.recovering && !by_timer,
+        };
     }
 
     fn find_spurious(&mut self, age: u64) {
         let before = self.control.window();
         let restored = self.control.on_spurious(self.now, self.highest_order.saturating_sub(age));
-        assert!(self.control.window() >= before, "{} shrinks at an undo", self.name);
+        // What inflated the window of a recovering span goes with its reason.
+        let kept = self.control.window() >= before || self.recovering;
+        assert!(kept, "{} shrinks at an undo", self.name);
         assert!(restored || self.control.window() == before, "{} restores silently", self.name);
         if restored {
+            self.recovering = false;
             // What the recovery point was before is its own affair: begin again beyond any doubt.
             self.highest_order += 100;
             self.recovery = None;
@@ -223,7 +282,7 @@ fn what_was_learnt_does_not_show_in_the_text() {
     for text in all() {
         let mut trial = Trial::new(text);
         let before = trial.control.to_string();
-        trial.deliver(0, 40, None);
+        trial.deliver(0, 40, None, 1);
         trial.lose(0, LossKind::Timeout);
         assert_eq!(trial.control.to_string(), before);
     }
@@ -235,7 +294,7 @@ fn the_maximum_of_a_spec_holds() {
         let mut trial = Trial::new(text);
         for _ in 0..100 {
             trial.later(1, 1);
-            trial.deliver(0, trial.control.window() as u32, None);
+            trial.deliver(0, trial.control.window() as u32, None, 1);
         }
         assert_eq!(trial.control.window(), 10.0);
         trial.control.set_limit(20.0);
@@ -249,13 +308,14 @@ fn yang2016_is_spelled_out() {
     assert_eq!(
         printed,
         "aimd(step=1,beta=0.5,init-cwnd=1,init-ssthresh=200,max-cwnd=inf,reset-to-init=false,\
-         conservative=rec-point,growth=always,undo=false,restart=false,hystart=false)"
+         conservative=rec-point,growth=always,undo=false,restart=false,timeout=as-loss,\
+         accounting=outstanding,hystart=false)"
     );
 }
 
 #[test]
 fn only_cubic_watches_slow_start_unless_asked() {
-    for (text, expected) in [("cubic", true), ("aimd", false)] {
+    for (text, expected) in [("cubic", true), ("aimd", false), ("compound", false)] {
         let printed = congestion::parse(text).unwrap().to_string();
         assert!(printed.ends_with(&format!(",hystart={expected})")), "{printed}");
     }
@@ -279,6 +339,14 @@ fn parameters_that_cannot_be_meant_are_refused() {
         "yang2016(undo=true)",
         "aimd(growth=never)",
         "cubic(hystart=9406)",
+        "cubic(form=linux)",
+        "aimd(accounting=in-flight)",
+        "newreno(timeout=begin)",
+        "compound(mode=tan)",
+        "compound(k=3)",
+        "compound(zero-on-loss=never)",
+        "udugama2013(flavour=vegas)",
+        "udugama2013(flavour=newreno,mode=udugama)",
         "fixed(hystart=true)",
         "cubik",
     ] {
@@ -300,8 +368,16 @@ proptest! {
     fn any_parameters_are_read_as_they_are_printed(
         rule in prop_oneof![
             (0.0..=1e6_f64, 0.0..=1.0_f64).prop_map(|(step, beta)| format!("aimd(step={step},beta={beta}")),
+            (any::<[bool; 3]>(), 0.0..=1e6_f64, 0.0..=1.0_f64, 0.0..=2.0_f64).prop_map(|([own, each, any], a, b, k)| {
+                let mode = if own { "udugama" } else { "standard" };
+                let update = if each { "per-data" } else { "per-rtt" };
+                let zero = if any { "any" } else { "rto" };
+                format!("compound(mode={mode},update={update},zero-on-loss={zero},alpha={a},beta={b},k={k},\
+                         gamma={a},zeta={a},low-window={a}")
+            }),
             (1e-6..=1e6_f64, 0.0..=1.0_f64, any::<[bool; 2]>()).prop_map(|(c, beta, [fast, reno])| {
-                format!("cubic(c={c},beta={beta},fast-convergence={fast},reno-friendly={reno}")
+                let form = if fast { "ha2008" } else { "rfc9438" };
+                format!("cubic(c={c},beta={beta},fast-convergence={fast},reno-friendly={reno},form={form}")
             }),
         ],
         sizes in (1.0..=1e6_f64, 1.0..f64::MAX, 1.0..f64::MAX),
@@ -312,12 +388,15 @@ proptest! {
             "send-order,growth=in-use,undo=true",
             "rec-point,growth=always,undo=false",
         ]),
-        [reset, restart, hystart]: [bool; 3],
+        [reset, restart, hystart, slow_start, span]: [bool; 5],
     ) {
         let (init, ssthresh, max) = sizes;
+        let timeout = if slow_start { "slow-start" } else { "as-loss" };
+        let accounting = if span { "span" } else { "outstanding" };
         let text = format!(
             "{rule},init-cwnd={init},init-ssthresh={ssthresh},max-cwnd={max},\
-             reset-to-init={reset},conservative={conservative},restart={restart},hystart={hystart})"
+             reset-to-init={reset},conservative={conservative},restart={restart},\
+             timeout={timeout},accounting={accounting},hystart={hystart})"
         );
         let control = congestion::parse(&text).unwrap();
         prop_assert_eq!(control.to_string(), text);

@@ -133,6 +133,7 @@ impl Curve {
                 high_data: first.saturating_sub(1),
                 high_interest: highest_order,
                 in_flight,
+                evidence: 0,
                 srtt,
                 min_rtt: Some(self.rtt),
             };
@@ -149,6 +150,7 @@ impl Curve {
                 srtt,
                 min_rtt: Some(self.rtt),
                 in_flight,
+                advance: 1,
             };
             control.on_delivered(now, &delivered);
         }

@@ -77,13 +77,19 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
 
-    /// Congestion control: cubic, aimd, yang2016, fixed, with parameters, such as fixed(window=16)
+    /// Congestion control: cubic, newreno, compound, aimd, fixed, yang2016, udugama2013, with parameters, such
+    /// as fixed(window=16)
     #[arg(long, value_name = "SPEC", default_value = "cubic", help_heading = "Algorithms")]
     pub congestion: String,
 
     /// Retransmission timer: jacobson, rfc6298, yang2016, constant, with parameters, such as constant(rto=4s)
     #[arg(long, value_name = "SPEC", default_value = "jacobson", help_heading = "Algorithms")]
     pub rto: String,
+
+    /// What counts as lost before its timer expires: timeout (nothing), out-of-order, pre-recovery, or
+    /// simple1, simple2, simple3, smart, with parameters, such as out-of-order(frt=3)
+    #[arg(long, value_name = "SPEC", default_value = "timeout", help_heading = "Algorithms")]
+    pub loss: String,
 
     /// Which segments give round-trip time samples: per-rtt, every or rfc7323
     #[arg(long, value_name = "WHICH", default_value = "rfc7323", help_heading = "Algorithms")]

@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::statistic::Statistics;
 use crate::tally::Tally;
 use recoup_transport::event::{Event, Signal, Span};
+use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::HashMap;
 
@@ -132,10 +133,22 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
             let (rtt, srtt, rttvar, rto) = (ms(rtt), ms(srtt), ms(rttvar), ms(rto));
             format!("rtt {rtt} ms: srtt {srtt} ms, rttvar {rttvar} ms, rto {rto} ms")
         }
-        Event::Window { window, ssthresh } => format!("window {window:.2}, ssthresh {ssthresh:.2}"),
+        Event::Window { window, ssthresh, delay_window: 0.0 } => {
+            format!("window {window:.2}, ssthresh {ssthresh:.2}")
+        }
+        Event::Window { window, ssthresh, delay_window } => {
+            format!(
+                "window {window:.2}, of it delay window {delay_window:.2}, ssthresh {ssthresh:.2}"
+            )
+        }
         Event::TimedOut { segment } => format!("timed out {segment}"),
         Event::Reduced { cause } => format!("window reduced for {}", signal(cause)),
-        Event::Spurious { segment } => format!("retransmission of {segment} was needless"),
+        Event::Lost { segment } => format!("lost {segment}, as later segments came before it"),
+        Event::Repaired { segment } => format!("repaired {segment} before any timer"),
+        Event::Phase { phase: Phase::Normal } => "nothing is suspected (normal)".into(),
+        Event::Phase { phase: Phase::Pre } => "segments come out of order (pre-recovery)".into(),
+        Event::Phase { phase: Phase::Fast } => "repairing losses (fast recovery)".into(),
+        Event::Spurious { segment, .. } => format!("retransmission of {segment} was needless"),
         Event::Withdrawn { segment } => format!("{segment} came too late to be used"),
         Event::Marked { segment } => format!("congestion mark on {segment}"),
         Event::Nacked { segment: Some(segment), reason } => format!("Nack for {segment}: {reason}"),
@@ -160,5 +173,6 @@ fn signal(cause: Signal) -> &'static str {
         Signal::Timeout => "a timeout",
         Signal::Nack => "a Nack",
         Signal::Mark => "a congestion mark",
+        Signal::Order => "a loss",
     }
 }

@@ -7,6 +7,7 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::Verifier;
 use recoup_transport::congestion::{self, CongestionControl};
 use recoup_transport::fetch::FetchConfig;
+use recoup_transport::loss::{self, LossDetector};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::{self, RtoEstimator};
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub(crate) struct Choice {
     pub rto: String,
     /// Which segments are samples.
     pub sampling: String,
+    /// What counts as lost before its timer expires, with all its parameters.
+    pub loss: String,
     /// Why, where nothing was asked for.
     pub why_congestion: Option<&'static str>,
     /// Why, where nothing was asked for.
@@ -49,6 +52,7 @@ impl<'a> Plan<'a> {
             congestion: parse_congestion(&congestion)?.to_string(),
             rto: parse_rto(&rto)?.to_string(),
             sampling: args.sampling.to_string(),
+            loss: parse_loss(&args.loss)?.to_string(),
             why_congestion: (congestion == "cubic").then_some(WHY_CUBIC),
             why_rto: (rto == "jacobson").then_some(WHY_JACOBSON),
         };
@@ -67,6 +71,7 @@ impl<'a> Plan<'a> {
             first: range.begin,
             last: range.end.map(|end| end - 1),
             sampling: args.sampling,
+            loss: parse_loss(&args.loss)?,
             react_to_marks: !args.ignore_marks,
             verifier: self.verifier()?,
             lifetime: args.lifetime,
@@ -102,6 +107,11 @@ pub(crate) fn parse_congestion(spec: &str) -> Result<Box<dyn CongestionControl>,
 /// The estimator that `spec` describes.
 pub(crate) fn parse_rto(spec: &str) -> Result<Box<dyn RtoEstimator>, Failure> {
     rto::parse(spec).map_err(|error| Failure::usage(format!("--rto: {error}")))
+}
+
+/// The loss detector that `spec` describes.
+pub(crate) fn parse_loss(spec: &str) -> Result<Box<dyn LossDetector>, Failure> {
+    loss::parse(spec).map_err(|error| Failure::usage(format!("--loss: {error}")))
 }
 
 fn congestion_spec(args: &FetchArgs) -> Result<String, Failure> {

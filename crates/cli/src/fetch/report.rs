@@ -89,6 +89,18 @@ pub(crate) struct Losses {
     pub nacks_other: u64,
     /// Window reductions that Nacks caused.
     pub nack_reductions: u64,
+    /// Transmissions judged lost by the order of arrivals.
+    pub found_by_order: u64,
+    /// Of these, segments that came before any timer of theirs had expired, and not as known false alarms.
+    pub repaired_before_timer: u64,
+    /// Of these, those known to have been none: the answer to the transmission before came after all.
+    pub false_alarms: u64,
+    /// Window reductions that the order of arrivals caused.
+    pub order_reductions: u64,
+    /// Phases of fast recovery.
+    pub recoveries: u64,
+    /// How long these lasted in all, in seconds.
+    pub recovery_s: f64,
     /// Loss events: window reductions for any reason.
     pub loss_events: u64,
     /// Loss events per segment received; null before any.
@@ -149,6 +161,8 @@ pub(crate) struct Algorithms {
     pub rto: String,
     /// Which segments are samples.
     pub sampling: String,
+    /// What counts as lost before its timer expires.
+    pub loss: String,
     /// Why this congestion control is the default, if it is.
     #[serde(skip)]
     pub why_congestion: Option<&'static str>,
@@ -193,6 +207,7 @@ impl Report {
                 congestion: choice.congestion.clone(),
                 rto: choice.rto.clone(),
                 sampling: choice.sampling.clone(),
+                loss: choice.loss.clone(),
                 why_congestion: choice.why_congestion,
                 why_rto: choice.why_rto,
             },
@@ -212,6 +227,12 @@ fn losses(tally: &Tally) -> Losses {
         nacks_no_route: tally.by_reason.no_route,
         nacks_other: tally.by_reason.other,
         nack_reductions: tally.reductions.nack,
+        found_by_order: tally.lost_by_order,
+        repaired_before_timer: tally.repaired,
+        false_alarms: tally.false_alarms,
+        order_reductions: tally.reductions.order,
+        recoveries: tally.recovery.entries,
+        recovery_s: tally.recovery.time.as_secs_f64(),
         loss_events: tally.reductions.total(),
         loss_rate: tally.loss_rate(),
         withdrawn: tally.withdrawn,
@@ -252,11 +273,13 @@ impl fmt::Display for Report {
         self.fmt_counts(f)?;
         self.fmt_path(f)?;
         self.fmt_trust(f)?;
-        let Algorithms { congestion, rto, sampling, why_congestion, why_rto } = &self.algorithms;
+        let Algorithms { congestion, rto, sampling, loss, why_congestion, why_rto } =
+            &self.algorithms;
         write!(f, "  window rule   {congestion}")?;
         fmt_why(f, *why_congestion)?;
         write!(f, "\n  timer         {rto}, sampling {sampling}")?;
-        fmt_why(f, *why_rto)
+        fmt_why(f, *why_rto)?;
+        write!(f, "\n  losses by     {loss}")
     }
 }
 
@@ -290,6 +313,9 @@ impl Report {
             losses.mark_reductions,
             losses.nack_reductions
         )?;
+        if losses.found_by_order > 0 {
+            self.fmt_order(f)?;
+        }
         let share = 100.0 * losses.loss_rate.unwrap_or(0.0);
         write!(
             f,
@@ -300,6 +326,21 @@ impl Report {
             0 => writeln!(f),
             late => writeln!(f, ", {late} answers too late to be used"),
         }
+    }
+
+    fn fmt_order(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let losses = &self.losses;
+        writeln!(
+            f,
+            "  by order      {} losses found ({} window reductions), {} repaired before any timer, \
+             {} known false alarms; {} recoveries, {} in all",
+            losses.found_by_order,
+            losses.order_reductions,
+            losses.repaired_before_timer,
+            losses.false_alarms,
+            losses.recoveries,
+            format::seconds(Duration::from_secs_f64(losses.recovery_s))
+        )
     }
 
     fn fmt_path(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

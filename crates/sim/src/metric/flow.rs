@@ -10,6 +10,7 @@ use recoup_transport::time::{Duration, Instant};
 pub(super) struct Flow {
     counts: Counts,
     window: TimeMean,
+    delay_window: TimeMean,
     rtt: Durations,
     delay: Durations,
     rto: Durations,
@@ -54,7 +55,10 @@ impl Flow {
                 self.srtt.add(Duration::from(srtt).as_secs_f64());
                 self.rttvar.add(Duration::from(rttvar).as_secs_f64());
             }
-            Event::Window { window, .. } => self.window.set(now, window),
+            Event::Window { window, delay_window, .. } => {
+                self.window.set(now, window);
+                self.delay_window.set(now, delay_window);
+            }
             Event::Reduced { .. } => self.recovery.reduce(),
             Event::Served { content_bytes, .. } => {
                 self.served += 1;
@@ -74,6 +78,7 @@ impl Flow {
     pub(super) fn finish(&mut self, now: Instant) {
         let until = if self.outcome.is_some() { self.counts.ended } else { Some(now) };
         self.window.advance(until.unwrap_or(now));
+        self.delay_window.advance(until.unwrap_or(now));
     }
 
     /// Several together, without means over consumers.
@@ -95,6 +100,11 @@ impl Flow {
         ours.reductions.timeout += theirs.reductions.timeout;
         ours.reductions.nack += theirs.reductions.nack;
         ours.reductions.mark += theirs.reductions.mark;
+        ours.reductions.order += theirs.reductions.order;
+        ours.lost_by_order += theirs.lost_by_order;
+        ours.repaired += theirs.repaired;
+        ours.false_alarms += theirs.false_alarms;
+        ours.recovery.add(&theirs.recovery);
         ours.marks += theirs.marks;
         ours.nacks += theirs.nacks;
         ours.spurious += theirs.spurious;
@@ -181,6 +191,11 @@ impl Flow {
             ("duplicates", "", counts.duplicates),
             ("withdrawn", "", counts.withdrawn),
             ("spurious", "", counts.spurious),
+            ("lost_by_order", "", counts.lost_by_order),
+            ("repaired", "", counts.repaired),
+            ("false_alarms", "", counts.false_alarms),
+            ("suspicions", "", counts.recovery.suspicions),
+            ("recoveries", "", counts.recovery.entries),
             ("rejected", "", counts.rejected),
         ] {
             summary.push(place, what, unit, count as f64);
@@ -194,6 +209,13 @@ impl Flow {
         summary.push(place, "loss_events_timeout", "", reductions.timeout as f64);
         summary.push(place, "loss_events_nack", "", reductions.nack as f64);
         summary.push(place, "loss_events_mark", "", reductions.mark as f64);
+        summary.push(place, "loss_events_order", "", reductions.order as f64);
+        let recovery = self.counts.recovery;
+        summary.push(place, "recovery_s", "s", recovery.time.as_secs_f64());
+        summary.option(place, "recovery_mean_s", "s", recovery.mean_s());
+        if self.delay_window.current().is_some() {
+            summary.option(place, "delay_window_mean", "segments", self.delay_window.mean());
+        }
         if self.counts.segments > 0 {
             let percent = events as f64 * 100.0 / self.counts.segments as f64;
             summary.push(place, "loss_event_percent", "%", percent);

@@ -129,6 +129,7 @@ fn fetch() -> ApplicationKind {
         rto: String::new(),
         sampling: String::new(),
         congestion: String::new(),
+        loss: String::new(),
         lifetime: ms(4000),
         retries: None,
         no_progress: ms(4000),

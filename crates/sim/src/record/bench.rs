@@ -70,6 +70,7 @@ fn fetch() -> ApplicationKind {
         discover: false,
         rto: "jacobson".into(),
         sampling: "every".into(),
+        loss: "timeout".into(),
         congestion: "aimd".into(),
         lifetime: ms(4000),
         retries: None,
@@ -176,7 +177,10 @@ impl<'a, O: Observer> Teller<'a, O> {
     }
 
     pub(crate) fn window(&mut self, application: ApplicationId, window: f64) -> &mut Self {
-        self.event(application, Event::Window { window, ssthresh: f64::INFINITY })
+        self.event(
+            application,
+            Event::Window { window, ssthresh: f64::INFINITY, delay_window: 0.0 },
+        )
     }
 
     pub(crate) fn content(&mut self, application: ApplicationId) -> &mut Self {

@@ -6,7 +6,7 @@ use super::{Recorder, seconds};
 use crate::network::ApplicationId;
 use crate::observe::{Observation, Observer};
 use recoup_transport::application::Report;
-use recoup_transport::event::{Event, Signal};
+use recoup_transport::event::Event;
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ impl Windows {
             ("application", "", Type::Text),
             ("window", "segments", Type::F64),
             ("ssthresh", "segments", Type::F64),
+            ("delay_window", "segments", Type::F64),
         ];
         let spacing = Spacing::new(every, places.applications());
         Self { places, sheet: Sheet::new(Table::new("window", &columns), rows), spacing }
@@ -32,7 +33,7 @@ impl Windows {
 
 impl Observer for Windows {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        if let Some((id, Event::Window { window, ssthresh })) = event(observation)
+        if let Some((id, Event::Window { window, ssthresh, delay_window })) = event(observation)
             && self.spacing.admits(id.0 as usize, now)
         {
             self.sheet.push(&[
@@ -40,6 +41,7 @@ impl Observer for Windows {
                 Cell::Text(self.places.application(id)),
                 Cell::F64(*window),
                 Cell::F64(*ssthresh),
+                Cell::F64(*delay_window),
             ]);
         }
     }
@@ -175,8 +177,11 @@ fn event_words(event: &Event) -> Option<Words> {
     let words = match *event {
         Event::Probed => ("probed", None, ""),
         Event::TimedOut { segment } => ("timed-out", Some(segment), ""),
-        Event::Reduced { cause } => ("reduced", None, signal(cause)),
-        Event::Spurious { segment } => ("spurious", Some(segment), ""),
+        Event::Lost { segment } => ("lost", Some(segment), ""),
+        Event::Repaired { segment } => ("repaired", Some(segment), ""),
+        Event::Phase { phase } => ("phase", None, phase.word()),
+        Event::Reduced { cause } => ("reduced", None, cause.word()),
+        Event::Spurious { segment, cause } => ("spurious", Some(segment), cause.word()),
         Event::Withdrawn { segment } => ("withdrawn", Some(segment), ""),
         Event::Marked { segment } => ("marked", Some(segment), ""),
         Event::Nacked { segment, .. } => ("nacked", segment, ""),
@@ -191,14 +196,6 @@ fn event_words(event: &Event) -> Option<Words> {
         _ => return None,
     };
     Some(words)
-}
-
-fn signal(cause: Signal) -> &'static str {
-    match cause {
-        Signal::Timeout => "timeout",
-        Signal::Nack => "nack",
-        Signal::Mark => "mark",
-    }
 }
 
 fn event<'a>(observation: &'a Observation<'_>) -> Option<(ApplicationId, &'a Event)> {

@@ -57,7 +57,7 @@ fn curves_follow_windows_and_estimates() {
     let [rtt, srtt, rttvar, rto] = [50, 60, 10, 100].map(|it| ms(it).into());
     teller.event(C1, Event::Sampled { segment: 4, rtt, srtt, rttvar, rto });
     let tables = records.finish(at(1000));
-    assert_eq!(rows(&tables, "window"), ["0,c1,1,inf", "0.005,c2,9,inf", "0.01,c1,3,inf"]);
+    assert_eq!(rows(&tables, "window"), ["0,c1,1,inf,0", "0.005,c2,9,inf,0", "0.01,c1,3,inf,0"]);
     assert_eq!(rows(&tables, "rto"), ["0.01,c1,4,0.05,0.06,0.01,0.1"]);
 }
 
@@ -66,10 +66,11 @@ fn everything_else_that_applications_tell_is_an_event() {
     let mut records = records(&network(), &["events"]);
     let mut teller = Teller::new(&mut records);
     teller.at(7).event(C1, Event::Reduced { cause: Signal::Mark }).content(C1);
-    teller.event(C1, Event::Spurious { segment: 2 }).done(C1);
+    teller.event(C1, Event::Spurious { segment: 2, cause: Signal::Order }).done(C1);
     let rows = rows(&records.finish(at(1000)), "events");
     assert_eq!(rows.len(), 6);
-    let expected = ["0.007,c1,reduced,-1,mark", "0.007,c1,spurious,2,", "0.007,c1,completed,-1,"];
+    let expected =
+        ["0.007,c1,reduced,-1,mark", "0.007,c1,spurious,2,order", "0.007,c1,completed,-1,"];
     assert_eq!(rows[3..], expected);
 }
 
@@ -191,9 +192,9 @@ fn timeouts_come_with_their_verdicts() {
 fn what_was_taken_out_in_between_continues() {
     let mut records = records(&network(), &["window"]);
     Teller::new(&mut records).window(C1, 1.0);
-    assert_eq!(rows(&records.take(), "window"), ["0,c1,1,inf"]);
+    assert_eq!(rows(&records.take(), "window"), ["0,c1,1,inf,0"]);
     Teller::new(&mut records).window(C1, 2.0);
-    assert_eq!(rows(&records.finish(at(9)), "window"), ["0,c1,2,inf"]);
+    assert_eq!(rows(&records.finish(at(9)), "window"), ["0,c1,2,inf,0"]);
     assert!(!records.is_empty());
 }
 

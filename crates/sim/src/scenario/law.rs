@@ -7,7 +7,7 @@ use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
-use recoup_transport::{congestion, rto};
+use recoup_transport::{congestion, loss, rto};
 
 /// Loss models, joined by `+`.
 pub(super) const LOSS: Law = Law::new(is_loss, "bernoulli(p=0.01)");
@@ -41,6 +41,9 @@ pub(super) const SAMPLING: Law = Law::new(|text| judged(text.parse::<Sampling>()
 /// Congestion control.
 pub(super) const CONGESTION: Law =
     Law::new(|text| judged(congestion::parse(text)), "aimd(init-cwnd=1)");
+
+/// What counts as lost before its timer expires.
+pub(super) const DETECTOR: Law = Law::new(|text| judged(loss::parse(text)), "out-of-order(frt=3)");
 
 /// Algorithms that have a default, by the key that names them: a setting of one of their parameters
 /// begins with it.

@@ -4,12 +4,13 @@ use recoup_packet::data::Data;
 use recoup_packet::signature::{SignatureInfo, Verdict, Verifier};
 use recoup_transport::fetch::{Fetch, FetchConfig};
 use recoup_transport::random::Rng;
-use recoup_transport::{congestion, rto};
+use recoup_transport::{congestion, loss, rto};
 
 pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
     let rto = rto::parse(&plan.rto).map_err(|error| error.to_string())?;
     let congestion = congestion::parse(&plan.congestion).map_err(|error| error.to_string())?;
     let mut config = FetchConfig::new(plan.object.clone(), rto, congestion, rng.clone());
+    config.loss = loss::parse(&plan.loss).map_err(|error| error.to_string())?;
     config.discover = plan.discover;
     config.sampling = plan.sampling.parse().map_err(|error| format!("{error}"))?;
     config.react_to_marks = plan.react_to_marks;

@@ -13,7 +13,7 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
-use recoup_transport::event::{Event, Signal};
+use recoup_transport::event::Event;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::{self, RtoEstimator, RttSample};
 use recoup_transport::time::{Duration, Instant};
@@ -248,10 +248,11 @@ impl Request {
         let srtt = self.srtt();
         if let Some(congestion) = &mut self.congestion {
             let order = asked.order;
-            congestion.on_delivered(
-                now,
-                &Delivered { segment, order, highest_order, rtt, srtt, min_rtt, in_flight },
-            );
+            // Contents of a catalogue have no order, so none of them comes out of order.
+            let advance = 1;
+            let delivered =
+                Delivered { segment, order, highest_order, rtt, srtt, min_rtt, in_flight, advance };
+            congestion.on_delivered(now, &delivered);
         }
         self.report_window();
     }
@@ -322,17 +323,13 @@ impl Request {
             high_data: self.high_data,
             high_interest: self.made.saturating_sub(1),
             in_flight,
+            evidence: 0,
             srtt,
             min_rtt,
         };
         let is_new = congestion.on_loss(now, &loss);
         if is_new {
-            let cause = match kind {
-                LossKind::Timeout => Signal::Timeout,
-                LossKind::NackCongestion => Signal::Nack,
-                LossKind::Mark => Signal::Mark,
-            };
-            self.report(Event::Reduced { cause });
+            self.report(Event::Reduced { cause: kind.into() });
             self.report_window();
         }
         is_new
@@ -358,7 +355,8 @@ impl Request {
         let (window, ssthresh) = (congestion.window(), congestion.ssthresh());
         if window != self.window || self.made == 0 {
             self.window = window;
-            self.report(Event::Window { window, ssthresh });
+            let delay_window = congestion.delay_window();
+            self.report(Event::Window { window, ssthresh, delay_window });
         }
     }
 }

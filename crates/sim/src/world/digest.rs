@@ -95,12 +95,16 @@ impl Digest {
                 self.word(rttvar.as_nanos());
                 self.word(rto.as_nanos());
             }
-            Event::Window { window, ssthresh } => {
+            Event::Window { window, ssthresh, delay_window } => {
                 self.word(window.to_bits());
                 self.word(ssthresh.to_bits());
+                self.word(delay_window.to_bits());
             }
+            Event::Phase { phase } => self.word(phase as u64),
             Event::TimedOut { segment }
-            | Event::Spurious { segment }
+            | Event::Spurious { segment, .. }
+            | Event::Lost { segment }
+            | Event::Repaired { segment }
             | Event::Marked { segment }
             | Event::Withdrawn { segment } => self.word(segment),
             _ => {}

@@ -62,6 +62,7 @@ pub(crate) fn fetch(window: u32) -> ApplicationKind {
         rto: "constant(rto=60s)".into(),
         sampling: "every".into(),
         congestion: format!("fixed(window={window})"),
+        loss: "timeout".into(),
         lifetime: Duration::from_secs(60),
         retries: Some(3),
         no_progress: Duration::from_secs(120),

@@ -12,7 +12,15 @@ const RTO: [&str; 6] = [
     "rfc6298(max=8s)",
     "yang2016(max=4s)",
 ];
-const CONGESTION: [&str; 9] = [
+const LOSS: [&str; 6] = [
+    "timeout",
+    "timeout",
+    "out-of-order",
+    "out-of-order(frt=2,repair=first-hole)",
+    "pre-recovery",
+    "pre-recovery(frt=1,rescan=true,learn=true,decay=1,cap=0.5)",
+];
+const CONGESTION: [&str; 13] = [
     "fixed(window=1)",
     "fixed(window=8)",
     "fixed(window=64)",
@@ -22,6 +30,10 @@ const CONGESTION: [&str; 9] = [
     "yang2016",
     "cubic",
     "cubic(fast-convergence=false,reno-friendly=false)",
+    "newreno(accounting=span)",
+    "udugama2013(flavour=cubic)",
+    "udugama2013(flavour=compound,update=per-data)",
+    "compound",
 ];
 
 /// A fetch of an object that is there, with or without a version.
@@ -32,6 +44,7 @@ pub(crate) fn fetch(dice: &mut Dice, object: &Name, discover: bool) -> FetchPlan
         rto: dice.one(&RTO).into(),
         sampling: dice.one(&["per-rtt", "every", "rfc7323"]).into(),
         congestion: dice.one(&CONGESTION).into(),
+        loss: dice.one(&LOSS).into(),
         lifetime: dice.millis(100, 4_000),
         retries: dice.chance(0.7).then(|| dice.between(0, 15) as u32),
         no_progress: dice.millis(500, 8_000),

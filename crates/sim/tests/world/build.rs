@@ -88,6 +88,7 @@ pub(crate) fn fetch(node: u32, object: &str) -> (&'static str, u32, ApplicationK
         rto: "jacobson".into(),
         sampling: "rfc7323".into(),
         congestion: "cubic".into(),
+        loss: "timeout".into(),
         lifetime: Duration::from_secs(4),
         retries: Some(15),
         no_progress: Duration::from_secs(20),

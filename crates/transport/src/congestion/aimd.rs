@@ -4,12 +4,15 @@
 //! `init-ssthresh=200`, `conservative=rec-point`, `growth=always`, `undo=false`. Design #1 is
 //! `yang2016(conservative=off)`.
 //!
+//! `newreno` is the same with what a TCP does after a timeout, `timeout=slow-start`: a window of 1, and
+//! slow start up to half of what it was.
+//!
 //! Sources: RFC 5681 section 3.1 (equation 3); S. Yang's consumer (2016), designs #1 to #3.
 //!
 //! Differences: those of the skeleton (`windowed`). A round trip adds `step` in all, spread over its
 //! deliveries as step/window each. HyStart++ is off unless asked for: the paper's consumer has none.
 //! The paper begins with a window of 0, which the Data of version discovery makes 1.
-use super::{Conservative, Delivered, Growth, WindowRule, WindowSettings, Windowed};
+use super::{AfterTimeout, Conservative, Delivered, Growth, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 
@@ -62,7 +65,12 @@ pub(super) fn yang2016_from_spec(spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecE
     )
 }
 
-fn with_defaults(
+pub(super) fn newreno_from_spec(spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecError> {
+    let timeout = AfterTimeout::SlowStart;
+    with_defaults(spec, WindowSettings { timeout, ..WindowSettings::default() })
+}
+
+pub(super) fn with_defaults(
     mut spec: Spec<'_>,
     settings: WindowSettings,
 ) -> Result<Windowed<Aimd>, SpecError> {

@@ -1,7 +1,13 @@
-//! `cubic(c=0.4,beta=0.7,fast-convergence=false,reno-friendly=true,…,hystart=true)`: the window
-//! follows a cubic of the time since the last loss event.
+//! `cubic(c=0.4,beta=0.7,fast-convergence=false,reno-friendly=true,form=rfc9438,…,hystart=true)`: the
+//! window follows a cubic of the time since the last loss event.
 //!
-//! Source: RFC 9438 sections 4.1 to 4.7 and 4.10; the latter recommends HyStart++, hence its default.
+//! Sources: RFC 9438 sections 4.1 to 4.7 and 4.10; the latter recommends HyStart++, hence its default.
+//! With `form=ha2008` S. Ha, I. Rhee and L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant" (2008),
+//! Algorithm 1. It looks ahead by the least round-trip time instead of the smoothed one; where the cubic
+//! lies below the window, it still adds a hundredth of a segment each round trip; growth has no bound of
+//! half a window each round trip; in the Reno-friendly region the window grows by both rules, and the
+//! step of Reno's estimate stays as it is once that has passed the last maximum. Its β = 0.2 is what a
+//! loss takes away: `beta=0.8` here, where `beta` is what a loss leaves.
 //!
 //! Differences:
 //! - fast convergence (4.7) is off unless asked for, as established consumers of named data have it;
@@ -9,9 +15,11 @@
 //! - a timeout is a loss like any other (4.8 would begin anew with K = 0): see the skeleton;
 //! - time during which the window was not in use or at its limit does not count (5.8);
 //! - an epoch begins with the first growth after the reduction has taken effect.
-use super::{Delivered, WindowRule, WindowSettings, Windowed};
+use super::windowed::print;
+use super::{Delivered, WIDEST, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
+use std::fmt;
 
 /// CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,11 +43,33 @@ pub struct CubicSettings {
     pub fast_convergence: bool,
     /// Be at least as fast as Reno where round trips are short (4.3).
     pub reno_friendly: bool,
+    /// After which text.
+    pub form: CubicForm,
+}
+
+/// Which text the growth follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicForm {
+    /// RFC 9438.
+    Rfc9438,
+    /// Ha, Rhee and Xu (2008).
+    Ha2008,
+}
+
+impl CubicForm {
+    const WORDS: [(&str, Self); 2] = [("rfc9438", Self::Rfc9438), ("ha2008", Self::Ha2008)];
+}
+
+impl fmt::Display for CubicForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, &Self::WORDS, self)
+    }
 }
 
 impl Default for CubicSettings {
     fn default() -> Self {
-        Self { c: 0.4, beta: 0.7, fast_convergence: false, reno_friendly: true }
+        let form = CubicForm::Rfc9438;
+        Self { c: 0.4, beta: 0.7, fast_convergence: false, reno_friendly: true, form }
     }
 }
 
@@ -77,7 +107,27 @@ impl Cubic {
     /// RFC 9438, 4.3: Reno's step that is as fast as a Reno which halves.
     fn reno_step(&self, epoch: &Epoch) -> f64 {
         let beta = self.settings.beta;
-        if epoch.w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
+        let ahead = self.settings.form == CubicForm::Rfc9438 && epoch.w_est >= self.cwnd_prior;
+        if ahead { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) }
+    }
+
+    /// RFC 9438, 4.3 to 4.5.
+    fn step(&self, epoch: &Epoch, t: Duration, window: f64, delivered: &Delivered) -> f64 {
+        if self.settings.reno_friendly && self.cubic(epoch, t) < epoch.w_est {
+            return (epoch.w_est - window).max(0.0);
+        }
+        let rtt = delivered.srtt.or(delivered.rtt).unwrap_or_default();
+        let target = self.cubic(epoch, t.saturating_add(rtt)).max(window).min(1.5 * window);
+        (target - window) / window
+    }
+
+    /// Ha, Rhee and Xu (2008), Algorithm 1: `cubic_update` and `cubic_tcp_friendliness`.
+    fn step_of_2008(&self, epoch: &Epoch, t: Duration, window: f64, delivered: &Delivered) -> f64 {
+        let ahead = delivered.min_rtt.or(delivered.rtt).unwrap_or_default();
+        let target = self.cubic(epoch, t.saturating_add(ahead));
+        let step = if target > window { (target - window) / window } else { 0.01 / window };
+        let reno = if self.settings.reno_friendly { epoch.w_est - window } else { 0.0 };
+        step.max(reno).min(WIDEST)
     }
 }
 
@@ -96,6 +146,7 @@ impl WindowRule for Cubic {
             .value("beta", self.settings.beta)
             .value("fast-convergence", self.settings.fast_convergence)
             .value("reno-friendly", self.settings.reno_friendly)
+            .value("form", self.settings.form)
     }
 
     fn increase(&mut self, now: Instant, window: f64, delivered: &Delivered) -> f64 {
@@ -103,12 +154,10 @@ impl WindowRule for Cubic {
         epoch.w_est += self.reno_step(&epoch) / window;
         self.epoch = Some(epoch);
         let t = now.since(epoch.start);
-        if self.settings.reno_friendly && self.cubic(&epoch, t) < epoch.w_est {
-            return (epoch.w_est - window).max(0.0);
+        match self.settings.form {
+            CubicForm::Rfc9438 => self.step(&epoch, t, window, delivered),
+            CubicForm::Ha2008 => self.step_of_2008(&epoch, t, window, delivered),
         }
-        let rtt = delivered.srtt.or(delivered.rtt).unwrap_or_default();
-        let target = self.cubic(&epoch, t.saturating_add(rtt)).max(window).min(1.5 * window);
-        (target - window) / window
     }
 
     fn decrease(&mut self, _: Instant, window: f64) -> f64 {
@@ -126,15 +175,24 @@ impl WindowRule for Cubic {
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError> {
-    let default = CubicSettings::default();
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError> {
+    let settings = WindowSettings { restart: true, hystart: true, ..WindowSettings::default() };
+    with_defaults(spec, CubicSettings::default(), settings)
+}
+
+pub(super) fn with_defaults(
+    mut spec: Spec<'_>,
+    default: CubicSettings,
+    settings: WindowSettings,
+) -> Result<Windowed<Cubic>, SpecError> {
+    let expected = "rfc9438 or ha2008";
     let rule = CubicSettings {
         c: spec.number("c", default.c, 1e-6..=1e6, "a number from 0.000001 to 1000000")?,
         beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
         fast_convergence: spec.boolean("fast-convergence", default.fast_convergence)?,
         reno_friendly: spec.boolean("reno-friendly", default.reno_friendly)?,
+        form: spec.word("form", default.form, &CubicForm::WORDS, expected)?,
     };
-    let settings = WindowSettings { restart: true, hystart: true, ..WindowSettings::default() };
     let settings = WindowSettings::from_spec(&mut spec, settings)?;
     spec.finish()?;
     Ok(Windowed::new(Cubic::new(rule), settings))
@@ -153,6 +211,7 @@ mod tests {
             srtt: Some(srtt),
             min_rtt: None,
             in_flight: 0,
+            advance: 1,
         }
     }
 

@@ -22,6 +22,26 @@ enum State {
     Failed,
 }
 
+/// What told that a transmission was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// The answer stayed away until its timeout.
+    Timeout,
+    /// Answers to later transmissions came before.
+    Order,
+    /// It was refused, or answered with what cannot be trusted.
+    Refusal,
+}
+
+/// A transmission that was judged lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// Its place among all transmissions.
+    pub(crate) order: u64,
+    /// What told so.
+    pub(crate) sign: Sign,
+}
+
 /// A segment that was asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
@@ -30,8 +50,10 @@ pub(crate) struct Slot {
     pub(crate) transmissions: u32,
     /// Place of the last transmission among all transmissions.
     pub(crate) order: u64,
-    /// Place of the last transmission that was judged lost and not proved otherwise.
-    pub(crate) lost_order: Option<u64>,
+    /// The last transmission that was judged lost.
+    pub(crate) lost: Option<Lost>,
+    /// One of its timers has expired.
+    pub(crate) timed_out: bool,
     /// The last batch in which an answer to it was judged; 0 before any.
     batch: u32,
     /// When it was asked for first.
@@ -45,7 +67,8 @@ impl Slot {
         state: State::Received,
         transmissions: 0,
         order: 0,
-        lost_order: None,
+        lost: None,
+        timed_out: false,
         batch: 0,
         first_sent: Instant::ZERO,
         sent: Instant::ZERO,
@@ -79,6 +102,10 @@ pub(crate) struct Scoreboard {
     slots: VecDeque<Slot>,
     queue: BTreeSet<u64>,
     in_flight: u32,
+    /// Of these, how many are not the first for their segment.
+    repeated: u32,
+    /// Segments that arrived above the lowest missing one.
+    above: u64,
     orders: u64,
     held: VecDeque<Range<u64>>,
 }
@@ -95,6 +122,8 @@ impl Scoreboard {
             slots: VecDeque::new(),
             queue: BTreeSet::new(),
             in_flight: 0,
+            repeated: 0,
+            above: 0,
             orders: 0,
             held: held.into_iter().filter(|r| r.end > first && r.start < r.end).collect(),
         };
@@ -117,6 +146,21 @@ impl Scoreboard {
         self.in_flight
     }
 
+    /// Interests that await an answer and are not the first for their segment.
+    pub(crate) fn repeated(&self) -> u32 {
+        self.repeated
+    }
+
+    /// Segments from the lowest missing one to the highest one asked for.
+    pub(crate) fn span(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    /// Segments that arrived above the lowest missing one; not those that were there before.
+    pub(crate) fn above(&self) -> u64 {
+        self.above
+    }
+
     /// Place of the latest transmission among all transmissions.
     pub(crate) fn highest_order(&self) -> u64 {
         self.orders
@@ -135,6 +179,12 @@ impl Scoreboard {
 
     fn get_mut(&mut self, segment: u64) -> Option<&mut Slot> {
         self.slots.get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
+    }
+
+    /// Segments whose last transmission is in flight and has this send order or a lower one.
+    pub(crate) fn under_way_through(&self, order: u64) -> impl Iterator<Item = u64> {
+        let slots = self.slots.iter().zip(self.base..);
+        slots.filter(move |(slot, _)| slot.is_in_flight() && slot.order <= order).map(|(_, n)| n)
     }
 
     /// Notes that an answer for `segment` is judged in batch number `batch`, counted from 1. Returns
@@ -161,7 +211,8 @@ impl Scoreboard {
                 state,
                 transmissions: 1,
                 order,
-                lost_order: None,
+                lost: None,
+                timed_out: false,
                 batch: 0,
                 first_sent: now,
                 sent: now,
@@ -172,6 +223,7 @@ impl Scoreboard {
         }
         if self.queue.remove(&segment) {
             self.in_flight += 1;
+            self.repeated += 1;
         }
         let Some(slot) = self.get_mut(segment) else {
             return 0;
@@ -187,7 +239,9 @@ impl Scoreboard {
     /// awaited (never asked for, or received already).
     pub(crate) fn receive(&mut self, segment: u64) -> Option<Slot> {
         let before = self.settle_as(State::Received, segment)?;
-        while self.slots.front().is_some_and(|slot| slot.state == State::Received) {
+        self.above += 1;
+        while let Some(slot) = self.slots.front().filter(|slot| slot.state == State::Received) {
+            self.above -= u64::from(slot.transmissions > 0);
             self.slots.pop_front();
             self.base += 1;
         }
@@ -207,21 +261,30 @@ impl Scoreboard {
         let before = *slot;
         slot.state = state;
         match before.is_in_flight() {
-            true => self.in_flight -= 1,
+            true => self.land(&before),
             false => drop(self.queue.remove(&segment)),
         }
         Some(before)
     }
 
-    /// Judges the transmission in flight of `segment` lost, because it `timed_out` or else was
-    /// refused: the segment is to be asked for again. Returns false if none was in flight.
-    pub(crate) fn lose(&mut self, segment: u64, timed_out: bool) -> bool {
+    /// The last transmission of `slot` is in flight no more.
+    fn land(&mut self, slot: &Slot) {
+        self.in_flight -= 1;
+        self.repeated -= u32::from(slot.transmissions > 1);
+    }
+
+    /// Judges the transmission in flight of `segment` lost, by this `sign`: the segment is to be asked
+    /// for again. Returns false if none was in flight.
+    pub(crate) fn lose(&mut self, segment: u64, sign: Sign) -> bool {
         let Some(slot) = self.get_mut(segment).filter(|slot| slot.state == State::InFlight) else {
             return false;
         };
-        slot.state = if timed_out { State::TimedOut } else { State::Queued };
-        slot.lost_order = Some(slot.order);
-        self.in_flight -= 1;
+        let expired = sign == Sign::Timeout;
+        slot.state = if expired { State::TimedOut } else { State::Queued };
+        slot.timed_out |= expired;
+        slot.lost = Some(Lost { order: slot.order, sign });
+        let before = *slot;
+        self.land(&before);
         self.queue.insert(segment)
     }
 
@@ -234,17 +297,20 @@ impl Scoreboard {
                 each(segment);
             }
         }
-        self.in_flight = 0;
+        (self.in_flight, self.repeated) = (0, 0);
     }
 
     /// Forgets every segment from `end` on, and calls `each` for those that were in flight.
     pub(crate) fn truncate(&mut self, end: u64, mut each: impl FnMut(u64)) {
         while self.next() > end.max(self.base) {
             let segment = self.next() - 1;
-            if self.slots.pop_back().is_some_and(|slot| slot.state == State::InFlight) {
-                self.in_flight -= 1;
+            let Some(slot) = self.slots.pop_back() else { break };
+            if slot.is_in_flight() {
+                self.land(&slot);
                 each(segment);
             }
+            let is_above = slot.state == State::Received && slot.transmissions > 0;
+            self.above -= u64::from(is_above);
             self.queue.remove(&segment);
         }
     }
@@ -319,8 +385,8 @@ mod tests {
     fn a_lost_segment_is_asked_for_again_and_counts_once_in_flight() {
         let mut board = Scoreboard::new(0, []);
         board.send(0, T);
-        assert!(board.lose(0, true));
-        assert!(!board.lose(0, true), "it is lost only once");
+        assert!(board.lose(0, Sign::Timeout));
+        assert!(!board.lose(0, Sign::Timeout), "it is lost only once");
         assert_eq!((board.in_flight(), board.first_queued()), (0, Some(0)));
         assert_eq!(board.send(0, Instant::from_millis(5)), 2);
         assert_eq!((board.in_flight(), board.first_queued()), (1, None));
@@ -332,7 +398,7 @@ mod tests {
     fn data_that_arrives_while_its_segment_is_queued_cancels_the_retransmission() {
         let mut board = Scoreboard::new(0, []);
         board.send(0, T);
-        board.lose(0, true);
+        board.lose(0, Sign::Timeout);
         let late = |slot: Slot| slot.is_queued() && slot.is_timed_out();
         assert!(board.receive(0).is_some_and(late));
         assert_eq!((board.first_queued(), board.in_flight()), (None, 0));
@@ -365,12 +431,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_above_a_hole_and_what_is_asked_for_again_is_counted() {
+        let mut board = Scoreboard::new(0, std::iter::once(3..5));
+        (0..6).filter(|segment| !(3..5).contains(segment)).for_each(|segment| {
+            board.send(segment, T);
+        });
+        board.receive(2);
+        board.receive(5);
+        assert_eq!((board.above(), board.span()), (2, 6), "3 and 4 did not arrive");
+        board.lose(0, Sign::Order);
+        board.send(0, T);
+        assert_eq!((board.repeated(), board.in_flight()), (1, 2));
+        board.receive(0);
+        assert_eq!((board.repeated(), board.above(), board.base()), (0, 2, 1));
+        board.receive(1);
+        assert_eq!((board.above(), board.base()), (0, 6));
+    }
+
+    #[test]
     fn truncation_forgets_what_lies_beyond_the_end() {
         let mut board = Scoreboard::new(0, []);
         for segment in 0..6 {
             board.send(segment, T);
         }
-        board.lose(4, false);
+        board.lose(4, Sign::Refusal);
         let mut gone = Vec::new();
         board.truncate(3, |segment| gone.push(segment));
         gone.sort_unstable();

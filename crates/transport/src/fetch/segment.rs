@@ -5,6 +5,7 @@ use super::end::End;
 use super::error::FetchError;
 use super::scoreboard::Scoreboard;
 use crate::application::Report;
+use crate::congestion::Accounting;
 use crate::event::Event;
 use crate::rto::Sampler;
 use crate::time::{Duration, Instant};
@@ -12,10 +13,12 @@ use crate::timer::Timers;
 use lose::Setback;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
+use recover::Watch;
 use std::collections::{BTreeMap, VecDeque};
 
 mod arrive;
 mod lose;
+mod recover;
 
 /// Segment size assumed before the first one has arrived, in octets.
 const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
@@ -39,8 +42,10 @@ pub(super) struct Transfer {
     last_window: f64,
     /// Segment 0 was asked for by a prefix probe too, so that its Data may answer that.
     probed: bool,
-    /// Send orders of what timed out at one instant; empty in between.
+    /// Send orders of what was judged lost at one instant; empty in between.
     lost: Vec<u64>,
+    accounting: Accounting,
+    watch: Watch,
     /// Highest segment that has arrived (`highData` of yang2016); 0 before any.
     high_data: u64,
     /// Highest segment that was asked for (`highInterest` of yang2016); 0 before any.
@@ -81,6 +86,8 @@ impl Transfer {
             last_window: 0.0,
             probed,
             lost: Vec::new(),
+            accounting: config.congestion.accounting(),
+            watch: Watch::new(config.loss.repair()),
             high_data: 0,
             high_interest: 0,
             nowhere: true,
@@ -112,13 +119,26 @@ impl Transfer {
 
     // --- asking ---------------------------------------------------------------------------------
 
+    /// What counts against the window.
+    fn load(&self) -> u64 {
+        match self.accounting {
+            Accounting::Outstanding => u64::from(self.board.in_flight()),
+            Accounting::Span => self.board.span(),
+        }
+    }
+
     /// The next segment that may be asked for now: retransmissions before new ones.
     fn next_segment(&mut self, config: &FetchConfig) -> Option<u64> {
-        if f64::from(self.board.in_flight()) + 1.0 > config.congestion.window() {
+        let queued = self.board.first_queued();
+        let load = match (self.accounting, queued) {
+            (Accounting::Span, Some(_)) => u64::from(self.board.repeated()),
+            _ => self.load(),
+        };
+        if load as f64 + 1.0 > config.congestion.window() {
             return None;
         }
-        if let Some(queued) = self.board.first_queued() {
-            return Some(queued);
+        if queued.is_some() {
+            return queued;
         }
         self.board.settle();
         let next = self.board.next();
@@ -141,6 +161,7 @@ impl Transfer {
         let transmissions = self.board.send(segment, now);
         self.high_interest = self.high_interest.max(segment);
         self.timers.arm(timer(segment), self.check_instant(config, now + rto));
+        self.watch.on_sent(self.board.highest_order(), segment);
         if transmissions == 1 {
             self.sampler.on_sent(segment);
         } else {
@@ -169,7 +190,9 @@ impl Transfer {
         let window = config.congestion.window();
         if window != self.last_window {
             self.last_window = window;
-            emit(reports, Event::Window { window, ssthresh: config.congestion.ssthresh() });
+            let ssthresh = config.congestion.ssthresh();
+            let delay_window = config.congestion.delay_window();
+            emit(reports, Event::Window { window, ssthresh, delay_window });
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a fetch amounted to, counted from its events.
 use crate::event::{Event, Signal};
+use crate::loss::Phase;
 use crate::time::{Duration, Instant};
 
 /// Counts of one fetch.
@@ -27,8 +28,17 @@ pub struct Summary {
     pub marks: u64,
     /// Network Nacks.
     pub nacks: u64,
-    /// Retransmissions that proved needless.
+    /// Losses that are known to have been none, whatever told of them.
     pub spurious: u64,
+    /// Of these, those told by the order of arrivals (false alarms).
+    pub false_alarms: u64,
+    /// Transmissions judged lost by the order of arrivals.
+    pub lost_by_order: u64,
+    /// Segments that came after such a loss, without that any timer of theirs had expired and not as
+    /// false alarms that are known.
+    pub repaired: u64,
+    /// Phases of recovery that such losses led to.
+    pub recovery: Recovery,
     /// Data that came too late to be used: its Interest had been withdrawn at its timeout.
     pub withdrawn: u64,
     /// Data that had been received before or that nobody asked for.
@@ -60,12 +70,55 @@ pub struct Reductions {
     pub nack: u64,
     /// Due to congestion marks.
     pub mark: u64,
+    /// Due to the order of arrivals.
+    pub order: u64,
+}
+
+/// Phases of recovery, as loss detectors tell them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recovery {
+    /// How often fast recovery began.
+    pub entries: u64,
+    /// How long it lasted in all, as far as it is over.
+    pub time: Duration,
+    /// How often pre-recovery began.
+    pub suspicions: u64,
+    since: Option<Instant>,
+}
+
+impl Recovery {
+    /// How long fast recovery lasted on average, in seconds, if it ever was over.
+    pub fn mean_s(&self) -> Option<f64> {
+        let over = self.entries - u64::from(self.since.is_some());
+        (over > 0).then(|| self.time.as_secs_f64() / over as f64)
+    }
+
+    /// Both together, as far as they are over.
+    pub fn add(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.suspicions += other.suspicions;
+        self.time = self.time.saturating_add(other.time);
+    }
+
+    fn on_phase(&mut self, now: Instant, phase: Phase) {
+        if let Some(since) = self.since.take() {
+            self.time = self.time.saturating_add(now.since(since));
+        }
+        match phase {
+            Phase::Normal => {}
+            Phase::Pre => self.suspicions += 1,
+            Phase::Fast => {
+                self.entries += 1;
+                self.since = Some(now);
+            }
+        }
+    }
 }
 
 impl Reductions {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.timeout + self.nack + self.mark
+        self.timeout + self.nack + self.mark + self.order
     }
 }
 
@@ -137,8 +190,15 @@ impl Summary {
             Event::Reduced { cause: Signal::Timeout } => self.reductions.timeout += 1,
             Event::Reduced { cause: Signal::Nack } => self.reductions.nack += 1,
             Event::Reduced { cause: Signal::Mark } => self.reductions.mark += 1,
+            Event::Reduced { cause: Signal::Order } => self.reductions.order += 1,
             Event::TimedOut { .. } => self.timeouts += 1,
-            Event::Spurious { .. } => self.spurious += 1,
+            Event::Lost { .. } => self.lost_by_order += 1,
+            Event::Repaired { .. } => self.repaired += 1,
+            Event::Phase { phase } => self.recovery.on_phase(now, phase),
+            Event::Spurious { cause, .. } => {
+                self.spurious += 1;
+                self.false_alarms += u64::from(cause == Signal::Order);
+            }
             Event::Marked { .. } => self.marks += 1,
             Event::Nacked { .. } => self.nacks += 1,
             Event::Withdrawn { .. } => self.withdrawn += 1,

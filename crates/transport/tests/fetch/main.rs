@@ -4,6 +4,7 @@ mod bottleneck;
 mod discovery;
 mod end;
 mod loss;
+mod order;
 mod paper;
 mod trust;
 mod world;

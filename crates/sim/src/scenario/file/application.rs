@@ -202,6 +202,7 @@ fn blank(kind: &str) -> Job {
                 rto: "jacobson".into(),
                 sampling: "rfc7323".into(),
                 congestion: "cubic".into(),
+                loss: "timeout".into(),
                 lifetime,
                 retries: Some(15),
                 no_progress: Duration::from_secs(60),
@@ -220,6 +221,7 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
     fields.field("rto", &mut plan.rto, law::RTO);
     fields.field("sampling", &mut plan.sampling, law::SAMPLING);
     fields.field("congestion", &mut plan.congestion, law::CONGESTION);
+    fields.field("loss", &mut plan.loss, law::DETECTOR);
     fields.field("lifetime", &mut plan.lifetime, MILLISECONDS);
     let mut retries = plan.retries.map(u64::from);
     fields.field("retries", &mut retries, RETRIES);

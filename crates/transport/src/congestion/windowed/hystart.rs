@@ -137,6 +137,7 @@ mod tests {
                 srtt: None,
                 min_rtt: None,
                 in_flight: 8,
+                advance: 1,
             })
         }
 

@@ -1,4 +1,5 @@
 //! What all windows share, and how it is spelled.
+use crate::congestion::Accounting;
 use crate::spec::{Spec, SpecError, SpecWriter};
 use std::fmt;
 
@@ -20,8 +21,13 @@ pub struct WindowSettings {
     /// A reduction is undone once all losses of its event have proved spurious; never with
     /// [`Conservative::RecPoint`].
     pub undo: bool,
-    /// After a timeout the window is no wider than what is still in flight.
+    /// After a timeout, and after a loss told by the order of arrivals, the window is no wider than what
+    /// is still in flight.
     pub restart: bool,
+    /// What a timeout that begins an event leaves.
+    pub timeout: AfterTimeout,
+    /// What counts against the window.
+    pub accounting: Accounting,
     /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
     pub hystart: bool,
 }
@@ -47,6 +53,26 @@ pub enum Growth {
     Always,
 }
 
+/// What a timeout that begins an event leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterTimeout {
+    /// What any other loss leaves.
+    AsLoss,
+    /// A window of 1, and half of what it was as the threshold for slow start, whatever the rule takes
+    /// away for other losses (RFC 5681, 3.1).
+    SlowStart,
+}
+
+impl AfterTimeout {
+    const WORDS: [(&str, Self); 2] = [("as-loss", Self::AsLoss), ("slow-start", Self::SlowStart)];
+}
+
+impl fmt::Display for AfterTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, &Self::WORDS, self)
+    }
+}
+
 impl Conservative {
     const WORDS: [(&str, Self); 3] =
         [("off", Self::Off), ("send-order", Self::SendOrder), ("rec-point", Self::RecPoint)];
@@ -57,7 +83,11 @@ impl Growth {
 }
 
 /// Prints the word that stands for `value`.
-fn print<T: PartialEq>(f: &mut fmt::Formatter<'_>, words: &[(&str, T)], value: &T) -> fmt::Result {
+pub(in crate::congestion) fn print<T: PartialEq>(
+    f: &mut fmt::Formatter<'_>,
+    words: &[(&str, T)],
+    value: &T,
+) -> fmt::Result {
     words.iter().filter(|(_, meant)| meant == value).try_for_each(|(word, _)| f.pad(word))
 }
 
@@ -84,6 +114,8 @@ impl Default for WindowSettings {
             growth: Growth::InUse,
             undo: true,
             restart: false,
+            timeout: AfterTimeout::AsLoss,
+            accounting: Accounting::Outstanding,
             hystart: false,
         }
     }
@@ -110,6 +142,11 @@ impl WindowSettings {
         if undo && !by_order {
             return Err(spec.bad("undo", undo, "false, as always with conservative=rec-point"));
         }
+        let restart = spec.boolean("restart", default.restart)?;
+        let words = &AfterTimeout::WORDS;
+        let timeout = spec.word("timeout", default.timeout, words, "as-loss or slow-start")?;
+        let (words, expected) = (&Accounting::WORDS, "outstanding or span");
+        let accounting = spec.word("accounting", default.accounting, words, expected)?;
         Ok(Self {
             init_cwnd,
             init_ssthresh,
@@ -118,7 +155,9 @@ impl WindowSettings {
             conservative,
             growth,
             undo,
-            restart: spec.boolean("restart", default.restart)?,
+            restart,
+            timeout,
+            accounting,
             hystart: spec.boolean("hystart", default.hystart)?,
         })
     }
@@ -134,6 +173,8 @@ impl WindowSettings {
             .value("growth", self.growth)
             .value("undo", self.undo)
             .value("restart", self.restart)
+            .value("timeout", self.timeout)
+            .value("accounting", self.accounting)
             .value("hystart", self.hystart)
     }
 }

@@ -2,9 +2,9 @@
 use super::lose::Setback;
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Delivered, LossKind};
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::fetch::error::FetchError;
-use crate::fetch::scoreboard::Slot;
+use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::{Arrival, FetchConfig};
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
@@ -22,14 +22,18 @@ enum Match {
 }
 
 /// The facts of one answer that was accepted.
-struct Accepted {
-    now: Instant,
-    segment: u64,
+pub(super) struct Accepted {
+    pub(super) now: Instant,
+    pub(super) segment: u64,
     /// What was known of the segment before.
-    slot: Slot,
+    pub(super) slot: Slot,
     rtt: Duration,
     /// Segments in flight before it arrived.
     in_flight: u32,
+    /// What counted against the window before it arrived.
+    load: u64,
+    /// By how many segments the lowest missing one moved.
+    pub(super) advance: u64,
 }
 
 impl Transfer {
@@ -155,7 +159,7 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         let Arrival { at: now, data, congestion_mark, .. } = arrival;
-        let in_flight = self.board.in_flight();
+        let (in_flight, load, base) = (self.board.in_flight(), self.load(), self.board.base());
         let Some(slot) = self.board.receive(segment) else {
             return;
         };
@@ -164,7 +168,8 @@ impl Transfer {
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;
         let content_octets = data.content().len();
-        let accepted = Accepted { now: *now, segment, slot, rtt: now.since(slot.sent), in_flight };
+        let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
+        let accepted = Accepted { now: *now, segment, slot, rtt, in_flight, load, advance };
         emit(
             reports,
             Event::Received {
@@ -179,6 +184,8 @@ impl Transfer {
         self.judge_spurious(config, &accepted, reports);
         self.sample(config, &accepted, reports);
         self.grow(config, &accepted, *congestion_mark > 0, reports);
+        self.judge_order(config, &accepted, reports);
+        self.note_window(config, reports);
         self.learn_segment_size(config, content_octets as u64);
         if let Some(last) = announced_end(config, data) {
             self.announce_end(config, last, reports);
@@ -186,26 +193,34 @@ impl Transfer {
         self.assembler.take(segment, data, reports);
     }
 
-    /// A retransmission was needless if the answer to an earlier transmission came after all: while
-    /// the segment still waited for its retransmission, or sooner after it than any round trip
-    /// (RFC 3522 asks the same question of a timestamp).
+    /// A loss was none if the answer to the transmission before came after all: while the segment still
+    /// waited for its retransmission, or sooner after it than any round trip (RFC 3522 asks the same
+    /// question of a timestamp). If all losses of an event were none, so was the reason for recovery.
     fn judge_spurious(
         &mut self,
         config: &mut FetchConfig,
         accepted: &Accepted,
         reports: &mut Reports,
     ) {
-        let Accepted { now, segment, slot, rtt, .. } = accepted;
-        let Some(lost) = slot.lost_order else { return };
-        if slot.is_queued() || self.min_rtt.is_some_and(|min| *rtt < min / 2) {
-            config.congestion.on_spurious(*now, lost);
-            emit(reports, Event::Spurious { segment: *segment });
+        let Accepted { now, segment, slot, rtt, .. } = *accepted;
+        let Some(lost) = slot.lost else { return };
+        if slot.is_queued() || self.min_rtt.is_some_and(|min| rtt < min / 2) {
+            emit(reports, Event::Spurious { segment, cause: lost.sign.into() });
+            if lost.sign == Sign::Order {
+                config.loss.on_spurious(now);
+            }
+            if config.congestion.on_spurious(now, lost.order) {
+                self.leave_recovery(config, now);
+                self.note_phase(config, reports);
+            }
+        } else if lost.sign == Sign::Order && !slot.timed_out {
+            emit(reports, Event::Repaired { segment });
         }
     }
 
     /// Feeds the estimator, under Karn's rule.
     fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
-        let Accepted { now, segment, slot, rtt, in_flight } = accepted;
+        let Accepted { now, segment, slot, rtt, in_flight, .. } = accepted;
         if slot.transmissions != 1 || (self.probed && *segment == 0) {
             self.sampler.on_abandoned(*segment);
             return;
@@ -233,24 +248,35 @@ impl Transfer {
         marked: bool,
         reports: &mut Reports,
     ) {
-        let Accepted { now, segment, slot, rtt, in_flight } = accepted;
+        let Accepted { now, segment, slot, rtt, load, advance, .. } = *accepted;
         if marked {
-            emit(reports, Event::Marked { segment: *segment });
+            emit(reports, Event::Marked { segment });
             if config.react_to_marks {
-                return self.reduce(config, *now, slot.order, LossKind::Mark, reports);
+                self.reduce(config, now, (slot.order, LossKind::Mark, 0), reports);
+                return;
             }
         }
         let delivered = Delivered {
-            segment: *segment,
+            segment,
             order: slot.order,
             highest_order: self.board.highest_order(),
-            rtt: (slot.transmissions == 1).then_some(*rtt),
+            rtt: (slot.transmissions == 1).then_some(rtt),
             srtt: config.rto.srtt(),
             min_rtt: self.min_rtt,
-            in_flight: *in_flight,
+            in_flight: u32::try_from(load).unwrap_or(u32::MAX),
+            advance,
         };
-        config.congestion.on_delivered(*now, &delivered);
-        self.note_window(config, reports);
+        config.congestion.on_delivered(now, &delivered);
+    }
+}
+
+impl From<Sign> for Signal {
+    fn from(sign: Sign) -> Self {
+        match sign {
+            Sign::Timeout => Self::Timeout,
+            Sign::Order => Self::Order,
+            Sign::Refusal => Self::Nack,
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! What became of an Interest that brought nothing: its timeout, its refusal, its lost way out.
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Loss, LossKind};
-use crate::event::{Event, Signal};
+use crate::event::Event;
 use crate::fetch::FetchConfig;
 use crate::fetch::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, affordable, backed_off};
 use crate::fetch::error::FetchError;
-use crate::fetch::scoreboard::{Scoreboard, Slot};
+use crate::fetch::scoreboard::{Scoreboard, Sign, Slot};
 use crate::time::Instant;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -34,7 +34,8 @@ impl Transfer {
                 continue;
             };
             let setback = self.setbacks.remove(&segment);
-            if !self.board.lose(segment, setback.is_none()) {
+            let sign = if setback.is_none() { Sign::Timeout } else { Sign::Refusal };
+            if !self.board.lose(segment, sign) {
                 continue;
             }
             if setback.is_none() {
@@ -58,21 +59,25 @@ impl Transfer {
             }
         }
         // Told together, so that congestion control knows what is still in flight.
+        if !lost.is_empty() {
+            self.abandon_recovery(config, now);
+        }
         for order in lost.drain(..) {
-            self.reduce(config, now, order, LossKind::Timeout, reports);
+            self.reduce(config, now, (order, LossKind::Timeout, 0), reports);
         }
         self.lost = lost;
+        self.note_phase(config, reports);
     }
 
-    /// Tells congestion control of a loss or a mark.
+    /// Tells congestion control of a loss or a mark: its send order, what told of it, and how many Data
+    /// had come out of order. Returns true if that is a new event.
     pub(super) fn reduce(
         &mut self,
         config: &mut FetchConfig,
         now: Instant,
-        order: u64,
-        kind: LossKind,
+        (order, kind, evidence): (u64, LossKind, u32),
         reports: &mut Reports,
-    ) {
+    ) -> bool {
         let loss = Loss {
             kind,
             order,
@@ -80,22 +85,19 @@ impl Transfer {
             high_data: self.high_data,
             high_interest: self.high_interest,
             in_flight: self.board.in_flight(),
+            evidence,
             srtt: config.rto.srtt(),
             min_rtt: self.min_rtt,
         };
         if !config.congestion.on_loss(now, &loss) {
-            return;
+            return false;
         }
-        let cause = match kind {
-            LossKind::Timeout => Signal::Timeout,
-            LossKind::NackCongestion => Signal::Nack,
-            LossKind::Mark => Signal::Mark,
-        };
-        emit(reports, Event::Reduced { cause });
-        if kind != LossKind::Mark {
+        emit(reports, Event::Reduced { cause: kind.into() });
+        if matches!(kind, LossKind::Timeout | LossKind::NackCongestion) {
             config.rto.on_timeout(now);
         }
         self.note_window(config, reports);
+        true
     }
 
     pub(in crate::fetch) fn on_nack(
@@ -116,7 +118,8 @@ impl Transfer {
         match reason {
             NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
             NackReason::Congestion => {
-                self.reduce(config, now, slot.order, LossKind::NackCongestion, reports);
+                let loss = (slot.order, LossKind::NackCongestion, 0);
+                self.reduce(config, now, loss, reports);
                 self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
             }
             _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
@@ -146,7 +149,15 @@ impl Transfer {
 
     /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
     /// is to blame, so the window stays.
-    pub(in crate::fetch) fn on_disconnected(&mut self) {
+    pub(in crate::fetch) fn on_disconnected(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        reports: &mut Reports,
+    ) {
+        self.leave_recovery(config, now);
+        config.loss.on_timeout(now);
+        self.note_phase(config, reports);
         let Self { board, timers, sampler, .. } = self;
         board.lose_all(|segment| {
             timers.cancel(timer(segment));

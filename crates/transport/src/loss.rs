@@ -1,0 +1,205 @@
+//! What counts as lost before its timer expires: judgements from the order in which Data arrives.
+//!
+//! A detector is told of each segment that arrives, and says which transmissions are lost by that. It
+//! neither asks again nor touches a window: the fetch loop does, and tells the window, which decides
+//! whether that is a new event. From a judgement that begins an event until everything has arrived that
+//! had been asked for by then, the flow is in *fast recovery* ([`Phase::Fast`]).
+//!
+//! | the study's | here | repair |
+//! |---|---|---|
+//! | `simple1` | `timeout` | nothing but timers |
+//! | `simple2` | `out-of-order(frt=3,repair=first-hole)` | as TCP: the lowest missing segment, then the next |
+//! | `simple3` | `out-of-order(frt=3,repair=selective)` | all that is missing at once |
+//! | `smart` | `pre-recovery(frt=3,repair=selective)` | all that is missing at once |
+//!
+//! The names on the left are read as well, and print as what they stand for.
+//!
+//! Source: A. Udugama et al. (2013), whose four versions of recovery these are.
+use crate::spec::{self, Reader, SpecError, SpecWriter};
+use crate::time::Instant;
+use std::fmt;
+
+mod out_of_order;
+mod pre_recovery;
+mod timeout;
+
+pub use out_of_order::{OutOfOrder, OutOfOrderSettings};
+pub use pre_recovery::{PreRecovery, PreRecoverySettings};
+pub use timeout::Timeout;
+
+/// A segment arrived for the first time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// Number of the segment.
+    pub segment: u64,
+    /// By how many segments the lowest missing one moved; 0 means that this one came out of order.
+    pub advance: u64,
+    /// It answers a transmission that was sent after the last one of the lowest missing segment, and
+    /// has overtaken that. Where this is false, arriving out of order says nothing: what is missing
+    /// was asked for again in between.
+    pub overtook: bool,
+    /// Segments that have arrived above the lowest missing one.
+    pub held: u64,
+    /// Highest send order of a transmission that was answered.
+    pub answered: u64,
+    /// The window, in segments.
+    pub window: f64,
+}
+
+/// Transmissions are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Those that were not answered and have this send order or a lower one.
+    pub through: u64,
+    /// How many Data came out of order before this was clear.
+    pub evidence: u32,
+}
+
+/// What is asked for again when a detector has judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// All that is lost, lowest first (selective fast retransmit).
+    Selective,
+    /// The lowest missing segment; when that has come, the next one, as far as had been asked for when
+    /// the loss was judged (RFC 6582, 3.2).
+    FirstHole,
+}
+
+/// Where a flow stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing is suspected.
+    #[default]
+    Normal,
+    /// Data comes out of order, but that may be due to different ways (pre-recovery).
+    Pre,
+    /// A loss was judged and is being repaired (fast recovery).
+    Fast,
+}
+
+/// Judges from the order of arrivals what is lost.
+///
+/// Holds for every implementation, whatever the facts: what it judges lost was sent before something
+/// that was answered; it is in [`Phase::Fast`] from a judgement until `on_timeout` or `on_recovered`;
+/// its text (`Display`) is read by [`parse`] as an equal detector in its initial state.
+pub trait LossDetector: fmt::Debug + fmt::Display + Send {
+    /// What is asked for again; none if it never judges.
+    fn repair(&self) -> Option<Repair>;
+
+    /// A segment arrived.
+    fn on_arrival(&mut self, now: Instant, arrival: &Arrival) -> Option<Judgement>;
+
+    /// A timer expired, or all that was under way is void: what was suspected is settled.
+    fn on_timeout(&mut self, now: Instant);
+
+    /// Fast recovery is over, or there was nothing to repair.
+    fn on_recovered(&mut self, now: Instant);
+
+    /// Something judged lost was answered after all.
+    fn on_spurious(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// Where the flow stands.
+    fn phase(&self) -> Phase;
+}
+
+/// Every detector by its name.
+const FAMILY: &[(&str, Reader<Box<dyn LossDetector>>)] = &[
+    ("timeout", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
+    ("out-of-order", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
+    ("pre-recovery", |spec| Ok(Box::new(pre_recovery::from_spec(spec)?))),
+    ("simple1", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
+    ("simple2", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::FirstHole)?))),
+    ("simple3", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
+    ("smart", |spec| Ok(Box::new(pre_recovery::from_spec(spec)?))),
+];
+
+/// Makes the detector that `text` describes, for example `out-of-order(frt=3)`.
+///
+/// # Errors
+/// If the text cannot be read; the error names the offending part and what would be right.
+pub fn parse(text: &str) -> Result<Box<dyn LossDetector>, SpecError> {
+    spec::parse_with(text, "loss detector", FAMILY)
+}
+
+/// The names of all detectors.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FAMILY.iter().map(|(name, _)| *name)
+}
+
+impl Repair {
+    const WORDS: [(&str, Self); 2] =
+        [("selective", Self::Selective), ("first-hole", Self::FirstHole)];
+    const EXPECTED: &str = "selective or first-hole";
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Self::WORDS.iter().filter(|(_, value)| value == self).try_for_each(|(word, _)| f.pad(word))
+    }
+}
+
+impl Phase {
+    /// One word for it: `normal`, `pre` or `fast`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Pre => "pre",
+            Self::Fast => "fast",
+        }
+    }
+}
+
+/// How many Data out of order are meant, as it is written in a spec.
+const COUNT: &str = "a whole number from 1 to 1000000";
+
+fn read_count(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|count| (1..=1_000_000).contains(count))
+}
+
+fn print(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    SpecWriter::new(f, name).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Data that came in order; `held` wait above the next one.
+    pub(super) fn in_order(order: u64, held: u64) -> Arrival {
+        Arrival {
+            segment: order,
+            advance: 1,
+            overtook: false,
+            held,
+            answered: order,
+            window: 100.0,
+        }
+    }
+
+    /// Data that overtook the lowest missing segment.
+    pub(super) fn out_of_order(order: u64) -> Arrival {
+        Arrival { advance: 0, overtook: true, ..in_order(order, 1) }
+    }
+
+    /// Data out of order that was sent before the lowest missing segment was asked for again.
+    pub(super) fn late(order: u64) -> Arrival {
+        Arrival { advance: 0, overtook: false, ..in_order(order, 1) }
+    }
+
+    #[test]
+    fn the_versions_of_the_study_are_spelled_out() {
+        for (version, printed) in [
+            ("simple1", "timeout"),
+            ("simple2", "out-of-order(frt=3,repair=first-hole,rescan=false)"),
+            ("simple3", "out-of-order(frt=3,repair=selective,rescan=false)"),
+            (
+                "smart",
+                "pre-recovery(frt=3,repair=selective,rescan=false,learn=false,decay=0,cap=inf)",
+            ),
+        ] {
+            assert_eq!(parse(version).unwrap().to_string(), printed);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `out-of-order(frt=3,repair=selective,rescan=false)`: what is missing is lost once `frt` Data in a row
+//! have come out of order (`simple2` with `repair=first-hole`, `simple3`).
+//!
+//! Sources: RFC 5681 section 3.2 (three duplicate acknowledgements); A. Udugama et al. (2013), sections 3
+//! and 4.2, whose Simple2 and Simple3 this is.
+//!
+//! Differences:
+//! - what had been asked for again after what is missing counts only if it was sent after it, too; so the
+//!   rest of a flight whose timers have expired is no evidence (RFC 6582, 3.2, has `recover` for this);
+//! - in fast recovery nothing is judged, as in the study: a hole that appears there, or is lost again, waits
+//!   for its timer. With `rescan=true` a transmission is lost there as soon as one that was sent `frt`
+//!   later is answered (RFC 9002, 6.1.1), whatever it is of.
+use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Instant;
+use std::fmt;
+
+/// Counts Data that come out of order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutOfOrder {
+    settings: OutOfOrderSettings,
+    /// Data out of order since the last one in order.
+    count: u32,
+    recovering: bool,
+}
+
+/// The parameters of [`OutOfOrder`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfOrderSettings {
+    /// Data out of order at which a loss is judged (`FRT`).
+    pub frt: u32,
+    /// What is asked for again.
+    pub repair: Repair,
+    /// Losses are also judged in fast recovery.
+    pub rescan: bool,
+}
+
+impl Default for OutOfOrderSettings {
+    fn default() -> Self {
+        Self { frt: 3, repair: Repair::Selective, rescan: false }
+    }
+}
+
+impl OutOfOrder {
+    /// A detector that has seen nothing.
+    pub fn new(settings: OutOfOrderSettings) -> Self {
+        Self { settings, count: 0, recovering: false }
+    }
+}
+
+impl LossDetector for OutOfOrder {
+    fn repair(&self) -> Option<Repair> {
+        Some(self.settings.repair)
+    }
+
+    fn on_arrival(&mut self, _: Instant, arrival: &Arrival) -> Option<Judgement> {
+        if arrival.advance > 0 {
+            self.count = 0;
+        } else if arrival.overtook {
+            self.count = self.count.saturating_add(1);
+        }
+        if self.recovering {
+            return self.settings.rescan.then(|| rescan(arrival, self.settings.frt));
+        }
+        self.recovering = self.count >= self.settings.frt;
+        self.recovering.then(|| Judgement {
+            through: arrival.answered.saturating_sub(1),
+            evidence: self.count,
+        })
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.on_recovered(now);
+    }
+
+    fn on_recovered(&mut self, _: Instant) {
+        (self.count, self.recovering) = (0, false);
+    }
+
+    fn phase(&self) -> Phase {
+        if self.recovering { Phase::Fast } else { Phase::Normal }
+    }
+}
+
+/// In fast recovery: lost is what was sent `reach` transmissions before one that was answered.
+pub(super) fn rescan(arrival: &Arrival, reach: u32) -> Judgement {
+    let through = arrival.answered.saturating_sub(u64::from(reach));
+    Judgement { through, evidence: reach }
+}
+
+impl fmt::Display for OutOfOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OutOfOrderSettings { frt, repair, rescan } = self.settings;
+        let writer = SpecWriter::new(f, "out-of-order").value("frt", frt);
+        writer.value("repair", repair).value("rescan", rescan).finish()
+    }
+}
+
+pub(super) fn from_spec(mut spec: Spec<'_>, repair: Repair) -> Result<OutOfOrder, SpecError> {
+    let default = OutOfOrderSettings { repair, ..OutOfOrderSettings::default() };
+    let settings = OutOfOrderSettings {
+        frt: spec.take("frt", default.frt, COUNT, read_count)?,
+        repair: spec.word("repair", default.repair, &Repair::WORDS, Repair::EXPECTED)?,
+        rescan: spec.boolean("rescan", default.rescan)?,
+    };
+    spec.finish()?;
+    Ok(OutOfOrder::new(settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{in_order, late, out_of_order};
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn tell(detector: &mut OutOfOrder, orders: std::ops::RangeInclusive<u64>) {
+        orders.for_each(|order| {
+            detector.on_arrival(NOW, &out_of_order(order));
+        });
+    }
+
+    #[test]
+    fn the_third_data_out_of_order_in_a_row_tells_a_loss() {
+        let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(11)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(12)), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(10, 0)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(21)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(22)), None);
+        assert_eq!(detector.phase(), Phase::Normal);
+        let judged = detector.on_arrival(NOW, &out_of_order(23));
+        assert_eq!(judged, Some(Judgement { through: 22, evidence: 3 }));
+        assert_eq!(detector.phase(), Phase::Fast);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(24)), None, "once");
+    }
+
+    #[test]
+    fn what_was_asked_for_before_the_missing_segment_was_asked_for_again_is_no_evidence() {
+        let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
+        for order in 11..30 {
+            assert_eq!(detector.on_arrival(NOW, &late(order)), None);
+        }
+    }
+
+    #[test]
+    fn after_recovery_it_counts_anew() {
+        let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
+        tell(&mut detector, 11..=13);
+        detector.on_recovered(NOW);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(31)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(32)), None);
+        assert!(detector.on_arrival(NOW, &out_of_order(33)).is_some());
+    }
+
+    #[test]
+    fn with_rescan_recovery_finds_what_was_sent_three_before_an_answer() {
+        let settings = OutOfOrderSettings { rescan: true, ..OutOfOrderSettings::default() };
+        let mut detector = OutOfOrder::new(settings);
+        tell(&mut detector, 11..=13);
+        let judged = detector.on_arrival(NOW, &out_of_order(14));
+        assert_eq!(judged, Some(Judgement { through: 11, evidence: 3 }));
+    }
+}

@@ -1,0 +1,320 @@
+//! `pre-recovery(frt=3,repair=selective,rescan=false,learn=false,decay=0,cap=inf)`: Data out of order is
+//! first a suspicion; how many it takes to make it a loss is learnt from those that proved to be none
+//! (`smart`).
+//!
+//! Several sources, or a cache on the way, bring Data out of order without any loss. So after `frt` Data
+//! out of order in a row the flow is only in *pre-recovery*; `frt + Pre_FRT` of them are a loss. If the
+//! missing segment arrives before that, the order had changed, and `Pre_FRT`, `frt` at first, becomes the
+//! count that had been reached.
+//!
+//! Source: A. Udugama et al. (2013), section 3 (Smart), and section 4.3 for what it is for.
+//!
+//! Differences:
+//! - a loss is judged when the count *reaches* `frt + Pre_FRT`, the study's formula; its text also says
+//!   "exceeds";
+//! - pre-recovery ends when fewer than `frt` segments are held above the lowest missing one: the count, which
+//!   the study's words could also mean, has just been set to 0;
+//! - `Pre_FRT` never falls in the study, except, as here, after a timeout. `decay` lets its excess over
+//!   `frt` halve so many times each second without a loss, `cap` bounds it to that part of the window (but
+//!   not below `frt`); both are off by default;
+//! - with `learn=true` a loss that proves to be none teaches as well; the study learns only from what did
+//!   not get that far, so that a change of order that is deeper than `frt + Pre_FRT` deceives it for ever;
+//! - what was asked for again, and what is found in fast recovery: as in `out-of-order`. `rescan` looks
+//!   `frt + Pre_FRT` transmissions back.
+use super::out_of_order::rescan;
+use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Instant;
+use std::fmt;
+
+/// Counts Data that come out of order, and learns how many of them say nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PreRecovery {
+    settings: PreRecoverySettings,
+    phase: Phase,
+    /// Data out of order since the last one in order (`cnt`).
+    count: u32,
+    /// How many more than `frt` it takes (`Pre_FRT`); with a fraction where it decays.
+    pre_frt: f64,
+    /// When `pre_frt` was last right.
+    decayed: Instant,
+}
+
+/// The parameters of [`PreRecovery`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PreRecoverySettings {
+    /// Data out of order at which a loss is suspected (`FRT`).
+    pub frt: u32,
+    /// What is asked for again.
+    pub repair: Repair,
+    /// Losses are also judged in fast recovery.
+    pub rescan: bool,
+    /// What was judged lost and was not teaches, too.
+    pub learn: bool,
+    /// How many times in each second without a loss the excess of `Pre_FRT` over `FRT` halves.
+    pub decay: f64,
+    /// Most of the window that `Pre_FRT` may be; infinite if nothing bounds it.
+    pub cap: f64,
+}
+
+impl Default for PreRecoverySettings {
+    fn default() -> Self {
+        let (repair, rescan, learn) = (Repair::Selective, false, false);
+        Self { frt: 3, repair, rescan, learn, decay: 0.0, cap: f64::INFINITY }
+    }
+}
+
+impl PreRecovery {
+    /// A detector that has seen nothing.
+    pub fn new(settings: PreRecoverySettings) -> Self {
+        Self {
+            settings,
+            phase: Phase::Normal,
+            count: 0,
+            pre_frt: f64::from(settings.frt),
+            decayed: Instant::ZERO,
+        }
+    }
+
+    /// Data out of order in a row at which a loss is judged, within a `window`.
+    fn threshold(&self, window: f64) -> u32 {
+        let frt = self.settings.frt;
+        let most = (self.settings.cap * window).max(f64::from(frt));
+        frt.saturating_add(libm::floor(self.pre_frt.min(most)) as u32)
+    }
+
+    fn learn(&mut self) {
+        self.pre_frt = self.pre_frt.max(f64::from(self.count));
+    }
+
+    /// Lets the excess over `frt` decay up to `now`.
+    fn decay(&mut self, now: Instant) {
+        let floor = f64::from(self.settings.frt);
+        let excess = self.pre_frt - floor;
+        if self.settings.decay > 0.0 && excess > 0.0 {
+            let halvings = self.settings.decay * now.since(self.decayed).as_secs_f64();
+            self.pre_frt = floor + excess * libm::exp2(-halvings);
+        }
+        self.decayed = now;
+    }
+
+    fn on_in_order(&mut self, arrival: &Arrival) {
+        if self.phase == Phase::Pre {
+            self.learn();
+            if arrival.held < u64::from(self.settings.frt) {
+                self.phase = Phase::Normal;
+            }
+        }
+        self.count = 0;
+    }
+
+    fn on_out_of_order(&mut self, arrival: &Arrival) -> Option<Judgement> {
+        self.count = self.count.saturating_add(1);
+        if self.phase == Phase::Normal && self.count >= self.settings.frt {
+            self.phase = Phase::Pre;
+        }
+        if self.phase != Phase::Pre || self.count < self.threshold(arrival.window) {
+            return None;
+        }
+        self.phase = Phase::Fast;
+        Some(Judgement { through: arrival.answered.saturating_sub(1), evidence: self.count })
+    }
+}
+
+impl LossDetector for PreRecovery {
+    fn repair(&self) -> Option<Repair> {
+        Some(self.settings.repair)
+    }
+
+    fn on_arrival(&mut self, now: Instant, arrival: &Arrival) -> Option<Judgement> {
+        self.decay(now);
+        if self.phase == Phase::Fast {
+            self.count = self.count.saturating_add(u32::from(arrival.advance == 0));
+            let reach = self.threshold(arrival.window);
+            return self.settings.rescan.then(|| rescan(arrival, reach));
+        }
+        match arrival.advance {
+            0 if arrival.overtook => self.on_out_of_order(arrival),
+            0 => None,
+            _ => {
+                self.on_in_order(arrival);
+                None
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.on_recovered(now);
+        self.pre_frt = f64::from(self.settings.frt);
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        self.decayed = now;
+        (self.phase, self.count) = (Phase::Normal, 0);
+    }
+
+    fn on_spurious(&mut self, _: Instant) {
+        if self.settings.learn && self.phase == Phase::Fast {
+            self.learn();
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+impl fmt::Display for PreRecovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PreRecoverySettings { frt, repair, rescan, learn, decay, cap } = self.settings;
+        SpecWriter::new(f, "pre-recovery")
+            .value("frt", frt)
+            .value("repair", repair)
+            .value("rescan", rescan)
+            .value("learn", learn)
+            .value("decay", decay)
+            .value("cap", cap)
+            .finish()
+    }
+}
+
+pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<PreRecovery, SpecError> {
+    let default = PreRecoverySettings::default();
+    let share = "a part of the window such as 0.5, or inf";
+    let settings = PreRecoverySettings {
+        frt: spec.take("frt", default.frt, COUNT, read_count)?,
+        repair: spec.word("repair", default.repair, &Repair::WORDS, Repair::EXPECTED)?,
+        rescan: spec.boolean("rescan", default.rescan)?,
+        learn: spec.boolean("learn", default.learn)?,
+        decay: spec.number("decay", default.decay, 0.0..=1e6, "a number from 0 to 1000000")?,
+        cap: spec.number("cap", default.cap, 0.0.., share)?,
+    };
+    spec.finish()?;
+    Ok(PreRecovery::new(settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{in_order, late, out_of_order};
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn smart() -> PreRecovery {
+        PreRecovery::new(PreRecoverySettings::default())
+    }
+
+    /// `count` Data out of order; what was judged at the last of them.
+    fn overtake(detector: &mut PreRecovery, count: u64) -> Option<Judgement> {
+        let mut judged = None;
+        for order in 100..100 + count {
+            assert_eq!(judged, None, "too soon");
+            judged = detector.on_arrival(NOW, &out_of_order(order));
+        }
+        judged
+    }
+
+    #[test]
+    fn the_third_data_out_of_order_is_a_suspicion_and_the_sixth_a_loss() {
+        let mut detector = smart();
+        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Normal));
+        assert_eq!((overtake(&mut detector, 1), detector.phase()), (None, Phase::Pre));
+        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Pre));
+        let judged = detector.on_arrival(NOW, &out_of_order(105));
+        assert_eq!(judged, Some(Judgement { through: 104, evidence: 6 }));
+        assert_eq!(detector.phase(), Phase::Fast);
+    }
+
+    #[test]
+    fn what_the_missing_segment_cut_short_is_learnt_and_never_forgotten() {
+        let mut detector = smart();
+        // Five out of order, then the missing one: Pre_FRT = 5, and 3 + 5 make a loss.
+        assert_eq!(overtake(&mut detector, 5), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 5.0));
+        assert_eq!(overtake(&mut detector, 7), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!(detector.pre_frt, 7.0);
+        assert_eq!(overtake(&mut detector, 4), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!(detector.pre_frt, 7.0, "fewer teach nothing");
+        assert_eq!(overtake(&mut detector, 10).map(|judged| judged.evidence), Some(10));
+    }
+
+    #[test]
+    fn two_data_out_of_order_teach_nothing() {
+        let mut detector = smart();
+        assert_eq!(overtake(&mut detector, 2), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!(overtake(&mut detector, 2), None);
+        assert_eq!((detector.pre_frt, detector.phase()), (3.0, Phase::Normal));
+    }
+
+    #[test]
+    fn suspicion_ends_when_fewer_than_three_are_held() {
+        let mut detector = smart();
+        assert_eq!(overtake(&mut detector, 4), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 3)), None);
+        assert_eq!((detector.phase(), detector.count), (Phase::Pre, 0));
+        // Still suspicious: 3 + 4 from here.
+        assert_eq!(overtake(&mut detector, 6), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 2)), None);
+        assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 6.0));
+    }
+
+    #[test]
+    fn a_timeout_forgets_what_was_learnt_and_recovery_does_not() {
+        let mut detector = smart();
+        assert_eq!(overtake(&mut detector, 5), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert!(overtake(&mut detector, 8).is_some());
+        detector.on_recovered(NOW);
+        assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 5.0));
+        detector.on_timeout(NOW);
+        assert_eq!(detector.pre_frt, 3.0);
+        assert!(overtake(&mut detector, 6).is_some());
+    }
+
+    #[test]
+    fn what_was_asked_for_before_the_missing_segment_was_asked_for_again_is_no_evidence() {
+        let mut detector = smart();
+        (0..50).for_each(|order| assert_eq!(detector.on_arrival(NOW, &late(order)), None));
+        assert_eq!(detector.phase(), Phase::Normal);
+    }
+
+    #[test]
+    fn the_excess_decays_by_half_in_each_second() {
+        let decay = 1.0;
+        let mut detector = PreRecovery::new(PreRecoverySettings { decay, ..Default::default() });
+        detector.pre_frt = 11.0;
+        detector.on_arrival(Instant::from_millis(1_000), &in_order(1, 0));
+        assert_eq!(detector.pre_frt, 7.0);
+        detector.on_arrival(Instant::from_millis(3_000), &in_order(2, 0));
+        assert_eq!(detector.pre_frt, 4.0);
+    }
+
+    #[test]
+    fn a_cap_bounds_what_was_learnt_by_the_window() {
+        let mut detector = PreRecovery::new(PreRecoverySettings { cap: 0.5, ..Default::default() });
+        detector.pre_frt = 40.0;
+        for (window, threshold) in [(100.0, 43), (20.0, 13), (2.0, 6)] {
+            assert_eq!(detector.threshold(window), threshold);
+        }
+        assert_eq!(smart().threshold(1.0), 6);
+    }
+
+    #[test]
+    fn a_false_alarm_teaches_if_wanted() {
+        for (learn, pre_frt) in [(false, 3.0), (true, 10.0)] {
+            let settings = PreRecoverySettings { learn, ..PreRecoverySettings::default() };
+            let mut detector = PreRecovery::new(settings);
+            assert!(overtake(&mut detector, 6).is_some());
+            (200..204).for_each(|order| {
+                detector.on_arrival(NOW, &out_of_order(order));
+            });
+            detector.on_spurious(NOW);
+            detector.on_recovered(NOW);
+            assert_eq!(detector.pre_frt, pre_frt);
+        }
+    }
+}
