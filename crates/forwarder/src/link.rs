@@ -162,8 +162,8 @@ fn mark(marker: &mut Option<Marker>, now: Instant, packet: &mut Packet, octets: 
 #[derive(Debug)]
 pub(crate) struct ValueLink {
     queue: Fifo<Packet>,
-    /// The world takes a packet at once.
-    ready: bool,
+    /// From when on the world takes a packet at once, if none waits.
+    ready_from: Instant,
     /// The world knows that something waits.
     asked: bool,
     marker: Option<Marker>,
@@ -197,12 +197,17 @@ pub(crate) enum Enqueued {
 impl ValueLink {
     pub(crate) fn new(queue: QueueLimit, attributes: &FaceAttributes) -> Self {
         let marker = marker(attributes);
-        Self { queue: Fifo::new(queue), ready: true, asked: false, marker }
+        Self { queue: Fifo::new(queue), ready_from: Instant::ZERO, asked: false, marker }
     }
 
     /// The queue holds more or less from now on; what waits stays.
     pub(crate) fn set_limit(&mut self, queue: QueueLimit) {
         self.queue.set_limit(queue);
+    }
+
+    /// The world, which was given a packet, takes the next one from then on.
+    pub(crate) fn set_busy(&mut self, until: Instant) {
+        self.ready_from = until;
     }
 
     pub(crate) fn state(&self) -> QueueState {
@@ -211,10 +216,10 @@ impl ValueLink {
 
     /// A packet is to leave.
     pub(crate) fn enqueue(&mut self, now: Instant, mut packet: Packet) -> Enqueued {
-        if self.ready {
+        if self.ready_from <= now && self.queue.is_empty() {
             // It meets an empty queue, which is never marked for.
             mark(&mut self.marker, now, &mut packet, 0);
-            self.ready = false;
+            self.ready_from = Instant::MAX;
             return Enqueued::Leaves(packet);
         }
         if !self.queue.has_room_for(Load::octets(&packet)) {
@@ -230,7 +235,7 @@ impl ValueLink {
     /// The world takes one more packet: the next one, and whether others wait behind it.
     pub(crate) fn ready(&mut self, now: Instant) -> Option<(Packet, bool)> {
         let next = self.queue.dequeue(now);
-        self.ready = next.is_none();
+        self.ready_from = if next.is_some() { Instant::MAX } else { now };
         self.asked = !self.queue.is_empty();
         Some((next?, self.asked))
     }
@@ -272,6 +277,20 @@ mod tests {
         assert_eq!(next(), None);
         assert_eq!(link.state(), QueueState::default());
         assert!(matches!(link.enqueue(Instant::ZERO, packet(5)), Enqueued::Leaves(_)));
+    }
+
+    #[test]
+    fn a_link_that_is_free_again_takes_a_packet_at_once_unless_others_wait() {
+        let (mut link, at) = (link(2), Instant::from_millis);
+        let enqueue = |link: &mut ValueLink, millis| {
+            matches!(link.enqueue(at(millis), packet(1)), Enqueued::Leaves(_))
+        };
+        assert!(enqueue(&mut link, 0));
+        link.set_busy(at(10));
+        assert!(!enqueue(&mut link, 9) && !enqueue(&mut link, 10), "one waits since 9");
+        assert!(link.ready(at(10)).is_some() && link.ready(at(10)).is_some());
+        link.set_busy(at(30));
+        assert!(enqueue(&mut link, 30) && !enqueue(&mut link, 31), "nobody said how long");
     }
 
     #[test]

@@ -57,6 +57,14 @@ pub enum Input {
         /// Which.
         face: FaceId,
     },
+    /// A value face that was given a packet takes the next one from that instant on without being asked,
+    /// unless others wait then. Who does not say so is asked each time.
+    Busy {
+        /// Which.
+        face: FaceId,
+        /// Until when it is occupied.
+        until: Instant,
+    },
     /// What waits in the driver to leave by a wire face.
     Backlog {
         /// Which.
@@ -103,7 +111,7 @@ pub enum Output {
         /// The packet.
         packet: Packet,
     },
-    /// A value face that is not ready has something to send; to be answered by one `Ready`.
+    /// A value face that is not ready has something to send; to be answered by one `Ready`, in time.
     Wants {
         /// Which.
         face: FaceId,
@@ -293,6 +301,7 @@ impl Node {
             Input::Frame { face, frame } => self.on_frame(now, face, frame),
             Input::Packet { face, packet } => self.receive(now, face, packet),
             Input::Ready { face } => self.on_ready(now, face),
+            Input::Busy { face, until } => self.on_busy(face, until),
             Input::Backlog { face, octets } => self.on_backlog(face, octets),
             Input::App { app, input } => {
                 self.applications.tell(now, app, *input);

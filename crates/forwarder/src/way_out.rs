@@ -175,6 +175,14 @@ impl Node {
         }
     }
 
+    pub(crate) fn on_busy(&mut self, id: FaceId, until: Instant) {
+        if let Some(face) = self.faces.get_mut(id)
+            && let Link::Value(link) = &mut face.link
+        {
+            link.set_busy(until);
+        }
+    }
+
     pub(crate) fn on_backlog(&mut self, id: FaceId, octets: u64) {
         if let Some(face) = self.faces.get_mut(id)
             && let Link::Wire(link) = &mut face.link

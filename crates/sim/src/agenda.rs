@@ -2,7 +2,8 @@
 //!
 //! A channel is armed with its next arrival, a node with its deadline; what stands behind the next
 //! arrival is in the channel's own order. The agenda therefore never holds more entries than there are
-//! slots, and an entry that moves is moved in place. An indexed 4-ary heap.
+//! slots. A tournament: slots are the leaves of a binary tree, and each match above them holds the
+//! earlier of two. Moving an entry plays its matches again, as far up as anything changes.
 use recoup_transport::time::Instant;
 
 /// An instant, and a number that orders what happens at the same instant: what was decided first comes
@@ -11,6 +12,9 @@ use recoup_transport::time::Instant;
 pub struct Key(u128);
 
 impl Key {
+    /// Later than everything that happens.
+    const NEVER: Self = Self(u128::MAX);
+
     /// The event number `sequence`, at `at`.
     pub fn new(at: Instant, sequence: u64) -> Self {
         Self((u128::from(at.as_nanos()) << 64) | u128::from(sequence))
@@ -27,19 +31,16 @@ impl Key {
     }
 }
 
-const ARITY: usize = 4;
-const ABSENT: u32 = u32::MAX;
-
 /// What is to happen when. Slots are small numbers chosen by the owner.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    heap: Vec<Entry>,
-    /// Slot → place in the heap, or [`ABSENT`].
-    places: Vec<u32>,
+    /// The first half are matches, number 1 the last; that of places 2n and 2n + 1 is n. The second half are slots.
+    tree: Vec<Entry>,
+    armed: usize,
     sequence: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     key: Key,
     slot: u32,
@@ -48,7 +49,9 @@ struct Entry {
 impl Agenda {
     /// An empty agenda for the slots below `slots`.
     pub fn new(slots: usize) -> Self {
-        Self { heap: Vec::with_capacity(slots), places: vec![ABSENT; slots], sequence: 0 }
+        let leaves = slots.next_power_of_two();
+        let empty = |place| Entry { key: Key::NEVER, slot: (place % leaves) as u32 };
+        Self { tree: (0..2 * leaves).map(empty).collect(), armed: 0, sequence: 0 }
     }
 
     /// The next number of an event; none is given twice.
@@ -59,19 +62,8 @@ impl Agenda {
 
     /// Arms `slot` with `key`, in place of what it had.
     pub fn arm(&mut self, slot: u32, key: Key) {
-        let entry = Entry { key, slot };
-        match self.place(slot) {
-            Some(place) => {
-                let earlier = key < self.heap[place].key;
-                self.heap[place] = entry;
-                if earlier { self.rise(place) } else { self.sink(place) }
-            }
-            None => {
-                self.heap.push(entry);
-                self.rise(self.heap.len() - 1);
-            }
-        }
-        debug_assert!(self.heap.len() <= self.places.len(), "one entry for each slot");
+        self.armed += usize::from(self.key(slot).is_none());
+        self.put(slot, key);
     }
 
     /// Arms `slot` with `key`, or disarms it.
@@ -84,77 +76,52 @@ impl Agenda {
 
     /// Takes what `slot` had away.
     pub fn disarm(&mut self, slot: u32) {
-        let Some(place) = self.place(slot) else {
-            return;
-        };
-        let gone = self.heap.swap_remove(place);
-        self.places[gone.slot as usize] = ABSENT;
-        if place < self.heap.len() {
-            self.places[self.heap[place].slot as usize] = place as u32;
-            self.rise(place);
-            self.sink(self.places[self.heap[place].slot as usize] as usize);
+        if self.key(slot).is_some() {
+            self.armed -= 1;
+            self.put(slot, Key::NEVER);
         }
     }
 
     /// What `slot` is armed with.
     pub fn key(&self, slot: u32) -> Option<Key> {
-        self.place(slot).map(|place| self.heap[place].key)
+        let key = self.tree[self.leaf(slot)].key;
+        (key != Key::NEVER).then_some(key)
     }
 
     /// What comes first, which stays armed.
     pub fn first(&self) -> Option<(Key, u32)> {
-        self.heap.first().map(|entry| (entry.key, entry.slot))
+        // Without a slot there is one leaf, and no match.
+        let Entry { key, slot } = self.tree[1];
+        (key != Key::NEVER).then_some((key, slot))
     }
 
     /// How many slots are armed.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.armed
     }
 
     /// Whether no slot is armed.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.armed == 0
     }
 
-    fn place(&self, slot: u32) -> Option<usize> {
-        let place = self.places[slot as usize];
-        (place != ABSENT).then_some(place as usize)
+    fn leaf(&self, slot: u32) -> usize {
+        self.tree.len() / 2 + slot as usize
     }
 
-    fn rise(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            if self.heap[parent].key < entry.key {
+    fn put(&mut self, slot: u32, key: Key) {
+        let mut place = self.leaf(slot);
+        let mut winner = Entry { key, slot };
+        self.tree[place] = winner;
+        while place > 1 {
+            let other = self.tree[place ^ 1];
+            winner = if other.key < winner.key { other } else { winner };
+            place /= 2;
+            if self.tree[place] == winner {
                 break;
             }
-            self.put(place, self.heap[parent]);
-            place = parent;
+            self.tree[place] = winner;
         }
-        self.put(place, entry);
-    }
-
-    fn sink(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while let Some(child) = self.first_child(place) {
-            if entry.key < self.heap[child].key {
-                break;
-            }
-            self.put(place, self.heap[child]);
-            place = child;
-        }
-        self.put(place, entry);
-    }
-
-    fn first_child(&self, place: usize) -> Option<usize> {
-        let begin = place * ARITY + 1;
-        let end = (begin + ARITY).min(self.heap.len());
-        (begin..end).min_by_key(|child| self.heap[*child].key)
-    }
-
-    fn put(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.places[entry.slot as usize] = place as u32;
     }
 }
 

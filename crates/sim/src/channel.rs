@@ -143,6 +143,7 @@ impl<L: Load + Clone> Channel<L> {
     }
 
     /// One thing happened.
+    #[inline]
     pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
         match input {
             ChannelInput::Frame { frame, sequence } => self.accept(now, sequence, frame),
@@ -159,7 +160,9 @@ impl<L: Load + Clone> Channel<L> {
         if let Some(output) = self.outputs.pop_front() {
             return Some(output);
         }
-        self.settle(now);
+        if !self.toward_rate.is_empty() {
+            self.settle(now);
+        }
         let free = self.free_key();
         if let Some(front) = self.flying.front()
             && front.key.at() <= now
@@ -185,6 +188,9 @@ impl<L: Load + Clone> Channel<L> {
     /// The deadline, with the number of what is due then.
     pub fn next(&self) -> Option<Key> {
         let arrival = self.flying.front().map(|front| front.key);
+        if self.toward_rate.is_empty() && self.wanted.is_none() {
+            return arrival;
+        }
         // What travelled before the order changed may arrive after what comes to the rate.
         let service = self.toward_rate.front().map(|front| self.end_of_service(front));
         [arrival, service, self.free_key()].into_iter().flatten().min()
@@ -354,6 +360,7 @@ impl<L: Load + Clone> Channel<L> {
 }
 
 /// Puts a frame in its place; nearly always that is the end.
+#[inline]
 fn insert<L>(frames: &mut VecDeque<Timed<L>>, timed: Timed<L>) {
     if frames.back().is_none_or(|last| last.key <= timed.key) {
         return frames.push_back(timed);

@@ -289,6 +289,8 @@ impl World {
         tell(observers, self.now, &Observation::Sent { link, direction, packet: &packet });
         let octets = self.lanes[place].charge(&packet);
         self.offer(place, Frame { packet: Some(packet), octets }, observers);
+        let until = self.lanes[place].takes_from(self.now);
+        self.stations[node].node.handle(self.now, Input::Busy { face, until });
     }
 
     fn offer(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {

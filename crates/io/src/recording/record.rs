@@ -82,7 +82,7 @@ impl Pen<'_> {
                 self.begin(CONSUMED, now, FaceId(app.0));
                 self.number(bytes);
             }
-            Input::Packet { .. } | Input::Ready { .. } => return false,
+            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } => return false,
         }
         true
     }

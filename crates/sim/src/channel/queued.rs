@@ -74,6 +74,9 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     /// The deadline, with the number of what is due then.
     pub fn next(&self) -> Option<Key> {
         let arrival = self.channel.next();
+        if self.queue.is_empty() {
+            return arrival;
+        }
         // Where packets keep their order, nothing that waits arrives before what travels already.
         if arrival.is_some() && !self.channel.model().reorder {
             return arrival;

@@ -75,6 +75,12 @@ impl Lane {
         self.is_shared || self.channel.channel().is_free(now)
     }
 
+    /// From when on packets are taken as they come.
+    pub(super) fn takes_from(&self, now: Instant) -> Instant {
+        if self.takes(now) { now } else { self.channel.channel().free_at() }
+    }
+
+    #[inline]
     pub(super) fn handle(&mut self, now: Instant, input: ChannelInput<Frame>) {
         match input {
             // What the node offers is sent at once; the queue here stays empty.
