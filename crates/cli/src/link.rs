@@ -1,6 +1,6 @@
 //! `recoup link`: a bad link between two UDP faces.
 mod args;
-mod plan;
+pub(crate) mod plan;
 pub(crate) mod way;
 
 pub(crate) use args::LinkArgs;

@@ -77,9 +77,16 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "MODEL", help_heading = "Link")]
     pub duplicate: Option<String>,
 
-    /// Octets that lower layers add to each packet, such as '28 B'
+    /// Octets that count for each packet beside its own, such as '28 B'
+    ///
+    /// What the rate is charged with is the frame as it comes from the socket and this: '28 B' for UDP and
+    /// IPv4, '46 B' with Ethernet, more to stand for longer packets than those that are really sent.
     #[arg(long, value_name = "SIZE", help_heading = "Link")]
     pub overhead: Option<String>,
+
+    /// Octets that count for an Interest, instead of its own and --overhead
+    #[arg(long, value_name = "SIZE", help_heading = "Link")]
+    pub interest: Option<String>,
 
     /// rate-then-delay, or delay-then-rate as Mininet builds links
     #[arg(long, value_name = "ORDER", help_heading = "Link")]
@@ -132,6 +139,7 @@ impl LinkArgs {
             ("loss", &self.loss),
             ("duplicate", &self.duplicate),
             ("overhead", &self.overhead),
+            ("interest", &self.interest),
             ("order", &self.order),
         ];
         let back = [

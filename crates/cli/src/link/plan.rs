@@ -52,7 +52,8 @@ impl LinkPlan {
         plan.check()
     }
 
-    fn parse(file: &str, text: &str) -> Result<Self, Failure> {
+    /// Reads the text of the file called `file`.
+    pub(crate) fn parse(file: &str, text: &str) -> Result<Self, Failure> {
         config::parse(file, text, |whole| {
             let mut plan = Self::default();
             let Self { forth, back, events } = &mut plan;
@@ -90,9 +91,8 @@ impl LinkPlan {
     /// Refuses what only a world has.
     fn check(self) -> Result<Self, Failure> {
         for plan in [&self.forth, &self.back] {
-            if plan.interest_octets.is_some() || plan.marking != "none" {
-                let message =
-                    "a link between sockets knows no packets: neither `interest` nor `marking`";
+            if plan.marking != "none" {
+                let message = "a link between sockets changes no packets: it has no `marking`";
                 return Err(Failure::usage(message));
             }
         }

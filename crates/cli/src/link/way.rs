@@ -1,6 +1,8 @@
 //! One direction of a link: the simulator's channel between real sockets, and what happens to it in time.
 use bytes::Bytes;
 use recoup_io::relay::FrameMachine;
+use recoup_packet::lp::LpPacket;
+use recoup_packet::tlv::typ;
 use recoup_sim::channel::{
     ChannelError, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
 };
@@ -46,23 +48,37 @@ impl WayCount {
 pub(crate) struct Way {
     channel: QueuedChannel<Frame>,
     overhead: u32,
+    /// What an Interest counts, instead of its octets and the overhead.
+    interest: Option<u32>,
     schedule: VecDeque<(Instant, Turn)>,
     rng: Rng,
     sequence: u64,
     count: WayCount,
 }
 
-/// A frame, with what the layers below add to it.
+/// A frame, with what the rate is charged with for it.
 #[derive(Clone, Debug)]
 struct Frame {
     octets: Bytes,
-    overhead: u32,
+    charge: u32,
 }
 
 impl Load for Frame {
     fn octets(&self) -> u32 {
-        self.octets.octets().saturating_add(self.overhead)
+        self.charge
     }
+}
+
+/// Whether a frame is an Interest, bare or behind link fields that do not refuse it.
+fn is_interest(frame: &Bytes) -> bool {
+    let begins = |octets: &Bytes, typ: u64| octets.first().is_some_and(|it| u64::from(*it) == typ);
+    if !begins(frame, typ::LP_PACKET) {
+        return begins(frame, typ::INTEREST);
+    }
+    LpPacket::decode(frame.clone()).is_ok_and(|LpPacket { header, fragment }| {
+        let is_first = header.frag_index.unwrap_or(0) == 0 && header.nack.is_none();
+        is_first && fragment.is_some_and(|packet| begins(&packet, typ::INTEREST))
+    })
 }
 
 impl Way {
@@ -80,6 +96,7 @@ impl Way {
         Ok(Self {
             channel: QueuedChannel::new(ChannelModel::read(plan, &rng)?),
             overhead: plan.overhead_octets,
+            interest: plan.interest_octets,
             schedule: schedule.into(),
             rng,
             sequence: 0,
@@ -103,7 +120,7 @@ impl Way {
             let input = match turn {
                 Turn::Outage(is_out) => ChannelInput::Outage(is_out),
                 Turn::Change(plan) => {
-                    self.overhead = plan.overhead_octets;
+                    (self.overhead, self.interest) = (plan.overhead_octets, plan.interest_octets);
                     match ChannelModel::read(&plan, &self.rng) {
                         Ok(model) => ChannelInput::Change(Box::new(model)),
                         Err(_) => continue,
@@ -111,6 +128,13 @@ impl Way {
                 }
             };
             self.channel.handle(now, input);
+        }
+    }
+
+    fn charge(&self, frame: &Bytes) -> u32 {
+        match self.interest {
+            Some(octets) if is_interest(frame) => octets,
+            _ => frame.octets().saturating_add(self.overhead),
         }
     }
 
@@ -124,7 +148,8 @@ impl FrameMachine for Way {
         self.follow_schedule(now);
         self.count.entered += 1;
         self.sequence += 1;
-        let frame = Frame { octets, overhead: self.overhead };
+        let charge = self.charge(&octets);
+        let frame = Frame { octets, charge };
         self.channel.handle(now, ChannelInput::Frame { frame, sequence: self.sequence });
     }
 
@@ -179,6 +204,27 @@ mod tests {
         assert_eq!(way.poll(micros(20_799)), None);
         assert_eq!(way.poll(micros(20_800)), Some(frame(972)));
         assert_eq!(way.count(), WayCount { entered: 1, delivered: 1, ..WayCount::default() });
+    }
+
+    #[test]
+    fn an_interest_counts_what_it_is_to_count() {
+        use recoup_packet::interest::Interest;
+        use recoup_packet::lp::LpHeader;
+        use recoup_packet::nack::NackReason;
+        let plan = ChannelPlan { interest_octets: Some(1_250), ..plan() };
+        let way = Way::new(&plan, Vec::new(), Rng::from_seed(1)).unwrap();
+        let interest = Interest::new("/a".parse().unwrap()).to_bytes();
+        let behind = |header: LpHeader| {
+            let mut frame = bytes::BytesMut::new();
+            LpPacket { header, fragment: Some(interest.clone()) }.encode(&mut frame);
+            frame.freeze()
+        };
+        let marked = LpHeader { congestion_mark: Some(1), ..LpHeader::default() };
+        assert_eq!((way.charge(&interest), way.charge(&behind(marked))), (1_250, 1_250));
+        let refused = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+        let refused = behind(refused);
+        assert_eq!(way.charge(&refused), refused.len() as u32 + 28);
+        assert_eq!(way.charge(&frame(972)), 1_000);
     }
 
     #[test]
