@@ -1,6 +1,6 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
-use crate::{demo, fetch, forward, generate, key, link, ping, replay, serve, sim, study};
+use crate::{demo, emulate, fetch, forward, generate, key, link, ping, replay, serve, sim, study};
 use clap::{ColorChoice, Parser, Subcommand};
 
 /// Fetch and serve named content over NDN networks: fast, checked, resumable.
@@ -19,6 +19,10 @@ pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+
+    /// End when the process with this number, which started this one, ends.
+    #[arg(long, global = true, hide = true, value_name = "PID")]
+    pub end_with: Option<u32>,
 }
 
 /// The subcommands.
@@ -34,6 +38,7 @@ pub(crate) enum Command {
     Replay(replay::ReplayArgs),
     Demo(demo::DemoArgs),
     Sim(sim::SimArgs),
+    Emulate(emulate::EmulateArgs),
     Study(study::StudyArgs),
     #[command(hide = true)]
     Generate(generate::GenerateArgs),

@@ -6,6 +6,7 @@
 mod command;
 mod config;
 mod demo;
+mod emulate;
 mod error;
 mod fetch;
 mod format;
@@ -30,10 +31,17 @@ mod value;
 
 use clap::Parser;
 use command::{Cli, Command};
+use error::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    if let Some(parent) = cli.end_with
+        && recoup_io::process::end_with(parent).is_err()
+    {
+        return Failure::new(Exit::Terminated, "who started this process has ended").code();
+    }
+    let result = match cli.command {
         Command::Fetch(args) => fetch::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Key(args) => key::run(&args),
@@ -43,6 +51,7 @@ fn main() -> ExitCode {
         Command::Forward(args) => forward::run(&args),
         Command::Link(args) => link::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Emulate(args) => emulate::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Generate(args) => generate::run(&args),
     };

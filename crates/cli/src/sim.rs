@@ -86,7 +86,7 @@ fn warn(campaign: &Campaign) {
     }
 }
 
-fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 

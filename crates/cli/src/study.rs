@@ -8,13 +8,15 @@ mod verdict;
 
 pub(crate) use args::StudyArgs;
 
+use crate::emulate::table::Table;
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
-use args::{Action, CheckArgs, ReportArgs, RunArgs, Scale, Wanted};
+use args::{Action, CheckArgs, ReportArgs, RunArgs, Scale, Wanted, World};
 use gather::{Gathered, Gathering, default_folder};
 use page::Page;
 use recoup_studies::claim::{Outcome, Verdict};
+use recoup_studies::compare::{Comparison, compare};
 use recoup_studies::study::Study;
 use std::path::PathBuf;
 use verdict::{Check, Summary};
@@ -46,6 +48,9 @@ fn list() -> Result<(), Failure> {
 }
 
 fn experiments(args: &RunArgs) -> Result<(), Failure> {
+    if args.world == World::Sockets {
+        return on_sockets(args);
+    }
     let mut work = Work::new(&args.wanted, args.out.as_ref())?;
     work.gather(args.figure.as_deref())?;
     let mut figures = work.study.figures(&work.gathered.results);
@@ -56,13 +61,40 @@ fn experiments(args: &RunArgs) -> Result<(), Failure> {
     std::fs::create_dir_all(&folder)
         .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
     page::pictures(&figures, &folder)?;
-    if args.figure.is_none() {
+    if args.json {
+        output::json(&work.check(&work.verdicts()), Stream::Out)?;
+    } else if args.figure.is_none() {
         work.print(&work.verdicts())?;
     }
     if !args.wanted.quiet {
         output::tell(&format!("{}; figures in {}", work.effort(), folder.display()));
     }
     Ok(())
+}
+
+/// Runs on processes what the study has for them, and puts it beside what was simulated.
+fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
+    let mut work = Work::new(&args.wanted, args.out.as_ref())?;
+    let none = || Failure::usage(format!("{} has nothing that runs on sockets", work.study.key()));
+    let sockets = work.study.sockets(args.wanted.scale.into()).ok_or_else(none)?;
+    let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
+    let gathering = work.gathering(args.figure.as_deref());
+    let real = gathering.real(sockets.experiments)?;
+    let mut beside = work.study.experiments(args.wanted.scale.into());
+    beside.retain(|experiment| names.contains(&experiment.name));
+    // How often something is simulated is not what --seeds is about here.
+    let simulated = gathering.simulated(beside, None)?.results;
+    work.gathered = real;
+    let comparison = compare(&names, &sockets.terms, &simulated, &work.gathered.results);
+    let table = Table { title: work.study.key(), comparison: &comparison };
+    match args.json {
+        true => output::json(&table, Stream::Out)?,
+        false => output::print(format!("{table}\n").as_bytes())?,
+    }
+    if !args.wanted.quiet {
+        output::tell(&work.effort());
+    }
+    table.judge()
 }
 
 fn check(args: &CheckArgs) -> Result<(), Failure> {
@@ -80,11 +112,13 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
     let mut work = Work::new(&args.wanted, args.results.as_ref())?;
     work.gather(None)?;
     let results = &work.gathered.results;
+    let sockets = work.compared()?;
     let page = Page {
         study: work.study,
         verdicts: &work.verdicts(),
         dependences: &work.study.dependences(results),
         figures: &work.study.figures(results),
+        sockets: sockets.as_ref(),
         origin: work.origin(),
     };
     let folder =
@@ -112,11 +146,22 @@ impl<'a> Work<'a> {
         Ok(Self { study, wanted, folder, gathered: Gathered::default() })
     }
 
-    fn gather(&mut self, figure: Option<&str>) -> Result<(), Failure> {
-        let (study, folder) = (self.study, self.folder.clone());
-        let gathering = Gathering { study, wanted: self.wanted, folder, figure };
-        self.gathered = gathering.run()?;
+    fn gathering(&self, figure: Option<&'a str>) -> Gathering<'a> {
+        Gathering { study: self.study, wanted: self.wanted, folder: self.folder.clone(), figure }
+    }
+
+    fn gather(&mut self, figure: Option<&'a str>) -> Result<(), Failure> {
+        self.gathered = self.gathering(figure).run()?;
         Ok(())
+    }
+
+    /// What was run on processes before, beside the simulated runs; nothing if that is nothing.
+    fn compared(&self) -> Result<Option<Comparison>, Failure> {
+        let Some(sockets) = self.study.sockets(self.wanted.scale.into()) else { return Ok(None) };
+        let real = self.gathering(None).real_so_far(&sockets.experiments)?;
+        let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
+        let comparison = compare(&names, &sockets.terms, &self.gathered.results, &real);
+        Ok(Some(comparison).filter(|it| !it.lines.is_empty()))
     }
 
     /// The verdicts. A small version of an experiment is not the paper's, and decides nothing.

@@ -10,6 +10,7 @@ pub mod library;
 mod link;
 pub mod memory;
 pub mod part;
+pub mod process;
 pub mod recording;
 pub mod relay;
 pub mod source;

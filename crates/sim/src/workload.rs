@@ -64,7 +64,7 @@ pub fn ends(kind: &ApplicationKind) -> bool {
 }
 
 /// The shape in the words of packets.
-pub(crate) fn signature_shape(shape: PacketShape) -> SignatureShape {
+pub fn signature_shape(shape: PacketShape) -> SignatureShape {
     match shape {
         PacketShape::Digest => SignatureShape::Digest,
         PacketShape::Signature(octets) => SignatureShape::Signed {

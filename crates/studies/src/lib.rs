@@ -4,6 +4,7 @@
 //! A room holds data and decisions only: scenarios as text, claims as text, judgement as functions of
 //! results. Whoever runs the experiments and draws the pages (the command line) asks for these.
 pub mod claim;
+pub mod compare;
 pub mod figure;
 pub mod result;
 pub mod rule;

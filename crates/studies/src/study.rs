@@ -1,5 +1,6 @@
 //! What every study is.
 use crate::claim::{Claim, Verdict};
+use crate::compare::Sockets;
 use crate::figure::Figure;
 use crate::result::Results;
 use crate::rule::Finding;
@@ -23,6 +24,12 @@ pub trait Study: Sync {
 
     /// What is run, at that scale.
     fn experiments(&self, scale: Scale) -> Vec<Experiment>;
+
+    /// What of it is run on real processes, too; nothing unless the study says so.
+    fn sockets(&self, scale: Scale) -> Option<Sockets> {
+        let _ = scale;
+        None
+    }
 
     /// Judges every claim, in the order of [`claims`](Self::claims).
     fn judge(&self, results: &Results) -> Vec<Verdict>;

@@ -3,8 +3,10 @@
 mod draw;
 mod judge;
 mod scenario;
+mod sockets;
 
 use crate::claim::{self, Claim, Verdict};
+use crate::compare::Sockets;
 use crate::figure::Figure;
 use crate::result::Results;
 use crate::study::{Dependence, Experiment, Scale, Study};
@@ -41,6 +43,10 @@ impl Study for Yang2016 {
 
     fn experiments(&self, scale: Scale) -> Vec<Experiment> {
         scenario::experiments(scale)
+    }
+
+    fn sockets(&self, scale: Scale) -> Option<Sockets> {
+        Some(sockets::sockets(scale))
     }
 
     fn judge(&self, results: &Results) -> Vec<Verdict> {

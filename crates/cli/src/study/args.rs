@@ -14,6 +14,8 @@ Examples:
       a small version of everything, in seconds; too few seeds for verdicts
   recoup study run yang2016 --figure window
       only what one figure needs
+  recoup study run yang2016 --world sockets --seeds 1
+      the paper's experiments on real processes, a run each, beside the simulated ones
   recoup study check yang2016 --json
       for programs: a document, and the exit code
   recoup study report yang2016 --out yang2016-report
@@ -26,7 +28,8 @@ tell. Gating are claims of class R, unless they helped to fix what the paper lea
 
 /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
 ///
-/// A study runs the networks of its paper in simulated time, with the same nodes that run on sockets.
+/// A study runs the networks of its paper in simulated time, with the same nodes that run on sockets; and
+/// some of them, where the study says so, in real time as processes of this machine.
 /// Results are kept, by default below $XDG_CACHE_HOME/recoup/studies; what is there is not run again,
 /// unless the scenario or the way it runs has changed.
 #[derive(Debug, Args)]
@@ -64,7 +67,7 @@ pub(super) struct Wanted {
     #[arg(long, value_name = "N", help_heading = "Running")]
     pub seeds: Option<NonZeroU64>,
 
-    /// Runs at a time; as many as there are cores unless told otherwise
+    /// Runs at a time; as many as there are cores unless told otherwise, two on sockets
     #[arg(short, long, value_name = "N", help_heading = "Running")]
     pub jobs: Option<NonZeroUsize>,
 
@@ -85,6 +88,17 @@ pub(super) struct RunArgs {
     /// Run only what this figure needs
     #[arg(long, value_name = "ID", help_heading = "Running")]
     pub figure: Option<String>,
+
+    /// Where it is run
+    ///
+    /// On sockets, --seeds says how often each point is run; what has been simulated stands beside it. Exit
+    /// code 1 says that the worlds disagree where the study says that they must not.
+    #[arg(long, value_name = "WORLD", default_value_t, value_enum, help_heading = "Running")]
+    pub world: World,
+
+    /// End with a JSON document instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
 
     /// Folder for the results, and for the figures as pictures
     #[arg(short, long, alias = "results", value_name = "DIR", help_heading = "Results")]
@@ -117,6 +131,16 @@ pub(super) struct ReportArgs {
     /// Folder for the page, index.html, and its pictures; KEY-report here unless told otherwise
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
+}
+
+/// Where experiments are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum World {
+    /// In simulated time
+    #[default]
+    Simulated,
+    /// As processes of this machine, in real time
+    Sockets,
 }
 
 /// How much is run.

@@ -1,22 +1,31 @@
 //! Runs what a study wants that is not there yet, and gathers its results.
 use super::args::Wanted;
 use super::curve;
+use crate::emulate;
+use crate::emulate::run::Processes;
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::sim::args::Format;
-use crate::sim::campaign::{Campaign, Manner};
+use crate::sim::campaign::{Campaign, Manner, Runner};
 use crate::sim::folder::ResultFolder;
 use crate::sim::progress::Progress;
 use crate::sim::run::Worlds;
 use crate::sim::source::Source;
 use crate::stop::Stop;
 use recoup_sim::scenario::Seeds;
-use recoup_studies::result::{Results, Row};
+use recoup_studies::result::Results;
 use recoup_studies::study::{Experiment, Study};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+/// Runs on processes at a time: few enough for each to be in time.
+const BESIDE: usize = 2;
+/// Repetitions of a run on processes that are looked for.
+const MOST_REPETITIONS: u64 = 100;
+/// Folder of what was run on processes.
+const SOCKETS: &str = "sockets";
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -47,10 +56,22 @@ impl Gathering<'_> {
     /// # Errors
     /// If no experiment serves the figure, one cannot be run, the folder cannot be used, or a signal came.
     pub(super) fn run(&self) -> Result<Gathered, Failure> {
+        self.simulated(self.study.experiments(self.wanted.scale.into()), self.wanted.seeds)
+    }
+
+    /// Runs what is missing of these experiments in simulation; `seeds` replace their own.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn simulated(
+        &self,
+        experiments: Vec<Experiment>,
+        seeds: Option<NonZeroU64>,
+    ) -> Result<Gathered, Failure> {
         let stop = Stop::polled()?;
         let mut gathered = Gathered::default();
-        for experiment in self.experiments()? {
-            let seeds = self.wanted.seeds.map_or(experiment.seeds, u64::from);
+        for experiment in self.chosen(experiments)? {
+            let seeds = seeds.map_or(experiment.seeds, u64::from);
             gathered.seeds = gathered.seeds.max(seeds);
             self.rows(&experiment, &Seeds::first(seeds), &stop, &mut gathered)?;
             if let Some((seed, records)) = experiment.curves {
@@ -60,8 +81,52 @@ impl Gathering<'_> {
         Ok(gathered)
     }
 
-    fn experiments(&self) -> Result<Vec<Experiment>, Failure> {
-        let mut experiments = self.study.experiments(self.wanted.scale.into());
+    /// Runs what is missing of these experiments on processes, and gathers every run that there is.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn real(&self, experiments: Vec<Experiment>) -> Result<Gathered, Failure> {
+        let stop = Stop::polled()?;
+        let mut gathered = Gathered::default();
+        for experiment in self.chosen(experiments)? {
+            let seeds = self.wanted.seeds.map_or(experiment.seeds, u64::from);
+            gathered.seeds = gathered.seeds.max(seeds);
+            let jobs = self.wanted.jobs.map_or(BESIDE, NonZeroUsize::get);
+            let name = format!("{SOCKETS}/{}", experiment.name);
+            let way = Way { name: &name, settings: &[], runner: &Processes, jobs };
+            let made =
+                self.campaign(&experiment, &way, &Seeds::first(seeds), &stop, &mut gathered)?;
+            let rows = emulate::rows(&made.campaign, &made.folder);
+            gathered.results.experiments.insert(experiment.name.to_owned(), rows);
+        }
+        Ok(gathered)
+    }
+
+    /// What was run on processes before; nothing of an experiment whose scenario is another by now.
+    ///
+    /// # Errors
+    /// If a folder cannot be used.
+    pub(super) fn real_so_far(&self, experiments: &[Experiment]) -> Result<Results, Failure> {
+        let mut results = Results::default();
+        for experiment in experiments {
+            let path = self.place(&format!("{SOCKETS}/{}", experiment.name));
+            if !path.exists() {
+                continue;
+            }
+            let source = self.source(experiment, experiment.name, &[])?;
+            let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
+            if !campaign.goes_on(&path, &Processes)? {
+                continue;
+            }
+            let folder = campaign.folder(&path, false, Format::Csv)?;
+            let rows = emulate::rows(&campaign, &folder);
+            results.experiments.insert(experiment.name.to_owned(), rows);
+        }
+        Ok(results)
+    }
+
+    /// Those that the figure needs, if only one is wanted.
+    fn chosen(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, Failure> {
         let Some(figure) = self.figure else { return Ok(experiments) };
         let mut known: Vec<_> = experiments.iter().flat_map(|it| it.serves).copied().collect();
         known.sort_unstable();
@@ -81,16 +146,9 @@ impl Gathering<'_> {
         stop: &Stop,
         gathered: &mut Gathered,
     ) -> Result<(), Failure> {
-        let made = self.campaign(experiment, experiment.name, &[], seeds, stop, gathered)?;
-        let mut rows = Vec::new();
-        for stage in &made.campaign.points {
-            let found = made.campaign.rows(&made.folder, stage).into_iter();
-            rows.extend(found.map(|row| Row {
-                point: stage.point.values.iter().cloned().collect(),
-                seed: row.seed,
-                metrics: row.metrics.iter().cloned().collect(),
-            }));
-        }
+        let way = self.simulating(experiment.name, &[]);
+        let made = self.campaign(experiment, &way, seeds, stop, gathered)?;
+        let rows = emulate::rows(&made.campaign, &made.folder);
         gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         Ok(())
     }
@@ -109,7 +167,8 @@ impl Gathering<'_> {
         let name = format!("{}-curves", experiment.name);
         let seeds =
             seed.to_string().parse::<Seeds>().map_err(|what| Failure::new(Exit::Other, what))?;
-        let made = self.campaign(experiment, &name, &settings, &seeds, stop, gathered)?;
+        let way = self.simulating(&name, &settings);
+        let made = self.campaign(experiment, &way, &seeds, stop, gathered)?;
         for stage in &made.campaign.points {
             for record in records {
                 // A record may have parameters; its table has only the name.
@@ -124,26 +183,39 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    fn campaign(
+    fn simulating<'b>(&self, name: &'b str, settings: &'b [String]) -> Way<'b> {
+        let jobs = self.wanted.jobs.map_or_else(cores, NonZeroUsize::get);
+        Way { name, settings, runner: &Worlds, jobs }
+    }
+
+    fn source(
         &self,
         experiment: &Experiment,
         name: &str,
         settings: &[String],
+    ) -> Result<Source, Failure> {
+        Source::built_in(name, &experiment.scenario, experiment.files, settings)
+    }
+
+    fn campaign(
+        &self,
+        experiment: &Experiment,
+        way: &Way<'_>,
         seeds: &Seeds,
         stop: &Stop,
         gathered: &mut Gathered,
     ) -> Result<Made, Failure> {
-        let source = Source::built_in(name, &experiment.scenario, experiment.files, settings)?;
+        let Way { name, settings, runner, jobs } = *way;
+        let source = self.source(experiment, name, settings)?;
         let campaign = Campaign::new(&source, Some(seeds))?;
         let path = self.place(name);
-        let fresh = self.wanted.fresh || !campaign.goes_on(&path, &Worlds)?;
+        let fresh = self.wanted.fresh || !campaign.goes_on(&path, runner)?;
         if fresh && !self.wanted.fresh && path.exists() && !self.wanted.quiet {
             output::tell(&format!("{name}: what it runs has changed; begins anew"));
         }
         let mut folder = campaign.folder(&path, fresh, Format::Csv)?;
         let mut progress = Progress::new(!self.wanted.quiet);
-        let jobs = self.wanted.jobs.map_or_else(cores, NonZeroUsize::get);
-        let result = campaign.run(&mut folder, Manner { jobs, stop }, &Worlds, &mut progress);
+        let result = campaign.run(&mut folder, Manner { jobs, stop }, runner, &mut progress);
         gathered.elapsed += progress.finish();
         result?;
         gathered.runs.0 += campaign.runs();
@@ -158,6 +230,14 @@ impl Gathering<'_> {
             super::args::Scale::Check | super::args::Scale::Paper => self.folder.join(name),
         }
     }
+}
+
+/// How the runs of an experiment are made and called.
+struct Way<'a> {
+    name: &'a str,
+    settings: &'a [String],
+    runner: &'a dyn Runner,
+    jobs: usize,
 }
 
 struct Made {

@@ -3,11 +3,14 @@
 //! Whoever runs no scripts sees the same pictures that stand beside the page as files; with scripts the
 //! figures can be asked, enlarged and reduced to some of their series (`page.js`, written for this page:
 //! libraries that do it weigh one to five megabytes a page).
+mod world;
+
 use super::picture;
 use super::verdict::Summary;
 use crate::error::{Exit, Failure};
 use pulldown_cmark::{Options, Parser, html};
 use recoup_studies::claim::{Claim, Outcome, Verdict};
+use recoup_studies::compare::Comparison;
 use recoup_studies::figure::{Figure, Style};
 use recoup_studies::study::{Dependence, Study};
 use serde_json::{Value, json};
@@ -23,6 +26,8 @@ pub(super) struct Page<'a> {
     pub verdicts: &'a [Verdict],
     pub dependences: &'a [Dependence],
     pub figures: &'a [Figure],
+    /// What was run on processes, beside what was simulated.
+    pub sockets: Option<&'a Comparison>,
     /// How the results were made.
     pub origin: String,
 }
@@ -45,6 +50,7 @@ impl Page<'_> {
         page += &self.contents();
         page += &self.claims();
         page += &self.drawn()?;
+        page += &self.sockets.map_or_else(String::new, world::both);
         page += &self.open();
         let _ = write!(page, "<h2 id=\"room\">Question, set-up, deviations</h2>\n{}", self.room());
         let _ = write!(
@@ -72,6 +78,9 @@ impl Page<'_> {
         let mut links = vec![("claims", "Claims")];
         if !self.figures.is_empty() {
             links.push(("figures", "Figures"));
+        }
+        if self.sockets.is_some() {
+            links.push(("sockets", "On real processes"));
         }
         if !self.dependences.is_empty() {
             links.push(("open", "What the paper leaves open"));
@@ -315,7 +324,8 @@ mod tests {
         let verdicts = study.judge(&results);
         let dependences = study.dependences(&results);
         let origin = "made by <nobody>".to_owned();
-        let page = Page { study, verdicts: &verdicts, dependences: &dependences, figures, origin };
+        let (verdicts, dependences) = (verdicts.as_slice(), dependences.as_slice());
+        let page = Page { study, verdicts, dependences, figures, sockets: None, origin };
         page.render().unwrap()
     }
 

@@ -2,6 +2,7 @@
 mod place;
 
 mod demo;
+mod emulate;
 mod fetch;
 mod folder;
 mod forward;

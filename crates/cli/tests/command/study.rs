@@ -43,3 +43,26 @@ fn a_figure_needs_only_its_own_experiment() {
     place.run("study run yang2016 --scale smoke --figure windows --out here").refuses(&["window"]);
     place.run("study run yang2017").refuses(&["yang2017", "yang2016"]);
 }
+
+#[test]
+fn a_study_runs_on_processes_beside_what_is_simulated() {
+    let place = Place::new();
+    let words =
+        "study run yang2016 --scale smoke --world sockets --figure linear --out here --json";
+    // So short a fetch on a busy machine may differ; that it is compared is what counts here.
+    let ended = place.run(words);
+    let document: Value = ended.document();
+    let lines = document["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), 4, "{document}");
+    for line in lines {
+        for world in ["simulated", "sockets"] {
+            let seconds = line["metrics"]["time_s"][world]["mean"].as_f64();
+            assert!(seconds.is_some_and(|it| it > 0.5), "{world}: {line}");
+        }
+        assert!(line["paper"].as_str().is_some_and(|it| it.ends_with(" s")), "{line}");
+    }
+    let words = "study report yang2016 --scale smoke --results here --out page --quiet";
+    place.run(words).succeeds();
+    let page = String::from_utf8(place.read("page/index.html")).unwrap();
+    assert!(page.contains("On real processes") && page.contains("linear, design #3, c1"));
+}

@@ -5,10 +5,10 @@ use crate::result::{Curve, Results};
 use crate::rule::Runs;
 
 /// The paper's three runs of each design: seconds.
-const LINEAR_TIMES: [[f64; 3]; 4] =
+pub(super) const LINEAR_TIMES: [[f64; 3]; 4] =
     [[23.8, 23.8, 23.9], [39.0, 36.9, 34.0], [29.8, 30.4, 31.1], [24.5, 25.0, 25.0]];
 /// Of both consumers: c1, then c2.
-const DUMBBELL_TIMES: [[f64; 6]; 4] = [
+pub(super) const DUMBBELL_TIMES: [[f64; 6]; 4] = [
     [47.5, 47.8, 47.7, 47.5, 47.8, 47.7],
     [59.0, 57.0, 54.3, 56.7, 58.5, 48.4],
     [51.8, 52.9, 53.3, 50.7, 52.9, 51.5],

@@ -1,0 +1,106 @@
+//! `recoup emulate`: a scenario on real processes, beside its simulation.
+//!
+//! The parts of it serve whoever runs networks as processes: a [`plan::Plan`] says what has to be started,
+//! [`run::Processes`] runs scenarios of a campaign so, a [`table::Table`] puts both worlds beside each other.
+mod args;
+mod length;
+mod metric;
+mod plan;
+mod process;
+pub(crate) mod run;
+pub(crate) mod table;
+mod text;
+
+pub(crate) use args::EmulateArgs;
+
+use crate::error::Failure;
+use crate::output::{self, Stream};
+use crate::sim::args::Format;
+use crate::sim::campaign::{Campaign, Manner, Runner};
+use crate::sim::folder::ResultFolder;
+use crate::sim::progress::Progress;
+use crate::sim::run::Worlds;
+use crate::sim::source::Source;
+use crate::stop::Stop;
+use recoup_studies::compare::{Quantity, Terms, compare};
+use recoup_studies::result::{Results, Row};
+use run::Processes;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use table::Table;
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity { metric: "goodput_bps", label: "goodput", unit: "Mbit/s", factor: 1e-6 },
+    Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 },
+    Quantity { metric: "loss_event_percent", label: "loss events", unit: "%", factor: 1.0 },
+    Quantity { metric: "retransmissions", label: "sent again", unit: "", factor: 1.0 },
+];
+
+/// Runs the command.
+pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
+    let source = Source::open(&args.file, &args.settings)?;
+    let campaign = Campaign::new(&source, args.seeds.as_ref())?;
+    let work = Work { args, campaign, stop: Stop::polled()? };
+    let name = source.name.as_str();
+    let real = work.results(name, "sockets", &Processes, 1)?;
+    let simulated = work.results(name, "simulated", &Worlds, crate::sim::cores())?;
+    let within = args.within / 100.0;
+    let terms = Terms { quantities: QUANTITIES, within, ..Terms::default() };
+    let comparison = compare(&[name], &terms, &simulated, &real);
+    let table = Table { title: name, comparison: &comparison };
+    if args.json {
+        output::json(&table, Stream::Out)?;
+    } else if !args.quiet {
+        output::print(format!("{table}\n").as_bytes())?;
+    }
+    table.judge()
+}
+
+struct Work<'a> {
+    args: &'a EmulateArgs,
+    campaign: Campaign,
+    stop: Stop,
+}
+
+impl Work<'_> {
+    /// What a world makes of the scenario, in a folder of that name.
+    fn results(
+        &self,
+        name: &str,
+        world: &str,
+        runner: &dyn Runner,
+        jobs: usize,
+    ) -> Result<Results, Failure> {
+        let out = self.args.out.clone().unwrap_or_else(|| self.default_folder()).join(world);
+        let mut folder = self.campaign.folder(&out, self.args.fresh, Format::Csv)?;
+        let mut progress = Progress::new(!self.args.quiet);
+        let jobs = self.args.jobs.map_or(jobs, NonZeroUsize::get);
+        let manner = Manner { jobs, stop: &self.stop };
+        let result = self.campaign.run(&mut folder, manner, runner, &mut progress);
+        progress.finish();
+        result?;
+        let mut results = Results::default();
+        results.experiments.insert(name.to_owned(), rows(&self.campaign, &folder));
+        Ok(results)
+    }
+
+    /// `line.toml` has its results in `line-emulated`.
+    fn default_folder(&self) -> PathBuf {
+        let stem = self.args.file.file_stem().filter(|stem| *stem != "-");
+        let stem = stem.map_or_else(|| "scenario".into(), |stem| stem.to_string_lossy());
+        PathBuf::from(format!("{stem}-emulated"))
+    }
+}
+
+/// The runs of a campaign that are in a folder, for studies.
+pub(crate) fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for stage in &campaign.points {
+        rows.extend(campaign.rows(folder, stage).into_iter().map(|row| Row {
+            point: stage.point.values.iter().cloned().collect(),
+            seed: row.seed,
+            metrics: row.metrics.iter().cloned().collect(),
+        }));
+    }
+    rows
+}

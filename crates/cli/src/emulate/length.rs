@@ -1,0 +1,93 @@
+//! How long packets are: as a network has them, and as processes send them.
+use super::plan::ConsumerPart;
+use recoup_packet::data::{ContentType, DataBuilder, SignatureShape, Template};
+use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::DigestSigner;
+use recoup_sim::network::{PacketShape, ServePlan};
+use recoup_sim::workload::signature_shape;
+
+const CONVENTION: Convention = Convention::Typed;
+/// A segment whose number takes two octets, as those of most objects do.
+const TYPICAL: u64 = 1_000;
+
+/// Octets by which a Data packet of the network is longer than the one that `recoup serve` makes. Numbers of segments
+/// take one, two or more octets in both.
+///
+/// # Errors
+/// If it is shorter.
+pub(super) fn missing(plan: &ServePlan) -> Result<u32, String> {
+    let shape = signature_shape(plan.packet);
+    if shape == SignatureShape::Digest {
+        return Ok(0);
+    }
+    let (planned, made) = (planned(plan, shape)?, made(plan));
+    let missing = planned.checked_sub(made).and_then(|octets| u32::try_from(octets).ok());
+    missing.ok_or_else(|| match plan.packet {
+        PacketShape::Total(octets) => {
+            format!("packets of {octets} octets are too short for what is in them")
+        }
+        _ => "its signature is shorter than a digest".into(),
+    })
+}
+
+fn object(plan: &ServePlan) -> Name {
+    match plan.version {
+        Some(version) => plan.prefix.append(CONVENTION.version(version)),
+        None => plan.prefix.clone(),
+    }
+}
+
+fn planned(plan: &ServePlan, shape: SignatureShape) -> Result<usize, String> {
+    let name = object(plan).append(CONVENTION.segment(TYPICAL));
+    let last = Some(CONVENTION.segment(TYPICAL));
+    let template = Template::new(ContentType::Blob, plan.freshness, last, shape);
+    let data = template.describe(name, plan.segment_octets as usize);
+    data.map(|data| data.encoded_len()).map_err(|error| error.to_string())
+}
+
+fn made(plan: &ServePlan) -> usize {
+    let name = object(plan).append(CONVENTION.segment(TYPICAL));
+    let builder = DataBuilder::new(&name).freshness(plan.freshness);
+    let builder = builder.final_block(CONVENTION.segment(TYPICAL));
+    builder.build(&vec![0; plan.segment_octets as usize], &DigestSigner).encoded_len()
+}
+
+/// Octets of the longest Interest for a segment.
+pub(super) fn longest_interest(consumers: &[ConsumerPart]) -> u32 {
+    let of = |ConsumerPart { plan, .. }: &ConsumerPart| {
+        let mut interest = Interest::new(plan.object.append(CONVENTION.segment(TYPICAL)));
+        (interest.nonce, interest.lifetime) = (Some(0), Some(plan.lifetime));
+        u32::try_from(interest.encoded_len()).unwrap_or(u32::MAX)
+    };
+    consumers.iter().map(of).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::time::Duration;
+
+    fn plan(packet: PacketShape) -> ServePlan {
+        ServePlan {
+            prefix: "/p1/file".parse().unwrap(),
+            version: None,
+            size_octets: 10 << 20,
+            segment_octets: 1024,
+            freshness: Duration::from_secs(10),
+            packet,
+        }
+    }
+
+    #[test]
+    fn a_packet_of_a_given_length_lacks_what_the_real_one_has_less() {
+        let made = made(&plan(PacketShape::Digest));
+        assert!((1_080..1_130).contains(&made), "{made}");
+        assert_eq!(missing(&plan(PacketShape::Total(1_448))), Ok(1_448 - made as u32));
+        assert_eq!(missing(&plan(PacketShape::Digest)), Ok(0));
+        let shorter = missing(&plan(PacketShape::Total(made as u32 - 10)));
+        assert!(shorter.unwrap_err().contains("too short"));
+        assert!(missing(&plan(PacketShape::Total(1_000))).is_err());
+    }
+}

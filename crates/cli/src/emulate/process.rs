@@ -1,0 +1,116 @@
+//! One process of ours: started with its words, asked for what it says, ended with us.
+use crate::error::{Exit, Failure, reason};
+use recoup_io::process::terminate;
+use serde_json::Value;
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a process may take until it can be reached, and how long until it has ended when it was asked to.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A process. It ends at the latest when this value does, or when this process does.
+#[derive(Debug)]
+pub(super) struct Process {
+    /// What it is, in messages.
+    name: String,
+    child: Child,
+    output: PathBuf,
+    errors: PathBuf,
+}
+
+impl Process {
+    /// Starts this program with these words; what it says goes to files in `folder`.
+    pub(super) fn start(name: &str, words: &[String], folder: &Path) -> Result<Self, Failure> {
+        let failed = |error| {
+            Failure::new(
+                Exit::Other,
+                format!("cannot start a process for {name}: {}", reason(&error)),
+            )
+        };
+        let (output, errors) =
+            (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
+        let file = |path: &PathBuf| File::create(path).map_err(failed);
+        let (out, err) = (file(&output)?, file(&errors)?);
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.args(words).arg(format!("--end-with={}", std::process::id()));
+        command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
+        // Ctrl-C is for us; they are ended in order.
+        let child = command.process_group(0).spawn().map_err(failed)?;
+        Ok(Self { name: name.to_owned(), child, output, errors })
+    }
+
+    /// What it is.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits for its first line: it can be reached.
+    pub(super) fn listening(&mut self) -> Result<Value, Failure> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let said = std::fs::read_to_string(&self.output).unwrap_or_default();
+            if let Some((line, _)) = said.split_once('\n') {
+                let not_understood = |_| self.failure("says what is no document");
+                return serde_json::from_str(line).map_err(not_understood);
+            }
+            if self.ended()?.is_some() {
+                return Err(self.failure("ended at once"));
+            }
+            std::thread::sleep(LOOK);
+        }
+        Err(self.failure("cannot be reached"))
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+        let failed =
+            |error| Failure::new(Exit::Other, format!("{}: {}", self.name, reason(&error)));
+        self.child.try_wait().map_err(failed)
+    }
+
+    /// The document on its standard output, the last one if there are lines of them.
+    pub(super) fn document(&self) -> Result<Value, Failure> {
+        let said = std::fs::read_to_string(&self.output).unwrap_or_default();
+        let last = || said.lines().last().and_then(|line| serde_json::from_str(line).ok());
+        serde_json::from_str(&said).ok().or_else(last).ok_or_else(|| self.failure("said nothing"))
+    }
+
+    /// Asks it to end, without waiting.
+    pub(super) fn ask_to_end(&self) {
+        // Whoever has ended already is where it should be.
+        let _ = terminate(&self.child);
+    }
+
+    /// Waits until it has ended, as it was asked to.
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if self.ended()?.is_some() {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+        Err(self.failure("does not end"))
+    }
+
+    /// The failure of this process, in its own words if it has said any.
+    pub(super) fn failure(&self, what: &str) -> Failure {
+        let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
+        let own = said.lines().rev().find_map(|line| line.strip_prefix("recoup: "));
+        let text = own
+            .map_or_else(|| format!("{} {what}", self.name), |own| format!("{}: {own}", self.name));
+        Failure::new(Exit::Other, text)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,188 @@
+//! Both worlds beside each other, for people and for programs.
+use crate::error::{Exit, Failure};
+use recoup_sim::statistic::Estimate;
+use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
+use recoup_studies::rule;
+use serde_json::{Value, json};
+use std::fmt;
+
+/// A comparison with its title.
+#[derive(Debug)]
+pub(crate) struct Table<'a> {
+    /// What was run.
+    pub title: &'a str,
+    /// What came of it.
+    pub comparison: &'a Comparison,
+}
+
+impl Table<'_> {
+    /// How a command ends that compared.
+    ///
+    /// # Errors
+    /// If the worlds disagree, or it cannot be told.
+    pub(crate) fn judge(&self) -> Result<(), Failure> {
+        let percent = self.comparison.within * 100.0;
+        let say = |what| Err(Failure::new(Exit::Other, format!("{}: {what}", self.title)));
+        match self.comparison.agrees() {
+            Some(true) => Ok(()),
+            Some(false) => {
+                say(format!("both worlds differ by more than {percent} % where they should not"))
+            }
+            None => say("a run did not come to its end, so both worlds cannot be compared".into()),
+        }
+    }
+}
+
+/// A mean with its interval; of a single run with four digits; or that there is none.
+pub(crate) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
+    let Some(estimate) = estimate else { return "none".into() };
+    if estimate.half_width.is_finite() {
+        return rule::text(&estimate, unit);
+    }
+    let places = match estimate.mean.abs() {
+        value if value >= 1000.0 || value.fract() == 0.0 => 0,
+        value if value >= 100.0 => 1,
+        value if value >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{:.places$} {unit}", estimate.mean).trim_end().to_owned()
+}
+
+/// By how much the real mean is above the simulated one.
+pub(crate) fn difference(cell: &Cell) -> String {
+    cell.difference().map_or_else(String::new, |part| format!("{:+.1} %", part * 100.0))
+}
+
+/// Where a line is: the experiment's values and whose figures they are.
+pub(crate) fn place(line: &Line) -> String {
+    let values = line.point.iter().map(|(axis, value)| format!("{axis} {value}"));
+    values.chain([line.place.clone()]).collect::<Vec<_>>().join(", ")
+}
+
+/// What became of a line.
+pub(crate) fn verdict(line: &Line) -> &'static str {
+    match (line.is_decisive, line.agrees) {
+        (false, _) => "",
+        (true, Some(true)) => "agrees",
+        (true, Some(false)) => "DIFFERS",
+        (true, None) => "undecided",
+    }
+}
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut experiment = "";
+        for line in &self.comparison.lines {
+            if line.experiment != experiment {
+                experiment = &line.experiment;
+                writeln!(f, "{experiment:<24}{:>22}{:>22}{:>10}", "simulated", "sockets", "")?;
+            }
+            writeln!(f, "  {}", place(line))?;
+            for (place, (cell, quantity)) in
+                line.cells.iter().zip(self.comparison.quantities).enumerate()
+            {
+                let verdict = if place == 0 { verdict(line) } else { "" };
+                row(f, cell, quantity, verdict)?;
+            }
+            if !line.reported.is_empty() {
+                writeln!(f, "    {:<20}{:>22}", "the paper's", line.reported)?;
+            }
+        }
+        let percent = self.comparison.within * 100.0;
+        let what = self.comparison.quantities.first().map_or("", |it| it.label);
+        match self.comparison.agrees() {
+            Some(true) => write!(f, "both worlds agree within {percent} % ({what})"),
+            Some(false) => write!(f, "both worlds differ by more than {percent} % ({what})"),
+            None => write!(f, "both worlds cannot be compared: a run did not come to its end"),
+        }
+    }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, cell: &Cell, quantity: &Quantity, verdict: &str) -> fmt::Result {
+    let (simulated, real) = (mean(cell.simulated, quantity.unit), mean(cell.real, quantity.unit));
+    let text = format!(
+        "    {:<20}{simulated:>22}{real:>22}{:>10}  {verdict}",
+        quantity.label,
+        difference(cell)
+    );
+    writeln!(f, "{}", text.trim_end())
+}
+
+impl serde::Serialize for Table<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Comparison { quantities, within, lines } = self.comparison;
+        let lines: Vec<Value> = lines.iter().map(|line| of_line(line, quantities)).collect();
+        let agrees = self.comparison.agrees();
+        json!({ "title": self.title, "within": within, "agrees": agrees, "lines": lines })
+            .serialize(serializer)
+    }
+}
+
+fn of_line(line: &Line, quantities: &[Quantity]) -> Value {
+    let of = |it: Option<Estimate>| {
+        it.map(|it| json!({ "mean": it.mean, "runs": it.count, "ci95": Some(it.half_width).filter(|w| w.is_finite()).map(|w| [it.mean - w, it.mean + w]) }))
+    };
+    let cells = line.cells.iter().zip(quantities).map(|(cell, quantity)| {
+        let document = json!({
+            "unit": quantity.unit, "simulated": of(cell.simulated), "sockets": of(cell.real),
+            "difference": cell.difference(),
+        });
+        (quantity.metric.to_owned(), document)
+    });
+    let metrics: serde_json::Map<String, Value> = cells.collect();
+    json!({
+        "experiment": line.experiment, "values": line.point, "place": line.place, "decisive": line.is_decisive,
+        "agrees": line.agrees, "paper": line.reported, "metrics": metrics,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
+
+    fn comparison(real: &[f64]) -> Comparison {
+        let cell =
+            Cell { simulated: Estimate::of(&[10.0, 10.0], 0.95), real: Estimate::of(real, 0.95) };
+        let line = Line {
+            experiment: "line".into(),
+            point: BTreeMap::from([("design".into(), "#0".into())]),
+            place: "c1".into(),
+            reported: "9.9 s".into(),
+            agrees: cell.difference().map(|part| part.abs() <= 0.05),
+            cells: vec![cell],
+            is_decisive: true,
+        };
+        Comparison { quantities: &[TIME], within: 0.05, lines: vec![line] }
+    }
+
+    #[test]
+    fn a_table_says_where_worlds_agree() {
+        let comparison = comparison(&[10.2]);
+        let table = Table { title: "line.toml", comparison: &comparison };
+        let text = table.to_string();
+        for piece in
+            ["design #0, c1", "10.000 s", "10.20 s", "+2.0 %  agrees", "the paper's", "within 5 %"]
+        {
+            assert!(text.contains(piece), "{piece}: {text}");
+        }
+        assert!(table.judge().is_ok());
+        let document = serde_json::to_value(&table).unwrap();
+        assert_eq!(document["lines"][0]["metrics"]["time_s"]["sockets"]["runs"], 1);
+        assert_eq!((&document["agrees"], &document["within"]), (&true.into(), &0.05.into()));
+    }
+
+    #[test]
+    fn worlds_that_differ_or_cannot_be_compared_fail() {
+        for (real, piece) in
+            [(vec![11.0], "differ by more than 5 %"), (Vec::new(), "cannot be compared")]
+        {
+            let comparison = comparison(&real);
+            let table = Table { title: "line.toml", comparison: &comparison };
+            assert!(table.to_string().contains(piece), "{table}");
+            assert!(table.judge().unwrap_err().to_string().contains(piece));
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The files and command lines of the processes. Pure: text only.
+use super::plan::{ConsumerPart, LinkPart, NodePart, ProducerPart};
+use recoup_sim::network::{CachePlan, ChannelPlan, Order};
+use recoup_transport::time::Duration;
+use std::fmt::Write as _;
+
+/// The configuration of a forwarder that listens at `listen`; `faces` are the places of its links in the plan with
+/// where they are.
+pub(super) fn node(part: &NodePart, listen: &[String], faces: &[(usize, String)]) -> String {
+    let cache = match part.plan.cache {
+        CachePlan::Packets(packets) => format!("{packets} packets"),
+        CachePlan::Octets(octets) => format!("{octets} B"),
+        CachePlan::Unlimited => "unlimited".into(),
+    };
+    let mut text = format!(
+        "[node]\ncache = {}\nstrategy = {}\nsuppression = {}\n",
+        quoted(&cache),
+        quoted(&part.plan.strategy),
+        quoted(&part.plan.suppression)
+    );
+    for uri in listen {
+        let _ = write!(text, "\n[[listen]]\nuri = {}\n", quoted(uri));
+    }
+    for (link, uri) in faces {
+        let _ = write!(text, "\n[[face]]\nname = \"link-{link}\"\nuri = {}\n", quoted(uri));
+    }
+    for route in &part.routes {
+        let prefix = quoted(&route.prefix.to_string());
+        let (link, cost) = (route.link, route.cost);
+        let _ =
+            write!(text, "\n[[route]]\nprefix = {prefix}\nface = \"link-{link}\"\ncost = {cost}\n");
+    }
+    for (prefix, strategy) in &part.strategies {
+        let (prefix, strategy) = (quoted(&prefix.to_string()), quoted(strategy));
+        let _ = write!(text, "\n[[strategy]]\nprefix = {prefix}\nstrategy = {strategy}\n");
+    }
+    text
+}
+
+/// The file of a link.
+pub(super) fn link(part: &LinkPart) -> String {
+    format!("[link.forth]\n{}\n[link.back]\n{}", channel(&part.forth), channel(&part.back))
+}
+
+fn channel(plan: &ChannelPlan) -> String {
+    let rate = match plan.rate_bits {
+        0 => "unlimited".into(),
+        bits => format!("{bits} bit/s"),
+    };
+    let packets = plan.queue_packets.map(|packets| quoted(&format!("{packets} packets")));
+    let octets = plan.queue_octets.map(|octets| quoted(&format!("{octets} B")));
+    let queue = match (packets, octets) {
+        (None, None) => quoted("unlimited"),
+        (packets, octets) => {
+            format!("[{}]", packets.into_iter().chain(octets).collect::<Vec<_>>().join(", "))
+        }
+    };
+    let order = match plan.order {
+        Order::RateThenDelay => "rate-then-delay",
+        Order::DelayThenRate => "delay-then-rate",
+    };
+    let mut text = format!(
+        "rate = {}\ndelay = \"{} ns\"\njitter = {}\nreorder = {}\nqueue = {queue}\noverhead = \"{} B\"\n",
+        quoted(&rate),
+        plan.delay.as_nanos(),
+        quoted(&plan.jitter),
+        plan.reorder,
+        plan.overhead_octets,
+    );
+    if let Some(octets) = plan.interest_octets {
+        let _ = writeln!(text, "interest = \"{octets} B\"");
+    }
+    let (loss, duplicate) = (quoted(&plan.loss), quoted(&plan.duplicate));
+    let _ = write!(text, "loss = {loss}\nduplicate = {duplicate}\norder = \"{order}\"\n");
+    text
+}
+
+/// The words of `recoup serve` that serves the file at `path` through the forwarder at `face`.
+pub(super) fn serve(part: &ProducerPart, path: &str, face: &str) -> Vec<String> {
+    let plan = &part.plan;
+    let version = plan.version.map_or("none".into(), |version| version.to_string());
+    let options = [
+        ("--name", plan.prefix.to_string()),
+        ("--face", face.into()),
+        ("--version", version),
+        ("--segment-size", plan.segment_octets.to_string()),
+        ("--freshness", milliseconds(plan.freshness)),
+    ];
+    words("serve", path, &options, &["--json"])
+}
+
+/// The words of `recoup fetch` that writes to `path`, through the forwarder at `face`.
+///
+/// # Errors
+/// What of the plan has no words.
+pub(super) fn fetch(part: &ConsumerPart, path: &str, face: &str) -> Result<Vec<String>, String> {
+    let plan = &part.plan;
+    let options = [
+        ("--output", path.into()),
+        ("--face", face.into()),
+        ("--congestion", plan.congestion.clone()),
+        ("--rto", plan.rto.clone()),
+        ("--sampling", plan.sampling.clone()),
+        ("--lifetime", milliseconds(plan.lifetime)),
+        ("--retries", plan.retries.map_or("unlimited".into(), |times| times.to_string())),
+        ("--no-progress-timeout", nanoseconds(plan.no_progress)),
+        ("--rto-check", nanoseconds(plan.rto_check)),
+    ];
+    let mut flags = vec!["--json", "--quiet"];
+    flags.extend((!plan.discover).then_some("--no-discovery"));
+    flags.extend((!plan.react_to_marks).then_some("--ignore-marks"));
+    let (mut first, mut last) = (String::new(), None);
+    for (key, value) in &plan.options {
+        match (key.as_str(), value.as_str()) {
+            ("first", value) => first = value.into(),
+            ("last", value) => last = Some(value.to_owned()),
+            ("must-be-fresh", "true") => flags.push("--fresh"),
+            ("cancel-on-timeout", "true") => flags.push("--cancel-on-timeout"),
+            ("must-be-fresh" | "cancel-on-timeout", _) => {}
+            (key, _) => return Err(format!("{}: no process knows `{key}`", part.name)),
+        }
+    }
+    let mut words = words("fetch", &plan.object.to_string(), &options, &flags);
+    if let Some(last) = last {
+        words.push(format!("--range={first}..={last}"));
+    } else if !first.is_empty() {
+        words.push(format!("--range={first}.."));
+    }
+    Ok(words)
+}
+
+fn words(command: &str, what: &str, options: &[(&str, String)], flags: &[&str]) -> Vec<String> {
+    let options = options.iter().map(|(option, value)| format!("{option}={value}"));
+    let flags = flags.iter().map(ToString::to_string);
+    [command.to_owned(), what.to_owned()].into_iter().chain(options).chain(flags).collect()
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{}ms", time.as_millis())
+}
+
+fn nanoseconds(time: Duration) -> String {
+    match time.as_nanos() {
+        0 => "0".into(),
+        nanos => format!("{nanos}ns"),
+    }
+}
+
+/// A string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::tests::network;
+    use super::super::plan::{Part, Plan};
+    use super::*;
+    use crate::command::Cli;
+    use crate::forward::config::ForwardConfig;
+    use crate::link::plan::LinkPlan;
+    use clap::Parser;
+
+    fn plan() -> Plan {
+        Plan::new(&network("dumbbell")).unwrap()
+    }
+
+    #[test]
+    fn a_link_reads_its_file_as_what_was_planned() {
+        let mut part = plan().links.remove(2);
+        part.forth.loss = "bernoulli(p=0.01)".into();
+        part.forth.reorder = true;
+        (part.forth.rate_bits, part.forth.queue_packets, part.forth.queue_octets) =
+            (0, None, Some(7_000));
+        (part.back.queue_packets, part.back.queue_octets) = (Some(32), Some(64_000));
+        let read = LinkPlan::parse("l", &link(&part)).unwrap();
+        assert_eq!((read.forth, read.back), (part.forth, part.back));
+    }
+
+    #[test]
+    fn a_forwarder_reads_its_configuration() {
+        let plan = plan();
+        for part in &plan.order {
+            let Part::Node(number) = part else { continue };
+            let faces = plan.links.iter().enumerate().filter(|(_, it)| it.asks == *number);
+            let faces: Vec<_> =
+                faces.map(|(link, _)| (link, "udp://127.0.0.1:7".to_owned())).collect();
+            let text = node(&plan.nodes[*number], &["udp://127.0.0.1:0".into()], &faces);
+            let config = ForwardConfig::parse("n", &text).unwrap();
+            assert_eq!(config.faces.len(), faces.len());
+            assert_eq!(config.routes.len(), plan.nodes[*number].routes.len());
+            config.node(1).unwrap();
+        }
+    }
+
+    #[test]
+    fn command_lines_are_right() {
+        let mut plan = plan();
+        plan.consumers[0].plan.options = vec![
+            ("first".into(), "3".into()),
+            ("last".into(), "9".into()),
+            ("cancel-on-timeout".into(), "true".into()),
+        ];
+        let fetch = fetch(&plan.consumers[0], "/tmp/a b", "unix:///tmp/c").unwrap();
+        let serve = serve(&plan.producers[0], "/tmp/file", "unix:///tmp/p");
+        for words in [&fetch, &serve] {
+            let all = std::iter::once("recoup").chain(words.iter().map(String::as_str));
+            Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{words:?}: {error}"));
+        }
+        for word in
+            ["--retries=unlimited", "--no-discovery", "--range=3..=9", "--cancel-on-timeout"]
+        {
+            assert!(fetch.iter().any(|it| it == word), "{word}: {fetch:?}");
+        }
+    }
+
+    #[test]
+    fn a_string_of_toml_is_quoted() {
+        assert_eq!(quoted("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000A\"");
+    }
+}

@@ -1,0 +1,84 @@
+//! The part of a page that puts real processes beside the simulation.
+use super::escape;
+use crate::emulate::table::{difference, mean, place, verdict};
+use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
+use std::fmt::Write as _;
+
+/// Both worlds as a table.
+pub(super) fn both(comparison: &Comparison) -> String {
+    let percent = comparison.within * 100.0;
+    let what = comparison.quantities.first().map_or("", |it| it.label);
+    let heads = comparison.quantities.iter().map(|quantity| {
+        let unit =
+            if quantity.unit.is_empty() { String::new() } else { format!(" ({})", quantity.unit) };
+        format!("<th colspan=\"2\">{}{}</th>", escape(quantity.label), escape(&unit))
+    });
+    let worlds = "<th>simulated</th><th>sockets</th>".repeat(comparison.quantities.len());
+    let mut table = format!(
+        "<h2 id=\"sockets\">On real processes</h2>\n<p class=\"small\">The same scenarios in real time: each node a \
+         <code>recoup forward</code>, each link a <code>recoup link</code> with the simulator's channels, consumers and \
+         producers <code>recoup fetch</code> and <code>recoup serve</code>, on the loopback interface of one machine. \
+         Where a verdict is given, both worlds have to agree within {percent} % ({what}). Intervals are for 95 %.</p>\n\
+         <div class=\"wide\"><table class=\"worlds\">\n<tr><th rowspan=\"2\">Experiment</th>{}<th rowspan=\"2\">\
+         Difference</th><th rowspan=\"2\">The paper's runs</th></tr>\n<tr>{worlds}</tr>\n",
+        heads.collect::<String>()
+    );
+    for line in &comparison.lines {
+        table += &row(line, comparison.quantities);
+    }
+    table + "</table></div>\n"
+}
+
+fn row(line: &Line, quantities: &[Quantity]) -> String {
+    let name = escape(&format!("{}, {}", line.experiment, place(line)));
+    let mut row = format!("<tr><td>{name}</td>");
+    for cell in line.cells.iter().take(quantities.len()) {
+        let Cell { simulated, real } = *cell;
+        let _ = write!(row, "<td>{}</td><td>{}</td>", mean(simulated, ""), mean(real, ""));
+    }
+    let class = match line.agrees {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "open",
+    };
+    let badge = match verdict(line) {
+        "" => String::new(),
+        word => format!(" <span class=\"badge {class}\">{}</span>", word.to_lowercase()),
+    };
+    let apart = line.cells.first().map_or_else(String::new, difference);
+    row + &format!(
+        "<td class=\"number\">{apart}{badge}</td><td>{}</td></tr>\n",
+        escape(&line.reported)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_sim::statistic::Estimate;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn both_worlds_stand_in_one_row() {
+        let cell = Cell {
+            simulated: Estimate::of(&[10.0, 10.0], 0.95),
+            real: Estimate::of(&[10.2], 0.95),
+        };
+        let line = Line {
+            experiment: "linear".into(),
+            point: BTreeMap::from([("design".into(), "#0".into())]),
+            place: "c1".into(),
+            reported: "9 < 10 s".into(),
+            cells: vec![cell],
+            agrees: Some(true),
+            is_decisive: true,
+        };
+        let quantities = &[Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 }];
+        let text = both(&Comparison { quantities, within: 0.05, lines: vec![line] });
+        for piece in
+            ["time (s)", "linear, design #0, c1", ">10.20<", "+2.0 %", "badge holds", "9 &lt; 10 s"]
+        {
+            assert!(text.contains(piece), "{piece}: {text}");
+        }
+    }
+}

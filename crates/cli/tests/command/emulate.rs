@@ -1,0 +1,98 @@
+//! Networks on real processes: they come about, carry content as their links let them, and leave nothing behind.
+use crate::place::{Place, kill, until};
+use std::process::{Child, Command};
+
+/// Three links in a line, a fetch that takes about half a second, and its producer.
+const LINE: &str = r#"
+[topology]
+links = ["consumer-r1", "r1-r2", "r2-producer"]
+[link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = "200 packets"
+[applications.c1]
+kind = "fetch"
+node = "consumer"
+object = "/file"
+discover = false
+congestion = "fixed(window=64)"
+[applications.p1]
+kind = "serve"
+node = "producer"
+prefix = "/file"
+size = "600 kB"
+segment = "1000 B"
+packet = "1250 B"
+"#;
+
+#[test]
+fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
+    let place = Place::new();
+    place.write("line.toml", LINE.as_bytes());
+    // How much slower it is than in simulation is up to whatever else the machine does.
+    let ended = place.run("emulate line.toml --within 1000 --json").succeeds();
+    let document = ended.document();
+    let metric = |name: &str, world: &str| {
+        let found = &document["lines"][0]["metrics"][name][world]["mean"];
+        found.as_f64().unwrap_or_else(|| panic!("{name}, {world}: {document}"))
+    };
+    assert_eq!((&document["agrees"], &document["lines"][0]["place"]), (&true.into(), &"c1".into()));
+    // 600 packets that count 1250 octets at 10 Mbit/s are 0.6 s, whatever they really measure.
+    assert!((0.6..0.7).contains(&metric("time_s", "simulated")), "{document}");
+    assert!(metric("time_s", "sockets") > 0.6, "{document}");
+    assert!(place.exists("line-emulated/sockets/runs.csv"));
+    // What is there is not run again.
+    place.run("emulate line.toml --within 0").fails(1, &["both worlds differ"]);
+}
+
+#[test]
+fn what_cannot_be_had_on_processes_is_one_line() {
+    let place = Place::new();
+    place.write("line.toml", LINE.as_bytes());
+    let refused = |setting: &str, piece: &str| {
+        place.run(&format!("emulate line.toml --fresh --set {setting}")).fails(2, &[piece]);
+    };
+    refused("node.processing=constant(time=1ms)", "processing");
+    refused("link.marking=codel()", "marking");
+    refused("applications.c1.stop=1s", "c1 must end by itself");
+    place.run("emulate line.toml --within often").refuses(&["per cent"]);
+}
+
+/// Processes whose command line has this in it.
+fn processes(piece: &str) -> usize {
+    let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps runs").stdout;
+    String::from_utf8_lossy(&listed).lines().filter(|line| line.contains(piece)).count()
+}
+
+/// A long run, with its temporary files in `place`, until all its processes are there.
+fn long_run(place: &Place) -> (Child, String) {
+    place.write("line.toml", LINE.replace("600 kB", "40 MB").as_bytes());
+    let temporary = place.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let mut command = place.command("emulate line.toml --quiet");
+    let child = command.env("TMPDIR", &temporary).spawn().expect("the command runs");
+    let mark = temporary.display().to_string();
+    until("four forwarders, three links, a server and a fetch", || processes(&mark) == 9);
+    (child, mark)
+}
+
+#[test]
+fn a_run_that_is_interrupted_leaves_neither_processes_nor_files() {
+    let place = Place::new();
+    let (child, mark) = long_run(&place);
+    kill(&child, "INT");
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(processes(&mark), 0);
+    assert_eq!(std::fs::read_dir(&mark).unwrap().count(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn processes_end_with_whoever_started_them() {
+    let place = Place::new();
+    let (mut child, mark) = long_run(&place);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("the end of all processes", || processes(&mark) == 0);
+}

@@ -1,0 +1,231 @@
+//! The same experiments in two worlds: simulated, and on real processes, side by side.
+//!
+//! What is compared are means over runs. The worlds share no chance, so nothing is paired; how far apart means may be
+//! is the study's to say.
+use crate::result::Results;
+use crate::rule::estimate;
+use crate::study::Experiment;
+use recoup_sim::statistic::Estimate;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something that is compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// Its metric, without the place, such as `time_s`.
+    pub metric: &'static str,
+    /// What it is called.
+    pub label: &'static str,
+    /// The unit in which it is shown.
+    pub unit: &'static str,
+    /// How many of that unit the metric's own unit is.
+    pub factor: f64,
+}
+
+/// What of a study is run in both worlds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sockets {
+    /// The experiments, with as many seeds as there are real runs of each point.
+    pub experiments: Vec<Experiment>,
+    /// What is compared.
+    pub terms: Terms,
+}
+
+/// What is compared, and when both worlds agree.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// The quantities; the first of them decides whether the worlds agree.
+    pub quantities: &'static [Quantity],
+    /// Axis and value of the points that have to agree: at others, what is left to chance weighs too much. All have
+    /// to if none is named.
+    pub decisive: &'static [(&'static str, &'static str)],
+    /// Largest part by which the means may differ there.
+    pub within: f64,
+    /// What the paper reports of the first quantity.
+    pub reported: Vec<Reported>,
+}
+
+/// What a paper reports of one place in one experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// The experiment.
+    pub experiment: &'static str,
+    /// Axis and value.
+    pub point: (&'static str, &'static str),
+    /// Whose, such as `c1`.
+    pub place: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+/// One quantity in both worlds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Mean of the simulated runs.
+    pub simulated: Option<Estimate>,
+    /// Mean of the real runs.
+    pub real: Option<Estimate>,
+}
+
+impl Cell {
+    /// By which part the real mean is above the simulated one; `None` where there is nothing to compare with.
+    pub fn difference(&self) -> Option<f64> {
+        let (simulated, real) = self.simulated.zip(self.real)?;
+        (simulated.mean != 0.0).then(|| real.mean / simulated.mean - 1.0)
+    }
+}
+
+/// One place at one point of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The experiment.
+    pub experiment: String,
+    /// Values of the sweep.
+    pub point: BTreeMap<String, String>,
+    /// Whose figures these are, such as `c1`.
+    pub place: String,
+    /// What the paper reports; empty where that is nothing.
+    pub reported: String,
+    /// One for each quantity.
+    pub cells: Vec<Cell>,
+    /// Whether the worlds agree here; `None` where that does not decide, or cannot be told.
+    pub agrees: Option<bool>,
+    /// It has to agree.
+    pub is_decisive: bool,
+}
+
+/// Both worlds beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What is compared.
+    pub quantities: &'static [Quantity],
+    /// Largest part by which the first quantity may differ.
+    pub within: f64,
+    /// The places.
+    pub lines: Vec<Line>,
+}
+
+impl Comparison {
+    /// Whether both worlds agree wherever they have to; `None` if that cannot be told of all those places.
+    pub fn agrees(&self) -> Option<bool> {
+        let decisive = self.lines.iter().filter(|line| line.is_decisive);
+        let mut verdicts: Vec<_> = decisive.map(|line| line.agrees).collect();
+        verdicts.sort_by_key(|it| it.map_or(1, |agrees| if agrees { 2 } else { 0 }));
+        verdicts.first().copied().flatten()
+    }
+}
+
+/// Puts what both worlds made of experiments beside each other, in the order in which they and their points stand.
+pub fn compare(
+    experiments: &[&str],
+    terms: &Terms,
+    simulated: &Results,
+    real: &Results,
+) -> Comparison {
+    let mut lines = Vec::new();
+    for experiment in experiments {
+        let mut seen = BTreeSet::new();
+        for row in real.experiments.get(*experiment).into_iter().flatten() {
+            if !seen.insert(&row.point) {
+                continue;
+            }
+            let first = terms.quantities.first().map_or("", |it| it.metric);
+            let places =
+                row.metrics.keys().filter_map(|name| name.strip_suffix(first)?.strip_suffix('.'));
+            for place in places {
+                lines.push(line(terms, (experiment, &row.point, place), simulated, real));
+            }
+        }
+    }
+    Comparison { quantities: terms.quantities, within: terms.within, lines }
+}
+
+/// Experiment, point and place.
+type Spot<'a> = (&'a str, &'a BTreeMap<String, String>, &'a str);
+
+fn line(terms: &Terms, spot: Spot<'_>, simulated: &Results, real: &Results) -> Line {
+    let (experiment, point, place) = spot;
+    let is_at = |(axis, value): &(&str, &str)| point.get(*axis).is_some_and(|it| it == value);
+    let cell = |quantity: &Quantity| {
+        let of = |results| mean(results, spot, quantity);
+        Cell { simulated: of(simulated), real: of(real) }
+    };
+    let cells: Vec<_> = terms.quantities.iter().map(cell).collect();
+    let is_decisive = terms.decisive.is_empty() || terms.decisive.iter().any(is_at);
+    let difference = cells.first().and_then(Cell::difference).filter(|_| is_decisive);
+    let is_here =
+        |it: &&Reported| it.experiment == experiment && it.place == place && is_at(&it.point);
+    Line {
+        experiment: experiment.to_owned(),
+        point: point.clone(),
+        place: place.to_owned(),
+        reported: terms
+            .reported
+            .iter()
+            .find(is_here)
+            .map_or_else(String::new, |it| it.text.clone()),
+        cells,
+        agrees: difference.map(|part| part.abs() <= terms.within),
+        is_decisive,
+    }
+}
+
+fn mean(
+    results: &Results,
+    (experiment, point, place): Spot<'_>,
+    quantity: &Quantity,
+) -> Option<Estimate> {
+    let choice: Vec<_> =
+        point.iter().map(|(axis, value)| (axis.as_str(), value.as_str())).collect();
+    let values = results.values(experiment, &choice, &format!("{place}.{}", quantity.metric));
+    let scaled: Vec<_> =
+        values.into_iter().map(|(seed, it)| (seed, it * quantity.factor)).collect();
+    estimate(&scaled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Row;
+
+    const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "ms", factor: 1e3 };
+
+    fn terms() -> Terms {
+        let text = "1 s".to_owned();
+        let reported = Reported { experiment: "line", point: ("design", "#0"), place: "c1", text };
+        let decisive = &[("design", "#0")];
+        Terms { quantities: &[TIME], decisive, within: 0.05, reported: vec![reported] }
+    }
+
+    fn results(times: &[(&str, u64, f64)]) -> Results {
+        let mut results = Results::default();
+        let row = |(design, seed, time): &(&str, u64, f64)| Row {
+            point: BTreeMap::from([("design".to_owned(), (*design).to_owned())]),
+            seed: *seed,
+            metrics: BTreeMap::from([("c1.time_s".to_owned(), *time)]),
+        };
+        results.experiments.insert("line".into(), times.iter().map(row).collect());
+        results
+    }
+
+    #[test]
+    fn means_stand_beside_each_other_and_decide_where_they_have_to() {
+        let simulated = results(&[("#0", 1, 1.0), ("#0", 2, 1.1), ("#1", 1, 2.0)]);
+        let real = results(&[("#0", 1, 1.1), ("#1", 1, 4.0)]);
+        let comparison = compare(&["line"], &terms(), &simulated, &real);
+        assert_eq!(comparison.agrees(), Some(true));
+        let [fixed, other] = comparison.lines.as_slice() else { panic!("{comparison:?}") };
+        assert_eq!((fixed.place.as_str(), fixed.reported.as_str()), ("c1", "1 s"));
+        assert_eq!(fixed.cells[0].real.unwrap().mean, 1100.0);
+        assert!((fixed.cells[0].difference().unwrap() - 0.047_619).abs() < 1e-6);
+        assert_eq!((other.agrees, other.is_decisive), (None, false));
+        let late = results(&[("#0", 1, 1.2)]);
+        assert_eq!(compare(&["line"], &terms(), &simulated, &late).agrees(), Some(false));
+    }
+
+    #[test]
+    fn what_is_missing_in_a_world_does_not_agree() {
+        let real = results(&[("#0", 1, 1.1)]);
+        assert_eq!(compare(&["line"], &terms(), &Results::default(), &real).agrees(), None);
+        assert_eq!(compare(&["line"], &terms(), &real, &Results::default()).agrees(), None);
+    }
+}
