@@ -1,4 +1,5 @@
 //! A node: faces, tables, pipelines, strategies and attached applications, as one machine.
+mod anticipation;
 mod attached;
 pub mod drop;
 pub mod event;

@@ -8,7 +8,7 @@ use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
 use crate::hash::NameHasher;
 use crate::link::{Link, QueueState};
 use crate::management::Management;
-use crate::options::{NodeOptions, Unsolicited};
+use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
 use crate::packet::{Kind, Packet};
 use crate::strategy::{self, Action, ForwardingStrategy};
@@ -158,6 +158,8 @@ pub struct Node {
     pub(crate) hasher: NameHasher,
     pub(crate) rng: Rng,
     pub(crate) oracle: Oracle,
+    pub(crate) provider_id: Option<u64>,
+    pub(crate) anticipation: Anticipation,
     pub(crate) outbox: Outbox,
     /// Outgoing Interests are written here.
     pub(crate) pool: BytesMut,
@@ -213,6 +215,8 @@ impl Node {
             hasher,
             rng: options.rng,
             oracle: Oracle::new(options.trace_ids),
+            provider_id: options.provider_id,
+            anticipation: options.anticipation,
             outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
             pool: BytesMut::new(),
             actions: Vec::new(),

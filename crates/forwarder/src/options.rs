@@ -29,6 +29,11 @@ pub struct NodeOptions {
     pub management: Option<ManagementOptions>,
     /// Whether `Output::Event` is said.
     pub observe: bool,
+    /// Who this node says it is in its answers (`ProviderId`), and in records; `None`: it does not say.
+    pub provider_id: Option<u64>,
+    /// Whether it tells consumers which of the names that they announce it has in its store; needs a
+    /// `provider_id`.
+    pub anticipation: Anticipation,
     /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
     /// simulator's oracle; the ids of all nodes of a world must differ.
     pub trace_ids: Option<u64>,
@@ -48,6 +53,8 @@ impl Default for NodeOptions {
             rng: Rng::from_seed(0),
             management: None,
             observe: false,
+            provider_id: None,
+            anticipation: Anticipation::Off,
             trace_ids: None,
         }
     }
@@ -61,4 +68,16 @@ pub enum Unsolicited {
     DropAll,
     /// If it came from the network, the content store keeps it.
     AdmitNetwork,
+}
+
+/// On which announced Interests a node leaves a record (algorithms.md §4.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Anticipation {
+    /// On none.
+    #[default]
+    Off,
+    /// On those of which it has an announced name in its store.
+    Holders,
+    /// On all, so that consumers learn round trips to each node on the way.
+    All,
 }

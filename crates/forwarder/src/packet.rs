@@ -7,10 +7,11 @@ use crate::trace::Trace;
 use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
-use recoup_packet::lp::{Ignorable, LpHeader};
+use recoup_packet::lp::{Ignorable, LpHeader, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{self, typ};
+use recoup_transport::application::Beside;
 use recoup_transport::queue::Load;
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ pub struct Extra {
     pub hop_local: Ignorable,
     /// First transmissions that the packet descends from; for the simulator's oracle only.
     pub trace: Trace,
+    /// Data: which node answered, from its store or through its producer.
+    pub provider: Option<u64>,
     /// Data: not to be kept in content stores.
     pub no_cache: bool,
     /// Interests of local applications: the face that it is to leave by.
@@ -151,7 +154,7 @@ impl Packet {
 
     fn has_link_fields(&self) -> bool {
         self.hop.congestion_mark > 0
-            || self.hop.extra.is_some()
+            || self.hop.extra.as_ref().is_some_and(|extra| extra.has_fields())
             || matches!(self.body, Body::Nack(..))
     }
 
@@ -173,8 +176,31 @@ impl Packet {
             for (typ, value) in extra.hop_local.iter() {
                 header.ignorable.set(typ, value.clone());
             }
+            if let Some(provider) = extra.provider {
+                let value = Bytes::copy_from_slice(&provider.to_be_bytes());
+                header.ignorable.set(field::PROVIDER_ID, value);
+            }
         }
         header
+    }
+}
+
+impl Extra {
+    /// What an application is told of it.
+    pub(crate) fn beside(&mut self) -> Beside {
+        let fields = std::mem::take(&mut self.carried);
+        let fields = (!fields.is_empty()).then(|| Box::new(fields));
+        Beside { provider: self.provider, fields }
+    }
+
+    /// Whether anything of it is written to links.
+    fn has_fields(&self) -> bool {
+        self.pit_token.is_some()
+            || self.provider.is_some()
+            || self.no_cache
+            || self.next_hop.is_some()
+            || !self.carried.is_empty()
+            || !self.hop_local.is_empty()
     }
 }
 

@@ -28,8 +28,11 @@ use crate::link::{Enqueued, Link};
 use crate::node::{Node, Output};
 use crate::packet::{Body, Hop, Packet};
 use crate::table::PitId;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::{Ignorable, field};
 use recoup_transport::application::{AppOutput, ReturnPath};
 use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
 
 /// Longest time that an Interest is remembered, whatever it asks for: what strangers can make a node keep is bounded.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
@@ -57,15 +60,30 @@ impl Node {
             AppOutput::Report(report) => {
                 self.outbox.outputs.push_back(Output::App { app, report });
             }
-            AppOutput::Interest(interest) => {
-                let mut packet = Packet::interest(interest, &self.hasher);
-                self.trace_born(app, &mut packet);
-                if let Packet { body: Body::Interest(interest), hop } = packet {
-                    self.incoming_interest(now, face, interest, hop);
-                }
+            AppOutput::Interest(interest) => self.express(now, app, interest, None),
+            AppOutput::InterestWith { interest, fields } => {
+                self.express(now, app, interest, Some(*fields));
             }
             AppOutput::Data { data, path } => self.answer(now, face, data, path),
             AppOutput::Nack { reason, path, .. } => self.refusal(now, face, reason, path),
+        }
+    }
+
+    /// An application asks; what is to be carried over goes with its Interest.
+    fn express(
+        &mut self,
+        now: Instant,
+        app: AppId,
+        interest: Arc<Interest>,
+        fields: Option<Ignorable>,
+    ) {
+        let mut packet = Packet::interest(interest, &self.hasher);
+        if let Some(fields) = fields {
+            packet.hop.extra_mut().carried = field::sort(&fields).0;
+        }
+        self.trace_born(app, &mut packet);
+        if let Packet { body: Body::Interest(interest), hop } = packet {
+            self.incoming_interest(now, FaceId::of_app(app), interest, hop);
         }
     }
 

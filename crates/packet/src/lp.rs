@@ -3,6 +3,7 @@
 //! Source: NDNLPv2; the rules on order, repetition and unknown fields are those of ndn-cxx. A bare Interest or Data is
 //! a frame too.
 
+pub mod anticipation;
 pub mod field;
 mod ignorable;
 mod wire;

@@ -3,6 +3,7 @@
 //! Nodes and links are named and numbered in the order in which they stand here. Every random choice
 //! that a world makes draws from a stream named after the thing that chooses, so that adding a node
 //! or a recorder does not move another's draws.
+pub use recoup_forwarder::options::Anticipation;
 use recoup_packet::name::Name;
 use recoup_transport::time::{Duration, Instant};
 
@@ -76,6 +77,11 @@ pub struct NodePlan {
     pub suppression: String,
     /// Data that nobody asked for enters the content store instead of being dropped.
     pub admit_unsolicited: bool,
+    /// Answers say which node gave them.
+    pub provider_ids: bool,
+    /// The node tells consumers which of the names that they announce it has in its content store; its
+    /// answers say who gave them then, too.
+    pub anticipation: Anticipation,
     /// Time that the node takes for each arriving packet before it handles it, as a law that is drawn from
     /// for each packet, first in, first out: `none`, `constant(time=0.3ms)`, `exponential(mean=0.3ms)`
     /// (see [`crate::model::law`]).
@@ -92,6 +98,8 @@ impl Default for NodePlan {
             strategy: "best-route".into(),
             suppression: "same-face-retx".into(),
             admit_unsolicited: false,
+            provider_ids: false,
+            anticipation: Anticipation::Off,
             processing: "none".into(),
             position: None,
         }

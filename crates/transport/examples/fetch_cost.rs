@@ -9,7 +9,7 @@ use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside};
 use recoup_transport::fetch::{Delivery, Fetch, FetchConfig};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
@@ -115,7 +115,10 @@ fn run(case: &Case, packets: &[Data]) -> u64 {
             let Some((at, segment)) = link.pop_front() else { break };
             now = now.max(at);
             let data = packets[segment % packets.len()].clone();
-            fetch.handle(now, AppInput::Data { data, congestion_mark: 0 });
+            fetch.handle(
+                now,
+                AppInput::Data { data, congestion_mark: 0, beside: Beside::default() },
+            );
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::time::Instant;
 use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::Ignorable;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
@@ -35,6 +36,8 @@ pub enum AppInput {
         data: Data,
         /// Congestion mark of the frame that brought it; 0 means none.
         congestion_mark: u64,
+        /// What nodes on the way said of it.
+        beside: Beside,
     },
     /// A network Nack for an Interest that the application expressed.
     Nack {
@@ -57,11 +60,27 @@ pub enum AppInput {
     FaceDown,
 }
 
+/// What came with Data in its link header (`docs/wire.md`); nothing of it is signed by anybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Which node answered, if it said so.
+    pub provider: Option<u64>,
+    /// Further fields that nodes carried over.
+    pub fields: Option<Box<Ignorable>>,
+}
+
 /// What an application wants done; small, because there are several for each packet.
 #[derive(Clone, Debug)]
 pub enum AppOutput {
     /// Express an Interest.
     Interest(Arc<Interest>),
+    /// Express an Interest with link fields that nodes carry over.
+    InterestWith {
+        /// The Interest.
+        interest: Arc<Interest>,
+        /// The fields; those that are not carried over are left out.
+        fields: Box<Ignorable>,
+    },
     /// Answer with Data.
     Data {
         /// The packet.

@@ -138,6 +138,8 @@ struct Arrival {
     at: Instant,
     data: Data,
     congestion_mark: u64,
+    /// Which node answered, if it said so.
+    provider: Option<u64>,
     /// Number of the segment that it brings, once that is looked at.
     segment: Option<u64>,
 }
@@ -297,17 +299,17 @@ impl Fetch {
         if !self.connected {
             return None;
         }
-        let rto = self.config.rto.rto();
-        let interest = match &mut self.phase {
+        let (interest, rto) = match &mut self.phase {
             Phase::Discovering(discovery) => {
+                let rto = self.config.rto.rto();
                 let interest = discovery.poll(now, rto);
                 if interest.is_some() {
                     self.reports.push_back(Report::Event(Event::Probed));
                 }
-                interest
+                interest.map(|interest| (interest, rto))
             }
             Phase::Transferring(transfer) => {
-                transfer.next_interest(&self.config, now, rto, &mut self.reports)
+                transfer.next_interest(&self.config, now, &mut self.reports)
             }
             _ => None,
         }?;
@@ -359,8 +361,10 @@ impl Application for Fetch {
     fn handle(&mut self, now: Instant, input: AppInput) {
         match input {
             AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
-            AppInput::Data { data, congestion_mark } => {
-                self.arrivals.push(Arrival { at: now, data, congestion_mark, segment: None });
+            AppInput::Data { data, congestion_mark, beside } => {
+                let provider = beside.provider;
+                let arrival = Arrival { at: now, data, congestion_mark, provider, segment: None };
+                self.arrivals.push(arrival);
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Consumed { bytes } => {
@@ -402,6 +406,7 @@ impl Application for Fetch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::application::Beside;
     use crate::{congestion, rto};
     use recoup_packet::{data::DataBuilder, signature::DigestSigner};
 
@@ -413,7 +418,10 @@ mod tests {
         let congestion = congestion::parse("cubic").expect("an algorithm");
         let mut fetch = Fetch::new(FetchConfig::new(name, rto, congestion, Rng::from_seed(1)));
         fetch.end(Ok(()));
-        fetch.handle(Instant::ZERO, AppInput::Data { data, congestion_mark: 0 });
+        fetch.handle(
+            Instant::ZERO,
+            AppInput::Data { data, congestion_mark: 0, beside: Beside::default() },
+        );
         assert!(fetch.arrivals.is_empty());
     }
 }

@@ -1,18 +1,36 @@
 //! When to ask again: estimators of the retransmission timeout, and which round trips they see.
 //!
 //! An estimator gets facts (a round-trip sample, an accepted loss event) and keeps one answer
-//! ready. Which segments are samples at all is decided by [`Sampler`].
+//! ready; some have another answer for each Interest. Which segments are samples at all is decided by
+//! [`Sampler`]. Consumers are not its only customers: nodes rank faces and time pending Interests with
+//! the same estimators.
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
+use recoup_packet::lp::anticipation::Record;
 use std::fmt;
 
+mod bounded;
 mod constant;
+mod experts;
 mod jacobson;
+mod per_provider;
+mod popularity;
+mod predictive;
+mod reconsidered;
 mod sampling;
+mod smoothed;
+mod timing;
+mod weighted_median;
 
 pub use constant::Constant;
+pub use experts::Experts;
 pub use jacobson::{Jacobson, JacobsonSettings};
+pub use per_provider::{PerProvider, Weight};
+pub use popularity::Popularity;
+pub use predictive::Predictive;
+pub use reconsidered::Reconsidered;
 pub use sampling::{Sampler, Sampling};
+pub use weighted_median::WeightedMedian;
 
 /// The shortest timeout that any estimator gives: a timer must lie in the future.
 pub const SHORTEST: Duration = Duration::from_micros(1);
@@ -27,6 +45,50 @@ pub struct RttSample {
     /// Gains are to be divided by this (RFC 7323, appendix G); 1 where that does not apply. What is
     /// not a number of at least 1 counts as 1.
     pub weight_divisor: f64,
+    /// What was asked for.
+    pub target: Target,
+    /// Which node answered, if it said so.
+    pub provider: Option<u64>,
+}
+
+impl RttSample {
+    /// A sample of which nothing else is known.
+    pub fn new(segment: u64, rtt: Duration) -> Self {
+        let target = Target { content: segment, class: 0 };
+        Self { rtt, segment, weight_divisor: 1.0, target, provider: None }
+    }
+
+    /// [`weight_divisor`](Self::weight_divisor) as a number of at least 1.
+    fn divisor(&self) -> f64 {
+        smoothed::within(self.weight_divisor, 1.0, f64::MAX)
+    }
+}
+
+/// What an Interest asks for, as estimators tell contents apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// A number or a hash: the same for the same content.
+    pub content: u64,
+    /// The same for contents of one kind, such as those of one producer.
+    pub class: u64,
+}
+
+/// An Interest whose timeout is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// What it asks for.
+    pub target: Target,
+    /// How often the same was asked for before.
+    pub retransmissions: u32,
+}
+
+/// What nodes on the way of an announcing Interest recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Trail<'a> {
+    /// The contents that were announced, in the order of the records' bits; `None` for a name that is none.
+    pub announced: &'a [Option<u64>],
+    /// The records, from the consumer's neighbour on; their times are durations.
+    pub records: &'a [Record],
 }
 
 /// Estimates the retransmission timeout (RTO).
@@ -38,11 +100,30 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     /// A round trip was measured. Never called for a segment that was transmitted twice (Karn).
     fn on_sample(&mut self, now: Instant, sample: &RttSample);
 
-    /// A loss event, not merely one of its timeouts, was accepted: time to back off.
+    /// In place of [`on_sample`](Self::on_sample) where the Data brought records.
+    fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>) {
+        let _ = trail;
+        self.on_sample(now, sample);
+    }
+
+    /// A loss event, not merely one of its timeouts, was accepted: time to back off, for estimators that
+    /// back off for all Interests together.
     fn on_timeout(&mut self, now: Instant);
 
-    /// The timeout for an Interest sent now.
+    /// The timeout for an Interest of which nothing is known.
     fn rto(&self) -> Duration;
+
+    /// The timeout for an Interest sent now.
+    fn rto_for(&self, now: Instant, question: &Question) -> Duration {
+        let _ = (now, question);
+        self.rto()
+    }
+
+    /// How many contents Interests should announce, at most
+    /// [`MOST_NAMES`](recoup_packet::lp::anticipation::MOST_NAMES).
+    fn announces(&self) -> usize {
+        0
+    }
 
     /// The smoothed round-trip time, if the estimator keeps one and has seen a sample.
     fn srtt(&self) -> Option<Duration>;
@@ -57,6 +138,13 @@ const FAMILY: &[(&str, Reader<Box<dyn RtoEstimator>>)] = &[
     ("jacobson", |spec| Ok(Box::new(Jacobson::from_spec(spec)?))),
     ("rfc6298", |spec| Ok(Box::new(Jacobson::rfc6298_from_spec(spec)?))),
     ("yang2016", |spec| Ok(Box::new(Jacobson::yang2016_from_spec(spec)?))),
+    ("nikzad2022", |spec| Ok(Box::new(Jacobson::nikzad2022_from_spec(spec)?))),
+    ("reconsidered", |spec| Ok(Box::new(Reconsidered::from_spec(spec)?))),
+    ("per-provider", |spec| Ok(Box::new(PerProvider::from_spec(spec)?))),
+    ("predictive", |spec| Ok(Box::new(Predictive::from_spec(spec)?))),
+    ("weighted-median", |spec| Ok(Box::new(WeightedMedian::from_spec(spec)?))),
+    ("experts", |spec| Ok(Box::new(Experts::from_spec(spec)?))),
+    ("popularity", |spec| Ok(Box::new(Popularity::from_spec(spec)?))),
 ];
 
 /// Makes the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.

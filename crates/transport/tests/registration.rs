@@ -4,7 +4,7 @@ use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
 use recoup_transport::registration::{Registration, RegistrationConfig};
@@ -81,7 +81,7 @@ impl World {
     fn answer(&mut self, content: &[u8]) {
         let name = &self.commands.last().unwrap().name;
         let data = DataBuilder::new(name).build(content, &DigestSigner);
-        self.tell(AppInput::Data { data, congestion_mark: 0 });
+        self.tell(AppInput::Data { data, congestion_mark: 0, beside: Beside::default() });
     }
 
     fn ok(&mut self) {
@@ -143,7 +143,7 @@ fn a_late_answer_to_an_earlier_command_counts_for_nothing() {
     let first = world.commands[0].name.clone();
     world.wait();
     let late = DataBuilder::new(&first).build(b"\x65\x05\x66\x01\xc8\x67\x00", &DigestSigner);
-    world.tell(AppInput::Data { data: late, congestion_mark: 0 });
+    world.tell(AppInput::Data { data: late, congestion_mark: 0, beside: Beside::default() });
     assert!(world.told.is_empty());
 }
 
@@ -190,7 +190,7 @@ fn a_forged_or_senseless_answer_does_not_count_as_success() {
     let mut wire = right.wire().to_vec();
     *wire.last_mut().unwrap() ^= 1;
     let data = Data::decode(wire.into()).unwrap();
-    world.tell(AppInput::Data { data, congestion_mark: 0 });
+    world.tell(AppInput::Data { data, congestion_mark: 0, beside: Beside::default() });
     assert!(world.told.is_empty());
     world.answer(b"nonsense");
     assert!(world.told.is_empty());

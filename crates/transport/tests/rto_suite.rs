@@ -1,6 +1,7 @@
 //! What holds for every RTO estimator, whatever it is told.
 use proptest::prelude::*;
-use recoup_transport::rto::{self, RtoEstimator, RttSample, SHORTEST};
+use recoup_packet::lp::anticipation::{MOST_NAMES, Record};
+use recoup_transport::rto::{self, Question, RtoEstimator, RttSample, SHORTEST, Target, Trail};
 use recoup_transport::time::{Duration, Instant};
 
 /// Every estimator that is tried, with the bounds that its timeout must keep. A new estimator adds
@@ -11,7 +12,7 @@ const ESTIMATORS: &[(&str, Duration, Duration)] = &[
     ("jacobson", Duration::from_millis(200), Duration::from_secs(60)),
     ("jacobson(k=8,min=5ms,max=5ms)", Duration::from_millis(5), Duration::from_millis(5)),
     ("jacobson(min=0s,max=1us)", SHORTEST, SHORTEST),
-    ("jacobson(alpha=1,beta=1,k=0,min=0s,max=86400s)", SHORTEST, Duration::from_secs(86_400)),
+    ("jacobson(alpha=1,beta=1,k=0,min=0s,max=86400s)", SHORTEST, DAY),
     (
         "jacobson(alpha=1/80,beta=1/40,k=1000000,backoff=1)",
         Duration::from_millis(200),
@@ -22,13 +23,38 @@ const ESTIMATORS: &[(&str, Duration, Duration)] = &[
         Duration::from_millis(200),
         Duration::from_secs(60),
     ),
+    ("jacobson(global-backoff=false)", Duration::from_millis(200), Duration::from_secs(60)),
     ("yang2016", SHORTEST, Duration::from_secs(20)),
     ("rfc6298", Duration::from_secs(1), Duration::from_secs(60)),
+    ("nikzad2022", SHORTEST, LONGEST),
+    ("nikzad2022(gains=very-fast,backoff=1000000)", SHORTEST, LONGEST),
+    ("reconsidered", Duration::from_millis(100), LONGEST),
+    ("reconsidered(min=adaptive)", SHORTEST, LONGEST),
+    ("reconsidered(min=adaptive,max=1ms)", SHORTEST, Duration::from_millis(1)),
+    ("reconsidered(global-backoff=true)", Duration::from_millis(100), LONGEST),
+    ("per-provider", SHORTEST, LONGEST),
+    ("per-provider(weight=freshness,tau=1us)", SHORTEST, LONGEST),
+    ("per-provider(weight=freshness,min=20ms,max=86400s)", Duration::from_millis(20), DAY),
+    ("predictive", SHORTEST, LONGEST),
+    ("predictive(names=0,ttl=1us,min=1s,max=1s)", Duration::from_secs(1), Duration::from_secs(1)),
+    ("weighted-median", Duration::from_millis(100), LONGEST),
+    ("weighted-median(window=1,decay=0.99,k=1000000)", Duration::from_millis(100), LONGEST),
+    ("weighted-median(min=adaptive,max=86400s)", SHORTEST, DAY),
+    ("experts", SHORTEST, LONGEST),
+    ("experts(experts=2,eta=100,share=1,penalty=1000000,quantile=1)", SHORTEST, LONGEST),
+    ("experts(experts=99,eta=100,share=0.000000001,quantile=0,max=86400s)", SHORTEST, DAY),
+    ("popularity", SHORTEST, LONGEST),
+    ("popularity(contents=1,trust=0.001,min=adaptive)", SHORTEST, LONGEST),
+    ("popularity(alpha=1,beta=1,trust=1000000000,min=50ms)", Duration::from_millis(50), LONGEST),
 ];
+
+const LONGEST: Duration = Duration::from_secs(64);
+const DAY: Duration = Duration::from_secs(86_400);
 
 #[derive(Clone, Debug)]
 enum Fact {
     Sample(RttSample),
+    Trail(RttSample, Vec<Option<u64>>, Vec<Record>),
     Timeout,
 }
 
@@ -40,22 +66,62 @@ fn rtt() -> impl Strategy<Value = Duration> {
     ]
 }
 
+fn target() -> impl Strategy<Value = Target> {
+    let content = prop_oneof![4 => 0..6_u64, 1 => any::<u64>()];
+    let class = prop_oneof![4 => 0..3_u64, 1 => any::<u64>()];
+    (content, class).prop_map(|(content, class)| Target { content, class })
+}
+
+prop_compose! {
+    fn sample()(
+        rtt in rtt(),
+        segment in any::<u64>(),
+        weight_divisor in prop_oneof![
+            4 => 1.0..1000.0_f64,
+            1 => prop::sample::select(vec![0.0, -1.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE]),
+        ],
+        target in target(),
+        provider in prop::option::of(prop_oneof![4 => 0..5_u64, 1 => any::<u64>()]),
+    ) -> RttSample {
+        RttSample { rtt, segment, weight_divisor, target, provider }
+    }
+}
+
+prop_compose! {
+    fn record()(
+        node in prop_oneof![4 => 0..5_u64, 1 => any::<u64>()],
+        holds in any::<u16>(),
+        is_origin in any::<bool>(),
+        time_nanos in prop_oneof![4 => 0..2_000_000_000_u64, 1 => 0..1_u64 << 48],
+    ) -> Record {
+        Record { node, holds, is_origin, time_nanos }
+    }
+}
+
 fn fact() -> impl Strategy<Value = Fact> {
-    let divisor = prop_oneof![
-        4 => 1.0..1000.0_f64,
-        1 => prop::sample::select(vec![0.0, -1.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE]),
-    ];
+    let announced = prop::collection::vec(prop::option::of(0..6_u64), 0..20);
+    let records = prop::collection::vec(record(), 0..6);
     prop_oneof![
-        4 => (rtt(), any::<u64>(), divisor).prop_map(|(rtt, segment, weight_divisor)| {
-            Fact::Sample(RttSample { rtt, segment, weight_divisor })
+        4 => sample().prop_map(Fact::Sample),
+        2 => (sample(), announced, records).prop_map(|(sample, announced, records)| {
+            Fact::Trail(sample, announced, records)
         }),
         1 => Just(Fact::Timeout),
     ]
 }
 
+fn question() -> impl Strategy<Value = Question> {
+    let retransmissions = prop_oneof![4 => 0..5_u32, 1 => any::<u32>()];
+    (target(), retransmissions)
+        .prop_map(|(target, retransmissions)| Question { target, retransmissions })
+}
+
 fn tell(estimator: &mut dyn RtoEstimator, now: Instant, fact: &Fact) {
     match fact {
         Fact::Sample(sample) => estimator.on_sample(now, sample),
+        Fact::Trail(sample, announced, records) => {
+            estimator.on_trail(now, sample, &Trail { announced, records });
+        }
         Fact::Timeout => estimator.on_timeout(now),
     }
 }
@@ -88,23 +154,76 @@ fn parameters_that_cannot_be_meant_are_refused() {
         "jacobson(backoff=0.5)",
         "jacobson(rto=1s)",
         "constant(rto=0s)",
+        "jacobson(gains=quick)",
+        "reconsidered(min=adaptiv)",
+        "reconsidered(min=65s)",
+        "reconsidered(max=86401s)",
+        "per-provider(weight=age)",
+        "per-provider(tau=0s)",
+        "predictive(names=16)",
+        "predictive(names=-1)",
+        "weighted-median(window=0)",
+        "weighted-median(decay=1)",
+        "experts(experts=1)",
+        "experts(share=0)",
+        "experts(quantile=1.1)",
+        "popularity(trust=0)",
+        "popularity(contents=0)",
         "jakobson",
     ] {
         assert!(rto::parse(text).is_err(), "{text}");
     }
 }
 
+/// The debug text of an estimator tells all that it keeps, so its length stands for its memory.
+#[test]
+fn an_attacker_cannot_make_an_estimator_grow() {
+    for (text, ..) in ESTIMATORS {
+        let mut estimator = rto::parse(text).unwrap();
+        let mut after = Vec::new();
+        for n in 0..30_000_u64 {
+            let invented = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let target = Target { content: invented, class: invented };
+            let rtt = Duration::from_micros(1_000 + n % 977);
+            let sample = RttSample { target, provider: Some(invented), ..RttSample::new(n, rtt) };
+            let records =
+                [Record { node: !invented, holds: 7, is_origin: n % 2 == 0, time_nanos: n }];
+            let announced = [Some(n), Some(invented), None];
+            let trail = Trail { announced: &announced, records: &records };
+            estimator.on_sample(Instant::from_millis(n), &sample);
+            estimator.on_trail(Instant::from_millis(n), &sample, &trail);
+            if n % 10_000 == 9_999 {
+                after.push(format!("{estimator:?}").len());
+            }
+        }
+        assert!(after[2] < after[0] + after[0] / 5 + 200, "{text}: {after:?}");
+        assert!(after[2] < 2_000_000, "{text}: {after:?}");
+    }
+}
+
+#[test]
+fn no_estimator_announces_more_than_a_record_can_answer() {
+    for (text, ..) in ESTIMATORS {
+        assert!(rto::parse(text).unwrap().announces() <= MOST_NAMES, "{text}");
+    }
+    assert_eq!(rto::parse("predictive").unwrap().announces(), 10);
+}
+
 proptest! {
     #[test]
-    fn the_timeout_keeps_its_bounds_whatever_happens(facts in prop::collection::vec(fact(), 0..60)) {
+    fn the_timeout_keeps_its_bounds_whatever_happens(
+        facts in prop::collection::vec((fact(), question(), 0..2_000_u64), 0..60),
+    ) {
         for (text, least, most) in ESTIMATORS {
             let mut estimator = rto::parse(text).unwrap();
             let mut now = Instant::ZERO;
             prop_assert!((*least..=*most).contains(&estimator.rto()), "{text}: {:?}", estimator);
-            for fact in &facts {
-                now += Duration::from_millis(1);
+            for (fact, question, gap) in &facts {
+                now += Duration::from_millis(*gap);
                 tell(&mut *estimator, now, fact);
                 prop_assert!((*least..=*most).contains(&estimator.rto()), "{text}: {:?}", estimator);
+                let of_one = estimator.rto_for(now, question);
+                prop_assert!((*least..=*most).contains(&of_one), "{text}: {of_one:?} {estimator:?}");
             }
         }
     }
@@ -116,7 +235,7 @@ proptest! {
             let mut estimator = rto::parse(text).unwrap();
             for nanos in &rtts {
                 let rtt = Duration::from_nanos(*nanos);
-                estimator.on_sample(Instant::ZERO, &RttSample { rtt, segment: 0, weight_divisor: 1.0 });
+                estimator.on_sample(Instant::ZERO, &RttSample::new(0, rtt));
             }
             if let Some(srtt) = estimator.srtt() {
                 // Rounding may cost a nanosecond.
@@ -139,13 +258,62 @@ proptest! {
     }
 
     #[test]
-    fn jacobson_rises_with_k(facts in prop::collection::vec(fact(), 0..60), k in 0.0..20.0_f64, more in 0.0..20.0_f64) {
-        let mut low = rto::parse(&format!("jacobson(k={k},min=0s)")).unwrap();
-        let mut high = rto::parse(&format!("jacobson(k={},min=0s)", k + more)).unwrap();
-        for fact in &facts {
-            tell(&mut *low, Instant::ZERO, fact);
-            tell(&mut *high, Instant::ZERO, fact);
-            prop_assert!(low.rto() <= high.rto());
+    fn asking_again_never_waits_less_long(
+        facts in prop::collection::vec(fact(), 0..60), question in question(),
+    ) {
+        for (text, ..) in ESTIMATORS {
+            let mut estimator = rto::parse(text).unwrap();
+            for fact in &facts {
+                tell(&mut *estimator, Instant::ZERO, fact);
+            }
+            let retransmissions = question.retransmissions.saturating_add(1);
+            let again = Question { retransmissions, ..question };
+            let of = |question| estimator.rto_for(Instant::ZERO, question);
+            prop_assert!(of(&question) <= of(&again), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_timeout_rises_with_k(
+        facts in prop::collection::vec((fact(), question()), 0..60),
+        k in 0.0..20.0_f64,
+        more in 0.0..20.0_f64,
+    ) {
+        for text in [
+            "jacobson(min=0s",
+            "nikzad2022(gains=slow",
+            "reconsidered(min=adaptive",
+            "per-provider(weight=freshness",
+            "per-provider(weight=count",
+            "predictive(names=5",
+            "weighted-median(min=0s",
+            "popularity(trust=3",
+        ] {
+            let mut low = rto::parse(&format!("{text},k={k})")).unwrap();
+            let mut high = rto::parse(&format!("{text},k={})", k + more)).unwrap();
+            for (fact, question) in &facts {
+                tell(&mut *low, Instant::ZERO, fact);
+                tell(&mut *high, Instant::ZERO, fact);
+                prop_assert!(low.rto() <= high.rto(), "{text}");
+                let of = |estimator: &dyn RtoEstimator| estimator.rto_for(Instant::ZERO, question);
+                prop_assert!(of(&*low) <= of(&*high), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_facts_give_the_same_answers(
+        facts in prop::collection::vec((fact(), question()), 0..60),
+    ) {
+        for (text, ..) in ESTIMATORS {
+            let (mut one, mut other) = (rto::parse(text).unwrap(), rto::parse(text).unwrap());
+            for (fact, question) in &facts {
+                tell(&mut *one, Instant::ZERO, fact);
+                tell(&mut *other, Instant::ZERO, fact);
+                prop_assert_eq!(one.rto(), other.rto(), "{}", text);
+                let of = |it: &dyn RtoEstimator| it.rto_for(Instant::ZERO, question);
+                prop_assert_eq!(of(&*one), of(&*other), "{}", text);
+            }
         }
     }
 

@@ -75,10 +75,14 @@ impl Hop {
             self.extra_mut().next_hop = Some(FaceId(face));
         }
         if !header.ignorable.is_empty() {
-            let (carried, hop_local) = field::sort(&header.ignorable);
-            if !(carried.is_empty() && hop_local.is_empty()) {
+            let (mut carried, hop_local) = field::sort(&header.ignorable);
+            let provider = carried.take(field::PROVIDER_ID);
+            if !(carried.is_empty() && hop_local.is_empty() && provider.is_none()) {
                 let extra = self.extra_mut();
                 (extra.carried, extra.hop_local) = (carried, hop_local);
+                // One octet less or more is no identity: as if nobody had said who answered.
+                extra.provider =
+                    provider.and_then(|id| Some(u64::from_be_bytes(id[..].try_into().ok()?)));
             }
         }
     }
@@ -119,7 +123,8 @@ mod tests {
         extra.pit_token = Some(Bytes::from_static(b"token"));
         extra.next_hop = Some(FaceId(4));
         extra.no_cache = true;
-        extra.carried.set(field::PROVIDER_ID, Bytes::from_static(b"me"));
+        extra.carried.set(field::RTT_REDUCTION, Bytes::from_static(b"me"));
+        extra.provider = Some(7);
         extra.hop_local.set(field::WLDR_SEQUENCE, Bytes::from_static(b"1"));
         let wire = packet.to_wire(&mut BytesMut::new());
         let back = Packet::from_wire(&packet.link_header(), wire, &hasher).unwrap();

@@ -1,6 +1,7 @@
 //! The content store answers an Interest.
 //!
-//! Source: NFD, `Forwarder::onContentStoreHit`. What is in the store came without link fields and leaves without.
+//! Source: NFD, `Forwarder::onContentStoreHit`. What is in the store came without link fields; it leaves with what the
+//! node itself says, and with those fields of the Interest that are to go back.
 use super::bare_hop;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
@@ -24,10 +25,13 @@ impl Node {
         let hash = if same { asked.name_hash } else { self.hasher.hash(data.name().value()) };
         let mut hop = bare_hop(hash, data.encoded_len() as u32);
         hop.add_trace(asked.take_trace());
-        let token = asked.extra.and_then(|extra| extra.pit_token);
-        if token.is_some() {
-            hop.extra_mut().pit_token = token;
+        if let Some(extra) = asked.extra {
+            self.send_back(extra.carried, false, &mut hop);
+            if extra.pit_token.is_some() {
+                hop.extra_mut().pit_token = extra.pit_token;
+            }
         }
+        self.sign_answer(&mut hop);
         self.outgoing_data(now, downstream, data, hop);
     }
 }

@@ -34,6 +34,7 @@ impl Node {
             self.trace_dies(&trace);
             return self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
         }
+        self.settle_record(now, &mut hop);
         let mut found = std::mem::take(&mut self.found);
         self.pit.matches(&data, hop.name_hash, &mut found);
         if found.is_empty() {
@@ -63,6 +64,12 @@ impl Node {
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name().value()) };
         let mut hop = bare_hop(hash, octets);
         hop.add_trace(self.trace_of_answer(id));
+        if let Some(fields) = self.pit.entry_mut(id).going_back.take() {
+            self.send_back(*fields, true, &mut hop);
+        }
+        if from != FaceId::MANAGEMENT {
+            self.sign_answer(&mut hop);
+        }
         if from != FaceId::MANAGEMENT {
             self.store(now, &data, &hop);
         }
@@ -137,6 +144,9 @@ fn onward(came: &Hop) -> Hop {
         }
         if extra.no_cache {
             hop.extra_mut().no_cache = true;
+        }
+        if extra.provider.is_some() {
+            hop.extra_mut().provider = extra.provider;
         }
     }
     hop

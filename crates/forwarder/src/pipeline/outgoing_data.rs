@@ -4,7 +4,7 @@
 use crate::drop::DropReason;
 use crate::face::FaceId;
 use crate::node::Node;
-use crate::packet::{Body, Hop, Kind, Packet};
+use crate::packet::{Body, Extra, Hop, Kind, Packet};
 use crate::strategy::{Faces, Scope};
 use recoup_packet::data::Data;
 use recoup_transport::application::AppInput;
@@ -14,7 +14,8 @@ impl Node {
     pub(super) fn outgoing_data(&mut self, now: Instant, egress: FaceId, data: Data, mut hop: Hop) {
         if let Some(app) = egress.app() {
             let congestion_mark = u64::from(hop.congestion_mark);
-            if self.applications.tell(now, app, AppInput::Data { data, congestion_mark }) {
+            let beside = hop.extra.as_deref_mut().map(Extra::beside).unwrap_or_default();
+            if self.applications.tell(now, app, AppInput::Data { data, congestion_mark, beside }) {
                 let trace = hop.take_trace();
                 self.trace_is_delivered(app, &trace);
             }

@@ -119,6 +119,13 @@ impl Cs {
         Some(self.slots.get(slot)?.data.clone())
     }
 
+    /// Whether Data of exactly this name, whose hash is `hash`, is there. To ask is no use of it: it stays as old as
+    /// it was.
+    #[must_use]
+    pub fn contains(&self, name: &Name, hash: u64) -> bool {
+        self.exact(name.value(), hash).is_some()
+    }
+
     /// Keeps `data`, whose name has the hash `hash`, if it fits at all; returns how many others had to
     /// go. A packet that came in a buffer is copied: the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {

@@ -1,4 +1,5 @@
 //! What nodes do with packets, pipeline by pipeline, with literal times.
+mod anticipation;
 mod application;
 mod bench;
 mod content_store;

@@ -6,7 +6,7 @@ use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
-use recoup_transport::application::{AppInput, AppOutput, Application, ReturnPath};
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside, ReturnPath};
 use recoup_transport::time::{Duration, Instant};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -21,6 +21,7 @@ struct Desk {
     manner: Manner,
     told: Vec<String>,
     asked: Vec<(Interest, ReturnPath)>,
+    beside: Vec<Beside>,
     outputs: VecDeque<AppOutput>,
 }
 
@@ -55,6 +56,11 @@ impl Probe {
         std::mem::take(&mut self.0.borrow_mut().told)
     }
 
+    /// What came beside Data.
+    pub(crate) fn beside(&self) -> Vec<Beside> {
+        std::mem::take(&mut self.0.borrow_mut().beside)
+    }
+
     /// The Interests that it was given, and where answers go.
     pub(crate) fn asked(&self) -> Vec<(Interest, ReturnPath)> {
         std::mem::take(&mut self.0.borrow_mut().asked)
@@ -81,8 +87,11 @@ impl Application for Probe {
                 desk.asked.push((Interest::clone(&interest), path));
                 line
             }
-            AppInput::Data { data, congestion_mark: 0 } => format!("data {}", data.name()),
-            AppInput::Data { data, .. } => format!("marked data {}", data.name()),
+            AppInput::Data { data, congestion_mark, beside } => {
+                desk.beside.push(beside);
+                let marked = if congestion_mark > 0 { "marked " } else { "" };
+                format!("{marked}data {}", data.name())
+            }
             AppInput::Nack { interest, reason } => format!("nack {}: {reason}", interest.name),
             AppInput::FaceUp { .. } => "up".to_owned(),
             AppInput::FaceDown => "down".to_owned(),

@@ -53,6 +53,12 @@ pub const ALL: [LinkField; 9] = [
     hop_local(EWLN, "Ewln", 16),
 ];
 
+/// Whether who answers copies the field of an Interest to its Data.
+#[must_use]
+pub const fn goes_back(typ: u64) -> bool {
+    matches!(typ, FLOW_NONCE | ANTICIPATED | RECORDS)
+}
+
 /// Most octets of values that a node carries over with one packet.
 pub const MAX_CARRIED_OCTETS: usize = 2048;
 

@@ -7,19 +7,24 @@
 use super::arrival::Arrivals;
 use super::popularity::{Chooser, Tables};
 use crate::network::{Arrival, RequestPlan};
+use pending::{Asked, Pending};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::anticipation::{self, Record};
+use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
-use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
 use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
 use recoup_transport::event::Event;
 use recoup_transport::random::Rng;
-use recoup_transport::rto::{self, RtoEstimator, RttSample};
+use recoup_transport::rto::{self, Question, RtoEstimator, RttSample, Target, Trail};
 use recoup_transport::time::{Duration, Instant};
 use recoup_transport::timer::Timers;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
+
+mod pending;
 
 /// Why a plan is no consumer: what is wrong, as the end of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +36,8 @@ pub struct RequestError(String);
 pub struct Request {
     prefixes: Vec<Name>,
     chooser: Chooser,
+    /// Contents that were drawn ahead, to be announced.
+    upcoming: VecDeque<u64>,
     arrival: Arrival,
     /// Once it has begun.
     arrivals: Option<Arrivals>,
@@ -57,7 +64,7 @@ pub struct Request {
 #[derive(Debug)]
 enum Out {
     Event(Event),
-    Ask(u64),
+    Ask(u64, Option<Box<Ignorable>>),
     Done,
 }
 
@@ -85,6 +92,7 @@ impl Request {
         Ok(Self {
             prefixes: plan.prefixes.clone(),
             chooser,
+            upcoming: VecDeque::new(),
             arrival: plan.arrival.clone(),
             arrivals: None,
             window: congestion.as_ref().map_or(0.0, |congestion| congestion.window()),
@@ -153,7 +161,7 @@ impl Request {
     }
 
     fn request(&mut self, now: Instant) {
-        let content = self.chooser.draw(&mut self.choices);
+        let content = self.draw();
         let (number, transmissions) = (self.made, 0);
         self.made += 1;
         let slot = self.pending.insert(Asked {
@@ -168,25 +176,56 @@ impl Request {
         self.send(now, slot);
     }
 
+    /// The next content; as many more are drawn ahead as the estimator wants to announce.
+    fn draw(&mut self) -> u64 {
+        let ahead = self.rto.as_ref().map_or(0, |rto| rto.announces());
+        while self.upcoming.len() <= ahead {
+            self.upcoming.push_back(self.chooser.draw(&mut self.choices));
+        }
+        self.upcoming.pop_front().unwrap_or_default()
+    }
+
+    /// The link fields of a first Interest, if it announces others.
+    fn announcement(&self) -> Option<Box<Ignorable>> {
+        if self.upcoming.is_empty() {
+            return None;
+        }
+        let names: Vec<Name> = self.upcoming.iter().map(|content| self.name(*content)).collect();
+        let mut fields = Ignorable::default();
+        fields.set(field::ANTICIPATED, anticipation::encode_names(&names));
+        Some(Box::new(fields))
+    }
+
+    fn target(&self, content: u64) -> Target {
+        Target { content, class: content % self.prefixes.len() as u64 }
+    }
+
     fn send(&mut self, now: Instant, slot: u32) {
-        let patience = self.rto.as_ref().map_or(self.lifetime, |rto| rto.rto());
+        let asked = self.pending.slots[slot as usize];
+        let question =
+            Question { target: self.target(asked.content), retransmissions: asked.transmissions };
+        let patience = self.rto.as_ref().map_or(self.lifetime, |rto| rto.rto_for(now, &question));
         self.timers.arm(slot, now + patience);
         self.highest_order += 1;
         let asked = &mut self.pending.slots[slot as usize];
         (asked.last, asked.order) = (now, self.highest_order);
         asked.transmissions += 1;
-        let (segment, transmissions) = (asked.number, asked.transmissions);
-        self.outbox.push_back(Out::Ask(asked.content));
+        let (segment, transmissions, content) = (asked.number, asked.transmissions, asked.content);
+        let fields = if transmissions == 1 { self.announcement() } else { None };
+        self.outbox.push_back(Out::Ask(content, fields));
         self.report(Event::Sent { segment, transmissions, rto: patience.into() });
     }
 
     fn interest(&mut self, content: u64) -> Interest {
-        let mut digits = Digits::default();
-        let component = Component::generic(digits.of(content));
-        let mut interest = Interest::new(self.prefix(content).append(component));
+        let mut interest = Interest::new(self.name(content));
         interest.nonce = Some(self.nonces.next_u32());
         interest.lifetime = Some(self.lifetime);
         interest
+    }
+
+    fn name(&self, content: u64) -> Name {
+        let mut digits = Digits::default();
+        self.prefix(content).append(Component::generic(digits.of(content)))
     }
 
     fn prefix(&self, content: u64) -> &Name {
@@ -203,7 +242,7 @@ impl Request {
 
     // --- what comes back ------------------------------------------------------------------------
 
-    fn on_data(&mut self, now: Instant, data: &Data, is_marked: bool) {
+    fn on_data(&mut self, now: Instant, data: &Data, is_marked: bool, beside: &Beside) {
         let mut next = self.content(data.name()).and_then(|content| self.pending.take(content));
         if next.is_none() {
             self.report(Event::Duplicate);
@@ -213,18 +252,13 @@ impl Request {
             let asked = self.pending.free(slot);
             next = asked.next;
             self.timers.cancel(slot);
-            self.on_answer(now, &asked, data, in_flight, is_marked);
+            let answer = Answer { data, is_marked, beside, in_flight };
+            self.on_answer(now, &asked, &answer);
         }
     }
 
-    fn on_answer(
-        &mut self,
-        now: Instant,
-        asked: &Asked,
-        data: &Data,
-        in_flight: u32,
-        is_marked: bool,
-    ) {
+    fn on_answer(&mut self, now: Instant, asked: &Asked, answer: &Answer<'_>) {
+        let Answer { data, is_marked, in_flight, .. } = *answer;
         let segment = asked.number;
         self.high_data = self.high_data.max(segment);
         let rtt = now.since(asked.last);
@@ -238,7 +272,7 @@ impl Request {
         });
         let rtt = (asked.transmissions == 1).then_some(rtt);
         if let Some(rtt) = rtt {
-            self.sample(now, segment, rtt);
+            self.sample(now, asked, rtt, answer.beside);
         }
         if is_marked {
             self.report(Event::Marked { segment });
@@ -257,12 +291,37 @@ impl Request {
         self.report_window();
     }
 
-    fn sample(&mut self, now: Instant, segment: u64, rtt: Duration) {
+    fn sample(&mut self, now: Instant, asked: &Asked, rtt: Duration, beside: &Beside) {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        if self.rto.is_none() {
+            return;
+        }
+        let (target, provider) = (self.target(asked.content), beside.provider);
+        let sample = RttSample { target, provider, ..RttSample::new(asked.number, rtt) };
+        let records = beside.fields.as_ref().and_then(|fields| fields.get(field::RECORDS));
+        match records.map(|records| (records, self.announced(beside))) {
+            Some((records, announced)) => {
+                let records: Vec<Record> = anticipation::records(records).collect();
+                let trail = Trail { announced: &announced, records: &records };
+                self.teach(asked.number, rtt, |rto| rto.on_trail(now, &sample, &trail));
+            }
+            None => self.teach(asked.number, rtt, |rto| rto.on_sample(now, &sample)),
+        }
+    }
+
+    /// The contents that the answered Interest announced.
+    fn announced(&self, beside: &Beside) -> Vec<Option<u64>> {
+        let names = beside.fields.as_ref().and_then(|fields| fields.get(field::ANTICIPATED));
+        let names = names.and_then(|names| anticipation::decode_names(names).ok());
+        names.unwrap_or_default().iter().map(|name| self.content(name)).collect()
+    }
+
+    /// Lets the estimator learn, and reports what it says then.
+    fn teach(&mut self, segment: u64, rtt: Duration, tell: impl FnOnce(&mut dyn RtoEstimator)) {
         let Some(estimator) = &mut self.rto else {
             return;
         };
-        estimator.on_sample(now, &RttSample { rtt, segment, weight_divisor: 1.0 });
+        tell(estimator.as_mut());
         let sampled = Event::Sampled {
             segment,
             rtt: rtt.into(),
@@ -365,8 +424,8 @@ impl Application for Request {
     fn handle(&mut self, now: Instant, input: AppInput) {
         match input {
             AppInput::Data { .. } if self.is_done => {}
-            AppInput::Data { data, congestion_mark } => {
-                self.on_data(now, &data, congestion_mark > 0)
+            AppInput::Data { data, congestion_mark, beside } => {
+                self.on_data(now, &data, congestion_mark > 0, &beside)
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest.name, reason),
             AppInput::Interest { .. }
@@ -387,7 +446,10 @@ impl Application for Request {
         }
         Some(match self.outbox.pop_front()? {
             Out::Event(event) => AppOutput::Report(Report::Event(event)),
-            Out::Ask(content) => AppOutput::Interest(Arc::new(self.interest(content))),
+            Out::Ask(content, None) => AppOutput::Interest(Arc::new(self.interest(content))),
+            Out::Ask(content, Some(fields)) => {
+                AppOutput::InterestWith { interest: Arc::new(self.interest(content)), fields }
+            }
             Out::Done => AppOutput::Report(Report::Done(Ok(()))),
         })
     }
@@ -405,76 +467,13 @@ fn told(error: impl std::error::Error) -> RequestError {
     RequestError(error.to_string())
 }
 
-/// Requests without an answer: a slab, with those for one content in a chain.
-#[derive(Debug, Default)]
-struct Pending {
-    slots: Vec<Asked>,
-    free: Vec<u32>,
-    /// Content → the first that waits for it.
-    heads: BTreeMap<u64, u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    content: u64,
-    number: u64,
-    /// When it was first asked for, and when last.
-    first: Instant,
-    last: Instant,
-    transmissions: u32,
-    order: u64,
-    next: Option<u32>,
-}
-
-impl Pending {
-    fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    fn insert(&mut self, mut asked: Asked) -> u32 {
-        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
-        asked.next = self.heads.insert(asked.content, slot);
-        match self.slots.get_mut(slot as usize) {
-            Some(free) => *free = asked,
-            None => self.slots.push(asked),
-        }
-        slot
-    }
-
-    fn head(&self, content: u64) -> Option<u32> {
-        self.heads.get(&content).copied()
-    }
-
-    /// Takes the whole chain of a content out; each of its slots is to be freed.
-    fn take(&mut self, content: u64) -> Option<u32> {
-        self.heads.remove(&content)
-    }
-
-    fn free(&mut self, slot: u32) -> Asked {
-        self.free.push(slot);
-        self.slots[slot as usize]
-    }
-
-    /// Takes one out of its chain and frees it.
-    fn remove(&mut self, slot: u32) {
-        let Asked { content, next, .. } = self.free(slot);
-        let mut at = self.head(content);
-        if at == Some(slot) {
-            match next {
-                Some(next) => self.heads.insert(content, next),
-                None => self.heads.remove(&content),
-            };
-            return;
-        }
-        while let Some(other) = at {
-            let other = &mut self.slots[other as usize];
-            if other.next == Some(slot) {
-                other.next = next;
-                return;
-            }
-            at = other.next;
-        }
-    }
+/// What came for a content.
+struct Answer<'a> {
+    data: &'a Data,
+    is_marked: bool,
+    beside: &'a Beside,
+    /// Requests without an answer before it.
+    in_flight: u32,
 }
 
 /// Room for the digits of a number.

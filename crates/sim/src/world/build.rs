@@ -11,7 +11,8 @@ use crate::channel::ChannelModel;
 use crate::model::law::Law;
 use crate::model::marking;
 use crate::network::{
-    ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId, Network, NodeId,
+    Anticipation, ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId,
+    Network, NodeId,
 };
 use crate::workload::{self, Tables};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -168,6 +169,7 @@ impl World {
             CachePlan::Octets(octets) => CsCapacity::Octets(octets),
             CachePlan::Unlimited => CsCapacity::Unlimited,
         };
+        let says_who = plan.provider_ids || plan.anticipation != Anticipation::Off;
         let ids = number as u64 * TRACE_IDS + u64::from(life - 1) * (TRACE_IDS >> 8);
         let options = NodeOptions {
             cs: CsOptions { capacity },
@@ -181,6 +183,8 @@ impl World {
             hash_seed: HASH_SEED,
             rng: self.node_rng(number, life),
             observe: self.observe,
+            provider_id: says_who.then_some(number as u64 + 1),
+            anticipation: plan.anticipation,
             trace_ids: self.network.follow_transmissions.then_some(ids),
             ..NodeOptions::default()
         };

@@ -7,7 +7,7 @@ use super::scoreboard::Scoreboard;
 use crate::application::Report;
 use crate::congestion::Accounting;
 use crate::event::Event;
-use crate::rto::Sampler;
+use crate::rto::{Question, Sampler, Target};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
 use lose::Setback;
@@ -150,15 +150,18 @@ impl Transfer {
         .then_some(next)
     }
 
+    /// The next Interest that may leave now, without nonce and lifetime, and its timeout.
     pub(super) fn next_interest(
         &mut self,
         config: &FetchConfig,
         now: Instant,
-        rto: Duration,
         reports: &mut Reports,
-    ) -> Option<Interest> {
+    ) -> Option<(Interest, Duration)> {
         let segment = self.next_segment(config)?;
         let transmissions = self.board.send(segment, now);
+        let target = Target { content: segment, class: 0 };
+        let retransmissions = transmissions.saturating_sub(1);
+        let rto = config.rto.rto_for(now, &Question { target, retransmissions });
         self.high_interest = self.high_interest.max(segment);
         self.timers.arm(timer(segment), self.check_instant(config, now + rto));
         self.watch.on_sent(self.board.highest_order(), segment);
@@ -170,7 +173,7 @@ impl Transfer {
         emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
         let mut interest = Interest::new(self.object.append(config.convention.segment(segment)));
         interest.must_be_fresh = config.must_be_fresh;
-        Some(interest)
+        Some((interest, rto))
     }
 
     /// When a timeout due at `at` is noticed: at the first scan after it.

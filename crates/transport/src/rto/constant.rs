@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn it_stays_at_four_seconds_whatever_happens() {
         let mut constant = Constant::default();
-        let sample = RttSample { rtt: Duration::from_millis(5), segment: 0, weight_divisor: 1.0 };
+        let sample = RttSample::new(0, Duration::from_millis(5));
         constant.on_sample(Instant::ZERO, &sample);
         constant.on_timeout(Instant::ZERO);
         assert_eq!(constant.rto(), Duration::from_secs(4));

@@ -1,23 +1,38 @@
 //! `jacobson(alpha=1/8,beta=1/4,k=4,init=1s,min=200ms,max=60s,backoff=2)`: smoothed round-trip time
 //! plus `k` times its mean deviation. `rfc6298` is the same with `min=1s`, `yang2016` with
-//! `min=0s,max=20s`.
+//! `min=0s,max=20s`, `nikzad2022` with `init=3s,min=0s,max=64s,global-backoff=false`.
+//!
+//! `gains` names both gains as Nikzad et al. do: `very-slow` (1/80, 1/40), `slow` (1/16, 1/8), `steady` (1/8, 1/4),
+//! `fast` (1/2, 1), `very-fast` (1, 1: the last sample).
 //!
 //! Sources: V. Jacobson, "Congestion Avoidance and Control" (1988); RFC 6298 sections 2 and 5; for
 //! the division of the gains RFC 7323 appendix G; for `yang2016` the consumer of S. Yang (2016), whose
-//! results only a timeout without a floor explains.
+//! results only a timeout without a floor explains; for `nikzad2022` and `gains` Nikzad et al. (2022),
+//! sections 3 and 4 (algorithms.md §4.1).
 //!
 //! Differences from RFC 6298:
 //! - no clock granularity G (2.2, 2.3): the clock counts nanoseconds;
 //! - a floor of 200 ms instead of 1 s (2.4), as consumers of named data use it; `rfc6298` has 1 s;
 //! - back-off (5.5) happens once per accepted loss event, not once per expired timer, since every
-//!   segment has a timer of its own; `backoff=1` switches it off;
+//!   segment has a timer of its own; `backoff=1` switches it off. `global-backoff=false` has another: the
+//!   shared estimate stays, and the timeout of an Interest grows with each of its own retransmissions;
 //! - after back-off the estimate is not forgotten (5.7 permits it): the next sample recomputes.
-use super::{RtoEstimator, RttSample, SHORTEST};
+use super::reconsidered::{factor, gains};
+use super::smoothed::{Gains, Smoothed, seconds, within};
+use super::timing::{LONGEST, backed_off};
+use super::{Question, RtoEstimator, RttSample, SHORTEST};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-const LONGEST: Duration = Duration::from_secs(86_400);
+/// Gains by the names that Nikzad et al. give them.
+const GAINS: [(&str, Gains); 5] = [
+    ("very-slow", Gains::VERY_SLOW),
+    ("slow", Gains { alpha: 1.0 / 16.0, beta: 1.0 / 8.0 }),
+    ("steady", Gains::STEADY),
+    ("fast", Gains { alpha: 1.0 / 2.0, beta: 1.0 }),
+    ("very-fast", Gains { alpha: 1.0, beta: 1.0 }),
+];
 
 /// The parameters of [`Jacobson`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +49,10 @@ pub struct JacobsonSettings {
     pub min: Duration,
     /// Longest timeout, back-off included.
     pub max: Duration,
-    /// The timeout grows by this factor at a loss event.
+    /// The timeout grows by this factor at a loss event, or with each retransmission.
     pub backoff: f64,
+    /// Back-off is by loss event and for all Interests; else for each Interest by its retransmissions.
+    pub global_backoff: bool,
 }
 
 impl Default for JacobsonSettings {
@@ -48,6 +65,7 @@ impl Default for JacobsonSettings {
             min: Duration::from_millis(200),
             max: Duration::from_secs(60),
             backoff: 2.0,
+            global_backoff: true,
         }
     }
 }
@@ -65,15 +83,8 @@ pub struct Jacobson {
 /// Seconds, and the same as durations: they are asked for more often than they change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Estimate {
-    srtt: f64,
-    rttvar: f64,
+    smoothed: Smoothed,
     rounded: (Duration, Duration),
-}
-
-impl Estimate {
-    fn new(srtt: f64, rttvar: f64) -> Self {
-        Self { srtt, rttvar, rounded: (seconds(srtt), seconds(rttvar)) }
-    }
 }
 
 impl Jacobson {
@@ -88,6 +99,7 @@ impl Jacobson {
             min: settings.min.min(max),
             max,
             backoff: within(settings.backoff, 1.0, 1e6),
+            ..settings
         };
         let least = settings.min.max(SHORTEST);
         let bounds = (least.as_secs_f64(), max.as_secs_f64());
@@ -112,16 +124,24 @@ impl Jacobson {
         Self::with_defaults(spec, rfc6298())
     }
 
+    pub(super) fn nikzad2022_from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (init, max) = (Duration::from_secs(3), Duration::from_secs(64));
+        let (min, global_backoff) = (Duration::ZERO, false);
+        let default = JacobsonSettings::default();
+        Self::with_defaults(spec, JacobsonSettings { init, min, max, global_backoff, ..default })
+    }
+
     fn with_defaults(mut spec: Spec<'_>, default: JacobsonSettings) -> Result<Self, SpecError> {
-        let gain = "a number from 0 to 1, such as 1/8";
+        let Gains { alpha, beta } = gains_by_name(&mut spec, default.alpha, default.beta)?;
         let settings = JacobsonSettings {
-            alpha: spec.number("alpha", default.alpha, 0.0..=1.0, gain)?,
-            beta: spec.number("beta", default.beta, 0.0..=1.0, gain)?,
-            k: spec.number("k", default.k, 0.0..=1e6, "a number from 0 to 1000000")?,
+            alpha,
+            beta,
+            k: factor(&mut spec, default.k)?,
             init: spec.duration("init", default.init, SHORTEST)?,
             min: spec.duration("min", default.min, Duration::ZERO)?,
             max: spec.duration("max", default.max, SHORTEST)?,
             backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
+            global_backoff: spec.boolean("global-backoff", default.global_backoff)?,
         };
         if settings.max > LONGEST || settings.init > LONGEST {
             return Err(spec.bad(
@@ -153,23 +173,27 @@ impl Default for Jacobson {
 
 impl RtoEstimator for Jacobson {
     fn on_sample(&mut self, _: Instant, sample: &RttSample) {
-        let rtt = sample.rtt.as_secs_f64();
-        let estimate = match self.estimate {
-            None => Estimate::new(rtt, rtt / 2.0),
-            Some(old) => {
-                let divisor = within(sample.weight_divisor, 1.0, f64::MAX);
-                let (alpha, beta) = (self.settings.alpha / divisor, self.settings.beta / divisor);
-                // The deviation first, from the old smoothed time (RFC 6298, 2.3).
-                let rttvar = (1.0 - beta) * old.rttvar + beta * (old.srtt - rtt).abs();
-                Estimate::new((1.0 - alpha) * old.srtt + alpha * rtt, rttvar)
-            }
-        };
-        self.estimate = Some(estimate);
-        self.rto = self.clamp(estimate.srtt + self.settings.k * estimate.rttvar);
+        let JacobsonSettings { alpha, beta, k, .. } = self.settings;
+        let gains = Gains { alpha, beta }.divided(sample.divisor());
+        let mut smoothed = self.estimate.map(|estimate| estimate.smoothed);
+        let smoothed = Smoothed::feed(&mut smoothed, sample.rtt.as_secs_f64(), gains);
+        self.estimate = Some(Estimate { smoothed, rounded: smoothed.rounded() });
+        self.rto = self.clamp(smoothed.timeout(k));
     }
 
     fn on_timeout(&mut self, _: Instant) {
-        self.rto = self.clamp(self.rto.as_secs_f64() * self.settings.backoff);
+        if self.settings.global_backoff {
+            self.rto = self.clamp(self.rto.as_secs_f64() * self.settings.backoff);
+        }
+    }
+
+    fn rto_for(&self, _: Instant, question: &Question) -> Duration {
+        let times = question.retransmissions;
+        if self.settings.global_backoff || times == 0 {
+            return self.rto;
+        }
+        let JacobsonSettings { backoff, max, .. } = self.settings;
+        self.clamp(backed_off(self.rto.as_secs_f64(), backoff, times, max))
     }
 
     fn rto(&self) -> Duration {
@@ -195,6 +219,7 @@ impl fmt::Display for Jacobson {
             .duration("min", self.settings.min)
             .duration("max", self.settings.max)
             .value("backoff", self.settings.backoff)
+            .value("global-backoff", self.settings.global_backoff)
             .finish()
     }
 }
@@ -203,14 +228,11 @@ fn rfc6298() -> JacobsonSettings {
     JacobsonSettings { min: Duration::from_secs(1), ..JacobsonSettings::default() }
 }
 
-/// `value` brought into the range; what is not a number becomes the lower bound.
-fn within(value: f64, least: f64, most: f64) -> f64 {
-    value.max(least).min(most)
-}
-
-/// To the nearest nanosecond; what is too long becomes 584 years.
-fn seconds(value: f64) -> Duration {
-    Duration::from_nanos((value * 1e9 + 0.5) as u64)
+/// Takes `gains`, and `alpha` and `beta`, which overrule it, out of a spec.
+fn gains_by_name(spec: &mut Spec<'_>, alpha: f64, beta: f64) -> Result<Gains, SpecError> {
+    let expected = "very-slow, slow, steady, fast or very-fast";
+    let named = spec.word("gains", Gains { alpha, beta }, &GAINS, expected)?;
+    gains(spec, named)
 }
 
 #[cfg(test)]
@@ -218,7 +240,7 @@ mod tests {
     use super::*;
 
     fn sample(millis: u64, weight_divisor: f64) -> RttSample {
-        RttSample { rtt: Duration::from_millis(millis), segment: 0, weight_divisor }
+        RttSample { weight_divisor, ..RttSample::new(0, Duration::from_millis(millis)) }
     }
 
     fn fed(settings: JacobsonSettings, samples: &[(u64, f64)]) -> Jacobson {
@@ -286,5 +308,30 @@ mod tests {
         let settings = JacobsonSettings { alpha: 1.0, beta: 1.0, ..free() };
         let jacobson = fed(settings, &[(100, 1.0), (180, 1.0)]);
         assert_eq!(jacobson.rto(), Duration::from_millis(180 + 4 * 80));
+    }
+
+    #[test]
+    fn an_interest_backs_off_without_touching_the_others() {
+        let settings = JacobsonSettings { global_backoff: false, ..free() };
+        let mut jacobson = fed(settings, &[(100, 1.0)]);
+        jacobson.on_timeout(Instant::ZERO);
+        let of = |retransmissions| {
+            let question = Question { retransmissions, ..Question::default() };
+            jacobson.rto_for(Instant::ZERO, &question)
+        };
+        assert_eq!(jacobson.rto(), Duration::from_millis(300));
+        assert_eq!((of(0), of(2)), (Duration::from_millis(300), Duration::from_millis(1_200)));
+        assert_eq!(of(u32::MAX), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn gains_have_names() {
+        let read = |text: &str| crate::rto::parse(text).unwrap().to_string();
+        assert_eq!(read("jacobson(gains=very-slow)"), read("jacobson(alpha=1/80,beta=1/40)"));
+        assert_eq!(read("jacobson(gains=very-fast,beta=1/2)"), read("jacobson(alpha=1,beta=1/2)"));
+        assert_eq!(
+            read("nikzad2022"),
+            read("jacobson(init=3s,min=0s,max=64s,global-backoff=false)")
+        );
     }
 }

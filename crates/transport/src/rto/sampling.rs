@@ -94,7 +94,7 @@ impl Sampler {
             Sampling::PerRtt | Sampling::Every => 1.0,
             Sampling::Rfc7323 => f64::from(in_flight.div_ceil(2).max(1)),
         };
-        Some(RttSample { rtt, segment, weight_divisor })
+        Some(RttSample { weight_divisor, ..RttSample::new(segment, rtt) })
     }
 }
 

@@ -9,7 +9,7 @@ use recoup_packet::metadata;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner, KeyVerifier, PublicKey};
-use recoup_transport::application::AppInput;
+use recoup_transport::application::{AppInput, Beside};
 use recoup_transport::fetch::FetchError;
 use recoup_transport::time::Instant;
 
@@ -139,7 +139,10 @@ fn what_nobody_asked_for_does_not_decide_which_version_it_is() {
     let mut world = World::new(config("/a/file"));
     let stray = Interest::new(name("/a/file/v=3/seg=0"));
     let data = cut(&file, &stray).expect("segment 0");
-    world.at(Instant::from_millis(5), AppInput::Data { data, congestion_mark: 0 });
+    world.at(
+        Instant::from_millis(5),
+        AppInput::Data { data, congestion_mark: 0, beside: Beside::default() },
+    );
     assert_eq!(world.run(honest(&file)), Ok(()));
     assert_ne!(world.resolved, Some(name("/a/file/v=3")));
 }

@@ -8,7 +8,7 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner};
-use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
@@ -79,8 +79,16 @@ impl World {
                 AppOutput::Interest(interest) => {
                     for (delay, answer) in producer(self.now, &interest) {
                         let input = match answer {
-                            Answer::Data(data) => AppInput::Data { data, congestion_mark: 0 },
-                            Answer::Marked(data) => AppInput::Data { data, congestion_mark: 1 },
+                            Answer::Data(data) => AppInput::Data {
+                                data,
+                                congestion_mark: 0,
+                                beside: Beside::default(),
+                            },
+                            Answer::Marked(data) => AppInput::Data {
+                                data,
+                                congestion_mark: 1,
+                                beside: Beside::default(),
+                            },
                             Answer::Nack(reason) => {
                                 AppInput::Nack { interest: Arc::clone(&interest), reason }
                             }
@@ -105,7 +113,8 @@ impl World {
                 AppOutput::Report(Report::Done(result)) => {
                     return Some(result.map_err(|error| *error));
                 }
-                AppOutput::Data { .. }
+                AppOutput::InterestWith { .. }
+                | AppOutput::Data { .. }
                 | AppOutput::Nack { .. }
                 | AppOutput::Report(Report::Registered { .. }) => {
                     unreachable!("not a producer")

@@ -4,6 +4,7 @@ use crate::suppression::Backoff;
 use crate::trace::Trace;
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::Ignorable;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_transport::time::Instant;
@@ -150,6 +151,8 @@ pub struct PitEntry {
     ins: SmallVec<[InRecord; 1]>,
     outs: SmallVec<[OutRecord; 1]>,
     pub(crate) backoff: Backoff,
+    /// Link fields that an application was asked with and that go back with its answer.
+    pub(crate) going_back: Option<Box<Ignorable>>,
 }
 
 impl PitEntry {
@@ -294,6 +297,7 @@ impl PitEntry {
             ins: SmallVec::new(),
             outs: SmallVec::new(),
             backoff: Backoff::default(),
+            going_back: None,
         }
     }
 
@@ -308,6 +312,7 @@ impl PitEntry {
     pub(super) fn vacate(&mut self) -> Option<Arc<Interest>> {
         self.ins.clear();
         self.outs.clear();
+        self.going_back = None;
         self.interest.take()
     }
 

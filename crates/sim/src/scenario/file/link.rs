@@ -1,5 +1,5 @@
 //! The keys of links and nodes, which come in layers: defaults, what a topology knows, exceptions.
-use crate::network::{ChannelPlan, LinkPlan, NodePlan, Order};
+use crate::network::{Anticipation, ChannelPlan, LinkPlan, NodePlan, Order};
 use crate::scenario::fields::Fields;
 use crate::scenario::form::{CACHE, Count, FEW_OCTETS, Form, Maybe, OneOf, RATE, TIME, Truth};
 use crate::scenario::law;
@@ -129,12 +129,20 @@ pub(in crate::scenario) fn read_node(
     fields.field("strategy", &mut node.strategy, law::STRATEGY);
     fields.field("suppression", &mut node.suppression, law::SUPPRESSION);
     fields.field("unsolicited", &mut node.admit_unsolicited, UNSOLICITED);
+    fields.field("provider-ids", &mut node.provider_ids, Truth);
+    fields.field("anticipation", &mut node.anticipation, ANTICIPATION);
     fields.field("processing", &mut node.processing, law::PROCESSING);
     fields.field("position", &mut node.position, Maybe(PositionForm));
     fields.finish()
 }
 
 const UNSOLICITED: OneOf<bool> = OneOf(&[("drop", false), ("admit", true)]);
+
+const ANTICIPATION: OneOf<Anticipation> = OneOf(&[
+    ("off", Anticipation::Off),
+    ("holders", Anticipation::Holders),
+    ("all", Anticipation::All),
+]);
 
 /// `[x, y]`, in metres.
 struct PositionForm;

@@ -63,7 +63,9 @@ fn data(name: &str) -> AppInput {
     let interest = Arc::new(Interest::new(name.parse().unwrap()));
     produce.handle(at(0), AppInput::Interest { interest, path: ReturnPath(0) });
     match produce.poll(at(0)) {
-        Some(AppOutput::Data { data, .. }) => AppInput::Data { data, congestion_mark: 0 },
+        Some(AppOutput::Data { data, .. }) => {
+            AppInput::Data { data, congestion_mark: 0, beside: Beside::default() }
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -6,6 +6,7 @@ use crate::event::{Event, Signal};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::{Arrival, FetchConfig};
+use crate::rto::RttSample;
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::name::Name;
@@ -34,6 +35,8 @@ pub(super) struct Accepted {
     load: u64,
     /// By how many segments the lowest missing one moved.
     pub(super) advance: u64,
+    /// Which node answered, if it said so.
+    provider: Option<u64>,
 }
 
 impl Transfer {
@@ -158,7 +161,7 @@ impl Transfer {
         segment: u64,
         reports: &mut Reports,
     ) {
-        let Arrival { at: now, data, congestion_mark, .. } = arrival;
+        let Arrival { at: now, data, congestion_mark, provider, .. } = arrival;
         let (in_flight, load, base) = (self.board.in_flight(), self.load(), self.board.base());
         let Some(slot) = self.board.receive(segment) else {
             return;
@@ -169,7 +172,8 @@ impl Transfer {
         self.nowhere = false;
         let content_octets = data.content().len();
         let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
-        let accepted = Accepted { now: *now, segment, slot, rtt, in_flight, load, advance };
+        let (now, provider) = (*now, *provider);
+        let accepted = Accepted { now, segment, slot, rtt, in_flight, load, advance, provider };
         emit(
             reports,
             Event::Received {
@@ -220,7 +224,7 @@ impl Transfer {
 
     /// Feeds the estimator, under Karn's rule.
     fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
-        let Accepted { now, segment, slot, rtt, in_flight, .. } = accepted;
+        let Accepted { now, segment, slot, rtt, in_flight, provider, .. } = accepted;
         if slot.transmissions != 1 || (self.probed && *segment == 0) {
             self.sampler.on_abandoned(*segment);
             return;
@@ -229,7 +233,7 @@ impl Transfer {
         let Some(sample) = self.sampler.on_delivered(*segment, *rtt, *in_flight) else {
             return;
         };
-        config.rto.on_sample(*now, &sample);
+        config.rto.on_sample(*now, &RttSample { provider: *provider, ..sample });
         let event = Event::Sampled {
             segment: *segment,
             rtt: (*rtt).into(),

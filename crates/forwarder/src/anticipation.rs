@@ -1,0 +1,103 @@
+//! What a node tells consumers: that it answered, and which of the names that they announce it has.
+//!
+//! Source: algorithms.md §4.4 (Nikzad et al. 2022 after CCTCP): a node that sends an announced Interest on leaves a
+//! record with the time; on the way back it replaces the time by how long the answer took from there. Only durations
+//! measured by one clock are ever subtracted.
+//!
+//! Differences: the node that answers for its producer says so in its record, so that consumers know where the origin
+//! is; a node without `ProviderId` leaves no records.
+use crate::node::Node;
+use crate::options::Anticipation;
+use crate::packet::Hop;
+use bytes::Bytes;
+use recoup_packet::lp::anticipation::{self, Record};
+use recoup_packet::lp::{Ignorable, field};
+use recoup_transport::time::Instant;
+
+impl Node {
+    /// Notes in an answer who gave it.
+    pub(crate) fn sign_answer(&self, hop: &mut Hop) {
+        if self.provider_id.is_some() {
+            hop.extra_mut().provider = self.provider_id;
+        }
+    }
+
+    /// Leaves a record with an announced Interest that goes on.
+    pub(crate) fn add_record(&self, now: Instant, hop: &mut Hop) {
+        let Some(node) = self.recorder() else {
+            return;
+        };
+        let Some(extra) = &mut hop.extra else {
+            return;
+        };
+        let Some(holds) = extra.carried.get(field::ANTICIPATED).map(|names| self.holds(names))
+        else {
+            return;
+        };
+        if holds > 0 || self.anticipation == Anticipation::All {
+            let record = Record { node, holds, is_origin: false, time_nanos: now.as_nanos() };
+            append(&mut extra.carried, record);
+        }
+    }
+
+    /// On Data that passes, the time in this node's own record becomes a duration.
+    pub(crate) fn settle_record(&self, now: Instant, hop: &mut Hop) {
+        let Some(node) = self.recorder() else {
+            return;
+        };
+        let Some(extra) = &mut hop.extra else {
+            return;
+        };
+        let settle = |record: &mut Record| {
+            let is_mine = record.node == node;
+            if is_mine {
+                record.time_nanos = record.since_nanos(now.as_nanos());
+            }
+            is_mine
+        };
+        let records = extra.carried.get(field::RECORDS);
+        if let Some(settled) = records.and_then(|records| anticipation::changed(records, settle)) {
+            extra.carried.set(field::RECORDS, settled);
+        }
+    }
+
+    /// What of an Interest's fields goes back with the answer, and the answering node's own record.
+    pub(crate) fn send_back(&self, fields: Ignorable, is_origin: bool, hop: &mut Hop) {
+        if fields.is_empty() {
+            return;
+        }
+        let mut back = Ignorable::default();
+        for (typ, value) in fields.iter().filter(|(typ, _)| field::goes_back(*typ)) {
+            back.set(typ, value.clone());
+        }
+        if let (Some(node), Some(names)) = (self.recorder(), back.get(field::ANTICIPATED)) {
+            let record = Record { node, holds: self.holds(names), is_origin, time_nanos: 0 };
+            append(&mut back, record);
+        }
+        if !back.is_empty() {
+            hop.extra_mut().carried = back;
+        }
+    }
+
+    /// The name under which this node leaves records, if it does.
+    fn recorder(&self) -> Option<u64> {
+        self.provider_id.filter(|_| self.anticipation != Anticipation::Off)
+    }
+
+    /// A bit for each announced name that is in the content store. What is no list of names is no name.
+    fn holds(&self, names: &Bytes) -> u16 {
+        if self.cs.is_off() {
+            return 0;
+        }
+        let names = anticipation::decode_names(names).unwrap_or_default();
+        let is_held = |name: &recoup_packet::name::Name| {
+            self.cs.contains(name, self.hasher.hash(name.value()))
+        };
+        names.iter().zip(0..).fold(0, |holds, (name, bit)| holds | u16::from(is_held(name)) << bit)
+    }
+}
+
+fn append(fields: &mut Ignorable, record: Record) {
+    let before = fields.get(field::RECORDS).cloned().unwrap_or_default();
+    fields.set(field::RECORDS, anticipation::with_record(&before, record));
+}

@@ -1,0 +1,261 @@
+//! `popularity(k=6,trust=8)`: contents that are asked for alike are answered alike.
+//!
+//! Source: our own, on the finding of Nikzad et al. 2022 that the right timeout depends on how popular a content is,
+//! because that decides how near it is cached (algorithms.md §10). Three estimates: of all contents, of the *class*
+//! (contents below one prefix that were answered about as often: 0, 1, 2–3, 4–7, … times), and of the content itself.
+//! Each leans on the wider one until it has samples of its own: with `n` of them its share is λ = n / (n + trust).
+//!
+//! ```text
+//! RTO = λ_c·est_content + (1 − λ_c)·(λ_k·est_class + (1 − λ_k)·est_all),   est = SRTT + k·RTTVAR
+//! ```
+//!
+//! The first samples of an estimate count alike (gains of at least 1/n), then with the slow gains of `reconsidered`.
+//!
+//! Differences: how often a content was answered is kept for hashes, 4096 of them, and halved from time to time; of more
+//! than `contents` contents and 1024 classes the one unchanged for longest is forgotten. `contents=1` does without
+//! estimates of contents.
+use super::bounded::Bounded;
+use super::reconsidered::{factor, gains};
+use super::smoothed::{Gains, Smoothed};
+use super::timing::Timing;
+use super::{Question, RtoEstimator, RttSample, Target};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+const MOST_CLASSES: usize = 1024;
+/// Popularities: how many binary digits a count has, at most this.
+const RANKS: u32 = 12;
+/// Counts are kept for so many hashes.
+const COUNTS: usize = 4096;
+/// After so many samples counts are halved.
+const HALVED_AFTER: u64 = 1 << 17;
+
+/// Estimates by class and content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Popularity {
+    gains: Gains,
+    k: f64,
+    trust: f64,
+    most_contents: usize,
+    timing: Timing,
+    all: Counted,
+    classes: Bounded<Counted>,
+    contents: Bounded<Counted>,
+    counts: Counts,
+}
+
+/// An estimate, and how many samples made it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Counted {
+    samples: u64,
+    estimate: Option<Smoothed>,
+}
+
+impl Counted {
+    fn feed(&mut self, rtt: f64, gains: Gains) {
+        self.samples += 1;
+        Smoothed::feed(&mut self.estimate, rtt, gains.at_least(self.samples));
+    }
+
+    /// Its timeout, leaning on a `wider` one.
+    fn lean_on(&self, wider: f64, k: f64, trust: f64) -> f64 {
+        let Some(estimate) = self.estimate else {
+            return wider;
+        };
+        let samples = self.samples as f64;
+        let share = samples / (samples + trust);
+        share * estimate.timeout(k) + (1.0 - share) * wider
+    }
+}
+
+/// How often contents were answered.
+#[derive(Clone, Debug, PartialEq)]
+struct Counts {
+    counts: Vec<u16>,
+    samples: u64,
+}
+
+impl Counts {
+    fn place(content: u64) -> usize {
+        // The finaliser of SplitMix64: neighbours must not share a place.
+        let mixed = (content ^ content >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) as usize % COUNTS
+    }
+
+    fn add(&mut self, content: u64) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; COUNTS];
+        }
+        let count = &mut self.counts[Self::place(content)];
+        *count = count.saturating_add(1);
+        self.samples += 1;
+        if self.samples.is_multiple_of(HALVED_AFTER) {
+            self.counts.iter_mut().for_each(|count| *count /= 2);
+        }
+    }
+
+    /// 0 for a content never answered, 1 after the first answer, then one more with each doubling.
+    fn rank(&self, content: u64) -> u32 {
+        let count = self.counts.get(Self::place(content)).copied().unwrap_or(0);
+        (u16::BITS - count.leading_zeros()).min(RANKS)
+    }
+}
+
+impl Popularity {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let gains = gains(&mut spec, Gains::VERY_SLOW)?;
+        let k = factor(&mut spec, 6.0)?;
+        let trust = spec.number("trust", 8.0, 0.001..=1e9, "a number from 0.001 to 1000000000")?;
+        let expected = "a number of contents from 1 to 1048576";
+        let most_contents = spec.take("contents", 4096, expected, |text| {
+            text.parse().ok().filter(|most| (1..=1 << 20).contains(most))
+        })?;
+        let timing = Timing::from_spec(&mut spec, Timing::free())?;
+        spec.finish()?;
+        Ok(Self {
+            gains,
+            k,
+            trust,
+            most_contents,
+            timing,
+            all: Counted::default(),
+            classes: Bounded::new(MOST_CLASSES),
+            contents: Bounded::new(most_contents),
+            counts: Counts { counts: Vec::new(), samples: 0 },
+        })
+    }
+
+    /// The class of a content: its prefix and its popularity.
+    fn class(&self, target: Target) -> u64 {
+        let rank = u64::from(self.counts.rank(target.content));
+        target.class.wrapping_mul(u64::from(RANKS) + 1).wrapping_add(rank)
+    }
+
+    fn estimate(&self, target: Target) -> Option<f64> {
+        let mut timeout = self.all.estimate?.timeout(self.k);
+        if let Some(class) = self.classes.get(self.class(target)) {
+            timeout = class.lean_on(timeout, self.k, self.trust);
+        }
+        if let Some(content) = self.contents.get(target.content) {
+            timeout = content.lean_on(timeout, self.k, self.trust);
+        }
+        Some(timeout)
+    }
+
+    fn of_all(&self) -> Option<f64> {
+        self.all.estimate.map(|estimate| estimate.timeout(self.k))
+    }
+}
+
+impl RtoEstimator for Popularity {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let (rtt, target) = (sample.rtt.as_secs_f64(), sample.target);
+        let gains = self.gains.divided(sample.divisor());
+        let class = self.class(target);
+        self.all.feed(rtt, gains);
+        self.classes.change(class, Counted::default).feed(rtt, gains);
+        if self.most_contents > 1 {
+            self.contents.change(target.content, Counted::default).feed(rtt, gains);
+        }
+        self.counts.add(target.content);
+        self.timing.on_sample(rtt);
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.timing.on_timeout();
+    }
+
+    fn rto(&self) -> Duration {
+        self.timing.timeout(self.of_all())
+    }
+
+    fn rto_for(&self, _: Instant, question: &Question) -> Duration {
+        self.timing.timeout_for(self.estimate(question.target), question)
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.all.estimate.map(|estimate| estimate.rounded().0)
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        self.all.estimate.map(|estimate| estimate.rounded().1)
+    }
+}
+
+impl fmt::Display for Popularity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "popularity")
+            .value("alpha", self.gains.alpha)
+            .value("beta", self.gains.beta)
+            .value("k", self.k)
+            .value("trust", self.trust)
+            .value("contents", self.most_contents);
+        self.timing.describe(writer).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(text: &str) -> Popularity {
+        Popularity::from_spec(Spec::parse(text).unwrap()).unwrap()
+    }
+
+    fn feed(estimator: &mut Popularity, content: u64, millis: u64) {
+        let sample = RttSample::new(0, Duration::from_millis(millis));
+        let target = Target { content, class: 0 };
+        estimator.on_sample(Instant::ZERO, &RttSample { target, ..sample });
+    }
+
+    fn rto_of(estimator: &Popularity, content: u64) -> f64 {
+        let target = Target { content, class: 0 };
+        let question = Question { target, retransmissions: 0 };
+        estimator.rto_for(Instant::ZERO, &question).as_secs_f64()
+    }
+
+    #[test]
+    fn a_content_that_is_always_near_has_a_short_timeout() {
+        let mut popularity = estimator("popularity");
+        for n in 0..2_000 {
+            feed(&mut popularity, 1, 10);
+            feed(&mut popularity, 1_000 + n, 150 + n % 7);
+        }
+        let (near, far) = (rto_of(&popularity, 1), rto_of(&popularity, 999_999));
+        assert!(near < 0.03 && far > 0.15, "{near} {far}");
+    }
+
+    #[test]
+    fn an_unknown_content_is_judged_by_its_class() {
+        let mut popularity = estimator("popularity(k=0,contents=1)");
+        for content in 0..200 {
+            feed(&mut popularity, content, 100);
+            for _ in 0..8 {
+                feed(&mut popularity, content, 20);
+            }
+        }
+        let (new, known) = (rto_of(&popularity, 1_000_000), rto_of(&popularity, 7));
+        assert!(new > 0.09 && known < 0.03, "{new} {known}");
+    }
+
+    #[test]
+    fn few_samples_lean_on_the_wider_estimate() {
+        // λ = 1/(1+1): the content's own 40 ms, and the mean 70 ms of the two samples on the other side.
+        let mut popularity = estimator("popularity(k=0,trust=1)");
+        feed(&mut popularity, 1, 100);
+        feed(&mut popularity, 2, 40);
+        // All: 70. Class of those answered once: nobody yet, for both were new when they came.
+        assert!((rto_of(&popularity, 2) - (0.5 * 0.04 + 0.5 * 0.07)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn invented_contents_take_no_more_room() {
+        let mut popularity = estimator("popularity(contents=100)");
+        (0..10_000).for_each(|content| feed(&mut popularity, content, 50));
+        assert_eq!(popularity.contents.len(), 100);
+        assert!(popularity.classes.len() <= RANKS as usize + 1);
+        assert_eq!(popularity.counts.counts.len(), COUNTS);
+    }
+}

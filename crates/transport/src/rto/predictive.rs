@@ -1,0 +1,236 @@
+//! `predictive(names=10,ttl=1s)`: the timeout for the node that is expected to answer.
+//!
+//! Source: Nikzad et al. 2022, section 5, after CCTCP (algorithms.md §4.4). Interests announce the names that will be
+//! asked for next; nodes on the way record which of them they store, and when they passed the Interest on; Data brings
+//! the records back. From one answer the round trip to each node `r` on the way follows (equation 4),
+//!
+//! ```text
+//! RTT(r) = (T_D − T_I) − (T_D(r) − T_I(r))
+//! ```
+//!
+//! and an announced content is expected of the nearest node that stores it. Its timeout is that of the node, as long as
+//! the prediction is younger than `ttl` [D]; else that of the origin of its class; else the initial one.
+//!
+//! Differences: which node is the origin is said by its record; Data without records is a sample for the node that
+//! answered, and that node then counts as the origin (behind plain forwarders all is one node's). Records whose time is
+//! not shorter than the round trip are wrong and left out. Of more than 256 nodes, 4096 predictions or 256 classes the
+//! one unchanged for longest is forgotten.
+use super::bounded::Bounded;
+use super::reconsidered::{factor, gains};
+use super::smoothed::{Gains, Smoothed};
+use super::timing::Timing;
+use super::{Question, RtoEstimator, RttSample, SHORTEST, Trail};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use recoup_packet::lp::anticipation::{MOST_NAMES, Record};
+use std::fmt;
+
+const MOST_NODES: usize = 256;
+const MOST_PREDICTIONS: usize = 4096;
+const MOST_CLASSES: usize = 256;
+/// Who answered where nobody said it.
+const UNKNOWN: u64 = 0;
+
+/// Estimates by node, and which node is expected to answer what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predictive {
+    names: usize,
+    ttl: Duration,
+    gains: Gains,
+    k: f64,
+    timing: Timing,
+    nodes: Bounded<Option<Smoothed>>,
+    /// Content → the node that is expected to answer, and since when.
+    predictions: Bounded<(u64, Instant)>,
+    /// Class of contents → its origin.
+    origins: Bounded<u64>,
+    latest: Option<Smoothed>,
+}
+
+impl Predictive {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let expected = "a number of names from 0 to 15";
+        let names = spec.take("names", 10, expected, |text| {
+            text.parse().ok().filter(|names| *names <= MOST_NAMES)
+        })?;
+        let ttl = spec.duration("ttl", Duration::from_secs(1), SHORTEST)?;
+        let gains = gains(&mut spec, Gains::STEADY)?;
+        let k = factor(&mut spec, 4.0)?;
+        let timing = Timing::from_spec(&mut spec, Timing::free())?;
+        spec.finish()?;
+        Ok(Self {
+            names,
+            ttl,
+            gains,
+            k,
+            timing,
+            nodes: Bounded::new(MOST_NODES),
+            predictions: Bounded::new(MOST_PREDICTIONS),
+            origins: Bounded::new(MOST_CLASSES),
+            latest: None,
+        })
+    }
+
+    fn feed(&mut self, node: u64, rtt: Duration, divisor: f64) {
+        let place = self.nodes.change(node, || None);
+        let after = Smoothed::feed(place, rtt.as_secs_f64(), self.gains.divided(divisor));
+        self.latest = Some(after);
+    }
+
+    fn predict(&mut self, now: Instant, trail: &Trail<'_>) {
+        let announced = trail.announced.iter().enumerate().take(MOST_NAMES);
+        for (bit, content) in announced.filter_map(|(bit, content)| Some((bit, (*content)?))) {
+            let holds = |record: &&Record| record.holds & 1 << bit != 0;
+            if let Some(nearest) = trail.records.iter().find(holds) {
+                *self.predictions.change(content, || (UNKNOWN, now)) = (nearest.node, now);
+            }
+        }
+    }
+
+    fn estimate(&self, now: Instant, question: &Question) -> Option<f64> {
+        let predicted = self.predictions.get(question.target.content);
+        let fresh = predicted.filter(|(_, since)| now.since(*since) < self.ttl);
+        let of = |node: u64| self.nodes.get(node).copied().flatten();
+        let estimate = fresh
+            .and_then(|(node, _)| of(*node))
+            .or_else(|| self.origins.get(question.target.class).and_then(|node| of(*node)));
+        estimate.map(|estimate| estimate.timeout(self.k))
+    }
+}
+
+impl RtoEstimator for Predictive {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let node = sample.provider.unwrap_or(UNKNOWN);
+        self.feed(node, sample.rtt, sample.divisor());
+        *self.origins.change(sample.target.class, || node) = node;
+        self.timing.on_sample(sample.rtt.as_secs_f64());
+    }
+
+    fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>) {
+        for record in trail.records {
+            let residence = Duration::from_nanos(record.time_nanos);
+            if let Some(rtt) = sample.rtt.checked_sub(residence).filter(|rtt| !rtt.is_zero()) {
+                self.feed(record.node, rtt, sample.divisor());
+            }
+            if record.is_origin {
+                *self.origins.change(sample.target.class, || record.node) = record.node;
+            }
+        }
+        self.predict(now, trail);
+        self.timing.on_sample(sample.rtt.as_secs_f64());
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.timing.on_timeout();
+    }
+
+    fn rto(&self) -> Duration {
+        self.timing.timeout(self.latest.map(|latest| latest.timeout(self.k)))
+    }
+
+    fn rto_for(&self, now: Instant, question: &Question) -> Duration {
+        self.timing.timeout_for(self.estimate(now, question), question)
+    }
+
+    fn announces(&self) -> usize {
+        self.names
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.latest.map(|latest| latest.rounded().0)
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        self.latest.map(|latest| latest.rounded().1)
+    }
+}
+
+impl fmt::Display for Predictive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "predictive")
+            .value("names", self.names)
+            .duration("ttl", self.ttl)
+            .value("alpha", self.gains.alpha)
+            .value("beta", self.gains.beta)
+            .value("k", self.k);
+        self.timing.describe(writer).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Target;
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn estimator(text: &str) -> Predictive {
+        Predictive::from_spec(Spec::parse(text).unwrap()).unwrap()
+    }
+
+    fn record(node: u64, holds: u16, millis: u64) -> Record {
+        Record { node, holds, is_origin: false, time_nanos: millis * 1_000_000 }
+    }
+
+    /// Routers 1 and 2 are 10 and 40 ms away, the origin 3 is 100 ms; 1 has content 7, 2 has 7 and 8.
+    fn taught(estimator: &mut Predictive) {
+        let origin = Record { is_origin: true, ..record(3, 0, 0) };
+        let records = [record(1, 0b01, 90), record(2, 0b11, 60), origin];
+        let announced = [Some(7), Some(8), Some(9)];
+        let trail = Trail { announced: &announced, records: &records };
+        let sample = RttSample::new(0, MS(100));
+        estimator.on_trail(Instant::ZERO, &sample, &trail);
+    }
+
+    fn rto_of(estimator: &Predictive, at: u64, content: u64) -> Duration {
+        let target = Target { content, class: 0 };
+        estimator.rto_for(Instant::from_millis(at), &Question { target, retransmissions: 0 })
+    }
+
+    #[test]
+    fn a_content_is_expected_of_the_nearest_node_that_has_it() {
+        let mut predictive = estimator("predictive");
+        assert_eq!(rto_of(&predictive, 0, 7), Duration::from_secs(3));
+        taught(&mut predictive);
+        assert_eq!(rto_of(&predictive, 0, 7), MS(10 * 3));
+        assert_eq!(rto_of(&predictive, 0, 8), MS(40 * 3));
+        assert_eq!(rto_of(&predictive, 0, 9), MS(100 * 3));
+    }
+
+    #[test]
+    fn an_old_prediction_gives_way_to_the_origin() {
+        let mut predictive = estimator("predictive(ttl=500ms)");
+        taught(&mut predictive);
+        assert_eq!(rto_of(&predictive, 499, 7), MS(30));
+        assert_eq!(rto_of(&predictive, 500, 7), MS(300));
+    }
+
+    #[test]
+    fn without_records_all_is_one_nodes() {
+        let mut predictive = estimator("predictive");
+        predictive.on_sample(Instant::ZERO, &RttSample::new(0, MS(50)));
+        assert_eq!(rto_of(&predictive, 0, 7), MS(150));
+    }
+
+    #[test]
+    fn records_that_cannot_be_true_are_left_out() {
+        let mut predictive = estimator("predictive");
+        taught(&mut predictive);
+        let records = [record(1, 0, 100), record(2, 0, 5_000_000)];
+        let trail = Trail { announced: &[], records: &records };
+        predictive.on_trail(Instant::ZERO, &RttSample::new(1, MS(100)), &trail);
+        assert_eq!(rto_of(&predictive, 0, 7), MS(30));
+    }
+
+    #[test]
+    fn invented_nodes_and_contents_take_no_more_room() {
+        let mut predictive = estimator("predictive");
+        for n in 0..20_000 {
+            let records = [record(n, u16::MAX, 1)];
+            let announced = [Some(3 * n), Some(3 * n + 1), Some(3 * n + 2)];
+            let trail = Trail { announced: &announced, records: &records };
+            predictive.on_trail(Instant::ZERO, &RttSample::new(n, MS(100)), &trail);
+        }
+        assert_eq!((predictive.nodes.len(), predictive.predictions.len()), (256, 4096));
+    }
+}

@@ -1,0 +1,123 @@
+//! `reconsidered(k=6,min=100ms)`, `reconsidered(min=adaptive)`: slow gains, and a floor near the mean round trip.
+//!
+//! Source: Nikzad et al. 2022, section 5 (algorithms.md §4.2): α = 1/80, β = 1/40, k = 6 (4 to 8 is the recommended
+//! band), RTO_min near the mean round-trip time.
+//!
+//! Differences: the paper fixes the floor at 100 ms, the mean of its network; `adaptive` takes the mean of all samples
+//! so far, once there are 20.
+use super::smoothed::{Gains, Smoothed};
+use super::timing::{Floor, Timing};
+use super::{Question, RtoEstimator, RttSample};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+/// The paper's proposal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reconsidered {
+    gains: Gains,
+    k: f64,
+    timing: Timing,
+    estimate: Option<Smoothed>,
+}
+
+impl Reconsidered {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let gains = gains(&mut spec, Gains::VERY_SLOW)?;
+        let k = factor(&mut spec, 6.0)?;
+        let floor = Floor::Fixed(Duration::from_millis(100));
+        let timing = Timing::from_spec(&mut spec, Timing::with_floor(floor))?;
+        spec.finish()?;
+        Ok(Self { gains, k, timing, estimate: None })
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        self.estimate.map(|estimate| estimate.timeout(self.k))
+    }
+}
+
+/// Takes `alpha` and `beta` out of a spec.
+pub(super) fn gains(spec: &mut Spec<'_>, default: Gains) -> Result<Gains, SpecError> {
+    let expected = "a number from 0 to 1, such as 1/8";
+    Ok(Gains {
+        alpha: spec.number("alpha", default.alpha, 0.0..=1.0, expected)?,
+        beta: spec.number("beta", default.beta, 0.0..=1.0, expected)?,
+    })
+}
+
+/// Takes `k` out of a spec.
+pub(super) fn factor(spec: &mut Spec<'_>, default: f64) -> Result<f64, SpecError> {
+    spec.number("k", default, 0.0..=1e6, "a number from 0 to 1000000")
+}
+
+impl RtoEstimator for Reconsidered {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let rtt = sample.rtt.as_secs_f64();
+        Smoothed::feed(&mut self.estimate, rtt, self.gains.divided(sample.divisor()));
+        self.timing.on_sample(rtt);
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.timing.on_timeout();
+    }
+
+    fn rto(&self) -> Duration {
+        self.timing.timeout(self.seconds())
+    }
+
+    fn rto_for(&self, _: Instant, question: &Question) -> Duration {
+        self.timing.timeout_for(self.seconds(), question)
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.estimate.map(|estimate| estimate.rounded().0)
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        self.estimate.map(|estimate| estimate.rounded().1)
+    }
+}
+
+impl fmt::Display for Reconsidered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "reconsidered")
+            .value("alpha", self.gains.alpha)
+            .value("beta", self.gains.beta)
+            .value("k", self.k);
+        self.timing.describe(writer).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rto::parse;
+
+    fn fed(text: &str, rtts: impl IntoIterator<Item = u64>) -> Box<dyn RtoEstimator> {
+        let mut estimator = parse(text).unwrap();
+        for (segment, millis) in (0..).zip(rtts) {
+            let sample = RttSample::new(segment, Duration::from_millis(millis));
+            estimator.on_sample(Instant::ZERO, &sample);
+        }
+        estimator
+    }
+
+    #[test]
+    fn it_begins_at_three_seconds_and_never_falls_below_its_floor() {
+        assert_eq!(fed("reconsidered", []).rto(), Duration::from_secs(3));
+        assert_eq!(fed("reconsidered", [2; 500]).rto(), Duration::from_millis(100));
+    }
+
+    #[test]
+    fn it_hardly_moves_with_one_sample() {
+        // RTTVAR = 39/40·50 + 1/40·80 = 50.75; SRTT = 79/80·100 + 1/80·180 = 101.
+        let rto = fed("reconsidered", [100, 180]).rto();
+        assert_eq!(rto, Duration::from_micros(101_000 + 6 * 50_750));
+    }
+
+    #[test]
+    fn an_adaptive_floor_follows_the_mean() {
+        let rto = fed("reconsidered(min=adaptive,k=0,alpha=1)", [30; 25].into_iter().chain([4]));
+        assert_eq!(rto.rto(), Duration::from_secs_f64((25.0 * 0.03 + 0.004) / 26.0));
+    }
+}

@@ -1,0 +1,215 @@
+//! What the estimators of Nikzad et al. share: the timeout before the first sample, bounds, back-off.
+//!
+//! Source: Nikzad et al. 2022, section 3 (algorithms.md §4.1): 3 s at first, 64 s at most; a timeout doubles with each
+//! retransmission *of that Interest*, never in the shared estimate, so that a first timeout is always the estimate
+//! itself. `global-backoff=true` has what ndnSIM does: one factor for all, up to 64, which a sample resets.
+//!
+//! Differences: none.
+use super::smoothed::{seconds, within};
+use super::{Question, SHORTEST};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Duration;
+
+/// Longest bound of a timeout.
+pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
+/// The shared factor grows no further (ndnSIM).
+const LARGEST_SHARED: f64 = 64.0;
+
+/// Settings and the shared factor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Timing {
+    pub(super) init: Duration,
+    pub(super) floor: Floor,
+    pub(super) max: Duration,
+    pub(super) backoff: f64,
+    pub(super) global_backoff: bool,
+    /// 1 after each sample.
+    shared: f64,
+}
+
+/// The shortest timeout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Floor {
+    /// This.
+    Fixed(Duration),
+    /// The mean of all samples so far, once there are enough.
+    Adaptive(Mean),
+}
+
+/// The mean of all samples so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Mean {
+    count: u64,
+    seconds: f64,
+}
+
+impl Mean {
+    /// Until there are so many samples, the mean is no floor [D].
+    const ENOUGH: u64 = 20;
+
+    fn add(&mut self, rtt: f64) {
+        self.count += 1;
+        self.seconds += (rtt - self.seconds) / self.count as f64;
+    }
+
+    fn floor(self) -> f64 {
+        if self.count < Self::ENOUGH { 0.0 } else { self.seconds }
+    }
+}
+
+impl Timing {
+    /// The paper's, with this floor.
+    pub(super) fn with_floor(floor: Floor) -> Self {
+        let (init, max) = (Duration::from_secs(3), Duration::from_secs(64));
+        Self { init, floor, max, backoff: 2.0, global_backoff: false, shared: 1.0 }
+    }
+
+    /// Without a floor.
+    pub(super) fn free() -> Self {
+        Self::with_floor(Floor::Fixed(Duration::ZERO))
+    }
+
+    /// Takes `init`, `min`, `max`, `backoff` and `global-backoff` out of a spec.
+    pub(super) fn from_spec(spec: &mut Spec<'_>, default: Self) -> Result<Self, SpecError> {
+        let timing = Self {
+            init: spec.duration("init", default.init, SHORTEST)?,
+            floor: spec.take("min", default.floor, FLOOR, floor)?,
+            max: spec.duration("max", default.max, SHORTEST)?,
+            backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
+            global_backoff: spec.boolean("global-backoff", default.global_backoff)?,
+            shared: 1.0,
+        };
+        timing.check(spec)?;
+        Ok(timing)
+    }
+
+    fn check(&self, spec: &Spec<'_>) -> Result<(), SpecError> {
+        if self.max > LONGEST || self.init > LONGEST {
+            let max = format_args!("{:?}", self.max);
+            return Err(spec.bad("max", max, "init and max of a day or less"));
+        }
+        match self.floor {
+            Floor::Fixed(min) if min > self.max => {
+                Err(spec.bad("min", format_args!("{min:?}"), "no more than max"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints what [`from_spec`](Self::from_spec) reads.
+    pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        let writer = writer.duration("init", self.init);
+        let writer = match self.floor {
+            Floor::Fixed(min) => writer.duration("min", min),
+            Floor::Adaptive(_) => writer.value("min", "adaptive"),
+        };
+        let writer = writer.duration("max", self.max).value("backoff", self.backoff);
+        writer.value("global-backoff", self.global_backoff)
+    }
+
+    /// A sample came.
+    pub(super) fn on_sample(&mut self, rtt: f64) {
+        self.shared = 1.0;
+        if let Floor::Adaptive(mean) = &mut self.floor {
+            mean.add(rtt);
+        }
+    }
+
+    /// A loss event was accepted.
+    pub(super) fn on_timeout(&mut self) {
+        if self.global_backoff {
+            self.shared = (self.shared * self.backoff).min(LARGEST_SHARED);
+        }
+    }
+
+    /// The timeout for an estimate in seconds; `None` before any sample.
+    pub(super) fn timeout(&self, estimate: Option<f64>) -> Duration {
+        self.bounded(self.raw(estimate) * self.shared)
+    }
+
+    /// The same for one Interest.
+    pub(super) fn timeout_for(&self, estimate: Option<f64>, question: &Question) -> Duration {
+        let raw = self.raw(estimate) * self.shared;
+        if self.global_backoff {
+            return self.bounded(raw);
+        }
+        self.bounded(backed_off(raw, self.backoff, question.retransmissions, self.max))
+    }
+
+    /// The estimate in seconds, within its bounds.
+    fn raw(&self, estimate: Option<f64>) -> f64 {
+        let least = match self.floor {
+            Floor::Fixed(min) => min.as_secs_f64(),
+            Floor::Adaptive(mean) => mean.floor(),
+        };
+        let estimate = estimate.unwrap_or(self.init.as_secs_f64());
+        within(estimate, least, self.max.as_secs_f64())
+    }
+
+    /// Rounding must not lead out of the bounds.
+    fn bounded(&self, value: f64) -> Duration {
+        let least = match self.floor {
+            Floor::Fixed(min) => min.max(SHORTEST),
+            Floor::Adaptive(_) => SHORTEST,
+        };
+        seconds(within(value, 0.0, self.max.as_secs_f64())).clamp(least.min(self.max), self.max)
+    }
+}
+
+/// `seconds` lengthened by `factor` so many times, at most `max`.
+pub(super) fn backed_off(seconds: f64, factor: f64, times: u32, max: Duration) -> f64 {
+    if times == 0 || seconds <= 0.0 {
+        return seconds;
+    }
+    // What is beyond all numbers is infinite, and so at most `max`.
+    (seconds * libm::pow(factor, f64::from(times))).min(max.as_secs_f64())
+}
+
+const FLOOR: &str = "a duration such as 100ms, or adaptive";
+
+fn floor(text: &str) -> Option<Floor> {
+    if text == "adaptive" {
+        return Some(Floor::Adaptive(Mean::default()));
+    }
+    crate::spec::duration(text).map(Floor::Fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(retransmissions: u32) -> Question {
+        Question { retransmissions, ..Question::default() }
+    }
+
+    #[test]
+    fn each_interest_backs_off_for_itself() {
+        let mut timing = Timing::free();
+        timing.on_timeout();
+        let of = |times| timing.timeout_for(Some(0.25), &after(times));
+        assert_eq!(of(0), Duration::from_millis(250));
+        assert_eq!(of(3), Duration::from_secs(2));
+        assert_eq!((of(8), of(u32::MAX)), (Duration::from_secs(64), Duration::from_secs(64)));
+    }
+
+    #[test]
+    fn a_shared_back_off_is_reset_by_a_sample() {
+        let mut timing = Timing { global_backoff: true, ..Timing::free() };
+        (0..10).for_each(|_| timing.on_timeout());
+        assert_eq!(timing.timeout_for(Some(0.5), &after(4)), Duration::from_secs(32));
+        timing.on_sample(0.5);
+        assert_eq!(timing.timeout_for(Some(0.5), &after(4)), Duration::from_millis(500));
+    }
+
+    #[test]
+    fn an_adaptive_floor_is_the_mean_of_many_samples() {
+        let mut timing = Timing::with_floor(Floor::Adaptive(Mean::default()));
+        for n in 1..20 {
+            timing.on_sample(if n % 2 == 0 { 0.08 } else { 0.12 });
+        }
+        assert_eq!(timing.timeout(Some(0.001)), Duration::from_millis(1));
+        timing.on_sample(0.08);
+        assert_eq!(timing.timeout(Some(0.001)), Duration::from_millis(100));
+        assert_eq!(timing.timeout(None), Duration::from_secs(3));
+    }
+}
