@@ -4,13 +4,15 @@
 //! says so, lost. Where a bottleneck has a queue, round trips last as long as it takes to pass on what
 //! is under way. A change to an algorithm shows as a change to its picture; to accept it, run the
 //! test with `RECOUP_REWRITE=1`.
-#![allow(clippy::disallowed_methods, reason = "a test driver reads its own switch")]
+//! Losses are told by timers, or by the order of arrivals: then the rest of the round comes out of order, and
+//! recovery ends with the round.
+mod draw;
+
 use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt::Write as _;
 
 const COMMITTED: &str = include_str!("window_curves.txt");
-const HEIGHT: usize = 12;
 
 /// One picture.
 struct Curve {
@@ -18,8 +20,10 @@ struct Curve {
     spec: &'static str,
     rtt: Duration,
     rounds: usize,
-    /// A round whose window is at least this begins with one transmission timed out.
+    /// A round whose window is at least this begins with one transmission lost.
     pipe: f64,
+    /// What tells of it.
+    sign: Sign,
     /// In these rounds the application sends only four segments.
     idle: std::ops::Range<usize>,
     /// What the bottleneck passes on, segments per second; the rest waits in an endless queue.
@@ -62,7 +66,49 @@ const CURVES: &[Curve] = &[
             0..0,
         )
     },
+    by_timer("NewReno: a timeout begins anew", "newreno", 40.0),
+    by_order("NewReno: losses told by order", "newreno", 40.0),
+    by_timer("Udugama's NewReno: timeouts", "udugama2013(flavour=newreno)", 90.0),
+    by_order("Udugama's NewReno: losses told by order", "udugama2013(flavour=newreno)", 90.0),
+    by_timer("Udugama's CUBIC: timeouts", "udugama2013(flavour=cubic)", 90.0),
+    by_order("Udugama's CUBIC: losses told by order", "udugama2013(flavour=cubic)", 90.0),
+    by_order("Compound: losses told by order", "compound(init-ssthresh=64)", 90.0),
+    by_order("Udugama's Compound: losses told by order", "udugama2013(flavour=compound)", 90.0),
+    by_timer("Udugama's Compound: timeouts", "udugama2013(flavour=compound)", 90.0),
+    Curve {
+        rate: 1000.0,
+        ..curve(
+            "Compound before a deep queue: 30 segments wait there, the rest is Reno's",
+            "compound(init-ssthresh=64)",
+            100,
+            70,
+            f64::INFINITY,
+            0..0,
+        )
+    },
 ];
+
+/// What tells of a loss.
+#[derive(Clone, Copy, PartialEq)]
+enum Sign {
+    /// A timer, before anything else of the round is answered.
+    Timeout,
+    /// A timer, after all else of the round was answered.
+    LateTimeout,
+    /// The order of arrivals.
+    Order,
+}
+
+const fn by_order(title: &'static str, spec: &'static str, pipe: f64) -> Curve {
+    Curve { sign: Sign::Order, ..curve(title, spec, 100, 70, pipe, 0..0) }
+}
+
+const fn by_timer(title: &'static str, spec: &'static str, pipe: f64) -> Curve {
+    Curve { sign: Sign::LateTimeout, ..curve(title, spec, 100, 70, pipe, 0..0) }
+}
+
+/// Data out of order that tell a loss.
+const EVIDENCE: u64 = 3;
 
 const fn curve(
     title: &'static str,
@@ -78,6 +124,7 @@ const fn curve(
         rtt: Duration::from_millis(rtt_millis),
         rounds,
         pipe,
+        sign: Sign::Timeout,
         idle,
         rate: f64::INFINITY,
     }
@@ -121,69 +168,73 @@ impl Curve {
 
     /// One round trip.
     fn round(&self, control: &mut dyn CongestionControl, now: Instant, flight: Flight) {
-        let Flight { first, count, .. } = flight;
-        let (highest_order, srtt) = (first + count - 1, Some(self.rtt(flight, count)));
         let lost = control.window() >= self.pipe;
-        if lost {
-            let (kind, in_flight) = (LossKind::Timeout, count as u32);
-            let loss = Loss {
-                kind,
-                order: first,
-                highest_order,
-                high_data: first.saturating_sub(1),
-                high_interest: highest_order,
-                in_flight,
-                evidence: 0,
-                srtt,
-                min_rtt: Some(self.rtt),
-            };
-            control.on_loss(now, &loss);
+        let by_order = lost && self.sign == Sign::Order;
+        if lost && self.sign == Sign::Timeout {
+            self.lose(control, now, flight);
         }
-        for order in first + u64::from(lost)..=highest_order {
-            // Each answer makes room for the next request: the flight stays as it was.
-            let (segment, in_flight) = (order, count as u32);
-            let delivered = Delivered {
-                segment,
-                order,
-                highest_order,
-                rtt: Some(self.rtt(flight, order - first + 1)),
-                srtt,
-                min_rtt: Some(self.rtt),
-                in_flight,
-                advance: 1,
-            };
-            control.on_delivered(now, &delivered);
+        let last = flight.first + flight.count - 1;
+        for order in flight.first + u64::from(lost)..=last {
+            self.deliver(control, now, flight, order, u64::from(!by_order));
+            if by_order && order == flight.first + EVIDENCE {
+                self.lose(control, now, flight);
+            }
         }
+        if by_order {
+            self.deliver(control, now, flight, last, flight.count);
+            control.on_recovered(now);
+        } else if lost && self.sign == Sign::LateTimeout {
+            self.lose(control, now, flight);
+        }
+    }
+
+    fn lose(&self, control: &mut dyn CongestionControl, now: Instant, flight: Flight) {
+        let Flight { first, count, .. } = flight;
+        let highest_order = first + count - 1;
+        let (kind, evidence) = match self.sign {
+            Sign::Order => (LossKind::Order, EVIDENCE as u32),
+            _ => (LossKind::Timeout, 0),
+        };
+        let loss = Loss {
+            kind,
+            order: first,
+            highest_order,
+            high_data: first.saturating_sub(1),
+            high_interest: highest_order,
+            in_flight: count as u32,
+            evidence,
+            srtt: Some(self.rtt(flight, count)),
+            min_rtt: Some(self.rtt),
+        };
+        control.on_loss(now, &loss);
+    }
+
+    /// An answer. Each makes room for the next request: the flight stays as it was.
+    fn deliver(
+        &self,
+        control: &mut dyn CongestionControl,
+        now: Instant,
+        flight: Flight,
+        order: u64,
+        advance: u64,
+    ) {
+        let delivered = Delivered {
+            segment: order,
+            order,
+            highest_order: flight.first + flight.count - 1,
+            rtt: Some(self.rtt(flight, order - flight.first + 1)),
+            srtt: Some(self.rtt(flight, flight.count)),
+            min_rtt: Some(self.rtt),
+            in_flight: flight.count as u32,
+            advance,
+        };
+        control.on_delivered(now, &delivered);
     }
 
     fn draw(&self, out: &mut String) {
-        let windows = self.windows();
-        let most = windows.iter().copied().fold(1.0, f64::max);
         let spec = congestion::parse(self.spec).unwrap();
         writeln!(out, "{}: rounds of {:?}\n{spec}\n", self.title, self.rtt).unwrap();
-        for row in (0..HEIGHT).rev() {
-            let label = most * (row + 1) as f64 / HEIGHT as f64;
-            let line: String = windows.iter().map(|window| mark(*window / most, row)).collect();
-            writeln!(out, "{label:7.1} |{}", line.trim_end()).unwrap();
-        }
-        writeln!(out, "        +{}", "-".repeat(windows.len())).unwrap();
-        for (index, chunk) in windows.chunks(10).enumerate() {
-            let numbers: Vec<_> = chunk.iter().map(|window| format!("{window:.3}")).collect();
-            writeln!(out, "{:7}  {}", index * 10, numbers.join(" ")).unwrap();
-        }
-        out.push('\n');
-    }
-}
-
-/// What stands in one row for a window of `share` of the highest.
-fn mark(share: f64, row: usize) -> char {
-    let halves = (share * HEIGHT as f64 - row as f64) * 2.0;
-    if halves >= 1.5 {
-        '#'
-    } else if halves >= 0.5 {
-        '.'
-    } else {
-        ' '
+        draw::draw(out, &self.windows(), 3);
     }
 }
 
@@ -191,11 +242,5 @@ fn mark(share: f64, row: usize) -> char {
 fn the_curves_are_those_committed() {
     let mut drawn = String::new();
     CURVES.iter().for_each(|curve| curve.draw(&mut drawn));
-    if std::env::var_os("RECOUP_REWRITE").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/window_curves.txt");
-        std::fs::write(path, drawn).unwrap();
-        return;
-    }
-    let differing = drawn.lines().zip(COMMITTED.lines()).find(|(new, old)| new != old);
-    assert!(drawn == COMMITTED, "run with RECOUP_REWRITE=1 and look; first: {differing:#?}");
+    draw::compare(&drawn, COMMITTED, "window_curves.txt");
 }

@@ -1,8 +1,12 @@
 //! The fetch loop against producers that behave, misbehave and lie, in a world of one link whose
 //! clock is a variable.
 mod bottleneck;
+mod burst_curves;
 mod discovery;
+#[path = "../draw/mod.rs"]
+mod draw;
 mod end;
+mod history;
 mod loss;
 mod order;
 mod paper;

@@ -16,17 +16,18 @@ use std::collections::BTreeMap;
 const RTT: Duration = Duration::from_millis(100);
 /// 1,100 octets at 10 Mbit/s.
 const PACKET: Duration = Duration::from_micros(880);
-const SEGMENTS: u64 = 3_000;
+const SEGMENTS: u64 = 4_000;
 const FLAVOURS: [&str; 3] = ["newreno", "cubic", "compound"];
 
-/// What becomes of an Interest: how long its Data is held up, or nothing comes.
-type Fate = dyn FnMut(u64, u32) -> Option<Duration>;
+/// What becomes of an Interest, sent at that time, for a segment, for so many times: how long its Data is
+/// held up, or nothing comes.
+type Fate<'a> = dyn FnMut(Instant, u64, u32) -> Option<Duration> + 'a;
 
-fn udugama(flavour: &str) -> String {
+pub(crate) fn udugama(flavour: &str) -> String {
     format!("udugama2013(flavour={flavour})")
 }
 
-fn config(congestion: &str, loss: &str) -> FetchConfig {
+pub(crate) fn config(congestion: &str, loss: &str) -> FetchConfig {
     let rto = rto::parse("jacobson(max=64s)").expect("an estimator");
     let congestion = congestion::parse(congestion).expect("a window");
     FetchConfig {
@@ -39,10 +40,10 @@ fn config(congestion: &str, loss: &str) -> FetchConfig {
     }
 }
 
-fn describe(interest: &Interest) -> Data {
+fn describe(segments: u64, interest: &Interest) -> Data {
     Data::describe(Description {
         name: interest.name.clone(),
-        final_block: Some(Convention::Typed.segment(SEGMENTS - 1)),
+        final_block: Some(Convention::Typed.segment(segments - 1)),
         content_octets: 1_000,
         signature: SignatureShape::Total { packet_octets: 1_100 },
         content_type: Default::default(),
@@ -51,30 +52,38 @@ fn describe(interest: &Interest) -> Data {
     .expect("a packet")
 }
 
-/// Fetches everything. `fate` is told the segment and how often it has been asked for.
-fn run(config: FetchConfig, fate: &mut Fate) -> World {
+/// Fetches as much as most tests here do.
+pub(crate) fn path(config: FetchConfig, fate: &mut Fate<'_>) -> World {
+    path_of(SEGMENTS, config, fate)
+}
+
+/// Fetches everything.
+pub(crate) fn path_of(segments: u64, config: FetchConfig, fate: &mut Fate<'_>) -> World {
     let mut world = World::new(config);
     let (mut free, mut times) = (Instant::ZERO, BTreeMap::new());
     let result = world.run_timed(|now, interest| {
         let segment = segment_of(interest).expect("a segment");
         let times = times.entry(segment).or_insert(0);
         *times += 1;
-        if segment >= SEGMENTS {
+        if segment >= segments {
             return Vec::new();
         }
         // The bottleneck is passed in order; what is held up is held up behind it.
         free = free.max(now + RTT - PACKET) + PACKET;
-        let arrived = fate(segment, *times).map(|held_up| free + held_up);
-        arrived.map(|at| (at.since(now), Answer::Data(describe(interest)))).into_iter().collect()
+        let arrived = fate(now, segment, *times).map(|held_up| free + held_up);
+        arrived
+            .map(|at| (at.since(now), Answer::Data(describe(segments, interest))))
+            .into_iter()
+            .collect()
     });
     assert_eq!(result, Ok(()));
-    assert_eq!(world.summary.segments, SEGMENTS);
+    assert_eq!(world.summary.segments, segments);
     world
 }
 
 /// The first transmissions of `burst` segments are lost.
-fn burst(at: u64, burst: u64) -> impl FnMut(u64, u32) -> Option<Duration> {
-    move |segment, times| {
+fn burst(at: u64, burst: u64) -> impl FnMut(Instant, u64, u32) -> Option<Duration> {
+    move |_, segment, times| {
         let lost = times == 1 && (at..at + burst).contains(&segment);
         (!lost).then_some(Duration::ZERO)
     }
@@ -94,7 +103,7 @@ fn millis(duration: Duration) -> f64 {
 
 #[test]
 fn a_loss_is_suspected_at_the_third_and_found_at_the_sixth_data_out_of_order() {
-    let world = run(config(&udugama("newreno"), "smart"), &mut burst(1_000, 1));
+    let world = path(config(&udugama("newreno"), "smart"), &mut burst(1_000, 1));
     let [(pre_at, Phase::Pre), (fast_at, Phase::Fast), (over_at, Phase::Normal)] =
         phases(&world)[..]
     else {
@@ -108,7 +117,7 @@ fn tcps_repair_takes_a_round_trip_for_each_loss_and_the_selective_one_takes_one(
     for flavour in FLAVOURS {
         for losses in [1, 2, 3, 4, 8] {
             for (version, round_trips) in [("simple2", losses), ("simple3", 1), ("smart", 1)] {
-                let world = run(config(&udugama(flavour), version), &mut burst(1_000, losses));
+                let world = path(config(&udugama(flavour), version), &mut burst(1_000, losses));
                 let summary = &world.summary;
                 let what = format!("{flavour}, {version}, {losses}: {summary:?}");
                 assert_eq!((summary.recovery.entries, summary.timeouts), (1, 0), "{what}");
@@ -121,5 +130,117 @@ fn tcps_repair_takes_a_round_trip_for_each_loss_and_the_selective_one_takes_one(
                 assert!((least..least * slack + 8.0).contains(&time), "{what}: {time} ms");
             }
         }
+    }
+}
+
+/// Just wider than the path (114 packets), so that Data comes back to back and nothing is late but what
+/// the test says.
+const CUBIC: &str = "cubic(max-cwnd=120)";
+
+/// Data of these segments is held up behind so many others.
+fn held_up(
+    segments: impl Fn(u64) -> bool,
+    packets: u32,
+) -> impl FnMut(Instant, u64, u32) -> Option<Duration> {
+    move |_, segment, times| {
+        let late = times == 1 && segments(segment);
+        Some(if late { PACKET * packets } else { Duration::ZERO })
+    }
+}
+
+#[test]
+fn what_is_lost_twice_waits_for_its_timer_unless_recovery_looks_again() {
+    for (detector, timeouts, lost) in [
+        ("simple2", 1, 1),
+        ("simple3", 1, 1),
+        ("smart", 1, 1),
+        ("out-of-order(rescan=true)", 0, 2),
+        ("pre-recovery(rescan=true)", 0, 2),
+    ] {
+        for window in [CUBIC, "udugama2013(flavour=cubic,max-cwnd=120)"] {
+            let world = path(config(window, detector), &mut |_, segment, times| {
+                (segment != 1_000 || times > 2).then_some(Duration::ZERO)
+            });
+            let summary = &world.summary;
+            let what = format!("{detector}, {window}: {summary:?}");
+            assert_eq!((summary.timeouts, summary.lost_by_order), (timeouts, lost), "{what}");
+            assert_eq!(summary.repaired, 1 - timeouts, "{what}");
+            assert_eq!(summary.reductions.total(), 2, "each is an event of its own: {what}");
+        }
+    }
+}
+
+#[test]
+fn a_false_alarm_is_known_and_taken_back() {
+    let mut late = held_up(|segment| segment == 1_000, 5);
+    let world = path(config(CUBIC, "out-of-order"), &mut late);
+    let summary = &world.summary;
+    assert_eq!((summary.lost_by_order, summary.false_alarms, summary.repaired), (1, 1, 0));
+    assert_eq!((summary.timeouts, summary.reductions.order), (0, 1));
+    let window = world.summary.window;
+    assert_eq!(window, Some(120.0), "nothing else reduced it, and that was undone");
+    let [(fast_at, Phase::Fast), (over_at, Phase::Normal)] = phases(&world)[..] else {
+        panic!("{:?}", phases(&world));
+    };
+    assert_eq!(over_at.since(fast_at), PACKET * 2, "recovery ends with its reason");
+}
+
+#[test]
+fn five_data_out_of_order_deceive_three_and_not_pre_recovery() {
+    for window in [CUBIC, "udugama2013(flavour=newreno,max-cwnd=120)"] {
+        let mut late = held_up(|segment| segment % 200 == 100, 5);
+        let deceived = path(config(window, "simple3"), &mut late).summary;
+        let mut late = held_up(|segment| segment % 200 == 100, 5);
+        let smart = path(config(window, "smart"), &mut late).summary;
+        // A window that was reduced needlessly does not fill the path, which sets some of them apart.
+        assert!(deceived.false_alarms * 10 >= SEGMENTS / 200 * 9, "{deceived:?}");
+        assert_eq!(deceived.lost_by_order, deceived.false_alarms);
+        assert_eq!((smart.lost_by_order, smart.retransmissions), (0, 0), "{smart:?}");
+        assert!(smart.recovery.suspicions * 10 >= SEGMENTS / 200 * 9, "{smart:?}");
+        assert_eq!(smart.recovery.entries, 0);
+    }
+}
+
+#[test]
+fn deeper_changes_of_order_deceive_pre_recovery_once_if_it_learns_from_them() {
+    let alarms = |detector| {
+        let mut late = held_up(|segment| segment % 200 == 100, 12);
+        path(config(CUBIC, detector), &mut late).summary.false_alarms
+    };
+    assert_eq!(alarms("pre-recovery"), SEGMENTS / 200);
+    assert_eq!(alarms("pre-recovery(learn=true)"), 1);
+}
+
+#[test]
+fn with_random_losses_nearly_all_are_repaired_before_any_timer() {
+    let run = |window: &str, detector: &str| {
+        let mut rng = Rng::from_seed(7);
+        let mut lossy = |_: Instant, _: u64, _: u32| (rng.below(200) > 0).then_some(Duration::ZERO);
+        path(config(window, detector), &mut lossy).summary
+    };
+    for window in [CUBIC, "newreno", "compound", "udugama2013(flavour=newreno)"] {
+        let timers = run(window, "timeout");
+        for detector in ["out-of-order", "pre-recovery"] {
+            let summary = run(window, detector);
+            let what = format!("{window}, {detector}: {summary:?}\n{timers:?}");
+            assert!(summary.repaired * 10 >= summary.retransmissions * 7, "{what}");
+            assert!(summary.timeouts * 3 <= timers.timeouts, "{what}");
+            assert_eq!(summary.false_alarms, 0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn after_a_timeout_the_rest_of_the_flight_is_no_reason_for_another_reduction() {
+    // Both transmissions of the hole are lost, and a whole flight arrives out of order in between.
+    for detector in ["simple3", "smart"] {
+        let window = "udugama2013(flavour=newreno)";
+        let world = path(config(window, detector), &mut |_, segment, times| {
+            let twice = segment == 1_000 && times < 3;
+            (!twice).then_some(Duration::ZERO)
+        });
+        let reduced = |(_, event): &&(Instant, Event)| matches!(event, Event::Reduced { .. });
+        assert_eq!(world.events.iter().filter(reduced).count(), 2, "one of each kind");
+        assert_eq!((world.summary.reductions.order, world.summary.reductions.timeout), (1, 1));
     }
 }

@@ -1,0 +1,91 @@
+//! The window around bursts of 1 to 4 losses, one every 1.5 s, drawn as text and compared with
+//! `burst_curves.txt` (Udugama et al., 2013, Fig. 6): with TCP's repair it is inflated for a round trip for
+//! each loss, with the selective one for one round trip. To accept a change, run the test with `RECOUP_REWRITE=1`.
+use crate::draw;
+use crate::order::{config, path_of, udugama};
+use crate::world::World;
+use recoup_transport::event::Event;
+use recoup_transport::loss::Phase;
+use recoup_transport::time::{Duration, Instant};
+use std::fmt::Write as _;
+
+const COMMITTED: &str = include_str!("../burst_curves.txt");
+/// A value of the window is drawn for each such time.
+const EVERY: Duration = Duration::from_millis(50);
+const APART: Duration = Duration::from_millis(1_500);
+const COLUMNS: u32 = 150;
+
+fn run(flavour: &str, version: &str) -> World {
+    let (mut bursts, mut left) = (0, 0);
+    path_of(8_000, config(&udugama(flavour), version), &mut |now, _, times| {
+        if times == 1 && bursts < 4 && now >= Instant::ZERO + APART * (bursts + 1) {
+            bursts += 1;
+            left = bursts;
+        }
+        let lost = times == 1 && left > 0;
+        left -= u32::from(lost);
+        (!lost).then_some(Duration::ZERO)
+    })
+}
+
+/// The widest window in each interval.
+fn windows(world: &World) -> Vec<f64> {
+    let (mut windows, mut current) = (Vec::new(), 1.0);
+    let mut changes = world.events.iter().filter_map(|(at, event)| match event {
+        Event::Window { window, .. } => Some((*at, *window)),
+        _ => None,
+    });
+    let mut next = changes.next();
+    for column in 1..=COLUMNS {
+        let mut widest: f64 = current;
+        while let Some((_, window)) = next.filter(|(at, _)| *at < Instant::ZERO + EVERY * column) {
+            (widest, current) = (widest.max(window), window);
+            next = changes.next();
+        }
+        windows.push(widest);
+    }
+    windows
+}
+
+#[test]
+fn the_curves_around_bursts_are_those_committed() {
+    let mut drawn = String::new();
+    for flavour in ["newreno", "cubic"] {
+        for version in ["simple2", "smart"] {
+            let world = run(flavour, version);
+            writeln!(drawn, "{flavour}, {version}: bursts of 1, 2, 3, 4 losses, every {EVERY:?}\n")
+                .expect("a string has room");
+            draw::draw(&mut drawn, &windows(&world), 1);
+        }
+    }
+    draw::compare(&drawn, COMMITTED, "burst_curves.txt");
+}
+
+/// How many times wider than before it the window was in each recovery.
+fn peaks(world: &World) -> Vec<f64> {
+    let (mut peaks, mut window, mut before) = (Vec::new(), 1.0, None);
+    let mut peak: f64 = 0.0;
+    for (_, event) in &world.events {
+        match event {
+            Event::Reduced { .. } => (before, peak) = (Some(window), 0.0),
+            Event::Window { window: new, .. } => (window, peak) = (*new, peak.max(*new)),
+            Event::Phase { phase: Phase::Normal } => {
+                peaks.extend(before.take().map(|before| peak / before));
+            }
+            _ => {}
+        }
+    }
+    peaks
+}
+
+#[test]
+fn the_peak_grows_with_the_burst_where_one_hole_is_repaired_after_the_other() {
+    for flavour in ["newreno", "cubic"] {
+        let (tcp, smart) = (peaks(&run(flavour, "simple2")), peaks(&run(flavour, "smart")));
+        let all = format!("{flavour}: {tcp:?}, {smart:?}");
+        assert_eq!((tcp.len(), smart.len()), (4, 4), "{all}");
+        assert!(tcp.is_sorted_by(|few, many| few < many), "{all}");
+        let most = smart.iter().copied().fold(0.0, f64::max);
+        assert!(smart.iter().all(|peak| most <= peak * 1.15), "{all}");
+    }
+}

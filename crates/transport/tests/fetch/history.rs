@@ -1,0 +1,178 @@
+//! What holds for a fetch with any loss detector and any window, whatever its path does: every segment
+//! arrives, one flight is one reduction, and windows and spans are kept.
+use crate::order::{config, path_of};
+use crate::world::World;
+use proptest::prelude::*;
+use recoup_transport::congestion::{self, Accounting};
+use recoup_transport::event::{Event, Signal};
+use recoup_transport::loss::{self, Phase};
+use recoup_transport::random::Rng;
+use recoup_transport::rto;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Detectors, by whose names nobody has to remember to add a new one.
+const MORE: &[&str] = &[
+    "out-of-order(frt=1,rescan=true)",
+    "pre-recovery(rescan=true,learn=true,decay=1,cap=0.5)",
+    "pre-recovery(frt=1,repair=first-hole)",
+];
+
+/// Windows that tell events apart by send order.
+const WINDOWS: &[&str] = &[
+    "fixed(window=20)",
+    "aimd",
+    "cubic",
+    "newreno",
+    "compound",
+    "cubic(accounting=span)",
+    "aimd(accounting=span,restart=true,undo=true)",
+    "udugama2013(flavour=newreno)",
+    "udugama2013(flavour=cubic)",
+    "udugama2013(flavour=compound,update=per-data)",
+];
+
+#[derive(Clone, Debug)]
+struct Case {
+    detector: String,
+    window: &'static str,
+    segments: u64,
+    /// Of 1000 Interests so many are lost, in rows of this length.
+    lost: u64,
+    burst: u64,
+    /// Parts of 1000 Data that are held up, and for how long at most.
+    held_up: u64,
+    longest_ms: u64,
+    seed: u64,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let detectors: Vec<_> = loss::names().chain(MORE.iter().copied()).collect();
+    let detector = prop::sample::select(detectors).prop_map(str::to_owned);
+    let lost = prop_oneof![Just(0), 1..30_u64, 30..300_u64];
+    let held_up = prop_oneof![Just(0), 1..30_u64, 30..1000_u64];
+    let counts = (1..400_u64, lost, 1..10_u64, held_up, 1..300_u64, any::<u64>());
+    (detector, prop::sample::select(WINDOWS), counts).prop_map(
+        |(detector, window, (segments, lost, burst, held_up, longest_ms, seed))| Case {
+            detector,
+            window,
+            segments,
+            lost,
+            burst,
+            held_up,
+            longest_ms,
+            seed,
+        },
+    )
+}
+
+fn run(case: &Case) -> World {
+    let (mut rng, mut row) = (Rng::from_seed(case.seed), 0);
+    let mut config = config(case.window, &case.detector);
+    config.retries = None;
+    config.no_progress = Duration::from_secs(300);
+    config.rto = rto::parse("jacobson(max=2s)").unwrap();
+    path_of(case.segments, config, &mut |_, _, _| {
+        if row == 0 && rng.below(1000 * case.burst) < case.lost {
+            row = case.burst;
+        }
+        row = row.saturating_sub(1);
+        let late = rng.below(1000) < case.held_up;
+        let held_up = Duration::from_millis(if late { rng.below(case.longest_ms) } else { 0 });
+        (row == 0).then_some(held_up)
+    })
+}
+
+/// Follows the events of a fetch.
+#[derive(Default)]
+struct Checker {
+    window: f64,
+    /// Send orders of what is under way, by segment; those that are repetitions.
+    under_way: BTreeMap<u64, u64>,
+    repeated: BTreeSet<u64>,
+    orders: u64,
+    answered: u64,
+    received: BTreeSet<u64>,
+    next: u64,
+    /// Latest send order at the last reduction.
+    point: u64,
+    /// Highest send order of what was found lost since something else happened.
+    lost: u64,
+}
+
+impl Checker {
+    fn check(&mut self, at: Instant, event: &Event, accounting: Accounting) {
+        match *event {
+            Event::Sent { segment, transmissions, .. } => {
+                self.send(segment, transmissions, accounting);
+            }
+            Event::Received { segment, .. } => {
+                self.answered = self.answered.max(self.land(segment).unwrap_or(0));
+                assert!(self.received.insert(segment), "{segment} twice");
+            }
+            Event::TimedOut { segment } => {
+                let order = self.land(segment).expect("a timer of what is under way");
+                self.lost = self.lost.max(order);
+            }
+            Event::Lost { segment } => {
+                let order = self.land(segment).expect("a loss of what is under way");
+                assert!(order < self.answered, "{at:?}: {segment} was not overtaken");
+                self.lost = self.lost.max(order);
+            }
+            Event::Reduced { cause } => {
+                assert!(matches!(cause, Signal::Timeout | Signal::Order));
+                assert!(self.lost > self.point, "{at:?}: a second reduction for one flight");
+                (self.point, self.lost) = (self.orders, 0);
+            }
+            // What an undo leaves of the point is the window's affair.
+            Event::Spurious { .. } => self.point = 0,
+            Event::Window { window, .. } => {
+                assert!(window.is_finite() && window >= 1.0, "{window}");
+                self.window = window;
+            }
+            Event::Phase { phase: Phase::Fast } => assert!(self.point > 0),
+            _ => {}
+        }
+    }
+
+    fn land(&mut self, segment: u64) -> Option<u64> {
+        self.repeated.remove(&segment);
+        self.under_way.remove(&segment)
+    }
+
+    fn send(&mut self, segment: u64, transmissions: u32, accounting: Accounting) {
+        self.orders += 1;
+        self.under_way.insert(segment, self.orders);
+        self.next = self.next.max(segment + 1);
+        if transmissions > 1 {
+            self.repeated.insert(segment);
+        }
+        let base = (0..).find(|segment| !self.received.contains(segment)).unwrap_or(0);
+        let load = match (accounting, transmissions) {
+            (Accounting::Outstanding, _) => self.under_way.len() as u64,
+            (Accounting::Span, 1) => self.next - base,
+            (Accounting::Span, _) => self.repeated.len() as u64,
+        };
+        // A fixed window never tells its width.
+        let window = if self.window > 0.0 { self.window } else { 20.0 };
+        assert!(load as f64 <= window, "{load} in a window of {window}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn nothing_is_forgotten_and_a_flight_is_reduced_once(case in case()) {
+        let world = run(&case);
+        let accounting = congestion::parse(case.window).unwrap().accounting();
+        let first = congestion::parse(case.window).unwrap().window();
+        let mut checker = Checker { window: first, ..Checker::default() };
+        for (at, event) in &world.events {
+            checker.check(*at, event, accounting);
+        }
+        prop_assert_eq!(checker.received.len() as u64, case.segments);
+        prop_assert!(checker.under_way.keys().all(|segment| *segment >= case.segments));
+        let summary = &world.summary;
+        prop_assert!(summary.repaired + summary.false_alarms <= summary.lost_by_order);
+    }
+}

@@ -1,0 +1,204 @@
+//! What holds for every loss detector, whatever it is told. What holds for the fetch loop with each of
+//! them is in `fetch/history.rs`.
+use proptest::prelude::*;
+use recoup_transport::loss::{self, Arrival, LossDetector, Phase};
+use recoup_transport::time::{Duration, Instant};
+
+/// Every detector that is tried. A new one adds its lines here.
+const DETECTORS: &[&str] = &[
+    "timeout",
+    "out-of-order",
+    "out-of-order(frt=1,rescan=true)",
+    "out-of-order(frt=1000000,repair=first-hole)",
+    "pre-recovery",
+    "pre-recovery(frt=1,repair=first-hole,rescan=true,learn=true,decay=1000000,cap=0)",
+    "pre-recovery(frt=7,learn=true,decay=0.5,cap=0.5)",
+    "simple1",
+    "simple2",
+    "simple3",
+    "smart",
+];
+
+#[derive(Clone, Debug)]
+enum Fact {
+    Arrived { wait: u64, order: u64, advance: u64, overtook: bool, held: u64, window: f64 },
+    TimedOut,
+    Recovered,
+    Spurious,
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    let wait = prop_oneof![8 => 0..100_u64, 1 => 0..10_000_000_u64];
+    let advance = prop_oneof![3 => Just(0), 2 => Just(1), 1 => any::<u64>()];
+    let window = prop_oneof![4 => 1.0..200.0_f64, 1 => Just(1e9)];
+    let held = prop_oneof![4 => 0..8_u64, 1 => any::<u64>()];
+    prop_oneof![
+        12 => (wait, 0..2_000_u64, advance, any::<bool>(), held, window)
+            .prop_map(|(wait, order, advance, overtook, held, window)| {
+                Fact::Arrived { wait, order, advance, overtook, held, window }
+            }),
+        1 => Just(Fact::TimedOut),
+        1 => Just(Fact::Recovered),
+        1 => Just(Fact::Spurious),
+    ]
+}
+
+/// Tells a detector facts, and checks what it makes of them.
+struct Trial {
+    detector: Box<dyn LossDetector>,
+    now: Instant,
+    answered: u64,
+}
+
+impl Trial {
+    fn new(text: &str) -> Self {
+        Self { detector: loss::parse(text).unwrap(), now: Instant::ZERO, answered: 0 }
+    }
+
+    fn tell(&mut self, fact: &Fact) {
+        let (now, before) = (self.now, self.detector.phase());
+        match *fact {
+            Fact::Arrived { wait, order, advance, overtook, held, window } => {
+                self.now += Duration::from_millis(wait);
+                self.answered = self.answered.max(order);
+                let answered = self.answered;
+                let overtook = overtook && advance == 0;
+                let segment = order;
+                self.arrive(Arrival { segment, advance, overtook, held, answered, window });
+            }
+            Fact::TimedOut => self.detector.on_timeout(now),
+            Fact::Recovered => self.detector.on_recovered(now),
+            Fact::Spurious => {
+                self.detector.on_spurious(now);
+                assert_eq!(self.detector.phase(), before);
+            }
+        }
+        if matches!(fact, Fact::TimedOut | Fact::Recovered) {
+            assert_eq!(self.detector.phase(), Phase::Normal, "{}", self.detector);
+        }
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        let before = self.detector.phase();
+        let judged = self.detector.on_arrival(self.now, &arrival);
+        let after = self.detector.phase();
+        let what = format!("{}: {arrival:?}, {judged:?}", self.detector);
+        if let Some(judged) = judged {
+            assert!(judged.through <= arrival.answered.saturating_sub(1), "{what}");
+            assert!(judged.evidence >= 1, "{what}");
+            assert!(self.detector.repair().is_some() && after == Phase::Fast, "{what}");
+            assert!(arrival.overtook || before == Phase::Fast, "{what}");
+        }
+        assert!((after == Phase::Fast) == (before == Phase::Fast || judged.is_some()), "{what}");
+    }
+
+    /// Data out of order until something is judged; how many it took.
+    fn judge(&mut self) -> Option<u32> {
+        (1..=100).find(|_| {
+            self.answered += 1;
+            let (segment, answered) = (self.answered, self.answered);
+            let (advance, overtook, held, window) = (0, true, 9, 64.0);
+            let arrival = Arrival { segment, advance, overtook, held, answered, window };
+            self.detector.on_arrival(self.now, &arrival).is_some()
+        })
+    }
+}
+
+#[test]
+fn every_name_of_the_family_is_tried() {
+    for name in loss::names() {
+        assert!(DETECTORS.iter().any(|text| text.starts_with(name)), "{name}");
+    }
+}
+
+#[test]
+fn what_is_printed_is_read_back() {
+    for text in DETECTORS {
+        let detector = loss::parse(text).unwrap();
+        let again = loss::parse(&detector.to_string()).unwrap();
+        assert_eq!(again.to_string(), detector.to_string());
+        assert_eq!(format!("{again:?}"), format!("{detector:?}"));
+    }
+}
+
+#[test]
+fn what_was_learnt_does_not_show_in_the_text() {
+    for text in DETECTORS {
+        let mut trial = Trial::new(text);
+        let before = trial.detector.to_string();
+        trial.judge();
+        trial.detector.on_spurious(Instant::ZERO);
+        assert_eq!(trial.detector.to_string(), before);
+    }
+}
+
+#[test]
+fn what_overtakes_again_and_again_is_judged_again_and_again() {
+    let expected = |text: &str| match text {
+        "timeout" | "simple1" | "out-of-order(frt=1000000,repair=first-hole)" => None,
+        "out-of-order" | "simple2" | "simple3" => Some(3),
+        "pre-recovery" | "smart" => Some(6),
+        "pre-recovery(frt=7,learn=true,decay=0.5,cap=0.5)" => Some(14),
+        text if text.starts_with("pre-recovery") => Some(2),
+        _ => Some(1),
+    };
+    for text in DETECTORS {
+        let mut trial = Trial::new(text);
+        for _ in 0..3 {
+            assert_eq!(trial.judge(), expected(text), "{text}");
+            trial.detector.on_recovered(Instant::ZERO);
+        }
+    }
+}
+
+#[test]
+fn parameters_that_cannot_be_meant_are_refused() {
+    for text in [
+        "timeout(frt=3)",
+        "simple1(rto=1s)",
+        "out-of-order(frt=0)",
+        "out-of-order(frt=2.5)",
+        "out-of-order(frt=1000001)",
+        "out-of-order(repair=all)",
+        "out-of-order(learn=true)",
+        "pre-recovery(decay=-1)",
+        "pre-recovery(cap=-0.5)",
+        "pre-recovery(cap=nan)",
+        "pre-recovery(decay=inf)",
+        "smarter",
+    ] {
+        assert!(loss::parse(text).is_err(), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn judgements_rest_on_what_was_answered_whatever_happens(
+        facts in prop::collection::vec(fact(), 0..200),
+    ) {
+        for text in DETECTORS {
+            let mut trial = Trial::new(text);
+            facts.iter().for_each(|fact| trial.tell(fact));
+        }
+    }
+
+    #[test]
+    fn any_parameters_are_read_as_they_are_printed(
+        frt in 1..=1_000_000_u32,
+        selective: bool,
+        [rescan, learn]: [bool; 2],
+        decay in 0.0..=1e6_f64,
+        cap in 0.0..f64::MAX,
+    ) {
+        let repair = if selective { "selective" } else { "first-hole" };
+        for text in [
+            format!("out-of-order(frt={frt},repair={repair},rescan={rescan})"),
+            format!(
+                "pre-recovery(frt={frt},repair={repair},rescan={rescan},learn={learn},decay={decay},cap={cap})"
+            ),
+        ] {
+            let detector = loss::parse(&text).unwrap();
+            prop_assert_eq!(detector.to_string(), text);
+        }
+    }
+}
