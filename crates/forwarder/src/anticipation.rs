@@ -9,7 +9,9 @@
 use crate::node::Node;
 use crate::options::Anticipation;
 use crate::packet::Hop;
+use crate::table::PitId;
 use bytes::Bytes;
+use recoup_packet::interest::Interest;
 use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
 use recoup_transport::time::Instant;
@@ -62,14 +64,11 @@ impl Node {
     }
 
     /// What of an Interest's fields goes back with the answer, and the answering node's own record.
-    pub(crate) fn send_back(&self, fields: Ignorable, is_origin: bool, hop: &mut Hop) {
+    pub(crate) fn send_back(&self, fields: &Ignorable, is_origin: bool, hop: &mut Hop) {
         if fields.is_empty() {
             return;
         }
-        let mut back = Ignorable::default();
-        for (typ, value) in fields.iter().filter(|(typ, _)| field::goes_back(*typ)) {
-            back.set(typ, value.clone());
-        }
+        let mut back = that_go_back(fields);
         if let (Some(node), Some(names)) = (self.recorder(), back.get(field::ANTICIPATED)) {
             let record = Record { node, holds: self.holds(names), is_origin, time_nanos: 0 };
             append(&mut back, record);
@@ -77,6 +76,26 @@ impl Node {
         if !back.is_empty() {
             hop.extra_mut().carried = back;
         }
+    }
+
+    /// An application is asked: keeps what of the Interest's fields goes back with its answer.
+    pub(crate) fn note_going_back(&mut self, id: PitId, interest: &Interest, came: &Hop) {
+        let Some(extra) = came.extra.as_ref().filter(|extra| !extra.carried.is_empty()) else {
+            return;
+        };
+        let fields = that_go_back(&extra.carried);
+        let mut asked = self.pit.entry_mut(id).ins_mut().iter_mut();
+        if let Some(record) = asked.find(|record| record.nonce == interest.nonce) {
+            record.rare_mut().going_back = fields;
+        }
+    }
+
+    /// Takes out what goes back with the answer to a pending Interest.
+    pub(crate) fn take_going_back(&mut self, id: PitId) -> Ignorable {
+        let records = self.pit.entry_mut(id).ins_mut().iter_mut();
+        let mut kept = records.filter_map(|record| record.rare.as_mut());
+        let kept = kept.find(|rare| !rare.going_back.is_empty());
+        kept.map(|rare| std::mem::take(&mut rare.going_back)).unwrap_or_default()
     }
 
     /// The name under which this node leaves records, if it does.
@@ -95,6 +114,14 @@ impl Node {
         };
         names.iter().zip(0..).fold(0, |holds, (name, bit)| holds | u16::from(is_held(name)) << bit)
     }
+}
+
+fn that_go_back(fields: &Ignorable) -> Ignorable {
+    let mut back = Ignorable::default();
+    for (typ, value) in fields.iter().filter(|(typ, _)| field::goes_back(*typ)) {
+        back.set(typ, value.clone());
+    }
+    back
 }
 
 fn append(fields: &mut Ignorable, record: Record) {

@@ -13,6 +13,7 @@ mod aimd;
 mod compound;
 mod cubic;
 mod fixed;
+mod nikzad2022;
 mod udugama2013;
 mod windowed;
 
@@ -21,6 +22,7 @@ pub use aimd::Aimd;
 pub use compound::{Compound, CompoundMode, CompoundSettings, DelayUpdate, ZeroOnLoss};
 pub use cubic::{Cubic, CubicForm, CubicSettings};
 pub use fixed::Fixed;
+pub use nikzad2022::Nikzad2022;
 pub use windowed::{
     AfterTimeout, Conservative, Growth, WindowPhase, WindowRule, WindowSettings, Windowed,
 };
@@ -141,6 +143,7 @@ const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
     ("newreno", |spec| Ok(Box::new(aimd::newreno_from_spec(spec)?))),
     ("compound", |spec| Ok(Box::new(compound::from_spec(spec)?))),
     ("udugama2013", udugama2013::from_spec),
+    ("nikzad2022", |spec| Ok(Box::new(Nikzad2022::from_spec(spec)?))),
 ];
 
 /// Makes the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.

@@ -38,8 +38,13 @@ const ALGORITHMS: &[&str] = &[
 ];
 
 /// The same without conservation: these may reduce more than once in a flight.
-const EAGER: &[&str] =
-    &["aimd(conservative=off)", "cubic(conservative=off)", "yang2016(conservative=off)"];
+const EAGER: &[&str] = &[
+    "aimd(conservative=off)",
+    "cubic(conservative=off)",
+    "yang2016(conservative=off)",
+    "nikzad2022",
+    "nikzad2022(ndnsim=true)",
+];
 
 /// Those that tell events apart by the numbers of segments.
 const NUMBERED: &[&str] = &[

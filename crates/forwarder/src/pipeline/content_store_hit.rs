@@ -26,7 +26,7 @@ impl Node {
         let mut hop = bare_hop(hash, data.encoded_len() as u32);
         hop.add_trace(asked.take_trace());
         if let Some(extra) = asked.extra {
-            self.send_back(extra.carried, false, &mut hop);
+            self.send_back(&extra.carried, false, &mut hop);
             if extra.pit_token.is_some() {
                 hop.extra_mut().pit_token = extra.pit_token;
             }

@@ -64,9 +64,8 @@ impl Node {
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name().value()) };
         let mut hop = bare_hop(hash, octets);
         hop.add_trace(self.trace_of_answer(id));
-        if let Some(fields) = self.pit.entry_mut(id).going_back.take() {
-            self.send_back(*fields, true, &mut hop);
-        }
+        let going_back = self.take_going_back(id);
+        self.send_back(&going_back, true, &mut hop);
         if from != FaceId::MANAGEMENT {
             self.sign_answer(&mut hop);
         }
@@ -128,7 +127,7 @@ impl Node {
         brought: &Trace,
         strays: &Trace,
     ) -> (Option<Bytes>, Trace) {
-        let Rare { pit_token, mut trace, passed } = record;
+        let Rare { pit_token, mut trace, passed, .. } = record;
         self.trace_joins(&mut trace, oracle::common(brought, &passed));
         self.trace_joins(&mut trace, strays.split());
         (pit_token, trace)

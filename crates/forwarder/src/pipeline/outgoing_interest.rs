@@ -10,20 +10,9 @@ use crate::strategy::Faces;
 use crate::table::PitId;
 use crate::trace::Trace;
 use recoup_packet::interest::Interest;
-use recoup_packet::lp::{Ignorable, field};
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
-
-/// What of an Interest goes back with the answer of an application.
-fn going_back(came: &Hop) -> Option<Box<Ignorable>> {
-    let extra = came.extra.as_ref().filter(|extra| !extra.carried.is_empty())?;
-    let mut fields = Ignorable::default();
-    for (typ, value) in extra.carried.iter().filter(|(typ, _)| field::goes_back(*typ)) {
-        fields.set(typ, value.clone());
-    }
-    (!fields.is_empty()).then(|| Box::new(fields))
-}
 
 impl Node {
     /// `came` is how the Interest came in; its mark and what is carried over go on with it.
@@ -47,7 +36,7 @@ impl Node {
             return self.ask_management(id, interest);
         }
         if let Some(app) = egress.app() {
-            self.pit.entry_mut(id).going_back = going_back(came);
+            self.note_going_back(id, interest, came);
             let input =
                 AppInput::Interest { interest: Arc::clone(interest), path: self.return_path(id) };
             if !self.applications.tell(now, app, input) {

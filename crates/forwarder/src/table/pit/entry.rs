@@ -36,6 +36,8 @@ pub struct Rare {
     pub trace: Trace,
     /// First transmissions that came by this face and were forwarded.
     pub passed: Trace,
+    /// Link fields that an application was asked with and that go back with its answer.
+    pub(crate) going_back: Ignorable,
 }
 
 impl InRecord {
@@ -61,8 +63,8 @@ impl InRecord {
         (self.nonce, self.expiry) = (later.nonce, later.expiry);
         self.rare = match (self.rare.take(), later.rare) {
             (Some(mut before), later) => {
-                let Rare { pit_token, trace, passed } = *later.unwrap_or_default();
-                before.pit_token = pit_token;
+                let Rare { pit_token, trace, passed, going_back } = *later.unwrap_or_default();
+                (before.pit_token, before.going_back) = (pit_token, going_back);
                 before.trace.merge(trace);
                 before.passed.merge(passed);
                 Some(before)
@@ -151,8 +153,6 @@ pub struct PitEntry {
     ins: SmallVec<[InRecord; 1]>,
     outs: SmallVec<[OutRecord; 1]>,
     pub(crate) backoff: Backoff,
-    /// Link fields that an application was asked with and that go back with its answer.
-    pub(crate) going_back: Option<Box<Ignorable>>,
 }
 
 impl PitEntry {
@@ -297,7 +297,6 @@ impl PitEntry {
             ins: SmallVec::new(),
             outs: SmallVec::new(),
             backoff: Backoff::default(),
-            going_back: None,
         }
     }
 
@@ -312,7 +311,6 @@ impl PitEntry {
     pub(super) fn vacate(&mut self) -> Option<Arc<Interest>> {
         self.ins.clear();
         self.outs.clear();
-        self.going_back = None;
         self.interest.take()
     }
 

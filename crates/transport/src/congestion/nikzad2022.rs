@@ -1,0 +1,105 @@
+//! `nikzad2022(ndnsim=false)`: one segment wider in each round trip, back to one at each timeout.
+//!
+//! Source: Nikzad et al. 2022, section 3.2: "additively increases … to the minimum size" (algorithms.md §4.5, Q-C5): the
+//! window starts at 1, grows by 1/window with each Data and falls to 1 with each timeout; no slow start, and no guard
+//! that takes several timeouts for one event. `ndnsim=true` grows by 1 with each Data, literally what ndnSIM's window
+//! consumer does.
+//!
+//! Differences: Nacks for congestion and marks count as timeouts do; the paper's network has neither.
+use super::{CongestionControl, Delivered, Loss, WIDEST, sane_limit};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Instant;
+use std::fmt;
+
+/// The consumer window of the study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nikzad2022 {
+    ndnsim: bool,
+    cwnd: f64,
+    limit: f64,
+}
+
+impl Nikzad2022 {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let ndnsim = spec.boolean("ndnsim", false)?;
+        spec.finish()?;
+        Ok(Self { ndnsim, cwnd: 1.0, limit: WIDEST })
+    }
+}
+
+impl CongestionControl for Nikzad2022 {
+    fn window(&self) -> f64 {
+        self.cwnd.min(self.limit)
+    }
+
+    /// There is no slow start.
+    fn ssthresh(&self) -> f64 {
+        1.0
+    }
+
+    fn on_delivered(&mut self, _: Instant, _: &Delivered) {
+        let step = if self.ndnsim { 1.0 } else { 1.0 / self.cwnd };
+        self.cwnd = (self.cwnd + step).min(self.limit);
+    }
+
+    fn on_loss(&mut self, _: Instant, _: &Loss) -> bool {
+        self.cwnd = 1.0;
+        true
+    }
+
+    fn set_limit(&mut self, max_window: f64) {
+        self.limit = sane_limit(max_window);
+    }
+}
+
+impl fmt::Display for Nikzad2022 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "nikzad2022").value("ndnsim", self.ndnsim).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{LossKind, parse};
+    use super::*;
+
+    fn after_data(text: &str, count: u64) -> Box<dyn CongestionControl> {
+        let mut window = parse(text).unwrap();
+        for order in 0..count {
+            let (highest_order, segment, in_flight, advance) = (order, order, 1, 1);
+            let (rtt, srtt, min_rtt) = (None, None, None);
+            let delivered =
+                Delivered { segment, order, highest_order, rtt, srtt, min_rtt, in_flight, advance };
+            window.on_delivered(Instant::ZERO, &delivered);
+        }
+        window
+    }
+
+    #[test]
+    fn it_grows_by_one_in_a_round_trip_or_with_each_data() {
+        // 1 → 2 → 2.5 → 2.9
+        assert_eq!(after_data("nikzad2022", 3).window(), 2.9);
+        assert_eq!(after_data("nikzad2022(ndnsim=true)", 3).window(), 4.0);
+    }
+
+    #[test]
+    fn each_timeout_brings_it_back_to_one() {
+        let mut window = after_data("nikzad2022", 50);
+        let (srtt, min_rtt) = (None, None);
+        let loss = Loss {
+            kind: LossKind::Timeout,
+            order: 1,
+            highest_order: 9,
+            high_data: 8,
+            high_interest: 9,
+            in_flight: 3,
+            evidence: 0,
+            srtt,
+            min_rtt,
+        };
+        for _ in 0..2 {
+            assert!(window.on_loss(Instant::ZERO, &loss));
+            assert_eq!(window.window(), 1.0);
+        }
+    }
+}
