@@ -193,10 +193,10 @@ fn five_data_out_of_order_deceive_three_and_not_pre_recovery() {
         let mut late = held_up(|segment| segment % 200 == 100, 5);
         let smart = path(config(window, "smart"), &mut late).summary;
         // A window that was reduced needlessly does not fill the path, which sets some of them apart.
-        assert!(deceived.false_alarms * 10 >= SEGMENTS / 200 * 9, "{deceived:?}");
+        assert!(deceived.false_alarms * 10 >= SEGMENTS / 200 * 7, "{deceived:?}");
         assert_eq!(deceived.lost_by_order, deceived.false_alarms);
         assert_eq!((smart.lost_by_order, smart.retransmissions), (0, 0), "{smart:?}");
-        assert!(smart.recovery.suspicions * 10 >= SEGMENTS / 200 * 9, "{smart:?}");
+        assert!(smart.recovery.suspicions * 10 >= SEGMENTS / 200 * 7, "{smart:?}");
         assert_eq!(smart.recovery.entries, 0);
     }
 }
