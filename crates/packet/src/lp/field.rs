@@ -37,7 +37,7 @@ pub const RTT_REDUCTION: u64 = 920;
 pub const DATA_LIFETIME: u64 = 924;
 /// Number of the frame on a link with loss recovery.
 pub const WLDR_SEQUENCE: u64 = 928;
-/// Notice that frames of a link were lost.
+/// Notice that frames of a link were lost, or where an end of it stands.
 pub const EWLN: u64 = 932;
 
 /// All our fields, by type.
@@ -50,7 +50,7 @@ pub const ALL: [LinkField; 9] = [
     carried(RTT_REDUCTION, "RttReduction", 8),
     carried(DATA_LIFETIME, "DataLifetime", 8),
     hop_local(WLDR_SEQUENCE, "WldrSequence", 8),
-    hop_local(EWLN, "Ewln", 16),
+    hop_local(EWLN, "Ewln", 25),
 ];
 
 /// Whether who answers copies the field of an Interest to its Data.

@@ -1,0 +1,304 @@
+//! What came, and what is missing.
+//!
+//! Source: algorithms of the receiver in Carofiglio et al. 2016, section 3.1; see [`super::Wldr`] for the differences.
+use super::MAX_RING;
+use crate::link::recovery::Arrival;
+use crate::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// How far back it is known what came.
+const HISTORY: u64 = MAX_RING as u64;
+/// Most gaps that are told of at a time.
+const MAX_GAPS: usize = 64;
+/// How often the other end is told of one gap.
+const MAX_TRIES: u32 = 5;
+/// An end that says to be this much behind its own numbers is believed: the numbers were not its own.
+const FORGED: u64 = 1_024;
+
+/// Frames that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Gap {
+    from: u64,
+    until: u64,
+    /// When the other end is to be told; `None` as soon as a frame can leave.
+    due: Option<Instant>,
+    tries: u32,
+}
+
+/// What a number says about its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Judged {
+    pub(super) arrival: Arrival,
+    /// The number cannot be right, or everything known is wrong.
+    pub(super) doubtful: bool,
+}
+
+/// What came from one neighbour.
+#[derive(Debug)]
+pub(super) struct Gaps {
+    /// Number of the next frame.
+    expected: u64,
+    /// Nothing is known of numbers below.
+    floor: u64,
+    /// The highest number that the other end said itself.
+    said: u64,
+    /// One bit for each of the last [`HISTORY`] numbers: it came. Taken when the first number comes.
+    came: Vec<u64>,
+    /// In the order of their numbers.
+    gaps: VecDeque<Gap>,
+    /// Numbers that were given up.
+    missed: u64,
+}
+
+impl Gaps {
+    /// Knows nothing but the number of the next frame.
+    pub(super) fn begin(next: u64) -> Self {
+        Self {
+            expected: next,
+            floor: next,
+            said: next,
+            came: Vec::new(),
+            gaps: VecDeque::new(),
+            missed: 0,
+        }
+    }
+
+    /// Number of the next frame.
+    pub(super) fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// Nothing below this number is asked for any more.
+    pub(super) fn settled(&self) -> u64 {
+        self.gaps.front().map_or(self.expected, |gap| gap.from)
+    }
+
+    /// How many numbers were given up.
+    pub(super) fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    /// Begins anew, with a neighbour whose next frame has this number; what is missing stays missing.
+    pub(super) fn begin_anew(&mut self, next: u64) {
+        let open: u64 = self.gaps.iter().map(|gap| gap.until - gap.from).sum();
+        *self = Self { missed: self.missed + open, ..Self::begin(next) };
+    }
+
+    /// A frame came that bears `number`; sent again, it bore `origin` the first time. A gap in front of it is told of at `due`.
+    pub(super) fn came(&mut self, number: u64, origin: Option<u64>, due: Instant) -> Judged {
+        let judged = |arrival, doubtful| Judged { arrival, doubtful };
+        if number >= self.expected + HISTORY || number + HISTORY < self.expected {
+            return judged(Arrival::Deliver, true);
+        }
+        if number < self.floor {
+            return judged(Arrival::Deliver, false);
+        }
+        self.advance(number, due);
+        self.expected = self.expected.max(number + 1);
+        if self.mark(number) {
+            return judged(Arrival::Duplicate, false);
+        }
+        let origin = origin.filter(|origin| {
+            (self.floor..number).contains(origin) && origin + HISTORY >= self.expected
+        });
+        if origin.is_some_and(|origin| self.mark(origin)) {
+            return judged(Arrival::Duplicate, false);
+        }
+        judged(Arrival::Deliver, false)
+    }
+
+    /// The other end says the number of its next frame.
+    pub(super) fn said(&mut self, next: u64, due: Instant) {
+        if next <= self.said {
+            // Nothing new, or an old word told again.
+            return;
+        }
+        self.said = next;
+        if next >= self.expected + HISTORY || next + FORGED < self.expected {
+            return self.begin_anew(next);
+        }
+        self.advance(next, due);
+    }
+
+    /// The other end heard that these frames are missing: it sends them again, or will not.
+    pub(super) fn heard(&mut self, from: u64, until: u64) {
+        self.gaps.retain(|gap| gap.from < from || gap.until > until);
+    }
+
+    /// When the other end is to be told of a gap.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.gaps.iter().filter_map(|gap| gap.due).min()
+    }
+
+    /// Lets the gaps that are due be told of.
+    pub(super) fn fire(&mut self, now: Instant) {
+        for gap in &mut self.gaps {
+            gap.due = gap.due.filter(|due| *due > now);
+        }
+    }
+
+    /// Whether the other end is to be told of a gap.
+    pub(super) fn waits(&self) -> bool {
+        self.gaps.iter().any(|gap| gap.due.is_none())
+    }
+
+    /// A gap that the other end is to be told of, first number and first behind it. It is told again after `wait`, doubled
+    /// with each time, unless it says that it heard.
+    pub(super) fn tell(&mut self, now: Instant, wait: Duration) -> Option<(u64, u64)> {
+        let place = self.gaps.iter().position(|gap| gap.due.is_none())?;
+        let gap = self.gaps.get_mut(place)?;
+        gap.due = Some(now + wait.saturating_mul(1 << gap.tries));
+        gap.tries += 1;
+        let Gap { from, until, tries, .. } = *gap;
+        if tries == MAX_TRIES {
+            self.missed += until - from;
+            self.gaps.remove(place);
+        }
+        Some((from, until))
+    }
+
+    /// What should have come before `number` is missing, as far as it did not come.
+    fn advance(&mut self, number: u64, due: Instant) {
+        if self.came.is_empty() {
+            self.came = vec![0; (HISTORY / 64) as usize];
+        }
+        if number < self.expected {
+            return;
+        }
+        for skipped in self.expected..=number {
+            let (word, bit) = place(skipped);
+            self.came[word] &= !bit;
+        }
+        if number > self.expected {
+            let gap = Gap { from: self.expected, until: number, due: Some(due), tries: 0 };
+            self.gaps.push_back(gap);
+            self.bound();
+        }
+        self.expected = number;
+    }
+
+    /// Notes that a number came; whether it had come before.
+    fn mark(&mut self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        let before = self.came[word] & bit != 0;
+        self.came[word] |= bit;
+        if !before && !self.gaps.is_empty() {
+            self.fill(number);
+        }
+        before
+    }
+
+    /// Takes a number out of the gap in which it is.
+    fn fill(&mut self, number: u64) {
+        let holds = |gap: &Gap| (gap.from..gap.until).contains(&number);
+        let Some(place) = self.gaps.iter().position(holds) else {
+            return;
+        };
+        let Some(gap) = self.gaps.remove(place) else {
+            return;
+        };
+        for part in [Gap { from: number + 1, ..gap }, Gap { until: number, ..gap }] {
+            if part.from < part.until {
+                self.gaps.insert(place, part);
+            }
+        }
+        self.bound();
+    }
+
+    /// Gives the oldest gaps up if there are too many.
+    fn bound(&mut self) {
+        while self.gaps.len() > MAX_GAPS {
+            self.missed += self.gaps.pop_front().map_or(0, |gap| gap.until - gap.from);
+        }
+    }
+}
+
+/// Where the bit of a number stands.
+fn place(number: u64) -> (usize, u64) {
+    ((number % HISTORY / 64) as usize, 1 << (number % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    fn came(gaps: &mut Gaps, number: u64) -> Arrival {
+        gaps.came(number, None, NOW).arrival
+    }
+
+    #[test]
+    fn a_late_frame_is_delivered_once_and_fills_its_gap() {
+        let mut gaps = Gaps::begin(0);
+        assert_eq!([0, 4, 2, 2, 4].map(|it| came(&mut gaps, it)), {
+            use Arrival::{Deliver, Duplicate};
+            [Deliver, Deliver, Deliver, Duplicate, Duplicate]
+        });
+        assert_eq!((gaps.expected(), gaps.settled()), (5, 1));
+        gaps.fire(NOW);
+        let wait = Duration::from_millis(1);
+        assert_eq!(gaps.tell(NOW, wait), Some((1, 2)));
+        assert_eq!(gaps.tell(NOW, wait), Some((3, 4)));
+        assert_eq!(gaps.tell(NOW, wait), None);
+    }
+
+    #[test]
+    fn a_frame_that_is_sent_again_counts_for_its_first_number() {
+        let mut gaps = Gaps::begin(0);
+        assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
+        assert_eq!(gaps.came(2, Some(0), NOW).arrival, Arrival::Deliver);
+        assert_eq!(gaps.settled(), 3, "nothing is missing");
+        assert_eq!(came(&mut gaps, 0), Arrival::Duplicate, "late, and delivered as 2");
+        assert_eq!(gaps.came(3, Some(0), NOW).arrival, Arrival::Duplicate);
+    }
+
+    #[test]
+    fn a_gap_is_told_five_times_at_most_ever_less_often() {
+        let mut gaps = Gaps::begin(0);
+        assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
+        let mut told = Vec::new();
+        for milli in 0..100 {
+            let now = Instant::from_millis(milli);
+            gaps.fire(now);
+            if gaps.tell(now, Duration::from_millis(2)).is_some() {
+                told.push(milli);
+            }
+        }
+        assert_eq!(told, [0, 2, 6, 14, 30]);
+        assert_eq!((gaps.missed(), gaps.settled(), gaps.deadline()), (1, 2, None));
+    }
+
+    #[test]
+    fn a_number_too_far_ahead_changes_nothing() {
+        let mut gaps = Gaps::begin(0);
+        let judged = gaps.came(HISTORY, None, NOW);
+        assert_eq!(judged, Judged { arrival: Arrival::Deliver, doubtful: true });
+        assert_eq!((gaps.expected(), gaps.settled()), (0, 0));
+    }
+
+    #[test]
+    fn an_end_that_says_less_than_came_is_believed_if_it_cannot_be_reordering() {
+        let mut gaps = Gaps::begin(0);
+        assert_eq!(came(&mut gaps, 1_000), Arrival::Deliver);
+        gaps.said(10, NOW);
+        assert_eq!(gaps.expected(), 1_001, "an old word");
+        assert_eq!(came(&mut gaps, 60_000), Arrival::Deliver);
+        gaps.said(10, NOW);
+        assert_eq!(gaps.expected(), 60_001, "the same old word");
+        gaps.said(12, NOW);
+        assert_eq!((gaps.expected(), gaps.settled()), (12, 12));
+        assert_eq!(came(&mut gaps, 14), Arrival::Deliver);
+        assert_eq!(gaps.settled(), 12, "12 and 13 are missing");
+    }
+
+    #[test]
+    fn gaps_are_bounded_and_the_oldest_give_way() {
+        let mut gaps = Gaps::begin(0);
+        for number in 0..200 {
+            assert_eq!(came(&mut gaps, 2 * number + 1), Arrival::Deliver);
+        }
+        assert_eq!(gaps.gaps.len(), MAX_GAPS);
+        assert_eq!(gaps.missed(), 200 - MAX_GAPS as u64);
+    }
+}

@@ -1,0 +1,231 @@
+//! Who stands at the other end, whether it speaks WLDR, and how far away it is.
+//!
+//! Each end draws a session of 64 bits and says it. Only who says ours back is believed: nobody can take a neighbour's
+//! place who does not hear us. As long as nobody has answered, we say it only on frames that leave anyway.
+use crate::link::recovery::State;
+use crate::random::Rng;
+use crate::time::{Duration, Instant};
+
+/// Assumed round trip of a hop before one was measured.
+const FIRST_RTT: Duration = Duration::from_millis(50);
+/// Shortest and longest round trip that timers assume.
+const RTT_BOUNDS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_secs(1));
+/// Longest time between two offers.
+const MAX_OFFER_INTERVAL: Duration = Duration::from_secs(60);
+/// How often a neighbour that was there is asked in a row without an answer.
+pub(super) const MAX_PROBES: u32 = 5;
+/// A neighbour is asked so often even if the link is never idle.
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
+/// A neighbour that does not answer is taken for gone after so many questions and so long a time.
+const MAX_UNANSWERED: u32 = 8;
+const SILENCE: Duration = Duration::from_secs(10);
+/// Answers that may leave in a row, and how long it takes until one more may.
+const ANSWERS: u32 = 32;
+const ANSWER_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Somebody who is to be told where we stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owed {
+    /// Its session.
+    pub(super) whom: u64,
+    /// It asked.
+    pub(super) answers: bool,
+}
+
+/// What a state from the other end changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// It comes from an end that does not know us; nothing.
+    Stranger,
+    /// The neighbour says where it stands.
+    Neighbour,
+    /// There is a neighbour that was not known before.
+    New {
+        /// There was another one before.
+        replaces: bool,
+    },
+}
+
+/// What is known of the other end.
+#[derive(Debug)]
+pub(super) struct Session {
+    mine: u64,
+    peer: Option<u64>,
+    /// The neighbour may have become another one, or be gone.
+    unsure: bool,
+    /// Questions since the last answer.
+    unanswered: u32,
+    /// When it was asked last.
+    asked_last: Instant,
+    heard: Instant,
+    /// When a frame may carry the next offer.
+    offer_at: Instant,
+    owed: Option<Owed>,
+    answers: u32,
+    answers_at: Instant,
+    /// When the only open question was asked; `None` if there is none, or several.
+    asked: Option<Instant>,
+    rtt: Option<Duration>,
+}
+
+impl Session {
+    pub(super) fn new(mut rng: Rng) -> Self {
+        Self {
+            mine: rng.next_u64().max(1),
+            peer: None,
+            unsure: false,
+            unanswered: 0,
+            asked_last: Instant::ZERO,
+            heard: Instant::ZERO,
+            offer_at: Instant::ZERO,
+            owed: None,
+            answers: ANSWERS,
+            answers_at: Instant::ZERO,
+            asked: None,
+            rtt: None,
+        }
+    }
+
+    pub(super) fn mine(&self) -> u64 {
+        self.mine
+    }
+
+    pub(super) fn peer(&self) -> Option<u64> {
+        self.peer
+    }
+
+    /// The octet on our labels.
+    pub(super) fn epoch(&self) -> u8 {
+        self.mine as u8
+    }
+
+    /// Whether a label with this octet is the neighbour's.
+    pub(super) fn is_peers(&self, epoch: u8) -> bool {
+        self.peer.is_some_and(|peer| peer as u8 == epoch)
+    }
+
+    /// Whether the other end was asked as often as is permitted.
+    pub(super) fn is_silent(&self) -> bool {
+        self.unanswered >= MAX_PROBES
+    }
+
+    /// Twice the round trip of the hop, and twice that with every question that found no answer.
+    pub(super) fn patience(&self) -> Duration {
+        let (least, most) = RTT_BOUNDS;
+        let rtt = self.rtt.unwrap_or(FIRST_RTT).clamp(least, most);
+        rtt.saturating_mul(2 << self.unanswered.min(MAX_PROBES))
+    }
+
+    /// When the neighbour is asked whether everything came that left until `last_sent`: when the link has been idle for
+    /// twice its round trip, and once a second on a link that never is.
+    pub(super) fn ask_at(&self, last_sent: Instant) -> Instant {
+        let busy = self.asked_last.max(self.heard) + ASK_INTERVAL.max(self.patience());
+        (last_sent + self.patience()).min(busy)
+    }
+
+    /// The time after which word of a gap is repeated first.
+    pub(super) fn repeat(&self) -> Duration {
+        let (least, most) = RTT_BOUNDS;
+        self.rtt.unwrap_or(FIRST_RTT).clamp(least, most).saturating_mul(2)
+    }
+
+    /// Whether the frame that leaves is to carry an offer.
+    pub(super) fn offers(&mut self, now: Instant) -> bool {
+        if !self.may_offer() || now < self.offer_at {
+            return false;
+        }
+        let interval = FIRST_RTT.saturating_mul(2 << self.unanswered.min(10));
+        self.offer_at = now + interval.min(MAX_OFFER_INTERVAL);
+        true
+    }
+
+    /// Whether frames may carry offers.
+    pub(super) fn may_offer(&self) -> bool {
+        self.peer.is_none() || self.unsure
+    }
+
+    /// A question leaves.
+    pub(super) fn ask(&mut self, now: Instant) {
+        self.asked = (self.unanswered == 0).then_some(now);
+        self.asked_last = now;
+        self.unanswered = self.unanswered.saturating_add(1);
+        self.unsure |= self.is_silent();
+    }
+
+    /// Whether the neighbour was asked in vain so often and long that it is gone; it is forgotten then.
+    pub(super) fn gives_up(&mut self, now: Instant) -> bool {
+        let gone = self.unsure
+            && self.peer.is_some()
+            && self.unanswered >= MAX_UNANSWERED
+            && now.since(self.heard) >= SILENCE;
+        if gone {
+            self.peer = None;
+        }
+        gone
+    }
+
+    /// The link was down: the neighbour may be another one.
+    pub(super) fn doubt(&mut self, now: Instant) {
+        self.unsure = true;
+        self.unanswered = 0;
+        self.asked = None;
+        self.offer_at = now;
+    }
+
+    /// Who is to be told where we stand, once.
+    pub(super) fn take_owed(&mut self) -> Option<Owed> {
+        self.owed.take()
+    }
+
+    /// Whether somebody is to be told where we stand.
+    pub(super) fn owes(&self) -> bool {
+        self.owed.is_some()
+    }
+
+    /// An end says where it stands.
+    pub(super) fn hear(&mut self, now: Instant, state: &State) -> Heard {
+        let knows_us = state.neighbour == self.mine;
+        if state.wants_answer || !knows_us {
+            self.owe(now, Owed { whom: state.session, answers: true });
+        }
+        if !knows_us || state.session == self.mine {
+            return Heard::Stranger;
+        }
+        self.confirm(now, state.answers);
+        if self.peer == Some(state.session) {
+            return Heard::Neighbour;
+        }
+        let replaces = self.peer.replace(state.session).is_some();
+        Heard::New { replaces }
+    }
+
+    /// Somebody sends what only a neighbour sends, and the numbers are not those of ours: is it there?
+    pub(super) fn wonder(&mut self, now: Instant) {
+        let whom = self.peer.unwrap_or(0);
+        self.owe(now, Owed { whom, answers: false });
+    }
+
+    /// Somebody is to be told where we stand, unless that was asked for too often.
+    fn owe(&mut self, now: Instant, owed: Owed) {
+        let earned = now.since(self.answers_at).as_nanos() / ANSWER_INTERVAL.as_nanos();
+        if earned > 0 {
+            let earned = u32::try_from(earned).unwrap_or(u32::MAX);
+            self.answers = self.answers.saturating_add(earned).min(ANSWERS);
+            self.answers_at = now;
+        }
+        if self.owed.is_none() && self.answers > 0 {
+            self.answers -= 1;
+            self.owed = Some(owed);
+        }
+    }
+
+    /// The neighbour knows us, and so is there.
+    pub(super) fn confirm(&mut self, now: Instant, answers: bool) {
+        if answers && let Some(asked) = self.asked.take() {
+            let sample = now.since(asked);
+            let smooth = |rtt: Duration| (rtt.saturating_mul(7) + sample) / 8;
+            self.rtt = Some(self.rtt.map_or(sample, smooth));
+        }
+        (self.unsure, self.unanswered, self.heard) = (false, 0, now);
+    }
+}

@@ -1,0 +1,166 @@
+//! The parameters of WLDR, from text and back.
+use crate::link::recovery::FrameKind;
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Duration;
+use std::fmt;
+
+/// Most slots of a ring, and how far back a receiver remembers what came.
+pub(super) const MAX_RING: u32 = 65_536;
+
+/// The parameters of [`Wldr`](super::Wldr).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WldrSettings {
+    /// Most frames that are held, 1 to 65,536.
+    pub ring: u32,
+    /// Most octets of frames that are held.
+    pub octets: u64,
+    /// α in millionths: a frame is sent again only within α of its lifetime.
+    pub alpha_ppm: u32,
+    /// The lifetime of a frame whose lifetime nobody said.
+    pub lifetime: Duration,
+    /// How long a gap may last before the other end is told: for links that reorder.
+    pub hold: Duration,
+    /// How often one frame is sent again at most; `None` for as often as its lifetime permits.
+    pub resends: Option<u32>,
+    /// Which frames are numbered.
+    pub kinds: Kinds,
+    /// What is done about a frame that was lost.
+    pub mode: Mode,
+}
+
+/// Which frames are numbered, and so recovered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kinds {
+    /// All of them.
+    #[default]
+    Both,
+    /// Interests only.
+    Interests,
+    /// Data and Nacks only.
+    Data,
+}
+
+/// What is done about a frame that was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// It is sent again.
+    #[default]
+    Resend,
+    /// It is handed back, so that the consumer can be told.
+    Eln,
+}
+
+impl Default for WldrSettings {
+    fn default() -> Self {
+        Self {
+            ring: 8192,
+            octets: 16 << 20,
+            alpha_ppm: 800_000,
+            lifetime: Duration::from_secs(1),
+            hold: Duration::ZERO,
+            resends: None,
+            kinds: Kinds::Both,
+            mode: Mode::Resend,
+        }
+    }
+}
+
+const KINDS: [(&str, Kinds); 3] =
+    [("both", Kinds::Both), ("interests", Kinds::Interests), ("data", Kinds::Data)];
+const MODES: [(&str, Mode); 2] = [("resend", Mode::Resend), ("eln", Mode::Eln)];
+
+impl WldrSettings {
+    pub(crate) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let default = Self::default();
+        let slots = |text: &str| text.parse().ok().filter(|it| (1..=MAX_RING).contains(it));
+        let alpha = f64::from(default.alpha_ppm) / 1e6;
+        let settings = Self {
+            ring: spec.take("ring", default.ring, "a whole number from 1 to 65536", slots)?,
+            octets: spec.take("octets", default.octets, "a number of octets", positive)?,
+            alpha_ppm: {
+                let alpha = spec.number("alpha", alpha, 0.0..=1.0, "a number from 0 to 1")?;
+                libm::round(alpha * 1e6) as u32
+            },
+            lifetime: spec.duration("lifetime", default.lifetime, Duration::from_nanos(1))?,
+            hold: spec.duration("hold", default.hold, Duration::ZERO)?,
+            resends: spec.take("resends", None, "a whole number or inf", |text| match text {
+                "inf" => Some(None),
+                _ => text.parse().ok().map(Some),
+            })?,
+            kinds: spec.word("kinds", default.kinds, &KINDS, "both, interests or data")?,
+            mode: spec.word("mode", default.mode, &MODES, "resend or eln")?,
+        };
+        spec.finish()?;
+        Ok(settings)
+    }
+
+    /// How long a frame of that lifetime may be sent again.
+    pub(super) fn patience(&self, lifetime: Option<Duration>) -> Duration {
+        let nanos = lifetime.unwrap_or(self.lifetime).as_nanos() * u128::from(self.alpha_ppm);
+        Duration::from_nanos(u64::try_from(nanos / 1_000_000).unwrap_or(u64::MAX))
+    }
+
+    /// Whether frames of that kind are numbered.
+    pub(super) fn numbers(&self, kind: FrameKind) -> bool {
+        match self.kinds {
+            Kinds::Both => true,
+            Kinds::Interests => kind == FrameKind::Interest,
+            Kinds::Data => kind == FrameKind::Data,
+        }
+    }
+}
+
+fn positive(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|it| *it > 0)
+}
+
+impl fmt::Display for WldrSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |words: &[&'static str], index: usize| words.get(index).copied().unwrap_or("");
+        let kinds = word(&KINDS.map(|it| it.0), self.kinds as usize);
+        let mode = word(&MODES.map(|it| it.0), self.mode as usize);
+        let writer = SpecWriter::new(f, "wldr")
+            .value("ring", self.ring)
+            .value("octets", self.octets)
+            .value("alpha", f64::from(self.alpha_ppm) / 1e6)
+            .duration("lifetime", self.lifetime)
+            .duration("hold", self.hold);
+        let writer = match self.resends {
+            None => writer.value("resends", "inf"),
+            Some(most) => writer.value("resends", most),
+        };
+        writer.value("kinds", kinds).value("mode", mode).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::Recovery;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_back(
+            (ring, octets, alpha_ppm) in (1..=MAX_RING, 1..u64::MAX, 0..=1_000_000_u32),
+            lifetime in (1..u64::MAX).prop_map(Duration::from_nanos),
+            hold in any::<u64>().prop_map(Duration::from_nanos),
+            resends: Option<u32>,
+            kinds in prop::sample::select(KINDS.map(|it| it.1).to_vec()),
+            mode in prop::sample::select(MODES.map(|it| it.1).to_vec()),
+        ) {
+            let settings =
+                WldrSettings { ring, octets, alpha_ppm, lifetime, hold, resends, kinds, mode };
+            prop_assert_eq!(settings.to_string().parse(), Ok(Recovery::Wldr(settings)));
+        }
+    }
+
+    #[test]
+    fn patience_is_alpha_of_the_lifetime() {
+        let settings = WldrSettings::default();
+        let second = Duration::from_secs(1);
+        assert_eq!(settings.patience(Some(second)), Duration::from_millis(800));
+        assert_eq!(settings.patience(None), Duration::from_millis(800));
+        assert_eq!(settings.patience(Some(Duration::MAX)), Duration::from_nanos(u64::MAX));
+    }
+}

@@ -1,0 +1,177 @@
+//! NDNLPv2 reliability as NFD has it, one rule to a test.
+use crate::pair::{End, Frame, converse, ms, sending};
+use recoup_transport::link::recovery::{Arrival, Sending, Tag};
+use recoup_transport::time::{Duration, Instant};
+
+fn ends() -> (End, End) {
+    (End::new("acked", 1), End::new("acked", 2))
+}
+
+fn numbers(frame: &Frame) -> (Option<u64>, Option<u64>) {
+    (frame.tag.sequence, frame.tag.tx_sequence)
+}
+
+fn acks(acks: &[u64]) -> Frame {
+    Frame { tag: Tag { acks: acks.to_vec(), ..Tag::default() }, packet: None }
+}
+
+#[test]
+fn every_frame_has_a_sequence_that_stays_and_a_transmission_that_changes() {
+    let (mut a, _) = ends();
+    assert_eq!(numbers(&a.send(ms(0), 0)), (Some(0), Some(0)));
+    assert_eq!(numbers(&a.send(ms(0), 1)), (Some(1), Some(1)));
+    let again = a.drain(ms(1_000));
+    assert_eq!(
+        again.iter().map(numbers).collect::<Vec<_>>(),
+        [(Some(0), Some(2)), (Some(1), Some(3)),]
+    );
+}
+
+#[test]
+fn acknowledgements_ride_on_frames_that_leave_anyway() {
+    let (mut a, mut b) = ends();
+    b.receive(ms(0), &a.send(ms(0), 0));
+    b.receive(ms(1), &a.send(ms(1), 1));
+    let answer = b.send(ms(2), 2);
+    assert_eq!(answer.tag.acks, [0, 1]);
+    a.receive(ms(3), &answer);
+    assert_eq!((a.counters().settled, a.counters().held), (2, 0));
+    assert!(b.drain(ms(100)).is_empty());
+}
+
+#[test]
+fn no_more_acknowledgements_ride_than_there_is_room_for() {
+    let (mut a, mut b) = ends();
+    for packet in 0..5 {
+        b.receive(ms(0), &a.send(ms(0), packet));
+    }
+    let room = |octets| Sending { room_octets: octets, ..sending(9, None) };
+    assert_eq!(b.send_as(ms(1), &room(11)).tag.acks, []);
+    assert_eq!(b.send_as(ms(1), &room(25)).tag.acks, [0, 1]);
+}
+
+#[test]
+fn acknowledgements_wait_five_milliseconds_and_then_leave_alone() {
+    let (mut a, mut b) = ends();
+    b.receive(ms(0), &a.send(ms(0), 0));
+    b.receive(ms(4), &a.send(ms(4), 1));
+    assert_eq!(b.machine.deadline(), Some(ms(5)));
+    assert!(b.drain(Instant::from_nanos(4_999_999)).is_empty());
+    assert_eq!(b.drain(ms(5)), [acks(&[0, 1])]);
+    assert_eq!(b.machine.deadline(), None);
+}
+
+#[test]
+fn three_greater_acknowledgements_say_that_a_frame_is_lost() {
+    let (mut a, _) = ends();
+    for packet in 0..6 {
+        let _ = a.send(ms(0), packet);
+    }
+    a.receive(ms(1), &acks(&[1, 2]));
+    assert!(a.drain(ms(1)).is_empty());
+    a.receive(ms(2), &acks(&[3]));
+    let again = a.drain(ms(2));
+    assert_eq!(again.len(), 1);
+    assert_eq!((again[0].packet, numbers(&again[0])), (Some(0), (Some(0), Some(6))));
+}
+
+#[test]
+fn a_frame_that_is_sent_again_is_overtaken_anew() {
+    let (mut a, _) = ends();
+    for packet in 0..9 {
+        let _ = a.send(ms(0), packet);
+    }
+    a.receive(ms(1), &acks(&[1, 2, 3]));
+    assert_eq!(a.drain(ms(1)).len(), 1);
+    a.receive(ms(2), &acks(&[4, 5, 6, 7, 8]));
+    assert!(a.drain(ms(2)).is_empty(), "they left before it");
+}
+
+#[test]
+fn the_timer_runs_from_a_second_without_back_off_and_learns_from_frames_sent_once() {
+    let (mut a, _) = ends();
+    let _ = a.send(ms(0), 0);
+    let mut sent = Vec::new();
+    while let Some(due) = a.machine.deadline() {
+        sent.extend(a.drain(due).iter().map(|_| due));
+    }
+    assert_eq!(sent, [ms(1_000), ms(2_000), ms(3_000)], "three times again, a second apart");
+    assert_eq!((a.counters().given_up, a.counters().held), (1, 0));
+    // Round trips of 10 ms: the timer falls to its floor of 200 ms.
+    for round in 0..20 {
+        let at = ms(4_000 + 100 * round);
+        let number = a.send(at, 1).tag.tx_sequence.unwrap();
+        a.receive(at + Duration::from_millis(10), &acks(&[number]));
+    }
+    let _ = a.send(ms(10_000), 2);
+    assert_eq!(a.machine.deadline(), Some(ms(10_200)));
+    // What was acknowledged after it was sent again says nothing of the round trip (Karn).
+    let again = a.drain(ms(10_200))[0].tag.tx_sequence.unwrap();
+    a.receive(ms(19_000), &acks(&[again]));
+    let _ = a.send(ms(20_000), 3);
+    assert_eq!(a.machine.deadline(), Some(ms(20_200)));
+}
+
+#[test]
+fn when_a_frame_is_given_up_so_is_its_packet() {
+    let (mut a, _) = ends();
+    let piece = Sending { alone: false, ..sending(7, None) };
+    let _ = a.send_as(ms(0), &piece);
+    let _ = a.send_as(ms(500), &piece);
+    let _ = a.send_as(ms(500), &sending(8, None));
+    for due in [1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000] {
+        a.drain(ms(due));
+    }
+    assert_eq!(a.machine.poll_lost(), Some(7));
+    assert_eq!((a.counters().given_up, a.machine.poll_lost()), (2, None));
+    assert_eq!(a.counters().held, 1, "the other packet");
+}
+
+#[test]
+fn a_frame_that_comes_twice_is_delivered_once_and_acknowledged_twice() {
+    let (mut a, mut b) = ends();
+    let frame = a.send(ms(0), 0);
+    assert_eq!(b.receive(ms(1), &frame), Arrival::Deliver);
+    assert_eq!(b.receive(ms(1), &frame), Arrival::Duplicate);
+    assert_eq!(b.drain(ms(6)), [acks(&[0, 0])]);
+}
+
+#[test]
+fn a_neighbour_without_reliability_gets_every_frame_four_times_and_no_more() {
+    let mut a = End::new("acked", 1);
+    let mut frames = vec![a.send(ms(0), 0)];
+    for second in 1..60 {
+        frames.extend(a.drain(ms(1_000 * second)));
+    }
+    assert_eq!(frames.len(), 4);
+}
+
+#[test]
+fn what_is_held_is_bounded() {
+    let mut a = End::new("acked(frames=10,octets=8000)", 1);
+    for packet in 0..100 {
+        let _ = a.send(ms(0), packet);
+        assert!(a.counters().held_octets <= 8_000);
+    }
+    assert_eq!((a.counters().held, a.counters().expired), (8, 92));
+}
+
+#[test]
+fn a_hundred_losses_are_recovered_within_a_round_trip_each() {
+    let (mut a, mut b) = ends();
+    for packet in 0..1_000 {
+        let now = ms(packet);
+        let frame = a.send(now, packet);
+        if packet % 10 != 3 {
+            b.receive(now, &frame);
+        }
+        converse(now, &mut a, &mut b);
+    }
+    for milli in 1_000..1_020 {
+        converse(ms(milli), &mut a, &mut b);
+    }
+    let mut got = b.got.clone();
+    got.sort_unstable();
+    assert_eq!(got, (0..1_000).collect::<Vec<_>>());
+    assert_eq!((a.counters().resent, b.counters().duplicates), (100, 0));
+}

@@ -1,0 +1,5 @@
+//! Link recovery, between two ends that frames are passed between by hand or by chance.
+mod acked;
+mod pair;
+mod swarm;
+mod wldr;
