@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::link::{Fragmenter, Marker, Reassembler, ReassemblyLimits};
-use recoup_transport::queue::{FairScheduler, Fifo, Load};
+use recoup_transport::queue::{Fifo, Load};
 use recoup_transport::time::Instant;
 
 /// The link of one face.
@@ -226,7 +226,7 @@ impl ValueLink {
             return Enqueued::Full(packet);
         }
         let marked = mark(&mut self.marker, now, &mut packet, self.queue.octets());
-        match self.queue.enqueue(now, packet) {
+        match self.queue.push(packet) {
             Ok(()) => Enqueued::Waits { wants: !std::mem::replace(&mut self.asked, true), marked },
             Err(packet) => Enqueued::Full(packet),
         }
@@ -234,7 +234,7 @@ impl ValueLink {
 
     /// The world takes one more packet: the next one, and whether others wait behind it.
     pub(crate) fn ready(&mut self, now: Instant) -> Option<(Packet, bool)> {
-        let next = self.queue.dequeue(now);
+        let next = self.queue.pop();
         self.ready_from = if next.is_some() { Instant::MAX } else { now };
         self.asked = !self.queue.is_empty();
         Some((next?, self.asked))

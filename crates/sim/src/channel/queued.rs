@@ -7,7 +7,7 @@
 use super::{Channel, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason};
 use crate::agenda::Key;
 use crate::network::Order;
-use recoup_transport::queue::{FairScheduler as _, Fifo};
+use recoup_transport::queue::Fifo;
 use recoup_transport::time::Instant;
 
 /// One direction of a link with a queue in front.
@@ -43,7 +43,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
             ChannelInput::Frame { frame, sequence } => self.offer(now, sequence, frame),
             ChannelInput::Down => {
                 self.channel.handle(now, ChannelInput::Down);
-                while let Some(waiting) = self.queue.dequeue(now) {
+                while let Some(waiting) = self.queue.pop() {
                     self.channel.lose(waiting.frame, LossReason::Down);
                 }
             }
@@ -119,7 +119,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         if at_once || self.channel.model().order == Order::DelayThenRate {
             return self.channel.accept(now, sequence, frame);
         }
-        if let Err(refused) = self.queue.enqueue(now, Waiting { since: now, sequence, frame }) {
+        if let Err(refused) = self.queue.push(Waiting { since: now, sequence, frame }) {
             self.channel.lose(refused.frame, LossReason::QueueFull);
         }
     }
@@ -131,7 +131,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
             if begun > now {
                 break;
             }
-            if let Some(Waiting { sequence, frame, .. }) = self.queue.dequeue(now) {
+            if let Some(Waiting { sequence, frame, .. }) = self.queue.pop() {
                 self.channel.accept(begun, sequence, frame);
             }
         }

@@ -4,9 +4,11 @@
 //! packets, in octets, or both; a packet that does not fit into the octets left is refused even if a
 //! shorter one would still fit after it.
 
-use super::{FairScheduler, Load, QueueLimit};
+use super::{Charge, FairScheduler, FlowKey, Load, QueueLimit, Refusal, Refused, bound};
+use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::collections::VecDeque;
+use std::fmt;
 
 /// A drop-tail queue.
 #[derive(Clone, Debug)]
@@ -34,7 +36,7 @@ impl<T: Load> Fifo<T> {
         self.limit = limit;
     }
 
-    /// Whether [`enqueue`](FairScheduler::enqueue) would take an item of so many octets.
+    /// Whether [`push`](Self::push) would take an item of so many octets.
     #[must_use]
     pub fn has_room_for(&self, octets: u32) -> bool {
         self.limit.admits(self.items.len() as u64 + 1, self.octets + u64::from(octets))
@@ -50,10 +52,12 @@ impl<T: Load> Fifo<T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
-}
 
-impl<T: Load + std::fmt::Debug> FairScheduler<T> for Fifo<T> {
-    fn enqueue(&mut self, _now: Instant, item: T) -> Result<(), T> {
+    /// An item is to leave; it comes back if there is no room for it.
+    ///
+    /// # Errors
+    /// The item, if the queue is full.
+    pub fn push(&mut self, item: T) -> Result<(), T> {
         let octets = item.octets();
         if !self.has_room_for(octets) {
             return Err(item);
@@ -63,10 +67,41 @@ impl<T: Load + std::fmt::Debug> FairScheduler<T> for Fifo<T> {
         Ok(())
     }
 
-    fn dequeue(&mut self, _now: Instant) -> Option<T> {
+    /// The link takes one item.
+    pub fn pop(&mut self) -> Option<T> {
         let item = self.items.pop_front()?;
         self.octets = self.octets.saturating_sub(u64::from(item.octets()));
         Some(item)
+    }
+
+    /// Octets that wait.
+    #[must_use]
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Items that wait.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        self.items.len() as u64
+    }
+}
+
+impl<T: Load + fmt::Debug> FairScheduler<T> for Fifo<T> {
+    fn enqueue(&mut self, _: Instant, _: FlowKey, _: Charge, item: T) -> Result<(), Refused<T>> {
+        self.push(item).map_err(|item| Refused { item, why: Refusal::Full })
+    }
+
+    fn dequeue(&mut self, _: Instant) -> Option<T> {
+        self.pop()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (!self.is_empty()).then_some(Instant::ZERO)
+    }
+
+    fn evict(&mut self) -> Option<T> {
+        self.pop()
     }
 
     fn octets(&self) -> u64 {
@@ -78,13 +113,33 @@ impl<T: Load + std::fmt::Debug> FairScheduler<T> for Fifo<T> {
     }
 }
 
+/// `fifo(packets=1000)`: no order but that of arrival, no pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FifoSettings {
+    /// Most packets that wait.
+    pub packets: u64,
+}
+
+impl FifoSettings {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let expected = "a whole number from 1 to 1000000000";
+        let packets = spec.take("packets", 1000, expected, bound::whole)?;
+        spec.finish()?;
+        Ok(Self { packets })
+    }
+}
+
+impl fmt::Display for FifoSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "fifo").value("packets", self.packets).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use bytes::Bytes;
     use proptest::prelude::*;
-
-    const NOW: Instant = Instant::ZERO;
 
     fn item(octets: usize, mark: u8) -> Bytes {
         Bytes::from(vec![mark; octets])
@@ -93,24 +148,24 @@ mod tests {
     #[test]
     fn what_comes_first_leaves_first_and_what_comes_last_is_refused() {
         let mut queue = Fifo::new(QueueLimit { packets: Some(2), octets: None });
-        assert!(queue.is_empty() && queue.dequeue(NOW).is_none());
-        assert_eq!(queue.enqueue(NOW, item(10, 1)), Ok(()));
-        assert_eq!(queue.enqueue(NOW, item(20, 2)), Ok(()));
-        assert_eq!(queue.enqueue(NOW, item(1, 3)), Err(item(1, 3)));
+        assert!(queue.is_empty() && queue.pop().is_none());
+        assert_eq!(queue.push(item(10, 1)), Ok(()));
+        assert_eq!(queue.push(item(20, 2)), Ok(()));
+        assert_eq!(queue.push(item(1, 3)), Err(item(1, 3)));
         assert_eq!((queue.packets(), queue.octets()), (2, 30));
-        assert_eq!(queue.dequeue(NOW), Some(item(10, 1)));
-        assert_eq!(queue.enqueue(NOW, item(1, 3)), Ok(()));
-        assert_eq!([queue.dequeue(NOW), queue.dequeue(NOW)], [item(20, 2), item(1, 3)].map(Some));
+        assert_eq!(queue.pop(), Some(item(10, 1)));
+        assert_eq!(queue.push(item(1, 3)), Ok(()));
+        assert_eq!([queue.pop(), queue.pop()], [item(20, 2), item(1, 3)].map(Some));
         assert_eq!((queue.packets(), queue.octets()), (0, 0));
     }
 
     #[test]
     fn octets_are_filled_to_the_last_one_and_no_further() {
         let mut queue = Fifo::new(QueueLimit { packets: None, octets: Some(100) });
-        assert_eq!(queue.enqueue(NOW, item(101, 1)), Err(item(101, 1)), "not even when empty");
-        assert_eq!(queue.enqueue(NOW, item(60, 1)), Ok(()));
-        assert_eq!(queue.enqueue(NOW, item(41, 2)), Err(item(41, 2)));
-        assert_eq!(queue.enqueue(NOW, item(40, 3)), Ok(()));
+        assert_eq!(queue.push(item(101, 1)), Err(item(101, 1)), "not even when empty");
+        assert_eq!(queue.push(item(60, 1)), Ok(()));
+        assert_eq!(queue.push(item(41, 2)), Err(item(41, 2)));
+        assert_eq!(queue.push(item(40, 3)), Ok(()));
         assert_eq!((queue.packets(), queue.octets()), (2, 100));
     }
 
@@ -118,14 +173,14 @@ mod tests {
     fn a_limit_that_shrinks_refuses_newcomers_and_keeps_what_waits() {
         let mut queue = Fifo::new(QueueLimit::default());
         for mark in 0..5 {
-            assert_eq!(queue.enqueue(NOW, item(1, mark)), Ok(()));
+            assert_eq!(queue.push(item(1, mark)), Ok(()));
         }
         queue.set_limit(QueueLimit { packets: Some(3), octets: None });
         for mark in 0..3 {
-            assert!(queue.enqueue(NOW, item(1, 9)).is_err());
-            assert_eq!(queue.dequeue(NOW), Some(item(1, mark)));
+            assert!(queue.push(item(1, 9)).is_err());
+            assert_eq!(queue.pop(), Some(item(1, mark)));
         }
-        assert_eq!(queue.enqueue(NOW, item(1, 9)), Ok(()));
+        assert_eq!(queue.push(item(1, 9)), Ok(()));
         assert_eq!(queue.iter().map(|it| it[0]).collect::<Vec<_>>(), [3, 4, 9]);
     }
 
@@ -142,11 +197,11 @@ mod tests {
                 match step {
                     Some(len) => {
                         let item = item(len, mark as u8);
-                        if queue.enqueue(NOW, item.clone()).is_ok() {
+                        if queue.push(item.clone()).is_ok() {
                             taken.push(item);
                         }
                     }
-                    None => left.extend(queue.dequeue(NOW)),
+                    None => left.extend(queue.pop()),
                 }
                 let waiting: u64 = queue.iter().map(|it| it.len() as u64).sum();
                 prop_assert_eq!(queue.octets(), waiting);
@@ -154,7 +209,7 @@ mod tests {
                 prop_assert!(packets.is_none_or(|most| queue.packets() <= most));
                 prop_assert!(octets.is_none_or(|most| queue.octets() <= most));
             }
-            left.extend(std::iter::from_fn(|| queue.dequeue(NOW)));
+            left.extend(std::iter::from_fn(|| queue.pop()));
             prop_assert_eq!(left, taken);
         }
     }

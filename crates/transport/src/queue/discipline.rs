@@ -1,0 +1,111 @@
+//! Schedulers by their names.
+use super::{
+    Capacity, Drr, DrrSettings, FairScheduler, Fifo, FifoSettings, Load, MaxMin, MaxMinSettings,
+    QueueLimit,
+};
+use crate::spec::{self, Reader, SpecError};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which scheduler, with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Discipline {
+    /// `fifo`: first come, first served.
+    Fifo(FifoSettings),
+    /// `max-min`: shares by pacing.
+    MaxMin(MaxMinSettings),
+    /// `drr`: shares by turns.
+    Drr(DrrSettings),
+}
+
+/// Every scheduler by its name.
+const FAMILY: &[(&str, Reader<Discipline>)] = &[
+    ("fifo", |spec| FifoSettings::from_spec(spec).map(Discipline::Fifo)),
+    ("max-min", |spec| MaxMinSettings::from_spec(spec).map(Discipline::MaxMin)),
+    ("drr", |spec| DrrSettings::from_spec(spec).map(Discipline::Drr)),
+];
+
+impl Discipline {
+    /// The names of all schedulers.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        FAMILY.iter().map(|(name, _)| *name)
+    }
+
+    /// A scheduler of this kind for a link of that capacity, in which nothing waits.
+    #[must_use]
+    pub fn build<T: Load + fmt::Debug + 'static>(
+        &self,
+        capacity: Capacity,
+    ) -> Box<dyn FairScheduler<T>> {
+        match *self {
+            Self::Fifo(settings) => {
+                let limit = QueueLimit { packets: Some(settings.packets), octets: None };
+                Box::new(Fifo::new(limit))
+            }
+            Self::MaxMin(settings) => Box::new(MaxMin::new(settings, capacity)),
+            Self::Drr(settings) => Box::new(Drr::new(settings, capacity)),
+        }
+    }
+
+    /// Whether it can do more with a link whose capacity it knows.
+    #[must_use]
+    pub const fn wants_rate(&self) -> bool {
+        !matches!(self, Self::Fifo(_))
+    }
+}
+
+impl FromStr for Discipline {
+    type Err = SpecError;
+
+    /// Reads a scheduler as it is written, for example `drr(quantum=1500)`.
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        spec::parse_with(text, "scheduler", FAMILY)
+    }
+}
+
+impl fmt::Display for Discipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fifo(settings) => settings.fmt(f),
+            Self::MaxMin(settings) => settings.fmt(f),
+            Self::Drr(settings) => settings.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        for name in Discipline::names() {
+            let discipline: Discipline = name.parse().unwrap();
+            assert_eq!(discipline.to_string().parse(), Ok(discipline));
+            assert!(discipline.to_string().starts_with(&format!("{name}(")));
+        }
+        for text in [
+            "max-min(share=flow,duplex=half,gain=1,active=2s,flows=7,flow-queue=5,packets=9)",
+            "drr(share=flow,quantum=9000,flows=16,answer=8000,octets=77)",
+            "fifo(packets=3)",
+        ] {
+            let discipline: Discipline = text.parse().unwrap();
+            assert_eq!(discipline.to_string().parse(), Ok(discipline), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_would_be_right() {
+        for (text, said) in [
+            (
+                "maxmin",
+                "no scheduler is called `maxmin` (did you mean `max-min`?); there are: fifo, max-min, drr",
+            ),
+            ("max-min(gain=0)", "`gain=0` of `max-min`: expected a number above 0, at most 1"),
+            ("drr(quantum=1)", "`quantum=1` of `drr`: expected a whole number from 64 to 1000000"),
+            ("drr(share=all)", "`share=all` of `drr`: expected face or flow"),
+        ] {
+            assert_eq!(text.parse::<Discipline>().unwrap_err().to_string(), said);
+        }
+    }
+}

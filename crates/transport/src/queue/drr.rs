@@ -1,0 +1,447 @@
+//! `drr(quantum=1500)`: flows take turns, and each turn is worth the same octets.
+//!
+//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996), in two levels; the
+//! hash-limited flows are those of P. McKenney, "Stochastic Fairness Queueing" (1990).
+//!
+//! It measures nothing and remembers a flow only while something of it waits, so there is no rate to be misled about.
+//! What waits is released at the rate of the link (a flow that has nothing to send leaves its turn to the others); where the
+//! capacity is not known, as the link takes it.
+//!
+//! Differences:
+//! - turns are for neighbours first, then for the flows of each (`share=flow`: for all flows alike);
+//! - a flow that waits no more loses what it saved, as in the source, and so does a neighbour;
+//! - Interests are charged with the Data that they bring back, and have turns of their own, at the rate of the way in;
+//! - flows whose numbers agree modulo `flows` share a turn.
+use super::bound::{self, SchedulerBounds, Waiting};
+use super::shelf::{Line, Shelf};
+use super::{
+    CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, Load, Refusal, Refused, Share, time_of,
+};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Instant;
+use hashbrown::HashTable;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+/// Parameters of [`Drr`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrrSettings {
+    /// Who gets equal turns.
+    pub share: Share,
+    /// Octets that a turn is worth.
+    pub quantum_octets: u32,
+    /// Octets of the Data that an Interest brings back, before the first came.
+    pub answer_octets: u32,
+    /// Flows that are told apart for each neighbour.
+    pub flows: u32,
+    /// How much may wait.
+    pub bounds: SchedulerBounds,
+}
+
+impl Default for DrrSettings {
+    fn default() -> Self {
+        Self {
+            share: Share::Face,
+            quantum_octets: 1500,
+            answer_octets: 1024,
+            flows: 1024,
+            bounds: SchedulerBounds::default(),
+        }
+    }
+}
+
+impl DrrSettings {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        const WHOLE: &str = "a whole number from 1 to 1000000";
+        let default = Self::default();
+        let few = |text: &str| bound::whole(text).filter(|number| *number <= 1_000_000);
+        let least = |text: &str| few(text).filter(|octets| *octets >= 64);
+        let quantum = u64::from(default.quantum_octets);
+        let read = Self {
+            share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
+            quantum_octets: spec.take(
+                "quantum",
+                quantum,
+                "a whole number from 64 to 1000000",
+                least,
+            )? as u32,
+            answer_octets: spec.take("answer", 1024, WHOLE, few)? as u32,
+            flows: spec.take("flows", u64::from(default.flows), WHOLE, few)? as u32,
+            bounds: SchedulerBounds::from_spec(&mut spec)?,
+        };
+        spec.finish()?;
+        Ok(read)
+    }
+}
+
+impl fmt::Display for DrrSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "drr")
+            .value("share", self.share.word())
+            .value("quantum", self.quantum_octets)
+            .value("answer", self.answer_octets)
+            .value("flows", self.flows);
+        self.bounds.write(writer).finish()
+    }
+}
+
+/// Deficit round robin.
+#[derive(Debug)]
+pub struct Drr<T> {
+    settings: DrrSettings,
+    overhead_octets: u32,
+    /// As last seen, by neighbour.
+    answer_octets: BTreeMap<u32, u32>,
+    /// Data.
+    sending: Round<T>,
+    /// Interests, for the Data that they bring back.
+    receiving: Round<T>,
+}
+
+/// Most neighbours whose Data's length is remembered.
+const MOST_ANSWERS: usize = 256;
+
+impl<T: Load> Drr<T> {
+    /// Nothing waits.
+    #[must_use]
+    pub fn new(settings: DrrSettings, capacity: Capacity) -> Self {
+        let (sending, receiving) = (Round::new(settings), Round::new(settings));
+        let answer_octets = BTreeMap::new();
+        let mut made = Self { settings, overhead_octets: 0, answer_octets, sending, receiving };
+        made.adapt(capacity);
+        made
+    }
+
+    fn adapt(&mut self, capacity: Capacity) {
+        self.overhead_octets = capacity.overhead_octets;
+        self.sending.bits = capacity.available_bits(Charge::Itself);
+        self.receiving.bits = capacity.available_bits(Charge::Answer);
+    }
+}
+
+impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        charge: Charge,
+        item: T,
+    ) -> Result<(), Refused<T>> {
+        let (round, octets) = match charge {
+            Charge::Itself => (&mut self.sending, item.octets()),
+            Charge::Answer => {
+                let known = self.answer_octets.get(&key.group).copied();
+                (&mut self.receiving, known.unwrap_or(self.settings.answer_octets))
+            }
+        };
+        let key = self.settings.share.apply(key);
+        let flow = key.flow % u64::from(self.settings.flows);
+        let charge = octets.saturating_add(self.overhead_octets);
+        round.enqueue(now, FlowKey { flow, ..key }, item, charge)
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<T> {
+        // Interests first: they are short, and each is paid for by the Data that it brings.
+        self.receiving.dequeue(now).or_else(|| self.sending.dequeue(now))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        [self.receiving.deadline(), self.sending.deadline()].into_iter().flatten().min()
+    }
+
+    fn evict(&mut self) -> Option<T> {
+        let taken = self.receiving.take().or_else(|| self.sending.take());
+        taken.map(|(item, _)| item)
+    }
+
+    fn answered(&mut self, key: FlowKey, octets: u32) {
+        if self.answer_octets.len() < MOST_ANSWERS || self.answer_octets.contains_key(&key.group) {
+            self.answer_octets.insert(key.group, octets);
+        }
+    }
+
+    fn set_capacity(&mut self, capacity: Capacity) {
+        self.adapt(capacity);
+    }
+
+    fn octets(&self) -> u64 {
+        self.receiving.shelf.octets() + self.sending.shelf.octets()
+    }
+
+    fn packets(&self) -> u64 {
+        self.receiving.shelf.len() + self.sending.shelf.len()
+    }
+}
+
+/// Those who take turns in one direction.
+#[derive(Debug)]
+struct Round<T> {
+    settings: DrrSettings,
+    /// What the link carries.
+    bits: Option<u64>,
+    /// When the link is free again.
+    free_at: Instant,
+    shelf: Shelf<T>,
+    flows: Vec<Flow>,
+    vacant: Vec<u32>,
+    places: HashTable<u32>,
+    groups: BTreeMap<u32, Group>,
+    /// Neighbours in the order of their turns.
+    turns: VecDeque<u32>,
+}
+
+/// A flow of which something waits.
+#[derive(Debug)]
+struct Flow {
+    key: FlowKey,
+    line: Line,
+    credit: Credit,
+}
+
+/// A neighbour of whom something waits.
+#[derive(Debug, Default)]
+struct Group {
+    packets: u64,
+    credit: Credit,
+    /// Flows in the order of their turns.
+    turns: VecDeque<u32>,
+}
+
+/// What is left of a turn.
+#[derive(Clone, Copy, Debug, Default)]
+struct Credit {
+    octets: u64,
+    /// The turn has begun.
+    begun: bool,
+}
+
+impl Credit {
+    /// Begins the turn if it has not begun; whether it is worth `charge` octets.
+    fn covers(&mut self, quantum: u32, charge: u32) -> bool {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.octets += u64::from(quantum);
+        }
+        self.octets >= u64::from(charge)
+    }
+}
+
+fn hash(key: FlowKey) -> u64 {
+    let mixed = key.flow.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(key.group);
+    mixed.wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(32)
+}
+
+impl<T: Load> Round<T> {
+    fn new(settings: DrrSettings) -> Self {
+        Self {
+            settings,
+            bits: None,
+            free_at: Instant::ZERO,
+            shelf: Shelf::new(),
+            flows: Vec::new(),
+            vacant: Vec::new(),
+            places: HashTable::new(),
+            groups: BTreeMap::new(),
+            turns: VecDeque::new(),
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (self.shelf.len() > 0).then_some(self.free_at)
+    }
+
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        item: T,
+        charge: u32,
+    ) -> Result<(), Refused<T>> {
+        if self.shelf.len() == 0 {
+            // Time in which nothing waited is not made up for.
+            self.free_at = self.free_at.max(now);
+        }
+        let found = self.find(key);
+        if let Err(why) = self.admit(key, found, item.octets()) {
+            return Err(Refused { item, why });
+        }
+        let flow = match found {
+            Some(flow) => flow,
+            None => self.join(key),
+        };
+        if let Some(group) = self.groups.get_mut(&key.group) {
+            group.packets += 1;
+        }
+        self.shelf.push(&mut self.flows[flow as usize].line, item, charge);
+        Ok(())
+    }
+
+    fn find(&self, key: FlowKey) -> Option<u32> {
+        self.places.find(hash(key), |place| self.flows[*place as usize].key == key).copied()
+    }
+
+    fn admit(&self, key: FlowKey, flow: Option<u32>, octets: u32) -> Result<(), Refusal> {
+        let waiting = Waiting {
+            packets: self.shelf.len(),
+            octets: self.shelf.octets(),
+            group_packets: self.groups.get(&key.group).map_or(0, |group| group.packets),
+            flow_packets: flow.map_or(0, |flow| self.flows[flow as usize].line.len()),
+        };
+        self.settings.bounds.admit(waiting, octets)
+    }
+
+    /// A flow begins to wait.
+    fn join(&mut self, key: FlowKey) -> u32 {
+        let flow = Flow { key, line: Line::default(), credit: Credit::default() };
+        let place = match self.vacant.pop() {
+            Some(place) => {
+                self.flows[place as usize] = flow;
+                place
+            }
+            None => {
+                self.flows.push(flow);
+                self.flows.len() as u32 - 1
+            }
+        };
+        let flows = &self.flows;
+        self.places.insert_unique(hash(key), place, |place| hash(flows[*place as usize].key));
+        let turns = &mut self.turns;
+        let group = self.groups.entry(key.group).or_insert_with(|| {
+            turns.push_back(key.group);
+            Group::default()
+        });
+        group.turns.push_back(place);
+        place
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<T> {
+        let begun = self.free_at;
+        if begun > now {
+            return None;
+        }
+        let (item, charge) = self.take()?;
+        let time = self.bits.map(|bits| time_of(charge, bits)).unwrap_or_default();
+        self.free_at = begun.max(now - CATCH_UP) + time;
+        Some(item)
+    }
+
+    /// Takes the next packet in the order of turns.
+    ///
+    /// A turn that does not suffice is saved for the next one, so a packet of `n` octets costs about `n`/quantum steps.
+    fn take(&mut self) -> Option<(T, u32)> {
+        let quantum = self.settings.quantum_octets;
+        loop {
+            let id = *self.turns.front()?;
+            let group = self.groups.get_mut(&id)?;
+            let place = *group.turns.front()?;
+            let flow = self.flows.get_mut(place as usize)?;
+            let charge = self.shelf.first_charge(&flow.line)?;
+            if !group.credit.covers(quantum, charge) {
+                group.credit.begun = false;
+                self.turns.rotate_left(1);
+                continue;
+            }
+            if !flow.credit.covers(quantum, charge) {
+                flow.credit.begun = false;
+                group.turns.rotate_left(1);
+                continue;
+            }
+            group.credit.octets -= u64::from(charge);
+            flow.credit.octets -= u64::from(charge);
+            group.packets -= 1;
+            let taken = self.shelf.pop(&mut flow.line);
+            if flow.line.is_empty() {
+                self.leave(place);
+            }
+            return taken;
+        }
+    }
+
+    /// A flow waits no more; it is the first of the first group.
+    fn leave(&mut self, place: u32) {
+        let key = self.flows[place as usize].key;
+        if let Ok(found) = self.places.find_entry(hash(key), |other| *other == place) {
+            found.remove();
+        }
+        self.vacant.push(place);
+        let Some(group) = self.groups.get_mut(&key.group) else {
+            return;
+        };
+        group.turns.pop_front();
+        if group.turns.is_empty() {
+            self.groups.remove(&key.group);
+            self.turns.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn packet(mark: u8, octets: usize) -> Bytes {
+        Bytes::from(vec![mark; octets])
+    }
+
+    fn left(drr: &mut Drr<Bytes>) -> Vec<u8> {
+        std::iter::from_fn(|| drr.dequeue(Instant::MAX)).map(|it| it[0]).collect()
+    }
+
+    fn give(drr: &mut Drr<Bytes>, group: u32, flow: u64, item: Bytes) {
+        let key = FlowKey { group, flow };
+        assert!(drr.enqueue(Instant::ZERO, key, Charge::Itself, item).is_ok());
+    }
+
+    #[test]
+    fn a_turn_is_worth_octets_and_not_packets() {
+        let settings =
+            DrrSettings { share: Share::Flow, quantum_octets: 500, ..DrrSettings::default() };
+        let mut drr = Drr::new(settings, Capacity::default());
+        for _ in 0..4 {
+            give(&mut drr, 1, 1, packet(1, 1000));
+            give(&mut drr, 1, 2, packet(2, 500));
+            give(&mut drr, 1, 2, packet(2, 500));
+        }
+        let order = left(&mut drr);
+        for share in order.chunks(6) {
+            let large = share.iter().filter(|mark| **mark == 1).count();
+            assert_eq!((large, share.len() - large), (2, 4), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_equal_however_many_flows_they_have() {
+        let mut drr = Drr::new(DrrSettings::default(), Capacity::default());
+        for flow in 0..30 {
+            give(&mut drr, 2, flow, packet(2, 1000));
+            give(&mut drr, 1, 1, packet(1, 1000));
+        }
+        let ones = left(&mut drr).iter().take(30).filter(|mark| **mark == 1).count();
+        assert!((14..=16).contains(&ones), "{ones}");
+    }
+
+    #[test]
+    fn with_a_rate_the_link_is_neither_idle_nor_overrun() {
+        let mut drr = Drr::new(DrrSettings::default(), Capacity::symmetric(1_000_000));
+        for mark in 0..3 {
+            give(&mut drr, 1, 1, packet(mark, 1000));
+        }
+        let mut at = Vec::new();
+        while let Some(due) = drr.deadline() {
+            assert!(drr.dequeue(due).is_some());
+            at.push(due.as_nanos() / 1_000_000);
+        }
+        assert_eq!(at, [0, 8, 16]);
+    }
+
+    #[test]
+    fn a_flow_is_forgotten_as_soon_as_nothing_of_it_waits() {
+        let mut drr = Drr::new(DrrSettings::default(), Capacity::default());
+        for flow in 0..10_000 {
+            give(&mut drr, flow as u32 % 7, flow, packet(1, 100));
+            assert_eq!(left(&mut drr), [1]);
+        }
+        let round = &drr.sending;
+        assert_eq!((round.flows.len(), round.groups.len(), round.places.len()), (1, 0, 0));
+    }
+}

@@ -1,0 +1,193 @@
+//! `max-min(share=face,gain=1/8)`: each flow is paced at its max-min fair share of the face's capacity.
+//!
+//! Source: A. Udugama, J. Cai, C. Görg, "Adaptation and Evaluation of Widely Used TCP Flavours in CCN" (2013),
+//! hop-by-hop fairness. What a flow wants is X = 8 · octets / gap, from the gaps between its packets at this face; an
+//! Interest counts with the Data that it brings back. The capacity, less what others take, is filled progressively
+//! among the flows seen in the last second. A packet of a flow that wants less than its share leaves at once, others are
+//! released one by one at the rate of their share: delayed, not dropped.
+//!
+//! Shares follow from a histogram of what flows want ([`Demands`](super::Demands)): a packet costs a constant number of
+//! steps there, and O(log n) in the heap of those that wait.
+//!
+//! Differences:
+//! - shares are for neighbours first, then for the flows of each, and each neighbour is paced as a whole; else whoever
+//!   invents a flow for each packet is never slowed down (`share=flow`: all flows are equal, as in the paper);
+//! - gaps are averaged (`gain=1`: the last gap counts alone);
+//! - a flow is identified without the segment number, which would make every packet a flow;
+//! - a flow that waits wants all that it can get until nothing of it waits: behind its own queue it is measured at no
+//!   more than its share, and would be let through;
+//! - the share that counts is that at the time of release, not at arrival;
+//! - the two directions of a link are shared separately (`duplex=half`: Interests and Data share one capacity);
+//! - what waits, and how many flows are remembered, is bounded;
+//! - where the capacity is not known nothing is paced, and what waits for the link leaves in turns, a packet of each
+//!   neighbour and of each of its flows.
+mod flow;
+mod group;
+mod pool;
+
+use super::bound::{self, SchedulerBounds};
+use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Refused, Share};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use pool::Pool;
+use std::fmt;
+
+/// Parameters of [`MaxMin`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MaxMinSettings {
+    /// Who gets equal shares.
+    pub share: Share,
+    /// Whether the two directions of the link are shared separately.
+    pub duplex: Duplex,
+    /// Weight of the last gap between packets in their mean.
+    pub gain: f64,
+    /// A flow counts until so long after its last packet.
+    pub active: Duration,
+    /// Octets of the Data that an Interest brings back, before the first of its flow came.
+    pub answer_octets: u32,
+    /// Most flows that are remembered in each direction.
+    pub flows: u32,
+    /// How much may wait.
+    pub bounds: SchedulerBounds,
+}
+
+impl Default for MaxMinSettings {
+    fn default() -> Self {
+        Self {
+            share: Share::Face,
+            duplex: Duplex::Full,
+            gain: 0.125,
+            active: Duration::from_secs(1),
+            answer_octets: 1024,
+            flows: 65_536,
+            bounds: SchedulerBounds::default(),
+        }
+    }
+}
+
+/// How the directions of a link share its capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Duplex {
+    /// Each has its own.
+    #[default]
+    Full,
+    /// They have one together, that of sending.
+    Half,
+}
+
+const DUPLEX: [(&str, Duplex); 2] = [("full", Duplex::Full), ("half", Duplex::Half)];
+
+impl MaxMinSettings {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        const WHOLE: &str = "a whole number from 1 to 1000000";
+        let default = Self::default();
+        let above_zero = (std::ops::Bound::Excluded(0.0), std::ops::Bound::Included(1.0));
+        let few = |text: &str| bound::whole(text).filter(|number| *number <= 1_000_000);
+        let read = Self {
+            share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
+            duplex: spec.word("duplex", default.duplex, &DUPLEX, "full or half")?,
+            gain: spec.number("gain", default.gain, above_zero, "a number above 0, at most 1")?,
+            active: spec.duration("active", default.active, Duration::from_nanos(1))?,
+            answer_octets: spec.take("answer", 1024, WHOLE, few)? as u32,
+            flows: spec.take("flows", u64::from(default.flows), WHOLE, few)? as u32,
+            bounds: SchedulerBounds::from_spec(&mut spec)?,
+        };
+        spec.finish()?;
+        Ok(read)
+    }
+}
+
+impl fmt::Display for MaxMinSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let duplex = DUPLEX.iter().find(|(_, duplex)| *duplex == self.duplex);
+        let writer = SpecWriter::new(f, "max-min")
+            .value("share", self.share.word())
+            .value("duplex", duplex.map_or("full", |(word, _)| word))
+            .value("gain", self.gain)
+            .duration("active", self.active)
+            .value("answer", self.answer_octets)
+            .value("flows", self.flows);
+        self.bounds.write(writer).finish()
+    }
+}
+
+/// Max-min fair shares, by pacing.
+#[derive(Debug)]
+pub struct MaxMin<T> {
+    settings: MaxMinSettings,
+    /// Data, and all packets where the directions share one capacity.
+    sending: Pool<T>,
+    /// Interests, for the Data that they bring back.
+    receiving: Pool<T>,
+}
+
+impl<T: Load> MaxMin<T> {
+    /// Nothing waits, nothing is known.
+    #[must_use]
+    pub fn new(settings: MaxMinSettings, capacity: Capacity) -> Self {
+        let (sending, receiving) = (Pool::new(settings), Pool::new(settings));
+        let mut made = Self { settings, sending, receiving };
+        made.adapt(capacity);
+        made
+    }
+
+    fn adapt(&mut self, capacity: Capacity) {
+        let bits = |charge| capacity.available_bits(charge);
+        self.sending.set_available(bits(Charge::Itself), capacity.overhead_octets);
+        self.receiving.set_available(bits(Charge::Answer), capacity.overhead_octets);
+    }
+
+    fn pool(&mut self, charge: Charge) -> &mut Pool<T> {
+        match (charge, self.settings.duplex) {
+            (Charge::Itself, _) | (_, Duplex::Half) => &mut self.sending,
+            (Charge::Answer, Duplex::Full) => &mut self.receiving,
+        }
+    }
+}
+
+impl<T: Load + fmt::Debug> FairScheduler<T> for MaxMin<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        charge: Charge,
+        item: T,
+    ) -> Result<(), Refused<T>> {
+        let octets = (charge == Charge::Itself).then(|| item.octets());
+        let key = self.settings.share.apply(key);
+        self.pool(charge).enqueue(now, key, octets, item)
+    }
+
+    fn dequeue(&mut self, now: Instant) -> Option<T> {
+        // Interests first: they are short, and each is paid for by the Data that it brings.
+        self.receiving.dequeue(now).or_else(|| self.sending.dequeue(now))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        [self.receiving.deadline(), self.sending.deadline()].into_iter().flatten().min()
+    }
+
+    fn evict(&mut self) -> Option<T> {
+        self.receiving.evict().or_else(|| self.sending.evict())
+    }
+
+    fn answered(&mut self, key: FlowKey, octets: u32) {
+        let key = self.settings.share.apply(key);
+        self.pool(Charge::Answer).answered(key, octets);
+    }
+
+    fn set_capacity(&mut self, capacity: Capacity) {
+        self.adapt(capacity);
+    }
+
+    fn octets(&self) -> u64 {
+        self.receiving.octets() + self.sending.octets()
+    }
+
+    fn packets(&self) -> u64 {
+        self.receiving.packets() + self.sending.packets()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! The flows of one neighbour, and those of them that wait.
+use super::flow::{Meter, Pace};
+use crate::queue::{Demand, Demands};
+use crate::time::Instant;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Most neighbours that are told apart; further ones share one group.
+const MOST_GROUPS: usize = 256;
+/// The group that they share.
+const OTHERS: u32 = u32::MAX;
+
+/// When a flow is to be looked at; what stood in line first is first at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Wake {
+    pub(super) due: Instant,
+    pub(super) sequence: u64,
+    pub(super) flow: u32,
+}
+
+/// The flows of one neighbour.
+#[derive(Debug)]
+pub(super) struct Group {
+    id: u32,
+    pub(super) flows: u32,
+    /// Of its flows.
+    pub(super) demands: Demands,
+    /// As all groups together count it.
+    pub(super) demand: Demand,
+    pub(super) meter: Meter,
+    /// Mean of what its packets are charged with.
+    pub(super) mean_octets: f64,
+    pub(super) pace: Pace,
+    /// Packets in the lines of its flows.
+    pub(super) packets: u64,
+    /// It was asked to wait as a whole, and something of it waits still.
+    pub(super) held: bool,
+    wakes: BinaryHeap<Reverse<Wake>>,
+}
+
+impl Group {
+    fn new(id: u32, now: Instant) -> Self {
+        Self {
+            id,
+            flows: 0,
+            demands: Demands::default(),
+            demand: Demand::NOTHING,
+            meter: Meter::new(now),
+            mean_octets: 0.0,
+            pace: Pace::default(),
+            packets: 0,
+            held: false,
+            wakes: BinaryHeap::new(),
+        }
+    }
+
+    /// A flow is to be looked at; it is not in the heap.
+    pub(super) fn wake(&mut self, wake: Wake) {
+        self.wakes.push(Reverse(wake));
+    }
+
+    /// When the first flow is to be looked at.
+    pub(super) fn first_due(&self) -> Option<Instant> {
+        self.wakes.peek().map(|first| first.0.due)
+    }
+
+    /// Takes the flow that is to be looked at first.
+    pub(super) fn pop(&mut self) -> Option<Wake> {
+        self.wakes.pop().map(|first| first.0)
+    }
+}
+
+/// All groups.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    groups: Vec<Group>,
+    vacant: Vec<u32>,
+    by_id: BTreeMap<u32, u32>,
+}
+
+impl Groups {
+    pub(super) fn get(&self, place: u32) -> &Group {
+        &self.groups[place as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, place: u32) -> &mut Group {
+        &mut self.groups[place as usize]
+    }
+
+    /// The group of a neighbour; says if it was not there.
+    pub(super) fn obtain(&mut self, now: Instant, id: u32) -> (u32, bool) {
+        if let Some(place) = self.by_id.get(&id) {
+            return (*place, false);
+        }
+        if self.by_id.len() >= MOST_GROUPS && id != OTHERS {
+            return self.obtain(now, OTHERS);
+        }
+        let group = Group::new(id, now);
+        let place = match self.vacant.pop() {
+            Some(place) => {
+                self.groups[place as usize] = group;
+                place
+            }
+            None => {
+                self.groups.push(group);
+                self.groups.len() as u32 - 1
+            }
+        };
+        self.by_id.insert(id, place);
+        (place, true)
+    }
+
+    /// A group without flows goes.
+    pub(super) fn remove(&mut self, place: u32) {
+        let id = self.get(place).id;
+        self.by_id.remove(&id);
+        self.vacant.push(place);
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_beyond_the_bound_share_a_group() {
+        let mut groups = Groups::default();
+        for id in 0..MOST_GROUPS as u32 {
+            assert!(groups.obtain(Instant::ZERO, id).1);
+        }
+        let (shared, is_made) = groups.obtain(Instant::ZERO, 7_000);
+        assert!(is_made);
+        assert_eq!(groups.obtain(Instant::ZERO, 8_000), (shared, false));
+        assert_eq!(groups.len(), MOST_GROUPS + 1);
+        groups.remove(shared);
+        groups.remove(3);
+        assert_eq!(groups.obtain(Instant::ZERO, 7_000), (3, true));
+    }
+}

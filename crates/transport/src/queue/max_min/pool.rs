@@ -1,0 +1,386 @@
+//! One direction of a face: the flows that share it, and what waits for its turn.
+use super::MaxMinSettings;
+use super::flow::{FlowTable, Pace};
+use super::group::{Groups, Wake};
+use crate::queue::bound::Waiting;
+use crate::queue::shelf::{Line, Shelf};
+use crate::queue::{CATCH_UP, Demand, Demands, FlowKey, Load, Refusal, Refused, Share};
+use crate::time::{Duration, Instant};
+use crate::timer::Timers;
+
+/// Flows that are forgotten at most with each packet.
+const FORGOTTEN_AT_ONCE: usize = 4;
+/// What waits is looked at again after this time at the latest: shares may have grown.
+const REVIEW: Duration = Duration::from_secs(1);
+
+/// What shares one direction of a face.
+#[derive(Debug)]
+pub(super) struct Pool<T> {
+    settings: MaxMinSettings,
+    /// What there is to be shared, if that is known.
+    available_bits: Option<u64>,
+    overhead_octets: u32,
+    flows: FlowTable,
+    groups: Groups,
+    /// Of the groups.
+    demands: Demands,
+    shelf: Shelf<T>,
+    /// What may leave.
+    passing: Line,
+    /// Groups that wait, by their places.
+    wakes: Timers,
+    sequence: u64,
+}
+
+impl<T: Load> Pool<T> {
+    pub(super) fn new(settings: MaxMinSettings) -> Self {
+        Self {
+            settings,
+            available_bits: None,
+            overhead_octets: 0,
+            flows: FlowTable::new(),
+            groups: Groups::default(),
+            demands: Demands::default(),
+            shelf: Shelf::new(),
+            passing: Line::default(),
+            wakes: Timers::new(),
+            sequence: 0,
+        }
+    }
+
+    pub(super) fn set_available(&mut self, bits: Option<u64>, overhead_octets: u32) {
+        (self.available_bits, self.overhead_octets) = (bits, overhead_octets);
+    }
+
+    pub(super) fn packets(&self) -> u64 {
+        self.shelf.len()
+    }
+
+    pub(super) fn octets(&self) -> u64 {
+        self.shelf.octets()
+    }
+
+    #[cfg(test)]
+    pub(super) fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    pub(super) fn answered(&mut self, key: FlowKey, octets: u32) {
+        if let Some(flow) = self.flows.find(key) {
+            self.flows.get_mut(flow).answer_octets = octets;
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        if self.passing.is_empty() { self.wakes.deadline() } else { Some(Instant::ZERO) }
+    }
+
+    /// A packet is to leave; `octets` are its own if they are what it is charged with.
+    pub(super) fn enqueue(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        octets: Option<u32>,
+        item: T,
+    ) -> Result<(), Refused<T>> {
+        self.forget_idle(now);
+        let Some(flow) = self.seen(now, key) else {
+            return Err(Refused { item, why: Refusal::TooManyFlows });
+        };
+        let octets = octets.unwrap_or(self.flows.get(flow).answer_octets);
+        let charge = octets.saturating_add(self.overhead_octets);
+        self.measure(now, flow, charge);
+        let passes = self.passes(now, flow);
+        if let Err(why) = self.settings.bounds.admit(self.waiting(flow, passes), item.octets()) {
+            return Err(Refused { item, why });
+        }
+        if passes {
+            let pace = Pace::released(now, charge);
+            let group = self.flows.get(flow).group;
+            (self.flows.get_mut(flow).pace, self.groups.get_mut(group).pace) = (pace, pace);
+            self.shelf.push(&mut self.passing, item, charge);
+        } else {
+            self.wait(now, flow, item, charge);
+        }
+        Ok(())
+    }
+
+    fn waiting(&self, flow: u32, passes: bool) -> Waiting {
+        let (packets, octets) = (self.shelf.len(), self.shelf.octets());
+        let flow = self.flows.get(flow);
+        if passes {
+            return Waiting { packets, octets, group_packets: 0, flow_packets: 0 };
+        }
+        let group_packets = self.groups.get(flow.group).packets;
+        Waiting { packets, octets, group_packets, flow_packets: flow.line.len() }
+    }
+
+    /// Takes what may leave.
+    pub(super) fn dequeue(&mut self, now: Instant) -> Option<T> {
+        self.forget_idle(now);
+        if let Some((item, _)) = self.shelf.pop(&mut self.passing) {
+            return Some(item);
+        }
+        while let Some(group) = self.wakes.pop_due(now) {
+            if let Some(item) = self.serve(now, group) {
+                return Some(item);
+            }
+        }
+        None
+    }
+
+    /// Takes anything.
+    pub(super) fn evict(&mut self) -> Option<T> {
+        if let Some((item, _)) = self.shelf.pop(&mut self.passing) {
+            return Some(item);
+        }
+        let group = self.wakes.pop_due(Instant::MAX)?;
+        let Wake { flow, .. } = self.groups.get_mut(group).pop()?;
+        let (item, _) = self.take(flow)?;
+        if !self.flows.get(flow).line.is_empty() {
+            self.stand(flow, Instant::ZERO);
+        }
+        self.arm(Instant::ZERO, group);
+        Some(item)
+    }
+
+    // --- what flows want ------------------------------------------------------------------------
+
+    /// The place of a flow, which is seen now; `None` if there are too many.
+    fn seen(&mut self, now: Instant, key: FlowKey) -> Option<u32> {
+        if let Some(flow) = self.flows.find(key) {
+            self.flows.touch(now, flow);
+            let gain = self.settings.gain;
+            self.flows.get_mut(flow).meter.on_packet(now, gain);
+            return Some(flow);
+        }
+        if self.flows.len() >= self.settings.flows as usize {
+            let oldest = self.flows.oldest()?;
+            if !self.flows.get(oldest).line.is_empty() {
+                return None;
+            }
+            self.forget(oldest);
+        }
+        let (group, is_made) = self.groups.obtain(now, key.group);
+        if is_made {
+            self.demands.add(Demand::NOTHING);
+        }
+        let flow = self.flows.insert(now, key, group, self.settings.answer_octets);
+        let group = self.groups.get_mut(group);
+        group.flows += 1;
+        group.demands.add(Demand::NOTHING);
+        Some(flow)
+    }
+
+    /// Notes what the flow and its group want.
+    fn measure(&mut self, now: Instant, place: u32, charge: u32) {
+        let gain = self.settings.gain;
+        let flow = self.flows.get_mut(place);
+        let group = self.groups.get_mut(flow.group);
+        if !flow.held {
+            let demand = Demand::of(flow.meter.bits(f64::from(charge)));
+            group.demands.replace(flow.demand, demand);
+            flow.demand = demand;
+        }
+        if group.mean_octets == 0.0 {
+            group.mean_octets = f64::from(charge);
+        } else {
+            group.mean_octets += gain * (f64::from(charge) - group.mean_octets);
+            group.meter.on_packet(now, gain);
+        }
+        let group = flow.group;
+        self.measure_group(group);
+    }
+
+    fn measure_group(&mut self, place: u32) {
+        let group = self.groups.get_mut(place);
+        let demand = if group.held || group.demands.unbounded() > 0 {
+            Demand::UNBOUNDED
+        } else {
+            Demand::of(group.meter.bits(group.mean_octets))
+        };
+        self.demands.replace(group.demand, demand);
+        group.demand = demand;
+    }
+
+    /// Forgets a few of the flows that have been silent for long.
+    fn forget_idle(&mut self, now: Instant) {
+        for _ in 0..FORGOTTEN_AT_ONCE {
+            match self.flows.idle(now, self.settings.active) {
+                None => return,
+                Some(flow) if self.flows.get(flow).line.is_empty() => self.forget(flow),
+                Some(flow) => self.flows.touch(now, flow),
+            }
+        }
+    }
+
+    /// Forgets a flow of which nothing waits.
+    fn forget(&mut self, place: u32) {
+        let flow = self.flows.get(place);
+        let (at, group) = (flow.group, self.groups.get_mut(flow.group));
+        group.demands.remove(flow.demand);
+        group.flows -= 1;
+        if group.flows == 0 {
+            self.demands.remove(group.demand);
+            self.groups.remove(at);
+        }
+        self.flows.remove(place);
+    }
+
+    // --- shares ---------------------------------------------------------------------------------
+
+    /// The share of a group that wants more; `None` if there is enough for all.
+    fn group_level(&self) -> Option<u64> {
+        match self.settings.share {
+            Share::Face => self.demands.level(self.available_bits?),
+            Share::Flow => None,
+        }
+    }
+
+    /// The share of a flow that wants more; `None` if there is enough for all.
+    fn flow_level(&self, group: u32) -> Option<u64> {
+        let of_group = self.group_level().or(self.available_bits)?;
+        self.groups.get(group).demands.level(of_group)
+    }
+
+    /// Whether the next packet of a flow may leave at once.
+    fn passes(&self, now: Instant, place: u32) -> bool {
+        let flow = self.flows.get(place);
+        if self.available_bits.is_none() {
+            return self.shelf.len() == 0;
+        }
+        let group = self.groups.get(flow.group);
+        if !flow.line.is_empty() || group.held {
+            return false;
+        }
+        let may = |demand: Demand, pace: &Pace, level: Option<u64>| {
+            level.is_none_or(|level| demand.bits() < level || pace.next(level) <= now)
+        };
+        may(flow.demand, &flow.pace, self.flow_level(flow.group))
+            && may(group.demand, &group.pace, self.group_level())
+    }
+
+    /// When the first packet of a flow that waits may leave, as far as its own share goes.
+    fn release(&self, place: u32) -> Instant {
+        let flow = self.flows.get(place);
+        match self.flow_level(flow.group) {
+            Some(level) if flow.held => flow.pace.next(level),
+            _ => Instant::ZERO,
+        }
+    }
+
+    /// When a group may send, as far as its own share goes.
+    fn gate(&self, place: u32) -> Instant {
+        let group = self.groups.get(place);
+        match self.group_level() {
+            Some(level) if group.demand.bits() >= level => group.pace.next(level),
+            _ => Instant::ZERO,
+        }
+    }
+
+    // --- waiting --------------------------------------------------------------------------------
+
+    fn wait(&mut self, now: Instant, place: u32, item: T, charge: u32) {
+        let flow = self.flows.get_mut(place);
+        let is_first = flow.line.is_empty();
+        self.shelf.push(&mut flow.line, item, charge);
+        let group = flow.group;
+        self.groups.get_mut(group).packets += 1;
+        if !is_first {
+            return;
+        }
+        let level = self.flow_level(group);
+        let demand = self.flows.get(place).demand;
+        if level.is_some_and(|level| demand.bits() >= level) {
+            self.hold(place);
+        }
+        let due = self.release(place).max(now);
+        self.stand(place, due);
+        self.arm(now, group);
+    }
+
+    /// From here on the flow wants all that it can get, until nothing of it waits: behind its own queue it would be
+    /// measured at no more than it gets.
+    fn hold(&mut self, place: u32) {
+        let flow = self.flows.get_mut(place);
+        flow.held = true;
+        let before = std::mem::replace(&mut flow.demand, Demand::UNBOUNDED);
+        let group = flow.group;
+        self.groups.get_mut(group).demands.replace(before, Demand::UNBOUNDED);
+        self.measure_group(group);
+    }
+
+    fn let_go(&mut self, place: u32) {
+        let flow = self.flows.get_mut(place);
+        if !std::mem::take(&mut flow.held) {
+            return;
+        }
+        let demand = Demand::of(flow.meter.bits(f64::from(flow.pace.octets())));
+        let before = std::mem::replace(&mut flow.demand, demand);
+        self.groups.get_mut(flow.group).demands.replace(before, demand);
+    }
+
+    /// A flow waits for its turn.
+    fn stand(&mut self, place: u32, due: Instant) {
+        self.sequence += 1;
+        let wake = Wake { due, sequence: self.sequence, flow: place };
+        let group = self.flows.get(place).group;
+        self.groups.get_mut(group).wake(wake);
+    }
+
+    /// Arms the timer of a group.
+    fn arm(&mut self, now: Instant, place: u32) {
+        let Some(due) = self.groups.get(place).first_due() else {
+            self.wakes.cancel(place);
+            return;
+        };
+        let due = due.max(self.gate(place)).min(now + REVIEW);
+        self.wakes.arm(place, due);
+    }
+
+    /// A group is due: the packet that it may send, if its turn has really come.
+    fn serve(&mut self, now: Instant, place: u32) -> Option<T> {
+        let wake = self.groups.get_mut(place).pop()?;
+        let flow = wake.flow;
+        let release = self.release(flow);
+        if release > now {
+            self.stand(flow, release);
+            self.arm(now, place);
+            return None;
+        }
+        let gate = self.gate(place);
+        if gate > now {
+            let group = self.groups.get_mut(place);
+            group.held = true;
+            group.wake(wake);
+            self.measure_group(place);
+            self.arm(now, place);
+            return None;
+        }
+        let (item, charge) = self.take(flow)?;
+        let late = now - CATCH_UP;
+        self.groups.get_mut(place).pace = Pace::released(gate.max(late), charge);
+        self.flows.get_mut(flow).pace = Pace::released(release.max(late), charge);
+        if !self.flows.get(flow).line.is_empty() {
+            let due = self.release(flow).max(now);
+            self.stand(flow, due);
+        }
+        self.measure_group(place);
+        self.arm(now, place);
+        Some(item)
+    }
+
+    /// Takes the first packet of a flow that waits.
+    fn take(&mut self, place: u32) -> Option<(T, u32)> {
+        let flow = self.flows.get_mut(place);
+        let taken = self.shelf.pop(&mut flow.line)?;
+        let is_last = flow.line.is_empty();
+        let group = self.groups.get_mut(flow.group);
+        group.packets -= 1;
+        group.held &= group.packets > 0;
+        if is_last {
+            self.let_go(place);
+        }
+        Some(taken)
+    }
+}

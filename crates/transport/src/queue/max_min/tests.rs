@@ -1,0 +1,175 @@
+//! What is peculiar to this scheduler; what holds for all of them is in `tests/queue_suite.rs`.
+use super::*;
+use bytes::Bytes;
+
+const LITERAL: MaxMinSettings = MaxMinSettings {
+    share: Share::Flow,
+    duplex: Duplex::Full,
+    gain: 1.0,
+    active: Duration::from_secs(1),
+    answer_octets: 1024,
+    flows: 65_536,
+    bounds: SchedulerBounds { flow_packets: 1000, packets: 10_000, octets: 16 << 20 },
+};
+
+fn packet(mark: u8) -> Bytes {
+    Bytes::from(vec![mark; 1000])
+}
+
+fn ms(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn key(flow: u64) -> FlowKey {
+    FlowKey { group: 1, flow }
+}
+
+/// When each packet leaves from now on, in milliseconds, and its mark.
+fn releases(scheduler: &mut MaxMin<Bytes>, from_ms: u64) -> Vec<(u64, u8)> {
+    let (mut left, mut now) = (Vec::new(), ms(from_ms));
+    while let Some(due) = scheduler.deadline().filter(|due| *due <= ms(from_ms + 10_000)) {
+        now = now.max(due);
+        while let Some(packet) = scheduler.dequeue(now) {
+            left.push((now.as_nanos() / 1_000_000, packet[0]));
+        }
+    }
+    left
+}
+
+#[test]
+fn a_flow_that_wants_less_than_its_share_is_never_delayed() {
+    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
+    for at in (0..1000).step_by(16) {
+        // Half of the capacity.
+        assert!(scheduler.enqueue(ms(at), key(1), Charge::Itself, packet(1)).is_ok());
+        assert_eq!(scheduler.dequeue(ms(at)), Some(packet(1)));
+    }
+    assert_eq!((scheduler.packets(), scheduler.deadline()), (0, None));
+}
+
+#[test]
+fn a_flow_that_wants_too_much_is_released_at_the_rate_of_its_share() {
+    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
+    for mark in 0..5 {
+        assert!(scheduler.enqueue(ms(100), key(1), Charge::Itself, packet(mark)).is_ok());
+    }
+    assert_eq!(scheduler.dequeue(ms(100)), Some(packet(0)), "one packet says nothing of a rate");
+    assert_eq!(scheduler.dequeue(ms(100)), None);
+    let expected = [(108, 1), (116, 2), (124, 3), (132, 4)];
+    assert_eq!(releases(&mut scheduler, 100), expected);
+}
+
+#[test]
+fn the_first_is_let_through_and_shares_shrink_when_a_second_comes() {
+    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
+    for flow in [1, 1, 1, 2, 2, 2] {
+        assert!(scheduler.enqueue(ms(0), key(flow), Charge::Itself, packet(flow as u8)).is_ok());
+    }
+    let left = releases(&mut scheduler, 0);
+    assert_eq!(left, [(0, 1), (0, 2), (16, 2), (16, 1), (32, 2), (32, 1)]);
+}
+
+#[test]
+fn an_interest_is_charged_with_the_data_of_its_flow() {
+    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_024_000));
+    let ask = |scheduler: &mut MaxMin<Bytes>, at| {
+        assert!(scheduler.enqueue(ms(at), key(1), Charge::Answer, packet(1)).is_ok());
+    };
+    (0..3).for_each(|_| ask(&mut scheduler, 0));
+    // Until Data was seen, 1024 octets are what it brings.
+    assert_eq!(releases(&mut scheduler, 0), [(0, 1), (8, 1), (16, 1)]);
+    scheduler.answered(key(1), 4096);
+    (0..3).for_each(|_| ask(&mut scheduler, 900));
+    assert_eq!(releases(&mut scheduler, 900), [(900, 1), (932, 1), (964, 1)]);
+}
+
+#[test]
+fn the_directions_of_a_half_duplex_link_share_one_capacity() {
+    let both = |duplex| {
+        let settings = MaxMinSettings { duplex, answer_octets: 1000, ..LITERAL };
+        let mut scheduler = MaxMin::new(settings, Capacity::symmetric(1_000_000));
+        for _ in 0..51 {
+            for (flow, charge) in [(1, Charge::Itself), (2, Charge::Answer)] {
+                assert!(scheduler.enqueue(ms(0), key(flow), charge, packet(flow as u8)).is_ok());
+            }
+        }
+        releases(&mut scheduler, 0).last().map(|(at, _)| *at)
+    };
+    assert_eq!(both(Duplex::Full), Some(400));
+    assert_eq!(both(Duplex::Half), Some(800));
+}
+
+#[test]
+fn what_others_send_is_not_shared_and_a_hundredth_stays_in_any_case() {
+    let others = |other_sending_bits| {
+        let capacity = Capacity { other_sending_bits, ..Capacity::symmetric(1_000_000) };
+        let mut scheduler = MaxMin::new(LITERAL, capacity);
+        for mark in 0..3 {
+            assert!(scheduler.enqueue(ms(0), key(1), Charge::Itself, packet(mark)).is_ok());
+        }
+        releases(&mut scheduler, 0).last().map(|(at, _)| *at)
+    };
+    assert_eq!([others(0), others(500_000), others(9_999_999)], [16, 32, 1_600].map(Some));
+}
+
+#[test]
+fn without_a_capacity_nothing_is_paced_and_what_waits_leaves_in_turns() {
+    let mut scheduler = MaxMin::new(MaxMinSettings::default(), Capacity::default());
+    for (group, flow) in [(1, 1), (1, 1), (1, 1), (1, 2), (1, 2), (2, 3), (2, 3)] {
+        let key = FlowKey { group, flow };
+        assert!(scheduler.enqueue(ms(0), key, Charge::Itself, packet(flow as u8)).is_ok());
+    }
+    let left: Vec<_> = std::iter::from_fn(|| scheduler.dequeue(ms(0))).map(|it| it[0]).collect();
+    assert_eq!(left, [1, 1, 3, 2, 3, 1, 2]);
+}
+
+#[test]
+fn a_flow_is_forgotten_after_a_silent_second() {
+    let mut pool: Pool<Bytes> = Pool::new(LITERAL);
+    pool.set_available(Some(1 << 30), 0);
+    for flow in 0..100 {
+        pool.enqueue(ms(flow), key(flow), Some(1000), packet(0)).unwrap();
+        assert!(pool.dequeue(ms(flow)).is_some());
+    }
+    assert_eq!(pool.flows(), 100);
+    for at in 0..40 {
+        pool.enqueue(ms(1_049 + at), key(7_000), Some(1000), packet(0)).unwrap();
+        assert!(pool.dequeue(ms(1_049 + at)).is_some());
+    }
+    assert_eq!(pool.flows(), 12, "those of the last second, and the one that goes on");
+}
+
+/// Bits per second that the honest neighbour gets beside one that sends a new flow with each packet, twice as fast as
+/// the link carries.
+fn beside_a_liar(share: Share) -> f64 {
+    let settings = MaxMinSettings { share, ..MaxMinSettings::default() };
+    let mut scheduler = MaxMin::new(settings, Capacity::symmetric(1_000_000));
+    let (mut honest, mut all, mut free_at) = (0, 0, 0);
+    for step in 0..20_000_u64 {
+        let now = Instant::from_nanos(step * 1_000_000);
+        if step % 4 == 0 {
+            let minted = FlowKey { group: 2, flow: 1_000 + step };
+            let _ = scheduler.enqueue(now, minted, Charge::Itself, packet(2));
+        }
+        if step % 8 == 1 {
+            // All that the link carries.
+            let _ = scheduler.enqueue(now, key(1), Charge::Itself, packet(1));
+        }
+        if free_at <= step
+            && let Some(packet) = scheduler.dequeue(now)
+        {
+            free_at = step + 8;
+            all += 1;
+            honest += u64::from(packet[0] == 1);
+        }
+    }
+    assert!(all >= 2_400, "the link is used: {all}");
+    honest as f64 * 8_000.0 / 20.0
+}
+
+#[test]
+fn who_invents_flows_gains_nothing_at_the_cost_of_another_neighbour() {
+    let (by_face, by_flow) = (beside_a_liar(Share::Face), beside_a_liar(Share::Flow));
+    assert!((by_face - 500_000.0).abs() < 25_000.0, "{by_face}");
+    assert!(by_flow < 350_000.0, "{by_flow}: with equal flows the liar is never slowed down");
+}
