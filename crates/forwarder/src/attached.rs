@@ -8,6 +8,7 @@ use recoup_transport::time::Instant;
 struct Attached {
     application: Box<dyn Application>,
     prefixes: Vec<Name>,
+    flow_nonce: Option<u64>,
 }
 
 /// Applications by number; the numbers of those that are gone are given to others.
@@ -26,7 +27,8 @@ impl Applications {
         application: Box<dyn Application>,
         prefixes: Vec<Name>,
     ) -> AppId {
-        let attached = Some(Attached { application, prefixes });
+        let flow_nonce = application.flow_nonce();
+        let attached = Some(Attached { application, prefixes, flow_nonce });
         let place = self.free.pop().unwrap_or(self.places.len());
         match self.places.get_mut(place) {
             Some(free) => *free = attached,
@@ -41,6 +43,11 @@ impl Applications {
         let attached = self.places.get_mut(place)?.take()?;
         self.free.push(place);
         Some(attached.prefixes)
+    }
+
+    /// What the application's Interests carry.
+    pub(crate) fn flow_nonce(&self, app: AppId) -> Option<u64> {
+        self.places.get(app.0 as usize)?.as_ref()?.flow_nonce
     }
 
     /// Tells one application something; `false` if it is gone.

@@ -24,6 +24,10 @@ pub enum DropReason {
     Unsolicited,
     /// The queue of its face is full.
     QueueFull,
+    /// The queue of its flow is full, at a face that shares its link among flows.
+    FlowFull,
+    /// As many flows wait at its face as may.
+    TooManyFlows,
     /// It does not fit the frames of its face.
     TooLong,
     /// There are as many pending Interests as there may be.
@@ -34,7 +38,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
@@ -45,6 +49,8 @@ impl DropReason {
         Self::Suppressed,
         Self::Unsolicited,
         Self::QueueFull,
+        Self::FlowFull,
+        Self::TooManyFlows,
         Self::TooLong,
         Self::PitFull,
         Self::NackUnmatched,
@@ -64,6 +70,8 @@ impl DropReason {
             Self::Suppressed => "suppressed",
             Self::Unsolicited => "unsolicited",
             Self::QueueFull => "queue-full",
+            Self::FlowFull => "flow-full",
+            Self::TooManyFlows => "too-many-flows",
             Self::TooLong => "too-long",
             Self::PitFull => "pit-full",
             Self::NackUnmatched => "nack-unmatched",

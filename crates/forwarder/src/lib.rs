@@ -12,6 +12,7 @@ pub mod options;
 mod oracle;
 pub mod packet;
 pub mod pipeline;
+mod schedule;
 pub mod strategy;
 pub mod suppression;
 pub mod table;

@@ -216,7 +216,7 @@ impl ValueLink {
 
     /// A packet is to leave.
     pub(crate) fn enqueue(&mut self, now: Instant, mut packet: Packet) -> Enqueued {
-        if self.ready_from <= now && self.queue.is_empty() {
+        if self.is_ready(now) {
             // It meets an empty queue, which is never marked for.
             mark(&mut self.marker, now, &mut packet, 0);
             self.ready_from = Instant::MAX;
@@ -230,6 +230,16 @@ impl ValueLink {
             Ok(()) => Enqueued::Waits { wants: !std::mem::replace(&mut self.asked, true), marked },
             Err(packet) => Enqueued::Full(packet),
         }
+    }
+
+    /// Whether a packet would leave at once.
+    pub(crate) fn is_ready(&self, now: Instant) -> bool {
+        self.ready_from <= now && self.queue.is_empty()
+    }
+
+    /// Something waits elsewhere for the link, which is not ready; says whether the world must be told.
+    pub(crate) fn ask(&mut self) -> bool {
+        !std::mem::replace(&mut self.asked, true)
     }
 
     /// The world takes one more packet: the next one, and whether others wait behind it.

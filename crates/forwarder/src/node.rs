@@ -11,6 +11,7 @@ use crate::management::Management;
 use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
 use crate::packet::{Kind, Packet};
+use crate::schedule::Gates;
 use crate::strategy::{self, Action, ForwardingStrategy};
 use crate::suppression::Suppression;
 use crate::table::{Cs, DeadNonces, Fib, Measurements, NextHop, Pit, PitId, PrefixTable};
@@ -18,6 +19,7 @@ use crate::way_out::WayOut;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::SpecError;
 use recoup_transport::time::Instant;
@@ -81,6 +83,13 @@ pub enum Input {
     },
     /// A route comes, changes or goes.
     Route(RouteChange),
+    /// What leaves by a face is scheduled like this from now on, whether the face is up or comes up later.
+    Schedule {
+        /// Which.
+        face: FaceId,
+        /// How; what waits already keeps its place if only the link has changed.
+        scheduling: Box<Scheduling>,
+    },
 }
 
 /// A route comes, changes or goes.
@@ -143,6 +152,7 @@ pub enum Output {
 /// first; an application's prefixes lead to it.
 pub struct Node {
     pub(crate) faces: FaceTable,
+    pub(crate) gates: Gates,
     pub(crate) applications: Applications,
     pub(crate) way_out: Option<WayOut>,
     pub(crate) fib: Fib,
@@ -200,6 +210,7 @@ impl Node {
         }
         Self {
             faces: FaceTable::default(),
+            gates: Gates::new(options.scheduling),
             applications: Applications::default(),
             way_out: None,
             fib,
@@ -283,13 +294,23 @@ impl Node {
         self.pit.len()
     }
 
-    /// What waits in the queue of a value face that is up.
+    /// What waits in the node for a face that is up: for the scheduler of the face, and for its link if it is a value
+    /// face. `None` where nothing ever waits.
     #[must_use]
     pub fn queue(&self, face: FaceId) -> Option<QueueState> {
-        match &self.faces.get(face)?.link {
+        let scheduled = self.gates.waiting(face);
+        let linked = match &self.faces.get(face)?.link {
             Link::Value(link) => Some(link.state()),
             Link::Wire(_) => None,
+        };
+        if scheduled.is_none() {
+            return linked;
         }
+        let (here, there) = (scheduled.unwrap_or_default(), linked.unwrap_or_default());
+        Some(QueueState {
+            packets: here.packets + there.packets,
+            octets: here.octets + there.octets,
+        })
     }
 
     /// The hasher of the node's names, to make [`Packet`]s with.
@@ -313,6 +334,7 @@ impl Node {
             Input::FaceUp { face, attributes } => self.on_face_up(now, face, attributes),
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Route(change) => self.on_static_route(now, &change),
+            Input::Schedule { face, scheduling } => self.on_schedule(now, face, *scheduling),
         }
     }
 
@@ -338,7 +360,7 @@ impl Node {
     pub fn deadline(&self) -> Option<Instant> {
         let incomplete = self.faces.first_incomplete().map(|(due, _)| due);
         let management = self.management.as_ref().and_then(Management::deadline);
-        let tables = earlier(self.pit.deadline(), incomplete);
+        let tables = earlier(self.pit.deadline(), earlier(incomplete, self.gates.deadline()));
         earlier(tables, earlier(management, self.applications.deadline()))
     }
 
@@ -346,6 +368,10 @@ impl Node {
     fn fire(&mut self, now: Instant) -> bool {
         if let Some(id) = self.pit.pop_due(now) {
             self.interest_expiry(now, id);
+            return true;
+        }
+        if let Some(face) = self.gates.pop_due(now) {
+            self.let_pass(now, face);
             return true;
         }
         match self.faces.first_incomplete() {

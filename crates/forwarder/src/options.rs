@@ -2,6 +2,7 @@
 use crate::management::ManagementOptions;
 use crate::suppression::Suppression;
 use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
+use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 
 /// Settings of a node.
@@ -25,6 +26,8 @@ pub struct NodeOptions {
     pub hash_seed: u64,
     /// Draws the nonces of Interests that have none.
     pub rng: Rng,
+    /// How what leaves is scheduled at faces of which nothing else is said; `None`: in the order in which it came.
+    pub scheduling: Option<Scheduling>,
     /// Whether applications can ask for routes, and how; by default nobody answers them.
     pub management: Option<ManagementOptions>,
     /// Whether `Output::Event` is said.
@@ -51,6 +54,7 @@ impl Default for NodeOptions {
             measurements: MeasurementOptions::default(),
             hash_seed: 0,
             rng: Rng::from_seed(0),
+            scheduling: None,
             management: None,
             observe: false,
             provider_id: None,

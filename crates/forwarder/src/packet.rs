@@ -138,12 +138,7 @@ impl Packet {
 
     #[cold]
     fn octets_with_fields(&self) -> usize {
-        let packet = self.hop.octets as usize;
-        let fields = self.link_header().encoded_len();
-        if fields == 0 {
-            return packet;
-        }
-        tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet))
+        in_frame(&self.link_header(), self.hop.octets)
     }
 
     /// The ids of first transmissions that it descends from.
@@ -161,25 +156,9 @@ impl Packet {
     /// The fields that it has on a link.
     #[must_use]
     pub fn link_header(&self) -> LpHeader {
-        let mut header = LpHeader::default();
+        let mut header = self.hop.link_header();
         if let Body::Nack(_, reason) = self.body {
             header.nack = Some(reason);
-        }
-        if self.hop.congestion_mark > 0 {
-            header.congestion_mark = Some(u64::from(self.hop.congestion_mark));
-        }
-        if let Some(extra) = &self.hop.extra {
-            header.pit_token.clone_from(&extra.pit_token);
-            header.cache_policy = extra.no_cache.then_some(NO_CACHE);
-            header.next_hop_face_id = extra.next_hop.map(|face| u64::from(face.0));
-            header.ignorable = extra.carried.clone();
-            for (typ, value) in extra.hop_local.iter() {
-                header.ignorable.set(typ, value.clone());
-            }
-            if let Some(provider) = extra.provider {
-                let value = Bytes::copy_from_slice(&provider.to_be_bytes());
-                header.ignorable.set(field::PROVIDER_ID, value);
-            }
         }
         header
     }
@@ -201,6 +180,15 @@ impl Extra {
             || self.next_hop.is_some()
             || !self.carried.is_empty()
             || !self.hop_local.is_empty()
+    }
+}
+
+/// Octets of a network packet behind a link header.
+fn in_frame(header: &LpHeader, packet_octets: u32) -> usize {
+    let packet = packet_octets as usize;
+    match header.encoded_len() {
+        0 => packet,
+        fields => tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet)),
     }
 }
 
@@ -229,6 +217,36 @@ impl Hop {
     #[must_use]
     pub fn trace(&self) -> &Trace {
         self.extra.as_ref().map_or(Trace::EMPTY, |extra| &extra.trace)
+    }
+
+    /// Octets that Data or an Interest with these fields takes on a link that needs no fragments.
+    pub(crate) fn link_octets(&self) -> u32 {
+        if self.congestion_mark == 0 && !self.extra.as_ref().is_some_and(|it| it.has_fields()) {
+            return self.octets;
+        }
+        in_frame(&self.link_header(), self.octets) as u32
+    }
+
+    /// The fields that it has on a link.
+    fn link_header(&self) -> LpHeader {
+        let mut header = LpHeader::default();
+        if self.congestion_mark > 0 {
+            header.congestion_mark = Some(u64::from(self.congestion_mark));
+        }
+        if let Some(extra) = &self.extra {
+            header.pit_token.clone_from(&extra.pit_token);
+            header.cache_policy = extra.no_cache.then_some(NO_CACHE);
+            header.next_hop_face_id = extra.next_hop.map(|face| u64::from(face.0));
+            header.ignorable = extra.carried.clone();
+            for (typ, value) in extra.hop_local.iter() {
+                header.ignorable.set(typ, value.clone());
+            }
+            if let Some(provider) = extra.provider {
+                let value = Bytes::copy_from_slice(&provider.to_be_bytes());
+                header.ignorable.set(field::PROVIDER_ID, value);
+            }
+        }
+        header
     }
 
     /// What few packets have, to be changed.

@@ -81,6 +81,9 @@ impl Node {
         if let Some(fields) = fields {
             packet.hop.extra_mut().carried = field::sort(&fields).0;
         }
+        if let Some(nonce) = self.applications.flow_nonce(app) {
+            field::set_flow_nonce(&mut packet.hop.extra_mut().carried, nonce);
+        }
         self.trace_born(app, &mut packet);
         if let Packet { body: Body::Interest(interest), hop } = packet {
             self.incoming_interest(now, FaceId::of_app(app), interest, hop);

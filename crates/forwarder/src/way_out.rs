@@ -24,6 +24,7 @@ impl Node {
     pub(crate) fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
         let (before, known) = (self.way_out, self.faces.get(id).is_some());
         self.faces.up(id, attributes);
+        self.open_gate(now, id);
         if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
             self.fib.insert(&Name::root(), id, u64::from(id.0));
         }
@@ -42,6 +43,7 @@ impl Node {
         let Some(face) = self.faces.down(id) else {
             return;
         };
+        self.close_gate(id);
         let before = self.way_out;
         if let Link::Value(mut link) = face.link {
             while let Some((packet, _)) = link.ready(now) {
@@ -165,13 +167,17 @@ impl Node {
         let Some(face) = self.faces.get_mut(id) else {
             return;
         };
-        if let Link::Value(link) = &mut face.link
-            && let Some((packet, more)) = link.ready(now)
-        {
+        let Link::Value(link) = &mut face.link else {
+            return;
+        };
+        if let Some((packet, more)) = link.ready(now) {
             self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
             if more {
                 self.outbox.outputs.push_back(Output::Wants { face: id });
             }
+        }
+        if !self.gates.are_none() {
+            self.let_pass(now, id);
         }
     }
 

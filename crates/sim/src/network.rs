@@ -86,6 +86,9 @@ pub struct NodePlan {
     /// for each packet, first in, first out: `none`, `constant(time=0.3ms)`, `exponential(mean=0.3ms)`
     /// (see [`crate::model::law`]).
     pub processing: String,
+    /// How what leaves is scheduled at the faces of the node whose channels say nothing else: as for
+    /// [`ChannelPlan::scheduler`].
+    pub scheduler: String,
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
 }
@@ -101,6 +104,7 @@ impl Default for NodePlan {
             provider_ids: false,
             anticipation: Anticipation::Off,
             processing: "none".into(),
+            scheduler: "none".into(),
             position: None,
         }
     }
@@ -162,6 +166,9 @@ pub struct ChannelPlan {
     pub order: Order,
     /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
     pub marking: String,
+    /// How the node that sends shares the channel among flows: `none` (as the node says), `max-min`, `drr`, `fifo`, with
+    /// their parameters. It knows the rates of both directions, and measures what others send in them.
+    pub scheduler: String,
 }
 
 impl Default for ChannelPlan {
@@ -179,6 +186,7 @@ impl Default for ChannelPlan {
             duplicate: "none".into(),
             order: Order::RateThenDelay,
             marking: "none".into(),
+            scheduler: "none".into(),
         }
     }
 }

@@ -13,6 +13,7 @@ mod build;
 mod digest;
 mod fault;
 mod lane;
+mod schedule;
 mod script;
 mod source;
 mod station;

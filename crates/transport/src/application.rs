@@ -139,6 +139,12 @@ pub trait Application {
     fn poll(&mut self, now: Instant) -> Option<AppOutput>;
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Instant>;
+
+    /// What its Interests carry so that routers tell its flow from those of others who ask for the same content; asked
+    /// for once, when it is attached. `None`: nothing.
+    fn flow_nonce(&self) -> Option<u64> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -95,6 +95,9 @@ pub struct FetchConfig {
     pub cancel_on_timeout: bool,
     /// Ask for segments with MustBeFresh.
     pub must_be_fresh: bool,
+    /// Interests carry a flow nonce, so that routers which share links fairly tell this fetch from others of the
+    /// same content.
+    pub flow_nonce: bool,
     /// Source of nonces.
     pub rng: Rng,
 }
@@ -127,6 +130,7 @@ impl FetchConfig {
             rto_check: Duration::ZERO,
             cancel_on_timeout: false,
             must_be_fresh: false,
+            flow_nonce: false,
             rng,
         }
     }
@@ -400,6 +404,11 @@ impl Application for Fetch {
             Phase::Discovering(_) => None,
         };
         Some(phase.unwrap_or(Instant::MAX).min(self.progress_deadline()))
+    }
+
+    fn flow_nonce(&self) -> Option<u64> {
+        let rng = &self.config.rng;
+        self.config.flow_nonce.then(|| rng.substream("flow-nonce").next_u64())
     }
 }
 

@@ -15,7 +15,7 @@ mod shelf;
 mod water;
 
 pub use bound::SchedulerBounds;
-pub use discipline::Discipline;
+pub use discipline::{Discipline, Scheduling};
 pub use drr::{Drr, DrrSettings};
 pub use fifo::{Fifo, FifoSettings};
 pub use max_min::{Duplex, MaxMin, MaxMinSettings};
@@ -183,6 +183,16 @@ const CATCH_UP: Duration = Duration::from_millis(10);
 /// Time that `octets` take at `bits` per second.
 fn time_of(octets: u32, bits: u64) -> Duration {
     Duration::from_nanos(u64::from(octets).saturating_mul(8_000_000_000) / bits.max(1))
+}
+
+/// What part of the way in Interests may claim.
+const LOAD: (std::ops::Bound<f64>, std::ops::Bound<f64>) =
+    (std::ops::Bound::Excluded(0.0), std::ops::Bound::Included(1.0));
+const LOAD_IN_WORDS: &str = "a number above 0, at most 1";
+
+/// So much of a rate, as a share of it.
+fn part_of(bits: Option<u64>, share: f64) -> Option<u64> {
+    bits.map(|bits| ((bits as f64 * share) as u64).max(1))
 }
 
 /// Whether there are shares for neighbours before there are shares for flows.

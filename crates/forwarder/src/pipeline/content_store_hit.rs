@@ -9,6 +9,7 @@ use crate::node::Node;
 use crate::packet::Hop;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::field;
 use recoup_transport::time::Instant;
 
 impl Node {
@@ -25,10 +26,15 @@ impl Node {
         let hash = if same { asked.name_hash } else { self.hasher.hash(data.name().value()) };
         let mut hop = bare_hop(hash, data.encoded_len() as u32);
         hop.add_trace(asked.take_trace());
-        if let Some(extra) = asked.extra {
-            self.send_back(&extra.carried, false, &mut hop);
-            if extra.pit_token.is_some() {
-                hop.extra_mut().pit_token = extra.pit_token;
+        if let Some(asked) = asked.extra {
+            self.send_back(&asked.carried, false, &mut hop);
+            if let Some(nonce) = field::flow_nonce(&asked.carried)
+                && downstream.app().is_none()
+            {
+                field::set_flow_nonce(&mut hop.extra_mut().carried, nonce);
+            }
+            if asked.pit_token.is_some() {
+                hop.extra_mut().pit_token = asked.pit_token;
             }
         }
         self.sign_answer(&mut hop);

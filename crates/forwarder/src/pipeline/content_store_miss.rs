@@ -14,6 +14,7 @@ use crate::strategy::{Action, Context, Faces, ForwardingStrategy, Scope};
 use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId};
 use crate::trace::Trace;
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::field;
 use recoup_packet::nack::NackReason;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
@@ -69,8 +70,13 @@ impl Node {
     ) -> Arrival {
         let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
         let mut record = InRecord::new(ingress, interest.nonce, now + lifetime);
-        if let Some(token) = hop.extra.as_mut().and_then(|extra| extra.pit_token.take()) {
-            record.rare_mut().pit_token = Some(token);
+        if let Some(extra) = &mut hop.extra {
+            if let Some(token) = extra.pit_token.take() {
+                record.rare_mut().pit_token = Some(token);
+            }
+            if let Some(nonce) = field::flow_nonce(&extra.carried) {
+                record.rare_mut().flow_nonce = Some(nonce);
+            }
         }
         let entry = self.pit.entry_mut(id);
         let arrival = entry.receive(record);

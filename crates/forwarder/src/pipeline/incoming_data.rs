@@ -17,6 +17,7 @@ use crate::table::{PitId, Rare};
 use crate::trace::Trace;
 use bytes::Bytes;
 use recoup_packet::data::Data;
+use recoup_packet::lp::field;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::time::Instant;
 
@@ -102,15 +103,20 @@ impl Node {
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
             place += 1;
             let (face, waits) = (record.face, record.expiry > now);
-            let (token, trace) = match record.rare.take() {
+            let rare = record.rare.take();
+            let nonce = rare.as_ref().and_then(|rare| rare.flow_nonce);
+            let (token, trace) = match rare {
                 None if strays.is_empty() => (None, Trace::new()),
                 rare => self.tokens_for(*rare.unwrap_or_default(), came.trace(), &strays),
             };
+            if !self.gates.are_none() {
+                self.note_answer(ingress, face, nonce, data, came);
+            }
             if !waits || (face == ingress && !back) {
                 self.trace_dies(&trace);
                 continue;
             }
-            let mut hop = onward(came);
+            let mut hop = onward(came, nonce.filter(|_| face.app().is_none()));
             hop.add_trace(trace);
             if token.is_some() {
                 hop.extra_mut().pit_token = token;
@@ -134,8 +140,9 @@ impl Node {
     }
 }
 
-/// What goes on to the next hop: the mark, what is carried over, and that it is not to be kept.
-fn onward(came: &Hop) -> Hop {
+/// What goes on to the next hop: the mark, what is carried over, the flow nonce of who waits there, and that it is not
+/// to be kept.
+fn onward(came: &Hop, flow_nonce: Option<u64>) -> Hop {
     let mut hop = Hop { extra: None, ..*came };
     if let Some(extra) = &came.extra {
         if !extra.carried.is_empty() {
@@ -146,6 +153,12 @@ fn onward(came: &Hop) -> Hop {
         }
         if extra.provider.is_some() {
             hop.extra_mut().provider = extra.provider;
+        }
+    }
+    match flow_nonce {
+        Some(nonce) => field::set_flow_nonce(&mut hop.extra_mut().carried, nonce),
+        None => {
+            hop.extra.as_mut().and_then(|extra| extra.carried.take(field::FLOW_NONCE));
         }
     }
     hop

@@ -27,6 +27,9 @@ impl Node {
             self.trace_dies(packet.trace());
             return self.outbox.discard(egress, Kind::Data, DropReason::Scope);
         }
-        self.transmit(now, egress, packet);
+        if self.gates.are_none() {
+            return self.transmit(now, egress, packet);
+        }
+        self.schedule(now, egress, egress, packet);
     }
 }

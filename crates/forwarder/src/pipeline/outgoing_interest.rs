@@ -7,7 +7,7 @@ use crate::face::FaceId;
 use crate::node::Node;
 use crate::packet::{Body, Hop, Kind, Packet};
 use crate::strategy::Faces;
-use crate::table::PitId;
+use crate::table::{InRecord, PitId};
 use crate::trace::Trace;
 use recoup_packet::interest::Interest;
 use recoup_transport::application::AppInput;
@@ -52,15 +52,25 @@ impl Node {
             self.add_record(now, &mut hop);
         }
         hop.add_trace(trace);
-        self.transmit(now, egress, Packet { body: Body::Interest(Arc::clone(interest)), hop });
+        let packet = Packet { body: Body::Interest(Arc::clone(interest)), hop };
+        if self.gates.are_none() {
+            return self.transmit(now, egress, packet);
+        }
+        let group = self.asker_of(id, interest).map_or(egress, |record| record.face);
+        self.schedule(now, egress, group, packet);
     }
 
     /// An Interest is for the node itself, which has to know by which face it came.
     fn ask_management(&mut self, id: PitId, interest: &Arc<Interest>) {
         let path = self.return_path(id);
-        let asker = self.pit.entry(id).ins().iter().find(|record| record.nonce == interest.nonce);
-        if let (Some(record), Some(management)) = (asker, &mut self.management) {
-            management.ask(Arc::clone(interest), record.face, path);
+        let asker = self.asker_of(id, interest).map(|record| record.face);
+        if let (Some(face), Some(management)) = (asker, &mut self.management) {
+            management.ask(Arc::clone(interest), face, path);
         }
+    }
+
+    /// Who asked with this very Interest.
+    fn asker_of(&self, id: PitId, interest: &Interest) -> Option<&InRecord> {
+        self.pit.entry(id).ins().iter().find(|record| record.nonce == interest.nonce)
     }
 }

@@ -56,7 +56,8 @@ fn a_frame_goes_out_with_what_belongs_to_the_next_hop() {
     let sent = Interest::decode(packet.clone()).unwrap();
     assert_eq!(sent, special("/a/b", 1, |it| it.hop_limit = Some(8)));
     let out = frames(&mut bench, 2, answer("/a/b").wire());
-    let header = LpHeader { pit_token: token("t"), ..LpHeader::default() };
+    let mut header = LpHeader { pit_token: token("t"), ..LpHeader::default() };
+    field::set_flow_nonce(&mut header.ignorable, u64::from(b'1'));
     assert_eq!(out, [(1, LpPacket { header, fragment: Some(answer("/a/b").wire()) })]);
 }
 

@@ -64,7 +64,7 @@ fn marks_and_fields_to_be_carried_over_go_on_and_others_do_not() {
     extra.carried.set(field::FLOW_NONCE, Bytes::from_static(b"12345678"));
     extra.hop_local.set(field::WLDR_SEQUENCE, Bytes::from_static(b"1"));
     assert_eq!(bench.packet(1, packet), ["2 < interest /a/b #1 mark=1 field=900"]);
-    assert_eq!(bench.data(2, "/a/b"), ["1 < data /a/b token=t"]);
+    assert_eq!(bench.data(2, "/a/b"), ["1 < data /a/b token=t field=900"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! [`Ignorable`]: super::Ignorable
 
 use super::Ignorable;
+use bytes::Bytes;
 
 /// One of our fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,10 +97,34 @@ pub fn sort(fields: &Ignorable) -> (Ignorable, Ignorable) {
     (over, local)
 }
 
+/// The flow nonce among the fields of a packet: 1 to 8 octets, the first of most weight.
+#[must_use]
+pub fn flow_nonce(fields: &Ignorable) -> Option<u64> {
+    let octets = fields.get(FLOW_NONCE)?;
+    let few = (1..=8).contains(&octets.len());
+    few.then(|| octets.iter().fold(0, |number, octet| number << 8 | u64::from(*octet)))
+}
+
+/// Writes a flow nonce, as 8 octets.
+pub fn set_flow_nonce(fields: &mut Ignorable, nonce: u64) {
+    fields.set(FLOW_NONCE, Bytes::copy_from_slice(&nonce.to_be_bytes()));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
+
+    #[test]
+    fn a_flow_nonce_is_read_as_it_was_written_and_shorter_ones_as_numbers() {
+        let mut fields = Ignorable::default();
+        assert_eq!(flow_nonce(&fields), None);
+        set_flow_nonce(&mut fields, 0x0102_0304_0506_0708);
+        assert_eq!(flow_nonce(&fields), Some(0x0102_0304_0506_0708));
+        for (octets, nonce) in [(&b""[..], None), (b"\x01\x00", Some(256)), (&[0; 9], None)] {
+            fields.set(FLOW_NONCE, Bytes::copy_from_slice(octets));
+            assert_eq!(flow_nonce(&fields), nonce);
+        }
+    }
 
     #[test]
     fn every_field_may_be_ignored_and_has_a_free_type() {

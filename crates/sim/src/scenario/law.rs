@@ -17,6 +17,8 @@ pub(super) const JITTER: Law = Law::new(is_time, "exponential(mean=1ms)");
 pub(super) const DUPLICATE: Law = Law::new(is_loss, "bernoulli(p=0.001)");
 /// Congestion marking.
 pub(super) const MARKING: Law = Law::new(|text| judged(model::marking::parse(text)), "codel");
+/// How a link is shared among flows.
+pub(super) const SCHEDULER: Law = Law::new(|text| judged(model::scheduler::parse(text)), "max-min");
 /// Time that a node takes for a packet.
 pub(super) const PROCESSING: Law = Law::new(is_time, "exponential(mean=0.3ms)");
 /// Forwarding strategy.

@@ -26,7 +26,7 @@ pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
 }
 
 /// The options that have no field in the plan.
-const OPTIONS: &str = "first, last, must-be-fresh, cancel-on-timeout";
+const OPTIONS: &str = "first, last, must-be-fresh, cancel-on-timeout, flow-nonce";
 
 fn set(config: &mut FetchConfig, key: &str, value: &str) -> Result<(), String> {
     let wrong = |expected| format!("`{key}={value}`: expected {expected}");
@@ -37,6 +37,7 @@ fn set(config: &mut FetchConfig, key: &str, value: &str) -> Result<(), String> {
         "last" => config.last = Some(number()?),
         "must-be-fresh" => config.must_be_fresh = switch()?,
         "cancel-on-timeout" => config.cancel_on_timeout = switch()?,
+        "flow-nonce" => config.flow_nonce = switch()?,
         _ => return Err(format!("a fetch has no option `{key}`; it has: {OPTIONS}")),
     }
     Ok(())

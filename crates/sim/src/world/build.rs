@@ -9,7 +9,7 @@ use super::{Attachment, World};
 use crate::agenda::{Agenda, Key};
 use crate::channel::ChannelModel;
 use crate::model::law::Law;
-use crate::model::marking;
+use crate::model::{marking, scheduler};
 use crate::network::{
     Anticipation, ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId,
     Network, NodeId,
@@ -90,6 +90,7 @@ impl World {
             let plan = &self.network.nodes[number];
             let place = || format!("node `{}`", plan.name);
             let processing = Law::parse(&plan.processing).map_err(|error| wrong(place(), error))?;
+            scheduler::parse(&plan.scheduler).map_err(|error| wrong(place(), error))?;
             let rng = self.node_rng(number, 1).substream("processing");
             let node = self.blank_node(number, 1)?;
             self.stations.push(Station::new(node, processing, rng));
@@ -140,6 +141,7 @@ impl World {
             rng = rng.substream(&format!("change/{fault}"));
         }
         marking::parse(&plan.marking).map_err(|error| wrong(place(), error))?;
+        scheduler::parse(&plan.scheduler).map_err(|error| wrong(place(), error))?;
         ChannelModel::read(plan, &rng).map_err(|error| wrong(place(), error))
     }
 
@@ -195,6 +197,13 @@ impl World {
     pub(super) fn set_up(&mut self, number: usize) -> Result<(), NetworkError> {
         let now = self.now;
         let id = NodeId(number as u32);
+        for face in 0..self.stations[number].doors.len() {
+            if let Some(scheduling) = self.scheduling(self.stations[number].doors[face]) {
+                let (face, scheduling) = (FaceId(face as u32), Box::new(scheduling));
+                let input = Input::Schedule { face, scheduling };
+                self.stations[number].node.handle(now, input);
+            }
+        }
         let Self { network, stations, lanes, .. } = self;
         let Station { node, doors, .. } = &mut stations[number];
         for plan in network.strategies.iter().filter(|plan| plan.node == id) {

@@ -125,6 +125,7 @@ impl World {
             self.stations[node].node.handle(self.now, input);
             self.turn_to(node, observers);
         }
+        self.tell_scheduling(place, observers);
     }
 
     fn turn_to(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
@@ -248,6 +249,7 @@ impl World {
             let number = self.source_of(place);
             self.sources[number].stop();
             self.arm_source(number);
+            self.forget_others(self.sources[number].lane(), observers);
         }
         if let Some(app) = self.attachments[place].app.take() {
             self.stations[node].node.detach(app);

@@ -1,4 +1,5 @@
 //! A channel in its place: from which face of which node to which.
+use super::schedule::OtherLoad;
 use crate::channel::{ChannelInput, ChannelModel, QueuedChannel};
 use crate::network::{ChannelPlan, Direction, LinkId, Order};
 use recoup_forwarder::face::FaceId;
@@ -35,6 +36,8 @@ pub(super) struct Lane {
     pub(super) to: End,
     /// Packets wait in the channel's queue, with other traffic, instead of in the node's.
     pub(super) is_shared: bool,
+    /// What other traffic takes of it.
+    pub(super) others: OtherLoad,
     overhead_octets: u32,
     interest_octets: Option<u32>,
 }
@@ -46,6 +49,7 @@ impl Lane {
             from,
             to,
             is_shared: false,
+            others: OtherLoad::default(),
             overhead_octets: plan.overhead_octets,
             interest_octets: plan.interest_octets,
         }

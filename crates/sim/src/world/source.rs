@@ -46,10 +46,12 @@ impl World {
         let source = &mut self.sources[number];
         let (lane, octets) = (source.lane, source.plan.frame_octets);
         let count = source.arrivals.as_mut().and_then(|arrivals| arrivals.pop_due(self.now));
-        for _ in 0..count.unwrap_or(0) {
+        let count = count.unwrap_or(0);
+        for _ in 0..count {
             self.balance.count_sent(None);
             self.offer(lane, Frame { packet: None, octets }, observers);
         }
+        self.count_others(lane, count * u64::from(octets), observers);
         self.arm_source(number);
     }
 

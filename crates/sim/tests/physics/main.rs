@@ -16,4 +16,5 @@ mod node;
 mod order;
 mod popularity;
 mod queueing;
+mod share;
 mod significance;

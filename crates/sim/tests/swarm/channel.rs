@@ -30,6 +30,7 @@ pub(crate) fn any(dice: &mut Dice) -> ChannelPlan {
         duplicate: if dice.chance(0.2) { "bernoulli(p=0.05)".into() } else { "none".into() },
         order: if dice.chance(0.2) { Order::DelayThenRate } else { Order::RateThenDelay },
         marking: marking(dice).into(),
+        scheduler: "none".into(),
     }
 }
 

@@ -18,6 +18,15 @@ pub enum Discipline {
     Drr(DrrSettings),
 }
 
+/// A scheduler and the link that it schedules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scheduling {
+    /// Which scheduler.
+    pub discipline: Discipline,
+    /// What the link carries.
+    pub capacity: Capacity,
+}
+
 /// Every scheduler by its name.
 const FAMILY: &[(&str, Reader<Discipline>)] = &[
     ("fifo", |spec| FifoSettings::from_spec(spec).map(Discipline::Fifo)),

@@ -16,6 +16,8 @@
 //! - a flow is identified without the segment number, which would make every packet a flow;
 //! - a flow that waits wants all that it can get until nothing of it waits: behind its own queue it is measured at no
 //!   more than its share, and would be let through;
+//! - what passes at once is taken off what those who wait may send, down to half of their share: what flows are measured
+//!   to want is never exactly what they send, and the rest would pile up in front of the link;
 //! - the share that counts is that at the time of release, not at arrival;
 //! - the two directions of a link are shared separately (`duplex=half`: Interests and Data share one capacity);
 //! - what waits, and how many flows are remembered, is bounded;
@@ -26,7 +28,9 @@ mod group;
 mod pool;
 
 use super::bound::{self, SchedulerBounds};
-use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Refused, Share};
+use super::{
+    Capacity, Charge, FairScheduler, FlowKey, LOAD, LOAD_IN_WORDS, Load, Refused, Share, part_of,
+};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use pool::Pool;
@@ -45,6 +49,8 @@ pub struct MaxMinSettings {
     pub active: Duration,
     /// Octets of the Data that an Interest brings back, before the first of its flow came.
     pub answer_octets: u32,
+    /// How much of the way in Interests may claim; all of it in the paper.
+    pub load: f64,
     /// Most flows that are remembered in each direction.
     pub flows: u32,
     /// How much may wait.
@@ -59,6 +65,7 @@ impl Default for MaxMinSettings {
             gain: 0.125,
             active: Duration::from_secs(1),
             answer_octets: 1024,
+            load: 1.0,
             flows: 65_536,
             bounds: SchedulerBounds::default(),
         }
@@ -81,14 +88,14 @@ impl MaxMinSettings {
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
         const WHOLE: &str = "a whole number from 1 to 1000000";
         let default = Self::default();
-        let above_zero = (std::ops::Bound::Excluded(0.0), std::ops::Bound::Included(1.0));
         let few = |text: &str| bound::whole(text).filter(|number| *number <= 1_000_000);
         let read = Self {
             share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
             duplex: spec.word("duplex", default.duplex, &DUPLEX, "full or half")?,
-            gain: spec.number("gain", default.gain, above_zero, "a number above 0, at most 1")?,
+            gain: spec.number("gain", default.gain, LOAD, LOAD_IN_WORDS)?,
             active: spec.duration("active", default.active, Duration::from_nanos(1))?,
             answer_octets: spec.take("answer", 1024, WHOLE, few)? as u32,
+            load: spec.number("load", default.load, LOAD, LOAD_IN_WORDS)?,
             flows: spec.take("flows", u64::from(default.flows), WHOLE, few)? as u32,
             bounds: SchedulerBounds::from_spec(&mut spec)?,
         };
@@ -106,6 +113,7 @@ impl fmt::Display for MaxMinSettings {
             .value("gain", self.gain)
             .duration("active", self.active)
             .value("answer", self.answer_octets)
+            .value("load", self.load)
             .value("flows", self.flows);
         self.bounds.write(writer).finish()
     }
@@ -134,7 +142,8 @@ impl<T: Load> MaxMin<T> {
     fn adapt(&mut self, capacity: Capacity) {
         let bits = |charge| capacity.available_bits(charge);
         self.sending.set_available(bits(Charge::Itself), capacity.overhead_octets);
-        self.receiving.set_available(bits(Charge::Answer), capacity.overhead_octets);
+        let answers = part_of(bits(Charge::Answer), self.settings.load);
+        self.receiving.set_available(answers, capacity.overhead_octets);
     }
 
     fn pool(&mut self, charge: Charge) -> &mut Pool<T> {

@@ -32,6 +32,8 @@ pub struct InRecord {
 pub struct Rare {
     /// To be sent back with the answer.
     pub pit_token: Option<Bytes>,
+    /// Of the flow that the Interest belongs to; copied to the answer.
+    pub flow_nonce: Option<u64>,
     /// First transmissions that wait here, because their Interest was not forwarded.
     pub trace: Trace,
     /// First transmissions that came by this face and were forwarded.
@@ -63,8 +65,10 @@ impl InRecord {
         (self.nonce, self.expiry) = (later.nonce, later.expiry);
         self.rare = match (self.rare.take(), later.rare) {
             (Some(mut before), later) => {
-                let Rare { pit_token, trace, passed, going_back } = *later.unwrap_or_default();
-                (before.pit_token, before.going_back) = (pit_token, going_back);
+                let Rare { pit_token, flow_nonce, trace, passed, going_back } =
+                    *later.unwrap_or_default();
+                (before.pit_token, before.flow_nonce) = (pit_token, flow_nonce);
+                before.going_back = going_back;
                 before.trace.merge(trace);
                 before.passed.merge(passed);
                 Some(before)

@@ -234,9 +234,10 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
 
 /// What the plan has no fields for.
 fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
-    let (mut cancel, mut fresh, mut first, mut last) = (false, false, 0, None);
+    let (mut cancel, mut fresh, mut nonce, mut first, mut last) = (false, false, false, 0, None);
     fields.field("cancel-on-timeout", &mut cancel, Truth);
     fields.field("must-be-fresh", &mut fresh, Truth);
+    fields.field("flow-nonce", &mut nonce, Truth);
     fields.field("first", &mut first, Count(0, i64::MAX as u64));
     fields.field("last", &mut last, Maybe(Count(0, i64::MAX as u64)));
     let mut set = |key: &str, value: String| options.push((key.to_owned(), value));
@@ -245,6 +246,9 @@ fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
     }
     if fresh {
         set("must-be-fresh", "true".into());
+    }
+    if nonce {
+        set("flow-nonce", "true".into());
     }
     if first > 0 {
         set("first", first.to_string());

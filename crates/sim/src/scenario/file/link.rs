@@ -56,6 +56,7 @@ fn channel(fields: &mut Fields<'_>, plan: &mut ChannelPlan) {
     fields.field("duplicate", &mut plan.duplicate, law::DUPLICATE);
     fields.field("order", &mut plan.order, ORDER);
     fields.field("marking", &mut plan.marking, law::MARKING);
+    fields.field("scheduler", &mut plan.scheduler, law::SCHEDULER);
 }
 
 const ORDER: OneOf<Order> =
@@ -132,6 +133,7 @@ pub(in crate::scenario) fn read_node(
     fields.field("provider-ids", &mut node.provider_ids, Truth);
     fields.field("anticipation", &mut node.anticipation, ANTICIPATION);
     fields.field("processing", &mut node.processing, law::PROCESSING);
+    fields.field("scheduler", &mut node.scheduler, law::SCHEDULER);
     fields.field("position", &mut node.position, Maybe(PositionForm));
     fields.finish()
 }

@@ -4,7 +4,7 @@ use super::flow::{FlowTable, Pace};
 use super::group::{Groups, Wake};
 use crate::queue::bound::Waiting;
 use crate::queue::shelf::{Line, Shelf};
-use crate::queue::{CATCH_UP, Demand, Demands, FlowKey, Load, Refusal, Refused, Share};
+use crate::queue::{CATCH_UP, Demand, Demands, FlowKey, Load, Refusal, Refused, Share, time_of};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
 
@@ -20,6 +20,8 @@ pub(super) struct Pool<T> {
     /// What there is to be shared, if that is known.
     available_bits: Option<u64>,
     overhead_octets: u32,
+    /// When the link will have carried what was released.
+    free_at: Instant,
     flows: FlowTable,
     groups: Groups,
     /// Of the groups.
@@ -38,6 +40,7 @@ impl<T: Load> Pool<T> {
             settings,
             available_bits: None,
             overhead_octets: 0,
+            free_at: Instant::ZERO,
             flows: FlowTable::new(),
             groups: Groups::default(),
             demands: Demands::default(),
@@ -98,6 +101,7 @@ impl<T: Load> Pool<T> {
             let pace = Pace::released(now, charge);
             let group = self.flows.get(flow).group;
             (self.flows.get_mut(flow).pace, self.groups.get_mut(group).pace) = (pace, pace);
+            self.carry(now, charge);
             self.shelf.push(&mut self.passing, item, charge);
         } else {
             self.wait(now, flow, item, charge);
@@ -269,6 +273,23 @@ impl<T: Load> Pool<T> {
         }
     }
 
+    /// When the link has room for a flow that is held: what passes at once goes first, but takes no more than half of the
+    /// flow's share.
+    fn turn(&self, place: u32) -> Instant {
+        let flow = self.flows.get(place);
+        match self.flow_level(flow.group) {
+            Some(level) if flow.held => self.free_at.min(flow.pace.next(level.div_ceil(2))),
+            _ => Instant::ZERO,
+        }
+    }
+
+    /// The link carries a packet, from `at` on at the earliest.
+    fn carry(&mut self, at: Instant, charge: u32) {
+        if let Some(bits) = self.available_bits {
+            self.free_at = self.free_at.max(at) + time_of(charge, bits);
+        }
+    }
+
     /// When a group may send, as far as its own share goes.
     fn gate(&self, place: u32) -> Instant {
         let group = self.groups.get(place);
@@ -343,8 +364,9 @@ impl<T: Load> Pool<T> {
         let wake = self.groups.get_mut(place).pop()?;
         let flow = wake.flow;
         let release = self.release(flow);
-        if release > now {
-            self.stand(flow, release);
+        let due = release.max(self.turn(flow));
+        if due > now {
+            self.stand(flow, due);
             self.arm(now, place);
             return None;
         }
@@ -359,6 +381,7 @@ impl<T: Load> Pool<T> {
         }
         let (item, charge) = self.take(flow)?;
         let late = now - CATCH_UP;
+        self.carry(late, charge);
         self.groups.get_mut(place).pace = Pace::released(gate.max(late), charge);
         self.flows.get_mut(flow).pace = Pace::released(release.max(late), charge);
         if !self.flows.get(flow).line.is_empty() {

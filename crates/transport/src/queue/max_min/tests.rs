@@ -8,6 +8,7 @@ const LITERAL: MaxMinSettings = MaxMinSettings {
     gain: 1.0,
     active: Duration::from_secs(1),
     answer_octets: 1024,
+    load: 1.0,
     flows: 65_536,
     bounds: SchedulerBounds { flow_packets: 1000, packets: 10_000, octets: 16 << 20 },
 };
@@ -66,7 +67,7 @@ fn the_first_is_let_through_and_shares_shrink_when_a_second_comes() {
         assert!(scheduler.enqueue(ms(0), key(flow), Charge::Itself, packet(flow as u8)).is_ok());
     }
     let left = releases(&mut scheduler, 0);
-    assert_eq!(left, [(0, 1), (0, 2), (16, 2), (16, 1), (32, 2), (32, 1)]);
+    assert_eq!(left, [(0, 1), (0, 2), (16, 2), (24, 1), (32, 2), (40, 1)]);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn the_directions_of_a_half_duplex_link_share_one_capacity() {
         releases(&mut scheduler, 0).last().map(|(at, _)| *at)
     };
     assert_eq!(both(Duplex::Full), Some(400));
-    assert_eq!(both(Duplex::Half), Some(800));
+    assert_eq!(both(Duplex::Half), Some(808));
 }
 
 #[test]

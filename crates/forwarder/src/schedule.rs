@@ -1,0 +1,244 @@
+//! Schedulers of faces: which of the packets that are to leave goes next, and when.
+//!
+//! A gate stands between the pipelines and the link of a face. Interests and Data pass it, each as part of a flow: the
+//! content's name without the segment, and the flow nonce. Nacks are short and overtake. A gate opens when its
+//! scheduler says so, and never before the link takes a packet; application faces have none.
+//!
+//! Source: Udugama et al., hop-by-hop fairness (2013): Interests after the FIB look-up, charged with the Data that they
+//! bring back; Data after the PIT match and from the content store.
+use crate::drop::DropReason;
+use crate::event::NodeEvent;
+use crate::face::FaceId;
+use crate::hash::{NameHasher, mix};
+use crate::link::{Link, QueueState};
+use crate::node::{Node, Output};
+use crate::packet::{Hop, Kind, Packet};
+use recoup_packet::data::Data;
+use recoup_packet::lp::field;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_transport::queue::{
+    Charge, Discipline, FairScheduler, FlowKey, Refusal, Refused, Scheduling,
+};
+use recoup_transport::time::Instant;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The gates of a node's faces.
+#[derive(Debug, Default)]
+pub(crate) struct Gates {
+    /// What is to stand at faces, up or not.
+    plans: BTreeMap<FaceId, Scheduling>,
+    /// What is to stand at all other faces.
+    default: Option<Scheduling>,
+    /// At faces that are up.
+    gates: BTreeMap<FaceId, Gate>,
+    /// When gates are to be looked at.
+    due: BTreeSet<(Instant, FaceId)>,
+}
+
+/// The gate of one face.
+#[derive(Debug)]
+struct Gate {
+    discipline: Discipline,
+    scheduler: Box<dyn FairScheduler<Packet>>,
+    /// As it stands in [`Gates::due`].
+    due: Option<Instant>,
+}
+
+impl Gates {
+    pub(crate) fn new(default: Option<Scheduling>) -> Self {
+        Self { default, ..Self::default() }
+    }
+
+    /// Whether no face has a gate.
+    pub(crate) fn are_none(&self) -> bool {
+        self.gates.is_empty()
+    }
+
+    /// What waits at the gate of a face, if it has one.
+    pub(crate) fn waiting(&self, face: FaceId) -> Option<QueueState> {
+        let scheduler = &self.gates.get(&face)?.scheduler;
+        Some(QueueState { packets: scheduler.packets(), octets: scheduler.octets() })
+    }
+
+    /// When the first gate is to be looked at.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.due.first().map(|(due, _)| *due)
+    }
+
+    /// A gate that is to be looked at by now.
+    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<FaceId> {
+        let (_, face) = self.due.first().copied().filter(|(due, _)| *due <= now)?;
+        self.arm(face, None);
+        Some(face)
+    }
+
+    fn arm(&mut self, face: FaceId, due: Option<Instant>) {
+        let Some(gate) = self.gates.get_mut(&face) else {
+            return;
+        };
+        if gate.due != due {
+            gate.due.map(|before| self.due.remove(&(before, face)));
+            due.map(|due| self.due.insert((due, face)));
+            gate.due = due;
+        }
+    }
+}
+
+impl Node {
+    /// What leaves by a face is scheduled like this from now on.
+    pub(crate) fn on_schedule(&mut self, now: Instant, face: FaceId, scheduling: Scheduling) {
+        self.gates.plans.insert(face, scheduling);
+        if self.faces.get(face).is_some() {
+            self.open_gate(now, face);
+            self.let_pass(now, face);
+        }
+    }
+
+    /// A face is up: it gets the gate that it is to have. What waits at one of the same kind stays there; at one of another
+    /// kind it is the first to leave the new one.
+    pub(crate) fn open_gate(&mut self, now: Instant, face: FaceId) {
+        let Some(Scheduling { discipline, capacity }) =
+            self.gates.plans.get(&face).copied().or(self.gates.default)
+        else {
+            return;
+        };
+        match self.gates.gates.get_mut(&face) {
+            Some(gate) if gate.discipline == discipline => gate.scheduler.set_capacity(capacity),
+            Some(gate) => {
+                let mut scheduler = discipline.build(capacity);
+                let mut lost = Vec::new();
+                while let Some(packet) = gate.scheduler.evict() {
+                    let key = FlowKey { group: face.0, flow: 0 };
+                    let moved = scheduler.enqueue(now, key, Charge::Itself, packet);
+                    lost.extend(moved.err().map(|refused| refused.item));
+                }
+                (gate.discipline, gate.scheduler) = (discipline, scheduler);
+                for packet in lost {
+                    self.discard_packet(face, packet, DropReason::QueueFull);
+                }
+            }
+            None => {
+                let scheduler = discipline.build(capacity);
+                self.gates.gates.insert(face, Gate { discipline, scheduler, due: None });
+            }
+        }
+    }
+
+    /// A face is gone, and what waited at its gate with it.
+    pub(crate) fn close_gate(&mut self, face: FaceId) {
+        self.gates.arm(face, None);
+        let Some(mut gate) = self.gates.gates.remove(&face) else {
+            return;
+        };
+        while let Some(packet) = gate.scheduler.evict() {
+            self.discard_packet(face, packet, DropReason::NoFace);
+        }
+    }
+
+    /// An Interest or Data is to leave by a face, on behalf of the neighbour at `group`.
+    pub(crate) fn schedule(&mut self, now: Instant, id: FaceId, group: FaceId, packet: Packet) {
+        let Some(gate) = self.gates.gates.get_mut(&id) else {
+            return self.transmit(now, id, packet);
+        };
+        let charge = match packet.kind() {
+            Kind::Interest => Charge::Answer,
+            Kind::Data | Kind::Nack => Charge::Itself,
+        };
+        let nonce = nonce_of(&packet.hop);
+        let key = FlowKey { group: group.0, flow: flow(&self.hasher, packet.name(), nonce) };
+        match gate.scheduler.enqueue(now, key, charge, packet) {
+            Ok(()) => {
+                self.let_pass(now, id);
+                self.say_queued(id);
+            }
+            Err(Refused { item, why }) => self.discard_packet(id, item, reason(why)),
+        }
+    }
+
+    /// Lets everything pass the gate of a face that may, as long as the link takes it.
+    pub(crate) fn let_pass(&mut self, now: Instant, id: FaceId) {
+        loop {
+            let (Some(gate), Some(face)) = (self.gates.gates.get_mut(&id), self.faces.get_mut(id))
+            else {
+                return;
+            };
+            if let Link::Value(link) = &mut face.link
+                && !link.is_ready(now)
+            {
+                if gate.scheduler.packets() > 0 && link.ask() {
+                    self.outbox.outputs.push_back(Output::Wants { face: id });
+                }
+                return self.gates.arm(id, None);
+            }
+            let Some(packet) = gate.scheduler.dequeue(now) else {
+                let due = gate.scheduler.deadline();
+                return self.gates.arm(id, due);
+            };
+            self.transmit(now, id, packet);
+        }
+    }
+
+    fn say_queued(&mut self, face: FaceId) {
+        if let Some(QueueState { packets, octets }) = self.gates.waiting(face)
+            && packets > 0
+        {
+            let (packets, octets) = (packets as u32, octets as u32);
+            self.outbox.event(NodeEvent::Queued { face, packets, octets });
+        }
+    }
+
+    /// Data that came by `ingress` answers who asks at `asker`: Interests of this flow are charged with its octets.
+    pub(crate) fn note_answer(
+        &mut self,
+        ingress: FaceId,
+        asker: FaceId,
+        nonce: Option<u64>,
+        data: &Data,
+        came: &Hop,
+    ) {
+        if let Some(gate) = self.gates.gates.get_mut(&ingress) {
+            let key = FlowKey { group: asker.0, flow: flow(&self.hasher, data.name(), nonce) };
+            gate.scheduler.answered(key, came.link_octets());
+        }
+    }
+}
+
+fn nonce_of(hop: &Hop) -> Option<u64> {
+    hop.extra.as_ref().and_then(|extra| field::flow_nonce(&extra.carried))
+}
+
+/// Content and originator: the hash of the name without its segment, mixed with the nonce.
+fn flow(hasher: &NameHasher, name: &Name, nonce: Option<u64>) -> u64 {
+    let segment = name.last().filter(|last| Convention::of_segment(last).is_some());
+    let end = name.value().len() - segment.map_or(0, |segment| segment.encoded_len());
+    let content = hasher.hash(&name.value()[..end]);
+    nonce.map_or(content, |nonce| mix(content ^ hasher.hash(&nonce.to_be_bytes())))
+}
+
+fn reason(why: Refusal) -> DropReason {
+    match why {
+        Refusal::Full => DropReason::QueueFull,
+        Refusal::FlowFull => DropReason::FlowFull,
+        Refusal::TooManyFlows => DropReason::TooManyFlows,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_is_content_and_originator_whatever_the_segment() {
+        let hasher = NameHasher::new(1);
+        let of = |name: &str, nonce| flow(&hasher, &name.parse().unwrap(), nonce);
+        assert_eq!(of("/a/v=1/seg=1", None), of("/a/v=1/seg=2", None));
+        assert_eq!(of("/a/v=1/seg=1", Some(7)), of("/a/v=1/seg=200", Some(7)));
+        assert_eq!(of("/a/v=1/%00%01", None), of("/a/v=1/seg=2", None));
+        let others = [of("/a/v=2/seg=1", None), of("/a/v=1/seg=1", Some(8)), of("/a/v=1/b", None)];
+        for other in others {
+            assert_ne!(of("/a/v=1/seg=1", None), other);
+            assert_ne!(of("/a/v=1/seg=1", Some(7)), other);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Schedulers of faces: what nodes are told of the channels that they share among flows.
+//!
+//! A node knows the rates of both directions of a link, as who sets up a router does, and measures what others send
+//! there: frames of background traffic offered in a second.
+use super::build::plan_of;
+use super::{Observers, World};
+use crate::model::scheduler;
+use recoup_forwarder::node::Input;
+use recoup_transport::queue::{Capacity, Scheduling};
+use recoup_transport::time::{Duration, Instant};
+
+/// How long is measured.
+const MEASURED: Duration = Duration::from_secs(1);
+
+/// What others offer to a direction of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OtherLoad {
+    since: Instant,
+    octets: u64,
+    /// Bits per second, as last measured.
+    bits: u64,
+}
+
+impl OtherLoad {
+    /// Others offer a few octets more; says if the load is known anew.
+    fn count(&mut self, now: Instant, octets: u64) -> bool {
+        self.octets += octets;
+        let nanos = now.since(self.since).as_nanos();
+        if nanos < MEASURED.as_nanos() {
+            return false;
+        }
+        let bits = u128::from(self.octets) * 8_000_000_000 / nanos;
+        *self = Self { since: now, octets: 0, bits: u64::try_from(bits).unwrap_or(u64::MAX) };
+        true
+    }
+}
+
+impl World {
+    /// What the face at the beginning of a lane is to be told, if it has a scheduler.
+    pub(super) fn scheduling(&self, lane: usize) -> Option<Scheduling> {
+        let (there, back) = (plan_of(&self.network, lane), plan_of(&self.network, lane ^ 1));
+        let node = &self.network.nodes[self.lanes[lane].from.node];
+        // Both were read when the world was built.
+        let of_channel = scheduler::parse(&there.scheduler).ok().flatten();
+        let discipline = of_channel.or_else(|| scheduler::parse(&node.scheduler).ok().flatten())?;
+        let known = |bits: u64| (bits > 0).then_some(bits);
+        let capacity = Capacity {
+            sending_bits: known(there.rate_bits),
+            receiving_bits: known(back.rate_bits),
+            overhead_octets: there.overhead_octets,
+            other_sending_bits: self.lanes[lane].others.bits,
+            other_receiving_bits: self.lanes[lane ^ 1].others.bits,
+        };
+        Some(Scheduling { discipline, capacity })
+    }
+
+    /// Tells the nodes at both ends of a link what has become of it.
+    pub(super) fn tell_scheduling(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
+        for lane in [lane, lane ^ 1] {
+            if let Some(scheduling) = self.scheduling(lane) {
+                let from = self.lanes[lane].from;
+                let scheduling = Box::new(scheduling);
+                let input = Input::Schedule { face: from.face, scheduling };
+                self.stations[from.node].node.handle(self.now, input);
+                self.pump(from.node, observers);
+                self.arm_station(from.node);
+            }
+        }
+    }
+
+    /// Others offer frames to a lane.
+    pub(super) fn count_others(
+        &mut self,
+        lane: usize,
+        octets: u64,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        if self.lanes[lane].others.count(self.now, octets) {
+            self.tell_scheduling(lane, observers);
+        }
+    }
+
+    /// Others offer nothing from now on, and who goes on is measured anew.
+    pub(super) fn forget_others(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
+        self.lanes[lane].others = OtherLoad { since: self.now, ..OtherLoad::default() };
+        self.tell_scheduling(lane, observers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_known_after_a_second_and_follows_what_is_offered() {
+        let mut load = OtherLoad::default();
+        let mut offer = |from: u64, until: u64, octets: u64| {
+            let at = (from..until).step_by(10);
+            let told = at.filter(|at| load.count(Instant::from_millis(*at), octets)).count();
+            (told, load.bits)
+        };
+        assert_eq!(offer(0, 1_000, 1_000), (0, 0));
+        // 101 frames since the beginning, the first of which came at once.
+        assert_eq!(offer(1_000, 1_010, 1_000), (1, 808_000));
+        assert_eq!(offer(1_010, 3_010, 1_000), (2, 800_000));
+        assert_eq!(offer(3_010, 4_010, 500), (1, 400_000));
+    }
+}
