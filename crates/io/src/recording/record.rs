@@ -6,6 +6,7 @@ use recoup_forwarder::face::{AppId, FaceAttributes, FaceForm, FaceId, Marking};
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
+use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::{Duration, Instant};
 
 const UP: u8 = 1;
@@ -17,6 +18,7 @@ const CONSUMED: u8 = 6;
 const POLL: u8 = 7;
 const CHECK: u8 = 8;
 const END: u8 = 9;
+const SCHEDULE: u8 = 10;
 
 const UPSTREAM: u64 = 1;
 const LOCAL: u64 = 2;
@@ -82,6 +84,10 @@ impl Pen<'_> {
                 self.begin(CONSUMED, now, FaceId(app.0));
                 self.number(bytes);
             }
+            Input::Schedule { face, scheduling } => {
+                self.begin(SCHEDULE, now, *face);
+                self.scheduling(scheduling);
+            }
             Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } => return false,
         }
         true
@@ -115,6 +121,16 @@ impl Pen<'_> {
         self.option(attributes.marking.map(|marking| marking.threshold_octets));
         self.number(attributes.marking.map_or(0, |marking| nanos(marking.interval)));
         true
+    }
+
+    fn scheduling(&mut self, scheduling: &Scheduling) {
+        let Scheduling { discipline, capacity } = scheduling;
+        self.octets(discipline.to_string().as_bytes());
+        self.option(capacity.sending_bits);
+        self.option(capacity.receiving_bits);
+        self.number(u64::from(capacity.overhead_octets));
+        self.number(capacity.other_sending_bits);
+        self.number(capacity.other_receiving_bits);
     }
 
     fn begin(&mut self, tag: u8, now: Instant, face: FaceId) {
@@ -181,6 +197,7 @@ impl Eye<'_> {
                 let prefix = Name::from_value(self.octets()?).ok()?;
                 Input::Route(RouteChange { prefix, face, cost: self.option()? })
             }
+            SCHEDULE => Input::Schedule { face, scheduling: Box::new(self.scheduling()?) },
             CONSUMED => {
                 let input = Box::new(AppInput::Consumed { bytes: self.number()? });
                 Input::App { app: AppId(face.0), input }
@@ -188,6 +205,19 @@ impl Eye<'_> {
             _ => return None,
         };
         Some(Record::Input { now, input })
+    }
+
+    fn scheduling(&mut self) -> Option<Scheduling> {
+        let text = self.octets()?;
+        let capacity = Capacity {
+            sending_bits: self.option()?,
+            receiving_bits: self.option()?,
+            overhead_octets: u32::try_from(self.number()?).ok()?,
+            other_sending_bits: self.number()?,
+            other_receiving_bits: self.number()?,
+        };
+        let discipline = std::str::from_utf8(&text).ok()?.parse().ok()?;
+        Some(Scheduling { discipline, capacity })
     }
 
     fn attributes(&mut self) -> Option<FaceAttributes> {
