@@ -18,5 +18,6 @@ pub mod route;
 pub mod scenario;
 pub mod statistic;
 pub mod topology;
+pub mod wifi;
 pub mod workload;
 pub mod world;

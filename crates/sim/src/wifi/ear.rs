@@ -1,0 +1,91 @@
+//! What a receiver makes of powers: noise, thresholds, and the error model with what it answered lately.
+use super::error::from_db;
+use super::plan::Hearing;
+use super::rate::Rate;
+
+/// Boltzmann's constant, in J/K, with the digits that ns-3 has.
+const BOLTZMANN: f64 = 1.380_3e-23;
+const KELVIN: f64 = 290.0;
+const REMEMBERED: usize = 1024;
+
+/// Receiver properties, ready to compute with; powers are in milliwatts.
+#[derive(Clone, Debug)]
+pub(super) struct Ear {
+    pub(super) plan: Hearing,
+    /// Noise in 20 MHz.
+    noise: f64,
+    pub(super) preamble: f64,
+    preamble_sinr: f64,
+    pub(super) carrier: f64,
+    pub(super) energy: f64,
+    capture: Option<f64>,
+    remembered: Vec<Answer>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    snr: f64,
+    bits: u64,
+    rate: Rate,
+    success: f64,
+}
+
+impl Ear {
+    pub(super) fn new(plan: Hearing) -> Self {
+        let noise = BOLTZMANN * KELVIN * 20e6 * from_db(plan.noise_figure_db) * 1e3;
+        let nothing = Answer { snr: -1.0, bits: 0, rate: Rate::Ofdm(0), success: 0.0 };
+        Self {
+            plan,
+            noise,
+            preamble: from_db(plan.preamble_dbm),
+            preamble_sinr: from_db(plan.preamble_sinr_db),
+            carrier: from_db(plan.carrier_dbm),
+            energy: from_db(plan.energy_dbm),
+            capture: plan.capture_db.map(from_db),
+            remembered: vec![nothing; REMEMBERED],
+        }
+    }
+
+    /// Signal over noise and interference, in the bandwidth of a frame.
+    pub(super) fn sinr(&self, power: f64, interference: f64, width_mhz: u32) -> f64 {
+        power / (self.noise * f64::from(width_mhz / 20) + interference)
+    }
+
+    pub(super) fn detects(&self, power: f64, interference: f64, width_mhz: u32) -> bool {
+        power >= self.preamble && self.sinr(power, interference, width_mhz) >= self.preamble_sinr
+    }
+
+    /// Whether a new frame is so much stronger that it is received instead.
+    pub(super) fn captures(&self, current: f64, new: f64) -> bool {
+        self.capture.is_some_and(|margin| new > current * margin)
+    }
+
+    /// Probability that a stretch is received; bits beyond the last whole one do not count.
+    pub(super) fn success(&mut self, rate: Rate, snr: f64, nanos: u64) -> f64 {
+        let bits = (u128::from(rate.bits()) * u128::from(nanos) / 1_000_000_000) as u64;
+        let mixed = (snr.to_bits() ^ bits.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> 54) as usize % REMEMBERED;
+        let known = &self.remembered[place];
+        if known.snr == snr && known.bits == bits && known.rate == rate {
+            return known.success;
+        }
+        let success = self.plan.errors.success(rate, snr, bits);
+        self.remembered[place] = Answer { snr, bits, rate, success };
+        success
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::error::to_db;
+    use super::*;
+
+    #[test]
+    fn noise_is_at_minus_94_dbm_in_20_megahertz() {
+        let ear = Ear::new(Hearing::default());
+        assert!((to_db(ear.noise) + 93.97).abs() < 0.01);
+        let signal = from_db(-80.0);
+        let ratio = ear.sinr(signal, 0.0, 20) / ear.sinr(signal, 0.0, 40);
+        assert!((ratio - 2.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,40 @@
+//! Measured curves, scaled to the length of the stretch.
+//!
+//! The SNR is rounded to 0.01 dB, the curve for 32 octets serves below 400 octets and the one for 1458
+//! from there on, and *PER(n) = 1 - (1 - PER)^(n / reference)* (IEEE 802.11-14/0803r1). What is below
+//! 10⁻⁵ is nothing.
+use super::curve::{Curve, LONG, SHORT, STEP_DB};
+use super::to_db;
+
+const THRESHOLD_OCTETS: u64 = 400;
+const PRECISION: f64 = 1e-5;
+
+pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
+    let octets = (bits / 8).max(1);
+    let (curve, reference) = match octets < THRESHOLD_OCTETS {
+        true => (&SHORT[mcs], 32.0),
+        false => (&LONG[mcs], 1458.0),
+    };
+    let error = at(curve, snr);
+    if error <= 0.0 || error >= 1.0 {
+        return 1.0 - error;
+    }
+    let scaled = 1.0 - libm::pow(1.0 - error, octets as f64 / reference);
+    if scaled < PRECISION { 1.0 } else { 1.0 - scaled }
+}
+
+/// The curve's error rate at a linear SNR.
+fn at(curve: &Curve, snr: f64) -> f64 {
+    let db = libm::floor(to_db(snr) * 100.0 + 0.5) / 100.0;
+    let place = (db - curve.first_db) / STEP_DB;
+    let last = curve.rates.len() - 1;
+    if place.is_nan() || place <= 0.0 {
+        return 1.0;
+    }
+    if place >= last as f64 {
+        return 0.0;
+    }
+    let below = place as usize;
+    let (low, high) = (curve.rates[below], curve.rates[below + 1]);
+    low + (high - low) * (place - below as f64)
+}

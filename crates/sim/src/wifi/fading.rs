@@ -1,0 +1,164 @@
+//! Chance on the way of a signal: Nakagami-m fading and log-normal shadowing.
+//!
+//! Nakagami, "The m-distribution", 1960: received power is gamma distributed with shape m (1 is Rayleigh
+//! fading). It is drawn anew for each coherence time, 9 / (16 π f_d) after Rappaport, "Wireless
+//! Communications", 2002, §5.4, with the Doppler shift f_d = v f / c. Shadowing is normal in dB and follows
+//! the way that the ends have travelled, with a decorrelation distance after Gudmundson, "Correlation model
+//! for shadow fading", 1991.
+//!
+//! Differences: between two points at the decorrelation distance shadowing is interpolated, with its
+//! variance kept, so that it is a function of where one is and not of how often it was looked at.
+use super::propagation::LIGHT;
+use recoup_transport::random::Rng;
+use std::f64::consts::PI;
+
+/// What chance does to power.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FadingPlan {
+    /// Shape of Nakagami's distribution; `None` means no fading.
+    pub nakagami_m: Option<f64>,
+    /// Speed of what moves around the stations, in m/s, added to their own when the coherence time is
+    /// computed.
+    pub surrounding_speed: f64,
+    /// Carrier, in Hz, for the Doppler shift.
+    pub carrier_hz: f64,
+    /// Standard deviation of shadowing, in dB; 0 means none.
+    pub shadowing_db: f64,
+    /// Distance over which shadowing changes, in metres; 0 means that it does not.
+    pub decorrelation_metres: f64,
+}
+
+/// Coherence time at a speed, in ns; without motion nothing changes.
+pub fn coherence_nanos(speed: f64, carrier_hz: f64) -> u64 {
+    let doppler = speed * carrier_hz / LIGHT;
+    if doppler <= 0.0 { u64::MAX } else { (9.0 / (16.0 * PI * doppler) * 1e9).max(1.0) as u64 }
+}
+
+/// Chance on the way between two stations: a function of time and of the way travelled, the same in both
+/// directions.
+#[derive(Clone, Debug)]
+pub(super) struct Fading {
+    plan: FadingPlan,
+    rng: Rng,
+}
+
+impl Fading {
+    pub(super) fn new(plan: FadingPlan, rng: Rng) -> Self {
+        Self { plan, rng }
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.plan.nakagami_m.is_none() && self.plan.shadowing_db <= 0.0
+    }
+
+    /// Most that chance is taken to add, in dB, where it is decided who may hear a signal at all.
+    pub(super) fn headroom_db(&self) -> f64 {
+        let fading = if self.plan.nakagami_m.is_some() { 6.0 } else { 0.0 };
+        fading + 3.0 * self.plan.shadowing_db
+    }
+
+    /// Whether it changes while nobody moves.
+    pub(super) fn is_restless(&self) -> bool {
+        self.plan.nakagami_m.is_some() && self.plan.surrounding_speed > 0.0
+    }
+
+    /// Gain at `now`, in dB, between stations that have `speed` relative to each other (m/s) and have
+    /// travelled `metres` together.
+    pub(super) fn gain_db(&self, pair: (u32, u32), now: u64, speed: f64, metres: f64) -> f64 {
+        let pair = if pair.0 <= pair.1 { pair } else { (pair.1, pair.0) };
+        let fast = self.plan.nakagami_m.map_or(0.0, |m| {
+            let period = coherence_nanos(speed + self.plan.surrounding_speed, self.plan.carrier_hz);
+            let mut rng = self.stream("fading", pair, now / period);
+            super::error::to_db(gamma(&mut rng, m) / m)
+        });
+        fast + self.shadowing_db(pair, metres)
+    }
+
+    fn shadowing_db(&self, pair: (u32, u32), metres: f64) -> f64 {
+        if self.plan.shadowing_db <= 0.0 {
+            return 0.0;
+        }
+        let draw = |place| normal(&mut self.stream("shadowing", pair, place));
+        if self.plan.decorrelation_metres <= 0.0 {
+            return self.plan.shadowing_db * draw(0);
+        }
+        let steps = metres / self.plan.decorrelation_metres;
+        let (place, part) = (libm::floor(steps), steps - libm::floor(steps));
+        let (here, there) = (draw(place as u64), draw(place as u64 + 1));
+        let norm = libm::sqrt((1.0 - part) * (1.0 - part) + part * part);
+        self.plan.shadowing_db * ((1.0 - part) * here + part * there) / norm
+    }
+
+    fn stream(&self, what: &str, pair: (u32, u32), place: u64) -> Rng {
+        self.rng.substream(&format!("{what}/{}/{}/{place}", pair.0, pair.1))
+    }
+}
+
+/// A standard normal number (Box and Muller, 1958).
+fn normal(rng: &mut Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.unit_f64()));
+    radius * libm::cos(2.0 * PI * rng.unit_f64())
+}
+
+/// A gamma distributed number of scale 1 (Marsaglia and Tsang, 2000).
+fn gamma(rng: &mut Rng, shape: f64) -> f64 {
+    if shape < 1.0 {
+        let boost = libm::pow(1.0 - rng.unit_f64(), 1.0 / shape);
+        return gamma(rng, shape + 1.0) * boost;
+    }
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / libm::sqrt(9.0 * d);
+    loop {
+        let x = normal(rng);
+        let v = (1.0 + c * x) * (1.0 + c * x) * (1.0 + c * x);
+        if v > 0.0 && libm::log(1.0 - rng.unit_f64()) < 0.5 * x * x + d - d * v + d * libm::log(v) {
+            return d * v;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fading(plan: FadingPlan) -> Fading {
+        Fading::new(plan, Rng::from_seed(3))
+    }
+
+    #[test]
+    fn power_under_nakagami_fading_has_the_mean_and_variance_of_its_shape() {
+        for m in [0.5, 1.0, 3.0] {
+            let mut rng = Rng::from_seed(1);
+            let powers: Vec<f64> = (0..20_000).map(|_| gamma(&mut rng, m) / m).collect();
+            let mean = powers.iter().sum::<f64>() / 2e4;
+            let variance = powers.iter().map(|p| (p - mean) * (p - mean)).sum::<f64>() / 2e4;
+            assert!((mean - 1.0).abs() < 0.03, "m {m}: mean {mean}");
+            assert!((variance * m - 1.0).abs() < 0.1, "m {m}: variance {variance}");
+        }
+    }
+
+    #[test]
+    fn fading_holds_for_a_coherence_time_and_not_longer() {
+        let carrier_hz = 2.4e9;
+        let plan = FadingPlan { nakagami_m: Some(1.0), carrier_hz, ..FadingPlan::default() };
+        let fading = fading(plan);
+        let period = coherence_nanos(10.0, carrier_hz);
+        assert!((2.0e6..2.5e6).contains(&(period as f64)), "{period}");
+        let at = |time| fading.gain_db((2, 5), time, 10.0, 0.0);
+        assert_eq!(at(0), at(period - 1));
+        assert_ne!(at(0), at(period));
+        assert_eq!(at(0), fading.gain_db((5, 2), 0, 10.0, 0.0), "the same way back");
+    }
+
+    #[test]
+    fn shadowing_is_steady_on_the_way_and_keeps_its_deviation() {
+        let plan =
+            FadingPlan { shadowing_db: 8.0, decorrelation_metres: 20.0, ..Default::default() };
+        let fading = fading(plan);
+        let at = |metres: f64| fading.gain_db((0, 1), 0, 0.0, metres);
+        assert!((at(100.0) - at(100.1)).abs() < 0.5);
+        let mean_square =
+            (0..4_000).map(|n| at(f64::from(n) * 33.0)).map(|g| g * g).sum::<f64>() / 4e3;
+        assert!((libm::sqrt(mean_square) - 8.0).abs() < 0.5, "{mean_square}");
+    }
+}

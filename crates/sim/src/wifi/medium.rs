@@ -1,0 +1,325 @@
+//! The medium, as a machine: frames in at one station, out at others.
+//!
+//! Everything follows from calls of [`Medium::handle`] and [`Medium::poll`]; [`Medium::deadline`] names the
+//! next instant at which something happens by itself. A station has one entry in the medium's agenda: the
+//! earliest of what it waits for (the end of its back-off, of an answer, of a frame for it). A frame
+//! that is not for a station costs that station no entry; what it hears is settled when somebody comes by.
+mod exchange;
+mod receive;
+mod send;
+mod station;
+
+pub use station::Counters;
+
+use super::air::Air;
+use super::ear::Ear;
+use super::links::{Links, Neighbour};
+use super::motion::Motion;
+use super::plan::MediumPlan;
+use super::propagation::Position;
+use super::rate::Rate;
+use super::{Address, StationId};
+use crate::agenda::{Agenda, Key};
+use recoup_transport::queue::Load;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use station::{Queued, Station};
+use std::collections::VecDeque;
+
+/// What happens to the medium.
+#[derive(Debug)]
+pub enum MediumInput<L> {
+    /// A station is to send a frame. Its octets are those above the LLC header.
+    Frame {
+        /// The sender.
+        from: StationId,
+        /// For whom it is.
+        to: Address,
+        /// It.
+        load: L,
+    },
+    /// A station fails: what waits in it is lost, and it neither sends nor hears.
+    Down(StationId),
+    /// It works again.
+    Up(StationId),
+}
+
+/// What follows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MediumOutput<L> {
+    /// A frame arrived.
+    Arrived {
+        /// Where.
+        at: StationId,
+        /// From where.
+        from: StationId,
+        /// It.
+        load: L,
+        /// Another station has received it before: it was for all.
+        is_copy: bool,
+    },
+    /// A frame will arrive nowhere.
+    Lost {
+        /// Its sender.
+        from: StationId,
+        /// For whom it was.
+        to: Address,
+        /// It.
+        load: L,
+        /// Why.
+        reason: Discard,
+    },
+    /// What was asked for with [`Medium::trace`].
+    Traced(Traced),
+}
+
+/// Why a frame was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Discard {
+    /// No room in the station's queue.
+    QueueFull,
+    /// It waited for too long.
+    Lifetime,
+    /// It was sent as often as may be and not acknowledged.
+    Retries,
+    /// It was for all, and nobody received it.
+    Unheard,
+    /// The station failed.
+    Down,
+}
+
+/// What a station does, for those who follow it frame by frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traced {
+    /// A frame goes on the air.
+    Sent {
+        /// Its sender.
+        from: StationId,
+        /// For whom it is.
+        to: Address,
+        /// It is data, and not an answer or an announcement.
+        is_data: bool,
+        /// It was sent before.
+        is_retry: bool,
+        /// Octets of the PSDU.
+        octets: u32,
+        /// At this rate.
+        rate: Rate,
+        /// Time on the air, in ns.
+        nanos: u64,
+    },
+    /// A back-off was drawn.
+    Backoff {
+        /// By whom.
+        station: StationId,
+        /// Slots.
+        slots: u32,
+    },
+}
+
+/// A channel and its stations.
+#[derive(Debug)]
+pub struct Medium<L> {
+    plan: MediumPlan,
+    ear: Ear,
+    air: Air<L>,
+    links: Links,
+    stations: Vec<Station<L>>,
+    agenda: Agenda,
+    outputs: VecDeque<MediumOutput<L>>,
+    is_traced: bool,
+    numbers: u64,
+    heard: Vec<Neighbour>,
+}
+
+impl<L: Load + Clone> Medium<L> {
+    /// A medium with stations that move like that. Chance comes from streams below `rng`: `links`, and
+    /// `station/<number>` with `backoff` and `reception` below it.
+    pub fn new(plan: MediumPlan, motions: Vec<Motion>, rng: &Rng) -> Self {
+        let stations: Vec<Station<L>> = (0..motions.len())
+            .map(|number| Station::new(&plan, &rng.substream(&format!("station/{number}"))))
+            .collect();
+        Self {
+            plan,
+            ear: Ear::new(plan.hearing),
+            air: Air::new(),
+            links: Links::new(&plan, motions, rng.substream("links")),
+            agenda: Agenda::new(stations.len()),
+            stations,
+            outputs: VecDeque::new(),
+            is_traced: false,
+            numbers: 0,
+            heard: Vec::new(),
+        }
+    }
+
+    /// One thing happened.
+    pub fn handle(&mut self, now: Instant, input: MediumInput<L>) {
+        let now = now.as_nanos();
+        match input {
+            MediumInput::Frame { from, to, load } => self.accept(now, from, to, load),
+            MediumInput::Down(station) => self.fail(now, station),
+            MediumInput::Up(station) => self.recover(now, station),
+        }
+    }
+
+    /// Hands out one consequence; to be called until `None`.
+    pub fn poll(&mut self, now: Instant) -> Option<MediumOutput<L>> {
+        let now = now.as_nanos();
+        loop {
+            if let Some(output) = self.outputs.pop_front() {
+                return Some(output);
+            }
+            let (key, slot) = self.agenda.first()?;
+            if key.at().as_nanos() > now {
+                return None;
+            }
+            self.wake(key.at().as_nanos(), slot as usize);
+        }
+    }
+
+    /// When to come back if nothing happens.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.agenda.first().map(|(key, _)| key.at())
+    }
+
+    /// What the medium is.
+    pub fn plan(&self) -> &MediumPlan {
+        &self.plan
+    }
+
+    /// How many stations there are.
+    pub fn len(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// Whether there are no stations.
+    pub fn is_empty(&self) -> bool {
+        self.stations.is_empty()
+    }
+
+    /// Where a station is; the origin if there is none of that number.
+    pub fn position(&self, station: StationId, now: Instant) -> Position {
+        match (station.0 as usize) < self.stations.len() {
+            true => self.links.position(station.0, now.as_nanos()),
+            false => Position::default(),
+        }
+    }
+
+    /// Frames that wait in a station, the one that is being sent included.
+    pub fn waiting(&self, station: StationId) -> usize {
+        self.stations.get(station.0 as usize).map_or(0, |station| station.queue.len())
+    }
+
+    /// What waits in a station and has not arrived anywhere.
+    pub fn inside(&self) -> impl Iterator<Item = &L> {
+        let waiting = self.stations.iter().flat_map(|station| &station.queue);
+        let flying = self.air.unheard();
+        waiting.filter(|queued| !queued.has_arrived).map(|queued| &queued.load).chain(flying)
+    }
+
+    /// What a station has counted so far.
+    pub fn counters(&self, station: StationId) -> Counters {
+        self.stations.get(station.0 as usize).map(|station| station.counters).unwrap_or_default()
+    }
+
+    /// Says from now on, or no longer, what stations do frame by frame.
+    pub fn trace(&mut self, is_traced: bool) {
+        self.is_traced = is_traced;
+    }
+
+    /// Replaces the next back-offs of a station: what another recording drew is drawn here, too. The one that
+    /// the station has drawn at its start is replaced by the first.
+    pub fn replay_backoffs(&mut self, station: StationId, slots: impl IntoIterator<Item = u32>) {
+        if let Some(station) = self.stations.get_mut(station.0 as usize) {
+            station.replay(slots);
+        }
+    }
+
+    // --- agenda ---------------------------------------------------------------------------------
+
+    /// A station's time has come.
+    fn wake(&mut self, now: u64, who: usize) {
+        self.settle(now, who);
+        self.act(now, who);
+        self.arm(now, who);
+    }
+
+    /// Wakes a station no later than `at`.
+    fn arm_by(&mut self, who: usize, at: u64) {
+        let is_earlier = self.agenda.key(who as u32).is_none_or(|key| at < key.at().as_nanos());
+        if is_earlier {
+            let sequence = self.agenda.sequence();
+            self.agenda.arm(who as u32, Key::new(Instant::from_nanos(at), sequence));
+        }
+    }
+
+    /// Wakes a station when it has to act next.
+    fn arm(&mut self, now: u64, who: usize) {
+        let slot = who as u32;
+        let Some(at) = self.stations[who].next(now, &self.air) else {
+            return self.agenda.disarm(slot);
+        };
+        let at = Instant::from_nanos(at.max(now));
+        if self.agenda.key(slot).is_none_or(|key| key.at() != at || at.as_nanos() == now) {
+            let sequence = self.agenda.sequence();
+            self.agenda.arm(slot, Key::new(at, sequence));
+        }
+    }
+
+    // --- frames from above ----------------------------------------------------------------------
+
+    fn accept(&mut self, now: u64, from: StationId, to: Address, load: L) {
+        let who = from.0 as usize;
+        let is_there = |id: StationId| (id.0 as usize) < self.stations.len();
+        let can_be_sent = is_there(from) && !self.stations[who].is_down;
+        if !can_be_sent || matches!(to, Address::Station(id) if !is_there(id) || id == from) {
+            return self.lose(from, to, load, Discard::Down);
+        }
+        self.settle(now, who);
+        self.numbers += 1;
+        let number = self.numbers;
+        if self.stations[who].queue.len() >= self.plan.queue_frames {
+            self.expire(now, who);
+        }
+        if self.stations[who].queue.len() >= self.plan.queue_frames {
+            self.stations[who].counters.full += 1;
+            return self.lose(from, to, load, Discard::QueueFull);
+        }
+        self.expire(now, who);
+        let station = &mut self.stations[who];
+        let is_first = station.queue.is_empty();
+        if is_first && station.access.needs_backoff(now, 0, self.plan.fresh_space) {
+            self.draw(now, who);
+        }
+        self.stations[who].queue.push_back(Queued::new(number, now, to, load));
+        self.claim(now, who);
+        self.arm(now, who);
+    }
+
+    fn lose(&mut self, from: StationId, to: Address, load: L, reason: Discard) {
+        self.outputs.push_back(MediumOutput::Lost { from, to, load, reason });
+    }
+
+    fn fail(&mut self, now: u64, station: StationId) {
+        let who = station.0 as usize;
+        if who >= self.stations.len() {
+            return;
+        }
+        self.settle(now, who);
+        let queue = std::mem::take(&mut self.stations[who].queue);
+        for queued in queue.into_iter().filter(|queued| !queued.has_arrived) {
+            self.lose(station, queued.to, queued.load, Discard::Down);
+        }
+        self.stations[who].stop();
+        self.arm(now, who);
+    }
+
+    fn recover(&mut self, now: u64, station: StationId) {
+        let who = station.0 as usize;
+        if who < self.stations.len() {
+            self.settle(now, who);
+            self.stations[who].is_down = false;
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Frames from the air.
+use super::super::air::{Kind, PpduId};
+use super::super::plan::ACK_OCTETS;
+use super::super::radio::{Heard, Signal};
+use super::super::{Address, StationId};
+use super::station::{Awaited, Response};
+use super::{Medium, MediumOutput};
+use recoup_transport::queue::Load;
+
+/// What an answer that has begun may take longer than its frame, in ns.
+const SAFEGUARD_NANOS: u64 = 400;
+
+impl<L: Load + Clone> Medium<L> {
+    /// Brings a station up to date with what it heard until `now`.
+    pub(super) fn settle(&mut self, now: u64, who: usize) {
+        let reset_at = self.stations[who].nav_reset_at;
+        if reset_at <= now {
+            self.catch_up(reset_at, who);
+            let station = &mut self.stations[who];
+            if station.nav_reset_at == reset_at {
+                station.nav_reset_at = u64::MAX;
+                station.access.reset_nav(reset_at);
+            }
+        }
+        self.catch_up(now, who);
+    }
+
+    fn catch_up(&mut self, now: u64, who: usize) {
+        loop {
+            let station = &mut self.stations[who];
+            let step = station.radio.step(now, &mut self.ear, &mut station.access, &mut self.air);
+            match step {
+                Err(()) => return,
+                Ok(None) => {}
+                Ok(Some((at, Heard::Begun(end)))) => self.on_begun(at, who, end),
+                Ok(Some((at, Heard::Ended(signal)))) => self.on_ended(at, who, &signal),
+            }
+        }
+    }
+
+    /// Octets begin to come: an answer that is waited for may be among them.
+    fn on_begun(&mut self, now: u64, who: usize, end: u64) {
+        let station = &mut self.stations[who];
+        if matches!(station.awaited, Awaited::Ack | Awaited::Cts) {
+            station.timeout_at = end + SAFEGUARD_NANOS;
+            station.access.stop_waiting_for_ack(now);
+        }
+        station.nav_reset_at = u64::MAX;
+    }
+
+    fn on_ended(&mut self, now: u64, who: usize, signal: &Signal) {
+        let start = signal.start + signal.rate.header_nanos();
+        let station = &mut self.stations[who];
+        let success =
+            station.radio.success(signal, (start, signal.end), signal.rate, &mut self.ear);
+        let is_received = !station.is_down && station.radio.receives(success);
+        if is_received {
+            self.on_frame(now, who, signal.ppdu);
+        }
+        let station = &mut self.stations[who];
+        station.access.on_rx_end(now, !is_received);
+        station.radio.finish(now, &self.ear, &mut station.access);
+        if is_received {
+            self.claim(now, who);
+        }
+    }
+
+    fn on_frame(&mut self, now: u64, who: usize, id: PpduId) {
+        let ppdu = self.air.ppdu(id);
+        let (from, to, kind, rate) = (ppdu.from, ppdu.to, ppdu.kind, ppdu.rate);
+        let nav_nanos = ppdu.nav_nanos;
+        let is_mine = to == Address::Station(StationId(who as u32));
+        if !is_mine {
+            self.reserve(now, who, id);
+            if to == Address::All {
+                self.deliver_copies(who, id);
+            }
+            return;
+        }
+        let sifs = self.plan.timing.sifs_nanos;
+        let station = &mut self.stations[who];
+        match kind {
+            Kind::Data { .. } => {
+                let rate = rate.control_answer();
+                station.response = Some((now + sifs, Response::Ack { to: from, rate }));
+                self.deliver(who, id);
+            }
+            Kind::Ack if station.awaited == Awaited::Ack => self.on_ack(now, who),
+            Kind::Cts if station.awaited == Awaited::Cts => self.on_cts(now, who),
+            Kind::Rts if station.access.nav_end() <= now => {
+                let rate = rate.control_answer();
+                let cts = sifs + rate.ppdu_nanos(ACK_OCTETS, self.plan.timing.band);
+                let nav_nanos = nav_nanos.saturating_sub(cts);
+                let response = Response::Cts { to: from, rate, nav_nanos };
+                station.response = Some((now + sifs, response));
+            }
+            Kind::Ack | Kind::Cts | Kind::Rts => {}
+        }
+    }
+
+    /// Somebody else's frame reserves the medium.
+    fn reserve(&mut self, now: u64, who: usize, id: PpduId) {
+        let ppdu = self.air.ppdu(id);
+        let timing = &self.plan.timing;
+        let station = &mut self.stations[who];
+        let end = now + ppdu.nav_nanos;
+        if ppdu.kind == Kind::Rts && end > station.access.nav_end() {
+            let answer = ppdu.rate.ppdu_nanos(ACK_OCTETS, timing.band);
+            let pause = 2 * timing.sifs_nanos + 2 * timing.slot_nanos;
+            station.nav_reset_at = now + pause + answer + ppdu.rate.header_nanos();
+        }
+        station.access.on_nav(now, end);
+    }
+
+    /// Hands a frame for this station up, unless it was before.
+    fn deliver(&mut self, who: usize, id: PpduId) {
+        let ppdu = self.air.ppdu(id);
+        let from = ppdu.from;
+        let at = StationId(who as u32);
+        for mpdu in &ppdu.mpdus {
+            if !self.stations[who].is_new(from, mpdu.sequence, mpdu.is_retry) {
+                self.stations[who].counters.duplicates += 1;
+                continue;
+            }
+            let queue = &mut self.stations[from.0 as usize].queue;
+            let held = queue.iter_mut().find(|queued| queued.number == mpdu.number);
+            // A sender that failed meanwhile has lost it already.
+            let Some(queued) = held.filter(|queued| !queued.has_arrived) else {
+                continue;
+            };
+            queued.has_arrived = true;
+            let load = mpdu.load.clone();
+            self.outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy: false });
+        }
+    }
+
+    /// Hands a frame for all up.
+    fn deliver_copies(&mut self, who: usize, id: PpduId) {
+        let is_copy = self.air.note_heard(id);
+        let ppdu = self.air.ppdu(id);
+        let (at, from) = (StationId(who as u32), ppdu.from);
+        for mpdu in &ppdu.mpdus {
+            let load = mpdu.load.clone();
+            self.outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy });
+        }
+    }
+}

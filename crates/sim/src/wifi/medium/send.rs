@@ -1,0 +1,161 @@
+//! Frames on their way to the air.
+use super::super::air::{Envelope, Kind, Mpdu};
+use super::super::plan::{ACK_OCTETS, RTS_OCTETS, RateControl};
+use super::super::radio::Signal;
+use super::super::rate::Rate;
+use super::super::{Address, StationId};
+use super::station::{Awaited, Expected};
+use super::{Discard, Medium, MediumOutput, Traced};
+use recoup_transport::queue::Load;
+
+impl<L: Load + Clone> Medium<L> {
+    /// Sends the frame at the front.
+    pub(super) fn send_data(&mut self, now: u64, who: usize) {
+        let Some(queued) = self.stations[who].queue.front() else {
+            return;
+        };
+        let (to, octets) = (queued.to, queued.load.octets() + self.plan.overhead_octets());
+        let mpdu = Mpdu {
+            sequence: queued.sequence.unwrap_or_default(),
+            is_retry: queued.is_retry,
+            load: queued.load.clone(),
+            number: queued.number,
+        };
+        let rate = self.data_rate(to);
+        let kind = Kind::Data { is_aggregate: false };
+        let nav_nanos = if to == Address::All { 0 } else { self.ack_nanos(rate) };
+        let envelope = Envelope { from: StationId(who as u32), to, kind, rate, octets, nav_nanos };
+        let end = self.transmit(now, envelope, Some(mpdu));
+        let station = &mut self.stations[who];
+        station.counters.data_sent += 1;
+        if to == Address::All {
+            (station.awaited, station.timeout_at) = (Awaited::End, end);
+            // Who hears it decides what becomes of it, and not this station any more.
+            station.queue[0].has_arrived = true;
+        } else {
+            let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
+            (station.awaited, station.timeout_at) = (Awaited::Ack, until);
+            station.access.wait_for_ack(until);
+        }
+    }
+
+    pub(super) fn send_rts(&mut self, now: u64, who: usize) {
+        let Some(queued) = self.stations[who].queue.front() else {
+            return;
+        };
+        let (to, octets) = (queued.to, queued.load.octets() + self.plan.overhead_octets());
+        let (rate, data_rate) = (self.plan.basic_rate, self.data_rate(to));
+        let (sifs, band) = (self.plan.timing.sifs_nanos, self.plan.timing.band);
+        let cts = rate.control_answer().ppdu_nanos(ACK_OCTETS, band);
+        let data = data_rate.ppdu_nanos(octets, band);
+        let nav_nanos = sifs + cts + sifs + data + self.ack_nanos(data_rate);
+        let from = StationId(who as u32);
+        let envelope = Envelope { from, to, kind: Kind::Rts, rate, octets: RTS_OCTETS, nav_nanos };
+        let end = self.transmit(now, envelope, None);
+        let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
+        let station = &mut self.stations[who];
+        (station.awaited, station.timeout_at) = (Awaited::Cts, until);
+        station.access.wait_for_cts(until);
+    }
+
+    pub(super) fn send_ack(&mut self, now: u64, who: usize, to: StationId, rate: Rate) {
+        let (from, to, kind) = (StationId(who as u32), Address::Station(to), Kind::Ack);
+        let envelope = Envelope { from, to, kind, rate, octets: ACK_OCTETS, nav_nanos: 0 };
+        self.transmit(now, envelope, None);
+    }
+
+    pub(super) fn send_cts(
+        &mut self,
+        now: u64,
+        who: usize,
+        to: StationId,
+        rate: Rate,
+        nav_nanos: u64,
+    ) {
+        let (from, to, kind) = (StationId(who as u32), Address::Station(to), Kind::Cts);
+        let envelope = Envelope { from, to, kind, rate, octets: ACK_OCTETS, nav_nanos };
+        self.transmit(now, envelope, None);
+    }
+
+    /// SIFS and acknowledgement of a frame at `rate`.
+    pub(super) fn ack_nanos(&self, rate: Rate) -> u64 {
+        let timing = &self.plan.timing;
+        timing.sifs_nanos + rate.control_answer().ppdu_nanos(ACK_OCTETS, timing.band)
+    }
+
+    fn data_rate(&self, to: Address) -> Rate {
+        match (to, self.plan.rate) {
+            (Address::All, _) => self.plan.basic_rate,
+            (_, RateControl::Constant(rate)) => rate,
+            (_, RateControl::MinstrelHt { .. }) => self.plan.basic_rate,
+        }
+    }
+
+    /// Puts a frame on the air, for all who hear it; returns when it ends.
+    fn transmit(
+        &mut self,
+        now: u64,
+        envelope: Envelope,
+        mpdus: impl IntoIterator<Item = Mpdu<L>>,
+    ) -> u64 {
+        let Envelope { from, to, kind, rate, octets, .. } = envelope;
+        let nanos = rate.ppdu_nanos(octets, self.plan.timing.band);
+        let end = now + nanos;
+        let station = &mut self.stations[from.0 as usize];
+        station.radio.send(now, end);
+        station.access.on_tx_start(now, end);
+        let ppdu = self.air.put(envelope);
+        self.air.ppdu_mut(ppdu).mpdus.extend(mpdus);
+        if self.is_traced {
+            let mpdus = &self.air.ppdu(ppdu).mpdus;
+            let is_retry = mpdus.first().is_some_and(|mpdu| mpdu.is_retry);
+            let is_data = matches!(kind, Kind::Data { .. });
+            let sent = Traced::Sent { from, to, is_data, is_retry, octets, rate, nanos };
+            self.outputs.push_back(MediumOutput::Traced(sent));
+        }
+        self.spread(now, nanos, ppdu);
+        end
+    }
+
+    fn spread(&mut self, now: u64, nanos: u64, ppdu: u32) {
+        let (from, to, rate) = {
+            let sent = self.air.ppdu(ppdu);
+            (sent.from, sent.to, sent.rate)
+        };
+        let mut heard = std::mem::take(&mut self.heard);
+        self.links.hear(from.0, now, rate.width_mhz(), &mut heard);
+        heard.retain(|neighbour| !self.stations[neighbour.station as usize].is_down);
+        let is_for =
+            |station: u32| to == Address::All || to == Address::Station(StationId(station));
+        let addressed = heard.iter().filter(|neighbour| is_for(neighbour.station)).count();
+        if addressed == 0 && to == Address::All {
+            self.lose_unheard(ppdu);
+        }
+        self.air.hold(ppdu, heard.len() as u32, addressed as u32);
+        for neighbour in &heard {
+            let who = neighbour.station as usize;
+            self.settle(now, who);
+            let start = now + neighbour.delay_nanos;
+            let end = start + nanos;
+            let station = &mut self.stations[who];
+            station.radio.expect(Signal { ppdu, start, end, power: neighbour.power, rate });
+            if is_for(neighbour.station) {
+                let place = station.expected.iter().rposition(|other| other.end <= end);
+                station.expected.insert(place.map_or(0, |place| place + 1), Expected { end, ppdu });
+                self.arm_by(who, end);
+            } else if station.access.is_extended(now) {
+                // What can be decoded ends the longer space after what could not.
+                self.arm_by(who, end);
+            }
+        }
+        self.heard = heard;
+    }
+
+    /// Nobody is there to hear a frame for all.
+    fn lose_unheard(&mut self, ppdu: u32) {
+        let ppdu = self.air.ppdu(ppdu);
+        if let Some(load) = ppdu.mpdus.first().map(|mpdu| mpdu.load.clone()) {
+            self.lose(ppdu.from, Address::All, load, Discard::Unheard);
+        }
+    }
+}

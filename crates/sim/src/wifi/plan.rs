@@ -1,0 +1,242 @@
+//! What a medium and its stations are, as plain data; the defaults are ns-3.37's for 802.11g ad hoc.
+use super::error::ErrorModel;
+use super::fading::FadingPlan;
+use super::propagation::PathLoss;
+use super::rate::{Band, Rate};
+use recoup_transport::time::Duration;
+
+/// Inter-frame spaces and contention window (IEEE Std 802.11-2016, tables 17-21, 18-5 and 19-25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Where the channel is.
+    pub band: Band,
+    /// Short inter-frame space, in ns.
+    pub sifs_nanos: u64,
+    /// Slot, in ns.
+    pub slot_nanos: u64,
+    /// Time of an acknowledgement at the lowest rate, as it is counted in the extended space (EIFS), in ns.
+    pub eifs_ack_nanos: u64,
+}
+
+impl Timing {
+    /// 802.11g with long slots: an ad hoc network, or one that 802.11b stations may join.
+    pub const G: Self = Self {
+        band: Band::TwoPointFour,
+        sifs_nanos: 10_000,
+        slot_nanos: 20_000,
+        eifs_ack_nanos: 304_000,
+    };
+    /// 802.11g with short slots.
+    pub const G_SHORT: Self = Self { slot_nanos: 9_000, ..Self::G };
+    /// 802.11a, and 802.11n at 5 GHz.
+    pub const FIVE: Self =
+        Self { band: Band::Five, sifs_nanos: 16_000, slot_nanos: 9_000, eifs_ack_nanos: 44_000 };
+
+    /// Space before an access with that arbitration number (2 with DCF), in ns.
+    pub const fn aifs_nanos(&self, aifsn: u8) -> u64 {
+        self.sifs_nanos + aifsn as u64 * self.slot_nanos
+    }
+
+    /// Space after a frame that could not be decoded, in ns.
+    pub const fn eifs_nanos(&self) -> u64 {
+        self.sifs_nanos + self.eifs_ack_nanos + self.aifs_nanos(2)
+    }
+
+    /// How long an answer at `rate` is waited for after the own frame, in ns: a SIFS, a slot, and the
+    /// time until its headers are through.
+    pub fn timeout_nanos(&self, answer: Rate) -> u64 {
+        self.sifs_nanos + self.slot_nanos + answer.header_nanos()
+    }
+}
+
+/// How a station contends (IEEE Std 802.11-2016, table 9-137 for the categories of EDCA).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contention {
+    /// Slots of the arbitration space.
+    pub aifsn: u8,
+    /// Smallest contention window.
+    pub cw_min: u32,
+    /// Largest contention window.
+    pub cw_max: u32,
+    /// Counts down at the boundary of the arbitration space already, and sends on slot boundaries.
+    pub is_edca: bool,
+    /// How long a station keeps the medium once it has it, in ns; 0 means one exchange.
+    pub txop_nanos: u64,
+}
+
+impl Contention {
+    /// The distributed coordination function.
+    pub const DCF: Self =
+        Self { aifsn: 2, cw_min: 15, cw_max: 1023, is_edca: false, txop_nanos: 0 };
+    /// Voice.
+    pub const VOICE: Self =
+        Self { aifsn: 2, cw_min: 3, cw_max: 7, is_edca: true, txop_nanos: 2_080_000 };
+    /// Video.
+    pub const VIDEO: Self =
+        Self { aifsn: 2, cw_min: 7, cw_max: 15, is_edca: true, txop_nanos: 4_096_000 };
+    /// Best effort.
+    pub const BEST_EFFORT: Self =
+        Self { aifsn: 3, cw_min: 15, cw_max: 1023, is_edca: true, txop_nanos: 0 };
+    /// Background.
+    pub const BACKGROUND: Self =
+        Self { aifsn: 7, cw_min: 15, cw_max: 1023, is_edca: true, txop_nanos: 0 };
+}
+
+/// What a receiver hears.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hearing {
+    /// Noise figure, in dB.
+    pub noise_figure_db: f64,
+    /// Weaker signals are not even interference, in dBm per 20 MHz.
+    pub sensitivity_dbm: f64,
+    /// Weakest preamble that is detected, in dBm.
+    pub preamble_dbm: f64,
+    /// Least SINR of a preamble that is detected, in dB.
+    pub preamble_sinr_db: f64,
+    /// Energy of 802.11 frames from which on the medium is busy, in dBm.
+    pub carrier_dbm: f64,
+    /// Any energy from which on the medium is busy, in dBm.
+    pub energy_dbm: f64,
+    /// A frame that arrives that much stronger within 16 µs replaces the one that is being received, in dB.
+    pub capture_db: Option<f64>,
+    /// Which stretches are received.
+    pub errors: ErrorModel,
+}
+
+impl Default for Hearing {
+    fn default() -> Self {
+        Self {
+            noise_figure_db: 7.0,
+            sensitivity_dbm: -101.0,
+            preamble_dbm: -82.0,
+            preamble_sinr_db: 4.0,
+            carrier_dbm: -82.0,
+            energy_dbm: -62.0,
+            capture_db: None,
+            errors: ErrorModel::Table,
+        }
+    }
+}
+
+/// Which rate a station sends at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateControl {
+    /// Always this one.
+    Constant(Rate),
+    /// What Minstrel-HT finds best, among the rates of 802.11n of that width and guard interval and below.
+    MinstrelHt {
+        /// 40 MHz besides 20.
+        wide: bool,
+        /// The short guard interval besides the long one.
+        short_guard: bool,
+    },
+}
+
+/// Aggregation of 802.11n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregation {
+    /// Most octets of an A-MPDU; 0 means none.
+    pub ampdu_octets: u32,
+    /// Most octets of an A-MSDU; 0 means none.
+    pub amsdu_octets: u32,
+    /// Transmissions of an MPDU under block acknowledgement before it is given up; `None` means that only
+    /// its lifetime bounds them.
+    pub mpdu_tries: Option<u32>,
+}
+
+impl Aggregation {
+    /// A-MPDUs as long as they may be, no A-MSDUs, as many tries as the lifetime permits.
+    pub const AMPDU: Self = Self { ampdu_octets: 65_535, amsdu_octets: 0, mpdu_tries: None };
+}
+
+/// What all stations of a medium share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MediumPlan {
+    /// Inter-frame spaces.
+    pub timing: Timing,
+    /// How stations contend.
+    pub contention: Contention,
+    /// Frames have a QoS field.
+    pub qos: bool,
+    /// Loss over distance.
+    pub path_loss: PathLoss,
+    /// Chance on the way.
+    pub fading: FadingPlan,
+    /// Transmitted power, in dBm.
+    pub power_dbm: f64,
+    /// What receivers hear.
+    pub hearing: Hearing,
+    /// Rate of unicast frames.
+    pub rate: RateControl,
+    /// Rate of broadcast frames and of RTS.
+    pub basic_rate: Rate,
+    /// Frames whose MPDU has more octets are announced by RTS; `None` means none.
+    pub rts_octets: Option<u32>,
+    /// Transmissions of a frame before it is given up.
+    pub tries: u32,
+    /// The same for frames that are announced by RTS.
+    pub long_tries: u32,
+    /// Frames that may wait in a station.
+    pub queue_frames: usize,
+    /// How long they may.
+    pub lifetime: Duration,
+    /// Aggregation, if any.
+    pub aggregation: Option<Aggregation>,
+    /// A frame that finds nothing waiting and the medium idle waits one arbitration space from its arrival
+    /// (ns-3) instead of from the end of what was last on the medium (the standard).
+    pub fresh_space: bool,
+}
+
+impl MediumPlan {
+    /// 802.11g ad hoc in free space at channel 1, at one rate.
+    pub fn g(rate: Rate) -> Self {
+        Self {
+            timing: Timing::G,
+            contention: Contention::DCF,
+            qos: false,
+            path_loss: PathLoss::Friis { frequency: 2.412e9 },
+            fading: FadingPlan::default(),
+            power_dbm: 16.0206,
+            hearing: Hearing::default(),
+            rate: RateControl::Constant(rate),
+            basic_rate: Rate::Ofdm(0),
+            rts_octets: None,
+            tries: 7,
+            long_tries: 4,
+            queue_frames: 500,
+            lifetime: Duration::from_millis(500),
+            aggregation: None,
+            fresh_space: true,
+        }
+    }
+
+    /// 802.11n at 5 GHz, best effort, with A-MPDUs.
+    pub fn n(rate: RateControl) -> Self {
+        Self {
+            timing: Timing::FIVE,
+            contention: Contention::BEST_EFFORT,
+            qos: true,
+            path_loss: PathLoss::LOG_DISTANCE,
+            power_dbm: 16.0,
+            rate,
+            aggregation: Some(Aggregation::AMPDU),
+            ..Self::g(Rate::Ofdm(0))
+        }
+    }
+
+    /// Octets that the MAC adds to a frame: header, LLC/SNAP and checksum.
+    pub fn overhead_octets(&self) -> u32 {
+        LLC_OCTETS + self.header_octets() + FCS_OCTETS
+    }
+
+    /// Octets of the MAC header.
+    pub fn header_octets(&self) -> u32 {
+        if self.qos { 26 } else { 24 }
+    }
+}
+
+pub(super) const LLC_OCTETS: u32 = 8;
+pub(super) const FCS_OCTETS: u32 = 4;
+/// Acknowledgement, and CTS.
+pub(super) const ACK_OCTETS: u32 = 14;
+pub(super) const RTS_OCTETS: u32 = 20;

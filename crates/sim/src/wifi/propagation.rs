@@ -1,0 +1,102 @@
+//! What a signal loses on its way, and how long it takes.
+//!
+//! Friis, "A note on a simple transmission formula", 1946; log-distance as in Rappaport, "Wireless
+//! Communications", 2002, §4.9. Chance (fading, shadowing) is in [`super::fading`].
+use super::error::{from_db, to_db};
+use std::f64::consts::PI;
+
+/// Metres per second.
+pub const LIGHT: f64 = 299_792_458.0;
+
+/// A place on the plane, in metres.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Position {
+    /// East.
+    pub x: f64,
+    /// North.
+    pub y: f64,
+}
+
+impl Position {
+    /// The distance to another place, in metres.
+    pub fn distance(self, other: Self) -> f64 {
+        let (x, y) = (self.x - other.x, self.y - other.y);
+        libm::sqrt(x * x + y * y)
+    }
+}
+
+/// How loss grows with distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PathLoss {
+    /// Free space, at a carrier of that many Hz.
+    Friis {
+        /// Carrier, in Hz.
+        frequency: f64,
+    },
+    /// `reference_db` at 1 m, and ten times the exponent for each decade.
+    LogDistance {
+        /// Loss at 1 m, in dB.
+        reference_db: f64,
+        /// Path loss exponent.
+        exponent: f64,
+    },
+}
+
+impl PathLoss {
+    /// ns-3's log-distance model.
+    pub const LOG_DISTANCE: Self = Self::LogDistance { reference_db: 46.6777, exponent: 3.0 };
+
+    /// Loss over `distance` metres, in dB; never below zero in free space, and that of 1 m for less with
+    /// the log-distance model.
+    pub fn loss_db(self, distance: f64) -> f64 {
+        match self {
+            Self::Friis { frequency } => {
+                let ratio = 4.0 * PI * distance * frequency / LIGHT;
+                (2.0 * to_db(ratio)).max(0.0)
+            }
+            Self::LogDistance { reference_db, exponent } => {
+                reference_db + exponent * to_db(distance.max(1.0))
+            }
+        }
+    }
+
+    /// The distance at which `loss_db` is reached, in metres.
+    pub fn reach(self, loss_db: f64) -> f64 {
+        match self {
+            Self::Friis { frequency } => from_db(loss_db / 2.0) * LIGHT / (4.0 * PI * frequency),
+            Self::LogDistance { reference_db, exponent } => {
+                from_db((loss_db - reference_db) / exponent)
+            }
+        }
+    }
+}
+
+/// Time of a signal over `distance` metres, rounded to nanoseconds.
+pub fn delay_nanos(distance: f64) -> u64 {
+    (distance / LIGHT * 1e9 + 0.5) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn friis_loses_40_decibels_over_the_first_metre_at_2412_megahertz() {
+        let friis = PathLoss::Friis { frequency: 2.412e9 };
+        assert!((friis.loss_db(1.0) - 40.096).abs() < 0.01, "{}", friis.loss_db(1.0));
+        assert!((16.0206 - friis.loss_db(787.0) + 82.0).abs() < 0.01);
+        assert!((friis.reach(16.0206 + 82.0) - 787.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn the_log_distance_model_reaches_51_metres() {
+        let loss = PathLoss::LOG_DISTANCE;
+        assert!((loss.reach(16.0 + 82.0) - 51.0).abs() < 0.5);
+        assert_eq!(loss.loss_db(0.2), 46.6777);
+    }
+
+    #[test]
+    fn a_signal_takes_half_a_microsecond_over_150_metres() {
+        assert_eq!([150.0, 280.0, 500.0].map(delay_nanos), [500, 934, 1668]);
+    }
+}

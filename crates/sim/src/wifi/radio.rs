@@ -1,0 +1,360 @@
+//! The receiver of a station: which of the signals that reach it is decoded, and when the medium is busy.
+//!
+//! A preamble is decided on 4 µs after its start: the strongest that arrived meanwhile must have enough power
+//! and SINR. Then headers, then octets, each stretch of constant interference tested by itself. As ns-3.37's
+//! `PhyEntity`, `InterferenceHelper` and `WifiPhyStateHelper`.
+//!
+//! Nothing here asks for a wake-up. A receiver is brought up to date ([`Radio::step`]) by whoever comes to it
+//! next: it changes nobody but its own station, and the order of what happens to it is known from the times
+//! of the signals.
+use super::access::Access;
+use super::air::{Air, PpduId};
+use super::ear::Ear;
+use super::rate::{HT_SIGNAL_NANOS, Rate};
+use recoup_transport::random::Rng;
+use std::collections::VecDeque;
+
+/// From the start of a preamble to the decision on it.
+const DETECTION_NANOS: u64 = 4_000;
+/// From the start of a frame as long as another may capture the receiver.
+const CAPTURE_NANOS: u64 = 16_000;
+/// Rate of SIGNAL and HT-SIG.
+const HEADER_RATE: Rate = Rate::Ofdm(0);
+
+/// A frame as it reaches a receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signal {
+    pub(super) ppdu: PpduId,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// In milliwatts.
+    pub(super) power: f64,
+    pub(super) rate: Rate,
+}
+
+/// What the receiver is at.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Nothing that it could decode.
+    Listening,
+    /// A preamble was detected; the first header is through at the given time.
+    Header(Signal, u64),
+    /// The second header of 802.11n is through at the given time.
+    SecondHeader(Signal, u64),
+    /// Both are; octets begin at the given time.
+    Training(Signal, u64),
+    /// Octets.
+    Payload(Signal),
+    /// The second header was lost: busy until the frame is over.
+    Lost(Signal),
+}
+
+/// What became of something that was received.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Heard {
+    /// Headers are through: octets follow until the given time.
+    Begun(u64),
+    /// A frame is over.
+    Ended(Signal),
+}
+
+#[derive(Debug)]
+pub(super) struct Radio {
+    /// On their way, by arrival.
+    pending: VecDeque<Signal>,
+    /// Here, or gone and still of interest to what is being received.
+    signals: Vec<Signal>,
+    /// Preambles that are to be decided on, by time.
+    preambles: VecDeque<Signal>,
+    phase: Phase,
+    tx_end: u64,
+    /// The end of the own frame is still to be acted upon.
+    is_sending: bool,
+    rx_end: u64,
+    busy_end: u64,
+    rng: Rng,
+}
+
+impl Radio {
+    pub(super) fn new(rng: Rng) -> Self {
+        Self {
+            pending: VecDeque::new(),
+            signals: Vec::new(),
+            preambles: VecDeque::new(),
+            phase: Phase::Listening,
+            tx_end: 0,
+            is_sending: false,
+            rx_end: 0,
+            busy_end: 0,
+            rng,
+        }
+    }
+
+    /// A frame will reach the station.
+    pub(super) fn expect(&mut self, signal: Signal) {
+        let place = self.pending.iter().rposition(|other| other.start <= signal.start);
+        self.pending.insert(place.map_or(0, |place| place + 1), signal);
+    }
+
+    /// The station begins to send, until `end`: what it was decoding is lost.
+    pub(super) fn send(&mut self, now: u64, end: u64) {
+        self.phase = Phase::Listening;
+        self.preambles.clear();
+        self.rx_end = self.rx_end.min(now);
+        (self.tx_end, self.is_sending) = (end, true);
+    }
+
+    /// What is being received, if anything is: the medium is certainly in use until its end.
+    pub(super) fn current(&self) -> Option<Signal> {
+        match self.phase {
+            Phase::Listening => None,
+            Phase::Header(signal, _) | Phase::SecondHeader(signal, _) => Some(signal),
+            Phase::Training(signal, _) | Phase::Payload(signal) | Phase::Lost(signal) => {
+                Some(signal)
+            }
+        }
+    }
+
+    /// Whether the headers of what is being received are through.
+    pub(super) fn is_in_payload(&self) -> bool {
+        matches!(self.phase, Phase::Payload(_))
+    }
+
+    /// Does the next thing that is due until `now`; `Ok(None)` if that is of no interest outside, `Err` if
+    /// nothing is due.
+    pub(super) fn step<L>(
+        &mut self,
+        now: u64,
+        ear: &mut Ear,
+        access: &mut Access,
+        air: &mut Air<L>,
+    ) -> Result<Option<(u64, Heard)>, ()> {
+        let phase = self.phase_at();
+        let sent = if self.is_sending { self.tx_end } else { u64::MAX };
+        let decision = self.preambles.front().map_or(u64::MAX, |s| s.start + DETECTION_NANOS);
+        let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
+        let at = phase.min(sent).min(decision).min(arrival);
+        if at > now {
+            return Err(());
+        }
+        if at == phase {
+            return Ok(self.advance(at, ear, access).map(|heard| (at, heard)));
+        }
+        if at == sent {
+            self.is_sending = false;
+            self.sense(at, ear.energy, access);
+        } else if at == decision {
+            self.decide(at, ear, access);
+        } else if let Some(signal) = self.pending.pop_front() {
+            self.forget(at, air);
+            self.arrive(at, signal, ear, access);
+        }
+        Ok(None)
+    }
+
+    /// Draws whether something of that probability is received.
+    pub(super) fn receives(&mut self, success: f64) -> bool {
+        success >= 1.0 || (success > 0.0 && self.rng.unit_f64() < success)
+    }
+
+    /// Probability that what lies between two instants of a frame is received.
+    pub(super) fn success(
+        &self,
+        signal: &Signal,
+        window: (u64, u64),
+        rate: Rate,
+        ear: &mut Ear,
+    ) -> f64 {
+        let (mut at, end) = window;
+        let mut success = 1.0;
+        while at < end && success > 0.0 {
+            let (interference, next) = self.interference(signal, at, end);
+            let sinr = ear.sinr(signal.power, interference, signal.rate.width_mhz());
+            success *= ear.success(rate, sinr, next - at);
+            at = next;
+        }
+        success
+    }
+
+    /// A frame is over and what was in it is decided: senses what is left.
+    pub(super) fn finish(&mut self, now: u64, ear: &Ear, access: &mut Access) {
+        self.sense(now, ear.carrier, access);
+    }
+
+    // --- steps ----------------------------------------------------------------------------------
+
+    fn phase_at(&self) -> u64 {
+        match self.phase {
+            Phase::Listening => u64::MAX,
+            Phase::Header(_, at) | Phase::SecondHeader(_, at) | Phase::Training(_, at) => at,
+            Phase::Payload(signal) | Phase::Lost(signal) => signal.end,
+        }
+    }
+
+    fn arrive(&mut self, now: u64, signal: Signal, ear: &Ear, access: &mut Access) {
+        self.signals.push(signal);
+        if self.tx_end > now {
+            return self.overlook(now, &signal, self.tx_end, ear, access);
+        }
+        let Some(current) = self.current() else {
+            return self.preambles.push_back(signal);
+        };
+        if now <= current.start + CAPTURE_NANOS && ear.captures(current.power, signal.power) {
+            self.phase = Phase::Listening;
+            self.rx_end = self.rx_end.min(now);
+            self.preambles.push_back(signal);
+        } else if self.rx_end <= now {
+            self.overlook(now, &signal, self.busy_end, ear, access);
+        }
+    }
+
+    /// A frame that is not decoded: busy as long as there is energy, if it outlasts what is known of.
+    fn overlook(
+        &mut self,
+        now: u64,
+        signal: &Signal,
+        idle_at: u64,
+        ear: &Ear,
+        access: &mut Access,
+    ) {
+        if signal.end > now.max(idle_at) {
+            self.sense(now, ear.carrier, access);
+        }
+    }
+
+    fn decide(&mut self, now: u64, ear: &Ear, access: &mut Access) {
+        let Some(signal) = self.preambles.pop_front() else {
+            return;
+        };
+        if self.preambles.iter().any(|other| other.power > signal.power) {
+            return;
+        }
+        let interference = self.interference_before(&signal, now);
+        if !ear.detects(signal.power, interference, signal.rate.width_mhz()) {
+            let idle_at = self.busy_end;
+            return self.overlook(now, &signal, idle_at, ear, access);
+        }
+        self.preambles.clear();
+        let header = signal.start + signal.rate.preamble_nanos() + signal.rate.first_header_nanos();
+        self.phase = Phase::Header(signal, header);
+        self.occupy(now, header, access);
+    }
+
+    fn advance(&mut self, now: u64, ear: &mut Ear, access: &mut Access) -> Option<Heard> {
+        match self.phase {
+            Phase::Listening => None,
+            Phase::Header(signal, _) => {
+                let from = now - signal.rate.first_header_nanos();
+                let rate = if signal.rate.is_dsss() { Rate::Dsss(0) } else { HEADER_RATE };
+                let success = self.success(&signal, (from, now), rate, ear);
+                if !self.receives(success) {
+                    self.phase = Phase::Listening;
+                    self.overlook(now, &signal, self.busy_end, ear, access);
+                    return None;
+                }
+                if signal.rate.is_ht() {
+                    let until = now + HT_SIGNAL_NANOS;
+                    self.phase = Phase::SecondHeader(signal, until);
+                    self.occupy(now, until, access);
+                    return None;
+                }
+                Some(self.begin(now, signal, access))
+            }
+            Phase::SecondHeader(signal, _) => {
+                let window = (now - HT_SIGNAL_NANOS, now);
+                let success = self.success(&signal, window, HEADER_RATE, ear);
+                if self.receives(success) {
+                    let until = signal.start + signal.rate.header_nanos();
+                    self.phase = Phase::Training(signal, until);
+                    self.occupy(now, until, access);
+                } else {
+                    self.phase = Phase::Lost(signal);
+                    self.occupy(now, signal.end, access);
+                }
+                None
+            }
+            Phase::Training(signal, _) => Some(self.begin(now, signal, access)),
+            Phase::Payload(signal) => {
+                self.phase = Phase::Listening;
+                Some(Heard::Ended(signal))
+            }
+            Phase::Lost(_) => {
+                self.phase = Phase::Listening;
+                self.sense(now, ear.carrier, access);
+                None
+            }
+        }
+    }
+
+    fn begin(&mut self, now: u64, signal: Signal, access: &mut Access) -> Heard {
+        self.phase = Phase::Payload(signal);
+        self.rx_end = signal.end;
+        access.on_rx_start(now, signal.end);
+        Heard::Begun(signal.end)
+    }
+
+    // --- energy ---------------------------------------------------------------------------------
+
+    fn occupy(&mut self, now: u64, until: u64, access: &mut Access) {
+        access.on_busy(now, until);
+        self.busy_end = self.busy_end.max(until);
+    }
+
+    /// The medium is busy while all that is here together has `threshold`.
+    fn sense(&mut self, now: u64, threshold: f64, access: &mut Access) {
+        if self.rx_end > now {
+            return;
+        }
+        let mut until = now;
+        let mut power = self.power(until);
+        while power >= threshold {
+            let later = self.signals.iter().map(|signal| signal.end).filter(|end| *end > until);
+            let Some(end) = later.min() else {
+                break;
+            };
+            until = end;
+            power = self.power(until);
+        }
+        if until > now {
+            self.occupy(now, until, access);
+        }
+    }
+
+    fn power(&self, at: u64) -> f64 {
+        let here = self.signals.iter().filter(|signal| signal.start <= at && at < signal.end);
+        here.map(|signal| signal.power).sum()
+    }
+
+    /// What else is here at `at`, and until when that holds, but no longer than `end`.
+    fn interference(&self, signal: &Signal, at: u64, end: u64) -> (f64, u64) {
+        let (mut power, mut next) = (0.0, end);
+        for other in self.signals.iter().filter(|other| other.ppdu != signal.ppdu) {
+            if other.start > at {
+                next = next.min(other.start);
+            } else if other.end > at {
+                power += other.power;
+                next = next.min(other.end);
+            }
+        }
+        (power, next)
+    }
+
+    fn interference_before(&self, signal: &Signal, now: u64) -> f64 {
+        let others = self.signals.iter().filter(|other| other.ppdu != signal.ppdu);
+        others.filter(|other| other.start < now && now <= other.end).map(|other| other.power).sum()
+    }
+
+    /// Lets go of signals that are over and of no interest any more.
+    fn forget<L>(&mut self, now: u64, air: &mut Air<L>) {
+        let received = self.current().map(|signal| signal.start);
+        let waiting = self.preambles.front().map(|signal| signal.start);
+        let since = received.into_iter().chain(waiting).fold(now, u64::min);
+        self.signals.retain(|signal| {
+            let is_over = signal.end <= since;
+            if is_over {
+                air.release(signal.ppdu);
+            }
+            !is_over
+        });
+    }
+}

@@ -1,0 +1,106 @@
+//! What must hold whatever is sent: nothing vanishes, nothing comes twice, the seed decides.
+use crate::harness::{Datagram, row};
+use proptest::prelude::*;
+use recoup_sim::wifi::medium::{Medium, MediumInput, MediumOutput};
+use recoup_sim::wifi::plan::MediumPlan;
+use recoup_sim::wifi::rate::Rate;
+use recoup_sim::wifi::{Address, StationId};
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+struct Step {
+    after_micros: u64,
+    from: u32,
+    to: Option<u32>,
+    octets: u32,
+    fails: bool,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = (0..3_000_u64, 0..4_u32, prop::option::of(0..4_u32), 0..1_500_u32, 0..40_u32);
+    let step = step.prop_map(|(after_micros, from, to, octets, fails)| Step {
+        after_micros,
+        from,
+        to,
+        octets,
+        fails: fails == 0,
+    });
+    prop::collection::vec(step, 1..120)
+}
+
+/// Numbers of frames that arrived and were lost, and what stayed inside; and everything in order.
+#[derive(Debug, Default, PartialEq)]
+struct Fates {
+    arrived: BTreeSet<u32>,
+    lost: BTreeSet<u32>,
+    inside: BTreeSet<u32>,
+    order: Vec<String>,
+}
+
+fn run(steps: &[Step], plan: MediumPlan, metres: f64, settle_millis: u64) -> Fates {
+    let mut medium: Medium<Datagram> = Medium::new(plan, row(4, metres), &Rng::from_seed(9));
+    let mut fates = Fates::default();
+    let mut at = 0;
+    for (number, step) in steps.iter().enumerate() {
+        at += step.after_micros * 1_000;
+        drain(&mut medium, at, &mut fates);
+        let now = Instant::from_nanos(at);
+        let station = StationId(step.from);
+        if step.fails {
+            medium.handle(now, MediumInput::Down(station));
+            medium.handle(now, MediumInput::Up(StationId((step.from + 1) % 4)));
+        }
+        let to = step.to.map_or(Address::All, |to| Address::Station(StationId(to)));
+        let load = Datagram { octets: step.octets, segment: number as u32, to: 0 };
+        medium.handle(now, MediumInput::Frame { from: station, to, load });
+    }
+    drain(&mut medium, at + settle_millis * 1_000_000, &mut fates);
+    fates.inside = medium.inside().map(|load| load.segment).collect();
+    fates
+}
+
+fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
+    loop {
+        let next = medium.deadline().map_or(u64::MAX, |at| at.as_nanos()).min(until);
+        let now = Instant::from_nanos(next);
+        while let Some(output) = medium.poll(now) {
+            fates.order.push(format!("{next} {output:?}"));
+            match output {
+                MediumOutput::Arrived { load, is_copy: false, .. } => {
+                    assert!(fates.arrived.insert(load.segment), "{} came twice", load.segment);
+                }
+                MediumOutput::Lost { load, .. } => {
+                    assert!(fates.lost.insert(load.segment), "{} was lost twice", load.segment);
+                }
+                MediumOutput::Arrived { .. } | MediumOutput::Traced(_) => {}
+            }
+        }
+        if next == until {
+            return;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_frame_arrives_or_is_lost_or_is_still_inside(
+        steps in steps(),
+        metres in prop_oneof![Just(100.0), Just(300.0), Just(500.0), Just(20_000.0)],
+        settle_millis in 0..40_u64,
+        rts in any::<bool>(),
+    ) {
+        let mut plan = MediumPlan::g(Rate::ofdm(24).unwrap());
+        plan.rts_octets = rts.then_some(500);
+        let fates = run(&steps, plan, metres, settle_millis);
+        for number in 0..steps.len() as u32 {
+            let places = [&fates.arrived, &fates.lost, &fates.inside];
+            let found = places.iter().filter(|place| place.contains(&number)).count();
+            prop_assert_eq!(found, 1, "frame {} of {:?}", number, fates);
+        }
+        let again = run(&steps, plan, metres, settle_millis);
+        prop_assert_eq!(fates, again);
+    }
+}
