@@ -4,6 +4,8 @@ mod curve;
 mod gather;
 mod page;
 mod picture;
+#[cfg(feature = "png")]
+mod png;
 mod verdict;
 
 pub(crate) use args::StudyArgs;

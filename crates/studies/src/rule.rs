@@ -137,8 +137,21 @@ pub fn increasing(series: &[(&str, Vec<Seeded>)], unit: &str) -> Finding {
         let mean = estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
         format!("{name} {mean}")
     };
-    let ours = series.iter().map(one).collect::<Vec<_>>().join(" < ");
+    let mut ours = series.first().map(one).unwrap_or_default();
+    for pair in series.windows(2) {
+        ours += &format!(" {} {}", sign(paired(&pair[1].1, &pair[0].1, LEVEL)), one(&pair[1]));
+    }
     Finding { outcome: found.outcome, ours }
+}
+
+/// How the first of two series stands to the second, whose difference is that: `≈` where its interval covers zero.
+fn sign(difference: Option<Estimate>) -> &'static str {
+    match difference {
+        Some(it) if it.high() < 0.0 => ">",
+        Some(it) if it.low() > 0.0 => "<",
+        Some(_) => "≈",
+        None => "<",
+    }
 }
 
 /// Run by run over the same seeds, the first is less than the second: the interval of the mean
@@ -156,7 +169,8 @@ pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> 
         _ => Outcome::Open,
     };
     let (left, right) = (text(&left, unit), text(&right, unit));
-    Finding { outcome, ours: format!("{} {left} < {} {right}", first.0, second.0) }
+    let sign = sign(Some(difference));
+    Finding { outcome, ours: format!("{} {left} {sign} {} {right}", first.0, second.0) }
 }
 
 /// The quotient of the values of two series, seed by seed.

@@ -36,7 +36,7 @@ impl Table<'_> {
 /// A mean with its interval; of a single run with four digits; or that there is none.
 pub(crate) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
     let Some(estimate) = estimate else { return "none".into() };
-    if estimate.half_width.is_finite() {
+    if estimate.half_width.is_finite() && (estimate.half_width, estimate.mean) != (0.0, 0.0) {
         return rule::text(&estimate, unit);
     }
     let places = match estimate.mean.abs() {

@@ -101,9 +101,13 @@ impl Page<'_> {
              95 %, over paired seeds.</p>\n<div class=\"wide\"><table class=\"claims\">\n<tr><th>Claim</th>\
              <th>Class</th><th>What</th><th>Paper</th><th>Ours</th><th>Verdict</th><th>Why</th></tr>\n",
         );
+        let mut metric = String::new();
         for verdict in self.verdicts {
-            let claim = by_id.get(verdict.id.as_str());
-            table += &row(verdict, claim.copied());
+            let claim = by_id.get(verdict.id.as_str()).copied();
+            // Whoever reads one row need not look for the one that is meant.
+            let own = claim.map(|claim| claim.metric.as_str()).filter(|own| *own != "same");
+            metric = own.map_or(metric, str::to_owned);
+            table += &row(verdict, claim, &metric);
         }
         table + "</table></div>\n"
     }
@@ -183,7 +187,7 @@ impl Page<'_> {
     }
 }
 
-fn row(verdict: &Verdict, claim: Option<&Claim>) -> String {
+fn row(verdict: &Verdict, claim: Option<&Claim>, metric: &str) -> String {
     let gates = claim.is_some_and(Claim::is_gating);
     let class = if gates { format!("<b>{}</b>", verdict.class) } else { verdict.class.to_string() };
     let what = claim.map_or_else(String::new, |claim| {
@@ -191,7 +195,7 @@ fn row(verdict: &Verdict, claim: Option<&Claim>) -> String {
         format!(
             "{}: {}<br><span class=\"small\">{}; {}</span>",
             part(&claim.place),
-            part(&claim.metric),
+            part(metric),
             part(&claim.scenario),
             part(&claim.algorithms)
         )
@@ -298,17 +302,33 @@ pub(super) fn write(
     Ok(path)
 }
 
-/// Writes each figure as a picture into a folder that is there.
+/// Writes each figure as a picture into a folder that is there: as SVG, and as PNG where this program can.
 pub(super) fn pictures(figures: &[Figure], folder: &std::path::Path) -> Result<(), Failure> {
+    let write = |name: String, octets: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, octets)
+            .map_err(|error| Failure::file("write", path.display(), &error))
+    };
+    #[cfg(feature = "png")]
+    let painter = super::png::Painter::new();
+    #[cfg(feature = "png")]
+    if painter.is_none() {
+        crate::output::tell(
+            "no fonts are installed, without which pictures have no words: no PNG, only SVG",
+        );
+    }
     for figure in figures {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         if !figure.id.chars().all(plain) {
             let message = format!("`{}` is no name for a picture", figure.id);
             return Err(Failure::new(Exit::Other, message));
         }
-        let path = folder.join(format!("{}.svg", figure.id));
-        std::fs::write(&path, picture::draw(figure)?)
-            .map_err(|error| Failure::file("write", path.display(), &error))?;
+        let svg = picture::draw(figure)?;
+        write(format!("{}.svg", figure.id), svg.as_bytes())?;
+        #[cfg(feature = "png")]
+        if let Some(painter) = &painter {
+            write(format!("{}.png", figure.id), &painter.paint(&svg)?)?;
+        }
     }
     Ok(())
 }

@@ -92,10 +92,22 @@ fn mesh(chart: &mut Chart<'_, '_>, figure: &Figure) -> Drawn {
         .label_style(font.clone())
         .axis_desc_style(font);
     if !names.is_empty() {
-        mesh.disable_x_mesh().x_labels(2 * names.len() + 1);
-        mesh.set_tick_mark_size(LabelAreaPosition::Bottom, 0);
+        // There are marks between names, too, which only keep the names away from the axis.
+        mesh.disable_x_mesh().x_labels(2 * names.len() + 1).axis_style(TRANSPARENT);
     }
     mesh.draw()?;
+    if !names.is_empty() {
+        axes(chart, figure)?;
+    }
+    Ok(())
+}
+
+/// Both axes as plain lines.
+fn axes(chart: &mut Chart<'_, '_>, figure: &Figure) -> Drawn {
+    let (x, y) = (along(figure), up(figure));
+    let lines = [[(x.0, y.0), (x.1, y.0)], [(x.0, y.0), (x.0, y.1)]];
+    let style = INK.mix(0.5).stroke_width(1);
+    chart.draw_series(lines.map(|line| PathElement::new(line, style)))?;
     Ok(())
 }
 
@@ -160,7 +172,11 @@ fn up(figure: &Figure) -> (f64, f64) {
     match figure.y.logarithmic {
         _ if low > high => (0.0, 1.0),
         true => (low.floor(), high.ceil().max(low.floor() + 1.0)),
-        false => (low.min(0.0), (high * 1.08).max(1e-9)),
+        false => {
+            // Above names, the legend needs room of its own.
+            let room = if figure.x.categories.is_empty() { 1.08 } else { 1.28 };
+            (low.min(0.0), (high * room).max(1e-9))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The part of a page that puts real processes beside the simulation.
 use super::escape;
 use crate::emulate::table::{difference, mean, place, verdict};
+use recoup_sim::statistic::Estimate;
 use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
 use std::fmt::Write as _;
 
@@ -34,7 +35,7 @@ fn row(line: &Line, quantities: &[Quantity]) -> String {
     let mut row = format!("<tr><td>{name}</td>");
     for cell in line.cells.iter().take(quantities.len()) {
         let Cell { simulated, real } = *cell;
-        let _ = write!(row, "<td>{}</td><td>{}</td>", mean(simulated, ""), mean(real, ""));
+        let _ = write!(row, "<td>{}</td><td>{}</td>", two_lines(simulated), two_lines(real));
     }
     let class = match line.agrees {
         Some(true) => "holds",
@@ -52,10 +53,18 @@ fn row(line: &Line, quantities: &[Quantity]) -> String {
     )
 }
 
+/// A mean above its interval.
+fn two_lines(estimate: Option<Estimate>) -> String {
+    let text = mean(estimate, "");
+    match text.split_once(" ± ") {
+        Some((mean, half)) => format!("{mean}<br><span class=\"small\">± {half}</span>"),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_sim::statistic::Estimate;
     use std::collections::BTreeMap;
 
     #[test]
