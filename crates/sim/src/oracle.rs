@@ -80,8 +80,8 @@ impl Timeout {
     }
 }
 
-/// Follows first transmissions and judges their timeouts. Its memory grows with what is pending, not
-/// with the length of the run.
+/// Follows first transmissions and judges their timeouts. Its memory grows with what is pending and, where an
+/// application asks for single contents, with their number, not with the length of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     ledger: Ledger,

@@ -8,8 +8,8 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_packet::name::Name;
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::network::{
-    ApplicationKind, Arrival, CachePlan, ChannelPlan, Network, NodeId, NodePlan, Order, Popularity,
-    Stop,
+    ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId, Network, NodeId,
+    NodePlan, Order, Popularity, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::oracle::Oracle;
@@ -145,6 +145,125 @@ fn what_waits_for_anothers_answer_shares_its_fate() {
     assert_eq!(summary.get("request-2.good_timeouts"), Some(20.0));
     assert_eq!(oracle.scores().map(|score| score.undecided).sum::<u64>(), 0);
     assert!(copies.0.values().all(|copies| *copies == 0), "{:?}", copies.0);
+}
+
+/// Asks once for each of 20 contents, all at the same time, and gives up at the timeout.
+fn ask_once(network: &mut Network, application: usize, rto: &str) {
+    let ApplicationKind::Request(plan) = &mut network.applications[application].kind else {
+        panic!("not a request");
+    };
+    (plan.popularity, plan.rto, plan.contents) = (Popularity::Sequential, rto.into(), 20);
+    plan.retries = Some(0);
+}
+
+fn batch(at_ms: u64, requests: u64) -> Arrival {
+    Arrival::Batches(vec![(Duration::from_millis(at_ms), requests)])
+}
+
+/// A consumer that asks two routers at once, both of which lead to the producer; 40 ms there and back. Each way back
+/// from the producer loses what `losses` say.
+fn two_ways(rto: &str, losses: [&str; 2]) -> [f64; 3] {
+    let mut network = Network::default();
+    for name in ["c", "r1", "r2", "p"] {
+        network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
+    }
+    network.nodes[0].strategy = "multicast".into();
+    for (from, to) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+        build::join(&mut network, NodeId(from), NodeId(to), &link(0, 10));
+    }
+    for (link, loss) in [2, 3].into_iter().zip(losses) {
+        network.links[link].back.loss = loss.into();
+    }
+    // One route with two next hops.
+    let second = network.routes.remove(1);
+    network.routes[0].hops.extend(second.hops);
+    applications(&mut network, [produce(3, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
+    ask_once(&mut network, 1, rto);
+    let (summary, _, copies) = run(network, 1);
+    assert!(copies.0.values().all(|copies| *copies == 0), "{:?}", copies.0);
+    counts(&summary)
+}
+
+#[test]
+fn of_several_ways_one_that_works_makes_a_timeout_needless() {
+    const ALL: &str = "bernoulli(p=1)";
+    let hasty = "constant(rto=15ms)";
+    assert_eq!(two_ways(hasty, ["none", "none"]), [20.0, 0.0, 0.0]);
+    assert_eq!(two_ways(hasty, [ALL, "none"]), [20.0, 0.0, 0.0]);
+    assert_eq!(two_ways(hasty, ["none", ALL]), [20.0, 0.0, 0.0]);
+    assert_eq!(two_ways(hasty, [ALL, ALL]), [0.0, 20.0, 0.0]);
+    assert_eq!(two_ways("constant(rto=60ms)", ["none", ALL]), [0.0; 3]);
+}
+
+#[test]
+fn what_a_cache_answers_is_needless_and_what_it_lacks_necessary() {
+    // The first consumer fills the router's cache with 12 of 20 contents; then nothing gets past the router.
+    let mut network = Network::default();
+    for name in ["c1", "c2", "r", "p"] {
+        network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
+    }
+    network.nodes[2].cache = CachePlan::Packets(100);
+    for (from, to) in [(0, 2), (1, 2), (2, 3)] {
+        build::join(&mut network, NodeId(from), NodeId(to), &link(0, 10));
+    }
+    let cut = Fault::OutageBegins(LinkId(2), Direction::Forth);
+    network.faults.push((Instant::from_millis(500), cut));
+    applications(
+        &mut network,
+        [
+            produce(3, "/d", 100),
+            request(0, "/d", batch(0, 12), 12),
+            request(1, "/d", batch(1_000, 20), 20),
+        ],
+    );
+    ask_once(&mut network, 1, "constant(rto=1s)");
+    // 20 ms to the cache and back.
+    ask_once(&mut network, 2, "constant(rto=15ms)");
+    let (summary, ..) = run(network, 1);
+    let of = |name: &str| summary.get(&format!("request-2.{name}_timeouts"));
+    assert_eq!((of("bad"), of("good"), of("undecided")), (Some(12.0), Some(8.0), Some(0.0)));
+    assert_eq!(summary.get("request-1.bad_timeouts"), Some(0.0));
+}
+
+#[test]
+fn what_a_full_queue_drops_is_necessary_to_ask_for_again() {
+    // Of 20 Interests at once, one is being sent, four wait, the others are dropped.
+    for (rto, bad) in [("constant(rto=5ms)", 5.0), ("constant(rto=3s)", 0.0)] {
+        let channel = ChannelPlan { queue_packets: Some(4), ..link(100_000, 10) };
+        let mut network = line(3, &channel);
+        applications(&mut network, [produce(2, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
+        ask_once(&mut network, 1, rto);
+        assert_eq!(counts(&run(network, 1).0), [bad, 15.0, 0.0], "{rto}");
+    }
+}
+
+#[test]
+fn data_that_comes_after_its_interest_was_forgotten_is_no_answer() {
+    // 40 ms there and back; the Interests live for 30 ms, or for 50.
+    for (lifetime, expected) in [(30, [0.0, 20.0, 0.0]), (50, [20.0, 0.0, 0.0])] {
+        let mut network = line(3, &link(0, 10));
+        applications(&mut network, [produce(2, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
+        ask_once(&mut network, 1, "constant(rto=15ms)");
+        if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
+            plan.lifetime = Duration::from_millis(lifetime);
+        }
+        assert_eq!(counts(&run(network, 1).0), expected, "{lifetime} ms");
+    }
+}
+
+#[test]
+fn a_retransmission_that_is_answered_does_not_excuse_the_first_timeout() {
+    // The first Interest for each content is lost, with certainty; what is asked for later arrives.
+    let mut network = line(3, &link(0, 10));
+    network.links[1].forth.loss = "trace(packets=1-20)".into();
+    applications(&mut network, [produce(2, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
+    ask_once(&mut network, 1, "constant(rto=100ms)");
+    if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
+        plan.retries = Some(3);
+    }
+    let (summary, ..) = run(network, 1);
+    assert_eq!(counts(&summary), [0.0, 20.0, 0.0]);
+    assert_eq!(summary.get("request-1.segments"), Some(20.0));
 }
 
 #[test]
