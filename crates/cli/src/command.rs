@@ -1,6 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
-use crate::{demo, emulate, fetch, forward, generate, key, link, ping, replay, serve, sim, study};
+use crate::{
+    demo, emulate, fetch, forward, generate, key, link, ping, replay, rto, serve, sim, study,
+};
 use clap::{ColorChoice, Parser, Subcommand};
 
 /// Fetch and serve named content over NDN networks: fast, checked, resumable.
@@ -40,6 +42,7 @@ pub(crate) enum Command {
     Sim(sim::SimArgs),
     Emulate(emulate::EmulateArgs),
     Study(study::StudyArgs),
+    Rto(rto::RtoArgs),
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
 }

@@ -19,6 +19,7 @@ mod picture;
 mod ping;
 mod progress;
 mod replay;
+mod rto;
 mod serve;
 mod session;
 mod sim;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Forward(args) => forward::run(&args),
         Command::Link(args) => link::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Rto(args) => rto::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -52,11 +52,20 @@ pub(crate) struct Curve {
 
 /// Draws the runs into an SVG file.
 pub(crate) fn draw(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
-    let height = HEAD + PANEL * (curves.len() as u32 + 1);
+    write(path, title, curves, curves.len() + 1)
+}
+
+/// The same without content over time.
+pub(crate) fn draw_timers(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
+    write(path, title, curves, curves.len())
+}
+
+fn write(path: &Path, title: &str, curves: &[Curve], panels: usize) -> Result<(), Failure> {
+    let height = HEAD + PANEL * panels as u32;
     let mut text = String::new();
     {
         let sheet = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
-        paint(&sheet, title, curves)
+        paint(&sheet, title, curves, panels)
             .map_err(|error| Failure::new(Exit::Other, format!("cannot draw: {error}")))?;
     }
     std::fs::write(path, text).map_err(|error| Failure::file("write", path.display(), &error))
@@ -65,18 +74,18 @@ pub(crate) fn draw(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Fai
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn paint(sheet: &Sheet<'_>, title: &str, curves: &[Curve]) -> Drawn {
+fn paint(sheet: &Sheet<'_>, title: &str, curves: &[Curve], panels: usize) -> Drawn {
     sheet.fill(&WHITE)?;
     let font = ("sans-serif", 19).into_font().color(&INK);
     sheet.draw_text(title, &font, (20, 14))?;
     legend(sheet)?;
     let (_, body) = sheet.split_vertically(HEAD as i32);
-    let panels = body.split_evenly((curves.len() + 1, 1));
+    let panels = body.split_evenly((panels, 1));
     let ceiling = ceiling(curves);
     for (panel, curve) in panels.iter().zip(curves) {
         timers(panel, curve, ceiling)?;
     }
-    panels.last().map_or(Ok(()), |panel| arrivals(panel, curves))
+    panels.get(curves.len()).map_or(Ok(()), |panel| arrivals(panel, curves))
 }
 
 fn legend(sheet: &Sheet<'_>) -> Drawn {

@@ -82,7 +82,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "SPEC", default_value = "cubic", help_heading = "Algorithms")]
     pub congestion: String,
 
-    /// Retransmission timer: jacobson, rfc6298, yang2016, constant, with parameters, such as constant(rto=4s)
+    /// Retransmission timer: jacobson, reconsidered, experts, constant, …, with parameters, such as constant(rto=4s)
     #[arg(long, value_name = "SPEC", default_value = "jacobson", help_heading = "Algorithms")]
     pub rto: String,
 

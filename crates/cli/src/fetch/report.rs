@@ -73,6 +73,11 @@ pub(crate) struct Interests {
 pub(crate) struct Losses {
     /// Timeouts.
     pub timeouts: u64,
+    /// Of these, those whose answer came after all: before the segment was asked for again, or sooner
+    /// after it than half of the least round trip (as Eifel tells it: an approximation).
+    pub bad_timeouts: u64,
+    /// Their share; null without a timeout.
+    pub bad_timeout_share: Option<f64>,
     /// Window reductions that timeouts caused.
     pub timeout_reductions: u64,
     /// Data with a congestion mark.
@@ -217,8 +222,12 @@ impl Report {
 }
 
 fn losses(tally: &Tally) -> Losses {
+    let bad_timeouts = tally.spurious - tally.false_alarms;
     Losses {
         timeouts: tally.timeouts,
+        bad_timeouts,
+        bad_timeout_share: (tally.timeouts > 0)
+            .then(|| bad_timeouts as f64 / tally.timeouts as f64),
         timeout_reductions: tally.reductions.timeout,
         marks: tally.marks,
         mark_reductions: tally.reductions.mark,
@@ -313,6 +322,16 @@ impl Report {
             losses.mark_reductions,
             losses.nack_reductions
         )?;
+        if let Some(share) = losses.bad_timeout_share {
+            writeln!(
+                f,
+                "  bad timeouts  about {} of {} ({:.1} %): an answer to the first asking came after all, as far as \
+                 can be told",
+                losses.bad_timeouts,
+                losses.timeouts,
+                100.0 * share
+            )?;
+        }
         if losses.found_by_order > 0 {
             self.fmt_order(f)?;
         }

@@ -11,6 +11,7 @@ mod interrupted;
 mod key;
 mod link;
 mod ping;
+mod rto;
 mod serve;
 mod sim;
 mod study;
