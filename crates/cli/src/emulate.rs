@@ -53,6 +53,9 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     } else if !args.quiet {
         output::print(format!("{table}\n").as_bytes())?;
     }
+    if !args.quiet {
+        output::tell(&table::lateness(&real));
+    }
     table.judge()
 }
 

@@ -33,14 +33,17 @@ mod value;
 use clap::Parser;
 use command::{Cli, Command};
 use error::{Exit, Failure};
+use recoup_io::process;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Some(parent) = cli.end_with
-        && recoup_io::process::end_with(parent).is_err()
-    {
-        return Failure::new(Exit::Terminated, "who started this process has ended").code();
+    if let Some(parent) = cli.end_with {
+        if process::end_with(parent).is_err() {
+            return Failure::new(Exit::Terminated, "who started this process has ended").code();
+        }
+        // Part of a network that runs in real time: late is wrong. Where it may not be, it is said how late it was.
+        let _ = process::be_prompt();
     }
     let result = match cli.command {
         Command::Fetch(args) => fetch::run(&args),

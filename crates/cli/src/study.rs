@@ -10,7 +10,7 @@ mod verdict;
 
 pub(crate) use args::StudyArgs;
 
-use crate::emulate::table::Table;
+use crate::emulate::table::{Table, lateness};
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
@@ -94,6 +94,7 @@ fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
         false => output::print(format!("{table}\n").as_bytes())?,
     }
     if !args.wanted.quiet {
+        output::tell(&lateness(&work.gathered.results));
         output::tell(&work.effort());
     }
     table.judge()

@@ -31,6 +31,15 @@ pub fn end_with(parent: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Lets this process have its turn before others that want to compute, where the system permits that (root, or
+/// CAP_SYS_NICE); says whether it does. For whoever does little and has to do it in time.
+pub fn be_prompt() -> bool {
+    rustix::process::setpriority_process(None, PROMPT).is_ok()
+}
+
+/// The priority of a prompt process, between 0 for all and -20 for the most urgent.
+const PROMPT: i32 = -10;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,9 @@
 //! Both worlds beside each other, for people and for programs.
 use crate::error::{Exit, Failure};
+use crate::format;
 use recoup_sim::statistic::Estimate;
 use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
+use recoup_studies::result::Results;
 use recoup_studies::rule;
 use serde_json::{Value, json};
 use std::fmt;
@@ -31,6 +33,21 @@ impl Table<'_> {
             None => say("a run did not come to its end, so both worlds cannot be compared".into()),
         }
     }
+}
+
+/// How late the links of real runs were, which says how far to trust these: a machine that is busy is a queue that no
+/// model has.
+pub(crate) fn lateness(real: &Results) -> String {
+    let all = |name: &str| {
+        let rows = real.experiments.values().flatten();
+        rows.filter_map(|row| row.metrics.get(name).copied()).collect::<Vec<_>>()
+    };
+    let mean = recoup_sim::statistic::mean(&all("links.late_mean_s")).unwrap_or_default();
+    let worst = all("links.late_max_s").into_iter().fold(0.0, f64::max);
+    let (mean, worst) = (format::milliseconds(mean * 1e3), format::milliseconds(worst * 1e3));
+    format!(
+        "links were {mean} ms late on average, {worst} ms at worst; on a busy machine that distorts times"
+    )
 }
 
 /// A mean with its interval; of a single run with four digits; or that there is none.
@@ -172,6 +189,20 @@ mod tests {
         let document = serde_json::to_value(&table).unwrap();
         assert_eq!(document["lines"][0]["metrics"]["time_s"]["sockets"]["runs"], 1);
         assert_eq!((&document["agrees"], &document["within"]), (&true.into(), &0.05.into()));
+    }
+
+    #[test]
+    fn it_is_said_how_late_links_were() {
+        use recoup_studies::result::Row;
+        let row = |mean: f64, worst: f64| {
+            let metrics =
+                [("links.late_mean_s".to_owned(), mean), ("links.late_max_s".to_owned(), worst)];
+            Row { metrics: metrics.into(), ..Row::default() }
+        };
+        let mut real = Results::default();
+        real.experiments.insert("line".into(), vec![row(50e-6, 0.02), row(150e-6, 0.01)]);
+        let said = lateness(&real);
+        assert!(said.contains("0.100 ms late") && said.contains("20.00 ms at worst"), "{said}");
     }
 
     #[test]

@@ -75,9 +75,9 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
     series.push(dots);
     Figure {
         id: network.into(),
-        title: format!("Time to fetch 10 MiB, {network} network"),
+        title: format!("Time to fetch the file, {network} network"),
         caption: "Bars: mean over seeds with its 95 % confidence interval. Crosses: the runs of the paper's \
-                  table."
+                  table, each of 10 MiB."
             .into(),
         x: Axis { label: "design".into(), categories: names(&DESIGNS), ..Axis::default() },
         y: seconds("time"),
