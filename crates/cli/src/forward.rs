@@ -2,6 +2,7 @@
 pub(crate) mod args;
 pub(crate) mod config;
 mod report;
+mod scheduling;
 
 pub(crate) use args::ForwardArgs;
 
@@ -38,6 +39,9 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let stop = Stop::new(&driver.waker())?;
     let mut forwarder = record(args, node, Heading { seed, text })?;
     let listening = open(&config, &mut driver, &mut forwarder)?;
+    if !args.quiet {
+        config.warnings().iter().for_each(|line| output::tell(line));
+    }
     begin(args, listening)?;
     let ended = until_stopped(args, &stop, &mut driver, &mut forwarder);
     driver.finish(FAREWELL);
@@ -79,6 +83,12 @@ fn open(
     let mut faces: Vec<FaceId> = Vec::new();
     for (_, uri) in &config.faces {
         faces.push(driver.keep(uri).map_err(failed)?);
+    }
+    for (place, scheduling) in config.scheduling() {
+        if let Some(face) = faces.get(place) {
+            let (face, scheduling) = (*face, Box::new(scheduling));
+            forwarder.handle(driver.now(), Input::Schedule { face, scheduling });
+        }
     }
     for route in &config.routes {
         let Some(face) = faces.get(route.face) else {

@@ -26,7 +26,8 @@ pub struct NodeOptions {
     pub hash_seed: u64,
     /// Draws the nonces of Interests that have none.
     pub rng: Rng,
-    /// How what leaves is scheduled at faces of which nothing else is said; `None`: in the order in which it came.
+    /// How what leaves is scheduled at faces toward other machines of which nothing else is said; `None`: in the order in
+    /// which it came.
     pub scheduling: Option<Scheduling>,
     /// Whether applications can ask for routes, and how; by default nobody answers them.
     pub management: Option<ManagementOptions>,

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Gates {
     /// What is to stand at faces, up or not.
     plans: BTreeMap<FaceId, Scheduling>,
-    /// What is to stand at all other faces.
+    /// What is to stand at all other faces that lead to other machines.
     default: Option<Scheduling>,
     /// At faces that are up.
     gates: BTreeMap<FaceId, Gate>,
@@ -98,9 +98,11 @@ impl Node {
     /// A face is up: it gets the gate that it is to have. What waits at one of the same kind stays there; at one of another
     /// kind it is the first to leave the new one.
     pub(crate) fn open_gate(&mut self, now: Instant, face: FaceId) {
-        let Some(Scheduling { discipline, capacity }) =
-            self.gates.plans.get(&face).copied().or(self.gates.default)
-        else {
+        // Applications on this machine take what they are given as fast as they can.
+        let is_local = self.faces.get(face).is_some_and(|face| face.attributes.local);
+        let default = self.gates.default.filter(|_| !is_local);
+        let plan = self.gates.plans.get(&face).copied().or(default);
+        let Some(Scheduling { discipline, capacity }) = plan else {
             return;
         };
         match self.gates.gates.get_mut(&face) {

@@ -49,6 +49,9 @@ pub(crate) struct NodePart {
     pub routes: Vec<RoutePart>,
     /// Links lead to it.
     pub answers: bool,
+    /// How it shares each of the links that lead to it among flows: a scheduler and the link's two ways, away from it
+    /// first.
+    pub sharing: Option<(String, ChannelPlan, ChannelPlan)>,
 }
 
 /// A route.
@@ -75,6 +78,8 @@ pub(crate) struct LinkPart {
     pub forth: ChannelPlan,
     /// The way of Data.
     pub back: ChannelPlan,
+    /// How the node that asks shares the link among flows, `none` if it does not.
+    pub scheduler: String,
 }
 
 /// A served object.
@@ -120,13 +125,15 @@ impl Plan {
         let mut links = Vec::new();
         for (id, direction) in &crossed {
             let link = network.links.get(id.0 as usize).ok_or("a route leads over no link")?;
-            links.push(LinkPart::new(link, *direction));
+            let mut link = LinkPart::new(link, *direction);
+            link.scheduler = scheduler(network, link.asks, &link.forth).to_owned();
+            links.push(link);
         }
         if missing_octets > 0 {
             let interest = length::longest_interest(&consumers);
             links.iter_mut().for_each(|link| link.charge(missing_octets, interest));
         }
-        let nodes = nodes(network, &crossed, &links);
+        let nodes = nodes(network, &crossed, &links)?;
         let involved = producers.iter().map(|it| it.node).chain(consumers.iter().map(|it| it.node));
         let involved = involved.chain(links.iter().flat_map(|link| [link.asks, link.answers]));
         let order = order(&involved.collect(), &links)?;
@@ -141,10 +148,17 @@ impl LinkPart {
         let (first, second) = (link.ends.0.0 as usize, link.ends.1.0 as usize);
         let name = link.name.clone();
         match direction {
-            Direction::Forth => Self { name, asks: first, answers: second, forth, back },
-            Direction::Back => {
-                Self { name, asks: second, answers: first, forth: back, back: forth }
+            Direction::Forth => {
+                Self { name, asks: first, answers: second, forth, back, scheduler: String::new() }
             }
+            Direction::Back => Self {
+                name,
+                asks: second,
+                answers: first,
+                forth: back,
+                back: forth,
+                scheduler: String::new(),
+            },
         }
     }
 
@@ -257,7 +271,44 @@ fn away(network: &Network, link: LinkId, node: NodeId) -> Result<(Direction, Nod
     }
 }
 
-fn nodes(network: &Network, crossed: &Crossed, links: &[LinkPart]) -> Vec<NodePart> {
+/// How a node shares a way that leads away from it.
+fn scheduler<'a>(network: &'a Network, node: usize, way: &'a ChannelPlan) -> &'a str {
+    match (way.scheduler.as_str(), network.nodes.get(node)) {
+        ("none", Some(node)) => &node.scheduler,
+        (scheduler, _) => scheduler,
+    }
+}
+
+/// How a node shares the links that lead to it. A forwarder cannot tell one that calls from another.
+fn sharing(
+    network: &Network,
+    number: usize,
+    links: &[LinkPart],
+) -> Result<Option<(String, ChannelPlan, ChannelPlan)>, String> {
+    let here = links.iter().filter(|link| link.answers == number);
+    let mut all = here.map(|link| {
+        let scheduler = scheduler(network, number, &link.back).to_owned();
+        (scheduler, link.back.clone(), link.forth.clone())
+    });
+    let Some(first) = all.next() else { return Ok(None) };
+    let alike = |other: &(String, ChannelPlan, ChannelPlan)| {
+        let ways = |of: &(String, ChannelPlan, ChannelPlan)| {
+            (of.1.rate_bits, of.2.rate_bits, of.1.overhead_octets)
+        };
+        other.0 == first.0 && (first.0 == "none" || ways(other) == ways(&first))
+    };
+    if !all.all(|other| alike(&other)) {
+        let name = network.nodes.get(number).map_or("", |node| &node.name);
+        return Err(format!("{name} shares links that lead to it in different ways"));
+    }
+    Ok(Some(first).filter(|first| first.0 != "none"))
+}
+
+fn nodes(
+    network: &Network,
+    crossed: &Crossed,
+    links: &[LinkPart],
+) -> Result<Vec<NodePart>, String> {
     let place = |link: &LinkId| crossed.keys().position(|other| other == link);
     let part = |(number, plan): (usize, &NodePlan)| {
         let here = |node: NodeId| node.0 as usize == number;
@@ -268,12 +319,13 @@ fn nodes(network: &Network, crossed: &Crossed, links: &[LinkPart]) -> Vec<NodePa
                 hops.filter(|(link, _)| links.get(*link).is_some_and(|it| it.asks == number));
             hops.map(|(link, cost)| RoutePart { prefix: route.prefix.clone(), link, cost })
         });
-        NodePart {
+        Ok(NodePart {
+            sharing: sharing(network, number, links)?,
             plan: plan.clone(),
             strategies: strategies.map(|it| (it.prefix.clone(), it.strategy.clone())).collect(),
             routes: routes.collect(),
             answers: links.iter().any(|link| link.answers == number),
-        }
+        })
     };
     network.nodes.iter().enumerate().map(part).collect()
 }

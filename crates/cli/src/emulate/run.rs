@@ -104,7 +104,7 @@ impl<'a> Standing<'a> {
         listen.extend(part.answers.then(|| ANYWHERE.to_owned()));
         let asks = |link: usize| self.plan.links.get(link).is_some_and(|link| link.asks == node);
         let faces: Vec<_> = places.links.iter().filter(|(link, _)| asks(*link)).cloned().collect();
-        let config = text::node(part, &listen, &faces);
+        let config = text::node(part, &self.plan.links, &listen, &faces);
         let file = self.write(&format!("node-{node}.toml"), config.as_bytes())?;
         let words =
             ["forward", "--json", &format!("--config={}", file.display())].map(String::from);

@@ -6,7 +6,12 @@ use std::fmt::Write as _;
 
 /// The configuration of a forwarder that listens at `listen`; `faces` are the places of its links in the plan with
 /// where they are.
-pub(super) fn node(part: &NodePart, listen: &[String], faces: &[(usize, String)]) -> String {
+pub(super) fn node(
+    part: &NodePart,
+    links: &[LinkPart],
+    listen: &[String],
+    faces: &[(usize, String)],
+) -> String {
     let cache = match part.plan.cache {
         CachePlan::Packets(packets) => format!("{packets} packets"),
         CachePlan::Octets(octets) => format!("{octets} B"),
@@ -18,11 +23,20 @@ pub(super) fn node(part: &NodePart, listen: &[String], faces: &[(usize, String)]
         quoted(&part.plan.strategy),
         quoted(&part.plan.suppression)
     );
+    if let Some((scheduler, away, toward)) = &part.sharing {
+        text += &shared(scheduler, away, toward);
+    }
     for uri in listen {
         let _ = write!(text, "\n[[listen]]\nuri = {}\n", quoted(uri));
     }
     for (link, uri) in faces {
         let _ = write!(text, "\n[[face]]\nname = \"link-{link}\"\nuri = {}\n", quoted(uri));
+        match links.get(*link) {
+            Some(link) if link.scheduler != "none" => {
+                text += &shared(&link.scheduler, &link.forth, &link.back);
+            }
+            _ => text += "scheduler = \"none\"\n",
+        }
     }
     for route in &part.routes {
         let prefix = quoted(&route.prefix.to_string());
@@ -37,16 +51,28 @@ pub(super) fn node(part: &NodePart, listen: &[String], faces: &[(usize, String)]
     text
 }
 
+/// How a link is shared, of which these two are the ways.
+fn shared(scheduler: &str, away: &ChannelPlan, toward: &ChannelPlan) -> String {
+    let (rate, rate_in) = (rate(away), rate(toward));
+    let (scheduler, overhead) = (quoted(scheduler), away.overhead_octets);
+    format!(
+        "scheduler = {scheduler}\nrate = {rate}\nrate-in = {rate_in}\noverhead = \"{overhead} B\"\n"
+    )
+}
+
+fn rate(plan: &ChannelPlan) -> String {
+    match plan.rate_bits {
+        0 => quoted("unlimited"),
+        bits => quoted(&format!("{bits} bit/s")),
+    }
+}
+
 /// The file of a link.
 pub(super) fn link(part: &LinkPart) -> String {
     format!("[link.forth]\n{}\n[link.back]\n{}", channel(&part.forth), channel(&part.back))
 }
 
 fn channel(plan: &ChannelPlan) -> String {
-    let rate = match plan.rate_bits {
-        0 => "unlimited".into(),
-        bits => format!("{bits} bit/s"),
-    };
     let packets = plan.queue_packets.map(|packets| quoted(&format!("{packets} packets")));
     let octets = plan.queue_octets.map(|octets| quoted(&format!("{octets} B")));
     let queue = match (packets, octets) {
@@ -61,7 +87,7 @@ fn channel(plan: &ChannelPlan) -> String {
     };
     let mut text = format!(
         "rate = {}\ndelay = \"{} ns\"\njitter = {}\nreorder = {}\nqueue = {queue}\noverhead = \"{} B\"\n",
-        quoted(&rate),
+        rate(plan),
         plan.delay.as_nanos(),
         quoted(&plan.jitter),
         plan.reorder,
@@ -116,7 +142,8 @@ pub(super) fn fetch(part: &ConsumerPart, path: &str, face: &str) -> Result<Vec<S
             ("last", value) => last = Some(value.to_owned()),
             ("must-be-fresh", "true") => flags.push("--fresh"),
             ("cancel-on-timeout", "true") => flags.push("--cancel-on-timeout"),
-            ("must-be-fresh" | "cancel-on-timeout", _) => {}
+            ("flow-nonce", "true") => flags.push("--flow-nonce"),
+            ("must-be-fresh" | "cancel-on-timeout" | "flow-nonce", _) => {}
             (key, _) => return Err(format!("{}: no process knows `{key}`", part.name)),
         }
     }
@@ -195,7 +222,8 @@ mod tests {
             let faces = plan.links.iter().enumerate().filter(|(_, it)| it.asks == *number);
             let faces: Vec<_> =
                 faces.map(|(link, _)| (link, "udp://127.0.0.1:7".to_owned())).collect();
-            let text = node(&plan.nodes[*number], &["udp://127.0.0.1:0".into()], &faces);
+            let text =
+                node(&plan.nodes[*number], &plan.links, &["udp://127.0.0.1:0".into()], &faces);
             let config = ForwardConfig::parse("n", &text).unwrap();
             assert_eq!(config.faces.len(), faces.len());
             assert_eq!(config.routes.len(), plan.nodes[*number].routes.len());

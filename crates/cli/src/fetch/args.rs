@@ -115,6 +115,10 @@ pub(crate) struct FetchArgs {
     #[arg(long, help_heading = "Algorithms")]
     pub ignore_marks: bool,
 
+    /// Send a number with each Interest by which routers that share links fairly tell this fetch from others
+    #[arg(long, help_heading = "Algorithms")]
+    pub flow_nonce: bool,
+
     /// Shortest retransmission timeout
     #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = value::positive_duration)]
     pub min_rto: Option<Duration>,

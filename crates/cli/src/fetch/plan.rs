@@ -80,6 +80,7 @@ impl<'a> Plan<'a> {
             rto_check: args.rto_check,
             cancel_on_timeout: args.cancel_on_timeout,
             must_be_fresh: args.fresh,
+            flow_nonce: args.flow_nonce,
             ..FetchConfig::new(name, rto, congestion, rng)
         })
     }

@@ -1,4 +1,5 @@
 //! The file that says what a forwarder is: its tables, where it listens, its neighbours, its routes.
+use super::scheduling::{self, SchedulingKeys};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
 use recoup_forwarder::management::ManagementOptions;
@@ -11,10 +12,14 @@ use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use recoup_sim::network::CachePlan;
 use recoup_sim::scenario::layer;
+use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 
 /// A cache of that many Data packets, as in NFD's default configuration.
 const CACHE_PACKETS: u64 = 65_536;
+
+/// Said of a rate that nobody asks for.
+const USELESS_RATE: &str = "means nothing without a scheduler; write scheduler = \"max-min\"";
 
 /// What a forwarder is.
 #[derive(Debug)]
@@ -23,11 +28,14 @@ pub(crate) struct ForwardConfig {
     strategy: String,
     suppression: Suppression,
     localhop: bool,
+    scheduling: SchedulingKeys,
     strategies: Vec<(Name, String)>,
     /// Where others connect.
     pub listen: Vec<FaceUri>,
     /// Neighbours, by name.
     pub faces: Vec<(String, FaceUri)>,
+    /// What is shared among flows at each of them.
+    face_scheduling: Vec<SchedulingKeys>,
     /// Routes to neighbours.
     pub routes: Vec<ConfiguredRoute>,
 }
@@ -55,9 +63,11 @@ impl ForwardConfig {
             strategy: "best-route".into(),
             suppression: Suppression::default(),
             localhop: false,
+            scheduling: SchedulingKeys::default(),
             strategies: Vec::new(),
             listen: Vec::new(),
             faces: Vec::new(),
+            face_scheduling: Vec::new(),
             routes: Vec::new(),
         };
         whole.table("node", |node| made.read_node(node));
@@ -90,6 +100,10 @@ impl ForwardConfig {
             self.suppression = suppression;
         }
         self.localhop = node.value("localhop", truth).unwrap_or_default();
+        self.scheduling = SchedulingKeys::read(node);
+        if self.scheduling.has_rate() && self.scheduling.scheduling().is_none() {
+            node.problem("rate", USELESS_RATE);
+        }
     }
 
     fn read_face(&mut self, one: &mut Section<'_>) {
@@ -100,7 +114,13 @@ impl ForwardConfig {
         if self.faces.iter().any(|(other, _)| *other == name) {
             return one.problem("name", format!("another face is called `{name}`"));
         }
+        let given = SchedulingKeys::read(one);
+        let scheduling = given.or(self.scheduling);
+        if given.has_rate() && scheduling.scheduling().is_none() {
+            one.problem("rate", USELESS_RATE);
+        }
         self.faces.push((name, uri));
+        self.face_scheduling.push(scheduling);
     }
 
     fn read_route(&mut self, one: &mut Section<'_>) {
@@ -121,6 +141,31 @@ impl ForwardConfig {
         }
     }
 
+    /// How what leaves is scheduled at neighbours that are to have a scheduler, by their places in
+    /// [`faces`](Self::faces).
+    pub(crate) fn scheduling(&self) -> impl Iterator<Item = (usize, Scheduling)> {
+        let keys = self.face_scheduling.iter().enumerate();
+        keys.filter_map(|(face, keys)| Some((face, keys.scheduling()?)))
+    }
+
+    /// What is to be told of schedulers that know too little, a line for each.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let of_faces = self.scheduling().map(|(face, it)| {
+            let name = self.faces.get(face).map_or("", |(name, _)| name);
+            (format!("face `{name}`"), it)
+        });
+        let of_node = self.scheduling.scheduling().map(|it| ("faces that peers open".into(), it));
+        of_faces
+            .chain(of_node)
+            .filter(|(_, scheduling)| scheduling::lacks_rate(scheduling))
+            .map(|(place, scheduling)| {
+                let text = scheduling.discipline.to_string();
+                let name = text.split('(').next().unwrap_or_default();
+                format!("{place}: without `rate` the scheduler {name} orders what waits, but paces nothing")
+            })
+            .collect()
+    }
+
     /// The forwarder, with chance from `seed`. The same text and seed make the same node.
     pub(crate) fn node(&self, seed: u64) -> Result<Node, Failure> {
         let rng = Rng::from_seed(seed);
@@ -134,6 +179,7 @@ impl ForwardConfig {
             }),
             hash_seed: rng.substream("hash").next_u64(),
             rng: rng.substream("node"),
+            scheduling: self.scheduling.scheduling(),
             observe: true,
             ..NodeOptions::default()
         };
@@ -167,6 +213,33 @@ mod tests {
         assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
         assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
         assert_eq!(config.node(1).unwrap().routes().count(), 2);
+    }
+
+    #[test]
+    fn faces_share_their_links_as_they_or_the_node_say() {
+        let text = "[node]\nscheduler = \"drr\"\nrate = \"1 Gbit/s\"\n\
+            [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
+            [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\nscheduler = \"max-min(gain=1)\"\n\
+            rate = \"10Mbit/s\"\nrate-in = \"unlimited\"\noverhead = \"28 B\"\n\
+            [[face]]\nname = \"c\"\nuri = \"udp://192.0.2.9\"\nscheduler = \"none\"\n";
+        let config = ForwardConfig::parse("n.toml", text).unwrap();
+        let found: Vec<_> = config.scheduling().collect();
+        let [(0, a), (1, b)] = found.as_slice() else { panic!("{found:?}") };
+        assert!(a.discipline.to_string().starts_with("drr("));
+        assert_eq!(a.capacity.receiving_bits, Some(1_000_000_000));
+        assert!(b.discipline.to_string().starts_with("max-min(share=face,duplex=full,gain=1,"));
+        let capacity = (b.capacity.sending_bits, b.capacity.receiving_bits);
+        assert_eq!((capacity, b.capacity.overhead_octets), ((Some(10_000_000), None), 28));
+        let warnings = config.warnings();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].starts_with("face `b`: without `rate` the scheduler max-min orders"));
+        let said = wrong("[node]\nrate = \"1 Mbit/s\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+        assert!(
+            said.contains("n.toml:2:8: node.rate: means nothing without a scheduler"),
+            "{said}"
+        );
+        let said = wrong("[node]\nscheduler = \"dr\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+        assert!(said.contains("did you mean `drr`?"), "{said}");
     }
 
     #[test]

@@ -95,6 +95,10 @@ impl LinkPlan {
                 let message = "a link between sockets changes no packets: it has no `marking`";
                 return Err(Failure::usage(message));
             }
+            if plan.scheduler != "none" {
+                let message = "a link between sockets knows no flows: it has no `scheduler`";
+                return Err(Failure::usage(message));
+            }
         }
         Ok(self)
     }

@@ -1,6 +1,6 @@
 //! Single parts of a scenario, for files of other kinds that say the same things in the same words.
 use super::file::link;
-use super::form::{CACHE, Form, INSTANT};
+use super::form::{CACHE, FEW_OCTETS, Form, INSTANT, RATE};
 use super::problem::{Origin, Problems};
 use super::tree::{Table, Tree};
 use crate::network::{CachePlan, ChannelPlan, LinkPlan};
@@ -12,6 +12,22 @@ use recoup_transport::time::Instant;
 /// What is wrong with it and what would be right.
 pub fn cache(tree: &Tree) -> Result<CachePlan, String> {
     CACHE.read(tree)
+}
+
+/// Reads a rate, such as "10 Mbit/s", in bits per second; 0 for "unlimited".
+///
+/// # Errors
+/// What is wrong with it and what would be right.
+pub fn rate(tree: &Tree) -> Result<u64, String> {
+    RATE.read(tree)
+}
+
+/// Reads a few octets, such as "28 B".
+///
+/// # Errors
+/// What is wrong with it and what would be right.
+pub fn few_octets(tree: &Tree) -> Result<u32, String> {
+    FEW_OCTETS.read(tree)
 }
 
 /// Reads a point in time, such as "10 s", counted from the beginning.

@@ -1,0 +1,61 @@
+//! The keys of a forwarder's configuration that say how what leaves a face is shared among flows.
+use crate::config::{Section, text};
+use recoup_sim::model::scheduler;
+use recoup_sim::scenario::layer;
+use recoup_transport::queue::{Capacity, Discipline, Scheduling};
+
+/// What a table says of it; what it does not say is left to others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SchedulingKeys {
+    /// The scheduler; `Some(None)` is `"none"`.
+    scheduler: Option<Option<Discipline>>,
+    rate_bits: Option<u64>,
+    rate_in_bits: Option<u64>,
+    overhead_octets: Option<u32>,
+}
+
+impl SchedulingKeys {
+    /// Takes the keys out of a table.
+    pub(crate) fn read(section: &mut Section<'_>) -> Self {
+        let discipline = |tree: &_| scheduler::parse(&text(tree)?).map_err(|it| it.to_string());
+        Self {
+            scheduler: section.value("scheduler", discipline),
+            rate_bits: section.value("rate", layer::rate),
+            rate_in_bits: section.value("rate-in", layer::rate),
+            overhead_octets: section.value("overhead", layer::few_octets),
+        }
+    }
+
+    /// What this says, and where it says nothing what `default` says.
+    pub(crate) fn or(self, default: Self) -> Self {
+        Self {
+            scheduler: self.scheduler.or(default.scheduler),
+            rate_bits: self.rate_bits.or(default.rate_bits),
+            rate_in_bits: self.rate_in_bits.or(default.rate_in_bits),
+            overhead_octets: self.overhead_octets.or(default.overhead_octets),
+        }
+    }
+
+    /// The scheduler and its link, if there is to be one. The way in is as fast as the way out unless told otherwise.
+    pub(crate) fn scheduling(&self) -> Option<Scheduling> {
+        let known = |bits: Option<u64>| bits.filter(|bits| *bits > 0);
+        let capacity = Capacity {
+            sending_bits: known(self.rate_bits),
+            receiving_bits: known(self.rate_in_bits.or(self.rate_bits)),
+            overhead_octets: self.overhead_octets.unwrap_or_default(),
+            ..Capacity::default()
+        };
+        Some(Scheduling { discipline: self.scheduler??, capacity })
+    }
+
+    /// Whether a rate is said, which only a scheduler uses.
+    pub(crate) fn has_rate(&self) -> bool {
+        self.rate_bits.is_some() || self.rate_in_bits.is_some()
+    }
+}
+
+/// Whether a scheduler could do more if it knew a rate.
+pub(crate) fn lacks_rate(scheduling: &Scheduling) -> bool {
+    let Capacity { sending_bits, receiving_bits, .. } = scheduling.capacity;
+    scheduling.discipline.wants_rate() && (sending_bits.is_none() || receiving_bits.is_none())
+}
