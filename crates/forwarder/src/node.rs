@@ -320,7 +320,8 @@ impl Node {
     }
 
     /// One thing happened.
-    #[inline]
+    // Drivers know what happened: nothing is left of the choice where they say it.
+    #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input) {
         match input {
             Input::Frame { face, frame } => self.on_frame(now, face, frame),

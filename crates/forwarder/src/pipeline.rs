@@ -27,6 +27,7 @@ use crate::face::{AppId, FaceId};
 use crate::link::{Enqueued, Link};
 use crate::node::{Node, Output};
 use crate::packet::{Body, Hop, Packet};
+use crate::strategy::{FaceFacts, Faces};
 use crate::table::PitId;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, field};
@@ -40,15 +41,13 @@ pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
 impl Node {
     /// A packet came by a network face.
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
-        let kind = packet.kind();
-        if self.faces.get(face).is_none() {
-            self.trace_dies(packet.trace());
-            return self.outbox.discard(face, kind, DropReason::NoFace);
-        }
+        let Some(facts) = self.faces.facts(face) else {
+            return self.discard_packet(face, packet, DropReason::NoFace);
+        };
         let Packet { body, hop } = packet;
         match body {
-            Body::Interest(interest) => self.incoming_interest(now, face, interest, hop),
-            Body::Data(data) => self.incoming_data(now, face, data, hop),
+            Body::Interest(interest) => self.incoming_interest(now, face, facts, interest, hop),
+            Body::Data(data) => self.incoming_data(now, face, facts, data, hop),
             Body::Nack(interest, reason) => self.incoming_nack(now, face, &interest, reason, hop),
         }
     }
@@ -86,7 +85,8 @@ impl Node {
         }
         self.trace_born(app, &mut packet);
         if let Packet { body: Body::Interest(interest), hop } = packet {
-            self.incoming_interest(now, FaceId::of_app(app), interest, hop);
+            let (face, facts) = (FaceId::of_app(app), FaceFacts::APPLICATION);
+            self.incoming_interest(now, face, facts, interest, hop);
         }
     }
 

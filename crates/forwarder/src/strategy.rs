@@ -64,6 +64,11 @@ pub struct FaceFacts {
     pub local: bool,
 }
 
+impl FaceFacts {
+    /// What is known of the face of any application.
+    pub const APPLICATION: Self = Self { multi_access: false, local: true };
+}
+
 /// The faces of a node, as strategies see them.
 pub trait Faces {
     /// What is known of a face; `None` if it is not up.

@@ -57,6 +57,7 @@ impl Trace {
 
     /// The same ids once more, for a copy of the packet.
     #[must_use]
+    #[inline]
     pub fn split(&self) -> Self {
         self.clone()
     }

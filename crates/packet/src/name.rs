@@ -160,6 +160,17 @@ impl Name {
         Self { value: value.freeze(), count: self.count + 1 }
     }
 
+    /// As [`append`](Self::append), with the octets in `pool`, of which many names share the memory. It stays as long as
+    /// one of them does.
+    #[must_use]
+    pub fn append_in(&self, component: Component<'_>, pool: &mut BytesMut) -> Self {
+        pool.clear();
+        pool.reserve(self.value.len() + component.encoded_len());
+        pool.put_slice(&self.value);
+        component.encode(pool);
+        Self { value: pool.split().freeze(), count: self.count + 1 }
+    }
+
     /// This name followed by the components of `other`.
     #[must_use]
     pub fn join(&self, other: &Self) -> Self {
@@ -276,8 +287,10 @@ mod tests {
         for len in (0..260).chain([8_000]) {
             let value = vec![b'a'; len];
             let long = Name::root().append(Component::generic(&value));
+            let mut pool = BytesMut::with_capacity(1_000);
             for segment in [0, 256, u64::MAX] {
                 let whole = long.append(Component::segment(segment));
+                assert_eq!(whole, long.append_in(Component::segment(segment), &mut pool));
                 assert_eq!((whole.len(), whole.prefix(1)), (2, long.clone()));
                 assert_eq!(whole.last(), Some(Component::segment(segment)));
                 assert_eq!(whole, Name::from_value(whole.value().clone()).unwrap());

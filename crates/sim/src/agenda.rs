@@ -34,24 +34,26 @@ impl Key {
 /// What is to happen when. Slots are small numbers chosen by the owner.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// The first half are matches, number 1 the last; that of places 2n and 2n + 1 is n. The second half are slots.
-    tree: Vec<Entry>,
+    /// What each slot is armed with; their number is a power of two, at least 2.
+    keys: Vec<Key>,
+    /// Who won each match. Number 1 is the last; the winners of matches 2n and 2n + 1 meet in match n, slots 2n
+    /// and 2n + 1 in the match in the middle of the list plus n. Number 0 is not played.
+    winners: Vec<u32>,
     armed: usize,
     sequence: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    key: Key,
-    slot: u32,
 }
 
 impl Agenda {
     /// An empty agenda for the slots below `slots`.
     pub fn new(slots: usize) -> Self {
-        let leaves = slots.next_power_of_two();
-        let empty = |place| Entry { key: Key::NEVER, slot: (place % leaves) as u32 };
-        Self { tree: (0..2 * leaves).map(empty).collect(), armed: 0, sequence: 0 }
+        let slots = slots.next_power_of_two().max(2);
+        // Nothing is armed: the first of the slots below each match wins it.
+        let winner = |place: usize| {
+            let round = place.max(1).ilog2();
+            ((place - (1 << round).min(place)) * (slots >> round)) as u32
+        };
+        let winners = (0..slots).map(winner).collect();
+        Self { keys: vec![Key::NEVER; slots], winners, armed: 0, sequence: 0 }
     }
 
     /// The next number of an event; none is given twice.
@@ -62,37 +64,35 @@ impl Agenda {
 
     /// Arms `slot` with `key`, in place of what it had.
     pub fn arm(&mut self, slot: u32, key: Key) {
-        self.armed += usize::from(self.key(slot).is_none());
-        self.put(slot, key);
+        self.set(slot, Some(key));
     }
 
     /// Arms `slot` with `key`, or disarms it.
     pub fn set(&mut self, slot: u32, key: Option<Key>) {
-        match key {
-            Some(key) => self.arm(slot, key),
-            None => self.disarm(slot),
+        let key = key.unwrap_or(Key::NEVER);
+        let before = std::mem::replace(&mut self.keys[slot as usize], key);
+        if key != before {
+            self.armed += usize::from(before == Key::NEVER);
+            self.armed -= usize::from(key == Key::NEVER);
+            self.play(slot, key);
         }
     }
 
     /// Takes what `slot` had away.
     pub fn disarm(&mut self, slot: u32) {
-        if self.key(slot).is_some() {
-            self.armed -= 1;
-            self.put(slot, Key::NEVER);
-        }
+        self.set(slot, None);
     }
 
     /// What `slot` is armed with.
     pub fn key(&self, slot: u32) -> Option<Key> {
-        let key = self.tree[self.leaf(slot)].key;
+        let key = self.keys[slot as usize];
         (key != Key::NEVER).then_some(key)
     }
 
     /// What comes first, which stays armed.
     pub fn first(&self) -> Option<(Key, u32)> {
-        // Without a slot there is one leaf, and no match.
-        let Entry { key, slot } = self.tree[1];
-        (key != Key::NEVER).then_some((key, slot))
+        let slot = self.winners[1];
+        Some((self.key(slot)?, slot))
     }
 
     /// How many slots are armed.
@@ -105,22 +105,20 @@ impl Agenda {
         self.armed == 0
     }
 
-    fn leaf(&self, slot: u32) -> usize {
-        self.tree.len() / 2 + slot as usize
-    }
-
-    fn put(&mut self, slot: u32, key: Key) {
-        let mut place = self.leaf(slot);
-        let mut winner = Entry { key, slot };
-        self.tree[place] = winner;
-        while place > 1 {
-            let other = self.tree[place ^ 1];
-            winner = if other.key < winner.key { other } else { winner };
-            place /= 2;
-            if self.tree[place] == winner {
-                break;
+    /// Plays the matches of a slot whose key has changed.
+    fn play(&mut self, slot: u32, key: Key) {
+        let mut place = (self.winners.len() + slot as usize) / 2;
+        let (mut winner, mut best, mut other) = (slot, key, slot ^ 1);
+        loop {
+            let rival = self.keys[other as usize];
+            (winner, best) = if rival < best { (other, rival) } else { (winner, best) };
+            let before = std::mem::replace(&mut self.winners[place], winner);
+            // Another slot has won as before: nothing changes above.
+            if place == 1 || (before == winner && winner != slot) {
+                return;
             }
-            self.tree[place] = winner;
+            other = self.winners[place ^ 1];
+            place /= 2;
         }
     }
 }

@@ -146,7 +146,7 @@ impl<L: Load + Clone> Channel<L> {
     #[inline]
     pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
         match input {
-            ChannelInput::Frame { frame, sequence } => self.accept(now, sequence, frame),
+            ChannelInput::Frame { frame, sequence } => self.offer(now, sequence, frame),
             ChannelInput::Wanted { sequence } => self.wanted = Some(sequence),
             ChannelInput::Outage(is_out) => self.is_out = is_out,
             ChannelInput::Down => self.on_down(now),
@@ -175,6 +175,11 @@ impl<L: Load + Clone> Channel<L> {
         Some(ChannelOutput::Free)
     }
 
+    /// Whether anything was decided already, to be handed out by [`poll_decided`](Self::poll_decided).
+    pub fn has_decided(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// Hands out what was decided already (losses, doubled frames), whatever is due besides.
     pub fn poll_decided(&mut self) -> Option<ChannelOutput<L>> {
         self.outputs.pop_front()
@@ -187,13 +192,12 @@ impl<L: Load + Clone> Channel<L> {
 
     /// The deadline, with the number of what is due then.
     pub fn next(&self) -> Option<Key> {
-        let arrival = self.flying.front().map(|front| front.key);
-        if self.toward_rate.is_empty() && self.wanted.is_none() {
-            return arrival;
+        let next = earlier(self.flying.front().map(|front| front.key), self.free_key());
+        match self.toward_rate.front() {
+            // What travelled before the order changed may arrive after what comes to the rate.
+            Some(front) => earlier(next, Some(self.end_of_service(front))),
+            None => next,
         }
-        // What travelled before the order changed may arrive after what comes to the rate.
-        let service = self.toward_rate.front().map(|front| self.end_of_service(front));
-        [arrival, service, self.free_key()].into_iter().flatten().min()
     }
 
     /// Whether a frame offered now is sent at once (or waits inside, where the delay comes first).
@@ -228,7 +232,8 @@ impl<L: Load + Clone> Channel<L> {
 
     // --- offered --------------------------------------------------------------------------------
 
-    fn accept(&mut self, now: Instant, sequence: u64, frame: L) {
+    /// A frame is offered, as by [`ChannelInput::Frame`].
+    pub fn offer(&mut self, now: Instant, sequence: u64, frame: L) {
         if self.is_down {
             return self.lose(frame, LossReason::Down);
         }
@@ -356,6 +361,13 @@ impl<L: Load + Clone> Channel<L> {
             self.rate = Rate::new(model.rate_bits);
         }
         self.model.replace(model);
+    }
+}
+
+fn earlier(one: Option<Key>, other: Option<Key>) -> Option<Key> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

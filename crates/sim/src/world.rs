@@ -23,7 +23,7 @@ pub use build::NetworkError;
 pub use digest::Digest;
 
 use crate::agenda::{Agenda, Key};
-use crate::channel::{ChannelInput, ChannelOutput};
+use crate::channel::ChannelOutput;
 use crate::network::{ApplicationId, Direction, LinkId, Network, NodeId};
 use crate::observe::{Observation, Observer};
 use crate::workload::Tables;
@@ -289,17 +289,23 @@ impl World {
         self.balance.count_sent(Some(packet.kind()));
         tell(observers, self.now, &Observation::Sent { link, direction, packet: &packet });
         let octets = self.lanes[place].charge(&packet);
-        self.offer(place, Frame { packet: Some(packet), octets }, observers);
-        let until = self.lanes[place].takes_from(self.now);
+        let until = self.offer(place, Frame { packet: Some(packet), octets }, observers);
         self.stations[node].node.handle(self.now, Input::Busy { face, until });
     }
 
-    fn offer(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {
+    /// Hands a frame to a lane; says from when on that takes another one.
+    fn offer(&mut self, place: usize, frame: Frame, observers: &mut Observers<'_, '_>) -> Instant {
         let sequence = self.agenda.sequence();
-        self.lanes[lane].handle(self.now, ChannelInput::Frame { frame, sequence });
-        self.settle(lane, observers);
-        self.arm_lane(lane);
-        self.tell_waiting(lane, observers);
+        let lane = &mut self.lanes[place];
+        lane.offer(self.now, sequence, frame);
+        let until = lane.takes_from(self.now);
+        let has_decided = lane.channel.channel().has_decided();
+        self.agenda.set(place as u32, lane.channel.next());
+        if has_decided {
+            self.settle(place, observers);
+        }
+        self.tell_waiting(place, observers);
+        until
     }
 
     /// A face has something to send: at once if the channel takes it, else when it does.
@@ -311,7 +317,7 @@ impl World {
             return self.stations[node].node.handle(self.now, Input::Ready { face });
         }
         let sequence = self.agenda.sequence();
-        self.lanes[place].handle(self.now, ChannelInput::Wanted { sequence });
+        self.lanes[place].want(self.now, sequence);
         self.arm_lane(place);
     }
 
@@ -359,10 +365,7 @@ impl World {
     }
 
     fn arm_lane(&mut self, lane: usize) {
-        let (slot, next) = (lane as u32, self.lanes[lane].channel.next());
-        if self.agenda.key(slot) != next {
-            self.agenda.set(slot, next);
-        }
+        self.agenda.set(lane as u32, self.lanes[lane].channel.next());
     }
 
     // --- nodes ----------------------------------------------------------------------------------

@@ -169,14 +169,16 @@ impl Timers {
         let slot = std::mem::replace(&mut self.queue[place].slot, GAP);
         self.places[slot as usize] = ABSENT;
         self.gaps += 1;
-        while self.queue.pop_front_if(|entry| entry.slot == GAP).is_some() {
-            self.passed = self.passed.wrapping_add(1);
-            self.gaps -= 1;
-        }
-        while self.queue.pop_back_if(|entry| entry.slot == GAP).is_some() {
-            self.gaps -= 1;
-        }
-        if self.gaps > self.queue.len() / 2 {
+        if place == 0 {
+            while self.queue.pop_front_if(|entry| entry.slot == GAP).is_some() {
+                self.passed = self.passed.wrapping_add(1);
+                self.gaps -= 1;
+            }
+        } else if place + 1 == self.queue.len() {
+            while self.queue.pop_back_if(|entry| entry.slot == GAP).is_some() {
+                self.gaps -= 1;
+            }
+        } else if self.gaps > self.queue.len() / 2 {
             self.close_gaps();
         }
     }

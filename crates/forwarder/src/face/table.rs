@@ -28,7 +28,7 @@ pub(crate) struct FaceTable {
 impl Faces for FaceTable {
     fn facts(&self, face: FaceId) -> Option<FaceFacts> {
         if face.app().is_some() {
-            return Some(FaceFacts { multi_access: false, local: true });
+            return Some(FaceFacts::APPLICATION);
         }
         self.get(face).map(Face::facts)
     }

@@ -48,7 +48,7 @@ impl Node {
                 strategy.after_interest(context, entry, ingress, arrival, &mut actions);
             }),
         }
-        self.after_interest(now, id, ingress, &interest, hop, arrival, &actions);
+        self.after_interest(now, id, ingress, interest, hop, arrival, &actions);
         actions.clear();
         self.actions = actions;
     }
@@ -133,20 +133,27 @@ impl Node {
         now: Instant,
         id: PitId,
         ingress: FaceId,
-        interest: &Arc<Interest>,
+        interest: Arc<Interest>,
         mut hop: Hop,
         arrival: Arrival,
         actions: &[Action],
     ) {
         let trace = hop.take_trace();
         let sent = actions.iter().filter(|it| matches!(it, Action::SendInterest { .. })).count();
-        self.trace_is_copied(&trace, sent.saturating_sub(1));
-        self.park(id, ingress, trace.split(), sent > 0);
+        if !trace.is_empty() {
+            self.trace_is_copied(&trace, sent.saturating_sub(1));
+            self.park(id, ingress, trace.split(), sent > 0);
+        }
         self.say_what_became(&hop, ingress, arrival, sent > 0, actions);
+        let (mut to_send, mut left) = (sent, Some(interest));
         for action in actions {
             match *action {
                 Action::SendInterest { face } => {
-                    self.outgoing_interest(now, id, face, interest, &hop, trace.split());
+                    to_send -= 1;
+                    let interest = if to_send == 0 { left.take() } else { left.clone() };
+                    if let Some(interest) = interest {
+                        self.outgoing_interest(now, id, face, interest, &hop, trace.split());
+                    }
                 }
                 Action::Nack { reason } => self.refuse_all(now, id, reason),
                 Action::NackTo { face, reason } => self.refuse_one(now, id, face, reason),
@@ -161,9 +168,6 @@ impl Node {
 
     /// Leaves tokens with who asked: to wait there, or to be recognised when they come back.
     fn park(&mut self, id: PitId, ingress: FaceId, trace: Trace, forwarded: bool) {
-        if trace.is_empty() {
-            return;
-        }
         let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) else {
             return;
         };
@@ -187,8 +191,8 @@ impl Node {
     ) {
         let hash = hop.name_hash;
         match arrival {
-            _ if actions.contains(&Action::Reject) => {}
             Arrival::First => {}
+            _ if actions.contains(&Action::Reject) => {}
             _ if forwarded => self.outbox.event(NodeEvent::PitForwardedAgain { hash }),
             Arrival::AnotherFace => self.outbox.event(NodeEvent::PitAggregated { hash }),
             Arrival::Retransmission | Arrival::Repetition => {

@@ -12,7 +12,7 @@ use crate::face::FaceId;
 use crate::node::Node;
 use crate::oracle;
 use crate::packet::{Hop, Kind};
-use crate::strategy::{Faces, Scope};
+use crate::strategy::{FaceFacts, Faces, Scope};
 use crate::table::{PitId, Rare};
 use crate::trace::Trace;
 use bytes::Bytes;
@@ -26,11 +26,11 @@ impl Node {
         &mut self,
         now: Instant,
         ingress: FaceId,
+        facts: FaceFacts,
         data: Data,
         mut hop: Hop,
     ) {
-        let local = self.faces.facts(ingress).is_some_and(|facts| facts.local);
-        if !local && Scope::of(data.name()) == Scope::Localhost {
+        if !facts.local && Scope::of(data.name()) == Scope::Localhost {
             let trace = hop.take_trace();
             self.trace_dies(&trace);
             return self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
@@ -38,12 +38,14 @@ impl Node {
         self.settle_record(now, &mut hop);
         let mut found = std::mem::take(&mut self.found);
         self.pit.matches(&data, hop.name_hash, &mut found);
-        if found.is_empty() {
-            self.data_unsolicited(now, ingress, data, hop);
-        } else {
-            self.store(now, &data, &hop);
-            for id in &found {
-                self.satisfy(now, *id, ingress, &data, &hop);
+        match found.split_last() {
+            None => self.data_unsolicited(now, ingress, data, hop),
+            Some((last, others)) => {
+                self.store(now, &data, &hop);
+                for id in others {
+                    self.satisfy(now, *id, ingress, data.clone(), &hop);
+                }
+                self.satisfy(now, *last, ingress, data, &hop);
             }
         }
         self.found = found;
@@ -73,7 +75,7 @@ impl Node {
         if from != FaceId::MANAGEMENT {
             self.store(now, &data, &hop);
         }
-        self.satisfy(now, id, from, &data, &hop);
+        self.satisfy(now, id, from, data, &hop);
     }
 
     /// Offers Data to the content store, unless it asks not to be kept.
@@ -88,18 +90,17 @@ impl Node {
     }
 
     /// Data answers one pending Interest.
-    fn satisfy(&mut self, now: Instant, id: PitId, ingress: FaceId, data: &Data, came: &Hop) {
+    fn satisfy(&mut self, now: Instant, id: PitId, ingress: FaceId, data: Data, came: &Hop) {
         let hash = self.pit.entry(id).hash();
         self.outbox.event(NodeEvent::PitSatisfied { hash });
         self.tell_strategy(now, id, |strategy, context, entry| {
             strategy.before_satisfy(context, entry, ingress);
         });
-        self.remember_nonces(now, id, Some(data));
+        self.remember_nonces(now, id, Some(&data));
         let strays = self.trace_answers(id, ingress, came.trace());
         let waiting = self.pit.entry(id).ins().len();
         self.trace_is_copied(&strays, waiting.saturating_sub(1));
-        let back = self.faces.facts(ingress).is_some_and(|facts| facts.multi_access);
-        let mut place = 0;
+        let (mut place, mut left) = (0, Some(data));
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
             place += 1;
             let (face, waits) = (record.face, record.expiry > now);
@@ -109,21 +110,30 @@ impl Node {
                 None if strays.is_empty() => (None, Trace::new()),
                 rare => self.tokens_for(*rare.unwrap_or_default(), came.trace(), &strays),
             };
-            if !self.gates.are_none() {
+            if !self.gates.are_none()
+                && let Some(data) = &left
+            {
                 self.note_answer(ingress, face, nonce, data, came);
             }
-            if !waits || (face == ingress && !back) {
+            // Whoever waits last gets the Data itself, the others share it.
+            let data = if place == waiting { left.take() } else { left.clone() };
+            let Some(data) = data.filter(|_| waits && self.may_go_to(face, ingress)) else {
                 self.trace_dies(&trace);
                 continue;
-            }
+            };
             let mut hop = onward(came, nonce.filter(|_| face.app().is_none()));
             hop.add_trace(trace);
             if token.is_some() {
                 hop.extra_mut().pit_token = token;
             }
-            self.outgoing_data(now, face, data.clone(), hop);
+            self.outgoing_data(now, face, data, hop);
         }
         self.pit.remove(id);
+    }
+
+    /// Data does not go back where it came from, unless others hear it there.
+    fn may_go_to(&self, egress: FaceId, ingress: FaceId) -> bool {
+        egress != ingress || self.faces.facts(ingress).is_some_and(|facts| facts.multi_access)
     }
 
     /// The PIT token of one who waits, and the tokens that Data takes along there, of those that it `brought`.

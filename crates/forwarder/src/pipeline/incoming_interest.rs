@@ -7,7 +7,7 @@ use crate::drop::DropReason;
 use crate::face::FaceId;
 use crate::node::Node;
 use crate::packet::{Hop, Kind};
-use crate::strategy::{Faces, Scope};
+use crate::strategy::{FaceFacts, Scope};
 use recoup_packet::interest::Interest;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
@@ -17,11 +17,10 @@ impl Node {
         &mut self,
         now: Instant,
         ingress: FaceId,
+        FaceFacts { local, multi_access }: FaceFacts,
         interest: Arc<Interest>,
         mut hop: Hop,
     ) {
-        let (local, multi_access) =
-            self.faces.facts(ingress).map_or((false, false), |it| (it.local, it.multi_access));
         if !local && Scope::of(&interest.name) == Scope::Localhost {
             return self.drop_interest(ingress, &hop, DropReason::Scope);
         }

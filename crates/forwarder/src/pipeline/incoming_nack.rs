@@ -78,7 +78,7 @@ impl Node {
             match action {
                 Action::SendInterest { face } => {
                     let trace = Trace::new();
-                    self.outgoing_interest(now, id, face, interest, &hop, trace);
+                    self.outgoing_interest(now, id, face, Arc::clone(interest), &hop, trace);
                 }
                 Action::Nack { reason } => self.pass_nack_to_all(now, id, reason),
                 Action::NackTo { face, reason } => self.pass_nack(now, id, face, reason),

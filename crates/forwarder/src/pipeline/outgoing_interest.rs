@@ -21,7 +21,7 @@ impl Node {
         now: Instant,
         id: PitId,
         egress: FaceId,
-        interest: &Arc<Interest>,
+        interest: Arc<Interest>,
         came: &Hop,
         trace: Trace,
     ) {
@@ -36,9 +36,8 @@ impl Node {
             return self.ask_management(id, interest);
         }
         if let Some(app) = egress.app() {
-            self.note_going_back(id, interest, came);
-            let input =
-                AppInput::Interest { interest: Arc::clone(interest), path: self.return_path(id) };
+            self.note_going_back(id, &interest, came);
+            let input = AppInput::Interest { interest, path: self.return_path(id) };
             if !self.applications.tell(now, app, input) {
                 self.outbox.discard(egress, Kind::Interest, DropReason::NoFace);
             }
@@ -52,20 +51,23 @@ impl Node {
             self.add_record(now, &mut hop);
         }
         hop.add_trace(trace);
-        let packet = Packet { body: Body::Interest(Arc::clone(interest)), hop };
-        if self.gates.are_none() {
-            return self.transmit(now, egress, packet);
+        let group = match self.gates.are_none() {
+            true => None,
+            false => Some(self.asker_of(id, &interest).map_or(egress, |record| record.face)),
+        };
+        let packet = Packet { body: Body::Interest(interest), hop };
+        match group {
+            None => self.transmit(now, egress, packet),
+            Some(group) => self.schedule(now, egress, group, packet),
         }
-        let group = self.asker_of(id, interest).map_or(egress, |record| record.face);
-        self.schedule(now, egress, group, packet);
     }
 
     /// An Interest is for the node itself, which has to know by which face it came.
-    fn ask_management(&mut self, id: PitId, interest: &Arc<Interest>) {
+    fn ask_management(&mut self, id: PitId, interest: Arc<Interest>) {
         let path = self.return_path(id);
-        let asker = self.asker_of(id, interest).map(|record| record.face);
+        let asker = self.asker_of(id, &interest).map(|record| record.face);
         if let (Some(face), Some(management)) = (asker, &mut self.management) {
-            management.ask(Arc::clone(interest), face, path);
+            management.ask(interest, face, path);
         }
     }
 

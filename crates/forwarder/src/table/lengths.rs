@@ -40,6 +40,11 @@ impl Lengths {
         self.present.is_empty()
     }
 
+    /// The lengths, ascending.
+    pub(super) fn present(&self) -> &[u32] {
+        &self.present
+    }
+
     /// Where those prefixes of `name` end that have one of the lengths, shortest first.
     pub(super) fn ends(&self, name: &Name) -> Ends {
         let mut ends = Ends::new();

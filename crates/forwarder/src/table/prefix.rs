@@ -17,6 +17,7 @@ pub struct PrefixTable<T> {
     slots: Slab<Slot<T>>,
     /// All names but the root.
     index: HashTable<u32>,
+    /// Of all names but the root.
     lengths: Lengths,
     root: Option<u32>,
 }
@@ -116,12 +117,13 @@ impl<T> PrefixTable<T> {
     }
 
     fn longest_slot(&self, name: &Name) -> Option<u32> {
-        if self.lengths.is_empty() {
-            return self.root;
-        }
-        let ends = self.lengths.ends(name);
-        let prefixes = ends.iter().rev().filter_map(|end| name.value().get(..*end as usize));
-        prefixes.into_iter().find_map(|octets| self.probe(octets)).or(self.root)
+        let probe = |end: usize| self.probe(name.value().get(..end)?);
+        let found = match self.lengths.present() {
+            [] => None,
+            [only] => name.prefix_ends().nth(*only as usize - 1).and_then(probe),
+            _ => self.lengths.ends(name).iter().rev().find_map(|end| probe(*end as usize)),
+        };
+        found.or(self.root)
     }
 
     fn slot(&self, name: &Name) -> Option<u32> {

@@ -40,7 +40,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
         self.advance(now);
         match input {
-            ChannelInput::Frame { frame, sequence } => self.offer(now, sequence, frame),
+            ChannelInput::Frame { frame, sequence } => self.join(now, sequence, frame),
             ChannelInput::Down => {
                 self.channel.handle(now, ChannelInput::Down);
                 while let Some(waiting) = self.queue.pop() {
@@ -56,6 +56,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     }
 
     /// Hands out one consequence; to be called until `None`.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<ChannelOutput<L>> {
         self.advance(now);
         self.channel.poll(now)
@@ -85,7 +86,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         let begun = self
             .front()
             .map(|(since, sequence)| Key::new(self.channel.free_at().max(since), sequence));
-        [arrival, begun].into_iter().flatten().min()
+        super::earlier(arrival, begun)
     }
 
     /// Frames and octets that wait.
@@ -114,10 +115,10 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         self.queue.iter().next().map(|waiting| (waiting.since, waiting.sequence))
     }
 
-    fn offer(&mut self, now: Instant, sequence: u64, frame: L) {
+    fn join(&mut self, now: Instant, sequence: u64, frame: L) {
         let at_once = self.channel.is_down() || self.channel.is_free(now) && self.queue.is_empty();
         if at_once || self.channel.model().order == Order::DelayThenRate {
-            return self.channel.accept(now, sequence, frame);
+            return self.channel.offer(now, sequence, frame);
         }
         if let Err(refused) = self.queue.push(Waiting { since: now, sequence, frame }) {
             self.channel.lose(refused.frame, LossReason::QueueFull);
@@ -125,6 +126,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     }
 
     /// Gives the channel everything that it begins with until `now`.
+    #[inline]
     fn advance(&mut self, now: Instant) {
         while let Some((since, _)) = self.front() {
             let begun = self.channel.free_at().max(since);
@@ -132,7 +134,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
                 break;
             }
             if let Some(Waiting { sequence, frame, .. }) = self.queue.pop() {
-                self.channel.accept(begun, sequence, frame);
+                self.channel.offer(begun, sequence, frame);
             }
         }
     }

@@ -84,15 +84,19 @@ impl Lane {
         if self.takes(now) { now } else { self.channel.channel().free_at() }
     }
 
+    /// A frame is offered: what the node offers is sent at once, and the queue here stays empty.
     #[inline]
-    pub(super) fn handle(&mut self, now: Instant, input: ChannelInput<Frame>) {
-        match input {
-            // What the node offers is sent at once; the queue here stays empty.
-            ChannelInput::Frame { .. } | ChannelInput::Wanted { .. } if !self.is_shared => {
-                self.channel.channel_mut().handle(now, input);
-            }
-            other => self.channel.handle(now, other),
+    pub(super) fn offer(&mut self, now: Instant, sequence: u64, frame: Frame) {
+        if self.is_shared {
+            self.channel.handle(now, ChannelInput::Frame { frame, sequence });
+        } else {
+            self.channel.channel_mut().offer(now, sequence, frame);
         }
+    }
+
+    /// The node wants to be told when the rate is free.
+    pub(super) fn want(&mut self, now: Instant, sequence: u64) {
+        self.channel.channel_mut().handle(now, ChannelInput::Wanted { sequence });
     }
 }
 

@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::rto::{Question, Sampler, Target};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
+use bytes::BytesMut;
 use lose::Setback;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
@@ -23,10 +24,15 @@ mod recover;
 /// Segment size assumed before the first one has arrived, in octets.
 const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
 
+/// Octets of names that are asked from the allocator at a time.
+const NAMES_OCTETS: usize = 4_096;
+
 /// One transfer.
 #[derive(Debug)]
 pub(super) struct Transfer {
     object: Name,
+    /// Room for names of segments.
+    names: BytesMut,
     board: Scoreboard,
     timers: Timers,
     started: Instant,
@@ -73,6 +79,7 @@ impl Transfer {
         Self {
             assembler: Assembler::new(config.delivery, board.base()),
             object,
+            names: BytesMut::new(),
             board,
             timers: Timers::new(),
             started: now,
@@ -171,9 +178,19 @@ impl Transfer {
             self.sampler.on_abandoned(segment);
         }
         emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
-        let mut interest = Interest::new(self.object.append(config.convention.segment(segment)));
+        let mut interest = Interest::new(self.name_of(config, segment));
         interest.must_be_fresh = config.must_be_fresh;
         Some((interest, rto))
+    }
+
+    /// The name of a segment; those of consecutive segments share their memory.
+    fn name_of(&mut self, config: &FetchConfig, segment: u64) -> Name {
+        let component = config.convention.segment(segment);
+        let octets = self.object.value().len() + component.encoded_len();
+        if self.names.capacity() < octets {
+            self.names = BytesMut::with_capacity(NAMES_OCTETS.max(octets));
+        }
+        self.object.append_in(component, &mut self.names)
     }
 
     /// When a timeout due at `at` is noticed: at the first scan after it.
