@@ -139,7 +139,7 @@ fn table(path: &Path, trace: &Trace, replays: &[Replay]) -> String {
     let mut text = format!("{}: {} round trips", path.display(), trace.samples());
     if let Some((least, mean, most)) = trace.spread() {
         let [least, mean, most] = [least, mean, most].map(format::milliseconds);
-        let _ = write!(text, ", {least} to {most}, mean {mean}");
+        let _ = write!(text, ", {least} to {most} ms, mean {mean} ms");
     }
     if let Some(again) = trace.asked_again() {
         let _ = write!(text, "; {again} segments asked for again");
@@ -148,7 +148,7 @@ fn table(path: &Path, trace: &Trace, replays: &[Replay]) -> String {
     let _ = write!(
         text,
         "\n\n{:width$}  {:>9}  {:>8}  {:>8}  {:>10}\n",
-        "estimator", "too early", "% (~B)", "wait(~W)", "RTO mean"
+        "estimator", "too early", "% (~B)", "wait(~W)", "RTO ms"
     );
     for replay in replays {
         let _ = writeln!(

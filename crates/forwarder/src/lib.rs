@@ -13,6 +13,7 @@ mod oracle;
 pub mod packet;
 pub mod pipeline;
 mod schedule;
+mod soft_timeout;
 pub mod strategy;
 pub mod suppression;
 pub mod table;

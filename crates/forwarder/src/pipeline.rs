@@ -21,6 +21,8 @@ mod outgoing_data;
 mod outgoing_interest;
 mod outgoing_nack;
 
+pub(crate) use content_store_miss::route;
+
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};

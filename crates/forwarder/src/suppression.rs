@@ -24,6 +24,8 @@ pub enum Suppression {
         /// How long an entry suppresses.
         soft: Duration,
     },
+    /// The same, with a `soft` that the node learns for each prefix from round trips.
+    SoftHardAuto,
 }
 
 /// Settings of `same-face-retx`.
@@ -76,6 +78,13 @@ pub enum Decision {
 pub(crate) struct Backoff {
     /// Zero: not at all.
     interval_nanos: u64,
+}
+
+impl Backoff {
+    /// An interval of that length.
+    pub(crate) fn of(interval: Duration) -> Self {
+        Self { interval_nanos: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX) }
+    }
 }
 
 /// Every policy by its name.
@@ -144,6 +153,7 @@ impl Suppression {
         let forward = match self {
             Self::Strict => false,
             Self::SoftHard { soft } => now.since(last) >= *soft,
+            Self::SoftHardAuto => now.since(last) >= Duration::from_nanos(backoff.interval_nanos),
             Self::SameFaceRetx(settings) => {
                 let counts = settings.any_face || arrival == Arrival::Retransmission;
                 counts && settings.lets_pass(now.since(last), backoff)
@@ -197,9 +207,14 @@ impl SameFaceRetx {
 }
 
 fn soft_hard(mut spec: Spec<'_>) -> Result<Suppression, SpecError> {
-    let soft = spec.duration("soft", Duration::from_millis(20), Duration::ZERO)?;
+    let fixed = |soft| Suppression::SoftHard { soft };
+    let expected = "a duration such as 20ms, or auto";
+    let policy = spec.take("soft", fixed(Duration::from_millis(20)), expected, |text| {
+        let auto = (text == "auto").then_some(Suppression::SoftHardAuto);
+        auto.or_else(|| spec::duration(text).map(fixed))
+    })?;
     spec.finish()?;
-    Ok(Suppression::SoftHard { soft })
+    Ok(policy)
 }
 
 impl fmt::Display for Suppression {
@@ -209,6 +224,7 @@ impl fmt::Display for Suppression {
             Self::SoftHard { soft } => {
                 SpecWriter::new(f, "soft-hard").duration("soft", *soft).finish()
             }
+            Self::SoftHardAuto => SpecWriter::new(f, "soft-hard").value("soft", "auto").finish(),
             Self::SameFaceRetx(settings) => settings.fmt(f),
         }
     }

@@ -292,9 +292,17 @@ fn random_world(seed: u64) -> Network {
     let mut network = Network { nodes, links, ..Network::default() };
     let one = |rng: &mut Rng, of: &[&'static str]| of[rng.below(of.len() as u64) as usize];
     for node in &mut network.nodes {
-        let strategies = ["best-route", "multicast", "broadcast", "multipath", "best-face"];
+        let strategies = [
+            "best-route",
+            "multicast",
+            "broadcast",
+            "multipath",
+            "best-face",
+            "best-face(rto=reconsidered)",
+        ];
         node.strategy = one(&mut rng, &strategies).into();
-        let suppressions = ["same-face-retx", "strict", "soft-hard(soft=20ms)"];
+        let suppressions =
+            ["same-face-retx", "strict", "soft-hard(soft=20ms)", "soft-hard(soft=auto)"];
         node.suppression = one(&mut rng, &suppressions).into();
         node.cache = CachePlan::Packets([0, 0, 3, 1000][rng.below(4) as usize]);
         node.admit_unsolicited = rng.below(4) == 0;

@@ -125,6 +125,11 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
         0
     }
 
+    /// Whether round trips are all that it learns from; if not, what was asked for and who answered count, too.
+    fn needs_samples_only(&self) -> bool {
+        true
+    }
+
     /// The smoothed round-trip time, if the estimator keeps one and has seen a sample.
     fn srtt(&self) -> Option<Duration>;
 

@@ -204,7 +204,7 @@ impl Node {
 }
 
 /// The route of an Interest: that of its name, unless it is only that of "/" and a forwarding hint knows better.
-fn route<'a>(fib: &'a Fib, interest: &Interest) -> FibMatch<'a> {
+pub(crate) fn route<'a>(fib: &'a Fib, interest: &Interest) -> FibMatch<'a> {
     let by_name = fib.longest(&interest.name);
     if interest.forwarding_hint.is_empty() || !by_name.prefix.is_empty() {
         return by_name;

@@ -71,8 +71,6 @@ impl Node {
         self.send_back(&going_back, true, &mut hop);
         if from != FaceId::MANAGEMENT {
             self.sign_answer(&mut hop);
-        }
-        if from != FaceId::MANAGEMENT {
             self.store(now, &data, &hop);
         }
         self.satisfy(now, id, from, data, &hop);
@@ -96,6 +94,7 @@ impl Node {
         self.tell_strategy(now, id, |strategy, context, entry| {
             strategy.before_satisfy(context, entry, ingress);
         });
+        self.learn_soft_timeout(now, id, ingress);
         self.remember_nonces(now, id, Some(&data));
         let strays = self.trace_answers(id, ingress, came.trace());
         let waiting = self.pit.entry(id).ins().len();

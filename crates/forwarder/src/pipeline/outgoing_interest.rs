@@ -32,6 +32,7 @@ impl Node {
         }
         let expiry = now + interest.lifetime_or_default().min(MAX_LIFETIME);
         self.pit.entry_mut(id).send(now, egress, interest.nonce, expiry);
+        self.set_soft_timeout(now, id, egress);
         if egress == FaceId::MANAGEMENT {
             return self.ask_management(id, interest);
         }

@@ -8,23 +8,29 @@
 //! the consumer asked again) and after each refusal: the next Interest goes to the face that was asked
 //! longest ago. An entry is asked again at the best face not in use, after that at the one asked longest
 //! ago; a refusal is answered by asking the next face, if there is one.
+//!
+//! With `rto=ESTIMATOR`, for example `best-face(rto=reconsidered(min=0ms))`, the timeout which that estimator learns of the
+//! face takes the place of the smoothed round-trip time: a face whose round trips vary counts as a slow one.
 use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
 use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, FaceMeasurement, NextHop, PitEntry};
 use recoup_packet::nack::NackReason;
+use recoup_transport::rto::{self, RttSample};
 use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use std::fmt;
 
 /// `best-face`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BestFace {
     gain: f64,
+    /// The estimator of each face, as it is written.
+    rto: Option<String>,
 }
 
 impl Default for BestFace {
     fn default() -> Self {
-        Self { gain: 0.125 }
+        Self { gain: 0.125, rto: None }
     }
 }
 
@@ -32,8 +38,16 @@ impl BestFace {
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
         let default = Self::default();
         let gain = spec.number("gain", default.gain, 0.001..=1.0, "a number from 0.001 to 1")?;
+        let expected = "an RTO estimator that needs nothing but samples, such as reconsidered";
+        let rto = spec.take("rto", default.rto, expected, |text| match text {
+            "none" => Some(None),
+            text => rto::parse(text)
+                .ok()
+                .filter(|it| it.needs_samples_only())
+                .map(|it| Some(it.to_string())),
+        })?;
         spec.finish()?;
-        Ok(Self { gain })
+        Ok(Self { gain, rto })
     }
 
     /// The best of `hops`: for a new Interest where exploration is due, the one asked longest ago.
@@ -53,7 +67,11 @@ impl BestFace {
 
     fn note_failure(&self, context: &mut Context<'_>, upstream: FaceId) {
         let (now, prefix) = (context.now, context.route.prefix);
-        context.measurements.face(now, prefix, upstream).failed(self.gain);
+        let measured = context.measurements.face(now, prefix, upstream);
+        measured.failed(self.gain);
+        if let Some(estimator) = &mut measured.estimator {
+            estimator.on_timeout(now);
+        }
         context.measurements.wish_exploration(now, prefix);
     }
 
@@ -66,7 +84,11 @@ impl BestFace {
 
 /// Expected seconds to an answer; infinite for a face that never answered.
 fn score(known: Option<&FaceMeasurement>) -> f64 {
-    let rated = known.and_then(|known| Some(known.rtt? / known.satisfaction));
+    let seconds = |known: &FaceMeasurement| match &known.estimator {
+        Some(estimator) => Some(estimator.rto().as_secs_f64()),
+        None => known.rtt,
+    };
+    let rated = known.and_then(|known| Some(seconds(known)? / known.satisfaction));
     rated.filter(|score| !score.is_nan()).unwrap_or(f64::INFINITY)
 }
 
@@ -137,7 +159,16 @@ impl ForwardingStrategy for BestFace {
         // After a retransmission nobody knows which of the two was answered (Karn).
         let rtt = (record.transmissions == 1).then(|| context.now.since(record.sent));
         let (now, prefix) = (context.now, context.route.prefix);
-        context.measurements.face(now, prefix, upstream).satisfied(rtt, self.gain);
+        let measured = context.measurements.face(now, prefix, upstream);
+        measured.satisfied(rtt, self.gain);
+        if let (Some(rtt), Some(text)) = (rtt, &self.rto) {
+            if measured.estimator.is_none() {
+                measured.estimator = rto::parse(text).ok();
+            }
+            if let Some(estimator) = &mut measured.estimator {
+                estimator.on_sample(now, &RttSample::new(0, rtt));
+            }
+        }
     }
 
     fn on_expiry(&mut self, context: &mut Context<'_>, entry: &mut PitEntry) {
@@ -149,6 +180,10 @@ impl ForwardingStrategy for BestFace {
 
 impl fmt::Display for BestFace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "best-face").value("gain", self.gain).finish()
+        let writer = SpecWriter::new(f, "best-face").value("gain", self.gain);
+        match &self.rto {
+            Some(rto) => writer.value("rto", rto).finish(),
+            None => writer.finish(),
+        }
     }
 }

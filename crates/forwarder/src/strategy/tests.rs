@@ -4,6 +4,7 @@ use crate::hash::NameHasher;
 use crate::table::{Fib, InRecord, MeasurementOptions, Pit, PitId};
 use proptest::prelude::*;
 use recoup_packet::interest::Interest;
+use recoup_transport::rto;
 use recoup_transport::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -250,6 +251,39 @@ fn best_face_learns_which_face_answers_sooner() {
     stage.data(320, "/a", 3);
 }
 
+/// Where most of the last Interests go if face 2 answers after 10 or 200 ms, face 3 after 130 ms, face 4 after 300 ms.
+fn preferred(strategy: &str) -> u32 {
+    let mut stage = Stage::new(strategy, "same-face-retx");
+    let mut counts = [0; 5];
+    for round in 0..200_u64 {
+        let uri = format!("/{round:03}");
+        let now = 1_000 * round;
+        if round % 4 == 0 {
+            stage.measurements.wish_exploration(at(now), &name("/"));
+        }
+        let face = sent(&stage.interest(now, &uri, 1, round as u32))[0];
+        let rtt = match face {
+            2 if round % 3 == 0 => 200,
+            2 => 10,
+            3 => 130,
+            _ => 300,
+        };
+        stage.data(now + rtt, &uri, face);
+        if round >= 100 && round % 4 != 0 {
+            counts[face as usize] += 1;
+        }
+    }
+    (0..5).max_by_key(|face| counts[*face as usize]).unwrap_or(0)
+}
+
+#[test]
+fn best_face_by_an_estimator_prefers_a_face_that_can_be_relied_on() {
+    assert_eq!(preferred("best-face"), 2, "73 ms on average");
+    assert_eq!(preferred("best-face(rto=jacobson(min=0ms))"), 3, "but seldom in time");
+    assert_eq!(preferred("best-face(rto=jacobson(k=0,min=0ms))"), 2);
+    assert_eq!(preferred("best-face(rto=weighted-median(min=0ms))"), 2, "its median is 10 ms");
+}
+
 #[test]
 fn best_face_leaves_a_face_that_no_longer_answers() {
     let mut stage = Stage::new("best-face", "same-face-retx");
@@ -322,7 +356,9 @@ fn strategies_are_printed_as_they_are_read() {
         assert!(printed.starts_with(name));
         assert_eq!(parse(&printed).unwrap().to_string(), printed);
     }
-    for text in ["multipath(split=cost)", "best-face(gain=0.5)"] {
+    let reconsidered = rto::parse("reconsidered").unwrap();
+    let by_rto = format!("best-face(gain=0.125,rto={reconsidered})");
+    for text in ["multipath(split=cost)", "best-face(gain=0.5)", &by_rto] {
         assert_eq!(parse(text).unwrap().to_string(), text);
     }
 }
@@ -334,6 +370,8 @@ fn what_cannot_be_a_strategy_is_an_error_that_helps() {
         ("asf", "there are: best-route, multicast, broadcast, best-face, multipath"),
         ("multicast(x=1)", "it has none"),
         ("multipath(split=luck)", "turns or cost"),
+        ("best-face(rto=jakobson)", "such as reconsidered"),
+        ("best-face(rto=popularity)", "nothing but samples"),
     ] {
         let error = parse(text).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");

@@ -112,6 +112,7 @@ fn policies_are_printed_as_they_are_read() {
             "same-face-retx(initial=5ms,factor=1.5,max=250ms,faces=same)",
         ),
         ("soft-hard", "soft-hard(soft=20ms)"),
+        ("soft-hard(soft=auto)", "soft-hard(soft=auto)"),
     ];
     for (text, printed) in texts {
         let policy = Suppression::parse(text).unwrap();
@@ -128,6 +129,7 @@ fn what_cannot_be_a_policy_is_an_error_that_helps() {
         ("same-face-retx(fixed=10ms,max=1s)", "no parameter `max`"),
         ("same-face-retx(initial=1s,max=1ms)", "at least as long"),
         ("soft-hard(sft=1s)", "did you mean `soft`?"),
+        ("soft-hard(soft=soon)", "or auto"),
         ("strict(x=1)", "it has none"),
     ] {
         let error = Suppression::parse(text).unwrap_err().to_string();

@@ -8,8 +8,21 @@ use crate::face::FaceId;
 use crate::hash::NameHasher;
 use hashbrown::HashTable;
 use recoup_packet::name::Name;
+use recoup_transport::rto::{Jacobson, JacobsonSettings, RtoEstimator};
 use recoup_transport::time::{Duration, Instant};
 use smallvec::SmallVec;
+
+/// Settings of estimators of the soft timeout of pending Interests (see `crate::soft_timeout`).
+const SOFT: JacobsonSettings = JacobsonSettings {
+    alpha: 1.0 / 8.0,
+    beta: 1.0 / 4.0,
+    k: 4.0,
+    init: Duration::from_millis(20),
+    min: Duration::from_millis(1),
+    max: Duration::from_secs(4),
+    backoff: 2.0,
+    global_backoff: true,
+};
 
 /// Settings of a measurements table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +40,7 @@ impl Default for MeasurementOptions {
 }
 
 /// What is known of one face toward one prefix.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct FaceMeasurement {
     /// Which.
     pub face: FaceId,
@@ -37,11 +50,13 @@ pub struct FaceMeasurement {
     pub satisfaction: f64,
     /// When an Interest was sent there last.
     pub asked: Option<Instant>,
+    /// A strategy's estimator of the timeout there, if it uses one.
+    pub estimator: Option<Box<dyn RtoEstimator>>,
 }
 
 impl FaceMeasurement {
     const fn new(face: FaceId) -> Self {
-        Self { face, rtt: None, satisfaction: 1.0, asked: None }
+        Self { face, rtt: None, satisfaction: 1.0, asked: None, estimator: None }
     }
 
     /// An Interest was answered after `rtt`, if that is known; both averages move by `gain` (0 to 1).
@@ -60,7 +75,7 @@ impl FaceMeasurement {
 }
 
 /// What is known of one prefix.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Measured {
     prefix: Name,
     hash: u64,
@@ -68,17 +83,19 @@ struct Measured {
     /// Set by [`Measurements::wish_exploration`].
     exploration: bool,
     faces: SmallVec<[FaceMeasurement; 2]>,
+    /// Of all faces together, for soft timeouts.
+    soft: Option<Jacobson>,
 }
 
 impl Measured {
     fn new(prefix: &Name, hash: u64, used: Instant) -> Self {
         let (prefix, faces) = (prefix.clone(), SmallVec::new());
-        Self { prefix, hash, used, exploration: false, faces }
+        Self { prefix, hash, used, exploration: false, faces, soft: None }
     }
 }
 
 /// Measurements of faces, by prefix.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Measurements {
     hasher: NameHasher,
     options: MeasurementOptions,
@@ -119,6 +136,11 @@ impl Measurements {
     /// Whether exploration was wished since this was asked last.
     pub fn take_exploration(&mut self, now: Instant, prefix: &Name) -> bool {
         std::mem::take(&mut self.measured(now, prefix).exploration)
+    }
+
+    /// The estimator of the round trip toward `prefix`, by whatever face.
+    pub(crate) fn soft(&mut self, now: Instant, prefix: &Name) -> &mut impl RtoEstimator {
+        self.measured(now, prefix).soft.get_or_insert_with(|| Jacobson::new(SOFT))
     }
 
     /// Forgets a face, for instance because its number may be given to another.

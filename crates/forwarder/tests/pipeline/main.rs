@@ -11,4 +11,5 @@ mod interest_loop;
 mod link;
 mod oracle;
 mod outgoing_interest;
+mod soft_timeout;
 mod tester;

@@ -112,6 +112,10 @@ impl RtoEstimator for PerProvider {
         self.timing.timeout_for(self.seconds(), question)
     }
 
+    fn needs_samples_only(&self) -> bool {
+        false
+    }
+
     fn srtt(&self) -> Option<Duration> {
         self.mean.map(|mean| mean.rounded().0)
     }

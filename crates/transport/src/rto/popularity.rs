@@ -175,6 +175,10 @@ impl RtoEstimator for Popularity {
         self.timing.timeout_for(self.estimate(question.target), question)
     }
 
+    fn needs_samples_only(&self) -> bool {
+        false
+    }
+
     fn srtt(&self) -> Option<Duration> {
         self.all.estimate.map(|estimate| estimate.rounded().0)
     }

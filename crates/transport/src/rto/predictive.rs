@@ -136,6 +136,10 @@ impl RtoEstimator for Predictive {
         self.names
     }
 
+    fn needs_samples_only(&self) -> bool {
+        false
+    }
+
     fn srtt(&self) -> Option<Duration> {
         self.latest.map(|latest| latest.rounded().0)
     }

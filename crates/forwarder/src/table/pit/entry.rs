@@ -7,7 +7,7 @@ use recoup_packet::interest::Interest;
 use recoup_packet::lp::Ignorable;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_transport::time::Instant;
+use recoup_transport::time::{Duration, Instant};
 use smallvec::SmallVec;
 use std::sync::{Arc, LazyLock};
 
@@ -255,6 +255,15 @@ impl PitEntry {
         let record =
             OutRecord { face, transmissions: 1, nonce, sent: now, expiry, nacked, backoff };
         self.outs.push(record);
+    }
+
+    /// Asking again is suppressed for that long from now on, for this upstream and for all together.
+    pub(crate) fn set_soft_timeout(&mut self, upstream: FaceId, soft: Duration) {
+        let soft = Backoff::of(soft);
+        self.backoff = soft;
+        if let Some(record) = self.out_record_mut(upstream) {
+            record.backoff = soft;
+        }
     }
 
     /// Takes the record of one who asked away.

@@ -1,0 +1,43 @@
+//! How long a pending Interest suppresses others, where that is learnt: `soft-hard(soft=auto)`.
+//!
+//! Source: algorithms.md §5 (soft and hard timeouts of pending Interests), §10 (routers use estimators of the timeout).
+//! For each prefix that has a route there is one estimator of the round trip from here; its timeout is the soft one,
+//! 20 ms before any sample as with `soft=20ms`. It backs off when an Interest had to be sent again.
+use crate::face::FaceId;
+use crate::node::Node;
+use crate::pipeline::route;
+use crate::suppression::Suppression;
+use crate::table::PitId;
+use recoup_transport::rto::{RtoEstimator, RttSample};
+use recoup_transport::time::Instant;
+
+impl Node {
+    /// An Interest was sent to `upstream`: from now on it suppresses others for the soft timeout.
+    pub(crate) fn set_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
+        if self.suppression != Suppression::SoftHardAuto {
+            return;
+        }
+        let entry = self.pit.entry_mut(id);
+        let prefix = route(&self.fib, entry.interest()).prefix;
+        let estimator = self.measurements.soft(now, prefix);
+        let again = entry.out_record(upstream).is_some_and(|record| record.transmissions > 1);
+        if again {
+            estimator.on_timeout(now);
+        }
+        entry.set_soft_timeout(upstream, estimator.rto());
+    }
+
+    /// Data came from `upstream`; after a retransmission nobody knows which of the two it answers (Karn).
+    pub(crate) fn learn_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
+        if self.suppression != Suppression::SoftHardAuto {
+            return;
+        }
+        let entry = self.pit.entry(id);
+        let record = entry.out_record(upstream).filter(|record| record.transmissions == 1);
+        if let Some(record) = record {
+            let prefix = route(&self.fib, entry.interest()).prefix;
+            let sample = RttSample::new(0, now.since(record.sent));
+            self.measurements.soft(now, prefix).on_sample(now, &sample);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Soft timeouts of pending Interests that a node learns.
+use crate::tester::{Manner, Probe, Tester};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::suppression::Suppression;
+
+/// Two consumers at nodes 0 and 1, a router, and a producer 30 ms from it; what the router asks for, by time.
+struct Stand {
+    tester: Tester,
+    consumers: [Probe; 2],
+    producer: Probe,
+}
+
+impl Stand {
+    fn new(suppression: &str) -> Self {
+        let suppression = Suppression::parse(suppression).unwrap();
+        let mut tester = Tester::new(4, |_| NodeOptions { suppression, ..NodeOptions::default() });
+        for (node, next, delay_ms) in [(0, 2, 1), (1, 2, 1), (2, 3, 30)] {
+            tester.link(node, next, delay_ms);
+            tester.route(node, "/", next);
+        }
+        let consumers = [Probe::default(), Probe::default()];
+        let producer = Probe::new(Manner::Answer);
+        tester.attach(0, &consumers[0], &[]);
+        tester.attach(1, &consumers[1], &[]);
+        tester.attach(3, &producer, &["/p"]);
+        Self { tester, consumers, producer }
+    }
+
+    /// Both ask for the same, the second so much later; how often the producer is asked.
+    fn ask_twice(&mut self, at: u64, later: u64, uri: &str) -> usize {
+        self.tester.run(at);
+        self.consumers[0].ask(uri, at as u32);
+        self.tester.run(at + later);
+        self.consumers[1].ask(uri, at as u32 + 1);
+        self.tester.run(at + 500);
+        self.producer.asked().len()
+    }
+}
+
+#[test]
+fn an_interest_suppresses_others_for_as_long_as_an_answer_takes() {
+    let mut fixed = Stand::new("soft-hard(soft=20ms)");
+    assert_eq!(fixed.ask_twice(0, 40, "/p/a"), 2, "60 ms are longer than 20");
+    let mut auto = Stand::new("soft-hard(soft=auto)");
+    assert_eq!(auto.ask_twice(0, 40, "/p/a"), 2, "before any sample it is 20 ms as well");
+    // The first answer was to an Interest that had been sent twice: no sample.
+    assert_eq!(auto.ask_twice(1_000, 10, "/p/b"), 1);
+    for round in 2..6 {
+        assert_eq!(auto.ask_twice(1_000 * round, 40, &format!("/p/{round}")), 1, "{round}");
+    }
+}
+
+#[test]
+fn an_interest_whose_answer_does_not_come_stops_suppressing() {
+    let mut auto = Stand::new("soft-hard(soft=auto)");
+    for round in 0..4 {
+        auto.ask_twice(1_000 * round, 10, &format!("/p/{round}"));
+    }
+    auto.tester.cut(3, 2);
+    assert_eq!(auto.ask_twice(10_000, 300, "/p/lost"), 2, "60 ms and some, not 4 s");
+}
