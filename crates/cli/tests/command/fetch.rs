@@ -103,7 +103,7 @@ fn algorithms_are_chosen_by_name_and_shortcut() {
     let words = format!(
         "fetch /data -o copy --json --face {} --congestion aimd(beta=0.7) --init-cwnd 4 \
          --no-cwa --reset-cwnd-to-init --rto jacobson(k=8) --min-rto 50ms --sampling per-rtt \
-         --rto-check 0 --ignore-marks",
+         --rto-check 0 --ignore-marks --loss smart",
         server.face()
     );
     let document = place.run(&words).succeeds().document();
@@ -116,9 +116,13 @@ fn algorithms_are_chosen_by_name_and_shortcut() {
         ("rto", "k=8"),
         ("rto", "min=50ms"),
         ("sampling", "per-rtt"),
+        ("loss", "pre-recovery(frt=3,"),
     ] {
         let text = algorithms[family].as_str().unwrap();
         assert!(text.contains(piece), "{piece}: {text}");
+    }
+    for count in ["found_by_order", "repaired_before_timer", "false_alarms", "recoveries"] {
+        assert!(document["losses"][count].is_u64(), "{count}");
     }
 }
 

@@ -290,4 +290,53 @@ mod tests {
         cubic.increase(Instant::ZERO, window, &now);
         assert_eq!(cubic.increase(Instant::from_millis(1_000_000), window, &now), 0.5);
     }
+
+    /// As in the paper of 2008, with the β of 0.2 that it takes away.
+    fn of_2008(reno_friendly: bool) -> Cubic {
+        let form = CubicForm::Ha2008;
+        let settings = CubicSettings { beta: 0.8, reno_friendly, form, ..Default::default() };
+        Cubic::new(settings)
+    }
+
+    #[test]
+    fn with_the_values_of_2008_a_loss_takes_a_fifth_and_reno_adds_a_third_each_round_trip() {
+        let mut cubic = of_2008(true);
+        let window = cubic.decrease(Instant::ZERO, 100.0);
+        assert_eq!(window, 80.0);
+        // 3 · 0.2 / 1.8 = 1/3; K = ∛(20 / 0.4) = 3.7 s is far away.
+        let after = after(cubic, window, Duration::from_millis(10), 1);
+        assert!((after - 80.0 - 100.0 / 3.0).abs() < 0.5, "{after}");
+    }
+
+    #[test]
+    fn in_2008_renos_step_stays_what_it_is_beyond_the_last_maximum() {
+        let rtt = Duration::from_millis(1);
+        for (cubic, added) in [(of_2008(true), 1000.0 / 3.0), (Cubic::default(), 990.0)] {
+            let mut cubic = cubic;
+            let window = cubic.decrease(Instant::ZERO, 20.0);
+            let after = after(cubic, window, rtt, 1) - window;
+            assert!((after - added).abs() < 0.02 * added, "{after}");
+        }
+    }
+
+    #[test]
+    fn in_2008_a_window_above_the_cubic_still_grows_by_a_hundredth_each_round_trip() {
+        let mut cubic = of_2008(false);
+        let window = cubic.decrease(Instant::ZERO, 100.0);
+        let flat = Delivered { min_rtt: Some(Duration::ZERO), ..delivered(Duration::ZERO) };
+        let step = cubic.increase(Instant::ZERO, window, &flat);
+        assert!(step.abs() < 0.02 / 80.0, "{step}");
+        assert_eq!(cubic.increase(Instant::ZERO, 200.0, &flat), 0.01 / 200.0);
+    }
+
+    #[test]
+    fn in_2008_it_looks_ahead_by_the_least_round_trip() {
+        let mut cubic = of_2008(false);
+        let window = cubic.decrease(Instant::ZERO, 1000.0);
+        let least = Duration::from_millis(100);
+        let late = Delivered { min_rtt: Some(least), ..delivered(Duration::from_secs(9)) };
+        let step = cubic.increase(Instant::ZERO, window, &late);
+        // K = ∛(200 / 0.4) = 7.937; 0.4 · (0.1 - 7.937)³ + 1000 = 807.5.
+        assert!((step - 7.46 / 800.0).abs() < 1e-4, "{step}");
+    }
 }

@@ -293,3 +293,123 @@ fn without_hystart_longer_round_trips_change_nothing() {
     deliver_late(&mut window, 50, 60, 500);
     assert_eq!(window.window(), 120.0);
 }
+
+/// A window of 40 that counts the span and does after a timeout what TCP does.
+fn span() -> Windowed<Aimd> {
+    window_with(WindowSettings {
+        init_cwnd: 40.0,
+        init_ssthresh: 40.0,
+        growth: Growth::Always,
+        timeout: AfterTimeout::SlowStart,
+        accounting: Accounting::Span,
+        ..WindowSettings::default()
+    })
+}
+
+fn lose_by_order(window: &mut Windowed<Aimd>, order: u64, highest_order: u64) -> bool {
+    let loss = Loss {
+        kind: LossKind::Order,
+        order,
+        highest_order,
+        high_data: 0,
+        high_interest: 0,
+        in_flight: 30,
+        evidence: 6,
+        srtt: None,
+        min_rtt: None,
+    };
+    window.on_loss(Instant::ZERO, &loss)
+}
+
+fn advance(window: &mut Windowed<Aimd>, order: u64, advance: u64) {
+    let delivered = Delivered {
+        segment: order,
+        order,
+        highest_order: 60,
+        rtt: None,
+        srtt: None,
+        min_rtt: None,
+        in_flight: 40,
+        advance,
+    };
+    window.on_delivered(Instant::ZERO, &delivered);
+}
+
+#[test]
+fn a_span_that_recovers_is_inflated_and_deflated_by_what_arrives() {
+    let mut window = span();
+    assert!(lose_by_order(&mut window, 10, 49));
+    assert_eq!((window.window(), window.ssthresh()), (26.0, 20.0), "half, and six that arrived");
+    (16..=20).for_each(|order| advance(&mut window, order, 0));
+    assert_eq!(window.window(), 31.0, "one for each out of order");
+    advance(&mut window, 50, 8);
+    assert_eq!(window.window(), 24.0, "31 - 8 + 1 at a partial advance");
+    advance(&mut window, 51, 60);
+    assert_eq!(window.window(), 1.0);
+    window.on_recovered(Instant::ZERO);
+    assert_eq!((window.window(), window.ssthresh()), (20.0, 20.0));
+    advance(&mut window, 52, 1);
+    assert_eq!(window.window(), 20.05, "and Reno from there");
+}
+
+#[test]
+fn a_timeout_leaves_a_window_of_one_and_half_of_it_as_threshold() {
+    let mut window = span();
+    assert!(lose(&mut window, Timeout, 10, 49));
+    assert_eq!((window.window(), window.ssthresh()), (1.0, 20.0));
+    assert!(!lose(&mut window, Timeout, 20, 49), "the rest of the flight");
+    (50..69).for_each(|order| advance(&mut window, order, 1));
+    assert_eq!((window.window(), window.ssthresh()), (20.0, 20.0));
+}
+
+#[test]
+fn a_timer_that_expires_in_recovery_ends_it_without_another_reduction() {
+    let mut window = span();
+    lose_by_order(&mut window, 10, 49);
+    advance(&mut window, 20, 0);
+    assert!(!lose(&mut window, Timeout, 12, 49));
+    assert_eq!((window.window(), window.ssthresh()), (1.0, 20.0));
+    assert!(!lose(&mut window, Timeout, 13, 49));
+    assert_eq!(window.window(), 1.0);
+    window.on_recovered(Instant::ZERO);
+    assert_eq!(window.window(), 1.0, "there is no recovery to end");
+}
+
+#[test]
+fn what_is_lost_again_in_recovery_is_an_event_of_its_own() {
+    let mut window = span();
+    lose_by_order(&mut window, 10, 49);
+    (0..14).for_each(|order| advance(&mut window, 20 + order, 0));
+    assert_eq!(window.window(), 40.0);
+    assert!(lose(&mut window, Timeout, 50, 60), "sent after the event was noticed");
+    assert_eq!((window.window(), window.ssthresh()), (1.0, 20.0), "half of the inflated window");
+}
+
+#[test]
+fn a_false_alarm_gives_back_the_window_without_what_inflated_it() {
+    let mut window = span();
+    lose_by_order(&mut window, 10, 49);
+    (0..30).for_each(|order| advance(&mut window, 20 + order, 0));
+    assert_eq!(window.window(), 56.0);
+    assert!(window.on_spurious(Instant::ZERO, 10));
+    assert_eq!((window.window(), window.ssthresh()), (40.0, 40.0));
+}
+
+#[test]
+fn a_window_that_counts_what_is_outstanding_is_not_inflated() {
+    let mut window = window(40.0, 40.0);
+    assert!(lose_by_order(&mut window, 10, 49));
+    assert_eq!(window.window(), 20.0);
+    advance(&mut window, 20, 0);
+    window.on_recovered(Instant::ZERO);
+    assert_eq!(window.window(), 20.0, "more is in flight than it allows");
+}
+
+#[test]
+fn with_restart_losses_told_by_order_are_not_replaced_by_a_burst() {
+    let settings = WindowSettings { restart: true, ..WindowSettings::default() };
+    let mut window = window_with(WindowSettings { init_cwnd: 100.0, ..settings });
+    window.settings.init_cwnd = 2.0;
+    assert!(lose_by_order(&mut window, 10, 99));
+    assert_eq!((window.window(), window.ssthresh()), (30.0, 50.0), "what is still in flight");
+}
