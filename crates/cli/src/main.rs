@@ -43,7 +43,7 @@ fn main() -> ExitCode {
             return Failure::new(Exit::Terminated, "who started this process has ended").code();
         }
         // Part of a network that runs in real time: late is wrong. Where it may not be, it is said how late it was.
-        let _ = process::be_prompt();
+        process::be_prompt();
     }
     let result = match cli.command {
         Command::Fetch(args) => fetch::run(&args),

@@ -31,10 +31,13 @@ pub fn end_with(parent: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets this process have its turn before others that want to compute, where the system permits that (root, or
-/// CAP_SYS_NICE); says whether it does. For whoever does little and has to do it in time.
-pub fn be_prompt() -> bool {
-    rustix::process::setpriority_process(None, PROMPT).is_ok()
+/// Makes this process one that does little and does it in time. It gets a session of its own, away from the terminal:
+/// Linux shares processors between sessions first, so it need not wait for what else was started there. And it gets
+/// its turn before others, where the system permits that (root, or CAP_SYS_NICE).
+pub fn be_prompt() {
+    // Whoever leads a session or a group already stays in it; whoever may not be urgent is as urgent as all.
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::setpriority_process(None, PROMPT);
 }
 
 /// The priority of a prompt process, between 0 for all and -20 for the most urgent.

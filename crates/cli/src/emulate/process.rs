@@ -3,7 +3,6 @@ use crate::error::{Exit, Failure, reason};
 use recoup_io::process::terminate;
 use serde_json::Value;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -39,8 +38,8 @@ impl Process {
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.args(words).arg(format!("--end-with={}", std::process::id()));
         command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
-        // Ctrl-C is for us; they are ended in order.
-        let child = command.process_group(0).spawn().map_err(failed)?;
+        // It takes a session of its own as soon as it runs: Ctrl-C is for us, who end it in order.
+        let child = command.spawn().map_err(failed)?;
         Ok(Self { name: name.to_owned(), child, output, errors })
     }
 
