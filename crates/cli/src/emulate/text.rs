@@ -1,6 +1,6 @@
 //! The files and command lines of the processes. Pure: text only.
 use super::plan::{ConsumerPart, LinkPart, NodePart, ProducerPart};
-use recoup_sim::network::{CachePlan, ChannelPlan, Order};
+use recoup_sim::network::{Anticipation, CachePlan, ChannelPlan, Order};
 use recoup_transport::time::Duration;
 use std::fmt::Write as _;
 
@@ -23,6 +23,14 @@ pub(super) fn node(
         quoted(&part.plan.strategy),
         quoted(&part.plan.suppression)
     );
+    if part.plan.provider_ids {
+        text += "provider-ids = true\n";
+    }
+    match part.plan.anticipation {
+        Anticipation::Off => {}
+        Anticipation::Holders => text += "anticipation = \"holders\"\n",
+        Anticipation::All => text += "anticipation = \"all\"\n",
+    }
     if let Some((scheduler, away, toward)) = &part.sharing {
         text += &shared(scheduler, away, toward);
     }

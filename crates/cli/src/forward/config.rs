@@ -4,7 +4,7 @@ use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::node::Node;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::{Anticipation, NodeOptions};
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
@@ -12,6 +12,7 @@ use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use recoup_sim::network::CachePlan;
 use recoup_sim::scenario::layer;
+use recoup_sim::scenario::tree::Tree;
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 
@@ -28,6 +29,8 @@ pub(crate) struct ForwardConfig {
     strategy: String,
     suppression: Suppression,
     localhop: bool,
+    provider_ids: bool,
+    anticipation: Anticipation,
     scheduling: SchedulingKeys,
     strategies: Vec<(Name, String)>,
     /// Where others connect.
@@ -63,6 +66,8 @@ impl ForwardConfig {
             strategy: "best-route".into(),
             suppression: Suppression::default(),
             localhop: false,
+            provider_ids: false,
+            anticipation: Anticipation::Off,
             scheduling: SchedulingKeys::default(),
             strategies: Vec::new(),
             listen: Vec::new(),
@@ -100,6 +105,8 @@ impl ForwardConfig {
             self.suppression = suppression;
         }
         self.localhop = node.value("localhop", truth).unwrap_or_default();
+        self.provider_ids = node.value("provider-ids", truth).unwrap_or_default();
+        self.anticipation = node.value("anticipation", anticipation).unwrap_or_default();
         self.scheduling = SchedulingKeys::read(node);
         if self.scheduling.has_rate() && self.scheduling.scheduling().is_none() {
             node.problem("rate", USELESS_RATE);
@@ -169,6 +176,7 @@ impl ForwardConfig {
     /// The forwarder, with chance from `seed`. The same text and seed make the same node.
     pub(crate) fn node(&self, seed: u64) -> Result<Node, Failure> {
         let rng = Rng::from_seed(seed);
+        let says_who = self.provider_ids || self.anticipation != Anticipation::Off;
         let options = NodeOptions {
             cs: CsOptions { capacity: self.cache },
             strategy: self.strategy.clone(),
@@ -181,6 +189,8 @@ impl ForwardConfig {
             rng: rng.substream("node"),
             scheduling: self.scheduling.scheduling(),
             observe: true,
+            provider_id: says_who.then(|| rng.substream("provider").next_u64()),
+            anticipation: self.anticipation,
             ..NodeOptions::default()
         };
         let failed =
@@ -193,6 +203,15 @@ impl ForwardConfig {
     }
 }
 
+fn anticipation(tree: &Tree) -> Result<Anticipation, String> {
+    match text(tree)?.as_str() {
+        "off" => Ok(Anticipation::Off),
+        "holders" => Ok(Anticipation::Holders),
+        "all" => Ok(Anticipation::All),
+        other => Err(format!("`{other}` is none of \"off\", \"holders\" and \"all\"")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +219,19 @@ mod tests {
     #[track_caller]
     fn wrong(text: &str) -> String {
         ForwardConfig::parse("n.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_node_says_who_it_is_where_it_is_told_to() {
+        let read = |keys: &str| {
+            let text = format!("[node]\n{keys}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+            ForwardConfig::parse("n.toml", &text).map(|it| (it.provider_ids, it.anticipation))
+        };
+        assert_eq!(read("").unwrap(), (false, Anticipation::Off));
+        let both = read("provider-ids = true\nanticipation = \"holders\"").unwrap();
+        assert_eq!(both, (true, Anticipation::Holders));
+        let wrong = read("anticipation = \"some\"").unwrap_err().to_string();
+        assert!(wrong.contains("node.anticipation") && wrong.contains("holders"), "{wrong}");
     }
 
     #[test]
