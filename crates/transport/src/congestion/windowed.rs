@@ -34,7 +34,8 @@
 //!   all: what arrives leaves room by itself, and what is missing is asked for again as that allows (RFC
 //!   6675; with `restart=true` no faster than in slow start, as RFC 6937's bound has it). With
 //!   `accounting=span` fast recovery follows: RFC 5681, 3.2, and RFC 6582, 3.2, with as many segments of
-//!   inflation at its beginning as Data had come out of order. Nothing grows meanwhile;
+//!   inflation at its beginning as Data had come out of order. Nothing grows meanwhile. A further event
+//!   in it takes its part of the threshold, not of the inflated window;
 //! - HyStart++ is for the slow start before the first loss (RFC 9406, 4.3), whether or not
 //!   `init-ssthresh` bounds it; an undo brings it back. Rounds are counted, and round trips compared,
 //!   whether or not the window is in use.
@@ -188,17 +189,18 @@ impl<R: WindowRule> Windowed<R> {
 
     fn shrink(&mut self, now: Instant, loss: &Loss) {
         let before = self.state;
-        let left = self.state.rule.decrease(now, self.window);
+        let window = self.deflated();
+        let left = self.state.rule.decrease(now, window);
         if loss.kind == LossKind::Timeout {
             self.state.rule.on_timeout();
         }
         let (ssthresh, cwnd) = match self.settings.timeout {
-            AfterTimeout::SlowStart if loss.kind == LossKind::Timeout => (self.window / 2.0, 1.0),
+            AfterTimeout::SlowStart if loss.kind == LossKind::Timeout => (window / 2.0, 1.0),
             _ if self.settings.reset_to_init => (left, self.settings.init_cwnd),
             _ => (left, left.max(LOWEST_SSTHRESH)),
         };
         self.state.ssthresh = ssthresh.max(LOWEST_SSTHRESH);
-        self.state.cwnd = cwnd.min((self.window - self.state.rule.delay_window()).max(1.0));
+        self.state.cwnd = cwnd.min((window - self.state.rule.delay_window()).max(1.0));
         self.state.recovery = RecoveryPoint::after(loss);
         self.state.rec_point = loss.high_interest;
         self.state.hystart = None;
@@ -207,6 +209,13 @@ impl<R: WindowRule> Windowed<R> {
         self.episode = undoable.then_some(Episode { before, losses: 1 });
         self.paused = true;
         self.settle();
+    }
+
+    /// The window without what inflates it: an event in recovery takes its part of this, or a loss would
+    /// widen the window by what had arrived.
+    fn deflated(&self) -> f64 {
+        let left = self.state.ssthresh + self.state.rule.delay_window();
+        if self.state.inflated { self.window.min(left) } else { self.window }
     }
 
     /// What has arrived beyond a loss lies in the span, but no longer in the network.

@@ -60,7 +60,8 @@ impl LossDetector for OutOfOrder {
             self.count = self.count.saturating_add(1);
         }
         if self.recovering {
-            return self.settings.rescan.then(|| rescan(arrival, self.settings.frt));
+            let frt = self.settings.frt;
+            return self.settings.rescan.then(|| rescan(arrival, frt, frt));
         }
         self.recovering = self.count >= self.settings.frt;
         self.recovering.then(|| Judgement {
@@ -83,9 +84,9 @@ impl LossDetector for OutOfOrder {
 }
 
 /// In fast recovery: lost is what was sent `reach` transmissions before one that was answered.
-pub(super) fn rescan(arrival: &Arrival, reach: u32) -> Judgement {
+pub(super) fn rescan(arrival: &Arrival, reach: u32, evidence: u32) -> Judgement {
     let through = arrival.answered.saturating_sub(u64::from(reach));
-    Judgement { through, evidence: reach }
+    Judgement { through, evidence }
 }
 
 impl fmt::Display for OutOfOrder {

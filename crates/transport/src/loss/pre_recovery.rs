@@ -131,7 +131,8 @@ impl LossDetector for PreRecovery {
         if self.phase == Phase::Fast {
             self.count = self.count.saturating_add(u32::from(arrival.advance == 0));
             let reach = self.threshold(arrival.window);
-            return self.settings.rescan.then(|| rescan(arrival, reach));
+            let frt = self.settings.frt;
+            return self.settings.rescan.then(|| rescan(arrival, reach, frt));
         }
         match arrival.advance {
             0 if arrival.overtook => self.on_out_of_order(arrival),

@@ -231,6 +231,23 @@ fn with_random_losses_nearly_all_are_repaired_before_any_timer() {
 }
 
 #[test]
+fn false_alarms_do_not_use_up_the_retries() {
+    let detector = "pre-recovery(frt=1,rescan=true,learn=true,cap=0.5)";
+    for window in [CUBIC, "udugama2013(flavour=cubic)", "cubic(accounting=span)"] {
+        let mut rng = Rng::from_seed(3);
+        let mut config = config(window, detector);
+        config.retries = Some(8);
+        let world = path(config, &mut |_, _, _| Some(Duration::from_micros(rng.below(20_000))));
+        assert!(world.summary.false_alarms > 0);
+        let asked_most = world.events.iter().filter_map(|(_, event)| match event {
+            Event::Sent { transmissions, .. } => Some(*transmissions),
+            _ => None,
+        });
+        assert!(asked_most.max() <= Some(6), "{window}: {:?}", world.summary);
+    }
+}
+
+#[test]
 fn after_a_timeout_the_rest_of_the_flight_is_no_reason_for_another_reduction() {
     // Both transmissions of the hole are lost, and a whole flight arrives out of order in between.
     for detector in ["simple3", "smart"] {

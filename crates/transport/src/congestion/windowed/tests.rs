@@ -382,7 +382,20 @@ fn what_is_lost_again_in_recovery_is_an_event_of_its_own() {
     (0..14).for_each(|order| advance(&mut window, 20 + order, 0));
     assert_eq!(window.window(), 40.0);
     assert!(lose(&mut window, Timeout, 50, 60), "sent after the event was noticed");
-    assert_eq!((window.window(), window.ssthresh()), (1.0, 20.0), "half of the inflated window");
+    assert_eq!((window.window(), window.ssthresh()), (1.0, 10.0), "half of what the first left");
+}
+
+#[test]
+fn losses_in_recovery_cannot_pump_the_window_up() {
+    let mut window = span();
+    let mut highest_order = 49;
+    for _ in 0..20 {
+        assert!(lose_by_order(&mut window, highest_order, highest_order + 40));
+        highest_order += 41;
+        (0..40).for_each(|order| advance(&mut window, order, 0));
+    }
+    assert_eq!(window.ssthresh(), 2.0);
+    assert_eq!(window.window(), 48.0, "two, and what has arrived since the last event");
 }
 
 #[test]

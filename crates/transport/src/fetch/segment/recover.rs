@@ -2,7 +2,7 @@
 //!
 //! The loss detector judges; here its judgement is carried out. A transmission that it cannot mean stays
 //! with its timer: one that was sent after the judgement's reach, one whose segment was refused and waits,
-//! and one whose retry budget is spent.
+//! and one whose segment has been asked for so often that order is no longer believed ([`MOST_BY_ORDER`]).
 //!
 //! Where one hole is repaired after the other, the timers of those whose turn has not come are started
 //! anew with each step, as TCP's only timer is when something new is acknowledged (RFC 6298, 5.3; RFC 6582,
@@ -16,6 +16,10 @@ use crate::fetch::scoreboard::{Sign, Slot};
 use crate::loss::{Arrival, Judgement, Phase, Repair};
 use crate::time::Instant;
 use std::collections::VecDeque;
+
+/// A segment that was asked for so many times is left to its timer. False alarms, which a path that
+/// changes the order much may bring again and again, must not use up the retries.
+const MOST_BY_ORDER: u32 = 3;
 
 /// What is remembered of the order of transmissions.
 #[derive(Debug)]
@@ -171,7 +175,8 @@ impl Transfer {
         reports: &mut Reports,
     ) -> Option<u64> {
         let slot = self.board.get(segment).copied()?;
-        let spent = config.retries.is_some_and(|retries| slot.transmissions > retries);
+        let most = config.retries.unwrap_or(MOST_BY_ORDER).min(MOST_BY_ORDER);
+        let spent = slot.transmissions > most;
         if slot.order > through || spent || self.setbacks.contains_key(&segment) {
             return None;
         }
