@@ -8,65 +8,99 @@ use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
 
-/// The workloads: name and scenario.
-const WORKLOADS: [(&str, &str); 10] = [
-    ("line-10MB", LINE),
-    ("line-100MB", LINE),
-    ("fat-line", FAT_LINE),
-    ("sprint-100", SPRINT),
-    ("sprint-500", SPRINT),
-    ("sprint-10000", SPRINT),
-    ("line-1000-nodes", LONG_LINE),
-    ("cache-1000000", BIG_CACHE),
-    ("cached-data", BIG_CACHE),
-    ("pending-interests", PENDING),
+/// Names of the workloads; a number at the end is what varies.
+const WORKLOADS: [&str; 10] = [
+    "line-10MB",
+    "line-100MB",
+    "fat-line",
+    "sprint-100",
+    "sprint-500",
+    "sprint-10000",
+    "line-1000-nodes",
+    "cache-1000000",
+    "cached-data",
+    "pending-interests",
 ];
 
-/// Three links, the middle one narrow: what ndnSIM was measured with.
-const LINE: &str = r#"
-stop = "100000 s"
-topology = { kind = "line", nodes = 4, names = ["c", "r1", "r2", "p"] }
-link = { rate = "10 Mbit/s", delay = "10 ms", queue = "32 packets" }
-links."r1-r2" = { rate = "5 Mbit/s" }
-node = { cache = "1000 packets" }
-[applications.fetch]
-kind = "fetch"
-node = "c"
-object = "/p/file"
-discover = false
-congestion = "aimd"
-[applications.serve]
-kind = "serve"
-node = "p"
-prefix = "/p/file"
-size = "SIZE"
-segment = "1040 B"
-"#;
+/// The scenario of a workload.
+fn scenario(name: &str) -> Option<String> {
+    let network = match name {
+        // Three links, the middle one narrow: what ndnSIM was measured with.
+        "line-10MB" | "line-100MB" => line("10 Mbit/s", "5 Mbit/s", 32),
+        // The same at a rate and with queues that keep thousands of packets under way.
+        "fat-line" => line("1000 Mbit/s", "500 Mbit/s", 4_000),
+        "line-1000-nodes" => "topology = { kind = \"line\", nodes = 1000 }
+             link = { rate = \"100 Mbit/s\", delay = \"0.1 ms\", queue = \"1000 packets\" }
+             node = { cache = \"1000 packets\" }"
+            .to_owned(),
+        // Content stores that keep a million Data, and get twice as many or as many.
+        "cache-1000000" | "cached-data" => "topology = { kind = \"line\", nodes = 3 }
+             link = { rate = \"1000 Mbit/s\", delay = \"1 ms\", queue = \"4000 packets\" }
+             nodes.n2 = { cache = \"1000000 packets\" }"
+            .to_owned(),
+        "pending-interests" => return Some(PENDING.to_owned()),
+        _ => return name.strip_prefix("sprint-").map(sprint),
+    };
+    let (nodes, congestion, size) = match name {
+        "line-10MB" => (4, "aimd", "10 MB"),
+        "line-100MB" => (4, "aimd", "100 MB"),
+        "fat-line" => (4, "aimd", "1000 MB"),
+        "line-1000-nodes" => (1_000, "fixed(window=500)", "4 MB"),
+        "cached-data" => (3, "fixed(window=300)", "1040 MB"),
+        _ => (3, "fixed(window=300)", "2080 MB"),
+    };
+    Some(format!("{END}{network}\n{}", transfer(nodes, congestion, size)))
+}
 
-/// The same at a rate and with queues that keep thousands of packets under way.
-const FAT_LINE: &str = r#"
-stop = "100000 s"
-topology = { kind = "line", nodes = 4, names = ["c", "r1", "r2", "p"] }
-link = { rate = "1000 Mbit/s", delay = "10 ms", queue = "4000 packets" }
-links."r1-r2" = { rate = "500 Mbit/s" }
-node = { cache = "1000 packets" }
-[applications.fetch]
-kind = "fetch"
-node = "c"
-object = "/p/file"
-discover = false
-congestion = "aimd"
-[applications.serve]
-kind = "serve"
-node = "p"
-prefix = "/p/file"
-size = "1000 MB"
-segment = "1040 B"
-"#;
+/// No workload takes that long.
+const END: &str = "stop = \"100000 s\"\n";
+
+fn line(rate: &str, middle: &str, queue: u32) -> String {
+    format!(
+        r#"topology = {{ kind = "line", nodes = 4 }}
+        link = {{ rate = "{rate}", delay = "10 ms", queue = "{queue} packets" }}
+        links."n2-n3" = {{ rate = "{middle}" }}
+        node = {{ cache = "1000 packets" }}"#
+    )
+}
+
+/// The first node fetches a file from the last.
+fn transfer(nodes: u32, congestion: &str, size: &str) -> String {
+    format!(
+        r#"[applications.fetch]
+        kind = "fetch"
+        node = "n1"
+        object = "/p/file"
+        discover = false
+        congestion = "{congestion}"
+        [applications.serve]
+        kind = "serve"
+        node = "n{nodes}"
+        prefix = "/p/file"
+        size = "{size}"
+        segment = "1040 B""#
+    )
+}
 
 /// The Sprint network: 20 consumers ask for 10,000 contents of 4 producers, open loop.
+fn sprint(cache: &str) -> String {
+    let producer = |node: &str| {
+        let lower = node.to_lowercase();
+        format!(
+            r#"[applications.{lower}]
+            kind = "produce"
+            node = "{node}"
+            prefix = "/{node}"
+            content = "1024 B"
+            "#
+        )
+    };
+    let producers: String = ["Chicago", "London", "Tokyo", "Dallas"].map(producer).concat();
+    let network = SPRINT.replace("CACHE", cache);
+    format!("{END}{network}{producers}")
+}
+
 const SPRINT: &str = r#"
-stop = "100000 s"
 topology = { kind = "sprint" }
 link = { rate = "1 Gbit/s", queue = "100 packets" }
 node = { cache = "CACHE packets" }
@@ -81,67 +115,6 @@ rto = "none"
 [applications.consumers]
 kind = "request"
 node = ["Reston", "Auckland", "Sydney", "WA", "Stockholm", "Seattle", "Cheyenne", "PrlHbr", "RC", "Boston", "PaloAlto", "Hamburg", "Hartford", "StLouis", "Miami", "Milan", "Singapore", "Orlando", "Tucson", "Dublin"]
-[applications.chicago]
-kind = "produce"
-node = "Chicago"
-prefix = "/Chicago"
-content = "1024 B"
-[applications.london]
-kind = "produce"
-node = "London"
-prefix = "/London"
-content = "1024 B"
-[applications.tokyo]
-kind = "produce"
-node = "Tokyo"
-prefix = "/Tokyo"
-content = "1024 B"
-[applications.dallas]
-kind = "produce"
-node = "Dallas"
-prefix = "/Dallas"
-content = "1024 B"
-"#;
-
-/// A thousand nodes in a row.
-const LONG_LINE: &str = r#"
-stop = "100000 s"
-topology = { kind = "line", nodes = 1000 }
-link = { rate = "100 Mbit/s", delay = "0.1 ms", queue = "1000 packets" }
-node = { cache = "1000 packets" }
-[applications.fetch]
-kind = "fetch"
-node = "n1"
-object = "/p/file"
-discover = false
-congestion = "fixed(window=500)"
-rto = "constant(rto=4s)"
-[applications.serve]
-kind = "serve"
-node = "n1000"
-prefix = "/p/file"
-size = "4 MB"
-segment = "1040 B"
-"#;
-
-/// Content stores that keep everything: a million Data and more.
-const BIG_CACHE: &str = r#"
-stop = "100000 s"
-topology = { kind = "line", nodes = 3, names = ["c", "r", "p"] }
-link = { rate = "1000 Mbit/s", delay = "1 ms", queue = "4000 packets" }
-nodes.r = { cache = "CACHE packets" }
-[applications.fetch]
-kind = "fetch"
-node = "c"
-object = "/p/file"
-discover = false
-congestion = "fixed(window=300)"
-[applications.serve]
-kind = "serve"
-node = "p"
-prefix = "/p/file"
-size = "SIZE"
-segment = "1040 B"
 "#;
 
 /// Questions that nobody answers: a million of them pending at one node.
@@ -189,18 +162,9 @@ impl Observer for Count {
 
 fn main() -> Result<(), String> {
     let name = std::env::args().nth(1).unwrap_or_default();
-    let Some((_, text)) = WORKLOADS.iter().find(|(known, _)| *known == name) else {
-        let known = WORKLOADS.map(|(known, _)| known).join(", ");
-        return Err(format!("say which workload; there are {known}"));
+    let Some(text) = scenario(&name) else {
+        return Err(format!("say which workload; there are {}", WORKLOADS.join(", ")));
     };
-    let size = match name.as_str() {
-        "line-10MB" => "10 MB",
-        "line-100MB" => "100 MB",
-        "cached-data" => "1040 MB",
-        _ => "2080 MB",
-    };
-    let cache = name.rsplit('-').next().filter(|it| it.parse::<u64>().is_ok());
-    let text = text.replace("SIZE", size).replace("CACHE", cache.unwrap_or("1000000"));
     let file = ScenarioFile::parse(&text, &[]).map_err(|wrong| format!("{wrong:?}"))?;
     let none = |_: &str| Err("no files here".to_owned());
     let scenario = file.scenario(&file.points()[0], &none).map_err(|wrong| format!("{wrong:?}"))?;
@@ -221,5 +185,8 @@ fn main() -> Result<(), String> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     println!("peak_kib {}", peak.and_then(|it| it.split_whitespace().next()).unwrap_or("0"));
+    // The first number is what this thread, the only one, has run on a processor.
+    let ran = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    println!("cpu_nanos {}", ran.split_whitespace().next().unwrap_or("0"));
     Ok(())
 }
