@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 pub enum LossReason {
     /// The queue was full.
     QueueFull,
-    /// The model of loss took it.
+    /// The model of loss took it, or the wireless medium did.
     Model,
     /// The channel carried nothing at that time.
     Outage,

@@ -3,6 +3,8 @@
 //! Nodes and links are named and numbered in the order in which they stand here. Every random choice
 //! that a world makes draws from a stream named after the thing that chooses, so that adding a node
 //! or a recorder does not move another's draws.
+use crate::wifi::motion::Motion;
+use crate::wifi::plan::MediumPlan;
 pub use recoup_forwarder::options::Anticipation;
 use recoup_packet::name::Name;
 use recoup_transport::time::{Duration, Instant};
@@ -35,6 +37,8 @@ pub struct Network {
     pub nodes: Vec<NodePlan>,
     /// The links between them.
     pub links: Vec<LinkPlan>,
+    /// Media that carry some of the links.
+    pub wifi: Vec<WifiPlan>,
     /// Where nodes send Interests.
     pub routes: Vec<RoutePlan>,
     /// Which strategy decides below a prefix other than `/`.
@@ -58,7 +62,7 @@ impl Network {
             let (first, second) = link.ends;
             let link = LinkId(number as u32);
             let forth = (first == node).then_some((link, Direction::Forth));
-            let back = (second == node).then_some((link, Direction::Back));
+            let back = (second == node && first != node).then_some((link, Direction::Back));
             forth.into_iter().chain(back)
         })
     }
@@ -134,6 +138,32 @@ pub struct LinkPlan {
     pub back: ChannelPlan,
     /// Cost of the link where routes are computed by cost.
     pub cost: u64,
+}
+
+/// An 802.11 medium, and the links that lead over it.
+///
+/// Of a channel's plan such a link keeps what packets are charged with and marking; the rest is the
+/// medium's. A link may lead from a node to itself: that is the node's broadcast face, which reaches the
+/// broadcast faces of all that hear it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiPlan {
+    /// Its name, unique.
+    pub name: String,
+    /// What its stations share.
+    pub medium: MediumPlan,
+    /// Which nodes have a station, and how they move.
+    pub stations: Vec<WifiStation>,
+    /// Which links it carries.
+    pub links: Vec<LinkId>,
+}
+
+/// A station of a medium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WifiStation {
+    /// Whose.
+    pub node: NodeId,
+    /// Where it is.
+    pub motion: Motion,
 }
 
 /// One direction of a link.

@@ -14,6 +14,7 @@
 //! | what is received at which SINR | [`error`], `ear`, `radio` |
 //! | when a station may send | `access` |
 //! | exchanges of frames | [`medium`] and what is below it |
+//! | aggregates and block acknowledgement, rates by trying | `medium/block.rs`, `reorder`, `minstrel` |
 mod access;
 mod air;
 mod ear;
@@ -21,11 +22,13 @@ pub mod error;
 pub mod fading;
 mod links;
 pub mod medium;
+mod minstrel;
 pub mod motion;
 pub mod plan;
 pub mod propagation;
 mod radio;
 pub mod rate;
+mod reorder;
 
 /// Number of a station: its place in the list from which the medium was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

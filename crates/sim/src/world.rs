@@ -8,6 +8,7 @@
 //!
 //! Chance comes from streams named after what draws: `link/<name>/forth/loss`, `node/<name>`,
 //! `application/<name>`. So nothing that is added moves another's draws.
+mod aerial;
 mod balance;
 mod build;
 mod digest;
@@ -27,6 +28,7 @@ use crate::channel::ChannelOutput;
 use crate::network::{ApplicationId, Direction, LinkId, Network, NodeId};
 use crate::observe::{Observation, Observer};
 use crate::workload::Tables;
+use aerial::Cell;
 use lane::{End, Frame, Lane};
 use recoup_forwarder::face::{AppId, FaceId};
 use recoup_forwarder::link::QueueState;
@@ -53,6 +55,8 @@ pub struct World {
     lanes: Vec<Lane>,
     stations: Vec<Station>,
     sources: Vec<Source>,
+    /// As the network's media.
+    cells: Vec<Cell>,
     /// As the network's applications.
     attachments: Vec<Attachment>,
     script: Script,
@@ -165,8 +169,10 @@ impl World {
             self.on_wake_up(slot - lanes, observers);
         } else if slot < lanes + stations + self.sources.len() {
             self.on_source(slot - lanes - stations, observers);
-        } else {
+        } else if slot == lanes + stations + self.sources.len() {
             self.on_script(observers);
+        } else {
+            self.on_cell(slot - lanes - stations - self.sources.len() - 1, observers);
         }
         true
     }
@@ -196,7 +202,10 @@ impl World {
         let Some(lane) = self.lanes.get(lane::place(link, direction)) else {
             return QueueState::default();
         };
-        let (packets, octets) = lane.channel.waiting();
+        let (packets, octets) = match lane.aerial {
+            Some(aerial) => self.waiting_in_air(aerial),
+            None => lane.channel.waiting(),
+        };
         let in_node = self.stations[lane.from.node].node.queue(lane.from.face).unwrap_or_default();
         QueueState { packets: packets + in_node.packets, octets: octets + in_node.octets }
     }
@@ -204,7 +213,8 @@ impl World {
     /// What became of the packets on channels so far.
     pub fn balance(&self) -> Balance {
         let mut balance = self.balance.clone();
-        for frame in self.lanes.iter().flat_map(|lane| lane.channel.inside()) {
+        let in_air = self.cells.iter().flat_map(Cell::inside);
+        for frame in self.lanes.iter().flat_map(|lane| lane.channel.inside()).chain(in_air) {
             balance.count_inside(frame.packet.as_ref().map(Packet::kind));
         }
         balance
@@ -257,7 +267,18 @@ impl World {
     }
 
     fn arrive(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {
-        let (now, End { node, face }) = (self.now, self.lanes[lane].to);
+        self.arrive_at(lane, self.lanes[lane].to, frame, observers);
+    }
+
+    /// A frame of a lane leaves it at `end`.
+    fn arrive_at(
+        &mut self,
+        lane: usize,
+        end: End,
+        frame: Frame,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let (now, End { node, face }) = (self.now, end);
         self.balance.count_delivered(frame.packet.as_ref().map(Packet::kind));
         let Some(packet) = frame.packet else {
             return;
@@ -295,6 +316,10 @@ impl World {
 
     /// Hands a frame to a lane; says from when on that takes another one.
     fn offer(&mut self, place: usize, frame: Frame, observers: &mut Observers<'_, '_>) -> Instant {
+        if let Some(aerial) = self.lanes[place].aerial {
+            self.fly(aerial, place, frame, observers);
+            return self.now;
+        }
         let sequence = self.agenda.sequence();
         let lane = &mut self.lanes[place];
         lane.offer(self.now, sequence, frame);

@@ -14,6 +14,15 @@ pub(super) enum Kind {
         is_aggregate: bool,
     },
     Ack,
+    /// The first number that is missing, and those from there on that came.
+    BlockAck {
+        start: u16,
+        bits: u64,
+    },
+    /// Asks for a block acknowledgement; nothing before `start` will come any more.
+    BlockAckRequest {
+        start: u16,
+    },
     Rts,
     Cts,
 }
@@ -27,6 +36,10 @@ pub(super) struct Mpdu<L> {
     pub(super) is_retry: bool,
     /// What it carries.
     pub(super) load: L,
+    /// What it carries besides, if it is an A-MSDU.
+    pub(super) more: Vec<L>,
+    /// Its octets, with header and checksum.
+    pub(super) octets: u32,
     /// Number of the frame at its sender.
     pub(super) number: u64,
 }
@@ -66,6 +79,29 @@ pub(super) struct Envelope {
     pub(super) octets: u32,
     pub(super) nav_nanos: u64,
 }
+
+impl<L> Ppdu<L> {
+    /// Parts that are received or lost by themselves: the MPDUs of an aggregate, or one.
+    pub(super) fn parts(&self) -> usize {
+        let is_aggregate = self.kind == (Kind::Data { is_aggregate: true });
+        if is_aggregate { self.mpdus.len() } else { 1 }
+    }
+
+    /// When a part ends (with its delimiter and padding), where the octets before it are `octets`, to which
+    /// its own are added; the first begins at `start`, the last ends at `end`.
+    pub(super) fn end_of_part(&self, place: usize, octets: &mut u64, start: u64, end: u64) -> u64 {
+        if place + 1 >= self.parts() {
+            return end;
+        }
+        *octets += u64::from(4 + self.mpdus[place].octets.next_multiple_of(4));
+        let nanos =
+            (SERVICE_BITS + 8 * *octets) * self.rate.symbol_nanos() / self.rate.symbol_bits();
+        start + nanos
+    }
+}
+
+/// Bits before the first octet.
+const SERVICE_BITS: u64 = 16;
 
 impl<L> Air<L> {
     pub(super) fn new() -> Self {

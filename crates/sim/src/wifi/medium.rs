@@ -4,6 +4,7 @@
 //! next instant at which something happens by itself. A station has one entry in the medium's agenda: the
 //! earliest of what it waits for (the end of its back-off, of an answer, of a frame for it). A frame
 //! that is not for a station costs that station no entry; what it hears is settled when somebody comes by.
+mod block;
 mod exchange;
 mod receive;
 mod send;
@@ -129,6 +130,8 @@ pub struct Medium<L> {
     outputs: VecDeque<MediumOutput<L>>,
     is_traced: bool,
     numbers: u64,
+    /// When something last happened.
+    latest: u64,
     heard: Vec<Neighbour>,
 }
 
@@ -149,6 +152,7 @@ impl<L: Load + Clone> Medium<L> {
             outputs: VecDeque::new(),
             is_traced: false,
             numbers: 0,
+            latest: 0,
             heard: Vec::new(),
         }
     }
@@ -156,6 +160,7 @@ impl<L: Load + Clone> Medium<L> {
     /// One thing happened.
     pub fn handle(&mut self, now: Instant, input: MediumInput<L>) {
         let now = now.as_nanos();
+        self.latest = now;
         match input {
             MediumInput::Frame { from, to, load } => self.accept(now, from, to, load),
             MediumInput::Down(station) => self.fail(now, station),
@@ -178,8 +183,24 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
+    /// Hands out what was given up already, before whatever else is due.
+    pub fn poll_lost(&mut self) -> Option<(L, Discard)> {
+        if !matches!(self.outputs.front(), Some(MediumOutput::Lost { .. })) {
+            return None;
+        }
+        match self.outputs.pop_front() {
+            Some(MediumOutput::Lost { load, reason, .. }) => Some((load, reason)),
+            _ => None,
+        }
+    }
+
     /// When to come back if nothing happens.
+    ///
+    /// What was not handed out yet is due at the instant of its cause.
     pub fn deadline(&self) -> Option<Instant> {
+        if !self.outputs.is_empty() {
+            return Some(Instant::from_nanos(self.latest));
+        }
         self.agenda.first().map(|(key, _)| key.at())
     }
 
@@ -208,14 +229,23 @@ impl<L: Load + Clone> Medium<L> {
 
     /// Frames that wait in a station, the one that is being sent included.
     pub fn waiting(&self, station: StationId) -> usize {
-        self.stations.get(station.0 as usize).map_or(0, |station| station.queue.len())
+        self.waiting_loads(station).count()
+    }
+
+    /// What waits in a station, the frame that is being sent included.
+    pub fn waiting_loads(&self, station: StationId) -> impl Iterator<Item = &L> {
+        let queue = self.stations.get(station.0 as usize).map(|station| &station.queue);
+        let queue = queue.into_iter().flatten();
+        queue.flat_map(|queued| std::iter::once(&queued.load).chain(&queued.more))
     }
 
     /// What waits in a station and has not arrived anywhere.
     pub fn inside(&self) -> impl Iterator<Item = &L> {
         let waiting = self.stations.iter().flat_map(|station| &station.queue);
-        let flying = self.air.unheard();
-        waiting.filter(|queued| !queued.has_arrived).map(|queued| &queued.load).chain(flying)
+        let waiting = waiting.filter(|queued| !queued.has_arrived);
+        let waiting = waiting.flat_map(|queued| std::iter::once(&queued.load).chain(&queued.more));
+        let peers = self.stations.iter().flat_map(|station| &station.peers);
+        waiting.chain(self.air.unheard()).chain(peers.flat_map(|peer| peer.reorder.waiting()))
     }
 
     /// What a station has counted so far.
@@ -309,7 +339,17 @@ impl<L: Load + Clone> Medium<L> {
         self.settle(now, who);
         let queue = std::mem::take(&mut self.stations[who].queue);
         for queued in queue.into_iter().filter(|queued| !queued.has_arrived) {
-            self.lose(station, queued.to, queued.load, Discard::Down);
+            for load in std::iter::once(queued.load).chain(queued.more) {
+                self.lose(station, queued.to, load, Discard::Down);
+            }
+        }
+        for place in 0..self.stations[who].peers.len() {
+            let peer = &mut self.stations[who].peers[place];
+            peer.must_ask = false;
+            let (from, waiting) = (peer.id, peer.reorder.clear());
+            for load in waiting {
+                self.lose(from, Address::Station(station), load, Discard::Down);
+            }
         }
         self.stations[who].stop();
         self.arm(now, who);

@@ -3,6 +3,7 @@ use super::error::ErrorModel;
 use super::fading::FadingPlan;
 use super::propagation::PathLoss;
 use super::rate::{Band, Rate};
+use recoup_transport::queue::Load;
 use recoup_transport::time::Duration;
 
 /// Inter-frame spaces and contention window (IEEE Std 802.11-2016, tables 17-21, 18-5 and 19-25).
@@ -229,14 +230,31 @@ impl MediumPlan {
         LLC_OCTETS + self.header_octets() + FCS_OCTETS
     }
 
+    /// Octets of an MPDU that carries `load`, and `more` besides as an A-MSDU.
+    pub(super) fn mpdu_octets<L: Load>(&self, load: &L, more: &[L]) -> u32 {
+        if more.is_empty() {
+            return load.octets() + self.overhead_octets();
+        }
+        let subframe = |load: &L| SUBFRAME_OCTETS + LLC_OCTETS + load.octets();
+        let others = more.iter().map(subframe);
+        let octets = others.fold(subframe(load), |sum, octets| sum.next_multiple_of(4) + octets);
+        self.header_octets() + octets + FCS_OCTETS
+    }
+
     /// Octets of the MAC header.
     pub fn header_octets(&self) -> u32 {
         if self.qos { 26 } else { 24 }
     }
 }
 
+/// Header of a frame in an A-MSDU.
+const SUBFRAME_OCTETS: u32 = 14;
 pub(super) const LLC_OCTETS: u32 = 8;
 pub(super) const FCS_OCTETS: u32 = 4;
 /// Acknowledgement, and CTS.
 pub(super) const ACK_OCTETS: u32 = 14;
 pub(super) const RTS_OCTETS: u32 = 20;
+pub(super) const BLOCK_ACK_OCTETS: u32 = 32;
+pub(super) const BLOCK_ACK_REQUEST_OCTETS: u32 = 24;
+/// Longest frame of 802.11n.
+pub(super) const MOST_PPDU_NANOS: u64 = 5_484_000;

@@ -1,5 +1,6 @@
 //! A world from a network: everything that is named is looked up once, everything that is written is
 //! read, and what is wrong is said before anything runs.
+use super::aerial;
 use super::balance::Balance;
 use super::lane::{End, Lane};
 use super::script::Script;
@@ -35,7 +36,7 @@ pub struct NetworkError {
     pub problem: String,
 }
 
-fn wrong(place: impl Into<String>, problem: impl ToString) -> NetworkError {
+pub(super) fn wrong(place: impl Into<String>, problem: impl ToString) -> NetworkError {
     NetworkError { place: place.into(), problem: problem.to_string() }
 }
 
@@ -56,7 +57,8 @@ impl World {
         let kinds = || network.applications.iter().map(|plan| &plan.kind);
         let open = kinds().filter(|kind| workload::ends(kind)).count();
         let sources: Vec<Source> = kinds().filter_map(source).collect();
-        let slots = 2 * network.links.len() + network.nodes.len() + sources.len() + 1;
+        let slots =
+            2 * network.links.len() + network.nodes.len() + sources.len() + 1 + network.wifi.len();
         let mut world = Self {
             rng,
             observe,
@@ -67,6 +69,7 @@ impl World {
             lanes: Vec::new(),
             stations: Vec::new(),
             sources,
+            cells: Vec::new(),
             attachments: vec![Attachment::default(); network.applications.len()],
             script: Script::new(&network),
             failed: vec![false; network.links.len()],
@@ -77,6 +80,7 @@ impl World {
         };
         world.build_stations()?;
         world.build_lanes()?;
+        world.build_cells()?;
         world.check_applications()?;
         for node in 0..world.stations.len() {
             world.set_up(node)?;
@@ -109,7 +113,10 @@ impl World {
             self.lanes.push(Lane::new(&link.forth, forth, a, b));
             self.lanes.push(Lane::new(&link.back, back, b, a));
             self.stations[a.node].doors.push(2 * number);
-            self.stations[b.node].doors.push(2 * number + 1);
+            // A link from a node to itself is one face.
+            if a.node != b.node {
+                self.stations[b.node].doors.push(2 * number + 1);
+            }
         }
         for source in &self.sources {
             self.lanes[source.lane()].is_shared = true;
@@ -212,7 +219,8 @@ impl World {
         }
         for (face, lane) in doors.iter().enumerate() {
             let face = FaceId(face as u32);
-            let attributes = attributes(plan_of(network, *lane));
+            let multi_access = lanes[*lane].is_for_all();
+            let attributes = FaceAttributes { multi_access, ..attributes(plan_of(network, *lane)) };
             node.handle(now, Input::FaceUp { face, attributes });
         }
         for plan in network.routes.iter().filter(|plan| plan.node == id) {
@@ -278,7 +286,7 @@ fn check(network: &Network) -> Result<(), NetworkError> {
         let place = format!("link `{}`", plan.name);
         node(network, &place, plan.ends.0)?;
         node(network, &place, plan.ends.1)?;
-        if plan.ends.0 == plan.ends.1 {
+        if plan.ends.0 == plan.ends.1 && !aerial::carries(network, &plan.name) {
             return Err(wrong(place, "both ends are the same node"));
         }
     }
@@ -298,6 +306,7 @@ fn check(network: &Network) -> Result<(), NetworkError> {
     for plan in &network.strategies {
         node(network, &format!("strategy below {}", plan.prefix), plan.node)?;
     }
+    aerial::check(network)?;
     check_applications(network)?;
     check_faults(network)
 }
@@ -339,14 +348,14 @@ fn check_faults(network: &Network) -> Result<(), NetworkError> {
     Ok(())
 }
 
-fn node(network: &Network, place: &str, id: NodeId) -> Result<(), NetworkError> {
+pub(super) fn node(network: &Network, place: &str, id: NodeId) -> Result<(), NetworkError> {
     match network.nodes.get(id.0 as usize) {
         Some(_) => Ok(()),
         None => Err(wrong(place, format_args!("there is no node number {}", id.0))),
     }
 }
 
-fn link<'a>(
+pub(super) fn link<'a>(
     network: &'a Network,
     place: &str,
     id: LinkId,

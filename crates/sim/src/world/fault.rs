@@ -11,6 +11,7 @@ use crate::observe::Observation;
 use crate::workload;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::face::FaceAttributes;
 use recoup_forwarder::node::Input;
 
 impl World {
@@ -70,8 +71,12 @@ impl World {
             self.arm_lane(lane);
             self.tell_waiting(lane, observers);
         }
-        for (lane, End { node, face }) in lanes.into_iter().zip(ends) {
-            let attributes = attributes(plan_of(&self.network, lane));
+        // A link from a node to itself is one face.
+        let faces = if ends[0].node == ends[1].node { 1 } else { 2 };
+        for (lane, End { node, face }) in lanes.into_iter().zip(ends).take(faces) {
+            let multi_access = self.lanes[lane].is_for_all();
+            let attributes =
+                FaceAttributes { multi_access, ..attributes(plan_of(&self.network, lane)) };
             let input = match is_down {
                 true => Input::FaceDown { face },
                 false => Input::FaceUp { face, attributes },
@@ -147,6 +152,7 @@ impl World {
         for link in self.links_of(node) {
             self.refresh(link, observers);
         }
+        self.set_silent(node, true, observers);
         for packet in self.stations[node].forget_waiting(self.now) {
             let (kind, reason) = (Some(packet.kind()), DropReason::NoFace);
             tell(observers, self.now, &Observation::Dropped { node: id, kind, reason });
@@ -186,6 +192,7 @@ impl World {
         for link in self.links_of(node) {
             self.refresh(link, observers);
         }
+        self.set_silent(node, false, observers);
         // Its faces came up with it; those of links that are down go down again.
         for face in 0..self.stations[node].doors.len() {
             let lane = self.stations[node].doors[face];

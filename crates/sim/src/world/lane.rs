@@ -1,4 +1,5 @@
 //! A channel in its place: from which face of which node to which.
+use super::aerial::Aerial;
 use super::schedule::OtherLoad;
 use crate::channel::{ChannelInput, ChannelModel, QueuedChannel};
 use crate::network::{ChannelPlan, Direction, LinkId, Order};
@@ -36,6 +37,8 @@ pub(super) struct Lane {
     pub(super) to: End,
     /// Packets wait in the channel's queue, with other traffic, instead of in the node's.
     pub(super) is_shared: bool,
+    /// Where it leads over a medium, in whose station packets wait.
+    pub(super) aerial: Option<Aerial>,
     /// What other traffic takes of it.
     pub(super) others: OtherLoad,
     overhead_octets: u32,
@@ -49,6 +52,7 @@ impl Lane {
             from,
             to,
             is_shared: false,
+            aerial: None,
             others: OtherLoad::default(),
             overhead_octets: plan.overhead_octets,
             interest_octets: plan.interest_octets,
@@ -76,7 +80,12 @@ impl Lane {
 
     /// Whether a packet that is offered now is taken, to be sent or to wait here.
     pub(super) fn takes(&self, now: Instant) -> bool {
-        self.is_shared || self.channel.channel().is_free(now)
+        self.is_shared || self.aerial.is_some() || self.channel.channel().is_free(now)
+    }
+
+    /// Whether several nodes hear what is sent.
+    pub(super) fn is_for_all(&self) -> bool {
+        self.aerial.is_some_and(|aerial| aerial.is_for_all())
     }
 
     /// From when on packets are taken as they come.

@@ -1,6 +1,7 @@
 //! The measurements of ns-3.37, the run that stands for each, and what deviation is accepted.
 use crate::harness::{Chain, Outcome, Saturated, circle, row};
-use recoup_sim::wifi::plan::{MediumPlan, Timing};
+use recoup_sim::wifi::plan::{Aggregation, MediumPlan, RateControl, Timing};
+use recoup_sim::wifi::propagation::PathLoss;
 use recoup_sim::wifi::rate::Rate;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,6 +62,7 @@ impl Case {
                 let senders = (1..=n as u32).collect();
                 Some(Saturated::new(plan, circle(n, metres), senders, 0).run(seed))
             }
+            "D" => Some(self.run_n(plan)?.run(seed)),
             "C" if self.scenario.starts_with("C_ow") => {
                 let hops = self.number("hops")? as usize;
                 let mut run = Saturated::new(plan, row(hops + 1, metres), vec![0], hops as u32);
@@ -76,8 +78,43 @@ impl Case {
         }
     }
 
+    /// Stations of 802.11n around an access point, or it sending to one.
+    fn run_n(&self, plan: MediumPlan) -> Option<Saturated> {
+        let stations = self.number("n").unwrap_or(1.0) as usize;
+        let metres = self.number("d").unwrap_or(2.0);
+        let is_down = self.params.get("dir")? == "down";
+        let senders = if is_down { vec![0] } else { (1..=stations as u32).collect() };
+        let to = u32::from(is_down);
+        let mut run = Saturated::new(plan, circle(stations, metres), senders, to);
+        (run.warm_up, run.seconds, run.top_up) = match self.params.get("mgr")?.as_str() {
+            "minstrel" => (2, 3, 200),
+            _ if self.scenario.starts_with("D_dist") => (1, 1, 200),
+            _ => (1, 2, 200),
+        };
+        Some(run)
+    }
+
+    fn plan_n(&self) -> Option<MediumPlan> {
+        let mut plan = MediumPlan::n(match self.params.get("mgr")?.as_str() {
+            "minstrel" => RateControl::MinstrelHt { wide: true, short_guard: true },
+            mcs => RateControl::Constant(Rate::ht(mcs.parse().ok()?, true, true)?),
+        });
+        if self.params.get("loss").is_some_and(|loss| loss == "friis") {
+            plan.path_loss = PathLoss::Friis { frequency: 5.19e9 };
+        }
+        let amsdu_octets = self.number("amsdu").unwrap_or(7_935.0) as u32;
+        plan.aggregation = match self.number("ampdu") {
+            Some(_) => None,
+            None => Some(Aggregation { amsdu_octets, ..Aggregation::AMPDU }),
+        };
+        Some(plan)
+    }
+
     /// The plan of the medium.
     pub(crate) fn plan(&self) -> Option<MediumPlan> {
+        if self.scenario.starts_with("D") {
+            return self.plan_n();
+        }
         let written = self.params.get("rate").map(String::as_str);
         let mbits = match written {
             Some(rate) => rate.strip_prefix("ErpOfdmRate")?.strip_suffix("Mbps")?.parse().ok()?,
@@ -114,6 +151,12 @@ impl Case {
             || (self.scenario.contains("cs2hop") && is_far(2.0))
     }
 
+    /// Minstrel with A-MSDUs near the edge of coverage.
+    fn stalls(&self) -> bool {
+        let is_far = self.number("d").is_some_and(|metres| metres >= 40.0);
+        self.scenario == "D_dist" && self.written.starts_with("mgr=minstrel;loss=logd") && is_far
+    }
+
     /// Accepted relative deviation of a metric, if it is judged.
     pub(crate) fn tolerance(&self, metric: &str) -> Option<f64> {
         let hidden = self.has_hidden();
@@ -122,7 +165,9 @@ impl Case {
             ("B", "goodput" | "fail_frac") => Some(0.03),
             ("C" | "V", "drop_retry") if hidden => Some(0.2),
             ("C" | "V", "time" | "goodput" | "rtt_mean") => Some(if hidden { 0.1 } else { 0.03 }),
-            ("D", "goodput") if self.scenario == "D_mcs" => Some(0.02),
+            ("D", "goodput") if matches!(&*self.scenario, "D_mcs" | "D_noagg") => Some(0.02),
+            // ns-3 stalls there (its measurements say so).
+            ("D", "goodput") if self.stalls() => None,
             ("D", "goodput") if self.scenario.starts_with("D_dist") => Some(0.1),
             ("D", "goodput") => Some(0.03),
             _ => None,

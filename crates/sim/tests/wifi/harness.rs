@@ -161,7 +161,7 @@ impl Saturated {
     }
 
     fn is_chain(&self) -> bool {
-        self.senders == [0]
+        self.senders == [0] && self.to > 0
     }
 }
 

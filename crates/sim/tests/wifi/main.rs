@@ -4,6 +4,7 @@ mod case;
 mod conservation;
 mod harness;
 mod replay;
+mod world;
 
 use recoup_sim::wifi::error::ErrorModel;
 use recoup_sim::wifi::rate::Rate;
@@ -64,4 +65,12 @@ fn a_chain_without_hidden_stations_takes_the_time_of_ns_3() {
 fn chains_with_hidden_stations_lose_what_they_lose_in_ns_3() {
     check("C_rr_cs1hop24 rate=ErpOfdmRate24Mbps;d=500;hops=5;window=16", 2);
     check("C_ow_cs1hop24 rate=ErpOfdmRate24Mbps;d=500;hops=5", 3);
+}
+
+#[test]
+fn aggregates_of_802_11n_carry_what_they_carry_in_ns_3() {
+    check("D_mcs mgr=0;dir=up;amsdu=0", 1);
+    check("D_mcs mgr=7;dir=up;amsdu=0", 1);
+    check("D_mcs mgr=7;dir=up;amsdu=7935", 1);
+    check("D_noagg mgr=4", 1);
 }

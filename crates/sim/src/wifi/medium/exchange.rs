@@ -7,7 +7,8 @@
 //! it never ends the tries of the long frame which it announces.
 use super::super::Address;
 use super::super::access::Claim;
-use super::station::{Awaited, Response};
+use super::block::Report;
+use super::station::{Awaited, Queued, Response};
 use super::{Discard, Medium, MediumOutput, Traced};
 use crate::wifi::StationId;
 use recoup_transport::queue::Load;
@@ -46,6 +47,7 @@ impl<L: Load + Clone> Medium<L> {
     fn respond(&mut self, now: u64, who: usize, response: Response) {
         match response {
             Response::Ack { to, rate } => self.send_ack(now, who, to, rate),
+            Response::BlockAck { to, rate } => self.send_block_ack(now, who, to, rate),
             Response::Cts { to, rate, nav_nanos } => self.send_cts(now, who, to, rate, nav_nanos),
             Response::Data => self.send_data(now, who),
         }
@@ -54,13 +56,20 @@ impl<L: Load + Clone> Medium<L> {
     /// The medium is the station's.
     fn start(&mut self, now: u64, who: usize) {
         self.expire(now, who);
-        if self.stations[who].queue.is_empty() {
+        if !self.stations[who].has_work() {
             return self.release(now, who);
+        }
+        if self.plan.aggregation.is_some() && self.start_block(now, who) {
+            return;
         }
         let station = &mut self.stations[who];
         station.access.contenders[0].claim = Claim::Granted;
         if station.queue[0].sequence.is_none() {
-            station.queue[0].sequence = Some(station.number());
+            let number = match (station.queue[0].to, self.plan.aggregation) {
+                (Address::Station(to), Some(_)) => station.peer(to).number(),
+                _ => station.number(),
+            };
+            station.queue[0].sequence = Some(number);
         }
         let is_announced = station.queue[0].to != Address::All && station.is_long(&self.plan);
         if is_announced { self.send_rts(now, who) } else { self.send_data(now, who) }
@@ -73,14 +82,15 @@ impl<L: Load + Clone> Medium<L> {
             Awaited::End => {
                 self.stations[who].queue.pop_front();
             }
-            Awaited::Ack => self.on_ack_timeout(who),
+            Awaited::Ack => self.on_ack_timeout(now, who),
+            Awaited::BlockAck => self.on_block_ack_timeout(now, who),
             Awaited::Cts => self.on_cts_timeout(who),
         }
         self.release(now, who);
         self.claim(now, who);
     }
 
-    fn on_ack_timeout(&mut self, who: usize) {
+    fn on_ack_timeout(&mut self, now: u64, who: usize) {
         let station = &mut self.stations[who];
         station.counters.ack_timeouts += 1;
         let is_long = station.is_long(&self.plan);
@@ -91,8 +101,11 @@ impl<L: Load + Clone> Medium<L> {
         *failures += 1;
         if *failures >= most {
             *failures = 0;
+            self.report(now, who, Report::GivenUp);
             return self.give_up(who);
         }
+        self.report(now, who, Report::Lost);
+        let station = &mut self.stations[who];
         station.access.contenders[0].double_cw();
         if let Some(queued) = station.queue.front_mut() {
             queued.is_retry = true;
@@ -116,12 +129,27 @@ impl<L: Load + Clone> Medium<L> {
         station.access.contenders[0].reset_cw();
         let given_up = station.queue.pop_front().filter(|queued| !queued.has_arrived);
         if let Some(queued) = given_up {
-            self.lose(StationId(who as u32), queued.to, queued.load, Discard::Retries);
+            self.abandon(who, queued, Discard::Retries);
+        }
+    }
+
+    /// Gives a frame up that has not arrived.
+    pub(super) fn abandon(&mut self, who: usize, queued: Queued<L>, reason: Discard) {
+        let from = StationId(who as u32);
+        if let (Address::Station(to), Some(_), Some(_)) =
+            (queued.to, queued.sequence, self.plan.aggregation)
+        {
+            // The receiver must not wait for its number.
+            self.stations[who].peer(to).must_ask = true;
+        }
+        for load in std::iter::once(queued.load).chain(queued.more) {
+            self.lose(from, queued.to, load, reason);
         }
     }
 
     /// The frame at the front was acknowledged.
     pub(super) fn on_ack(&mut self, now: u64, who: usize) {
+        self.report(now, who, Report::Received);
         let station = &mut self.stations[who];
         station.awaited = Awaited::Nothing;
         station.timeout_at = u64::MAX;
@@ -157,7 +185,7 @@ impl<L: Load + Clone> Medium<L> {
     pub(super) fn claim(&mut self, now: u64, who: usize) {
         self.expire(now, who);
         let station = &mut self.stations[who];
-        if !station.queue.is_empty() && station.access.contenders[0].claim == Claim::None {
+        if station.access.contenders[0].claim == Claim::None && station.has_work() {
             station.access.request(now, 0);
         }
     }
@@ -177,13 +205,13 @@ impl<L: Load + Clone> Medium<L> {
         let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
         let kept = usize::from(self.stations[who].access.contenders[0].claim == Claim::Granted);
         while let Some(queued) = self.stations[who].queue.get(kept) {
-            if now <= queued.since.saturating_add(lifetime) {
+            if now <= queued.since.saturating_add(lifetime) || queued.is_flying {
                 return;
             }
             if let Some(queued) = self.stations[who].queue.remove(kept) {
                 self.stations[who].counters.expired += 1;
                 if !queued.has_arrived {
-                    self.lose(StationId(who as u32), queued.to, queued.load, Discard::Lifetime);
+                    self.abandon(who, queued, Discard::Lifetime);
                 }
             }
         }

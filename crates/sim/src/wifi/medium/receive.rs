@@ -41,7 +41,7 @@ impl<L: Load + Clone> Medium<L> {
     /// Octets begin to come: an answer that is waited for may be among them.
     fn on_begun(&mut self, now: u64, who: usize, end: u64) {
         let station = &mut self.stations[who];
-        if matches!(station.awaited, Awaited::Ack | Awaited::Cts) {
+        if matches!(station.awaited, Awaited::Ack | Awaited::BlockAck | Awaited::Cts) {
             station.timeout_at = end + SAFEGUARD_NANOS;
             station.access.stop_waiting_for_ack(now);
         }
@@ -51,11 +51,18 @@ impl<L: Load + Clone> Medium<L> {
     fn on_ended(&mut self, now: u64, who: usize, signal: &Signal) {
         let start = signal.start + signal.rate.header_nanos();
         let station = &mut self.stations[who];
-        let success =
-            station.radio.success(signal, (start, signal.end), signal.rate, &mut self.ear);
-        let is_received = !station.is_down && station.radio.receives(success);
+        let ppdu = self.air.ppdu(signal.ppdu);
+        let (mut received, mut from, mut octets) = (0_u64, start, 0);
+        for place in 0..ppdu.parts() {
+            let until = ppdu.end_of_part(place, &mut octets, start, signal.end);
+            let window = (from, until);
+            let success = station.radio.success(signal, window, signal.rate, &mut self.ear);
+            received |= u64::from(station.radio.receives(success)) << place;
+            from = until;
+        }
+        let is_received = !station.is_down && received != 0;
         if is_received {
-            self.on_frame(now, who, signal.ppdu);
+            self.on_frame(now, who, signal.ppdu, received);
         }
         let station = &mut self.stations[who];
         station.access.on_rx_end(now, !is_received);
@@ -65,7 +72,8 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    fn on_frame(&mut self, now: u64, who: usize, id: PpduId) {
+    /// A frame came, with those of its MPDUs whose bits are set in `received`.
+    fn on_frame(&mut self, now: u64, who: usize, id: PpduId, received: u64) {
         let ppdu = self.air.ppdu(id);
         let (from, to, kind, rate) = (ppdu.from, ppdu.to, ppdu.kind, ppdu.rate);
         let nav_nanos = ppdu.nav_nanos;
@@ -80,10 +88,27 @@ impl<L: Load + Clone> Medium<L> {
         let sifs = self.plan.timing.sifs_nanos;
         let station = &mut self.stations[who];
         match kind {
-            Kind::Data { .. } => {
-                let rate = rate.control_answer();
-                station.response = Some((now + sifs, Response::Ack { to: from, rate }));
-                self.deliver(who, id);
+            Kind::Data { is_aggregate } => {
+                let (to, rate) = (from, rate.control_answer());
+                let response = match is_aggregate {
+                    true => Response::BlockAck { to, rate },
+                    false => Response::Ack { to, rate },
+                };
+                station.response = Some((now + sifs, response));
+                match self.plan.aggregation {
+                    None => self.deliver(who, id),
+                    Some(_) => self.deliver_in_order(who, id, received),
+                }
+            }
+            Kind::BlockAckRequest { start } => {
+                let response = Response::BlockAck { to: from, rate: rate.control_answer() };
+                station.response = Some((now + sifs, response));
+                self.close_holes(who, from, start);
+            }
+            Kind::BlockAck { start, bits } => {
+                if station.awaited == Awaited::BlockAck {
+                    self.on_block_ack(now, who, start, bits);
+                }
             }
             Kind::Ack if station.awaited == Awaited::Ack => self.on_ack(now, who),
             Kind::Cts if station.awaited == Awaited::Cts => self.on_cts(now, who),

@@ -1,5 +1,6 @@
 //! Frames on their way to the air.
 use super::super::air::{Envelope, Kind, Mpdu};
+use super::super::minstrel::Minstrel;
 use super::super::plan::{ACK_OCTETS, RTS_OCTETS, RateControl};
 use super::super::radio::Signal;
 use super::super::rate::Rate;
@@ -14,14 +15,16 @@ impl<L: Load + Clone> Medium<L> {
         let Some(queued) = self.stations[who].queue.front() else {
             return;
         };
-        let (to, octets) = (queued.to, queued.load.octets() + self.plan.overhead_octets());
+        let (to, octets) = (queued.to, self.plan.mpdu_octets(&queued.load, &queued.more));
         let mpdu = Mpdu {
             sequence: queued.sequence.unwrap_or_default(),
             is_retry: queued.is_retry,
             load: queued.load.clone(),
+            more: queued.more.clone(),
+            octets,
             number: queued.number,
         };
-        let rate = self.data_rate(to);
+        let rate = self.data_rate(now, who, to);
         let kind = Kind::Data { is_aggregate: false };
         let nav_nanos = if to == Address::All { 0 } else { self.ack_nanos(rate) };
         let envelope = Envelope { from: StationId(who as u32), to, kind, rate, octets, nav_nanos };
@@ -44,7 +47,7 @@ impl<L: Load + Clone> Medium<L> {
             return;
         };
         let (to, octets) = (queued.to, queued.load.octets() + self.plan.overhead_octets());
-        let (rate, data_rate) = (self.plan.basic_rate, self.data_rate(to));
+        let (rate, data_rate) = (self.plan.basic_rate, self.data_rate(now, who, to));
         let (sifs, band) = (self.plan.timing.sifs_nanos, self.plan.timing.band);
         let cts = rate.control_answer().ppdu_nanos(ACK_OCTETS, band);
         let data = data_rate.ppdu_nanos(octets, band);
@@ -83,16 +86,26 @@ impl<L: Load + Clone> Medium<L> {
         timing.sifs_nanos + rate.control_answer().ppdu_nanos(ACK_OCTETS, timing.band)
     }
 
-    fn data_rate(&self, to: Address) -> Rate {
-        match (to, self.plan.rate) {
-            (Address::All, _) => self.plan.basic_rate,
-            (_, RateControl::Constant(rate)) => rate,
-            (_, RateControl::MinstrelHt { .. }) => self.plan.basic_rate,
+    /// The rate of the next frame to `to`, which becomes the partner of the exchange.
+    pub(super) fn data_rate(&mut self, now: u64, who: usize, to: Address) -> Rate {
+        let Address::Station(to) = to else {
+            return self.plan.basic_rate;
+        };
+        let station = &mut self.stations[who];
+        station.partner = to;
+        match self.plan.rate {
+            RateControl::Constant(rate) => rate,
+            RateControl::MinstrelHt { wide, short_guard } => {
+                let mut rng = station.samples.substream(&to.0.to_string());
+                let minstrel = &mut station.peer(to).minstrel;
+                let new = || Minstrel::new(now, wide, short_guard, &mut rng);
+                minstrel.get_or_insert_with(new).rate()
+            }
         }
     }
 
     /// Puts a frame on the air, for all who hear it; returns when it ends.
-    fn transmit(
+    pub(super) fn transmit(
         &mut self,
         now: u64,
         envelope: Envelope,

@@ -1,9 +1,11 @@
 //! A station: its queue, its receiver, its contention, and what it waits for.
 use super::super::access::Access;
 use super::super::air::{Air, Kind, PpduId};
+use super::super::minstrel::Minstrel;
 use super::super::plan::MediumPlan;
 use super::super::radio::Radio;
 use super::super::rate::Rate;
+use super::super::reorder::Reorder;
 use super::super::{Address, StationId};
 use recoup_transport::queue::Load;
 use recoup_transport::random::Rng;
@@ -37,16 +39,33 @@ pub(super) struct Queued<L> {
     pub(super) since: u64,
     pub(super) to: Address,
     pub(super) load: L,
+    /// What is sent with it as an A-MSDU, once it was.
+    pub(super) more: Vec<L>,
     /// Given when it is sent for the first time.
     pub(super) sequence: Option<u16>,
     pub(super) is_retry: bool,
+    /// How often it was sent.
+    pub(super) tries: u32,
+    /// It was sent in an aggregate, and nothing is known of it.
+    pub(super) is_flying: bool,
     /// It is where it should be, though its sender may not know.
     pub(super) has_arrived: bool,
 }
 
 impl<L> Queued<L> {
     pub(super) fn new(number: u64, since: u64, to: Address, load: L) -> Self {
-        Self { number, since, to, load, sequence: None, is_retry: false, has_arrived: false }
+        Self {
+            number,
+            since,
+            to,
+            load,
+            more: Vec::new(),
+            sequence: None,
+            is_retry: false,
+            tries: 0,
+            is_flying: false,
+            has_arrived: false,
+        }
     }
 }
 
@@ -57,6 +76,8 @@ pub(super) enum Awaited {
     /// The end of a frame that nobody answers.
     End,
     Ack,
+    /// A block acknowledgement, of an aggregate or of a request for it.
+    BlockAck,
     Cts,
 }
 
@@ -67,6 +88,10 @@ pub(super) enum Response {
         to: StationId,
         rate: Rate,
     },
+    BlockAck {
+        to: StationId,
+        rate: Rate,
+    },
     Cts {
         to: StationId,
         rate: Rate,
@@ -74,6 +99,28 @@ pub(super) enum Response {
     },
     /// The data that were announced.
     Data,
+}
+
+/// Another station, under block acknowledgement.
+#[derive(Debug)]
+pub(super) struct Peer<L> {
+    pub(super) id: StationId,
+    /// Number of the next new frame to it.
+    pub(super) next_sequence: u16,
+    /// A request for acknowledgement is to be sent.
+    pub(super) must_ask: bool,
+    /// What came from it.
+    pub(super) reorder: Reorder<L>,
+    pub(super) minstrel: Option<Minstrel>,
+}
+
+impl<L> Peer<L> {
+    /// The number of a frame that is sent to it for the first time.
+    pub(super) fn number(&mut self) -> u16 {
+        let sequence = self.next_sequence;
+        self.next_sequence = (sequence + 1) & 0xfff;
+        sequence
+    }
 }
 
 /// A frame for this station that is on its way to it.
@@ -102,9 +149,15 @@ pub(super) struct Station<L> {
     pub(super) short_failures: u32,
     /// By sender: the sequence number that was received last.
     pub(super) received: Vec<(StationId, u16)>,
+    /// What is known of those with whom it exchanges frames under block acknowledgement.
+    pub(super) peers: Vec<Peer<L>>,
+    /// To whom the exchange under way is.
+    pub(super) partner: StationId,
     pub(super) is_down: bool,
     pub(super) counters: Counters,
     backoffs: Rng,
+    /// From which the orders of Minstrel's samples are drawn.
+    pub(super) samples: Rng,
     replayed: VecDeque<u32>,
 }
 
@@ -123,9 +176,12 @@ impl<L> Station<L> {
             long_failures: 0,
             short_failures: 0,
             received: Vec::new(),
+            peers: Vec::new(),
+            partner: StationId(0),
             is_down: false,
             counters: Counters::default(),
             backoffs: rng.substream("backoff"),
+            samples: rng.substream("minstrel"),
             replayed: VecDeque::new(),
         };
         let slots = station.draw();
@@ -168,6 +224,21 @@ impl<L> Station<L> {
             }
             _ => signal.end,
         }
+    }
+
+    /// What is known of another station.
+    pub(super) fn peer(&mut self, id: StationId) -> &mut Peer<L> {
+        let place = self.peers.iter().position(|peer| peer.id == id).unwrap_or_else(|| {
+            let (reorder, minstrel) = (Reorder::new(), None);
+            self.peers.push(Peer { id, next_sequence: 0, must_ask: false, reorder, minstrel });
+            self.peers.len() - 1
+        });
+        &mut self.peers[place]
+    }
+
+    /// Whether there is anything to send.
+    pub(super) fn has_work(&self) -> bool {
+        !self.queue.is_empty() || self.peers.iter().any(|peer| peer.must_ask)
     }
 
     /// Whether a frame is new; if so it is remembered as the last of its sender.

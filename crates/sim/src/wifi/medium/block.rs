@@ -1,0 +1,321 @@
+//! Aggregates and block acknowledgement: the sender's side, and what is released at the receiver.
+//!
+//! IEEE Std 802.11-2016, §10.13, §10.14 and §10.24. Frames to one station are joined to an A-MPDU until it is as
+//! long as it may be, in octets, in time, or in numbers under way; those that a block acknowledgement does
+//! not name are sent again before new ones. When no acknowledgement comes it is asked for.
+//!
+//! Differences: the agreement needs no exchange of its own. A frame that is alone is sent by itself, with an
+//! acknowledgement by itself, as in ns-3; and as there an A-MSDU in an A-MPDU may be longer than 4095 octets.
+use super::super::air::{Envelope, Kind, Mpdu, PpduId};
+use super::super::plan::{
+    Aggregation, BLOCK_ACK_OCTETS, BLOCK_ACK_REQUEST_OCTETS, MOST_PPDU_NANOS,
+};
+use super::super::rate::Rate;
+use super::super::reorder::{WINDOW, distance};
+use super::super::{Address, StationId};
+use super::station::{Awaited, Station};
+use super::{Discard, Medium, MediumOutput};
+use crate::wifi::access::Claim;
+use recoup_transport::queue::Load;
+
+/// What became of a frame by itself, for the choice of rates.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Report {
+    Received,
+    Lost,
+    GivenUp,
+}
+
+impl<L: Load + Clone> Medium<L> {
+    /// Sends a request or an aggregate; `false` if the frame at the front is to be sent by itself.
+    pub(super) fn start_block(&mut self, now: u64, who: usize) -> bool {
+        let asked = self.stations[who].peers.iter().find(|peer| peer.must_ask).map(|peer| peer.id);
+        if let Some(to) = asked {
+            self.stations[who].access.contenders[0].claim = Claim::Granted;
+            self.send_request(now, who, to);
+            return true;
+        }
+        let Some(Address::Station(to)) = self.stations[who].queue.front().map(|queued| queued.to)
+        else {
+            return false;
+        };
+        let rate = self.data_rate(now, who, Address::Station(to));
+        let (mpdus, octets) = self.compose(who, to, rate);
+        if mpdus.len() < 2 {
+            return false;
+        }
+        self.stations[who].access.contenders[0].claim = Claim::Granted;
+        self.send_aggregate(now, who, to, rate, octets, mpdus);
+        true
+    }
+
+    /// The frames of the next aggregate, and its octets; those that are one by themselves stay as they are.
+    fn compose(&mut self, who: usize, to: StationId, rate: Rate) -> (Vec<Mpdu<L>>, u32) {
+        let Some(plan) = self.plan.aggregation else {
+            return (Vec::new(), 0);
+        };
+        self.bundle(who, to, &plan);
+        let (medium, station) = (self.plan, &mut self.stations[who]);
+        let start = window_start(station, to);
+        let (mut mpdus, mut octets) = (Vec::new(), 0_u32);
+        for place in 0..station.queue.len() {
+            if station.queue[place].to != Address::Station(to) {
+                continue;
+            }
+            let queued = &station.queue[place];
+            let mpdu_octets = medium.mpdu_octets(&queued.load, &queued.more);
+            let total = octets.next_multiple_of(4) + 4 + mpdu_octets;
+            let nanos = rate.ppdu_nanos(total, medium.timing.band);
+            let is_full = total > plan.ampdu_octets || nanos > MOST_PPDU_NANOS;
+            if is_full && !mpdus.is_empty() {
+                break;
+            }
+            let given = queued.sequence;
+            let sequence = match given {
+                Some(sequence) => sequence,
+                None if distance(start, station.peer(to).next_sequence) >= WINDOW => break,
+                None => station.peer(to).number(),
+            };
+            let queued = &mut station.queue[place];
+            queued.sequence = Some(sequence);
+            mpdus.push(Mpdu {
+                sequence,
+                is_retry: queued.is_retry,
+                load: queued.load.clone(),
+                more: queued.more.clone(),
+                octets: mpdu_octets,
+                number: queued.number,
+            });
+            octets = total;
+        }
+        (mpdus, octets)
+    }
+
+    /// Joins new frames to A-MSDUs.
+    fn bundle(&mut self, who: usize, to: StationId, plan: &Aggregation) {
+        let (medium, queue) = (self.plan, &mut self.stations[who].queue);
+        let is_new = |queued: &super::Queued<L>| {
+            queued.to == Address::Station(to) && queued.sequence.is_none()
+        };
+        let around = medium.header_octets() + super::super::plan::FCS_OCTETS;
+        let mut place = 0;
+        while plan.amsdu_octets > 0 && place + 1 < queue.len() {
+            let fits = is_new(&queue[place]) && is_new(&queue[place + 1]) && {
+                let mut more = queue[place].more.clone();
+                more.push(queue[place + 1].load.clone());
+                medium.mpdu_octets(&queue[place].load, &more) <= plan.amsdu_octets + around
+            };
+            if !fits || !queue[place + 1].more.is_empty() {
+                place += 1;
+            } else if let Some(next) = queue.remove(place + 1) {
+                queue[place].more.push(next.load);
+            }
+        }
+    }
+
+    fn send_aggregate(
+        &mut self,
+        now: u64,
+        who: usize,
+        to: StationId,
+        rate: Rate,
+        octets: u32,
+        mpdus: Vec<Mpdu<L>>,
+    ) {
+        let station = &mut self.stations[who];
+        station.counters.data_sent += mpdus.len() as u64;
+        for queued in &mut station.queue {
+            if mpdus.iter().any(|mpdu| mpdu.number == queued.number) {
+                queued.is_flying = true;
+                queued.tries += 1;
+            }
+        }
+        let timing = self.plan.timing;
+        let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_OCTETS, timing.band);
+        let envelope = Envelope {
+            from: StationId(who as u32),
+            to: Address::Station(to),
+            kind: Kind::Data { is_aggregate: true },
+            rate,
+            octets,
+            nav_nanos: timing.sifs_nanos + answer,
+        };
+        let end = self.transmit(now, envelope, mpdus);
+        self.await_block_ack(who, end + timing.timeout_nanos(rate.control_answer()));
+    }
+
+    fn send_request(&mut self, now: u64, who: usize, to: StationId) {
+        let start = window_start(&mut self.stations[who], to);
+        self.stations[who].partner = to;
+        let (rate, timing) = (self.plan.basic_rate, self.plan.timing);
+        let answer = rate.control_answer();
+        let envelope = Envelope {
+            from: StationId(who as u32),
+            to: Address::Station(to),
+            kind: Kind::BlockAckRequest { start },
+            rate,
+            octets: BLOCK_ACK_REQUEST_OCTETS,
+            nav_nanos: timing.sifs_nanos + answer.ppdu_nanos(BLOCK_ACK_OCTETS, timing.band),
+        };
+        let end = self.transmit(now, envelope, None);
+        self.await_block_ack(who, end + timing.timeout_nanos(answer));
+    }
+
+    fn await_block_ack(&mut self, who: usize, until: u64) {
+        let station = &mut self.stations[who];
+        (station.awaited, station.timeout_at) = (Awaited::BlockAck, until);
+        station.access.wait_for_ack(until);
+    }
+
+    pub(super) fn send_block_ack(&mut self, now: u64, who: usize, to: StationId, rate: Rate) {
+        let (start, bits) = self.stations[who].peer(to).reorder.acknowledgement();
+        let (from, to) = (StationId(who as u32), Address::Station(to));
+        let (kind, octets) = (Kind::BlockAck { start, bits }, BLOCK_ACK_OCTETS);
+        self.transmit(now, Envelope { from, to, kind, rate, octets, nav_nanos: 0 }, None);
+    }
+
+    // --- answers --------------------------------------------------------------------------------
+
+    pub(super) fn on_block_ack(&mut self, now: u64, who: usize, start: u16, bits: u64) {
+        let station = &mut self.stations[who];
+        (station.awaited, station.timeout_at) = (Awaited::Nothing, u64::MAX);
+        station.access.stop_waiting_for_ack(now);
+        station.access.contenders[0].reset_cw();
+        let partner = station.partner;
+        let was_asked = std::mem::replace(&mut station.peer(partner).must_ask, false);
+        let (received, lost) = self.sort(who, start, bits);
+        if !was_asked && let Some(minstrel) = &mut self.stations[who].peer(partner).minstrel {
+            minstrel.on_aggregate(now, received, lost);
+        }
+        self.release(now, who);
+    }
+
+    /// Lets go of what was received and marks the rest to be sent again; says how many were which.
+    fn sort(&mut self, who: usize, start: u16, bits: u64) -> (u32, u32) {
+        let most = self.plan.aggregation.and_then(|plan| plan.mpdu_tries);
+        let (mut received, mut lost, mut place) = (0, 0, 0);
+        while place < self.stations[who].queue.len() {
+            let station = &mut self.stations[who];
+            let queued = &mut station.queue[place];
+            if !std::mem::replace(&mut queued.is_flying, false) {
+                place += 1;
+                continue;
+            }
+            let ahead = distance(start, queued.sequence.unwrap_or(start));
+            let is_received = ahead >= 2048 || ahead < WINDOW && bits >> ahead & 1 == 1;
+            if is_received {
+                received += 1;
+                station.counters.acknowledged += 1;
+                station.queue.remove(place);
+                continue;
+            }
+            lost += 1;
+            queued.is_retry = true;
+            if most.is_none_or(|most| queued.tries < most) {
+                place += 1;
+                continue;
+            }
+            station.counters.retries_exhausted += 1;
+            let given_up = station.queue.remove(place).filter(|queued| !queued.has_arrived);
+            if let Some(queued) = given_up {
+                self.abandon(who, queued, Discard::Retries);
+            }
+        }
+        (received, lost)
+    }
+
+    /// No acknowledgement came: it is asked for, as long as there is something that it could name.
+    pub(super) fn on_block_ack_timeout(&mut self, now: u64, who: usize) {
+        let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
+        let station = &mut self.stations[who];
+        station.counters.ack_timeouts += 1;
+        let partner = station.partner;
+        let lost = station.queue.iter().filter(|queued| queued.is_flying).count() as u32;
+        let peer = station.peer(partner);
+        if !std::mem::replace(&mut peer.must_ask, true)
+            && let Some(minstrel) = &mut peer.minstrel
+        {
+            minstrel.on_aggregate(now, 0, lost);
+        }
+        let is_alive = |since: u64| now <= since.saturating_add(lifetime);
+        if station.queue.iter().any(|queued| queued.is_flying && is_alive(queued.since)) {
+            return station.access.contenders[0].double_cw();
+        }
+        station.access.contenders[0].reset_cw();
+        let is_stale = lost == 0;
+        if is_stale {
+            // What the receiver waits for was given up, and it does not answer.
+            station.peer(partner).must_ask = false;
+        }
+        for queued in &mut station.queue {
+            queued.is_flying = false;
+        }
+        self.expire(now, who);
+    }
+
+    /// Tells the choice of rates what became of a frame by itself.
+    pub(super) fn report(&mut self, now: u64, who: usize, report: Report) {
+        let partner = self.stations[who].partner;
+        let peers = &mut self.stations[who].peers;
+        let peer = peers.iter_mut().find(|peer| peer.id == partner);
+        let Some(minstrel) = peer.and_then(|peer| peer.minstrel.as_mut()) else {
+            return;
+        };
+        match report {
+            Report::Received => minstrel.on_success(now),
+            Report::Lost => minstrel.on_failure(),
+            Report::GivenUp => minstrel.on_final_failure(now),
+        }
+    }
+
+    // --- at the receiver ------------------------------------------------------------------------
+
+    /// Takes what came of a frame, and hands up what is in order.
+    pub(super) fn deliver_in_order(&mut self, who: usize, id: PpduId, received: u64) {
+        let from = self.air.ppdu(id).from;
+        let mut released = Vec::new();
+        for place in 0..self.air.ppdu(id).mpdus.len() {
+            if received >> place & 1 == 0 {
+                continue;
+            }
+            let mpdu = &self.air.ppdu(id).mpdus[place];
+            let queue = &mut self.stations[from.0 as usize].queue;
+            let held = queue.iter_mut().find(|queued| queued.number == mpdu.number);
+            // What its sender gave up meanwhile is lost already.
+            let loads = match held.filter(|queued| !queued.has_arrived) {
+                Some(queued) => {
+                    queued.has_arrived = true;
+                    std::iter::once(&mpdu.load).chain(&mpdu.more).cloned().collect()
+                }
+                None => Vec::new(),
+            };
+            let station = &mut self.stations[who];
+            let reorder = &mut station.peer(from).reorder;
+            if !reorder.accept(mpdu.sequence, loads, &mut released) {
+                station.counters.duplicates += 1;
+            }
+        }
+        self.hand_up(who, from, released);
+    }
+
+    pub(super) fn close_holes(&mut self, who: usize, from: StationId, start: u16) {
+        let mut released = Vec::new();
+        self.stations[who].peer(from).reorder.advance(start, &mut released);
+        self.hand_up(who, from, released);
+    }
+
+    fn hand_up(&mut self, who: usize, from: StationId, released: Vec<L>) {
+        let at = StationId(who as u32);
+        let arrived = |load| MediumOutput::Arrived { at, from, load, is_copy: false };
+        self.outputs.extend(released.into_iter().map(arrived));
+    }
+}
+
+/// The number of the first frame to `to` that is not known to have been received.
+fn window_start<L>(station: &mut Station<L>, to: StationId) -> u16 {
+    let first = station.queue.iter().find(|queued| queued.to == Address::Station(to));
+    match first.and_then(|queued| queued.sequence) {
+        Some(sequence) => sequence,
+        None => station.peer(to).next_sequence,
+    }
+}

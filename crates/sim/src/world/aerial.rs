@@ -1,0 +1,302 @@
+//! Links over an 802.11 medium: stations of nodes, and faces that lead to one station or to all that hear.
+//!
+//! A link of a medium has the two lanes of any link, but what is offered to them waits in the sender's
+//! station and goes over the medium. Several faces of a node share its station. A link from a node to itself
+//! is the node's broadcast face: what leaves by it arrives at the broadcast face of every node that hears
+//! it.
+use super::build::{self, NetworkError, wrong};
+use super::lane::{self, End, Frame};
+use super::{Observers, World, tell};
+use crate::agenda::Key;
+use crate::network::{Direction, Fault, LinkId, Network, NodeId, WifiPlan};
+use crate::observe::{LossReason, Observation};
+use crate::wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
+use crate::wifi::{Address, StationId};
+use recoup_forwarder::packet::Packet;
+use recoup_transport::queue::Load;
+use recoup_transport::random::Rng;
+use std::collections::BTreeSet;
+
+/// A medium in its place.
+#[derive(Debug)]
+pub(super) struct Cell {
+    medium: Medium<Borne>,
+    /// As its stations.
+    ground: Vec<Ground>,
+}
+
+/// Where a station stands.
+#[derive(Clone, Copy, Debug)]
+struct Ground {
+    node: usize,
+    /// The lane of its broadcast face.
+    broadcast: Option<usize>,
+}
+
+/// A frame, and the lane that it was offered to.
+#[derive(Clone, Debug)]
+pub(super) struct Borne {
+    frame: Frame,
+    lane: usize,
+}
+
+impl Load for Borne {
+    fn octets(&self) -> u32 {
+        self.frame.octets
+    }
+}
+
+/// The way of a lane that leads through the air.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aerial {
+    cell: usize,
+    from: StationId,
+    to: Address,
+}
+
+impl Aerial {
+    /// Whether whoever hears it is meant.
+    pub(super) fn is_for_all(&self) -> bool {
+        self.to == Address::All
+    }
+}
+
+impl Cell {
+    fn new(plan: &WifiPlan, rng: &Rng) -> Self {
+        let motions = plan.stations.iter().map(|station| station.motion.clone()).collect();
+        let ground = |node: NodeId| Ground { node: node.0 as usize, broadcast: None };
+        Self {
+            medium: Medium::new(
+                plan.medium,
+                motions,
+                &rng.substream(&format!("wifi/{}", plan.name)),
+            ),
+            ground: plan.stations.iter().map(|station| ground(station.node)).collect(),
+        }
+    }
+
+    fn station(&self, node: usize) -> Option<StationId> {
+        let place = self.ground.iter().position(|ground| ground.node == node)?;
+        Some(StationId(place as u32))
+    }
+
+    /// Frames that have not arrived anywhere yet.
+    pub(super) fn inside(&self) -> impl Iterator<Item = &Frame> {
+        self.medium.inside().map(|borne| &borne.frame)
+    }
+}
+
+/// Whether a medium carries the link of that name.
+pub(super) fn carries(network: &Network, name: &str) -> bool {
+    let carried = network.wifi.iter().flat_map(|plan| &plan.links);
+    let named = |link: &LinkId| network.links.get(link.0 as usize).map(|plan| plan.name.as_str());
+    carried.into_iter().any(|link| named(link) == Some(name))
+}
+
+/// Refuses media that name what there is not, or carry what another carries, and faults that a link
+/// through the air cannot have.
+pub(super) fn check(network: &Network) -> Result<(), NetworkError> {
+    let mut names = BTreeSet::new();
+    let mut carried = BTreeSet::new();
+    for plan in &network.wifi {
+        let place = || format!("wifi `{}`", plan.name);
+        if !names.insert(&plan.name) {
+            return Err(wrong(place(), "this name is given twice"));
+        }
+        let mut nodes = BTreeSet::new();
+        for station in &plan.stations {
+            build::node(network, &place(), station.node)?;
+            if !nodes.insert(station.node) {
+                return Err(wrong(place(), "a node has two stations"));
+            }
+        }
+        for id in &plan.links {
+            let name = &build::link(network, &place(), *id)?.name;
+            if !carried.insert(*id) {
+                return Err(wrong(place(), format!("link `{name}` is carried twice")));
+            }
+        }
+    }
+    for (at, fault) in &network.faults {
+        let (Fault::OutageBegins(link, _) | Fault::OutageEnds(link, _) | Fault::Change(link, ..)) =
+            fault
+        else {
+            continue;
+        };
+        if carried.contains(link) {
+            let problem =
+                "a link over a medium has no outages and does not change: let it or a node fail";
+            return Err(wrong(format!("fault at {at}"), problem));
+        }
+    }
+    Ok(())
+}
+
+impl World {
+    /// What the station of a node in a medium (its place in [`crate::network::Network::wifi`]) has counted so
+    /// far.
+    pub fn wifi_counters(&self, medium: usize, node: NodeId) -> Option<Counters> {
+        let cell = self.cells.get(medium)?;
+        cell.station(node.0 as usize).map(|station| cell.medium.counters(station))
+    }
+
+    // --- building -------------------------------------------------------------------------------
+
+    pub(super) fn build_cells(&mut self) -> Result<(), NetworkError> {
+        for number in 0..self.network.wifi.len() {
+            let cell = Cell::new(&self.network.wifi[number], &self.rng);
+            self.cells.push(cell);
+            for place in 0..self.network.wifi[number].links.len() {
+                self.lift(number, self.network.wifi[number].links[place])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leads the lanes of a link through the air.
+    fn lift(&mut self, cell: usize, link: LinkId) -> Result<(), NetworkError> {
+        for direction in [Direction::Forth, Direction::Back] {
+            let place = lane::place(link, direction);
+            let (from, to) = (self.lanes[place].from.node, self.lanes[place].to.node);
+            let stations = (self.cells[cell].station(from), self.cells[cell].station(to));
+            let (Some(sender), Some(receiver)) = stations else {
+                let medium = &self.network.wifi[cell].name;
+                let name = &self.network.links[link.0 as usize].name;
+                let problem = format!("an end of link `{name}` has no station");
+                return Err(wrong(format!("wifi `{medium}`"), problem));
+            };
+            let address = if from == to { Address::All } else { Address::Station(receiver) };
+            self.lanes[place].aerial = Some(Aerial { cell, from: sender, to: address });
+            if from == to && direction == Direction::Forth {
+                self.cells[cell].ground[sender.0 as usize].broadcast = Some(place);
+            }
+        }
+        Ok(())
+    }
+
+    // --- running --------------------------------------------------------------------------------
+
+    /// Offers a frame to a station.
+    pub(super) fn fly(
+        &mut self,
+        aerial: Aerial,
+        lane: usize,
+        frame: Frame,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let Aerial { cell, from, to } = aerial;
+        let load = Borne { frame, lane };
+        self.cells[cell].medium.handle(self.now, MediumInput::Frame { from, to, load });
+        self.tell_lost(cell, observers);
+        self.arm_cell(cell);
+    }
+
+    /// A medium's time has come.
+    pub(super) fn on_cell(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
+        while let Some(output) = self.cells[cell].medium.poll(self.now) {
+            match output {
+                MediumOutput::Arrived { at, load, is_copy, .. } => {
+                    self.land(cell, at, load, is_copy, observers);
+                }
+                MediumOutput::Lost { load, reason, .. } => self.crash(load, reason, observers),
+                MediumOutput::Traced(_) => {}
+            }
+        }
+        self.arm_cell(cell);
+    }
+
+    /// A node fails or is back, and its stations with it.
+    pub(super) fn set_silent(
+        &mut self,
+        node: usize,
+        is_down: bool,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        for cell in 0..self.cells.len() {
+            let Some(station) = self.cells[cell].station(node) else {
+                continue;
+            };
+            let input = if is_down { MediumInput::Down(station) } else { MediumInput::Up(station) };
+            self.cells[cell].medium.handle(self.now, input);
+            self.tell_lost(cell, observers);
+            self.arm_cell(cell);
+        }
+    }
+
+    fn tell_lost(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
+        while let Some((load, reason)) = self.cells[cell].medium.poll_lost() {
+            self.crash(load, reason, observers);
+        }
+    }
+
+    fn land(
+        &mut self,
+        cell: usize,
+        at: StationId,
+        load: Borne,
+        is_copy: bool,
+        observers: &mut Observers<'_, '_>,
+    ) {
+        let Borne { frame, lane } = load;
+        let ground = self.cells[cell].ground[at.0 as usize];
+        let is_for_all = self.lanes[lane].aerial.is_some_and(|aerial| aerial.is_for_all());
+        if is_copy {
+            self.note_copy(lane, &frame, observers);
+        }
+        let end = match is_for_all {
+            false => Some(self.lanes[lane].to),
+            true => ground.broadcast.map(|lane| self.lanes[lane].from),
+        };
+        let is_up = |end: &End| {
+            let door = self.stations[end.node].doors.get(end.face.0 as usize);
+            door.is_some_and(|lane| !self.lanes[*lane].channel.channel().is_down())
+        };
+        match end.filter(is_up) {
+            Some(end) => self.arrive_at(lane, end, frame, observers),
+            None => self.crash(Borne { frame, lane }, Discard::Down, observers),
+        }
+    }
+
+    fn note_copy(&mut self, place: usize, frame: &Frame, observers: &mut Observers<'_, '_>) {
+        self.balance.count_doubled(frame.packet.as_ref().map(Packet::kind));
+        if let Some(packet) = &frame.packet {
+            let (link, direction) = lane::name(place);
+            tell(observers, self.now, &Observation::Doubled { link, direction, packet });
+        }
+    }
+
+    fn crash(&mut self, load: Borne, discard: Discard, observers: &mut Observers<'_, '_>) {
+        let reason = match discard {
+            Discard::QueueFull => LossReason::QueueFull,
+            Discard::Lifetime | Discard::Retries | Discard::Unheard => LossReason::Model,
+            Discard::Down => LossReason::Down,
+        };
+        let Borne { frame, lane } = load;
+        self.balance.count_lost(frame.packet.as_ref().map(Packet::kind), reason);
+        if let Some(packet) = &frame.packet {
+            let (link, direction) = lane::name(lane);
+            tell(observers, self.now, &Observation::Lost { link, direction, packet, reason });
+        }
+    }
+
+    fn arm_cell(&mut self, cell: usize) {
+        let slot = self.slot_of_cell(cell);
+        let at = self.cells[cell].medium.deadline();
+        if self.agenda.key(slot).map(Key::at) != at {
+            let key = at.map(|at| Key::new(at, self.agenda.sequence()));
+            self.agenda.set(slot, key);
+        }
+    }
+
+    /// Cells stand behind everything else in the agenda.
+    fn slot_of_cell(&self, cell: usize) -> u32 {
+        (self.lanes.len() + self.stations.len() + self.sources.len() + 1 + cell) as u32
+    }
+
+    /// Frames that wait in the station of a lane's sender.
+    pub(super) fn waiting_in_air(&self, aerial: Aerial) -> (u64, u64) {
+        let waiting = self.cells[aerial.cell].medium.waiting_loads(aerial.from);
+        waiting
+            .fold((0, 0), |(frames, octets), load| (frames + 1, octets + u64::from(load.octets())))
+    }
+}

@@ -1,0 +1,129 @@
+//! Nodes whose links lead over the medium.
+#[path = "../world/build.rs"]
+mod build;
+
+use build::{applications, fetch, link, serve};
+use recoup_packet::name::Name;
+use recoup_sim::channel::LossReason;
+use recoup_sim::network::{
+    Fault, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, WifiPlan, WifiStation,
+};
+use recoup_sim::wifi::motion::{Motion, RandomWaypoint};
+use recoup_sim::wifi::plan::MediumPlan;
+use recoup_sim::wifi::propagation::Position;
+use recoup_sim::wifi::rate::Rate;
+use recoup_sim::world::{Cause, Digest, Ended, World};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+
+fn stations(places: impl IntoIterator<Item = Motion>) -> Vec<WifiStation> {
+    let numbered = places.into_iter().enumerate();
+    numbered.map(|(n, motion)| WifiStation { node: NodeId(n as u32), motion }).collect()
+}
+
+/// `nodes` nodes in a row over 802.11g; the first fetches from the last.
+fn chain(nodes: u32, metres: f64, object_octets: u64) -> Network {
+    let mut network = build::line(nodes, &link(0, 0));
+    let row = (0..nodes).map(|n| Motion::still(Position { x: f64::from(n) * metres, y: 0.0 }));
+    network.wifi.push(WifiPlan {
+        name: "air".into(),
+        medium: MediumPlan::g(Rate::ofdm(54).unwrap()),
+        stations: stations(row),
+        links: (0..nodes - 1).map(LinkId).collect(),
+    });
+    let (serve, fetch) = (serve(nodes - 1, "/object", object_octets), fetch(0, "/object"));
+    applications(&mut network, [serve, fetch]);
+    network
+}
+
+fn run(network: Network, seed: u64) -> (u64, Ended, World) {
+    let mut world = World::new(network, seed).unwrap();
+    let mut digest = Digest::new();
+    let ended = world.run(&mut [&mut digest]);
+    (digest.value(), ended, world)
+}
+
+#[test]
+fn an_object_is_fetched_over_three_hops() {
+    let (_, ended, world) = run(chain(4, 150.0, 200_000), 1);
+    assert_eq!(ended.cause, Cause::Done);
+    assert!(ended.balance.hops() > 3 * 2 * 25, "{ended:?}");
+    let counters = world.wifi_counters(0, NodeId(1)).unwrap();
+    assert!(counters.acknowledged > 2 * 25, "{counters:?}");
+    // 54 Mbit/s over three hops that hear each other leave about 5.
+    assert!(ended.at.as_secs_f64() > 200_000.0 * 8.0 / 6e6, "{}", ended.at);
+}
+
+#[test]
+fn stations_out_of_reach_lose_what_is_sent_to_them() {
+    let mut network = chain(2, 5_000.0, 1_000);
+    network.stop.at = Instant::from_millis(2_000);
+    let (_, ended, _) = run(network, 1);
+    assert_eq!(ended.cause, Cause::Time);
+    assert_eq!(ended.balance.hops(), 0);
+    let interests = Some(recoup_forwarder::packet::Kind::Interest);
+    assert!(ended.balance.lost(interests, LossReason::Model) > 0, "{ended:?}");
+}
+
+#[test]
+fn a_relay_that_fails_and_comes_back_only_delays_a_fetch() {
+    let whole = run(chain(3, 150.0, 300_000), 1).1;
+    let mut network = chain(3, 150.0, 300_000);
+    network.faults.push((Instant::from_millis(50), Fault::NodeDown(NodeId(1))));
+    network.faults.push((Instant::from_millis(1_050), Fault::NodeUp(NodeId(1))));
+    let broken = run(network, 1).1;
+    assert_eq!((whole.cause, broken.cause), (Cause::Done, Cause::Done));
+    assert!(broken.at > whole.at + Duration::from_millis(500), "{} {}", broken.at, whole.at);
+}
+
+/// Eight nodes that wander about, all with a broadcast face and no other.
+fn wanderers(seed: u64) -> Network {
+    let area = RandomWaypoint {
+        from: Position::default(),
+        to: Position { x: 900.0, y: 900.0 },
+        slowest: 5.0,
+        fastest: 15.0,
+        pause: Duration::from_millis(500),
+    };
+    let mut network = Network::default();
+    let mut rng = Rng::from_seed(seed);
+    let mut motions = Vec::new();
+    for number in 0..8 {
+        let node = NodeId(number);
+        let strategy = "multicast".into();
+        network.nodes.push(NodePlan {
+            name: format!("n{number}"),
+            strategy,
+            ..NodePlan::default()
+        });
+        network.links.push(LinkPlan {
+            name: format!("air-{number}"),
+            ends: (node, node),
+            forth: link(0, 0),
+            back: link(0, 0),
+            cost: 1,
+        });
+        let hops = vec![(LinkId(number), 1)];
+        network.routes.push(RoutePlan { node, prefix: Name::root(), hops });
+        motions.push(Motion::random_waypoint(&area, &mut rng, Instant::from_millis(60_000)));
+    }
+    let mut medium = MediumPlan::g(Rate::ofdm(24).unwrap());
+    medium.basic_rate = Rate::ofdm(12).unwrap();
+    medium.fading.nakagami_m = Some(2.0);
+    medium.fading.carrier_hz = 2.412e9;
+    let (stations, links) = (stations(motions), (0..8).map(LinkId).collect());
+    network.wifi.push(WifiPlan { name: "air".into(), medium, stations, links });
+    applications(&mut network, [serve(7, "/object", 100_000), fetch(0, "/object")]);
+    network.stop.at = Instant::from_millis(60_000);
+    network
+}
+
+#[test]
+fn wandering_nodes_fetch_by_broadcast_and_a_seed_repeats_it() {
+    let (digest, ended, _) = run(wanderers(1), 5);
+    assert!(ended.balance.hops() > 500, "{ended:?}");
+    let doubled = ended.balance.doubled(Some(recoup_forwarder::packet::Kind::Interest));
+    assert!(doubled > 0, "several nodes hear an Interest: {ended:?}");
+    assert_eq!((digest, &ended), (run(wanderers(1), 5).0, &run(wanderers(1), 5).1));
+    assert_ne!(digest, run(wanderers(1), 6).0);
+}
