@@ -15,7 +15,8 @@ use super::file::{Content, Exception};
 use super::pattern;
 use super::problem::{Origin, Problems, hint, listed};
 use crate::network::{
-    ApplicationKind, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop, StrategyPlan,
+    ApplicationKind, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop, StrategyPlan,
+    WifiPlan,
 };
 use crate::pcap::CaptureOptions;
 use crate::route::{Graph, Producer};
@@ -55,6 +56,8 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let faults = event::faults(content, &site, &mut problems);
     let by_hand = routes_by_hand(content, &site, &mut problems);
     site.links_of(&content.record.capture, "record.capture", &mut problems);
+    let media = media(content, &site, &mut problems);
+    network.wifi = media;
     network.applications = applications;
     network.strategies = strategies;
     network.faults = faults;
@@ -72,6 +75,20 @@ fn stranded(network: &Network) -> impl Iterator<Item = String> {
     let all = network.applications.iter().filter(move |one| asks(&one.kind));
     all.filter(move |one| !leads_away(one.node))
         .map(|one| format!("{} asks for nothing: no route leads away from its node", one.name))
+}
+
+/// The medium, with the links that it carries and stations at their ends.
+fn media(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<WifiPlan> {
+    let Some(rule) = &content.wifi else {
+        return Vec::new();
+    };
+    let found = site.links_of(&rule.links, "wifi.links", problems);
+    let ends = |link: &LinkId| {
+        let plan = site.links.get(link.0 as usize)?;
+        Some((*link, [plan.ends.0.0 as usize, plan.ends.1.0 as usize]))
+    };
+    let links: Vec<_> = found.iter().filter_map(ends).collect();
+    vec![rule.plan(&links, site.nodes, problems)]
 }
 
 /// What is captured; names that nobody has were found when the network was made.

@@ -4,6 +4,7 @@ pub(super) mod event;
 pub(super) mod link;
 pub(super) mod place;
 pub(super) mod record;
+pub(super) mod wifi;
 
 use super::blank;
 use super::fields::Fields;
@@ -19,9 +20,10 @@ use event::{EventRule, RouteRule, StrategyRule};
 use place::PlaceRule;
 use record::Record;
 use recoup_transport::time::Duration;
+use wifi::WifiRule;
 
 /// The keys that begin a path.
-pub(super) const SECTIONS: [&str; 22] = [
+pub(super) const SECTIONS: [&str; 23] = [
     "title",
     "seeds",
     "stop",
@@ -31,6 +33,7 @@ pub(super) const SECTIONS: [&str; 22] = [
     "links",
     "node",
     "nodes",
+    "wifi",
     "places",
     "routing",
     "route",
@@ -58,6 +61,7 @@ pub(super) struct Content {
     pub links: Vec<Exception>,
     pub node: Table,
     pub nodes: Vec<Exception>,
+    pub wifi: Option<WifiRule>,
     pub places: Vec<PlaceRule>,
     pub routing: Routing,
     pub routes: Vec<RouteRule>,
@@ -153,6 +157,11 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
         let layer = link::read_node(given, path, entry.origin, &mut node, false, problems);
         content.nodes.push(Exception::new(&entry.key, entry.origin, &layer));
         layer
+    });
+    fields.table("wifi", |given, path, origin, problems| {
+        let (rule, normal) = wifi::read_wifi(given, path, origin, problems);
+        content.wifi = Some(rule);
+        normal
     });
     fields.named("places", |entry, given, path, problems| {
         let (rule, normal) = place::read(&entry.key, given, path, entry.origin, problems);

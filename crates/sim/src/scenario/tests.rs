@@ -293,6 +293,27 @@ fn every_key_of_a_fetch_reaches_its_plan() {
     assert_eq!(options, ["cancel-on-timeout=true", "first=3", "last=9"]);
 }
 
+#[test]
+fn a_medium_carries_the_links_that_it_names() {
+    let text = LINE.replace(
+        "[fetch]",
+        "[wifi]\nrate = \"ofdm-24\"\nlinks = \"*r*\"\nspacing = \"150 m\"\n[fetch]",
+    );
+    let wifi = &network(&text).wifi[0];
+    assert_eq!((wifi.links.len(), wifi.stations.len()), (3, 4));
+    assert_eq!(
+        wifi.medium.rate.to_owned(),
+        crate::wifi::plan::RateControl::Constant(crate::wifi::rate::Rate::Ofdm(4))
+    );
+    let third = wifi.stations[2].motion.position(Instant::ZERO);
+    assert_eq!((third.x, third.y), (300.0, 0.0));
+    let file = ScenarioFile::parse(&text, &[]).unwrap();
+    let again = ScenarioFile::parse(&file.to_toml(), &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(again.to_toml(), file.to_toml());
+    let lost = wrong(&text.replace("spacing = \"150 m\"\n", ""));
+    assert!(lost.contains("has no place"), "{lost}");
+}
+
 /// Every key that can be given, and every section, is explained.
 #[test]
 fn the_reference_names_every_key() {

@@ -6,6 +6,8 @@
 //!
 //! Differences: a traveller begins at a way-point, at rest; the first legs are therefore slower than in the
 //! long run (Yoon, Liu and Noble, 2003), and a run that must not see that begins to measure later.
+pub mod trace;
+
 use super::propagation::Position;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 use crate::harness::{Datagram, row};
 use proptest::prelude::*;
 use recoup_sim::wifi::medium::{Medium, MediumInput, MediumOutput};
-use recoup_sim::wifi::plan::MediumPlan;
+use recoup_sim::wifi::plan::{Aggregation, MediumPlan, RateControl};
 use recoup_sim::wifi::rate::Rate;
 use recoup_sim::wifi::{Address, StationId};
 use recoup_transport::random::Rng;
@@ -90,10 +90,21 @@ proptest! {
         steps in steps(),
         metres in prop_oneof![Just(100.0), Just(300.0), Just(500.0), Just(20_000.0)],
         settle_millis in 0..40_u64,
-        rts in any::<bool>(),
+        standard in 0..5_u32,
     ) {
-        let mut plan = MediumPlan::g(Rate::ofdm(24).unwrap());
-        plan.rts_octets = rts.then_some(500);
+        let minstrel = RateControl::MinstrelHt { wide: true, short_guard: true };
+        let mcs = RateControl::Constant(Rate::ht(4, true, true).unwrap());
+        let mut plan = if standard < 2 {
+            MediumPlan::g(Rate::ofdm(24).unwrap())
+        } else {
+            MediumPlan::n(if standard == 2 { minstrel } else { mcs })
+        };
+        plan.path_loss = MediumPlan::g(Rate::Ofdm(0)).path_loss;
+        plan.rts_octets = (standard == 1).then_some(500);
+        if standard == 4 {
+            let (amsdu_octets, mpdu_tries) = (7_935, Some(4));
+            plan.aggregation = Some(Aggregation { amsdu_octets, mpdu_tries, ..Aggregation::AMPDU });
+        }
         let fates = run(&steps, plan, metres, settle_millis);
         for number in 0..steps.len() as u32 {
             let places = [&fates.arrived, &fates.lost, &fates.inside];
