@@ -34,11 +34,15 @@ pub enum DropReason {
     PitFull,
     /// A Nack for an Interest that was not sent there, or not with this nonce.
     NackUnmatched,
+    /// Its frame came before: the link sent it again, or doubled it.
+    Repeated,
+    /// Its frame was lost, and the link does not send it again.
+    LinkLoss,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
@@ -54,6 +58,8 @@ impl DropReason {
         Self::TooLong,
         Self::PitFull,
         Self::NackUnmatched,
+        Self::Repeated,
+        Self::LinkLoss,
     ];
 
     /// The reason in a word, as records and statistics spell it.
@@ -75,6 +81,8 @@ impl DropReason {
             Self::TooLong => "too-long",
             Self::PitFull => "pit-full",
             Self::NackUnmatched => "nack-unmatched",
+            Self::Repeated => "repeated",
+            Self::LinkLoss => "link-loss",
         }
     }
 }

@@ -7,7 +7,7 @@ mod table;
 
 pub(crate) use table::FaceTable;
 
-pub use recoup_transport::link::Marking;
+pub use recoup_transport::link::{Marking, Recovery};
 pub use recoup_transport::queue::QueueLimit;
 
 /// Number of a face, unique in its node: a driver numbers network faces from small numbers up and never gives a
@@ -56,6 +56,8 @@ pub struct FaceAttributes {
     pub permanent: bool,
     /// Whether and when packets that leave are marked for congestion.
     pub marking: Option<Marking>,
+    /// Whether and how frames that the link loses are sent again.
+    pub recovery: Recovery,
 }
 
 impl FaceAttributes {
@@ -80,6 +82,7 @@ impl FaceAttributes {
             multi_access: false,
             permanent: false,
             marking: None,
+            recovery: Recovery::Off,
         }
     }
 

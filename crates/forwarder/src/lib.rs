@@ -4,6 +4,7 @@ mod attached;
 pub mod drop;
 pub mod event;
 pub mod face;
+mod guard;
 pub mod hash;
 pub mod link;
 pub mod management;

@@ -85,6 +85,18 @@ impl WireLink {
         frame: Bytes,
     ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
         let packet = LpPacket::decode(frame).map_err(|_| DropReason::Malformed)?;
+        self.accept(now, packet)
+    }
+
+    /// Takes a frame that was read.
+    ///
+    /// # Errors
+    /// If it is not a fragment that is needed.
+    pub(crate) fn accept(
+        &mut self,
+        now: Instant,
+        packet: LpPacket,
+    ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
         let Some(fragment) = packet.fragment else {
             return Ok(None);
         };
@@ -122,6 +134,39 @@ impl WireLink {
     fn count_discarded(&mut self) {
         let discarded = self.reassembler.take_discarded();
         self.discarded += discarded.expired + discarded.evicted;
+    }
+
+    /// Longest frame, octets.
+    pub(crate) fn mtu(&self) -> usize {
+        self.fragmenter.mtu()
+    }
+
+    /// Hands the frames of a packet to `out`, with room for some more octets of fields in each; they are to be
+    /// [written](Self::write).
+    ///
+    /// # Errors
+    /// If the packet does not fit the frames of the link, however it is cut.
+    pub(crate) fn cut(
+        &mut self,
+        now: Instant,
+        packet: &mut Packet,
+        pool: &mut BytesMut,
+        room_octets: usize,
+        out: impl FnMut(LpPacket),
+    ) -> Result<Sent, DropReason> {
+        let wire = packet.to_wire(pool);
+        let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
+        match self.fragmenter.leave_room(packet.link_header(), wire, room_octets, out) {
+            Ok(()) => Ok(Sent { marked }),
+            Err(_) => Err(DropReason::TooLong),
+        }
+    }
+
+    /// Writes a frame that leaves.
+    pub(crate) fn write(&mut self, frame: &LpPacket) -> Bytes {
+        let octets = self.fragmenter.encode(frame);
+        self.backlog_octets += octets.len() as u64;
+        octets
     }
 
     /// Hands the frames of a packet to `out`.
@@ -240,6 +285,13 @@ impl ValueLink {
     /// Something waits elsewhere for the link, which is not ready; says whether the world must be told.
     pub(crate) fn ask(&mut self) -> bool {
         !std::mem::replace(&mut self.asked, true)
+    }
+
+    /// The world takes something that never was in the queue; whether it must be told that others wait, here or elsewhere.
+    pub(crate) fn occupy(&mut self, more: bool) -> bool {
+        self.ready_from = Instant::MAX;
+        self.asked = more || !self.queue.is_empty();
+        self.asked
     }
 
     /// The world takes one more packet: the next one, and whether others wait behind it.

@@ -5,6 +5,7 @@ use crate::attached::Applications;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
+use crate::guard::Guards;
 use crate::hash::NameHasher;
 use crate::link::{Link, QueueState};
 use crate::management::Management;
@@ -167,6 +168,7 @@ pub struct Node {
     pub(crate) unsolicited: Unsolicited,
     pub(crate) hasher: NameHasher,
     pub(crate) rng: Rng,
+    pub(crate) guards: Guards,
     pub(crate) oracle: Oracle,
     pub(crate) provider_id: Option<u64>,
     pub(crate) anticipation: Anticipation,
@@ -225,6 +227,7 @@ impl Node {
             unsolicited: options.unsolicited,
             hasher,
             rng: options.rng,
+            guards: Guards::default(),
             oracle: Oracle::new(options.trace_ids),
             provider_id: options.provider_id,
             anticipation: options.anticipation,
@@ -325,7 +328,7 @@ impl Node {
     pub fn handle(&mut self, now: Instant, input: Input) {
         match input {
             Input::Frame { face, frame } => self.on_frame(now, face, frame),
-            Input::Packet { face, packet } => self.receive(now, face, packet),
+            Input::Packet { face, packet } => self.on_packet(now, face, packet),
             Input::Ready { face } => self.on_ready(now, face),
             Input::Busy { face, until } => self.on_busy(face, until),
             Input::Backlog { face, octets } => self.on_backlog(face, octets),
@@ -361,7 +364,8 @@ impl Node {
     pub fn deadline(&self) -> Option<Instant> {
         let incomplete = self.faces.first_incomplete().map(|(due, _)| due);
         let management = self.management.as_ref().and_then(Management::deadline);
-        let tables = earlier(self.pit.deadline(), earlier(incomplete, self.gates.deadline()));
+        let gates = earlier(self.gates.deadline(), self.guards.deadline());
+        let tables = earlier(self.pit.deadline(), earlier(incomplete, gates));
         earlier(tables, earlier(management, self.applications.deadline()))
     }
 
@@ -380,7 +384,7 @@ impl Node {
                 self.on_incomplete(now, face);
                 true
             }
-            _ => false,
+            _ => self.fire_guard(now),
         }
     }
 }

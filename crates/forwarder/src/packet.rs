@@ -12,7 +12,9 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{self, typ};
 use recoup_transport::application::Beside;
+use recoup_transport::link::recovery::{FrameKind, Tag};
 use recoup_transport::queue::Load;
+use recoup_transport::time::Duration;
 use std::sync::Arc;
 
 /// A packet on its way. Cloning shares the body.
@@ -33,6 +35,8 @@ pub enum Body {
     Data(Data),
     /// A refusal.
     Nack(Arc<Interest>, NackReason),
+    /// No packet at all: a frame by which the ends of a link speak with each other.
+    Idle,
 }
 
 /// The kind of a packet.
@@ -44,6 +48,8 @@ pub enum Kind {
     Data,
     /// A refusal.
     Nack,
+    /// No packet, only link fields.
+    Idle,
 }
 
 /// What belongs to one hop of a packet's way.
@@ -70,6 +76,10 @@ pub struct Extra {
     pub carried: Ignorable,
     /// Link fields of this hop alone.
     pub hop_local: Ignorable,
+    /// What recovery wrote on the frame, for this hop alone.
+    pub tag: Option<Box<Tag>>,
+    /// Data: lifetime of the Interest that it answers, for the links of this node alone.
+    pub lifetime: Option<Duration>,
     /// First transmissions that the packet descends from; for the simulator's oracle only.
     pub trace: Trace,
     /// Data: which node answered, from its store or through its producer.
@@ -102,12 +112,21 @@ impl Packet {
         Self::sized(Body::Nack(interest, reason), octets, hasher)
     }
 
+    /// A frame without packet.
+    #[must_use]
+    pub fn idle(tag: Tag) -> Self {
+        let hop = Hop { name_hash: 0, octets: 0, hop_limit: None, congestion_mark: 0, extra: None };
+        let mut frame = Self { body: Body::Idle, hop };
+        frame.hop.extra_mut().tag = Some(Box::new(tag));
+        frame
+    }
+
     /// A packet whose octets are known.
     pub(crate) fn sized(body: Body, octets: u32, hasher: &NameHasher) -> Self {
         let name_hash = hasher.hash(body.name().value());
         let hop_limit = match &body {
             Body::Interest(interest) => interest.hop_limit,
-            Body::Data(_) | Body::Nack(..) => None,
+            Body::Data(_) | Body::Nack(..) | Body::Idle => None,
         };
         let hop = Hop { name_hash, octets, hop_limit, congestion_mark: 0, extra: None };
         Self { body, hop }
@@ -126,6 +145,21 @@ impl Packet {
             Body::Interest(_) => Kind::Interest,
             Body::Data(_) => Kind::Data,
             Body::Nack(..) => Kind::Nack,
+            Body::Idle => Kind::Idle,
+        }
+    }
+
+    /// What a link's recovery has to know of it: its kind, and how long it is worth anything.
+    #[must_use]
+    pub fn worth(&self) -> (FrameKind, Option<Duration>) {
+        match &self.body {
+            Body::Interest(it) => (FrameKind::Interest, Some(it.lifetime_or_default())),
+            Body::Data(_) => {
+                let said = |extra: &Extra| field::time(&extra.carried, field::DATA_LIFETIME);
+                let lifetime = |extra: &Box<Extra>| said(extra).or(extra.lifetime);
+                (FrameKind::Data, self.hop.extra.as_ref().and_then(lifetime))
+            }
+            Body::Nack(..) | Body::Idle => (FrameKind::Data, None),
         }
     }
 
@@ -138,7 +172,11 @@ impl Packet {
 
     #[cold]
     fn octets_with_fields(&self) -> usize {
-        in_frame(&self.link_header(), self.hop.octets)
+        let header = self.link_header();
+        match self.body {
+            Body::Idle => tlv::tlv_len(typ::LP_PACKET, header.encoded_len()),
+            _ => in_frame(&header, self.hop.octets),
+        }
     }
 
     /// The ids of first transmissions that it descends from.
@@ -176,6 +214,7 @@ impl Extra {
     fn has_fields(&self) -> bool {
         self.pit_token.is_some()
             || self.provider.is_some()
+            || self.tag.is_some()
             || self.no_cache
             || self.next_hop.is_some()
             || !self.carried.is_empty()
@@ -195,6 +234,9 @@ fn in_frame(header: &LpHeader, packet_octets: u32) -> usize {
 /// CachePolicyType: not to be cached (NDNLPv2).
 pub(crate) const NO_CACHE: u64 = 1;
 
+/// The name of what is no packet.
+static NO_NAME: Name = Name::root();
+
 impl Load for Packet {
     fn octets(&self) -> u32 {
         Self::octets(self) as u32
@@ -208,6 +250,7 @@ impl Body {
         match self {
             Self::Interest(interest) | Self::Nack(interest, _) => &interest.name,
             Self::Data(data) => data.name(),
+            Self::Idle => &NO_NAME,
         }
     }
 }
@@ -244,6 +287,9 @@ impl Hop {
             if let Some(provider) = extra.provider {
                 let value = Bytes::copy_from_slice(&provider.to_be_bytes());
                 header.ignorable.set(field::PROVIDER_ID, value);
+            }
+            if let Some(tag) = &extra.tag {
+                tag.write(&mut header);
             }
         }
         header

@@ -51,6 +51,7 @@ impl Node {
             Body::Interest(interest) => self.incoming_interest(now, face, facts, interest, hop),
             Body::Data(data) => self.incoming_data(now, face, facts, data, hop),
             Body::Nack(interest, reason) => self.incoming_nack(now, face, &interest, reason, hop),
+            Body::Idle => {}
         }
     }
 
@@ -99,6 +100,10 @@ impl Node {
         };
         let outputs = &mut self.outbox.outputs;
         let marked = match &mut face.link {
+            Link::Wire(_) if self.guards.has(id) => match self.send_guarded(now, id, &mut packet) {
+                Ok(sent) => sent.marked,
+                Err(reason) => return self.discard_packet(id, packet, reason),
+            },
             Link::Wire(link) => {
                 let push = |frame| outputs.push_back(Output::Send { face: id, frame });
                 match link.send(now, &mut packet, &mut self.pool, push) {
@@ -108,6 +113,7 @@ impl Node {
             }
             Link::Value(link) => match link.enqueue(now, packet) {
                 Enqueued::Leaves(packet) => {
+                    let packet = self.guards.tag(now, id, packet);
                     return outputs.push_back(Output::Transmit { face: id, packet });
                 }
                 Enqueued::Full(packet) => {

@@ -145,7 +145,7 @@ impl Node {
         };
         let charge = match packet.kind() {
             Kind::Interest => Charge::Answer,
-            Kind::Data | Kind::Nack => Charge::Itself,
+            Kind::Data | Kind::Nack | Kind::Idle => Charge::Itself,
         };
         let nonce = nonce_of(&packet.hop);
         let key = FlowKey { group: group.0, flow: flow(&self.hasher, packet.name(), nonce) };

@@ -25,6 +25,7 @@ impl Node {
         let (before, known) = (self.way_out, self.faces.get(id).is_some());
         self.faces.up(id, attributes);
         self.open_gate(now, id);
+        self.guard_up(now, id, &attributes);
         if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
             self.fib.insert(&Name::root(), id, u64::from(id.0));
         }
@@ -44,6 +45,7 @@ impl Node {
             return;
         };
         self.close_gate(id);
+        self.guard_down(now, id, face.attributes.permanent);
         let before = self.way_out;
         if let Link::Value(mut link) = face.link {
             while let Some((packet, _)) = link.ready(now) {
@@ -139,7 +141,14 @@ impl Node {
         let Link::Wire(link) = &mut face.link else {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
-        let whole = link.receive(now, frame);
+        let whole = if self.guards.is_empty() {
+            link.receive(now, frame)
+        } else {
+            self.receive_guarded(now, id, frame)
+        };
+        let Some(face) = self.faces.get(id) else {
+            return;
+        };
         if !face.is_settled() {
             self.settle_fragments(id);
         }
@@ -164,13 +173,15 @@ impl Node {
     }
 
     pub(crate) fn on_ready(&mut self, now: Instant, id: FaceId) {
+        let led = self.guards.has(id) && self.lead_value(now, id);
         let Some(face) = self.faces.get_mut(id) else {
             return;
         };
         let Link::Value(link) = &mut face.link else {
             return;
         };
-        if let Some((packet, more)) = link.ready(now) {
+        if !led && let Some((packet, more)) = link.ready(now) {
+            let packet = self.guards.tag(now, id, packet);
             self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
             if more {
                 self.outbox.outputs.push_back(Output::Wants { face: id });

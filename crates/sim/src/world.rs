@@ -256,6 +256,7 @@ impl World {
                     let End { node, face } = self.lanes[lane].from;
                     self.stations[node].node.handle(self.now, Input::Ready { face });
                     self.pump(node, observers);
+                    self.arm_station(node);
                     break;
                 }
                 Some(decided) => self.tell_decided(lane, decided, observers),

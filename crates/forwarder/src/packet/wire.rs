@@ -55,6 +55,7 @@ impl Packet {
             Body::Data(data) => data.wire(),
             Body::Interest(interest) => put(interest, self.hop.hop_limit, pool),
             Body::Nack(interest, _) => put(interest, interest.hop_limit, pool),
+            Body::Idle => Bytes::new(),
         }
     }
 }

@@ -38,6 +38,9 @@ impl Node {
             }
         }
         self.sign_answer(&mut hop);
+        if self.guards.has(downstream) {
+            hop.extra_mut().lifetime = Some(interest.lifetime_or_default());
+        }
         self.outgoing_data(now, downstream, data, hop);
     }
 }

@@ -125,6 +125,10 @@ impl Node {
             if token.is_some() {
                 hop.extra_mut().pit_token = token;
             }
+            if self.guards.has(face) {
+                let lifetime = self.pit.entry(id).interest().lifetime_or_default();
+                hop.extra_mut().lifetime = Some(lifetime);
+            }
             self.outgoing_data(now, face, data, hop);
         }
         self.pit.remove(id);

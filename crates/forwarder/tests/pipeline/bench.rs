@@ -171,6 +171,7 @@ fn words(packet: &Packet) -> String {
         Body::Nack(interest, reason) => {
             format!("nack {name} #{}: {reason}", interest.nonce.unwrap())
         }
+        Body::Idle => "idle".to_owned(),
     };
     if let Some(limit) = packet.hop.hop_limit {
         words += &format!(" hops={limit}");

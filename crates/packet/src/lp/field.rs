@@ -8,6 +8,7 @@
 
 use super::Ignorable;
 use bytes::Bytes;
+use std::time::Duration;
 
 /// One of our fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,19 @@ pub fn find(typ: u64) -> Option<&'static LinkField> {
     ALL.iter().find(|field| field.typ == typ)
 }
 
+/// The time that a field says (DataLifetime, RttReduction): 8 octets, nanoseconds.
+#[must_use]
+pub fn time(fields: &Ignorable, typ: u64) -> Option<Duration> {
+    let octets = fields.get(typ)?.as_ref().try_into().ok()?;
+    Some(Duration::from_nanos(u64::from_be_bytes(octets)))
+}
+
+/// Writes the time that a field says.
+pub fn set_time(fields: &mut Ignorable, typ: u64, time: Duration) {
+    let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    fields.set(typ, Bytes::copy_from_slice(&nanos.to_be_bytes()));
+}
+
 /// Sorts the fields of a frame that are ours into those to be carried over and those of this hop. All others, and those
 /// that are too long, are left out.
 #[must_use]
@@ -124,6 +138,19 @@ mod tests {
             fields.set(FLOW_NONCE, Bytes::copy_from_slice(octets));
             assert_eq!(flow_nonce(&fields), nonce);
         }
+    }
+
+    #[test]
+    fn a_time_is_read_as_it_was_written() {
+        let mut fields = Ignorable::default();
+        assert_eq!(time(&fields, DATA_LIFETIME), None);
+        for duration in [Duration::ZERO, Duration::from_millis(400), Duration::from_nanos(u64::MAX)]
+        {
+            set_time(&mut fields, DATA_LIFETIME, duration);
+            assert_eq!(time(&fields, DATA_LIFETIME), Some(duration));
+        }
+        fields.set(DATA_LIFETIME, Bytes::from_static(b"short"));
+        assert_eq!(time(&fields, DATA_LIFETIME), None);
     }
 
     #[test]

@@ -58,12 +58,12 @@ impl Nodes {
             }
             Observation::Sent { link, direction, packet } => {
                 if let Some(counts) = self.at(places.sender(Channel::new(link, direction))) {
-                    counts.sent[kind_index(packet)] += 1;
+                    kind_index(packet).map(|kind| counts.sent[kind] += 1);
                 }
             }
             Observation::Arrived { link, direction, packet } => {
                 if let Some(counts) = self.at(places.receiver(Channel::new(link, direction))) {
-                    counts.arrived[kind_index(packet)] += 1;
+                    kind_index(packet).map(|kind| counts.arrived[kind] += 1);
                     counts.octets += packet.octets() as u64;
                 }
             }
@@ -163,10 +163,12 @@ impl Counts {
     }
 }
 
-fn kind_index(packet: &Packet) -> usize {
+/// Where packets of a kind are counted; frames without packet are not.
+fn kind_index(packet: &Packet) -> Option<usize> {
     match packet.kind() {
-        Kind::Interest => 0,
-        Kind::Data => 1,
-        Kind::Nack => 2,
+        Kind::Interest => Some(0),
+        Kind::Data => Some(1),
+        Kind::Nack => Some(2),
+        Kind::Idle => None,
     }
 }

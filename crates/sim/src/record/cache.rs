@@ -157,5 +157,6 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Interest => "interest",
         Kind::Data => "data",
         Kind::Nack => "nack",
+        Kind::Idle => "idle",
     }
 }

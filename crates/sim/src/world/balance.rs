@@ -3,9 +3,10 @@ use crate::channel::LossReason;
 use recoup_forwarder::packet::Kind;
 
 /// Kinds of packets, and what is not NDN's.
-const KINDS: usize = 4;
+const KINDS: usize = 5;
 
-/// What became of frames on channels, by kind: Interests, Data, Nacks, and background traffic.
+/// What became of frames on channels, by kind: Interests, Data, Nacks, frames without packet, and
+/// background traffic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     sent: [u64; KINDS],
@@ -32,7 +33,8 @@ fn row(kind: Option<Kind>) -> usize {
         Some(Kind::Interest) => 0,
         Some(Kind::Data) => 1,
         Some(Kind::Nack) => 2,
-        None => 3,
+        Some(Kind::Idle) => 3,
+        None => 4,
     }
 }
 
@@ -73,7 +75,7 @@ impl Balance {
 
     /// Packet-hops: NDN packets that arrived at a node.
     pub fn hops(&self) -> u64 {
-        self.delivered[..KINDS - 1].iter().sum()
+        self.delivered[..3].iter().sum()
     }
 
     /// Whether everything is accounted for.
@@ -81,7 +83,8 @@ impl Balance {
     /// # Errors
     /// The first kind of which something is missing, or too much.
     pub fn check(&self) -> Result<(), Imbalance> {
-        for kind in [Some(Kind::Interest), Some(Kind::Data), Some(Kind::Nack), None] {
+        let kinds = [Kind::Interest, Kind::Data, Kind::Nack, Kind::Idle].map(Some);
+        for kind in kinds.into_iter().chain([None]) {
             let row = row(kind);
             let sent = self.sent[row] + self.doubled[row];
             let lost: u64 = self.lost[row].iter().sum();

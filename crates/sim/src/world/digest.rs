@@ -53,6 +53,7 @@ impl Digest {
             Body::Interest(interest) => (0, interest.nonce),
             Body::Data(_) => (1, None),
             Body::Nack(interest, _) => (2, interest.nonce),
+            Body::Idle => (3, None),
         };
         self.word(packet.hop.name_hash);
         self.word(u64::from(packet.hop.octets) << 32 | u64::from(nonce.unwrap_or(0)));

@@ -79,21 +79,58 @@ impl Fragmenter {
             out(self.encode(&whole));
             return Ok(());
         }
-        self.cut(whole, out)
+        self.cut(whole, 0, |fragmenter, frame| out(fragmenter.encode(&frame)))
     }
 
-    fn cut(&mut self, whole: LpPacket, mut out: impl FnMut(Bytes)) -> Result<(), MtuTooSmall> {
+    /// Hands the frames of `packet` to `out` before they are written, so that fields of up to `room_octets` octets can be
+    /// added to each: one link frame if that fits, fragments otherwise.
+    ///
+    /// # Errors
+    /// If the MTU is too small; `out` was not called then.
+    pub fn leave_room(
+        &mut self,
+        header: LpHeader,
+        packet: Bytes,
+        room_octets: usize,
+        mut out: impl FnMut(LpPacket),
+    ) -> Result<(), MtuTooSmall> {
+        let fields = header.encoded_len() + room_octets;
+        let whole = LpPacket { header, fragment: Some(packet) };
+        let fragment = whole.fragment.as_ref().map_or(0, Bytes::len);
+        if frame_len(fields, fragment) <= self.mtu {
+            out(whole);
+            return Ok(());
+        }
+        self.cut(whole, room_octets, |_, frame| out(frame))
+    }
+
+    /// Writes a frame.
+    pub fn encode(&mut self, frame: &LpPacket) -> Bytes {
+        let length = frame.encoded_len();
+        if self.buffer.capacity() < length {
+            self.buffer.reserve(REGION_BYTES.max(length));
+        }
+        frame.encode(&mut self.buffer);
+        self.buffer.split().freeze()
+    }
+
+    fn cut(
+        &mut self,
+        whole: LpPacket,
+        room_octets: usize,
+        mut out: impl FnMut(&mut Self, LpPacket),
+    ) -> Result<(), MtuTooSmall> {
         let LpPacket { mut header, fragment } = whole;
         let mut rest = fragment.unwrap_or_default();
         let error = MtuTooSmall { mtu: self.mtu, packet_bytes: rest.len() };
-        let cut = self.plan(&mut header, rest.len()).ok_or(error)?;
+        let cut = self.plan(&mut header, room_octets, rest.len()).ok_or(error)?;
         let mut room = cut.first;
         for index in 0..cut.count {
             self.number(&mut header, index, cut.count);
             self.next_sequence = self.next_sequence.wrapping_add(1);
             let fragment = Some(rest.split_to(room.min(rest.len())));
             let frame = LpPacket { header: std::mem::take(&mut header), fragment };
-            out(self.encode(&frame));
+            out(self, frame);
             room = cut.other;
         }
         Ok(())
@@ -109,13 +146,13 @@ impl Fragmenter {
     /// How to cut `length` octets, if that is possible at all.
     ///
     /// The more fragments, the longer their numbers: first try with numbers of one octet, then two.
-    fn plan(&self, header: &mut LpHeader, length: usize) -> Option<Cut> {
+    fn plan(&self, header: &mut LpHeader, room_octets: usize, length: usize) -> Option<Cut> {
         [u64::from(u8::MAX), MAX_FRAGMENTS].into_iter().find_map(|most| {
             self.number(header, most, most);
-            let first = self.room(header.encoded_len())?;
+            let first = self.room(header.encoded_len() + room_octets)?;
             let mut other = LpHeader::default();
             self.number(&mut other, most, most);
-            let other = self.room(other.encoded_len())?;
+            let other = self.room(other.encoded_len() + room_octets)?;
             let count = 1 + length.saturating_sub(first).div_ceil(other) as u64;
             (2..=most).contains(&count).then_some(Cut { count, first, other })
         })
@@ -123,21 +160,17 @@ impl Fragmenter {
 
     /// How many octets of a packet fit into a frame beside `fields` octets of fields; at least one.
     fn room(&self, fields: usize) -> Option<usize> {
-        let frame_len =
-            |payload| tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, payload));
         // The least possible overhead, then what the lengths themselves take.
         let most = self.mtu.checked_sub(fields + 4)?;
-        (most.saturating_sub(16)..=most).rev().find(|it| *it > 0 && frame_len(*it) <= self.mtu)
+        (most.saturating_sub(16)..=most)
+            .rev()
+            .find(|it| *it > 0 && frame_len(fields, *it) <= self.mtu)
     }
+}
 
-    fn encode(&mut self, frame: &LpPacket) -> Bytes {
-        let length = frame.encoded_len();
-        if self.buffer.capacity() < length {
-            self.buffer.reserve(REGION_BYTES.max(length));
-        }
-        frame.encode(&mut self.buffer);
-        self.buffer.split().freeze()
-    }
+/// Octets of a frame with so many octets of fields and of a packet.
+fn frame_len(fields: usize, packet: usize) -> usize {
+    tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet))
 }
 
 #[cfg(test)]
@@ -184,6 +217,22 @@ mod tests {
             assert_eq!(header.sequence, Some((index as u64).wrapping_sub(1)));
             assert_eq!((header.frag_index, header.frag_count), (Some(index as u64), Some(6)));
             assert_eq!(header.congestion_mark, (index == 0).then_some(1));
+        }
+    }
+
+    #[test]
+    fn frames_with_room_fit_with_fields_in_it() {
+        for (length, count) in [(1_364, 1), (1_365, 2), (8_000, 6)] {
+            let mut fragmenter = Fragmenter::new(1_400, 0);
+            let mut frames = Vec::new();
+            let header = LpHeader::default();
+            fragmenter.leave_room(header, packet(length), 28, |frame| frames.push(frame)).unwrap();
+            assert_eq!(frames.len(), count, "{length}");
+            for mut frame in frames {
+                frame.header.ignorable.set(852, Bytes::from(vec![0; 24]));
+                let octets = fragmenter.encode(&frame);
+                assert!(octets.len() <= 1_400 && LpPacket::decode(octets) == Ok(frame));
+            }
         }
     }
 

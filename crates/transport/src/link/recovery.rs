@@ -22,6 +22,7 @@ use crate::random::Rng;
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
+use std::ops::AddAssign;
 use std::str::FromStr;
 
 /// Recovers the losses of one link, at one end of it.
@@ -142,6 +143,22 @@ pub struct Counters {
     pub control: u64,
     /// Notices that came and concerned nobody here: stale, forged, or too many.
     pub ignored: u64,
+}
+
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        self.labelled += other.labelled;
+        self.resent += other.resent;
+        self.settled += other.settled;
+        self.given_up += other.given_up;
+        self.expired += other.expired;
+        self.held += other.held;
+        self.held_octets += other.held_octets;
+        self.duplicates += other.duplicates;
+        self.missed += other.missed;
+        self.control += other.control;
+        self.ignored += other.ignored;
+    }
 }
 
 /// Which recovery a link has, and its parameters: plain data, from text and back.

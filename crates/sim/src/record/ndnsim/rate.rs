@@ -71,6 +71,7 @@ impl RateTrace {
             Kind::Interest => 0,
             Kind::Data => 2,
             Kind::Nack => 4,
+            Kind::Idle => return,
         };
         if let Some(face) = node.faces.iter_mut().find(|face| face.channel == channel) {
             face.rates[kind + out].add(u64::from(packet.hop.octets));

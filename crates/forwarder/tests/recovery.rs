@@ -1,0 +1,352 @@
+//! Two nodes over a link that loses frames: with recovery at both ends, at one end, and at none.
+use bytes::Bytes;
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::packet::{Body, Packet};
+use recoup_packet::data::{ContentType, Data, Description, SignatureShape};
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::LpPacket;
+use recoup_packet::lp::field;
+use recoup_packet::name::Name;
+use recoup_transport::link::recovery::Counters;
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Where the test asks and answers.
+const EDGE: FaceId = FaceId(1);
+/// The link between the nodes.
+const LINK: FaceId = FaceId(2);
+const DELAY: Duration = Duration::from_millis(5);
+const UNLIMITED: QueueLimit = QueueLimit { packets: None, octets: None };
+
+/// What is on its way to a node.
+enum Load {
+    Frame(Bytes),
+    Packet(Packet),
+    Ready,
+    Ask(u64),
+    Up(bool),
+}
+
+/// A consumer's node (0), a producer's node (1), and the link between them.
+struct World {
+    nodes: [Node; 2],
+    agenda: BTreeMap<(Instant, u64), (usize, Load)>,
+    scheduled: u64,
+    now: Instant,
+    loss: f64,
+    rng: Rng,
+    octets: usize,
+    answered: Vec<u64>,
+    repeated: u64,
+    /// Frames on the link that bore a field of recovery.
+    tagged: u64,
+    round_trips: BTreeMap<u64, Duration>,
+    reductions: u64,
+}
+
+fn route(face: FaceId) -> Input {
+    Input::Route(RouteChange { prefix: Name::root(), face, cost: Some(0) })
+}
+
+fn number(name: &Name) -> u64 {
+    name.to_string().trim_start_matches('/').parse().unwrap()
+}
+
+impl World {
+    fn new(link: [FaceAttributes; 2], loss: f64) -> Self {
+        let node = |seed| {
+            let options = NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::default() };
+            Node::with_options(options).unwrap()
+        };
+        let mut nodes = [node(1), node(2)];
+        for (index, face) in [(0, LINK), (1, EDGE)] {
+            let edge = Input::FaceUp { face: EDGE, attributes: FaceAttributes::value(UNLIMITED) };
+            nodes[index].handle(Instant::ZERO, edge);
+            let attributes = FaceAttributes { permanent: true, ..link[index] };
+            nodes[index].handle(Instant::ZERO, Input::FaceUp { face: LINK, attributes });
+            nodes[index].handle(Instant::ZERO, route(face));
+        }
+        Self {
+            nodes,
+            agenda: BTreeMap::new(),
+            scheduled: 0,
+            now: Instant::ZERO,
+            loss,
+            rng: Rng::from_seed(7),
+            octets: 1_000,
+            answered: Vec::new(),
+            repeated: 0,
+            tagged: 0,
+            round_trips: BTreeMap::new(),
+            reductions: 0,
+        }
+    }
+
+    fn at(&mut self, at: Instant, node: usize, load: Load) {
+        self.scheduled += 1;
+        self.agenda.insert((at, self.scheduled), (node, load));
+    }
+
+    /// Asks for so many Data packets, one every millisecond, and waits for what comes.
+    fn ask(&mut self, from: u64, count: u64) {
+        for number in from..from + count {
+            self.at(Instant::from_millis(number), 0, Load::Ask(number));
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let next = self.agenda.first_key_value().map(|((at, _), _)| *at);
+            let due = self.nodes.iter().filter_map(Node::deadline);
+            let Some(at) = next.into_iter().chain(due).min() else {
+                return;
+            };
+            assert!(at >= self.now && at < Instant::from_millis(600_000), "it goes on for ever");
+            self.now = at;
+            while let Some(entry) = self.agenda.first_entry().filter(|it| it.key().0 <= at) {
+                let (node, load) = entry.remove();
+                self.deliver(node, load);
+            }
+            self.poll();
+        }
+    }
+
+    fn deliver(&mut self, node: usize, load: Load) {
+        let now = self.now;
+        let input = match load {
+            Load::Frame(frame) => Input::Frame { face: LINK, frame },
+            Load::Packet(packet) => Input::Packet { face: LINK, packet },
+            Load::Ready => Input::Ready { face: LINK },
+            Load::Up(true) => {
+                let attributes = self.attributes();
+                Input::FaceUp { face: LINK, attributes }
+            }
+            Load::Up(false) => Input::FaceDown { face: LINK },
+            Load::Ask(number) => {
+                let mut interest = Interest::new(format!("/{number}").parse().unwrap());
+                (interest.nonce, interest.lifetime) =
+                    (Some(number as u32), Some(Duration::from_secs(2)));
+                let packet = Packet::interest(Arc::new(interest), self.nodes[node].hasher());
+                Input::Packet { face: EDGE, packet }
+            }
+        };
+        self.nodes[node].handle(now, input);
+        self.poll();
+    }
+
+    fn attributes(&self) -> FaceAttributes {
+        let attributes = FaceAttributes::value(UNLIMITED);
+        FaceAttributes { recovery: "wldr".parse().unwrap(), ..attributes }
+    }
+
+    fn poll(&mut self) {
+        for node in [0, 1, 0] {
+            while let Some(output) = self.nodes[node].poll(self.now) {
+                self.carry_out(node, output);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, node: usize, output: Output) {
+        match output {
+            Output::Transmit { face: EDGE, packet } => self.at_the_edge(node, packet),
+            Output::Transmit { packet, .. } => {
+                self.tagged +=
+                    u64::from(packet.hop.extra.as_ref().is_some_and(|it| it.tag.is_some()));
+                let until = self.now + Duration::from_micros(100);
+                self.nodes[node].handle(self.now, Input::Busy { face: LINK, until });
+                self.cross(node, Load::Packet(packet));
+            }
+            Output::Send { frame, .. } => {
+                let ignorable = LpPacket::decode(frame.clone()).unwrap().header.ignorable;
+                let ours =
+                    [field::WLDR_SEQUENCE, field::EWLN].map(|typ| ignorable.get(typ).is_some());
+                self.tagged += u64::from(ours != [false; 2]);
+                self.cross(node, Load::Frame(frame));
+            }
+            Output::Wants { face: LINK } => {
+                self.at(self.now + Duration::from_micros(100), node, Load::Ready);
+            }
+            Output::Wants { face } => self.nodes[node].handle(self.now, Input::Ready { face }),
+            Output::Dropped { reason, .. } => {
+                self.repeated += u64::from(reason == DropReason::Repeated);
+            }
+            Output::Event(_) | Output::App { .. } => {}
+        }
+    }
+
+    fn cross(&mut self, from: usize, load: Load) {
+        if self.rng.unit_f64() >= self.loss {
+            self.at(self.now + DELAY, 1 - from, load);
+        }
+    }
+
+    /// A packet leaves the network: an Interest to the producer, Data to the consumer.
+    fn at_the_edge(&mut self, node: usize, packet: Packet) {
+        self.nodes[node].handle(self.now, Input::Busy { face: EDGE, until: self.now });
+        match packet.body {
+            Body::Interest(interest) => {
+                let data = Data::describe(Description {
+                    name: interest.name.clone(),
+                    content_type: ContentType::Blob,
+                    freshness: Duration::ZERO,
+                    final_block: None,
+                    content_octets: self.octets,
+                    signature: SignatureShape::Digest,
+                })
+                .unwrap();
+                let packet = Packet::data(data, self.nodes[node].hasher());
+                self.nodes[node].handle(self.now, Input::Packet { face: EDGE, packet });
+            }
+            Body::Data(data) => {
+                let number = number(data.name());
+                self.answered.push(number);
+                let trip = self.now.since(Instant::from_millis(number));
+                let carried = packet.hop.extra.map(|extra| extra.carried).unwrap_or_default();
+                let reduction = field::time(&carried, field::RTT_REDUCTION);
+                self.reductions += u64::from(reduction.is_some());
+                self.round_trips.insert(number, trip - reduction.unwrap_or_default());
+            }
+            // No way out while the link is down.
+            Body::Nack(..) => {}
+            Body::Idle => panic!("a frame without packet at an edge"),
+        }
+    }
+
+    fn counters(&self) -> [Counters; 2] {
+        [0, 1].map(|node| self.nodes[node].recovery(LINK).unwrap_or_default())
+    }
+}
+
+fn value(recovery: &str) -> FaceAttributes {
+    FaceAttributes { recovery: recovery.parse().unwrap(), ..FaceAttributes::value(UNLIMITED) }
+}
+
+fn wire(recovery: &str) -> FaceAttributes {
+    FaceAttributes { recovery: recovery.parse().unwrap(), ..FaceAttributes::wire(1_400) }
+}
+
+fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn a_lossy_link_with_recovery_loses_nothing() {
+    for face in [value, wire] {
+        for recovery in ["wldr", "acked"] {
+            let mut world = World::new([face(recovery), face(recovery)], 0.1);
+            world.ask(0, 1_000);
+            world.run();
+            // Before the ends know each other they recover nothing.
+            let early = world.answered.len() as u64;
+            assert!((995..=1_000).contains(&early), "{recovery}: {early}");
+            let resent: u64 = world.counters().iter().map(|it| it.resent).sum();
+            // A lost acknowledgement has its frame sent again, too.
+            let most = if recovery == "wldr" { 320 } else { 640 };
+            assert!((180..most).contains(&resent), "{recovery}: {resent} of 2,000 frames");
+            assert!(world.counters().iter().all(|it| it.held == 0), "{:?}", world.counters());
+            assert_eq!(world.nodes.each_ref().map(Node::pit_len), [0, 0]);
+        }
+    }
+}
+
+#[test]
+fn packets_longer_than_frames_are_recovered_piece_by_piece() {
+    for recovery in ["wldr", "acked"] {
+        let mut world = World::new([wire(recovery), wire(recovery)], 0.05);
+        world.octets = 8_000;
+        world.ask(0, 300);
+        world.run();
+        assert!(world.answered.len() >= 297, "{recovery}: {}", world.answered.len());
+        let [_, producer] = world.counters();
+        assert!(producer.labelled > 6 * 295 && producer.resent > 50, "{producer:?}");
+    }
+}
+
+#[test]
+fn without_recovery_a_fifth_is_lost_and_nothing_is_written_on_frames() {
+    for face in [value, wire] {
+        let mut world = World::new([face("off"), face("off")], 0.1);
+        world.ask(0, 1_000);
+        world.run();
+        assert!((740..880).contains(&world.answered.len()), "{}", world.answered.len());
+        assert_eq!(world.tagged, 0);
+        assert!(world.nodes[0].recovery(LINK).is_none());
+    }
+}
+
+#[test]
+fn next_to_a_neighbour_without_recovery_everything_works_as_before() {
+    for face in [value, wire] {
+        for ends in [
+            ["wldr", "off"],
+            ["off", "wldr"],
+            ["acked", "off"],
+            ["off", "acked"],
+            ["wldr", "acked"],
+        ] {
+            let mut world = World::new(ends.map(face), 0.0);
+            world.ask(0, 200);
+            world.run();
+            assert_eq!(sorted(world.answered.clone()), (0..200).collect::<Vec<_>>(), "{ends:?}");
+            let numbered: u64 = world.counters().iter().map(|it| it.labelled).sum();
+            assert!(ends.contains(&"acked") || numbered == 0, "{ends:?}: {numbered}");
+            assert!(!ends.contains(&"wldr") || world.tagged < 10 || ends.contains(&"acked"));
+        }
+    }
+}
+
+#[test]
+fn a_loss_takes_little_longer_than_a_round_trip_of_the_hop_and_says_by_how_much() {
+    let mut world = World::new([value("wldr"), value("wldr")], 0.1);
+    world.ask(0, 1_000);
+    world.run();
+    let slow = world.round_trips.values().filter(|it| **it > Duration::from_millis(40)).count();
+    // Twice lost in a row, or an EWLN lost too.
+    assert!(slow < 120, "{slow}");
+    assert!(world.reductions > 50, "{}", world.reductions);
+}
+
+#[test]
+fn what_is_lost_while_a_face_is_down_is_sent_again_when_it_is_up() {
+    let mut world = World::new([value("wldr"), value("wldr")], 0.0);
+    world.ask(0, 300);
+    // The consumer's face is down from 100 to 200 ms: what is on its way to it is lost.
+    world.at(Instant::from_millis(100), 0, Load::Up(false));
+    world.at(Instant::from_millis(200), 0, Load::Up(true));
+    world.run();
+    // Interests that had no way out are lost; those that were on their way, and their Data, are not.
+    let lost: Vec<_> = (0..300).filter(|it| !world.answered.contains(it)).collect();
+    assert!(lost.iter().all(|it| (100..=200).contains(it)), "{lost:?}");
+    assert!(world.counters()[1].resent > 0);
+}
+
+#[test]
+fn what_the_network_doubles_goes_no_further_than_the_link() {
+    let mut world = World::new([wire("wldr"), wire("wldr")], 0.0);
+    world.ask(0, 10);
+    world.run();
+    let before = world.repeated;
+    // Frames that bear numbers, told twice.
+    world.ask(1_000, 1);
+    let mut seen = Vec::new();
+    while let Some(((at, _), (node, load))) = world.agenda.pop_first() {
+        world.now = at;
+        if let Load::Frame(frame) = &load {
+            seen.push((node, frame.clone()));
+            world.nodes[node].handle(at, Input::Frame { face: LINK, frame: frame.clone() });
+        }
+        world.deliver(node, load);
+        if seen.len() > 4 {
+            break;
+        }
+    }
+    assert!(world.repeated >= before + 2, "{}", world.repeated);
+    assert_eq!(world.answered.iter().filter(|it| **it == 1_000).count(), 1);
+}
