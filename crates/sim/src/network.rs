@@ -196,6 +196,8 @@ pub struct ChannelPlan {
     pub order: Order,
     /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
     pub marking: String,
+    /// Whether and how the sending end sends again what is lost: `off`, `wldr(…)`, `acked(…)`.
+    pub recovery: String,
     /// How the node that sends shares the channel among flows: `none` (as the node says), `max-min`, `drr`, `fifo`, with
     /// their parameters. It knows the rates of both directions, and measures what others send in them.
     pub scheduler: String,
@@ -216,6 +218,7 @@ impl Default for ChannelPlan {
             duplicate: "none".into(),
             order: Order::RateThenDelay,
             marking: "none".into(),
+            recovery: "off".into(),
             scheduler: "none".into(),
         }
     }

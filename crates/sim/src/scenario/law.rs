@@ -3,6 +3,7 @@ use super::form::{Law, judged};
 use crate::model;
 use crate::model::loss::{Loss, with_trace_files};
 use crate::record::RecordPlan;
+use recoup_forwarder::face::Recovery;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_transport::random::Rng;
@@ -19,6 +20,8 @@ pub(super) const DUPLICATE: Law = Law::new(is_loss, "bernoulli(p=0.001)");
 pub(super) const MARKING: Law = Law::new(|text| judged(model::marking::parse(text)), "codel");
 /// How a link is shared among flows.
 pub(super) const SCHEDULER: Law = Law::new(|text| judged(model::scheduler::parse(text)), "max-min");
+/// What a link sends again.
+pub(super) const RECOVERY: Law = Law::new(|text| judged(text.parse::<Recovery>()), "wldr");
 /// Time that a node takes for a packet.
 pub(super) const PROCESSING: Law = Law::new(is_time, "exponential(mean=0.3ms)");
 /// Forwarding strategy.

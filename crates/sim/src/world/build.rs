@@ -16,7 +16,7 @@ use crate::network::{
     Network, NodeId,
 };
 use crate::workload::{self, Tables};
-use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::face::{FaceAttributes, FaceId, Recovery};
 use recoup_forwarder::node::{Input, Node, RouteChange};
 use recoup_forwarder::options::{NodeOptions, Unsolicited};
 use recoup_forwarder::suppression::Suppression;
@@ -148,6 +148,7 @@ impl World {
             rng = rng.substream(&format!("change/{fault}"));
         }
         marking::parse(&plan.marking).map_err(|error| wrong(place(), error))?;
+        plan.recovery.parse::<Recovery>().map_err(|error| wrong(place(), error))?;
         scheduler::parse(&plan.scheduler).map_err(|error| wrong(place(), error))?;
         ChannelModel::read(plan, &rng).map_err(|error| wrong(place(), error))
     }
@@ -254,7 +255,8 @@ pub(super) fn attributes(plan: &ChannelPlan) -> FaceAttributes {
     let limit = QueueLimit { packets: plan.queue_packets, octets: plan.queue_octets };
     // It was read once before: what cannot be read has been refused.
     let marking = marking::parse(&plan.marking).unwrap_or_default();
-    FaceAttributes { marking, ..FaceAttributes::value(limit) }
+    let recovery = plan.recovery.parse().unwrap_or_default();
+    FaceAttributes { marking, recovery, ..FaceAttributes::value(limit) }
 }
 
 pub(super) fn plan_of(network: &Network, lane: usize) -> &ChannelPlan {

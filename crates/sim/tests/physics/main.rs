@@ -16,5 +16,6 @@ mod node;
 mod order;
 mod popularity;
 mod queueing;
+mod recovery;
 mod share;
 mod significance;

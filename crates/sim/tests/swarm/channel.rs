@@ -30,6 +30,7 @@ pub(crate) fn any(dice: &mut Dice) -> ChannelPlan {
         duplicate: if dice.chance(0.2) { "bernoulli(p=0.05)".into() } else { "none".into() },
         order: if dice.chance(0.2) { Order::DelayThenRate } else { Order::RateThenDelay },
         marking: marking(dice).into(),
+        recovery: recovery(dice).into(),
         scheduler: "none".into(),
     }
 }
@@ -46,6 +47,12 @@ fn jitter(dice: &mut Dice) -> String {
 
 fn marking(dice: &mut Dice) -> &'static str {
     dice.one(&["none", "none", "codel", "codel(threshold=3000,interval=10ms)"])
+}
+
+/// Not always the same at both ends, and not always fit for a link that reorders.
+fn recovery(dice: &mut Dice) -> &'static str {
+    const LONG: &str = "wldr(hold=6ms,kinds=data)";
+    dice.one(&["off", "off", "off", "wldr", "wldr", "wldr(ring=8,resends=3)", LONG, "acked"])
 }
 
 fn loss(dice: &mut Dice) -> String {

@@ -56,6 +56,7 @@ fn channel(fields: &mut Fields<'_>, plan: &mut ChannelPlan) {
     fields.field("duplicate", &mut plan.duplicate, law::DUPLICATE);
     fields.field("order", &mut plan.order, ORDER);
     fields.field("marking", &mut plan.marking, law::MARKING);
+    fields.field("recovery", &mut plan.recovery, law::RECOVERY);
     fields.field("scheduler", &mut plan.scheduler, law::SCHEDULER);
 }
 
