@@ -33,7 +33,11 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let config = ForwardConfig::parse(&args.config.display().to_string(), &text)?;
     let seed = seed()?.next_u64();
     let node = Watched::new(config.node(seed)?);
-    let options = DriverOptions { marking: Some(Default::default()), ..DriverOptions::default() };
+    let options = DriverOptions {
+        marking: Some(Default::default()),
+        on_demand_recovery: config.recovery,
+        ..DriverOptions::default()
+    };
     let mut driver = Driver::with_options(options).map_err(|error| driver_failure(&error))?;
     driver.set_longest_wait(Some(LONGEST_WAIT));
     let stop = Stop::new(&driver.waker())?;
@@ -81,8 +85,10 @@ fn open(
         listening.push(driver.listen(uri).map_err(failed)?.uri.to_string());
     }
     let mut faces: Vec<FaceId> = Vec::new();
-    for (_, uri) in &config.faces {
-        faces.push(driver.keep(uri).map_err(failed)?);
+    for ((_, uri), recovery) in config.faces.iter().zip(&config.recoveries) {
+        let face = driver.keep(uri).map_err(failed)?;
+        driver.set_recovery(face, *recovery);
+        faces.push(face);
     }
     for (place, scheduling) in config.scheduling() {
         if let Some(face) = faces.get(place) {

@@ -211,6 +211,11 @@ impl Driver {
             permanent: face.permanent,
             local: face.is_local(),
             marking: self.options.marking,
+            recovery: if face.permanent || face.is_local() {
+                face.recovery
+            } else {
+                self.options.on_demand_recovery
+            },
             ..FaceAttributes::wire(face.mtu)
         })
     }

@@ -191,6 +191,9 @@ fn check(network: &Network) -> Result<(), String> {
         if forth.marking != "none" || back.marking != "none" {
             return Err(format!("link {name} changes no packets: it can have no `marking`"));
         }
+        if forth.recovery != "off" || back.recovery != "off" {
+            return Err(format!("link {name} is no node: it can have no `recovery`"));
+        }
     }
     Ok(())
 }
@@ -413,6 +416,7 @@ pub(super) mod tests {
             wrong(|it| it.nodes[2].processing = "constant(time=1ms)".into()).contains("processing")
         );
         assert!(wrong(|it| it.links[0].back.marking = "codel()".into()).contains("marking"));
+        assert!(wrong(|it| it.links[0].forth.recovery = "wldr".into()).contains("recovery"));
         assert!(
             wrong(|it| it.applications.retain(|one| one.name.starts_with('p'))).contains("nobody")
         );

@@ -2,6 +2,7 @@
 use super::scheduling::{self, SchedulingKeys};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
+use recoup_forwarder::face::Recovery;
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::node::Node;
 use recoup_forwarder::options::{Anticipation, NodeOptions};
@@ -39,6 +40,10 @@ pub(crate) struct ForwardConfig {
     pub faces: Vec<(String, FaceUri)>,
     /// What is shared among flows at each of them.
     face_scheduling: Vec<SchedulingKeys>,
+    /// What is sent again on each of them.
+    pub recoveries: Vec<Recovery>,
+    /// What is sent again on faces that other machines open.
+    pub recovery: Recovery,
     /// Routes to neighbours.
     pub routes: Vec<ConfiguredRoute>,
 }
@@ -73,6 +78,8 @@ impl ForwardConfig {
             listen: Vec::new(),
             faces: Vec::new(),
             face_scheduling: Vec::new(),
+            recoveries: Vec::new(),
+            recovery: Recovery::Off,
             routes: Vec::new(),
         };
         whole.table("node", |node| made.read_node(node));
@@ -111,10 +118,12 @@ impl ForwardConfig {
         if self.scheduling.has_rate() && self.scheduling.scheduling().is_none() {
             node.problem("rate", USELESS_RATE);
         }
+        self.recovery = node.value("recovery", parsed).unwrap_or_default();
     }
 
     fn read_face(&mut self, one: &mut Section<'_>) {
         let (name, uri) = (one.required("name", text), one.required("uri", parsed));
+        let recovery = one.value("recovery", parsed).unwrap_or_default();
         let Some((name, uri)) = name.zip(uri) else {
             return;
         };
@@ -128,6 +137,7 @@ impl ForwardConfig {
         }
         self.faces.push((name, uri));
         self.face_scheduling.push(scheduling);
+        self.recoveries.push(recovery);
     }
 
     fn read_route(&mut self, one: &mut Section<'_>) {
@@ -237,13 +247,15 @@ mod tests {
     #[test]
     fn a_whole_configuration_is_read() {
         let text = "[node]\ncache = \"10 MiB\"\nstrategy = \"multicast\"\nlocalhop = true\n\
-            [[listen]]\nuri = \"udp://0.0.0.0\"\n[[face]]\nname = \"up\"\nuri = \"tcp://192.0.2.7\"\n\
+            [[listen]]\nuri = \"udp://0.0.0.0\"\n[[face]]\nname = \"up\"\nuri = \"tcp://192.0.2.7\"\nrecovery = \"wldr(hold=5ms)\"\n\
             [[route]]\nprefix = \"/\"\nface = \"up\"\ncost = 7\n\
             [[strategy]]\nprefix = \"/a\"\nstrategy = \"best-face\"\n";
         let config = ForwardConfig::parse("n.toml", text).unwrap();
         assert_eq!(config.cache, CsCapacity::Octets(10 << 20));
         assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
         assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
+        assert_eq!(config.recoveries, ["wldr(hold=5ms)".parse().unwrap()]);
+        assert!(config.recovery.is_off());
         assert_eq!(config.node(1).unwrap().routes().count(), 2);
     }
 
@@ -283,6 +295,11 @@ mod tests {
         );
         let said = wrong(&format!("{listen}[node]\nstrategy = \"best-rout\"\n"));
         assert!(said.starts_with("n.toml:4:12: node.strategy:") && said.contains("best-route"));
+        let said = wrong(&format!("{listen}[node]\nrecovery = \"wldrr\"\n"));
+        assert!(
+            said.starts_with("n.toml:4:12: node.recovery:") && said.contains("`wldr`"),
+            "{said}"
+        );
         let face = "[[face]]\nname = \"north\"\nuri = \"udp://192.0.2.7\"\n";
         let said = wrong(&format!("{face}[[route]]\nprefix = \"/\"\nface = \"noth\"\n"));
         assert!(said.contains("n.toml:6:8: route.1.face: no face is called `noth`"), "{said}");

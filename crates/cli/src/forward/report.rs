@@ -4,6 +4,7 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::node::{Input, Machine, Node, Output};
 use recoup_io::driver::Driver;
 use recoup_io::face::DropReason;
+use recoup_transport::link::recovery::Counters;
 use recoup_transport::time::Instant;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,8 +85,47 @@ pub(crate) struct Forwarded {
     pub pending: u64,
     /// Prefixes that had a route at the end, those of the management not counted.
     pub prefixes: u64,
+    /// What links lost and sent again; absent if no face has a recovery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovered>,
     /// Packets and frames that went no further, by reason; those of faces begin with `face-`.
     pub drops: BTreeMap<String, u64>,
+}
+
+/// What links with recovery did; `numbered` = `resent` + `settled` + `given_up` + `expired` + `held`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Recovered {
+    /// Frames that left with a number, the first time or again.
+    pub numbered: u64,
+    /// Frames that were lost and left again.
+    pub resent: u64,
+    /// Frames that the neighbour asks for no more.
+    pub settled: u64,
+    /// Frames that were lost and did not leave again.
+    pub given_up: u64,
+    /// Frames that nobody asked for until their time or room was over.
+    pub expired: u64,
+    /// Frames that are held.
+    pub held: u64,
+    /// Frames that came and had come before.
+    pub duplicates: u64,
+    /// Frames without packet that left.
+    pub control: u64,
+}
+
+impl From<Counters> for Recovered {
+    fn from(it: Counters) -> Self {
+        Self {
+            numbered: it.labelled,
+            resent: it.resent,
+            settled: it.settled,
+            given_up: it.given_up,
+            expired: it.expired,
+            held: it.held,
+            duplicates: it.duplicates,
+            control: it.control,
+        }
+    }
 }
 
 impl Forwarded {
@@ -113,6 +153,7 @@ impl Forwarded {
             cache_packets: node.cs_len() as u64,
             pending: node.pit_len() as u64,
             prefixes: node.routes().filter(|(prefix, _)| !is_own(prefix)).count() as u64,
+            recovery: node.recovered().map(Recovered::from),
             drops: of_node.chain(of_faces).collect(),
         }
     }
@@ -128,6 +169,13 @@ impl fmt::Display for Forwarded {
             "  cache         {} hits, {} misses, {} Data",
             self.cache_hits, self.cache_misses, self.cache_packets
         )?;
+        if let Some(recovery) = &self.recovery {
+            let Recovered { resent, given_up, expired, .. } = recovery;
+            write!(
+                f,
+                "\n  recovered     {resent} sent again, {given_up} given up, {expired} expired"
+            )?;
+        }
         if !self.drops.is_empty() {
             let drops: Vec<_> =
                 self.drops.iter().map(|(reason, count)| format!("{count} {reason}")).collect();

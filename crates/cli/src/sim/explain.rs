@@ -180,8 +180,9 @@ fn channel(plan: &ChannelPlan) -> String {
         ("loss", &plan.loss),
         ("duplicates", &plan.duplicate),
         ("marking", &plan.marking),
+        ("recovery", &plan.recovery),
     ] {
-        if law != "none" {
+        if law != "none" && law != "off" {
             let _ = write!(line, ", {what} {law}");
         }
     }

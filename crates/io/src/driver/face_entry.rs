@@ -4,6 +4,7 @@ use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT};
 use crate::link::Link;
 use crate::udp::{self, Batch, Route, UdpPort};
 use hashbrown::HashMap;
+use recoup_forwarder::face::Recovery;
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,6 +16,8 @@ pub(super) struct Face {
     pub(super) upstream: bool,
     /// This side opened it: it ends when this side wants, and is opened again when it breaks.
     pub(super) permanent: bool,
+    /// What is sent again on it.
+    pub(super) recovery: Recovery,
     pub(super) conduit: Conduit,
     pub(super) counters: Counters,
     pub(super) mtu: usize,
@@ -90,6 +93,7 @@ impl Face {
             uri,
             upstream: false,
             permanent: false,
+            recovery: Recovery::Off,
             conduit,
             counters: Counters::default(),
             mtu,

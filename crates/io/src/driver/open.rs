@@ -6,6 +6,7 @@ use crate::face::{Authority, CloseReason, FaceError, FaceId, FaceUri};
 use crate::memory::MemoryEnd;
 use crate::udp::UdpPort;
 use hashbrown::HashMap;
+use recoup_forwarder::face::Recovery;
 use std::io;
 
 impl Driver {
@@ -72,6 +73,13 @@ impl Driver {
         let port = self.add_port(Port { socket, used: PortUse::Connected(id) });
         let peer = UdpPeer::new(port, remote, None);
         Ok(Face { permanent: true, ..Face::over_udp(uri.clone(), peer, &self.options) })
+    }
+
+    /// What is lost on a face is sent again from here on, if the face is not up yet; else when it comes up again.
+    pub fn set_recovery(&mut self, face: FaceId, recovery: Recovery) {
+        if let Some(face) = self.faces.get_mut(&face) {
+            face.recovery = recovery;
+        }
     }
 
     /// Opens a face over one end of an in-process pair.

@@ -1,5 +1,5 @@
 //! What a driver may use, and how long it waits.
-use recoup_forwarder::face::Marking;
+use recoup_forwarder::face::{Marking, Recovery};
 use recoup_transport::time::Duration;
 
 /// Bounds and times of a driver.
@@ -29,6 +29,8 @@ pub struct DriverOptions {
     pub faces: usize,
     /// When packets that leave are marked for congestion; by default never.
     pub marking: Option<Marking>,
+    /// What is sent again on faces that peers open from other machines; by default nothing.
+    pub on_demand_recovery: Recovery,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
     pub timer_slack: Duration,
 }
@@ -48,6 +50,7 @@ impl Default for DriverOptions {
             on_demand_faces: 1_024,
             faces: 4_096,
             marking: None,
+            on_demand_recovery: Recovery::Off,
             timer_slack: Duration::from_micros(1),
         }
     }

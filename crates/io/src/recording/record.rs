@@ -2,7 +2,7 @@
 //!
 //! Numbers are variable-length (seven bits an octet, least first); instants are nanoseconds since the record before.
 use bytes::Bytes;
-use recoup_forwarder::face::{AppId, FaceAttributes, FaceForm, FaceId, Marking};
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceForm, FaceId, Marking, Recovery};
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
@@ -24,6 +24,7 @@ const UPSTREAM: u64 = 1;
 const LOCAL: u64 = 2;
 const MULTI_ACCESS: u64 = 4;
 const PERMANENT: u64 = 8;
+const RECOVERY: u64 = 16;
 
 /// One thing that a recording says.
 #[derive(Clone, Debug)]
@@ -116,10 +117,14 @@ impl Pen<'_> {
             (attributes.local, LOCAL),
             (attributes.multi_access, MULTI_ACCESS),
             (attributes.permanent, PERMANENT),
+            (!attributes.recovery.is_off(), RECOVERY),
         ];
         self.number(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum());
         self.option(attributes.marking.map(|marking| marking.threshold_octets));
         self.number(attributes.marking.map_or(0, |marking| nanos(marking.interval)));
+        if !attributes.recovery.is_off() {
+            self.octets(attributes.recovery.to_string().as_bytes());
+        }
         true
     }
 
@@ -226,6 +231,10 @@ impl Eye<'_> {
         let flags = self.number()?;
         let (threshold, interval) = (self.option()?, Duration::from_nanos(self.number()?));
         let marking = threshold.map(|threshold_octets| Marking { threshold_octets, interval });
+        let recovery = match flags & RECOVERY {
+            0 => Recovery::Off,
+            _ => std::str::from_utf8(&self.octets()?).ok()?.parse().ok()?,
+        };
         Some(FaceAttributes {
             receive_budget,
             upstream: flags & UPSTREAM != 0,
@@ -233,6 +242,7 @@ impl Eye<'_> {
             multi_access: flags & MULTI_ACCESS != 0,
             permanent: flags & PERMANENT != 0,
             marking,
+            recovery,
             ..FaceAttributes::wire(mtu)
         })
     }

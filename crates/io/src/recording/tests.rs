@@ -1,7 +1,7 @@
 //! What was recorded is done again, and what is no recording is recognised.
 use super::*;
 use bytes::Bytes;
-use recoup_forwarder::face::{FaceAttributes, FaceId, Marking};
+use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, Recovery};
 use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
 use recoup_packet::interest::Interest;
 use recoup_transport::time::Instant;
@@ -30,6 +30,7 @@ fn recorded() -> (Vec<u8>, usize) {
             marking,
             receive_budget: Some(1 << 20),
             permanent: true,
+            recovery: if number == 2 { "wldr(hold=1ms)".parse().unwrap() } else { Recovery::Off },
             ..FaceAttributes::wire(8800)
         };
         recorder.handle(at(number), Input::FaceUp { face: FaceId(number as u32), attributes });
