@@ -126,7 +126,7 @@ impl LinkPlan {
                 What::To(table) => {
                     let before = (forth.clone(), back.clone());
                     lay_table(table, &mut forth, &mut back);
-                    let change = |plan: &ChannelPlan| Some(Turn::Change(plan.clone()));
+                    let change = |plan: &ChannelPlan| Some(Turn::Change(Box::new(plan.clone())));
                     add(*at, (change(&forth), change(&back)));
                     if let Some(until) = until {
                         (forth, back) = before;
@@ -211,7 +211,7 @@ mod tests {
         let Some((_, Turn::Change(slow))) = back.first() else { panic!() };
         assert_eq!((slow.delay, slow.rate_bits), (Duration::from_millis(50), 1_000_000));
         let Some((_, Turn::Change(again))) = back.last() else { panic!() };
-        assert_eq!(*again, plan.back);
+        assert_eq!(**again, plan.back);
         plan.ways(1).unwrap();
     }
 

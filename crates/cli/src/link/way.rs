@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
     /// It gets other properties.
-    Change(ChannelPlan),
+    Change(Box<ChannelPlan>),
     /// It carries nothing from then on, or carries again.
     Outage(bool),
 }
@@ -231,7 +231,7 @@ mod tests {
     fn a_schedule_changes_what_comes_later() {
         let slow = ChannelPlan { rate_bits: 1_000_000, ..plan() };
         let mut way = way(vec![
-            (micros(100_000), Turn::Change(slow)),
+            (micros(100_000), Turn::Change(Box::new(slow))),
             (micros(200_000), Turn::Outage(true)),
             (micros(300_000), Turn::Outage(false)),
         ]);

@@ -58,12 +58,16 @@ impl Nodes {
             }
             Observation::Sent { link, direction, packet } => {
                 if let Some(counts) = self.at(places.sender(Channel::new(link, direction))) {
-                    kind_index(packet).map(|kind| counts.sent[kind] += 1);
+                    if let Some(kind) = kind_index(packet) {
+                        counts.sent[kind] += 1;
+                    }
                 }
             }
             Observation::Arrived { link, direction, packet } => {
                 if let Some(counts) = self.at(places.receiver(Channel::new(link, direction))) {
-                    kind_index(packet).map(|kind| counts.arrived[kind] += 1);
+                    if let Some(kind) = kind_index(packet) {
+                        counts.arrived[kind] += 1;
+                    }
                     counts.octets += packet.octets() as u64;
                 }
             }
