@@ -2,10 +2,10 @@
 //!
 //! Source: A. Choudhury and E. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches" (1998): a
 //! neighbour may hold no more than what is still free, so however many try to fill the room, some of it stays free for
-//! those who do not.
+//! those who do not. In the same way a flow may hold no more than what is free of its neighbour's part.
 //!
-//! Differences: within a neighbour's part only each flow's own bound applies.
-use super::Refusal;
+//! Differences: besides, each flow has a bound of its own.
+use super::{Refusal, Share};
 use crate::spec::{Spec, SpecError, SpecWriter};
 
 /// How much may wait.
@@ -40,9 +40,15 @@ const WHOLE: &str = "a whole number from 1 to 1000000000";
 
 impl SchedulerBounds {
     /// Whether one more packet of `octets` may wait.
-    pub(super) fn admit(&self, waiting: Waiting, octets: u32) -> Result<(), Refusal> {
+    pub(super) fn admit(&self, share: Share, waiting: Waiting, octets: u32) -> Result<(), Refusal> {
         let free = self.packets.saturating_sub(waiting.packets);
-        if waiting.group_packets >= free || waiting.octets + u64::from(octets) > self.octets {
+        let group = waiting.group_packets;
+        let left = match share {
+            Share::Face => ((free + group) / 2).saturating_sub(group),
+            Share::Flow => free,
+        };
+        let has_its_part = u64::from(waiting.flow_packets) >= left;
+        if has_its_part || waiting.octets + u64::from(octets) > self.octets {
             return Err(Refusal::Full);
         }
         if waiting.flow_packets >= self.flow_packets {
@@ -79,20 +85,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_neighbour_fills_half_of_the_room_and_no_more() {
+    fn a_neighbour_fills_half_of_the_room_and_a_flow_half_of_that() {
         let bounds = SchedulerBounds { flow_packets: 1000, packets: 100, octets: 1_000_000 };
-        let mut held = 0;
-        let waiting =
-            |held| Waiting { packets: held, octets: 0, group_packets: held, flow_packets: 0 };
-        while bounds.admit(waiting(held), 100).is_ok() {
-            held += 1;
-        }
-        assert_eq!(held, 50);
-        let other = Waiting { group_packets: 0, ..waiting(held) };
-        assert_eq!(bounds.admit(other, 100), Ok(()));
-        let octets = Waiting { octets: 999_901, ..other };
-        assert_eq!(bounds.admit(octets, 100), Err(Refusal::Full));
-        let flow = Waiting { flow_packets: 1000, ..other };
-        assert_eq!(bounds.admit(flow, 100), Err(Refusal::FlowFull));
+        let filled = |share, is_one_flow: bool| {
+            let mut held = 0;
+            loop {
+                let group_packets = if share == Share::Face { held } else { 0 };
+                let flow_packets = if is_one_flow { held as u32 } else { 0 };
+                let waiting = Waiting { packets: held, octets: 0, group_packets, flow_packets };
+                match bounds.admit(share, waiting, 100) {
+                    Ok(()) => held += 1,
+                    Err(why) => break assert_eq!(why, Refusal::Full),
+                }
+            }
+            held
+        };
+        assert_eq!((filled(Share::Face, false), filled(Share::Face, true)), (50, 25));
+        assert_eq!((filled(Share::Flow, false), filled(Share::Flow, true)), (100, 50));
+    }
+
+    #[test]
+    fn octets_and_the_packets_of_a_flow_have_bounds_of_their_own() {
+        let bounds = SchedulerBounds { flow_packets: 10, packets: 100, octets: 1_000_000 };
+        let some = Waiting { packets: 10, octets: 0, group_packets: 10, flow_packets: 9 };
+        assert_eq!(bounds.admit(Share::Face, some, 100), Ok(()));
+        let octets = Waiting { octets: 999_901, ..some };
+        assert_eq!(bounds.admit(Share::Face, octets, 100), Err(Refusal::Full));
+        let flow = Waiting { flow_packets: 10, ..some };
+        assert_eq!(bounds.admit(Share::Face, flow, 100), Err(Refusal::FlowFull));
     }
 }

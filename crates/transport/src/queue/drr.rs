@@ -294,7 +294,7 @@ impl<T: Load> Round<T> {
             group_packets: self.groups.get(&key.group).map_or(0, |group| group.packets),
             flow_packets: flow.map_or(0, |flow| self.flows[flow as usize].line.len()),
         };
-        self.settings.bounds.admit(waiting, octets)
+        self.settings.bounds.admit(self.settings.share, waiting, octets)
     }
 
     /// A flow begins to wait.

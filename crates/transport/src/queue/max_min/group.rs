@@ -87,6 +87,12 @@ impl Groups {
         &mut self.groups[place as usize]
     }
 
+    /// How many flows a neighbour has.
+    pub(super) fn flows_of(&self, id: u32) -> u32 {
+        let place = self.by_id.get(&id).or_else(|| self.by_id.get(&OTHERS));
+        place.map_or(0, |place| self.get(*place).flows)
+    }
+
     /// The group of a neighbour; says if it was not there.
     pub(super) fn obtain(&mut self, now: Instant, id: u32) -> (u32, bool) {
         if let Some(place) = self.by_id.get(&id) {

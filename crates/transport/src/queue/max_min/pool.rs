@@ -94,7 +94,8 @@ impl<T: Load> Pool<T> {
         let charge = octets.saturating_add(self.overhead_octets);
         self.measure(now, flow, charge);
         let passes = self.passes(now, flow);
-        if let Err(why) = self.settings.bounds.admit(self.waiting(flow, passes), item.octets()) {
+        let (bounds, share) = (self.settings.bounds, self.settings.share);
+        if let Err(why) = bounds.admit(share, self.waiting(flow, passes), item.octets()) {
             return Err(Refused { item, why });
         }
         if passes {
@@ -158,12 +159,9 @@ impl<T: Load> Pool<T> {
             self.flows.get_mut(flow).meter.on_packet(now, gain);
             return Some(flow);
         }
-        if self.flows.len() >= self.settings.flows as usize {
-            let oldest = self.flows.oldest()?;
-            if !self.flows.get(oldest).line.is_empty() {
-                return None;
-            }
-            self.forget(oldest);
+        let free = (self.settings.flows as usize).saturating_sub(self.flows.len());
+        if self.has_too_many(key.group, free) && !self.forget_oldest(now) {
+            return None;
         }
         let (group, is_made) = self.groups.obtain(now, key.group);
         if is_made {
@@ -216,6 +214,29 @@ impl<T: Load> Pool<T> {
                 Some(flow) => self.flows.touch(now, flow),
             }
         }
+    }
+
+    /// Whether a neighbour may have no more flows: as many as are still free, or where all are equal, all of them.
+    fn has_too_many(&self, group: u32, free: usize) -> bool {
+        match self.settings.share {
+            Share::Face => self.groups.flows_of(group) as usize >= free,
+            Share::Flow => free == 0,
+        }
+    }
+
+    /// Forgets the flow that was seen longest ago, of those of which nothing waits; looks at few only.
+    fn forget_oldest(&mut self, now: Instant) -> bool {
+        for _ in 0..FORGOTTEN_AT_ONCE {
+            match self.flows.oldest() {
+                None => return false,
+                Some(flow) if self.flows.get(flow).line.is_empty() => {
+                    self.forget(flow);
+                    return true;
+                }
+                Some(flow) => self.flows.touch(now, flow),
+            }
+        }
+        false
     }
 
     /// Forgets a flow of which nothing waits.
