@@ -415,6 +415,11 @@ impl Outbox {
         self.outputs.push_back(Output::Dropped { face, kind, reason });
     }
 
+    /// Whether anybody records.
+    pub(crate) fn observes(&self) -> bool {
+        self.observe
+    }
+
     /// Something happened that is worth recording, if anybody records.
     pub(crate) fn event(&mut self, event: NodeEvent) {
         if self.observe {

@@ -30,8 +30,8 @@ pub(crate) struct Gates {
     plans: BTreeMap<FaceId, Scheduling>,
     /// What is to stand at all other faces that lead to other machines.
     default: Option<Scheduling>,
-    /// At faces that are up.
-    gates: BTreeMap<FaceId, Gate>,
+    /// At faces that are up, by their numbers.
+    gates: Vec<Gate>,
     /// When gates are to be looked at.
     due: BTreeSet<(Instant, FaceId)>,
 }
@@ -39,6 +39,7 @@ pub(crate) struct Gates {
 /// The gate of one face.
 #[derive(Debug)]
 struct Gate {
+    face: FaceId,
     discipline: Discipline,
     scheduler: Box<dyn FairScheduler<Packet>>,
     /// As it stands in [`Gates::due`].
@@ -51,35 +52,45 @@ impl Gates {
     }
 
     /// Whether no face has a gate.
+    #[inline]
     pub(crate) fn are_none(&self) -> bool {
         self.gates.is_empty()
     }
 
     /// What waits at the gate of a face, if it has one.
     pub(crate) fn waiting(&self, face: FaceId) -> Option<QueueState> {
-        let scheduler = &self.gates.get(&face)?.scheduler;
+        let scheduler = &self.gates.get(self.place(face).ok()?)?.scheduler;
         Some(QueueState { packets: scheduler.packets(), octets: scheduler.octets() })
     }
 
     /// When the first gate is to be looked at.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.due.first().map(|(due, _)| *due)
     }
 
     /// A gate that is to be looked at by now.
+    #[inline]
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<FaceId> {
         let (_, face) = self.due.first().copied().filter(|(due, _)| *due <= now)?;
-        self.arm(face, None);
+        if let Ok(place) = self.place(face) {
+            self.arm(place, None);
+        }
         Some(face)
     }
 
-    fn arm(&mut self, face: FaceId, due: Option<Instant>) {
-        let Some(gate) = self.gates.get_mut(&face) else {
+    /// Where the gate of a face is, or would be.
+    fn place(&self, face: FaceId) -> Result<usize, usize> {
+        self.gates.binary_search_by_key(&face, |gate| gate.face)
+    }
+
+    fn arm(&mut self, place: usize, due: Option<Instant>) {
+        let Some(gate) = self.gates.get_mut(place) else {
             return;
         };
         if gate.due != due {
-            gate.due.map(|before| self.due.remove(&(before, face)));
-            due.map(|due| self.due.insert((due, face)));
+            gate.due.map(|before| self.due.remove(&(before, gate.face)));
+            due.map(|due| self.due.insert((due, gate.face)));
             gate.due = due;
         }
     }
@@ -105,34 +116,40 @@ impl Node {
         let Some(Scheduling { discipline, capacity }) = plan else {
             return;
         };
-        match self.gates.gates.get_mut(&face) {
-            Some(gate) if gate.discipline == discipline => gate.scheduler.set_capacity(capacity),
-            Some(gate) => {
-                let mut scheduler = discipline.build(capacity);
-                let mut lost = Vec::new();
-                while let Some(packet) = gate.scheduler.evict() {
-                    let key = FlowKey { group: face.0, flow: 0 };
-                    let moved = scheduler.enqueue(now, key, Charge::Itself, packet);
-                    lost.extend(moved.err().map(|refused| refused.item));
-                }
-                (gate.discipline, gate.scheduler) = (discipline, scheduler);
-                for packet in lost {
-                    self.discard_packet(face, packet, DropReason::QueueFull);
-                }
-            }
-            None => {
+        let place = match self.gates.place(face) {
+            Ok(place) => place,
+            Err(place) => {
                 let scheduler = discipline.build(capacity);
-                self.gates.gates.insert(face, Gate { discipline, scheduler, due: None });
+                let gate = Gate { face, discipline, scheduler, due: None };
+                return self.gates.gates.insert(place, gate);
             }
+        };
+        let Some(gate) = self.gates.gates.get_mut(place) else {
+            return;
+        };
+        if gate.discipline == discipline {
+            return gate.scheduler.set_capacity(capacity);
+        }
+        let mut before = std::mem::replace(&mut gate.scheduler, discipline.build(capacity));
+        gate.discipline = discipline;
+        let mut lost = Vec::new();
+        while let Some(packet) = before.evict() {
+            let key = FlowKey { group: face.0, flow: 0 };
+            let moved = gate.scheduler.enqueue(now, key, Charge::Itself, packet);
+            lost.extend(moved.err().map(|refused| refused.item));
+        }
+        for packet in lost {
+            self.discard_packet(face, packet, DropReason::QueueFull);
         }
     }
 
     /// A face is gone, and what waited at its gate with it.
     pub(crate) fn close_gate(&mut self, face: FaceId) {
-        self.gates.arm(face, None);
-        let Some(mut gate) = self.gates.gates.remove(&face) else {
+        let Ok(place) = self.gates.place(face) else {
             return;
         };
+        self.gates.arm(place, None);
+        let mut gate = self.gates.gates.remove(place);
         while let Some(packet) = gate.scheduler.evict() {
             self.discard_packet(face, packet, DropReason::NoFace);
         }
@@ -140,7 +157,8 @@ impl Node {
 
     /// An Interest or Data is to leave by a face, on behalf of the neighbour at `group`.
     pub(crate) fn schedule(&mut self, now: Instant, id: FaceId, group: FaceId, packet: Packet) {
-        let Some(gate) = self.gates.gates.get_mut(&id) else {
+        let place = self.gates.place(id).ok();
+        let Some(gate) = place.and_then(|place| self.gates.gates.get_mut(place)) else {
             return self.transmit(now, id, packet);
         };
         let charge = match packet.kind() {
@@ -160,8 +178,12 @@ impl Node {
 
     /// Lets everything pass the gate of a face that may, as long as the link takes it.
     pub(crate) fn let_pass(&mut self, now: Instant, id: FaceId) {
+        let Ok(place) = self.gates.place(id) else {
+            return;
+        };
         loop {
-            let (Some(gate), Some(face)) = (self.gates.gates.get_mut(&id), self.faces.get_mut(id))
+            let (Some(gate), Some(face)) =
+                (self.gates.gates.get_mut(place), self.faces.get_mut(id))
             else {
                 return;
             };
@@ -171,18 +193,23 @@ impl Node {
                 if gate.scheduler.packets() > 0 && link.ask() {
                     self.outbox.outputs.push_back(Output::Wants { face: id });
                 }
-                return self.gates.arm(id, None);
+                return self.gates.arm(place, None);
             }
             let Some(packet) = gate.scheduler.dequeue(now) else {
                 let due = gate.scheduler.deadline();
-                return self.gates.arm(id, due);
+                return self.gates.arm(place, due);
             };
+            let is_last = gate.scheduler.packets() == 0;
             self.transmit(now, id, packet);
+            if is_last {
+                return self.gates.arm(place, None);
+            }
         }
     }
 
     fn say_queued(&mut self, face: FaceId) {
-        if let Some(QueueState { packets, octets }) = self.gates.waiting(face)
+        if self.outbox.observes()
+            && let Some(QueueState { packets, octets }) = self.gates.waiting(face)
             && packets > 0
         {
             let (packets, octets) = (packets as u32, octets as u32);
@@ -199,7 +226,8 @@ impl Node {
         data: &Data,
         came: &Hop,
     ) {
-        if let Some(gate) = self.gates.gates.get_mut(&ingress) {
+        let place = self.gates.place(ingress).ok();
+        if let Some(gate) = place.and_then(|place| self.gates.gates.get_mut(place)) {
             let key = FlowKey { group: asker.0, flow: flow(&self.hasher, data.name(), nonce) };
             gate.scheduler.answered(key, came.link_octets());
         }

@@ -12,4 +12,5 @@ mod link;
 mod oracle;
 mod outgoing_interest;
 mod soft_timeout;
+mod schedule;
 mod tester;

@@ -122,7 +122,9 @@ impl<T: Load> Pool<T> {
 
     /// Takes what may leave.
     pub(super) fn dequeue(&mut self, now: Instant) -> Option<T> {
-        self.forget_idle(now);
+        if self.shelf.len() == 0 {
+            return None;
+        }
         if let Some((item, _)) = self.shelf.pop(&mut self.passing) {
             return Some(item);
         }

@@ -1,0 +1,75 @@
+//! Faces with schedulers: what passes, what waits, and what becomes of it.
+use crate::bench::{Bench, UNLIMITED, cached, question};
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::node::Input;
+use recoup_forwarder::options::NodeOptions;
+use recoup_packet::lp::field;
+use recoup_transport::queue::{Capacity, Scheduling};
+
+/// Face 2, toward producers, brings 1 Mbit/s: an Interest that may bring 1,024 octets takes 8.192 ms of it.
+fn bench(scheduler: &str, options: NodeOptions) -> Bench {
+    let mut bench = Bench::new(3, options);
+    let discipline = scheduler.parse().unwrap();
+    let scheduling = Box::new(Scheduling { discipline, capacity: Capacity::symmetric(1_000_000) });
+    bench.tell(Input::Schedule { face: FaceId(2), scheduling });
+    bench
+}
+
+#[test]
+fn interests_leave_one_by_one_at_the_rate_of_what_they_bring() {
+    let mut bench = bench("drr(load=1)", NodeOptions::default());
+    assert_eq!(bench.interest(1, "/a/v=1/seg=0", 1), ["2 < interest /a/v=1/seg=0 #1"]);
+    for (segment, nonce) in [(1, 2), (2, 3)] {
+        assert_eq!(bench.interest(1, &format!("/a/v=1/seg={segment}"), nonce), [""; 0]);
+    }
+    assert_eq!(bench.node.queue(FaceId(2)).unwrap().packets, 2);
+    assert_eq!(
+        bench.pass(100),
+        ["8 ms: 2 < interest /a/v=1/seg=1 #2", "16 ms: 2 < interest /a/v=1/seg=2 #3"]
+    );
+}
+
+#[test]
+fn neighbours_take_turns_and_data_toward_them_is_not_delayed() {
+    let mut bench = bench("max-min", NodeOptions::default());
+    for segment in 0..4 {
+        bench.interest(1, &format!("/a/v=1/seg={segment}"), segment);
+    }
+    bench.interest(3, "/a/other/v=1/seg=0", 100);
+    bench.interest(3, "/a/other/v=1/seg=1", 101);
+    let left = bench.pass(200);
+    let of = |what: &str| left.iter().position(|line| line.contains(what));
+    assert!(of("/a/other/v=1/seg=1") < of("/a/v=1/seg=3"), "{left:?}");
+    let data = bench.data(2, "/a/v=1/seg=0");
+    assert_eq!(data, ["1 < data /a/v=1/seg=0"]);
+}
+
+#[test]
+fn what_waits_is_dropped_with_its_face_and_what_finds_no_room_at_once() {
+    let mut bench = bench("drr(flow-queue=1)", NodeOptions::default());
+    bench.interest(1, "/a/v=1/seg=0", 1);
+    bench.interest(1, "/a/v=1/seg=1", 2);
+    assert_eq!(bench.interest(1, "/a/v=1/seg=2", 3), ["drop at 2: flow-full"]);
+    let lines = bench.tell(Input::FaceDown { face: FaceId(2) });
+    assert!(lines.contains(&"drop at 2: no-face".to_owned()), "{lines:?}");
+    bench.up(2, FaceAttributes::value(UNLIMITED));
+    assert_eq!(bench.node.queue(FaceId(2)).unwrap().packets, 0, "the new gate is empty");
+}
+
+#[test]
+fn a_flow_nonce_goes_up_and_comes_back_to_each_with_its_own() {
+    let mut bench = bench("max-min", cached(10));
+    let nonce = |nonce: u64| {
+        move |extra: &mut recoup_forwarder::packet::Extra| {
+            field::set_flow_nonce(&mut extra.carried, nonce);
+        }
+    };
+    let ask = question("/a/v=1/seg=0", 1);
+    assert_eq!(bench.ask(1, ask, nonce(7)), ["2 < interest /a/v=1/seg=0 #1 field=900"]);
+    bench.interest(3, "/a/v=1/seg=0", 2);
+    let back = bench.data(2, "/a/v=1/seg=0");
+    assert_eq!(back, ["1 < data /a/v=1/seg=0 field=900", "3 < data /a/v=1/seg=0"]);
+    // From the store, too.
+    let again = bench.ask(1, question("/a/v=1/seg=0", 3), nonce(8));
+    assert_eq!(again, ["1 < data /a/v=1/seg=0 field=900"]);
+}
