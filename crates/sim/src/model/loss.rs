@@ -6,6 +6,7 @@ mod bernoulli;
 mod burst;
 mod gilbert_elliott;
 mod sojourn;
+mod sparse;
 mod trace;
 
 pub use trace::with_trace_files;
@@ -34,6 +35,7 @@ const FAMILY: &[Named] = &[
         Ok(Some(Box::new(gilbert_elliott::GilbertElliott::from_spec(spec)?)))
     }),
     ("sojourn", |spec| Ok(Some(Box::new(sojourn::Sojourn::from_spec(spec)?)))),
+    ("sparse", |spec| Ok(Some(Box::new(sparse::Sparse::from_spec(spec)?)))),
     ("burst", |spec| Ok(Some(Box::new(burst::Burst::from_spec(spec)?)))),
     ("trace", |spec| Ok(Some(Box::new(trace::Trace::from_spec(spec)?)))),
 ];
@@ -148,6 +150,7 @@ mod tests {
             "bernoulli(p=0.01)",
             "gilbert-elliott(p=0.01,r=0.3,good=0,bad=1)",
             "sojourn(good-time=1s,bad-time=50ms,good=0,bad=1)",
+            "sparse(p=0.001,gap=168)",
             "bernoulli(p=0.01)+burst(at=305s,packets=3,every=0s)",
             "trace(packets=3 5-7,times=2s 3s-4s)",
         ] {
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "no loss model is called `bernouli` (did you mean `bernoulli`?); there are: none, bernoulli, \
-             gilbert-elliott, sojourn, burst, trace"
+             gilbert-elliott, sojourn, sparse, burst, trace"
         );
         assert!(Loss::parse("bernoulli(p=0.1)+", &Rng::from_seed(1)).is_err());
     }
