@@ -8,6 +8,7 @@
 //! | `window(every=0s)` | `window` | a change of a window |
 //! | `rto(every=0s)` | `rto` | a sample of an RTO estimator and what it made of it |
 //! | `events` | `events` | anything else that an application told |
+//! | `recoveries` | `recoveries` | a stay in fast recovery: its length, its widest window, what was taken for lost |
 //! | `timeouts` | `timeouts` | a first timeout and whether it was necessary ([`crate::oracle`]) |
 //! | `queue(every=10ms)` | `queue` | length of a link's queue in one direction |
 //! | `pit(every=10ms)` | `pit` | pending Interests of a node |
@@ -31,6 +32,7 @@ pub mod place;
 mod plan;
 mod queue;
 mod rate;
+mod recovery;
 mod segment;
 pub mod table;
 mod timeout;

@@ -1,6 +1,6 @@
 //! What to record, as it is written in a scenario.
 use super::place::Places;
-use super::{Recorder, cache, flow, ndnsim, queue, rate, segment, timeout};
+use super::{Recorder, cache, flow, ndnsim, queue, rate, recovery, segment, timeout};
 use crate::network::Network;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
@@ -24,6 +24,7 @@ enum Kind {
     Window,
     Rto,
     Events,
+    Recoveries,
     Timeouts,
     Queue,
     Pit,
@@ -43,6 +44,7 @@ const FAMILY: &[(&str, Reader<RecordPlan>)] = &[
     ("window", |spec| RecordPlan::read(spec, Kind::Window)),
     ("rto", |spec| RecordPlan::read(spec, Kind::Rto)),
     ("events", |spec| RecordPlan::read(spec, Kind::Events)),
+    ("recoveries", |spec| RecordPlan::read(spec, Kind::Recoveries)),
     ("timeouts", |spec| RecordPlan::read(spec, Kind::Timeouts)),
     ("queue", |spec| RecordPlan::read(spec, Kind::Queue)),
     ("pit", |spec| RecordPlan::read(spec, Kind::Pit)),
@@ -95,6 +97,7 @@ impl RecordPlan {
             Kind::Window => Box::new(flow::Windows::new(places, rows, interval)),
             Kind::Rto => Box::new(flow::Rtos::new(places, rows, interval)),
             Kind::Events => Box::new(flow::Events::new(places, rows)),
+            Kind::Recoveries => Box::new(recovery::Recoveries::new(places, rows)),
             Kind::Timeouts => Box::new(timeout::Timeouts::new(network, places, rows)),
             Kind::Queue => Box::new(queue::Lengths::new(places, rows, interval)),
             Kind::Pit => Box::new(queue::Pending::new(places, rows, interval)),
@@ -126,7 +129,11 @@ impl Kind {
     fn interval(self) -> Option<(&'static str, Duration)> {
         let ms = Duration::from_millis;
         match self {
-            Self::Segments | Self::Events | Self::Timeouts | Self::NdnsimDelay => None,
+            Self::Segments
+            | Self::Events
+            | Self::Recoveries
+            | Self::Timeouts
+            | Self::NdnsimDelay => None,
             Self::Window | Self::Rto => Some(("every", Duration::ZERO)),
             Self::Queue | Self::Pit => Some(("every", ms(10))),
             Self::Goodput | Self::Links | Self::Caches | Self::Drops => Some(("bin", ms(1000))),

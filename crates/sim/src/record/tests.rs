@@ -8,6 +8,7 @@ use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::Kind;
 use recoup_transport::event::{Event, Signal};
+use recoup_transport::loss::Phase;
 
 fn records(network: &Network, plans: &[&str]) -> Records {
     let plans: Vec<_> = plans.iter().map(|plan| RecordPlan::parse(plan).unwrap()).collect();
@@ -72,6 +73,20 @@ fn everything_else_that_applications_tell_is_an_event() {
     let expected =
         ["0.007,c1,reduced,-1,mark", "0.007,c1,spurious,2,order", "0.007,c1,completed,-1,"];
     assert_eq!(rows[3..], expected);
+}
+
+#[test]
+fn a_stay_in_fast_recovery_has_its_widest_window_and_ends_with_the_run_at_last() {
+    let mut records = records(&network(), &["recoveries"]);
+    let mut teller = Teller::new(&mut records);
+    let phase = |phase| Event::Phase { phase };
+    teller.window(C1, 20.0).at(5).event(C1, Event::Lost { segment: 3 }).window(C1, 13.0);
+    teller.event(C1, phase(Phase::Fast)).at(9).window(C1, 17.5).window(C1, 16.0);
+    teller.at(15).event(C1, phase(Phase::Normal)).window(C1, 30.0).at(20);
+    teller.event(C2, phase(Phase::Pre)).event(C2, phase(Phase::Fast));
+    teller.at(25).event(C2, Event::TimedOut { segment: 1 });
+    let rows = rows(&records.finish(at(30)), "recoveries");
+    assert_eq!(rows, ["0.005,c1,0.01,17.5,1,0,0", "0.02,c2,0.01,0,0,0,1"]);
 }
 
 #[test]
