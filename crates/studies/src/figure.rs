@@ -57,6 +57,8 @@ pub enum Style {
     Bars,
     /// The paper's own values.
     Paper,
+    /// A line to compare with; nothing that was measured.
+    Reference,
 }
 
 impl Series {

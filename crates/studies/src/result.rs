@@ -18,8 +18,8 @@ pub struct Row {
 pub struct Results {
     /// The rows of each experiment, by point and seed.
     pub experiments: BTreeMap<String, Vec<Row>>,
-    /// Curves: for each experiment, the tables that its records made for the figure's seed, by their name.
-    pub curves: BTreeMap<(String, String), Curve>,
+    /// Curves by experiment and name, `POINT/APPLICATION/TABLE`, then by seed.
+    pub curves: BTreeMap<(String, String), BTreeMap<u64, Curve>>,
 }
 
 /// Columns of numbers of one recorded run, by column name; all of one length.
@@ -30,6 +30,17 @@ pub struct Curve {
 }
 
 impl Results {
+    /// The curve of that name that figures show: that of the lowest seed.
+    pub fn curve(&self, experiment: &str, name: &str) -> Option<&Curve> {
+        self.curves_of(experiment, name).next().map(|(_, curve)| curve)
+    }
+
+    /// The curves of that name, ordered by seed.
+    pub fn curves_of(&self, experiment: &str, name: &str) -> impl Iterator<Item = (u64, &Curve)> {
+        let all = self.curves.get(&(experiment.to_owned(), name.to_owned()));
+        all.into_iter().flatten().map(|(seed, curve)| (*seed, curve))
+    }
+
     /// The values of `metric` over the seeds, at the point of `experiment` that has all of `choice`;
     /// ordered by seed.
     pub fn values(&self, experiment: &str, choice: &[(&str, &str)], metric: &str) -> Vec<Seeded> {
@@ -44,5 +55,17 @@ impl Results {
             .collect();
         chosen.sort_by_key(|(seed, _)| *seed);
         chosen
+    }
+}
+
+impl Curve {
+    /// The column of that name; empty if there is none.
+    pub fn column(&self, name: &str) -> &[f64] {
+        self.columns.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Two columns as points.
+    pub fn points(&self, x: &str, y: &str) -> Vec<(f64, f64)> {
+        self.column(x).iter().copied().zip(self.column(y).iter().copied()).collect()
     }
 }

@@ -79,6 +79,24 @@ impl Finding {
         Self { outcome: Outcome::Open, ours: why.into() }
     }
 
+    /// All of them together: each must hold.
+    pub fn all(findings: impl IntoIterator<Item = Self>) -> Self {
+        let together = findings.into_iter().reduce(Self::and);
+        together.unwrap_or_else(|| Self::open("nothing to judge"))
+    }
+
+    /// This finding, saying first what it is about.
+    #[must_use]
+    pub fn labelled(self, label: &str) -> Self {
+        Self { ours: format!("{label}: {}", self.ours), ..self }
+    }
+
+    /// This finding, with something beside it that does not change the judgement.
+    #[must_use]
+    pub fn beside(self, more: &str) -> Self {
+        Self { ours: format!("{}; {more}", self.ours), ..self }
+    }
+
     /// This finding and another one: both must hold.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -268,6 +286,10 @@ mod tests {
             within("t", &runs(1.0, 0.0), "", 0.0, 2.0),
             Finding { outcome: Outcome::Fails, ours: "no".into() },
         );
-        assert_eq!(holds.and(fails).outcome, Outcome::Fails);
+        assert_eq!(holds.clone().and(fails.clone()).outcome, Outcome::Fails);
+        assert_eq!(Finding::all([holds.clone(), fails, holds.clone()]).outcome, Outcome::Fails);
+        assert_eq!(Finding::all([]).outcome, Outcome::Open);
+        let shown = holds.labelled("x").beside("y");
+        assert_eq!((shown.outcome, shown.ours.as_str()), (Outcome::Holds, "x: t 1.000; y"));
     }
 }

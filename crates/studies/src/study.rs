@@ -77,9 +77,9 @@ pub struct Experiment {
     pub scenario: String,
     /// Files that the scenario names, with what is in them.
     pub files: &'static [(&'static str, &'static str)],
-    /// Each point of the sweep is run with the seeds from 1 to this.
+    /// Each point of the sweep is run with the seeds from 1 to this; 0 where only curves are wanted.
     pub seeds: u64,
-    /// The seed whose curves are kept for figures, with the records that make them.
+    /// Curves are kept of the seeds from 1 to this, with the records that make them; figures show the first.
     pub curves: Option<(u64, &'static [&'static str])>,
 }
 

@@ -71,11 +71,15 @@ impl Gathering<'_> {
         let stop = Stop::polled()?;
         let mut gathered = Gathered::default();
         for experiment in self.chosen(experiments)? {
-            let seeds = seeds.map_or(experiment.seeds, u64::from);
-            gathered.seeds = gathered.seeds.max(seeds);
-            self.rows(&experiment, &Seeds::first(seeds), &stop, &mut gathered)?;
-            if let Some((seed, records)) = experiment.curves {
-                self.curves(&experiment, seed, records, &stop, &mut gathered)?;
+            let wanted = seeds.map(u64::from);
+            if experiment.seeds > 0 {
+                let seeds = wanted.unwrap_or(experiment.seeds);
+                gathered.seeds = gathered.seeds.max(seeds);
+                self.rows(&experiment, &Seeds::first(seeds), &stop, &mut gathered)?;
+            }
+            if let Some((curves, records)) = experiment.curves {
+                let seeds = Seeds::first(wanted.map_or(curves, |wanted| wanted.min(curves)));
+                self.curves(&experiment, &seeds, records, &stop, &mut gathered)?;
             }
         }
         Ok(gathered)
@@ -153,11 +157,11 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// The curves of one seed. Runs with records are kept apart, so that the others stay small.
+    /// The curves of some seeds. Runs with records are kept apart, so that the others stay small.
     fn curves(
         &self,
         experiment: &Experiment,
-        seed: u64,
+        seeds: &Seeds,
         records: &[&str],
         stop: &Stop,
         gathered: &mut Gathered,
@@ -165,18 +169,18 @@ impl Gathering<'_> {
         let quoted: Vec<_> = records.iter().map(|record| format!("\"{record}\"")).collect();
         let settings = [format!("record.tables=[{}]", quoted.join(","))];
         let name = format!("{}-curves", experiment.name);
-        let seeds =
-            seed.to_string().parse::<Seeds>().map_err(|what| Failure::new(Exit::Other, what))?;
         let way = self.simulating(&name, &settings);
-        let made = self.campaign(experiment, &way, &seeds, stop, gathered)?;
-        for stage in &made.campaign.points {
+        let made = self.campaign(experiment, &way, seeds, stop, gathered)?;
+        let stages = &made.campaign.points;
+        for (stage, seed) in stages.iter().flat_map(|it| seeds.iter().map(move |seed| (it, seed))) {
             for record in records {
                 // A record may have parameters; its table has only the name.
                 let table = record.split('(').next().unwrap_or(record);
                 let file = format!("tables/{table}/{}-{seed}.csv", stage.key);
                 for (owner, curve) in curve::read(&made.folder.path().join(file))? {
                     let key = format!("{}/{owner}/{table}", stage.point.label());
-                    gathered.results.curves.insert((experiment.name.to_owned(), key), curve);
+                    let place = (experiment.name.to_owned(), key);
+                    gathered.results.curves.entry(place).or_default().insert(seed, curve);
                 }
             }
         }

@@ -3,7 +3,8 @@
 "use strict";
 (() => {
   const NS = "http://www.w3.org/2000/svg", W = 1000, H = 420, L = 76, R = 16, T = 14, B = 56;
-  const COLOURS = ["#2b6cb0", "#d96b0b", "#2c8c5a", "#8a5fb3", "#808080"], PAPER = "#c02d3e";
+  const COLOURS = ["#2b6cb0", "#d96b0b", "#2c8c5a", "#8a5fb3", "#808080", "#3fa7d6", "#b88a00", "#c25b9a"];
+  const PAPER = "#c02d3e", INK = "#333a42";
 
   const make = (parent, name, attributes, text) => {
     const node = document.createElementNS(NS, name);
@@ -39,7 +40,7 @@
     const names = figure.x.categories, bars = figure.series.filter(it => it.style === "bars");
     let colour = 0;
     for (const series of figure.series)
-      Object.assign(series, { shown: true, colour: series.style === "paper" ? PAPER : COLOURS[colour++ % COLOURS.length] });
+      Object.assign(series, { shown: true, colour: { paper: PAPER, reference: INK }[series.style] || COLOURS[colour++ % COLOURS.length] });
     const whole = () => {
       const points = figure.series.filter(it => it.shown).flatMap(it => it.points.map((p, k) => {
         const error = it.errors[k] || 0;
@@ -105,13 +106,14 @@
           const left = x.at(p[0] + dx - half), top = y.at(p[1]), foot = y.at(Math.max(0, view.y[0]));
           make(plot, "rect", { x: left, y: top, width: x.at(p[0] + dx + half) - left, height: Math.max(0, foot - top), fill: colour, "fill-opacity": 0.75 });
         }
-      } else if (style === "line" || style === "steps") {
+      } else if (style === "line" || style === "steps" || style === "reference") {
         let path = "";
         series.points.forEach((p, k) => {
           const [a, b] = at(p), word = k === 0 ? `M${a.toFixed(1)} ` : style === "steps" ? `H${a.toFixed(1)}V` : `L${a.toFixed(1)} `;
           path += word + b.toFixed(1);
         });
-        make(plot, "path", { d: path, fill: "none", stroke: colour, "stroke-width": 1.6, "stroke-linejoin": "round" });
+        const line = style === "reference" ? { "stroke-width": 1, "stroke-dasharray": "6 4", "stroke-opacity": 0.55 } : { "stroke-width": 1.6 };
+        make(plot, "path", { d: path, fill: "none", stroke: colour, "stroke-linejoin": "round", ...line });
       }
       if (style === "dots" || style === "paper" || (style === "line" && series.points.length < 60))
         for (const p of series.points) {

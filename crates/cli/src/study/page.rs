@@ -256,6 +256,7 @@ fn data(figure: &Figure) -> Value {
         Style::Dots => "dots",
         Style::Bars => "bars",
         Style::Paper => "paper",
+        Style::Reference => "reference",
     };
     let series = figure.series.iter().map(|series| {
         let points: Vec<_> = series.points.iter().map(|it| [short(it.0), short(it.1)]).collect();
@@ -338,8 +339,7 @@ mod tests {
     use super::*;
     use recoup_studies::result::Results;
 
-    fn page(figures: &[Figure]) -> String {
-        let study = recoup_studies::all()[0];
+    fn page(study: &dyn Study, figures: &[Figure]) -> String {
         let results = Results::default();
         let verdicts = study.judge(&results);
         let dependences = study.dependences(&results);
@@ -352,27 +352,29 @@ mod tests {
     #[test]
     fn a_page_has_every_claim_every_assumption_and_loads_nothing() {
         let figures = [super::super::picture::tests::example()];
-        let text = page(&figures);
-        for claim in recoup_studies::all()[0].claims() {
-            assert!(
-                text.contains(&format!("<td class=\"number\">{}</td>", claim.id)),
-                "{}",
-                claim.id
-            );
-        }
-        for piece in
-            ["80 ms", "made by &lt;nobody&gt;", "undecided", "id=\"figure-example\"", "\\u003cto"]
-        {
-            assert!(text.contains(piece), "{piece}");
-        }
-        for outside in ["src=", "<link", "@import", "url(http", "fetch("] {
-            assert!(!text.contains(outside), "{outside}");
+        for study in recoup_studies::all() {
+            let text = page(study, &figures);
+            for claim in study.claims() {
+                let cell = format!("<td class=\"number\">{}</td>", claim.id);
+                assert!(text.contains(&cell), "{}", claim.id);
+            }
+            for open in study.dependences(&Results::default()) {
+                assert!(text.contains(&format!("<td>{}</td>", escape(open.value))), "{open:?}");
+            }
+            for piece in
+                ["made by &lt;nobody&gt;", "undecided", "id=\"figure-example\"", "\\u003cto"]
+            {
+                assert!(text.contains(piece), "{piece}");
+            }
+            for outside in ["src=", "<link", "@import", "url(http", "fetch("] {
+                assert!(!text.contains(outside), "{outside}");
+            }
         }
     }
 
     #[test]
     fn what_was_not_run_has_no_figures() {
-        let text = page(&[]);
+        let text = page(recoup_studies::all()[0], &[]);
         assert!(!text.contains("id=\"figures\"") && !text.contains("href=\"#figures\""));
     }
 

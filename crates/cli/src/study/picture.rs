@@ -10,16 +10,21 @@ const FAINT: RGBColor = RGBColor(0xe6, 0xe9, 0xec);
 /// The paper's own values.
 const PAPER: RGBColor = RGBColor(0xc0, 0x2d, 0x3e);
 /// One colour per series of ours, the same as on the page.
-const OURS: [RGBColor; 5] = [
+const OURS: [RGBColor; 8] = [
     RGBColor(0x2b, 0x6c, 0xb0),
     RGBColor(0xd9, 0x6b, 0x0b),
     RGBColor(0x2c, 0x8c, 0x5a),
     RGBColor(0x8a, 0x5f, 0xb3),
     RGBColor(0x80, 0x80, 0x80),
+    RGBColor(0x3f, 0xa7, 0xd6),
+    RGBColor(0xb8, 0x8a, 0x00),
+    RGBColor(0xc2, 0x5b, 0x9a),
 ];
 const SIZE: (u32, u32) = (1000, 480);
 /// More points than that on a line are not marked one by one.
 const MARKED: usize = 60;
+/// Names of so many series fit into the plot; more stand beside it.
+const NAMES_INSIDE: usize = 3;
 /// How much of the room of a name its bars take.
 const BARS: f64 = 0.7;
 
@@ -44,30 +49,77 @@ pub(super) fn draw(figure: &Figure) -> Result<String, Failure> {
 
 fn paint(sheet: &Sheet<'_>, figure: &Figure) -> Drawn {
     sheet.fill(&WHITE)?;
+    let beside = room_beside(figure);
+    let (plot, margin) = sheet.split_horizontally((SIZE.0 - beside) as i32);
     let (x, y) = (along(figure), up(figure));
-    let mut chart = ChartBuilder::on(sheet)
+    let mut chart = ChartBuilder::on(&plot)
         .caption(&figure.title, ("sans-serif", 20).into_font().color(&INK))
         .margin(10)
-        .margin_right(24)
+        .margin_right(if beside > 0 { 10 } else { 24 })
         .x_label_area_size(48)
         .y_label_area_size(68)
         .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
     mesh(&mut chart, figure)?;
     let bars = figure.series.iter().filter(|series| series.style == Style::Bars).count();
-    let (mut bar, mut ours) = (0, OURS.iter().cycle());
-    for series in &figure.series {
-        let colour = match series.style {
-            Style::Paper => PAPER,
-            _ => *ours.next().unwrap_or(&INK),
-        };
-        let brush = Brush { figure, colour, bars, bar };
+    let mut bar = 0;
+    let colours = colours(figure);
+    for (series, colour) in figure.series.iter().zip(&colours) {
+        let brush = Brush { figure, colour: *colour, bars, bar };
         brush.series(&mut chart, series)?;
         bar += usize::from(series.style == Style::Bars);
     }
     let font = ("sans-serif", 14).into_font().color(&INK);
+    if beside > 0 {
+        return names_beside(&margin, figure, &colours);
+    }
     let labels = &mut chart.configure_series_labels();
     let labels = labels.position(SeriesLabelPosition::UpperRight).margin(8);
     labels.background_style(WHITE.mix(0.85)).border_style(FAINT).label_font(font).draw()?;
+    Ok(())
+}
+
+fn colours(figure: &Figure) -> Vec<RGBColor> {
+    let mut ours = OURS.iter().cycle();
+    let colour = |series: &Series| match series.style {
+        Style::Paper => PAPER,
+        Style::Reference => INK,
+        _ => *ours.next().unwrap_or(&INK),
+    };
+    figure.series.iter().map(colour).collect()
+}
+
+/// Room for the names of more series than fit into the plot; 0 if they do.
+fn room_beside(figure: &Figure) -> u32 {
+    let longest = figure.series.iter().map(|series| series.name.chars().count()).max();
+    let room = 50 + 8 * longest.unwrap_or(0) as u32;
+    if figure.series.len() > NAMES_INSIDE { room.min(SIZE.0 / 3) } else { 0 }
+}
+
+/// The names of the series, one below the other, each with its mark.
+fn names_beside(margin: &Sheet<'_>, figure: &Figure, colours: &[RGBColor]) -> Drawn {
+    let font = ("sans-serif", 14).into_font().color(&INK);
+    for ((row, series), colour) in (0..).zip(&figure.series).zip(colours) {
+        let (x, y) = (8, 60 + 22 * row);
+        let line =
+            |from: (i32, i32), to: (i32, i32)| PathElement::new([from, to], colour.stroke_width(2));
+        match series.style {
+            Style::Bars => {
+                let square = [(x + 3, y - 6), (x + 15, y + 6)];
+                margin.draw(&Rectangle::new(square, colour.mix(0.75).filled()))?;
+            }
+            Style::Dots => margin.draw(&Circle::new((x + 9, y), 3, colour.filled()))?,
+            Style::Paper => {
+                margin.draw(&Cross::new((x + 9, y), 4, colour.stroke_width(2)))?;
+            }
+            Style::Reference => {
+                for from in [x, x + 7, x + 14] {
+                    margin.draw(&line((from, y), (from + 4, y)))?;
+                }
+            }
+            Style::Line | Style::Steps => margin.draw(&line((x, y), (x + 18, y)))?,
+        }
+        margin.draw(&Text::new(series.name.clone(), (x + 26, y - 7), font.clone()))?;
+    }
     Ok(())
 }
 
@@ -174,7 +226,8 @@ fn up(figure: &Figure) -> (f64, f64) {
         true => (low.floor(), high.ceil().max(low.floor() + 1.0)),
         false => {
             // Above names, the legend needs room of its own.
-            let room = if figure.x.categories.is_empty() { 1.08 } else { 1.28 };
+            let inside = !figure.x.categories.is_empty() && room_beside(figure) == 0;
+            let room = if inside { 1.28 } else { 1.08 };
             (low.min(0.0), (high * room).max(1e-9))
         }
     }
@@ -210,6 +263,13 @@ impl Brush<'_> {
                     chart.draw_series(corners.iter().map(|point| circle(point, 4)))?;
                 }
                 self.errors(chart, series, 0.0)?;
+            }
+            Style::Reference => {
+                let thin = colour.mix(0.55).stroke_width(1);
+                chart
+                    .draw_series(DashedLineSeries::new(points, 6, 4, thin))?
+                    .label(&series.name)
+                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], thin));
             }
             Style::Dots => {
                 chart

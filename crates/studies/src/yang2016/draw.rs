@@ -1,7 +1,7 @@
 //! The paper's figures, and ours, from results.
 use super::{DESIGNS, scenario};
 use crate::figure::{Axis, Figure, Series, Style};
-use crate::result::{Curve, Results};
+use crate::result::Results;
 use crate::rule::Runs;
 
 /// The paper's three runs of each design: seconds.
@@ -85,22 +85,14 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
     }
 }
 
-fn column<'a>(curve: &'a Curve, name: &str) -> &'a [f64] {
-    curve.columns.get(name).map_or(&[], Vec::as_slice)
-}
-
-fn points(curve: &Curve, x: &str, y: &str) -> Vec<(f64, f64)> {
-    column(curve, x).iter().copied().zip(column(curve, y).iter().copied()).collect()
-}
-
 /// Windows of the adaptive designs over time.
 fn windows(results: &Results, network: &str, consumer: &str, id: &str) -> Option<Figure> {
     let mut series = Vec::new();
     for design in &DESIGNS[1..] {
         let name = format!("design={design}/{consumer}/window");
-        let curve = results.curves.get(&(network.to_owned(), name))?;
+        let curve = results.curve(network, &name)?;
         let mut steps = Series::new(&format!("design {design}"), Style::Steps);
-        steps.points = points(curve, "time_s", "window");
+        steps.points = curve.points("time_s", "window");
         series.push(steps.thinned(SLICES));
     }
     Some(Figure {
@@ -116,12 +108,11 @@ fn windows(results: &Results, network: &str, consumer: &str, id: &str) -> Option
 /// Samples and timeouts of designs #2 and #3.
 fn timers(results: &Results) -> Vec<Figure> {
     let draw = |design: &str| {
-        let key = ("linear".to_owned(), format!("design={design}/c1/rto"));
-        let curve = results.curves.get(&key)?;
+        let curve = results.curve("linear", &format!("design={design}/c1/rto"))?;
         let mut samples = Series::new("round-trip sample", Style::Dots);
-        samples.points = points(curve, "time_s", "rtt_s");
+        samples.points = curve.points("time_s", "rtt_s");
         let mut timeouts = Series::new("timeout in force", Style::Steps);
-        timeouts.points = points(curve, "time_s", "rto_s");
+        timeouts.points = curve.points("time_s", "rto_s");
         Some(Figure {
             id: format!("rto-{}", design.trim_start_matches('#')),
             title: format!("Round trips and timeout, design {design}, linear network"),
