@@ -9,11 +9,12 @@ pub mod figure;
 pub mod result;
 pub mod rule;
 pub mod study;
+pub mod udugama2013;
 pub mod yang2016;
 
 use study::Study;
 
 /// All studies, in the order of their papers.
-pub fn all() -> [&'static dyn Study; 1] {
-    [&yang2016::Yang2016]
+pub fn all() -> [&'static dyn Study; 2] {
+    [&udugama2013::Udugama2013, &yang2016::Yang2016]
 }

@@ -7,6 +7,7 @@ fn studies_are_listed_with_their_questions() {
     let ended = Place::new().run("study list").succeeds();
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(text.contains("yang2016") && text.contains("23 claims"), "{text}");
+    assert!(text.contains("udugama2013") && text.contains("31 claims"), "{text}");
 }
 
 #[test]
@@ -65,4 +66,19 @@ fn a_study_runs_on_processes_beside_what_is_simulated() {
     place.run(words).succeeds();
     let page = String::from_utf8(place.read("page/index.html")).unwrap();
     assert!(page.contains("On real processes") && page.contains("linear, design #3, c1"));
+}
+
+#[test]
+fn every_study_runs_small_and_draws_every_figure_that_has_results() {
+    let place = Place::new();
+    let checked =
+        place.run("study check udugama2013 --scale smoke --json").fails(2, &["undecided"]);
+    let document: Value = checked.document();
+    assert_eq!(document["claims"].as_array().unwrap().len(), 31);
+    place.run("study report udugama2013 --scale smoke --out page").succeeds();
+    let page = String::from_utf8(place.read("page/index.html")).unwrap();
+    for id in ["time", "window-cubic", "compound", "caching-smart", "fairness", "single-floor"] {
+        assert!(page.contains(&format!("id=\"figure-{id}\"")), "{id}");
+        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+    }
 }

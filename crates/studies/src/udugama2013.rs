@@ -1,0 +1,124 @@
+//! A. Udugama et al. (2013): TCP's flavours carried over to named data, losses told by the order in which Data
+//! arrives, and links shared fairly hop by hop.
+mod axis;
+mod burst;
+mod compound;
+mod draw;
+mod growth;
+mod judge;
+mod near;
+mod open;
+mod runs;
+mod scenario;
+mod share;
+mod single;
+
+use crate::claim::{self, Claim, Verdict};
+use crate::figure::Figure;
+use crate::result::Results;
+use crate::study::{Dependence, Experiment, Scale, Study};
+
+/// The study.
+#[derive(Debug)]
+pub struct Udugama2013;
+
+impl Study for Udugama2013 {
+    fn key(&self) -> &'static str {
+        "udugama2013"
+    }
+
+    fn title(&self) -> &'static str {
+        "What is gained by telling losses from the order of arrivals, and by sharing links fairly hop by hop?"
+    }
+
+    fn source(&self) -> &'static str {
+        "A. Udugama et al., TCP flavours, early loss detection and hop-by-hop fairness for CCN, 2013, OPNET"
+    }
+
+    fn readme(&self) -> &'static str {
+        include_str!("udugama2013/README.md")
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        claim::read(include_str!("udugama2013/claims.toml")).unwrap_or_default()
+    }
+
+    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
+        scenario::experiments(scale)
+    }
+
+    fn judge(&self, results: &Results) -> Vec<Verdict> {
+        judge::verdicts(&self.claims(), results)
+    }
+
+    fn dependences(&self, results: &Results) -> Vec<Dependence> {
+        judge::dependences(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        draw::figures(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Class::{M, R, T, X};
+    use crate::claim::Outcome;
+
+    #[test]
+    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+        let expected = [
+            ("D-01", R),
+            ("D-02", R),
+            ("D-03", R),
+            ("D-04", R),
+            ("D-05", R),
+            ("D-06", R),
+            ("D-07", R),
+            ("D-08", M),
+            ("D-09", X),
+            ("D-10", X),
+            ("D-11", X),
+            ("D-12", X),
+            ("D-13", R),
+            ("D-14", R),
+            ("D-15", R),
+            ("D-16", R),
+            ("D-17", R),
+            ("D-18", R),
+            ("D-19", R),
+            ("D-20", R),
+            ("D-21", R),
+            ("D-22a", R),
+            ("D-22b", T),
+            ("D-23", T),
+            ("D-24", R),
+            ("D-25", M),
+            ("D-26", M),
+            ("D-27", R),
+            ("D-28", M),
+            ("D-29", M),
+            ("D-30", X),
+        ];
+        let claims = claim::read(include_str!("udugama2013/claims.toml")).unwrap();
+        let found: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.class)).collect();
+        assert_eq!(found, expected);
+        let verdicts = Udugama2013.judge(&Results::default());
+        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
+        assert_eq!(judged, expected);
+        for verdict in verdicts {
+            let is_judged = matches!(verdict.class, R | M);
+            let outcome = if is_judged { Outcome::Open } else { Outcome::Reported };
+            assert_eq!(verdict.verdict, outcome, "{}: {}", verdict.id, verdict.ours);
+        }
+    }
+
+    #[test]
+    fn what_helped_to_fix_a_parameter_does_not_gate() {
+        let gating = |id: &str| Udugama2013.claims().iter().any(|it| it.id == id && it.is_gating());
+        assert!(gating("D-01") && gating("D-14") && gating("D-24") && gating("D-27"));
+        let open = ["D-04", "D-05", "D-06", "D-07", "D-08", "D-09", "D-23", "D-26", "D-30"];
+        assert!(open.iter().all(|id| !gating(id)));
+    }
+}

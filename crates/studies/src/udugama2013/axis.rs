@@ -1,0 +1,133 @@
+//! The axes of the sweeps: what the paper varies.
+
+/// An axis of a sweep: its name, and each value with the fields that it sets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    pub name: &'static str,
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+impl Axis {
+    /// The axis as it stands in a scenario.
+    pub(super) fn text(&self) -> String {
+        self.text_of(|_| true)
+    }
+
+    fn text_of(&self, chosen: impl Fn(&str) -> bool) -> String {
+        let one = |(value, fields): &(&str, &str)| {
+            format!("[sweep.{}.\"{value}\"]\n{fields}\n", self.name)
+        };
+        self.values.iter().filter(|(value, _)| chosen(value)).map(one).collect()
+    }
+
+    /// The same with some of its values.
+    pub(super) fn only(&self, chosen: &[&str]) -> String {
+        self.text_of(|value| chosen.contains(&value))
+    }
+
+    /// The same without one of its values.
+    pub(super) fn without(&self, left_out: &str) -> String {
+        self.text_of(|value| value != left_out)
+    }
+
+    /// Its values, in their order.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        self.values.iter().map(|(value, _)| *value).collect()
+    }
+}
+
+/// The three windows.
+pub(super) const FLAVOURS: [&str; 3] = ["NewReno", "Compound", "Cubic"];
+
+pub(super) const FLAVOUR: Axis = Axis {
+    name: "flavour",
+    values: &[
+        ("NewReno", r#""fetch.congestion" = "udugama2013(flavour=newreno)""#),
+        ("Compound", r#""fetch.congestion" = "udugama2013(flavour=compound)""#),
+        ("Cubic", r#""fetch.congestion" = "udugama2013(flavour=cubic)""#),
+    ],
+};
+
+pub(super) const VERSION: Axis = Axis {
+    name: "version",
+    values: &[
+        ("Simple1", r#""fetch.loss" = "simple1""#),
+        ("Simple2", r#""fetch.loss" = "simple2""#),
+        ("Simple3", r#""fetch.loss" = "simple3""#),
+        ("Smart", r#""fetch.loss" = "smart""#),
+    ],
+};
+
+/// The loss rates of section 4.1.
+pub(super) const LOSSES: [&str; 3] = ["0.1 %", "0.2 %", "0.5 %"];
+
+/// Single losses on the way from Router 2 to Router 1, with at least 168 Data packets between two of them: the
+/// greatest window that link and queue hold (60 ms · 10 Mbit/s / 1100 octets = 68, and 100 that wait).
+pub(super) const LOSS: Axis = Axis {
+    name: "loss",
+    values: &[
+        ("0.1 %", r#""links.r1-r2.back.loss" = "sparse(p=0.001,gap=168)""#),
+        ("0.2 %", r#""links.r1-r2.back.loss" = "sparse(p=0.002,gap=168)""#),
+        ("0.5 %", r#""links.r1-r2.back.loss" = "sparse(p=0.005,gap=168)""#),
+    ],
+};
+
+/// Modes and knobs of Compound: whose rule, how often it acts, which losses empty `dwnd`.
+pub(super) const COMPOUND: Axis = Axis {
+    name: "compound",
+    values: &[
+        ("udugama, per RTT, zero on RTO", STUDY_RTT_RTO),
+        ("udugama, per RTT, zero on any", STUDY_RTT_ANY),
+        ("udugama, per Data, zero on RTO", STUDY_DATA_RTO),
+        ("udugama, per Data, zero on any", STUDY_DATA_ANY),
+        ("standard, per RTT, zero on RTO", STANDARD_RTT_RTO),
+        ("standard, per RTT, zero on any", STANDARD_RTT_ANY),
+        ("standard, per Data, zero on RTO", STANDARD_DATA_RTO),
+        ("standard, per Data, zero on any", STANDARD_DATA_ANY),
+    ],
+};
+
+const STUDY_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=rto)""#;
+const STUDY_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=any)""#;
+const STUDY_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=rto)""#;
+const STUDY_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=any)""#;
+const STANDARD_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=rto)""#;
+const STANDARD_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=any)""#;
+const STANDARD_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=rto)""#;
+const STANDARD_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=any)""#;
+
+/// What Router 1 has when the client starts.
+pub(super) const CACHED: Axis = Axis {
+    name: "cached",
+    values: &[("nothing", ""), ("latter half", WARM_LATTER_HALF), ("everything", WARM_EVERYTHING)],
+};
+
+const WARM_LATTER_HALF: &str = r#""nodes.r1.cache" = "20000 packets"
+"applications.warm" = { kind = "fetch", node = "r1", congestion = "fixed(window=40)", loss = "timeout", first = 10000 }
+"#;
+const WARM_EVERYTHING: &str = r#""nodes.r1.cache" = "20000 packets"
+"applications.warm" = { kind = "fetch", node = "r1", congestion = "fixed(window=40)", loss = "timeout", first = 0 }
+"#;
+
+/// Background traffic: that share of every link, in both directions, as equally spaced frames.
+pub(super) const LOAD: Axis = Axis {
+    name: "load",
+    values: &[("0 %", ""), ("40 %", LOAD_40), ("60 %", LOAD_60), ("80 %", LOAD_80)],
+};
+
+/// The loads of Table 3 and two between them.
+pub(super) const LOADS: [&str; 4] = ["0 %", "40 %", "60 %", "80 %"];
+
+const LOAD_40: &str = r#""applications.load" = { kind = "background", link = "*", arrival = "constant(load=0.4)", spread = "10 ms" }"#;
+const LOAD_60: &str = r#""applications.load" = { kind = "background", link = "*", arrival = "constant(load=0.6)", spread = "10 ms" }"#;
+const LOAD_80: &str = r#""applications.load" = { kind = "background", link = "*", arrival = "constant(load=0.8)", spread = "10 ms" }"#;
+
+/// How a face shares its link among flows, each of them by itself as the paper has it.
+pub(super) const FAIRNESS: Axis = Axis {
+    name: "fairness",
+    values: &[
+        ("off", ""),
+        ("max-min", r#""node.scheduler" = "max-min(share=flow)""#),
+        ("drr", r#""node.scheduler" = "drr(share=flow)""#),
+    ],
+};

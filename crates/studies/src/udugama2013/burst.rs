@@ -1,0 +1,103 @@
+//! Section 4.2: bursts of losses. How long fast recovery takes, and how far it lets the window grow.
+use super::axis::FLAVOURS;
+use super::runs::{World, joined};
+use super::scenario::BURST_TIMES;
+use crate::result::Curve;
+use crate::rule::{Finding, estimate, increasing, quotient, text, within};
+use recoup_sim::statistic::Seeded;
+
+/// One number of each run.
+pub(super) type Measure = fn(&Curve, f64) -> Option<f64>;
+
+/// Time in fast recovery after the burst that begins at `at`, entered again or not.
+pub(super) fn duration(recoveries: &Curve, at: f64) -> Option<f64> {
+    let all = recoveries.points("time_s", "duration_s").into_iter();
+    all.filter(|(time, _)| (at..at + 5.0).contains(time)).map(|(_, time)| time).reduce(|a, b| a + b)
+}
+
+/// The widest window in fast recovery after that burst.
+pub(super) fn peak(recoveries: &Curve, at: f64) -> Option<f64> {
+    let all = recoveries.points("time_s", "window_max").into_iter();
+    all.filter(|(time, _)| (at..at + 5.0).contains(time)).map(|(_, window)| window).reduce(f64::max)
+}
+
+/// `measure` after the burst of so many losses, by seed.
+pub(super) fn after(
+    world: &World<'_>,
+    flavour: &str,
+    version: &str,
+    losses: usize,
+    measure: Measure,
+) -> Vec<Seeded> {
+    let choice = [("flavour", flavour), ("version", version)];
+    let tables = world.tables(&choice, "c1", "recoveries");
+    let at = BURST_TIMES[losses - 1];
+    tables.into_iter().filter_map(|(seed, table)| Some((seed, measure(table, at)?))).collect()
+}
+
+/// After one loss, Simple2 and Smart take equally long.
+pub(super) fn equal_after_one(world: &World<'_>) -> Finding {
+    Finding::all(FLAVOURS.into_iter().map(|flavour| {
+        let of = |version| after(world, flavour, version, 1, duration);
+        let ratio = quotient(&of("Simple2"), &of("Smart"));
+        within(&format!("{flavour} Simple2/Smart"), &ratio, "", 0.95, 1.05)
+    }))
+}
+
+/// Simple2 needs about as many round trips as there are losses: at least three times as long for four.
+pub(super) fn grows_with_losses(world: &World<'_>) -> Finding {
+    Finding::all(FLAVOURS.into_iter().map(|flavour| {
+        let of = |losses| after(world, flavour, "Simple2", losses, duration);
+        let names = ["1", "2", "3", "4"];
+        let series: Vec<_> = (1..).zip(names).map(|(losses, name)| (name, of(losses))).collect();
+        let rising = increasing(&series, "s");
+        let ratio =
+            within(&format!("{flavour} 4/1"), &quotient(&of(4), &of(1)), "", 3.0, f64::INFINITY);
+        rising.labelled(flavour).and(ratio)
+    }))
+}
+
+/// Smart takes at most 1.3 times as long for more losses than for one.
+pub(super) fn stays_short(world: &World<'_>) -> Finding {
+    Finding::all(FLAVOURS.into_iter().flat_map(|flavour| {
+        let of = move |losses| after(world, flavour, "Smart", losses, duration);
+        (2..=4).map(move |losses| {
+            let ratio = quotient(&of(losses), &of(1));
+            within(&format!("{flavour} {losses}/1"), &ratio, "", 0.0, 1.3)
+        })
+    }))
+}
+
+/// The three flavours take equally long, within 15 %.
+pub(super) fn flavours_agree(world: &World<'_>) -> Finding {
+    Finding::all(["Simple2", "Smart"].into_iter().flat_map(|version| {
+        (1..=4).map(move |losses| {
+            let of = |flavour| after(world, flavour, version, losses, duration);
+            let [one, two, three] = FLAVOURS.map(of);
+            let most = joined(&joined(&one, &two, f64::max), &three, f64::max);
+            let least = joined(&joined(&one, &two, f64::min), &three, f64::min);
+            let ratio = quotient(&most, &least);
+            within(&format!("{version} {losses}, most/least"), &ratio, "", 1.0, 1.15)
+        })
+    }))
+}
+
+/// The peaks of Simple2 rise with the losses.
+pub(super) fn peaks_rise(world: &World<'_>) -> Finding {
+    let peak = |losses| after(world, "NewReno", "Simple2", losses, peak);
+    increasing(&[("1", peak(1)), ("2", peak(2)), ("3", peak(3)), ("4", peak(4))], "segments")
+}
+
+/// The peaks of Smart lie within 15 % of each other.
+pub(super) fn peaks_stay(world: &World<'_>) -> Finding {
+    let peaks: Vec<_> =
+        (1..=4).map(|losses| after(world, "NewReno", "Smart", losses, peak)).collect();
+    let over = |with: fn(f64, f64) -> f64| {
+        peaks.iter().cloned().reduce(|a, b| joined(&a, &b, with)).unwrap_or_default()
+    };
+    let ratio = quotient(&over(f64::max), &over(f64::min));
+    let found = within("highest/lowest", &ratio, "", 1.0, 1.15);
+    let mean = |values: &Vec<Seeded>| estimate(values).map_or("none".into(), |it| text(&it, ""));
+    let each: Vec<_> = peaks.iter().map(mean).collect();
+    found.beside(&format!("{} segments", each.join(", ")))
+}

@@ -1,0 +1,96 @@
+//! Figures of what the paper leaves open: the number that each section is about, over the values tried.
+use super::{level, means, names, quantity};
+use crate::figure::{Axis, Figure, Series, Style};
+use crate::result::Results;
+use crate::udugama2013::open::{OPEN, Open};
+use crate::udugama2013::runs::World;
+use crate::udugama2013::scenario::Section;
+use crate::udugama2013::{burst, growth, near, share, single};
+use recoup_sim::statistic::Seeded;
+
+pub(super) fn figures(results: &Results) -> impl Iterator<Item = Figure> {
+    OPEN.iter().filter(|open| tried(open, results)).map(move |open| figure(open, results))
+}
+
+/// Some other value than the assumed one has results.
+fn tried(open: &Open, results: &Results) -> bool {
+    let rows = results.experiments.get(open.experiment);
+    let curves = results.curves.keys().any(|(experiment, _)| experiment == open.experiment);
+    curves || rows.is_some_and(|rows| !rows.is_empty())
+}
+
+fn figure(open: &Open, results: &Results) -> Figure {
+    let values = open.axis.names();
+    let worlds = || {
+        let world = |value: &&'static str| World { results, place: open.place(value) };
+        values.iter().map(world)
+    };
+    let line = |name: &str, of: &dyn Fn(&World<'_>) -> Vec<Seeded>| {
+        means(name, Style::Line, worlds().map(|world| of(&world)))
+    };
+    let (y, caption, series) = drawn(open.section, &line, values.len());
+    Figure {
+        id: open.experiment.into(),
+        title: format!("What the paper leaves open: {}", open.parameter),
+        caption: format!("{caption} Assumed elsewhere: {}.", open.assumed),
+        x: Axis { label: open.parameter.into(), categories: names(&values), ..Axis::default() },
+        y,
+        series,
+    }
+}
+
+type Line<'a> = dyn Fn(&str, &dyn Fn(&World<'_>) -> Vec<Seeded>) -> Series + 'a;
+
+/// The axis, what it says, and the lines of a section.
+fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str, Vec<Series>) {
+    match section {
+        Section::Single => {
+            let gain = |flavour: &'static str| {
+                line(flavour, &move |world| single::gain(world, flavour, "0.2 %"))
+            };
+            let series = vec![gain("NewReno"), gain("Cubic"), level("no gain", 1.0, count)];
+            let caption = "Time of Simple1 over time of Smart with 0.2 % single losses, mean over paired seeds.";
+            (quantity("Simple1 / Smart", ""), caption, series)
+        }
+        Section::Growth => {
+            let at =
+                |loss: &'static str| line(loss, &move |world| growth::first_growth(world, loss));
+            let series =
+                vec![at("0.1 %"), at("0.2 %"), at("0.5 %"), level("a third", 1.0 / 3.0, count)];
+            let caption = "Cubic's growth in the first five rounds after a loss, by rate of loss.";
+            (quantity("segments per round trip", ""), caption, series)
+        }
+        Section::Burst => {
+            let time = |version: &'static str, losses: usize| {
+                let name = format!("{version}, {losses}");
+                line(&name, &move |world| {
+                    let times = burst::after(world, "NewReno", version, losses, burst::duration);
+                    times.into_iter().map(|(seed, time)| (seed, 1e3 * time)).collect()
+                })
+            };
+            let series =
+                vec![time("Simple2", 1), time("Simple2", 4), time("Smart", 1), time("Smart", 4)];
+            let caption = "Time in fast recovery after one and after four losses, NewReno.";
+            (quantity("time in fast recovery", "ms"), caption, series)
+        }
+        Section::Caching | Section::Share | Section::Sources => {
+            let entries =
+                |version: &'static str| line(version, &move |world| near::entries(world, version));
+            let caption = "False entries into fast recovery of a fetch whose latter part is near.";
+            let series = vec![entries("Simple3"), entries("Smart")];
+            (quantity("entries into fast recovery", ""), caption, series)
+        }
+        Section::Fairness => {
+            let time = |name: &str, client: &'static str, fairness: &'static str| {
+                line(name, &move |world| share::of(world, client, (fairness, "80 %"), "time_s"))
+            };
+            let series = vec![
+                time("Client 1, without", "c1", "off"),
+                time("Client 1, max-min", "c1", "max-min"),
+                time("Client 2, without", "c2", "off"),
+                time("Client 2, max-min", "c2", "max-min"),
+            ];
+            (quantity("time", "s"), "Time to fetch 20 MB at a background load of 80 %.", series)
+        }
+    }
+}

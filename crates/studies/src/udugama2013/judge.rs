@@ -1,0 +1,181 @@
+//! Judges the claims D-01 to D-30, and how they depend on what the paper leaves open.
+use super::axis::COMPOUND;
+use super::open::{OPEN, Open};
+use super::runs::World;
+use super::scenario::Section;
+use super::{burst, compound, growth, near, share, single};
+use crate::claim::{Claim, Verdict};
+use crate::result::Results;
+use crate::rule::{Finding, verdict};
+use crate::study::Dependence;
+
+/// The flavour as the paper's own experiments have it.
+const COMPOUND_ASSUMED: compound::Which<'static> = ("flavour", "Compound");
+
+fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+    let world = |experiment| World::of(results, experiment);
+    let (single, shape, bursts) = (world("single"), world("shape"), world("burst"));
+    let (caching, fairness) = (world("caching"), world("fairness"));
+    match id {
+        "D-01" => (
+            growth::one_per_round(&shape),
+            "Least squares over every stretch of congestion avoidance of five rounds or more; slope 0.9 to 1.1.",
+        ),
+        "D-02" => (
+            growth::a_third_at_first(&shape),
+            "Least squares over the first five rounds after a loss; a third within a quarter of it. The rounds \
+             are so long that Cubic's own curve is steeper, the more so the wider the window.",
+        ),
+        "D-03" => (
+            single::begins_anew(&single),
+            "Share of the window reductions that a timeout caused, which leaves a window of 1.",
+        ),
+        "D-04" => (single::faster(&single, "NewReno", "0.1 %"), "Paired over seeds."),
+        "D-05" => (single::faster(&single, "NewReno", "0.2 %"), "Paired over seeds."),
+        "D-06" => (single::faster(&single, "NewReno", "0.5 %"), "Paired over seeds."),
+        "D-07" => (single::faster_at_each(&single, "Cubic"), "Paired over seeds."),
+        "D-08" => (single::cubic_gains_more(&single), "Gain: time of Simple1 over time of Smart."),
+        "D-09" => (compound::timers_are_faster(&single, COMPOUND_ASSUMED), EVERY_MODE),
+        "D-10" => (compound::penalty_grows(&single, COMPOUND_ASSUMED), EVERY_MODE),
+        "D-11" => (compound::throughput_is_better(&single, COMPOUND_ASSUMED), EVERY_MODE),
+        "D-12" => (compound::delay_window_is_greater(&single, COMPOUND_ASSUMED), EVERY_MODE),
+        "D-13" => {
+            (burst::equal_after_one(&bursts), "Time from entering fast recovery to leaving it.")
+        }
+        "D-14" => (
+            burst::grows_with_losses(&bursts),
+            "Each hole costs Simple2 a round trip. The first one includes the queue that the window had built, the \
+             later ones do not: where a queue stands, four take less than four times as long as one.",
+        ),
+        "D-15" => (burst::stays_short(&bursts), "Time in fast recovery over that after one loss."),
+        "D-16" => {
+            (burst::flavours_agree(&bursts), "The slowest flavour over the quickest, per burst.")
+        }
+        "D-17" => {
+            (burst::peaks_rise(&bursts), "NewReno; widest window in fast recovery, per burst.")
+        }
+        "D-18" => {
+            (burst::peaks_stay(&bursts), "NewReno; widest window in fast recovery, per burst.")
+        }
+        "D-19" => {
+            (near::simple3_falls_for_it(&caching), "Nothing is lost, so every entry is false.")
+        }
+        "D-20" => (
+            near::smart_falls_less_and_later(&caching),
+            "Nothing is lost, so every entry is false.",
+        ),
+        "D-21" => (
+            near::smart_changes_over(&caching, &caching),
+            "Root mean square distance of the windows, paired over seeds; the switch is the first Data that \
+             Router 1 had.",
+        ),
+        other => shares(other, &fairness),
+    }
+}
+
+const EVERY_MODE: &str = "The study's mode; the table of what is open shows all of them.";
+
+fn shares(id: &str, fairness: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "D-22a" => (share::no_difference(fairness, "c1"), "Quotients, seed by seed."),
+        "D-22b" => (share::row(fairness, "c1", "0 %"), "Without / with max-min fairness."),
+        "D-23" => (share::row(fairness, "c1", "80 %"), "Without / with max-min fairness."),
+        "D-24" => (share::no_difference(fairness, "c2"), "Quotients, seed by seed."),
+        "D-25" => (share::hardly_changes(fairness), "Quotient, seed by seed."),
+        "D-26" => (
+            share::helps_client_1(fairness),
+            "Losses: segments that were taken for lost and asked for again.",
+        ),
+        "D-27" => (
+            share::product(fairness),
+            "Every run of both clients; the paper's eight products are 19 989 to 20 001.",
+        ),
+        "D-28" => (share::client_2_is_faster(fairness), "Paired over seeds, without fairness."),
+        "D-29" => (share::helps_more_with_load(fairness), "What Client 1 saves of its time."),
+        "D-30" => (share::equality(fairness), "Throughputs at a load of 80 %."),
+        _ => (Finding::open("no rule for this claim"), ""),
+    }
+}
+
+/// One verdict for each claim.
+pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
+    let judged = claims.iter().map(|claim| {
+        let (finding, why) = judge(&claim.id, results);
+        verdict(claim, finding, why)
+    });
+    judged.collect()
+}
+
+/// What becomes of the claims of each section with each value of what is open, and of Compound's with each mode.
+pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
+    let mut all = Vec::new();
+    for open in &OPEN {
+        for (value, _) in open.axis.values {
+            all.push(Dependence {
+                parameter: open.parameter,
+                value,
+                is_assumed: *value == open.assumed,
+                findings: findings(open, value, results),
+            });
+        }
+    }
+    let modes = COMPOUND.names().into_iter().map(|mode| Dependence {
+        parameter: "Compound",
+        value: mode,
+        is_assumed: mode == "udugama, per RTT, zero on RTO",
+        findings: compounds(results, mode),
+    });
+    all.extend(modes);
+    all
+}
+
+fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'static str, Finding)> {
+    let world = World { results, place: open.place(value) };
+    match open.section {
+        Section::Single => vec![
+            ("D-03", single::begins_anew(&world)),
+            ("D-04", single::faster(&world, "NewReno", "0.1 %")),
+            ("D-05", single::faster(&world, "NewReno", "0.2 %")),
+            ("D-06", single::faster(&world, "NewReno", "0.5 %")),
+            ("D-07", single::faster_at_each(&world, "Cubic")),
+            ("D-08", single::cubic_gains_more(&world)),
+        ],
+        Section::Growth => vec![
+            ("D-01", growth::one_per_round(&world)),
+            ("D-02", growth::a_third_at_first(&world)),
+        ],
+        Section::Burst => vec![
+            ("D-13", burst::equal_after_one(&world)),
+            ("D-14", burst::grows_with_losses(&world)),
+            ("D-15", burst::stays_short(&world)),
+            ("D-16", burst::flavours_agree(&world)),
+            ("D-17", burst::peaks_rise(&world)),
+            ("D-18", burst::peaks_stay(&world)),
+        ],
+        Section::Caching => vec![
+            ("D-19", near::simple3_falls_for_it(&world)),
+            ("D-20", near::smart_falls_less_and_later(&world)),
+            ("D-21", near::smart_changes_over(&world, &world)),
+        ],
+        Section::Share => vec![
+            ("D-19", near::simple3_falls_for_it(&world)),
+            ("D-20", near::smart_falls_less_and_later(&world)),
+        ],
+        Section::Sources => Vec::new(),
+        Section::Fairness => vec![
+            ("D-25", share::hardly_changes(&world)),
+            ("D-26", share::helps_client_1(&world)),
+            ("D-28", share::client_2_is_faster(&world)),
+        ],
+    }
+}
+
+fn compounds(results: &Results, mode: &'static str) -> Vec<(&'static str, Finding)> {
+    let (world, which) = (World::of(results, "compound"), (COMPOUND.name, mode));
+    vec![
+        ("D-09", compound::timers_are_faster(&world, which)),
+        ("D-10", compound::penalty_grows(&world, which)),
+        ("D-11", compound::throughput_is_better(&world, which)),
+        ("D-12", compound::delay_window_is_greater(&world, which)),
+    ]
+}

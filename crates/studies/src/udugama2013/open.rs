@@ -1,0 +1,291 @@
+//! What the paper leaves open: each parameter with the values that are tried in its place.
+use super::axis::{Axis, CACHED, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
+use super::scenario::{SHAPE, Section, swept};
+use crate::study::{Experiment, Scale};
+
+/// A parameter that the paper does not state, for one section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// The experiment that tries the other values, which is also the figure that it serves.
+    pub experiment: &'static str,
+    /// The parameter, in words.
+    pub parameter: &'static str,
+    pub section: Section,
+    /// The value that the paper's own experiments are run with, among those of the axis.
+    pub assumed: &'static str,
+    pub axis: Axis,
+}
+
+impl Open {
+    /// The experiment and the rest of the point at which `value` was tried.
+    pub(super) fn place(&self, value: &'static str) -> Place {
+        match value == self.assumed {
+            true if self.section == Section::Single => Place { experiment: ASSUMED, rest: None },
+            true => Place { experiment: self.section.experiment(), rest: None },
+            false => Place { experiment: self.experiment, rest: Some((self.axis.name, value)) },
+        }
+    }
+}
+
+/// Where results stand: an experiment and one value of its sweep, beside what the paper varies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub experiment: &'static str,
+    pub rest: Option<(&'static str, &'static str)>,
+}
+
+const RTT: Axis = Axis {
+    name: "rtt",
+    values: &[
+        ("24 ms", "\"link.delay\" = \"4 ms\"\n\"node.suppression\" = \"soft-hard(soft=12ms)\""),
+        ("60 ms", "\"link.delay\" = \"10 ms\"\n\"node.suppression\" = \"soft-hard(soft=30ms)\""),
+        ("120 ms", "\"link.delay\" = \"20 ms\"\n\"node.suppression\" = \"soft-hard(soft=60ms)\""),
+        ("240 ms", "\"link.delay\" = \"40 ms\"\n\"node.suppression\" = \"soft-hard(soft=120ms)\""),
+    ],
+};
+
+const RATE: Axis = Axis {
+    name: "rate",
+    values: &[
+        ("10 Mbit/s", r#""link.rate" = "10 Mbit/s""#),
+        ("50 Mbit/s", r#""link.rate" = "50 Mbit/s""#),
+        ("100 Mbit/s", r#""link.rate" = "100 Mbit/s""#),
+    ],
+};
+
+const QUEUE: Axis = Axis {
+    name: "queue",
+    values: &[
+        ("20 packets", r#""link.queue" = "20 packets""#),
+        ("100 packets", r#""link.queue" = "100 packets""#),
+        ("unlimited", r#""link.queue" = "unlimited""#),
+    ],
+};
+
+const FLOOR: Axis = Axis {
+    name: "floor",
+    values: &[
+        ("0 ms", r#""fetch.rto.min" = "0 ms""#),
+        ("100 ms", r#""fetch.rto.min" = "100 ms""#),
+        ("200 ms", r#""fetch.rto.min" = "200 ms""#),
+        ("1 s", r#""fetch.rto.min" = "1 s""#),
+    ],
+};
+
+const ACCOUNTING: Axis = Axis {
+    name: "accounting",
+    values: &[
+        ("span", r#""fetch.congestion.accounting" = "span""#),
+        ("outstanding", r#""fetch.congestion.accounting" = "outstanding""#),
+    ],
+};
+
+const THRESHOLD: Axis = Axis {
+    name: "threshold",
+    values: &[
+        ("16", r#""fetch.congestion.init-ssthresh" = 16"#),
+        ("64", r#""fetch.congestion.init-ssthresh" = 64"#),
+        ("unlimited", r#""fetch.congestion.init-ssthresh" = "inf""#),
+    ],
+};
+
+/// Without a gap the losses are independent (Bernoulli).
+const GAP: Axis = Axis {
+    name: "gap",
+    values: &[
+        ("at least 168", r#""links.r1-r2.back.loss.gap" = 168"#),
+        ("none", r#""links.r1-r2.back.loss.gap" = 0"#),
+    ],
+};
+
+const HALVING: Axis = Axis {
+    name: "timeout",
+    values: &[
+        ("window 1, half as threshold", r#""fetch.congestion.timeout" = "slow-start""#),
+        ("as any loss", r#""fetch.congestion.timeout" = "as-loss""#),
+    ],
+};
+
+const SOFT: Axis = Axis {
+    name: "soft",
+    values: &[
+        ("0 ms", r#""node.suppression" = "soft-hard(soft=0ms)""#),
+        ("30 ms", r#""node.suppression" = "soft-hard(soft=30ms)""#),
+        ("200 ms", r#""node.suppression" = "soft-hard(soft=200ms)""#),
+    ],
+};
+
+const SHARE: Axis = Axis {
+    name: "share",
+    values: &[
+        ("last 95 %", SHARE_95),
+        ("last 90 %", SHARE_90),
+        ("last 50 %", SHARE_50),
+        ("last 25 %", SHARE_25),
+    ],
+};
+
+const SHARE_95: &str = r#""applications.warm" = { first = 1000 }"#;
+const SHARE_90: &str = r#""applications.warm" = { first = 2000 }"#;
+const SHARE_50: &str = r#""applications.warm" = { first = 10000 }"#;
+const SHARE_25: &str = r#""applications.warm" = { first = 15000 }"#;
+
+const HOLDS: Axis = Axis {
+    name: "cache",
+    values: &[
+        ("nothing", r#""nodes.r1.cache" = "0 packets""#),
+        ("half of the file", r#""nodes.r1.cache" = "10000 packets""#),
+        ("the file", r#""nodes.r1.cache" = "20000 packets""#),
+    ],
+};
+
+const LATER: Axis = Axis {
+    name: "later",
+    values: &[
+        ("2 s", r#""applications.c2.start" = "2 s""#),
+        ("10 s", r#""applications.c2.start" = "10 s""#),
+    ],
+};
+
+const WHERE: Axis = Axis {
+    name: "where",
+    values: &[
+        ("every link", r#""applications.load.link" = "*""#),
+        ("between the routers", r#""applications.load.link" = "r1-r2""#),
+    ],
+};
+
+const WITH: Axis = Axis {
+    name: "with",
+    values: &[("Smart", r#""fetch.loss" = "smart""#), ("Simple1", r#""fetch.loss" = "simple1""#)],
+};
+
+const fn open(
+    experiment: &'static str,
+    parameter: &'static str,
+    section: Section,
+    (assumed, axis): (&'static str, Axis),
+) -> Open {
+    Open { experiment, parameter, section, assumed, axis }
+}
+
+/// Everything that the paper leaves open.
+pub(super) static OPEN: [Open; 25] = {
+    use Section::{Burst, Caching, Fairness, Growth, Share, Single};
+    [
+        open("single-floor", "least RTO", Single, ("200 ms", FLOOR)),
+        open("single-accounting", "what counts against the window", Single, ("span", ACCOUNTING)),
+        open("single-rtt", "round trip", Single, ("60 ms", RTT)),
+        open("single-rate", "rate of the links", Single, ("10 Mbit/s", RATE)),
+        open("single-queue", "queues", Single, ("100 packets", QUEUE)),
+        open("single-threshold", "first threshold of slow start", Single, ("64", THRESHOLD)),
+        open("single-gap", "survivors between losses", Single, ("at least 168", GAP)),
+        open("single-timeout", "after a timeout", Single, ("window 1, half as threshold", HALVING)),
+        open("single-soft", "soft timeout of the PIT", Single, ("30 ms", SOFT)),
+        open("growth-rtt", "round trip", Growth, ("60 ms", RTT)),
+        open("growth-rate", "rate of the links", Growth, ("10 Mbit/s", RATE)),
+        open("burst-floor", "least RTO", Burst, ("200 ms", FLOOR)),
+        open("burst-rtt", "round trip", Burst, ("60 ms", RTT)),
+        open("burst-queue", "queues", Burst, ("100 packets", QUEUE)),
+        open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", RATE)),
+        open("caching-share", "what Router 1 has", Share, ("last 50 %", SHARE)),
+        open("caching-rtt", "round trip", Caching, ("60 ms", RTT)),
+        open("caching-rate", "rate of the links", Caching, ("10 Mbit/s", RATE)),
+        open("caching-queue", "queues", Caching, ("unlimited", QUEUE)),
+        open("caching-threshold", "first threshold of slow start", Caching, ("64", THRESHOLD)),
+        open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", HOLDS)),
+        open("fairness-later", "Client 2 starts later by", Fairness, ("2 s", LATER)),
+        open("fairness-where", "background traffic on", Fairness, ("every link", WHERE)),
+        open("fairness-version", "version", Fairness, ("Smart", WITH)),
+        open("fairness-queue", "queues", Fairness, ("100 packets", QUEUE)),
+    ]
+};
+
+impl Section {
+    /// The paper's own experiment of that section.
+    pub(super) fn experiment(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Growth => "shape",
+            Self::Burst => "burst",
+            Self::Caching | Self::Share => "caching",
+            Self::Sources => "sources",
+            Self::Fairness => "fairness",
+        }
+    }
+}
+
+impl Open {
+    /// What is varied along with it: as much of the section's own sweep as its claims need.
+    fn axes(&self) -> Vec<String> {
+        let flavours = |names: &[&str]| FLAVOUR.only(names);
+        let versions = |names: &[&str]| VERSION.only(names);
+        match self.section {
+            Section::Single => {
+                vec![flavours(&["NewReno", "Cubic"]), versions(&["Simple1", "Smart"]), LOSS.text()]
+            }
+            Section::Growth => {
+                vec![flavours(&["NewReno", "Cubic"]), versions(&["Smart"]), LOSS.text()]
+            }
+            Section::Burst => vec![FLAVOUR.text(), versions(&["Simple2", "Smart"])],
+            Section::Caching | Section::Sources => {
+                vec![flavours(&["Cubic"]), versions(&["Simple3", "Smart"]), CACHED.text()]
+            }
+            Section::Share => {
+                let cached = CACHED.only(&["latter half"]);
+                vec![flavours(&["Cubic"]), versions(&["Simple3", "Smart"]), cached]
+            }
+            Section::Fairness => vec![FAIRNESS.only(&["off", "max-min"]), LOAD.only(&["80 %"])],
+        }
+    }
+}
+
+/// Single losses with everything as assumed, and as little to fetch as where something is not.
+const ASSUMED: &str = "single-assumed";
+
+/// What is fetched, where that is enough to tell: 5 MB between single losses; as much as it takes until 326 s
+/// beside bursts.
+fn shorter(section: Section, scenario: &str) -> String {
+    match section {
+        Section::Single | Section::Growth => scenario.replace("20 MB", "5 MB"),
+        Section::Burst => {
+            scenario.replace("40 MB", "200 MB").replace("stop = \"1 h\"", "stop = \"326 s\"")
+        }
+        _ => scenario.to_owned(),
+    }
+}
+
+/// The experiments that try the other values.
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let many = if scale == Scale::Smoke { 1 } else { 20 };
+    let experiment = |name, serves, section, axes: &[String]| {
+        let (seeds, curves): (u64, Option<(u64, &'static [&'static str])>) = match section {
+            Section::Burst => (0, Some((many, &["recoveries"]))),
+            Section::Growth | Section::Caching | Section::Share => (0, Some((many, SHAPE))),
+            Section::Single | Section::Sources | Section::Fairness => (many, None),
+        };
+        let scenario = shorter(section, &swept(section, scale, axes));
+        Experiment { name, serves, scenario, files: &[], seeds, curves }
+    };
+    let one = |open: &'static Open| {
+        let mut axes = open.axes();
+        axes.push(open.axis.without(open.assumed));
+        experiment(open.experiment, std::slice::from_ref(&open.experiment), open.section, &axes)
+    };
+    let single = OPEN.iter().find(|open| open.section == Section::Single);
+    let base = single.map(|open| experiment(ASSUMED, SINGLES, Section::Single, &open.axes()));
+    base.into_iter().chain(OPEN.iter().map(one)).collect()
+}
+
+/// The figures that need what is assumed.
+const SINGLES: &[&str] = &[
+    "single-floor",
+    "single-accounting",
+    "single-rtt",
+    "single-rate",
+    "single-queue",
+    "single-threshold",
+    "single-gap",
+    "single-timeout",
+    "single-soft",
+];

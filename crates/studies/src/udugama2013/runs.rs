@@ -1,0 +1,64 @@
+//! Results of one experiment at one value of whatever is open.
+use super::open::Place;
+use crate::result::{Curve, Results};
+use crate::rule::Runs;
+use recoup_sim::statistic::Seeded;
+
+/// The runs of one experiment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct World<'a> {
+    pub results: &'a Results,
+    pub place: Place,
+}
+
+impl<'a> World<'a> {
+    /// The runs of one of the paper's own experiments.
+    pub(super) fn of(results: &'a Results, experiment: &'static str) -> Self {
+        Self { results, place: Place { experiment, rest: None } }
+    }
+
+    /// A metric at a point of the sweep, by seed.
+    pub(super) fn values(&self, choice: &[(&str, &str)], metric: &str) -> Vec<Seeded> {
+        let choice: Vec<_> = choice.iter().copied().chain(self.place.rest).collect();
+        Runs { results: self.results, experiment: self.place.experiment, choice: &choice }
+            .values(metric)
+    }
+
+    /// The tables of a record at a point, by seed; the point's axes in the order of the sweep.
+    pub(super) fn tables(
+        &self,
+        choice: &[(&str, &str)],
+        application: &str,
+        table: &str,
+    ) -> Vec<(u64, &'a Curve)> {
+        let point = choice.iter().copied().chain(self.place.rest);
+        let point: Vec<_> = point.map(|(axis, value)| format!("{axis}={value}")).collect();
+        let name = format!("{}/{application}/{table}", point.join(", "));
+        self.results.curves_of(self.place.experiment, &name).collect()
+    }
+
+    /// The first of these tables, which figures show.
+    pub(super) fn table(
+        &self,
+        choice: &[(&str, &str)],
+        application: &str,
+        table: &str,
+    ) -> Option<&'a Curve> {
+        self.tables(choice, application, table).first().map(|(_, curve)| *curve)
+    }
+}
+
+/// Values in another unit.
+pub(super) fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
+    values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
+}
+
+/// Two series combined seed by seed.
+pub(super) fn joined(
+    first: &[Seeded],
+    second: &[Seeded],
+    with: impl Fn(f64, f64) -> f64,
+) -> Vec<Seeded> {
+    let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
+    first.iter().filter_map(|(seed, value)| Some((*seed, with(*value, other(*seed)?)))).collect()
+}

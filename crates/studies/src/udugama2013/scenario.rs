@@ -1,0 +1,289 @@
+//! The experiments: the paper's four sections, each a scenario with its sweep.
+use super::axis::{CACHED, COMPOUND, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
+use super::open;
+use crate::study::{Experiment, Scale};
+
+/// Two clients, two routers and a server in a line, and what all experiments share.
+const COMMON: &str = include_str!("common.toml");
+
+/// Section 4.2: the client starts at 300 s, the k-th burst takes k Data packets on their way from Router 2 to
+/// Router 1. A file of 20 MB would be there before the last burst.
+const BURSTS: &str = r#"
+[links.r1-r2.back]
+loss = "burst(at=305s,packets=1)+burst(at=310s,packets=2)+burst(at=315s,packets=3)+burst(at=320s,packets=4)"
+"#;
+
+/// When the bursts begin, in seconds.
+pub(super) const BURST_TIMES: [f64; 4] = [305.0, 310.0, 315.0, 320.0];
+
+/// Section 4.4: Client 2 starts two seconds later; half of the file fits into Router 1.
+const TWO_CLIENTS: &str = r#"
+[nodes.r1]
+cache = "10000 packets"
+[applications.c2]
+kind = "fetch"
+node = "c2"
+start = "2 s"
+spread = "10 ms"
+"#;
+
+/// Two servers have the file, one of them 30 ms further away than the other; Router 1 asks them in turn.
+const TWO_SERVERS: &str = r#"
+[links.r1-s2]
+delay = "35 ms"
+[nodes.r1]
+strategy = "multipath"
+[[route]]
+node = "r1"
+prefix = "/s1/file"
+via = ["r2", "s2"]
+[applications.s2]
+kind = "serve"
+node = "s2"
+prefix = "/s1/file"
+"#;
+
+/// Records from which the shape of windows is judged.
+pub(super) const SHAPE: &[&str] = &["window(every=20ms)", "rto(every=20ms)", "recoveries"];
+
+/// The scenario of a section, without its sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    /// 4.1: single losses.
+    Single,
+    /// 4.1: how windows grow between them.
+    Growth,
+    /// 4.2: bursts of losses.
+    Burst,
+    /// 4.3: a part of the file is near.
+    Caching,
+    /// 4.3: which part.
+    Share,
+    /// 4.3, with a second server instead.
+    Sources,
+    /// 4.4: two clients, background traffic.
+    Fairness,
+}
+
+impl Section {
+    /// Its scenario, at that scale.
+    pub(super) fn scenario(self, scale: Scale) -> String {
+        let (changes, more): (&[(&str, &str)], &str) = match self {
+            Self::Single | Self::Growth => (&[], ""),
+            Self::Burst => {
+                (&[("start = \"0 s\"", "start = \"300 s\""), ("20 MB", "40 MB")], BURSTS)
+            }
+            // The section is about arrivals out of order without any loss, so queues never overflow. Router 1
+            // is filled by a consumer of its own before the client starts.
+            Self::Caching | Self::Share => (
+                &[("start = \"0 s\"", "start = \"30 s\""), ("\"100 packets\"", "\"unlimited\"")],
+                "",
+            ),
+            Self::Sources => (&[("\"r2-s1\"]", "\"r2-s1\", \"r1-s2\"]")], TWO_SERVERS),
+            Self::Fairness => (&[("retries =", "flow-nonce = true\nretries =")], TWO_CLIENTS),
+        };
+        let mut text = COMMON.to_owned();
+        for (from, to) in changes {
+            debug_assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        text.push_str(more);
+        if scale == Scale::Smoke { small(&text) } else { text }
+    }
+}
+
+/// A small version: a file of a hundredth, and everything that depends on its length.
+fn small(text: &str) -> String {
+    let text = text.replace("20 MB", "200 kB").replace("10000 packets", "100 packets");
+    let text = text.replace("40 MB", "600 kB").replace("at=305s", "at=300200ms");
+    let text = text.replace("at=310s", "at=300300ms").replace("at=315s", "at=300400ms");
+    text.replace("at=320s", "at=300500ms")
+}
+
+/// A scenario with its sweep.
+pub(super) fn swept(section: Section, scale: Scale, axes: &[String]) -> String {
+    let axes = axes.concat();
+    // The latter part of a shorter file begins earlier.
+    let axes = if scale == Scale::Smoke { axes.replace("000 }", "0 }") } else { axes };
+    section.scenario(scale) + &axes
+}
+
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let mut all = paper(scale);
+    if scale != Scale::Paper {
+        all.extend(open::experiments(scale));
+    }
+    all
+}
+
+/// The paper's own experiments.
+fn paper(scale: Scale) -> Vec<Experiment> {
+    let many = if scale == Scale::Smoke { 2 } else { 20 };
+    let experiment = |name, section, axes: &[String], serves| Experiment {
+        name,
+        serves,
+        scenario: swept(section, scale, axes),
+        files: &[],
+        seeds: many,
+        curves: None,
+    };
+    let curves = |name, curves, section, axes: &[String], serves| Experiment {
+        seeds: 0,
+        curves: Some(curves),
+        ..experiment(name, section, axes, serves)
+    };
+    let versions = |names: &[&str]| VERSION.only(names);
+    vec![
+        experiment(
+            "single",
+            Section::Single,
+            &[FLAVOUR.text(), versions(&["Simple1", "Smart"]), LOSS.text()],
+            &["time", "gain"],
+        ),
+        curves(
+            "shape",
+            (many, SHAPE),
+            Section::Single,
+            &[FLAVOUR.only(&["NewReno", "Cubic"]), versions(&["Smart"]), LOSS.text()],
+            &["growth"],
+        ),
+        curves(
+            "window",
+            (1, &["window"]),
+            Section::Single,
+            &[FLAVOUR.text(), versions(&["Simple1", "Smart"]), LOSS.only(&["0.1 %"])],
+            &["window-newreno", "window-compound", "window-cubic", "window-delay"],
+        ),
+        experiment(
+            "compound",
+            Section::Single,
+            &[COMPOUND.text(), versions(&["Simple1", "Smart"]), LOSS.text()],
+            &["compound"],
+        ),
+        curves(
+            "burst",
+            (many, &["recoveries"]),
+            Section::Burst,
+            &[FLAVOUR.text(), versions(&["Simple2", "Simple3", "Smart"])],
+            &["recovery"],
+        ),
+        curves(
+            "burst-window",
+            (1, &["window"]),
+            Section::Burst,
+            &[FLAVOUR.only(&["NewReno"]), versions(&["Simple2", "Smart"])],
+            &["burst-simple2", "burst-smart"],
+        ),
+        curves(
+            "caching",
+            (many, SHAPE),
+            Section::Caching,
+            &[FLAVOUR.only(&["Cubic"]), versions(&["Simple3", "Smart"]), CACHED.text()],
+            &["caching-simple3", "caching-smart"],
+        ),
+        experiment(
+            "sources",
+            Section::Sources,
+            &[FLAVOUR.text(), versions(&["Simple1", "Simple3", "Smart"])],
+            &["sources"],
+        ),
+        experiment(
+            "fairness",
+            Section::Fairness,
+            &[FAIRNESS.text(), LOAD.text()],
+            &["fairness", "fairness-loss"],
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_sim::network::{ApplicationKind, Network};
+    use recoup_sim::scenario::ScenarioFile;
+
+    /// Label of each point with its network.
+    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
+        let file = ScenarioFile::parse(&experiment.scenario, &[])
+            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
+        let network = |point| {
+            let scenario = file.scenario(point, &|name| experiment.file(name));
+            let network = scenario.and_then(|scenario| scenario.network(1));
+            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
+        };
+        file.points().iter().map(|point| (point.label(), network(point))).collect()
+    }
+
+    fn at(all: &[Experiment], name: &str, label: &str) -> Network {
+        let experiment = all.iter().find(|it| it.name == name).unwrap();
+        let found = networks(experiment).into_iter().find(|(own, _)| own == label);
+        found.unwrap_or_else(|| panic!("{name}: {label}")).1
+    }
+
+    fn consumer(network: &Network) -> (&str, &str, &str) {
+        let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
+        (&plan.congestion, &plan.loss, &plan.rto)
+    }
+
+    #[test]
+    fn every_experiment_is_a_scenario_at_every_scale() {
+        for (scale, runs) in [(Scale::Smoke, 496), (Scale::Check, 496), (Scale::Paper, 116)] {
+            let points = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            assert_eq!(points, runs, "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn the_network_is_a_line_of_ten_megabits_and_ten_milliseconds_a_link() {
+        let network =
+            at(&experiments(Scale::Paper), "single", "flavour=Cubic, version=Smart, loss=0.2 %");
+        assert_eq!(network.links.len(), 4);
+        for link in &network.links {
+            for way in [&link.forth, &link.back] {
+                assert_eq!((way.rate_bits, way.queue_packets), (10_000_000, Some(100)));
+                assert_eq!(way.delay.as_millis(), 10);
+            }
+        }
+        let lossy = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
+        assert_eq!(
+            (lossy.forth.loss.as_str(), lossy.back.loss.as_str()),
+            ("none", "sparse(p=0.002,gap=168)")
+        );
+        let (congestion, loss, rto) = consumer(&network);
+        assert!(congestion.contains("flavour=cubic") && loss == "smart", "{congestion} {loss}");
+        assert!(rto.contains("min=200ms"), "{rto}");
+    }
+
+    #[test]
+    fn an_open_parameter_changes_what_it_says_and_leaves_the_rest() {
+        let all = experiments(Scale::Check);
+        let point = "flavour=NewReno, version=Smart, loss=0.5 %";
+        let network = at(&all, "single-gap", &format!("{point}, gap=none"));
+        let lossy = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
+        assert_eq!(lossy.back.loss, "sparse(p=0.005,gap=0)");
+        let network = at(&all, "single-accounting", &format!("{point}, accounting=outstanding"));
+        let (congestion, _, _) = consumer(&network);
+        assert!(
+            congestion.contains("flavour=newreno") && congestion.contains("accounting=outstanding")
+        );
+        let network = at(&all, "single-rtt", &format!("{point}, rtt=240 ms"));
+        assert!(network.links.iter().all(|link| link.forth.delay.as_millis() == 40));
+        assert!(network.nodes[0].suppression.contains("120ms"), "{}", network.nodes[0].suppression);
+    }
+
+    #[test]
+    fn the_latter_half_is_fetched_to_the_router_before_the_client_starts() {
+        let all = experiments(Scale::Paper);
+        let point = "flavour=Cubic, version=Simple3";
+        let warm = at(&all, "caching", &format!("{point}, cached=latter half"));
+        let ApplicationKind::Fetch(plan) = &warm.applications[2].kind else { panic!() };
+        assert_eq!(plan.options, [("first".to_owned(), "10000".to_owned())]);
+        assert!(plan.congestion.starts_with("fixed") && plan.loss == "timeout");
+        let cold = at(&all, "caching", &format!("{point}, cached=nothing"));
+        assert_eq!(cold.applications.len(), 2);
+        let small =
+            at(&experiments(Scale::Smoke), "caching", &format!("{point}, cached=latter half"));
+        let ApplicationKind::Fetch(plan) = &small.applications[2].kind else { panic!() };
+        assert_eq!(plan.options, [("first".to_owned(), "100".to_owned())]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Section 4.4: two clients want the same file while other traffic takes a part of every link.
+use super::axis::LOADS;
+use super::runs::{World, joined, scaled};
+use crate::rule::{Finding, always, estimate, increasing, less, quotient, text, within};
+use recoup_sim::statistic::Seeded;
+
+/// A metric of a client.
+pub(super) fn of(
+    world: &World<'_>,
+    client: &str,
+    (fairness, load): (&str, &str),
+    metric: &str,
+) -> Vec<Seeded> {
+    let choice = [("fairness", fairness), ("load", load)];
+    world.values(&choice, &format!("{client}.{metric}"))
+}
+
+/// What Table 3 calls losses: segments that a client took for lost and asked for again.
+pub(super) const LOSSES: &str = "retransmissions";
+
+/// Octets of content per second, in thousands.
+fn kilobytes(world: &World<'_>, client: &str, at: (&str, &str)) -> Vec<Seeded> {
+    scaled(of(world, client, at, "goodput_bps"), 1.0 / 8e3)
+}
+
+/// Times with over without fairness.
+pub(super) fn change(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded> {
+    let time = |fairness| of(world, client, (fairness, load), "time_s");
+    quotient(&time("max-min"), &time("off"))
+}
+
+/// How much of its time a client saves by fairness, in percent.
+pub(super) fn saving(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded> {
+    scaled(change(world, client, load), -100.0)
+        .into_iter()
+        .map(|(seed, it)| (seed, it + 100.0))
+        .collect()
+}
+
+/// Without other traffic fairness changes nothing, within 1 %.
+pub(super) fn no_difference(world: &World<'_>, client: &str) -> Finding {
+    let time = within("time with/without", &change(world, client, "0 %"), "", 0.99, 1.01);
+    let both = |fairness| of(world, client, (fairness, "0 %"), "goodput_bps");
+    time.and(within("throughput", &quotient(&both("max-min"), &both("off")), "", 0.99, 1.01))
+}
+
+/// Time, throughput and losses without and with fairness.
+pub(super) fn row(world: &World<'_>, client: &str, load: &str) -> Finding {
+    let shown = |values: &[Seeded], unit: &str| {
+        estimate(values).map_or_else(|| "no results".to_owned(), |it| text(&it, unit))
+    };
+    let pair = |of: &dyn Fn(&str) -> Vec<Seeded>, unit: &str| {
+        format!("{} / {}", shown(&of("off"), unit), shown(&of("max-min"), unit))
+    };
+    let time = pair(&|fairness| of(world, client, (fairness, load), "time_s"), "s");
+    let rate = pair(&|fairness| kilobytes(world, client, (fairness, load)), "kB/s");
+    let lost = pair(&|fairness| of(world, client, (fairness, load), LOSSES), "losses");
+    Finding { outcome: crate::claim::Outcome::Reported, ours: format!("{time}; {rate}; {lost}") }
+}
+
+/// Client 2's time changes by less than 5 %.
+pub(super) fn hardly_changes(world: &World<'_>) -> Finding {
+    let found = within("time with/without", &change(world, "c2", "80 %"), "", 0.95, 1.05);
+    found.beside(&row(world, "c2", "80 %").ours)
+}
+
+/// Client 1 saves 5 to 40 % of its time, and loses less.
+pub(super) fn helps_client_1(world: &World<'_>) -> Finding {
+    let time = within("saves", &saving(world, "c1", "80 %"), "%", 5.0, 40.0);
+    let lost = |fairness| of(world, "c1", (fairness, "80 %"), LOSSES);
+    let found = time.and(less(("losses with", &lost("max-min")), ("without", &lost("off")), ""));
+    let dropped = |fairness| {
+        let at = [("fairness", fairness), ("load", "80 %")];
+        let dropped = estimate(&world.values(&at, "all.lost"));
+        dropped.map_or_else(|| "none known".to_owned(), |it| text(&it, ""))
+    };
+    let dropped = format!("packets lost in queues {} / {}", dropped("off"), dropped("max-min"));
+    found.beside(&dropped)
+}
+
+/// Time × throughput is the length of the file, in every run.
+pub(super) fn product(world: &World<'_>) -> Finding {
+    let each = ["c1", "c2"].into_iter().flat_map(|client| {
+        ["off", "max-min", "drr"].into_iter().flat_map(move |fairness| {
+            LOADS.into_iter().map(move |load| {
+                let (time, rate) = (
+                    of(world, client, (fairness, load), "time_s"),
+                    kilobytes(world, client, (fairness, load)),
+                );
+                joined(&time, &rate, |time, rate| time * rate)
+            })
+        })
+    });
+    let all: Vec<_> = each.flatten().collect();
+    always("20 000 kB within 1 %", &all, 19_800.0, 20_200.0)
+}
+
+/// Client 2, which finds a part near, is faster.
+pub(super) fn client_2_is_faster(world: &World<'_>) -> Finding {
+    let time = |client| of(world, client, ("off", "80 %"), "time_s");
+    less(("Client 2", &time("c2")), ("Client 1", &time("c1")), "s")
+}
+
+/// What Client 1 saves grows with the load.
+pub(super) fn helps_more_with_load(world: &World<'_>) -> Finding {
+    let none = within("saves at 0 %", &saving(world, "c1", "0 %"), "%", -1.0, 1.0);
+    none.and(increasing(&LOADS.map(|load| (load, saving(world, "c1", load))), "%"))
+}
+
+/// Throughputs of the two clients, the larger over the smaller.
+pub(super) fn equality(world: &World<'_>) -> Finding {
+    let ratio = |fairness| {
+        let of = |client| kilobytes(world, client, (fairness, "80 %"));
+        let larger = joined(&of("c1"), &of("c2"), |one, two| one.max(two) / one.min(two));
+        within(&format!("larger/smaller, {fairness}"), &larger, "", 1.0, f64::INFINITY)
+    };
+    ratio("off").and(ratio("max-min")).and(ratio("drr"))
+}
