@@ -11,6 +11,6 @@ mod interest_loop;
 mod link;
 mod oracle;
 mod outgoing_interest;
-mod soft_timeout;
 mod schedule;
+mod soft_timeout;
 mod tester;
