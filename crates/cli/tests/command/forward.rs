@@ -69,6 +69,56 @@ fn two_forwarders_in_a_chain_over_udp_bring_what_a_producer_behind_the_second_se
     assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
 }
 
+/// What fetching through two forwarders costs with a link between them that loses a frame of twenty: the last words of the near
+/// and the far one, and of the consumer.
+fn over_a_lossy_link(near: &str, far: &str) -> [serde_json::Value; 3] {
+    let place = Place::new();
+    let content = noise(1_500_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let node = format!("[node]\ncache = 0\nrecovery = \"{far}\"\n");
+    let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], &node);
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let to = at(&far, "udp").replace("udp4", "udp");
+    let link = place.serve_with(
+        &format!("link --between udp://127.0.0.1:0 {to} --delay 5ms --queue 1000packets --seed 3"),
+        &["--loss", "bernoulli(p=0.05)"],
+    );
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\nrecovery = \"{near}\"\n\
+         [[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        link.face().replace("udp4", "udp")
+    );
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
+    let words = format!("fetch /data -o copy --json --face {}", near.face());
+    let fetched = place.run(&words).succeeds();
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    [near.stop("INT").1, far.stop("INT").1, fetched.document()]
+}
+
+#[test]
+fn what_a_link_between_forwarders_loses_they_send_again() {
+    for recovery in ["wldr", "acked"] {
+        let [near, far, _] = over_a_lossy_link(recovery, recovery);
+        for document in [near, far] {
+            let count = |key: &str| document["recovery"][key].as_u64().unwrap();
+            let ended = ["resent", "settled", "given_up", "expired", "held"].map(count);
+            assert_eq!(count("numbered"), ended.iter().sum::<u64>(), "{recovery}: {document}");
+            assert!(count("resent") > 0, "{recovery}: {document}");
+        }
+    }
+}
+
+#[test]
+fn a_forwarder_with_recovery_serves_one_without_as_before() {
+    for ends in [["wldr", "off"], ["off", "wldr"]] {
+        let [near, far, _] = over_a_lossy_link(ends[0], ends[1]);
+        let numbered = |document: &serde_json::Value| document["recovery"]["numbered"].as_u64();
+        let none = |end: &str| (end == "wldr").then_some(0);
+        assert_eq!([numbered(&near), numbered(&far)], ends.map(none), "{near} {far}");
+    }
+}
+
 #[test]
 fn a_static_face_is_opened_when_its_neighbour_comes_and_again_when_it_comes_back() {
     let place = Place::new();
