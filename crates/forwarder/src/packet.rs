@@ -156,8 +156,8 @@ impl Packet {
             Body::Interest(it) => (FrameKind::Interest, Some(it.lifetime_or_default())),
             Body::Data(_) => {
                 let said = |extra: &Extra| field::time(&extra.carried, field::DATA_LIFETIME);
-                let lifetime = |extra: &Box<Extra>| said(extra).or(extra.lifetime);
-                (FrameKind::Data, self.hop.extra.as_ref().and_then(lifetime))
+                let lifetime = |extra: &Extra| said(extra).or(extra.lifetime);
+                (FrameKind::Data, self.hop.extra.as_deref().and_then(lifetime))
             }
             Body::Nack(..) | Body::Idle => (FrameKind::Data, None),
         }

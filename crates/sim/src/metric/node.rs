@@ -57,10 +57,11 @@ impl Nodes {
                 }
             }
             Observation::Sent { link, direction, packet } => {
-                if let Some(counts) = self.at(places.sender(Channel::new(link, direction))) {
-                    if let Some(kind) = kind_index(packet) {
-                        counts.sent[kind] += 1;
-                    }
+                let sender = places.sender(Channel::new(link, direction));
+                if let Some(counts) = self.at(sender)
+                    && let Some(kind) = kind_index(packet)
+                {
+                    counts.sent[kind] += 1;
                 }
             }
             Observation::Arrived { link, direction, packet } => {
