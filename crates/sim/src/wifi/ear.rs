@@ -62,7 +62,7 @@ impl Ear {
 
     /// Probability that a stretch is received; bits beyond the last whole one do not count.
     pub(super) fn success(&mut self, rate: Rate, snr: f64, nanos: u64) -> f64 {
-        let bits = (u128::from(rate.bits()) * u128::from(nanos) / 1_000_000_000) as u64;
+        let bits = rate.bits().saturating_mul(nanos) / 1_000_000_000;
         let mixed = (snr.to_bits() ^ bits.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = (mixed >> 54) as usize % REMEMBERED;
         let known = &self.remembered[place];

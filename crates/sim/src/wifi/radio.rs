@@ -18,6 +18,8 @@ use std::collections::VecDeque;
 const DETECTION_NANOS: u64 = 4_000;
 /// From the start of a frame as long as another may capture the receiver.
 const CAPTURE_NANOS: u64 = 16_000;
+/// Signals too weak to matter by themselves that are put into the list before it is worked through.
+const PATIENCE: usize = 16;
 /// Rate of SIGNAL and HT-SIG.
 const HEADER_RATE: Rate = Rate::Ofdm(0);
 
@@ -94,6 +96,11 @@ impl Radio {
     pub(super) fn expect(&mut self, signal: Signal) {
         let place = self.pending.iter().rposition(|other| other.start <= signal.start);
         self.pending.insert(place.map_or(0, |place| place + 1), signal);
+    }
+
+    /// Whether what is on its way may be left for later.
+    pub(super) fn is_patient(&self) -> bool {
+        self.pending.len() < PATIENCE
     }
 
     /// The station begins to send, until `end`: what it was decoding is lost.
@@ -197,7 +204,11 @@ impl Radio {
             return self.overlook(now, &signal, self.tx_end, ear, access);
         }
         let Some(current) = self.current() else {
-            return self.preambles.push_back(signal);
+            // What is too weak to be detected is too weak to be sensed, too, unless there is more of it.
+            if signal.power >= ear.preamble || self.power(now) >= ear.carrier {
+                self.preambles.push_back(signal);
+            }
+            return;
         };
         if now <= current.start + CAPTURE_NANOS && ear.captures(current.power, signal.power) {
             self.phase = Phase::Listening;

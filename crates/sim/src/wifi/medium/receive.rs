@@ -52,6 +52,7 @@ impl<L: Load + Clone> Medium<L> {
         let start = signal.start + signal.rate.header_nanos();
         let station = &mut self.stations[who];
         let ppdu = self.air.ppdu(signal.ppdu);
+        let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == who);
         let (mut received, mut from, mut octets) = (0_u64, start, 0);
         for place in 0..ppdu.parts() {
             let until = ppdu.end_of_part(place, &mut octets, start, signal.end);
@@ -59,6 +60,10 @@ impl<L: Load + Clone> Medium<L> {
             let success = station.radio.success(signal, window, signal.rate, &mut self.ear);
             received |= u64::from(station.radio.receives(success)) << place;
             from = until;
+            // Who only overhears an aggregate wants to know its reservation, which each part names.
+            if received != 0 && !is_mine {
+                break;
+            }
         }
         let is_received = !station.is_down && received != 0;
         if is_received {

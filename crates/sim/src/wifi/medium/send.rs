@@ -147,7 +147,10 @@ impl<L: Load + Clone> Medium<L> {
         self.air.hold(ppdu, heard.len() as u32, addressed as u32);
         for neighbour in &heard {
             let who = neighbour.station as usize;
-            self.settle(now, who);
+            let is_weak = neighbour.power < self.ear.preamble;
+            if !is_weak || !self.stations[who].radio.is_patient() {
+                self.settle(now, who);
+            }
             let start = now + neighbour.delay_nanos;
             let end = start + nanos;
             let station = &mut self.stations[who];
@@ -156,7 +159,7 @@ impl<L: Load + Clone> Medium<L> {
                 let place = station.expected.iter().rposition(|other| other.end <= end);
                 station.expected.insert(place.map_or(0, |place| place + 1), Expected { end, ppdu });
                 self.arm_by(who, end);
-            } else if station.access.is_extended(now) {
+            } else if !is_weak && station.access.is_extended(now) {
                 // What can be decoded ends the longer space after what could not.
                 self.arm_by(who, end);
             }
