@@ -8,6 +8,7 @@ use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
     Fault, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, WifiPlan, WifiStation,
 };
+use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::wifi::motion::{Motion, RandomWaypoint};
 use recoup_sim::wifi::plan::MediumPlan;
 use recoup_sim::wifi::propagation::Position;
@@ -126,4 +127,39 @@ fn wandering_nodes_fetch_by_broadcast_and_a_seed_repeats_it() {
     assert!(doubled > 0, "several nodes hear an Interest: {ended:?}");
     assert_eq!((digest, &ended), (run(wanderers(1), 5).0, &run(wanderers(1), 5).1));
     assert_ne!(digest, run(wanderers(1), 6).0);
+}
+
+const SCENARIO: &str = r#"
+[topology]
+kind = "line"
+nodes = 3
+
+[wifi]
+standard = "n"
+rate = "ht-4-40-short"
+spacing = "20 m"
+
+[applications.p]
+kind = "serve"
+node = "n3"
+prefix = "/file"
+size = "200 kB"
+
+[applications.c]
+kind = "fetch"
+node = "n1"
+object = "/file"
+"#;
+
+#[test]
+fn a_scenario_with_a_medium_runs() {
+    let file = ScenarioFile::parse(SCENARIO, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let no_files = |_: &str| Err("there are no files".to_owned());
+    let scenario = file.scenario(&file.points()[0], &no_files);
+    let network = scenario.and_then(|scenario| scenario.network(1));
+    let network = network.unwrap_or_else(|error| panic!("{error}"));
+    let (_, ended, _) = run(network, 1);
+    assert_eq!(ended.cause, Cause::Done);
+    assert!(ended.at.as_secs_f64() < 2.0, "{}", ended.at);
+    assert!(ended.balance.hops() >= 2 * 2 * 200_000 / 8_000, "{ended:?}");
 }
