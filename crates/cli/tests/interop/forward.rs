@@ -31,6 +31,7 @@ fn serve_with_python(transport: Transport) {
         "segmentSize": 4000,
     }));
     all_fetch(&object, &forwarder.face);
+    all_fetch(&object, &forwarder.udp);
 }
 
 fn serve_with_ndnts(transport: Transport) {
@@ -52,6 +53,7 @@ fn serve_with_ndnts(transport: Transport) {
         ready()
     }));
     all_fetch(&object, &forwarder.face);
+    all_fetch(&object, &forwarder.udp);
 }
 
 #[test]

@@ -62,13 +62,18 @@ pub(crate) struct Forwarder {
     child: Child,
     /// Where others connect.
     pub(crate) face: String,
+    /// Where they connect over UDP.
+    pub(crate) udp: String,
 }
 
 impl Forwarder {
     /// Forwards between everybody who connects at `uri`; the configuration stands in `folder`.
     pub(crate) fn start(folder: &Path, uri: &str) -> Self {
         let config = folder.join("node.toml");
-        std::fs::write(&config, format!("[[listen]]\nuri = \"{uri}\"\n")).expect("a file");
+        // Faces over UDP offer recovery, which nobody else knows and everybody must survive.
+        let listen = [uri, "udp://127.0.0.1:0"].map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n"));
+        let text = format!("[node]\nrecovery = \"wldr\"\n{}", listen.concat());
+        std::fs::write(&config, text).expect("a file");
         let mut command = recoup(Path::new(NOWHERE));
         command.arg("forward").arg("--config").arg(config).arg("--json").stdout(Stdio::piped());
         let mut child = command.spawn().expect("recoup runs");
@@ -77,7 +82,9 @@ impl Forwarder {
         BufReader::new(output).read_line(&mut line).expect("recoup says where it listens");
         let listening: Value = serde_json::from_str(&line)
             .unwrap_or_else(|error| panic!("recoup forward says {line:?}: {error}"));
-        Self { child, face: listening["face"].as_str().unwrap_or_default().to_string() }
+        let face =
+            |place: usize| listening["faces"][place].as_str().unwrap_or_default().to_string();
+        Self { child, face: face(0), udp: face(1) }
     }
 }
 
