@@ -91,7 +91,7 @@ fn colours(figure: &Figure) -> Vec<RGBColor> {
 /// Room for the names of more series than fit into the plot; 0 if they do.
 fn room_beside(figure: &Figure) -> u32 {
     let longest = figure.series.iter().map(|series| series.name.chars().count()).max();
-    let room = 50 + 8 * longest.unwrap_or(0) as u32;
+    let room = 44 + 7 * longest.unwrap_or(0) as u32;
     if figure.series.len() > NAMES_INSIDE { room.min(SIZE.0 / 3) } else { 0 }
 }
 

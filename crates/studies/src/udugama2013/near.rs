@@ -64,6 +64,18 @@ pub(super) fn smart_falls_less_and_later(world: &World<'_>) -> Finding {
     fewer.and(less(("first Simple3", &soon), ("Smart", &late), "s"))
 }
 
+/// The same where Router 1 asks two servers in turn, so that Data comes out of order all the time: Simple3 falls
+/// for it, Smart less often.
+pub(super) fn of_two_servers(world: &World<'_>) -> [Finding; 2] {
+    let entries = |version| {
+        let at = [("flavour", "Cubic"), ("version", version)];
+        world.values(&at, "c1.recoveries")
+    };
+    let (smart, simple3) = (entries("Smart"), entries("Simple3"));
+    let falls = within("false entries", &simple3, "", 1.0, f64::INFINITY);
+    [falls, less(("entries Smart", &smart), ("Simple3", &simple3), "")]
+}
+
 /// How far two windows are from each other between two times: the root of the mean square.
 fn distance(one: &[(f64, f64)], other: &[(f64, f64)], (from, to): (f64, f64)) -> Option<f64> {
     const STEP: f64 = 0.05;

@@ -118,7 +118,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
 
 /// The paper's own experiments.
 fn paper(scale: Scale) -> Vec<Experiment> {
-    let many = if scale == Scale::Smoke { 2 } else { 20 };
+    let many = if scale == Scale::Smoke { 1 } else { 20 };
     let experiment = |name, section, axes: &[String], serves| Experiment {
         name,
         serves,
