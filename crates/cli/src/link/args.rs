@@ -70,6 +70,8 @@ pub(crate) struct LinkArgs {
     pub queue: Option<String>,
 
     /// Which packets are lost, such as 'bernoulli(p=0.01)'; models are joined by +
+    ///
+    /// 'trace(file=lift.txt)' loses what a file lists: a number, range, time or span on each line.
     #[arg(long, value_name = "MODEL", help_heading = "Link")]
     pub loss: Option<String>,
 

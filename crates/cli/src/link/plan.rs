@@ -2,8 +2,9 @@
 use super::args::LinkArgs;
 use super::way::{Turn, Way};
 use crate::config::{self, Section};
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, reason};
 use recoup_sim::channel::ChannelError;
+use recoup_sim::model::loss::with_trace_files;
 use recoup_sim::network::ChannelPlan;
 use recoup_sim::scenario::layer;
 use recoup_sim::scenario::problem::{Origin, Problem, Problems};
@@ -99,6 +100,10 @@ impl LinkPlan {
                 let message = "a link between sockets knows no flows: it has no `scheduler`";
                 return Err(Failure::usage(message));
             }
+            if plan.recovery != "off" {
+                let message = "a link between sockets resends nothing: `recovery` is for the nodes at its ends";
+                return Err(Failure::usage(message));
+            }
         }
         Ok(self)
     }
@@ -107,10 +112,18 @@ impl LinkPlan {
     pub(crate) fn ways(&self, seed: u64) -> Result<(Way, Way), Failure> {
         let rng = Rng::from_seed(seed).substream("link");
         let (forth, back) = self.schedules();
-        let failed = |error: ChannelError| Failure::new(Exit::Usage, error.to_string());
+        let way = |plan: &ChannelPlan, mut schedule: Schedule, rng| {
+            for (_, turn) in &mut schedule {
+                if let Turn::Change(plan) = turn {
+                    **plan = with_lists(plan)?;
+                }
+            }
+            let failed = |error: ChannelError| Failure::new(Exit::Usage, error.to_string());
+            Way::new(&with_lists(plan)?, schedule, rng).map_err(failed)
+        };
         Ok((
-            Way::new(&self.forth, forth, rng.substream("forth")).map_err(failed)?,
-            Way::new(&self.back, back, rng.substream("back")).map_err(failed)?,
+            way(&self.forth, forth, rng.substream("forth"))?,
+            way(&self.back, back, rng.substream("back"))?,
         ))
     }
 
@@ -148,6 +161,13 @@ impl LinkPlan {
         schedules.1.sort_by_key(|(at, _)| *at);
         schedules
     }
+}
+
+/// The plan with the lists of losses that it names files for.
+fn with_lists(plan: &ChannelPlan) -> Result<ChannelPlan, Failure> {
+    let read = |name: &str| std::fs::read_to_string(name).map_err(|error| reason(&error));
+    let list = |law: &str| with_trace_files(law, &read).map_err(Failure::usage);
+    Ok(ChannelPlan { loss: list(&plan.loss)?, duplicate: list(&plan.duplicate)?, ..plan.clone() })
 }
 
 fn lay_table(table: &Table, forth: &mut ChannelPlan, back: &mut ChannelPlan) {
@@ -213,6 +233,28 @@ mod tests {
         let Some((_, Turn::Change(again))) = back.last() else { panic!() };
         assert_eq!(**again, plan.back);
         plan.ways(1).unwrap();
+    }
+
+    #[test]
+    fn losses_may_be_listed_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("lift.txt");
+        let text = format!("[link]\nloss = \"trace(file={})\"\n", list.display());
+        let plan = LinkPlan::parse("l.toml", &text).unwrap();
+        assert!(plan.ways(1).unwrap_err().to_string().contains("lift.txt: "));
+        std::fs::write(&list, "3\n5-7\n").unwrap();
+        assert_eq!(with_lists(&plan.forth).unwrap().loss, "trace(packets=3 5-7)");
+        plan.ways(1).unwrap();
+    }
+
+    #[test]
+    fn what_only_nodes_can_do_is_refused() {
+        let wrong = |key: &str| {
+            let plan = LinkPlan::parse("l.toml", &format!("[link]\n{key}\n")).unwrap();
+            plan.check().unwrap_err().to_string()
+        };
+        assert!(wrong("marking = \"codel\"").contains("`marking`"));
+        assert!(wrong("recovery = \"wldr\"").contains("`recovery`"));
     }
 
     #[test]
