@@ -170,7 +170,7 @@ const fn open(
 }
 
 /// Everything that the paper leaves open.
-pub(super) static OPEN: [Open; 25] = {
+pub(super) static OPEN: [Open; 24] = {
     use Section::{Burst, Caching, Fairness, Growth, Share, Single};
     [
         open("single-floor", "least RTO", Single, ("200 ms", FLOOR)),
@@ -191,7 +191,6 @@ pub(super) static OPEN: [Open; 25] = {
         open("caching-share", "what Router 1 has", Share, ("last 50 %", SHARE)),
         open("caching-rtt", "round trip", Caching, ("60 ms", RTT)),
         open("caching-rate", "rate of the links", Caching, ("10 Mbit/s", RATE)),
-        open("caching-queue", "queues", Caching, ("unlimited", QUEUE)),
         open("caching-threshold", "first threshold of slow start", Caching, ("64", THRESHOLD)),
         open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", HOLDS)),
         open("fairness-later", "Client 2 starts later by", Fairness, ("2 s", LATER)),
