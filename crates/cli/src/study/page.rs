@@ -136,41 +136,21 @@ impl Page<'_> {
         Ok(text)
     }
 
-    /// Each value of what is open with what becomes of the claims.
+    /// Each value of what is open with what becomes of the claims; a table for those that are about the same claims.
     fn open(&self) -> String {
-        let mut ids: Vec<&str> = Vec::new();
-        for (id, _) in self.dependences.iter().flat_map(|it| &it.findings) {
-            if !ids.contains(id) {
-                ids.push(id);
-            }
-        }
-        if ids.is_empty() {
+        if self.dependences.iter().all(|it| it.findings.is_empty()) {
             return String::new();
         }
-        let heads: String = ids.iter().map(|id| format!("<th>{}</th>", escape(id))).collect();
-        let mut table = format!(
+        let mut text = String::from(
             "<h2 id=\"open\">What the paper leaves open</h2>\n<p class=\"small\">Each line is an assumption \
              in place of something that the paper does not state, and what becomes of the claims with it. \
              Tinted lines are what this study assumes. ✓ holds, ✗ fails, ? undecided; pointing at a mark \
-             shows the values.</p>\n<div class=\"wide\"><table class=\"grid\">\n<tr><th>Open</th>\
-             <th>Assumption</th>{heads}</tr>\n"
+             shows the values.</p>\n",
         );
-        for line in self.dependences {
-            let class = if line.is_assumed { " class=\"assumed\"" } else { "" };
-            let (parameter, value) = (escape(line.parameter), escape(line.value));
-            let _ = write!(table, "<tr{class}><td>{parameter}</td><td>{value}</td>");
-            for id in &ids {
-                let found = line.findings.iter().find(|(own, _)| own == id);
-                let cell = found.map_or_else(String::new, |(_, finding)| {
-                    let (class, mark) = (word(finding.outcome), mark(finding.outcome));
-                    let ours = escape(&finding.ours);
-                    format!("<span class=\"{class}\" title=\"{ours}\">{mark}</span>")
-                });
-                let _ = write!(table, "<td class=\"cell\">{cell}</td>");
-            }
-            table += "</tr>\n";
+        for lines in self.dependences.chunk_by(|a, b| ids(a).eq(ids(b))) {
+            text += &grid(lines);
         }
-        table + "</table></div>\n"
+        text
     }
 
     fn room(&self) -> String {
@@ -185,6 +165,38 @@ impl Page<'_> {
         // Its headings stand below the page's.
         text.replace("<h2>", "<h3>").replace("</h2>", "</h3>")
     }
+}
+
+/// The claims that a line is about.
+fn ids(line: &Dependence) -> impl Iterator<Item = &'static str> {
+    line.findings.iter().map(|(id, _)| *id)
+}
+
+/// Lines that are about the same claims.
+fn grid(lines: &[Dependence]) -> String {
+    let heads: String = lines.first().into_iter().flat_map(ids).map(head).collect();
+    let mut table = format!(
+        "<div class=\"wide\"><table class=\"grid\">\n<tr><th>Open</th><th>Assumption</th>{heads}</tr>\n"
+    );
+    for line in lines {
+        let class = if line.is_assumed { " class=\"assumed\"" } else { "" };
+        let (parameter, value) = (escape(line.parameter), escape(line.value));
+        let _ = write!(table, "<tr{class}><td>{parameter}</td><td>{value}</td>");
+        for (_, finding) in &line.findings {
+            let (class, mark) = (word(finding.outcome), mark(finding.outcome));
+            let ours = escape(&finding.ours);
+            let _ = write!(
+                table,
+                "<td class=\"cell\"><span class=\"{class}\" title=\"{ours}\">{mark}</span></td>"
+            );
+        }
+        table += "</tr>\n";
+    }
+    table + "</table></div>\n"
+}
+
+fn head(id: &str) -> String {
+    format!("<th>{}</th>", escape(id))
 }
 
 fn row(verdict: &Verdict, claim: Option<&Claim>, metric: &str) -> String {
