@@ -70,14 +70,15 @@ fn times(results: &Results) -> Figure {
         let all = points().map(|(flavour, loss)| single::time(&world, flavour, version, loss));
         means(version, Style::Bars, all)
     };
-    let at: Vec<_> = points().map(|(flavour, loss)| format!("{flavour} {loss}")).collect();
+    let name = |(flavour, loss): (&str, &str)| format!("{flavour} {}", loss.trim_end_matches(" %"));
+    let at: Vec<_> = points().map(name).collect();
     Figure {
         id: "time".into(),
         title: "Time to fetch 20 MB with single losses (Fig. 4)".into(),
         caption: "Bars: mean over seeds with its 95 % confidence interval. Simple1 learns of losses from timers \
                   alone, Smart from the order in which Data arrives."
             .into(),
-        x: Axis { label: "window and rate of loss".into(), categories: at, ..Axis::default() },
+        x: Axis { label: "window and rate of loss in %".into(), categories: at, ..Axis::default() },
         y: quantity("time", "s"),
         series: vec![series("Simple1"), series("Smart")],
     }
