@@ -57,12 +57,14 @@ fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "D-18" => {
             (burst::peaks_stay(&bursts), "NewReno; widest window in fast recovery, per burst.")
         }
-        "D-19" => {
-            (near::simple3_falls_for_it(&caching), "Nothing is lost, so every entry is false.")
-        }
+        "D-19" => (
+            near::simple3_falls_for_it(&caching),
+            "Nothing is lost, so every entry is false. Where the client's own link is full, Data of both sources \
+             comes in turns, never three out of order in a row.",
+        ),
         "D-20" => (
             near::smart_falls_less_and_later(&caching),
-            "Nothing is lost, so every entry is false.",
+            "Nothing is lost, so every entry is false. Where Simple3 has none, as for D-19, Smart cannot have fewer.",
         ),
         "D-21" => (
             near::smart_changes_over(&caching, &caching),
