@@ -180,10 +180,12 @@ impl Guards {
     }
 
     /// A packet leaves by a value face: it gets its number, if the face has a guard.
-    pub(crate) fn tag(&mut self, now: Instant, id: FaceId, mut packet: Packet) -> Packet {
-        if self.is_empty() {
-            return packet;
-        }
+    #[inline]
+    pub(crate) fn tag(&mut self, now: Instant, id: FaceId, packet: Packet) -> Packet {
+        if self.is_empty() { packet } else { self.number(now, id, packet) }
+    }
+
+    fn number(&mut self, now: Instant, id: FaceId, mut packet: Packet) -> Packet {
         let Some(guard) = self.guards.get_mut(&id) else {
             return packet;
         };
