@@ -8,7 +8,8 @@
 //!
 //! Three clocks are kept apart and in order. The *retransmission timeout* (estimated) says when to
 //! ask again. The *Interest lifetime* (in the packet) says how long forwarders remember the question;
-//! it is never shorter than the timeout, so that an answer within the timeout still finds its way.
+//! it is never shorter than the timeout, so that an answer within the timeout still finds its way; some timers make
+//! the two one ([`RtoEstimator::sets_lifetime`]).
 //! *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) swallows a retransmission that
 //! follows too soon; a swallowed one is just lost, so the next waits twice as long (the back-off), and
 //! each one has a fresh nonce, so that no dead-nonce list takes it for a loop.
@@ -81,7 +82,7 @@ pub struct FetchConfig {
     pub react_to_marks: bool,
     /// Judge of every Data packet.
     pub verifier: Box<dyn Verifier>,
-    /// Interest lifetime; raised to the retransmission timeout where that is longer.
+    /// Interest lifetime, if the timer does not set it; raised to the retransmission timeout where that is longer.
     pub lifetime: Duration,
     /// How often a segment is asked for again; `None` means without limit.
     pub retries: Option<u32>,
@@ -294,7 +295,8 @@ impl Fetch {
 
     fn finish(&self, mut interest: Interest, nonce: u32, rto: Duration) -> Interest {
         interest.nonce = Some(nonce);
-        interest.lifetime = Some(self.config.lifetime.max(rto));
+        let FetchConfig { rto: timer, lifetime, .. } = &self.config;
+        interest.lifetime = Some(if timer.sets_lifetime() { rto } else { (*lifetime).max(rto) });
         interest
     }
 

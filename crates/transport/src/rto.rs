@@ -2,7 +2,8 @@
 //!
 //! An estimator gets facts (a round-trip sample, an accepted loss event) and keeps one answer
 //! ready; some have another answer for each Interest. Which segments are samples at all is decided by
-//! [`Sampler`]. Consumers are not its only customers: nodes rank faces and time pending Interests with
+//! [`Sampler`]. Timers that set the Interest *lifetime* ([`RtoEstimator::sets_lifetime`]) hear of every answer
+//! and every expiry instead. Consumers are not its only customers: nodes rank faces and time pending Interests with
 //! the same estimators.
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
@@ -13,6 +14,7 @@ mod bounded;
 mod constant;
 mod experts;
 mod jacobson;
+mod lifetime;
 mod per_provider;
 mod popularity;
 mod predictive;
@@ -25,6 +27,7 @@ mod weighted_median;
 pub use constant::Constant;
 pub use experts::Experts;
 pub use jacobson::{Jacobson, JacobsonSettings};
+pub use lifetime::{CcnTimer, Chopcop, Icp, PerSource, Tcp, Timeest, Wma};
 pub use per_provider::{PerProvider, Weight};
 pub use popularity::Popularity;
 pub use predictive::Predictive;
@@ -73,6 +76,15 @@ pub struct Target {
     pub class: u64,
 }
 
+/// An answer, however often its segment was asked for before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Its round trip, from the *first* transmission of the segment to the arrival of its Data.
+    pub sample: RttSample,
+    /// How many lifetimes of the segment had ended before.
+    pub timeouts: u32,
+}
+
 /// An Interest whose timeout is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Question {
@@ -109,6 +121,26 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     /// A loss event, not merely one of its timeouts, was accepted: time to back off, for estimators that
     /// back off for all Interests together.
     fn on_timeout(&mut self, now: Instant);
+
+    /// Whether its answer is the Interest lifetime as well: forwarders forget the Interest when the consumer asks
+    /// again. Such a timer hears of each answer and of each expiry ([`on_answer`](Self::on_answer),
+    /// [`on_expiry`](Self::on_expiry)) from consumers that have them; from others it hears as all timers do.
+    fn sets_lifetime(&self) -> bool {
+        false
+    }
+
+    /// A segment was answered.
+    fn on_answer(&mut self, now: Instant, answer: &Answer) {
+        if answer.timeouts == 0 {
+            self.on_sample(now, &answer.sample);
+        }
+    }
+
+    /// A lifetime of a segment has ended, the `timeouts`-th of that segment.
+    fn on_expiry(&mut self, now: Instant, timeouts: u32) {
+        let _ = timeouts;
+        self.on_timeout(now);
+    }
 
     /// The timeout for an Interest of which nothing is known.
     fn rto(&self) -> Duration;
@@ -150,6 +182,13 @@ const FAMILY: &[(&str, Reader<Box<dyn RtoEstimator>>)] = &[
     ("weighted-median", |spec| Ok(Box::new(WeightedMedian::from_spec(spec)?))),
     ("experts", |spec| Ok(Box::new(Experts::from_spec(spec)?))),
     ("popularity", |spec| Ok(Box::new(Popularity::from_spec(spec)?))),
+    ("tcp", |spec| Ok(Box::new(Tcp::from_spec(spec)?))),
+    ("timeest", |spec| Ok(Box::new(Timeest::from_spec(spec)?))),
+    ("icp", |spec| Ok(Box::new(Icp::from_spec(spec)?))),
+    ("chopcop", |spec| Ok(Box::new(Chopcop::from_spec(spec)?))),
+    ("ccntimer", |spec| Ok(Box::new(CcnTimer::from_spec(spec)?))),
+    ("wma", |spec| Ok(Box::new(Wma::from_spec(spec)?))),
+    ("per-source", |spec| Ok(Box::new(PerSource::from_spec(spec)?))),
 ];
 
 /// Makes the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.

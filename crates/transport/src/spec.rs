@@ -68,6 +68,8 @@ pub struct Spec<'a> {
     name: &'a str,
     pairs: Vec<(&'a str, &'a str)>,
     known: Vec<&'static str>,
+    /// A first parameter without a key, another algorithm; with the whole text.
+    inner: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Spec<'a> {
@@ -88,11 +90,17 @@ impl<'a> Spec<'a> {
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
             return Err(syntax("a name consists of letters, digits and hyphens"));
         }
-        let mut spec = Self { name, pairs: Vec::new(), known: Vec::new() };
-        for part in parts(inside).ok_or_else(|| syntax("brackets do not match"))? {
-            let (key, value) =
-                part.split_once('=').ok_or_else(|| syntax("a parameter lacks its `=`"))?;
-            spec.insert(key.trim(), value.trim())?;
+        let mut spec = Self { name, pairs: Vec::new(), known: Vec::new(), inner: None };
+        for (place, part) in
+            parts(inside).ok_or_else(|| syntax("brackets do not match"))?.into_iter().enumerate()
+        {
+            match part.split_once('=') {
+                Some((key, value)) if !key.contains('(') => {
+                    spec.insert(key.trim(), value.trim())?;
+                }
+                _ if place == 0 => spec.inner = Some((part.trim(), text)),
+                _ => return Err(syntax("a parameter lacks its `=`")),
+            }
         }
         Ok(spec)
     }
@@ -100,6 +108,12 @@ impl<'a> Spec<'a> {
     /// The name of the algorithm.
     pub fn name(&self) -> &'a str {
         self.name
+    }
+
+    /// Takes out the algorithm that this one is around: the first parameter, if it has no key, as in
+    /// `per-source(ccntimer(phi=2),recent=64)`.
+    pub fn inner(&mut self) -> Option<&'a str> {
+        self.inner.take().map(|(inner, _)| inner)
     }
 
     /// Takes a number out; it must lie within `range`, which `expected` puts into words.
@@ -161,8 +175,12 @@ impl<'a> Spec<'a> {
     /// To be called when all parameters have been taken.
     ///
     /// # Errors
-    /// If a parameter is left over: the algorithm does not know it.
+    /// If a parameter is left over: the algorithm does not know it, or it is around no other.
     pub fn finish(self) -> Result<(), SpecError> {
+        if let Some((_, text)) = self.inner {
+            let problem = "a parameter lacks its `=`";
+            return Err(SpecError::Syntax { text: text.to_owned(), problem });
+        }
         match self.pairs.first() {
             None => Ok(()),
             Some((key, _)) => Err(SpecError::UnknownKey {
@@ -254,6 +272,13 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
     pub fn value(self, key: &str, value: impl fmt::Display) -> Self {
         let separator = self.separator;
         let result = self.result.and_then(|()| write!(self.formatter, "{separator}{key}={value}"));
+        Self { result, separator: ",", ..self }
+    }
+
+    /// Adds the algorithm that this one is around; it comes first.
+    pub fn inner(self, inner: impl fmt::Display) -> Self {
+        let separator = self.separator;
+        let result = self.result.and_then(|()| write!(self.formatter, "{separator}{inner}"));
         Self { result, separator: ",", ..self }
     }
 

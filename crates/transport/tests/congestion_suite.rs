@@ -9,6 +9,7 @@ use recoup_transport::time::{Duration, Instant};
 const ALGORITHMS: &[&str] = &[
     "fixed",
     "fixed(window=1)",
+    "fixed(window=3,accounting=span)",
     "aimd",
     "aimd(step=1000000,beta=0,init-cwnd=1,init-ssthresh=1)",
     "aimd(beta=1,init-cwnd=1000000,max-cwnd=10)",

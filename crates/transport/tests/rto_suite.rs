@@ -1,7 +1,9 @@
 //! What holds for every RTO estimator, whatever it is told.
 use proptest::prelude::*;
 use recoup_packet::lp::anticipation::{MOST_NAMES, Record};
-use recoup_transport::rto::{self, Question, RtoEstimator, RttSample, SHORTEST, Target, Trail};
+use recoup_transport::rto::{
+    self, Answer, Question, RtoEstimator, RttSample, SHORTEST, Target, Trail,
+};
 use recoup_transport::time::{Duration, Instant};
 
 /// Every estimator that is tried, with the bounds that its timeout must keep. A new estimator adds
@@ -46,7 +48,31 @@ const ESTIMATORS: &[(&str, Duration, Duration)] = &[
     ("popularity", SHORTEST, LONGEST),
     ("popularity(contents=1,trust=0.001,min=adaptive)", SHORTEST, LONGEST),
     ("popularity(alpha=1,beta=1,trust=1000000000,min=50ms)", Duration::from_millis(50), LONGEST),
+    ("tcp", Duration::from_secs(1), FOUR),
+    ("tcp(alpha=1,beta=1,k=1000000,min=1us,rfc-order=true,backoff=1000000)", SHORTEST, FOUR),
+    ("timeest", TENTH, FOUR),
+    ("timeest(factor=0,init=1us,min=1us,max=1us)", SHORTEST, SHORTEST),
+    ("icp", TENTH, FOUR),
+    ("icp(window=1,max=86400s,skip-timeouts=true)", TENTH, DAY),
+    ("chopcop", TENTH, FOUR),
+    ("chopcop(factor=1000000,alpha=1,backoff=1)", TENTH, FOUR),
+    ("ccntimer", TENTH, FOUR),
+    ("ccntimer(from=1,epsilon=1000000,phi=1,phi-strict=true,update-on-init=true)", TENTH, FOUR),
+    ("ccntimer(init=100ms,max=86400s)", TENTH, DAY),
+    ("wma", TENTH, FOUR),
+    ("wma(gamma=0,epsilon=0,from=1000000)", TENTH, FOUR),
+    ("per-source", TENTH, FOUR),
+    ("per-source(wma(phi=1),recent=1,settled=1)", TENTH, FOUR),
+    (
+        "per-source(jacobson(global-backoff=false),recent=3)",
+        Duration::from_millis(200),
+        Duration::from_secs(60),
+    ),
+    ("per-source(constant(rto=4s),settled=1000000)", FOUR, FOUR),
 ];
+
+const FOUR: Duration = Duration::from_secs(4);
+const TENTH: Duration = Duration::from_millis(100);
 
 const LONGEST: Duration = Duration::from_secs(64);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -56,6 +82,8 @@ enum Fact {
     Sample(RttSample),
     Trail(RttSample, Vec<Option<u64>>, Vec<Record>),
     Timeout,
+    Answer(Answer),
+    Expiry(u32),
 }
 
 fn rtt() -> impl Strategy<Value = Duration> {
@@ -107,7 +135,15 @@ fn fact() -> impl Strategy<Value = Fact> {
             Fact::Trail(sample, announced, records)
         }),
         1 => Just(Fact::Timeout),
+        3 => (sample(), 0..5_u32).prop_map(|(sample, timeouts)| {
+            Fact::Answer(Answer { sample, timeouts })
+        }),
+        2 => timeouts().prop_map(Fact::Expiry),
     ]
+}
+
+fn timeouts() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 1..5_u32, 1 => any::<u32>()]
 }
 
 fn question() -> impl Strategy<Value = Question> {
@@ -123,6 +159,8 @@ fn tell(estimator: &mut dyn RtoEstimator, now: Instant, fact: &Fact) {
             estimator.on_trail(now, sample, &Trail { announced, records });
         }
         Fact::Timeout => estimator.on_timeout(now),
+        Fact::Answer(answer) => estimator.on_answer(now, answer),
+        Fact::Expiry(timeouts) => estimator.on_expiry(now, *timeouts),
     }
 }
 
@@ -169,6 +207,12 @@ fn parameters_that_cannot_be_meant_are_refused() {
         "experts(quantile=1.1)",
         "popularity(trust=0)",
         "popularity(contents=0)",
+        "tcp(min=5s)",
+        "icp(window=0)",
+        "ccntimer(phi=0)",
+        "wma(epsilon=-1)",
+        "per-source(per-source)",
+        "per-source(icp,wma)",
         "jakobson",
     ] {
         assert!(rto::parse(text).is_err(), "{text}");
@@ -245,7 +289,9 @@ proptest! {
     }
 
     #[test]
-    fn a_timeout_never_shortens_the_timeout(facts in prop::collection::vec(fact(), 0..60)) {
+    fn a_timeout_never_shortens_the_timeout(
+        facts in prop::collection::vec(fact(), 0..60), timeouts in timeouts(),
+    ) {
         for (text, ..) in ESTIMATORS {
             let mut estimator = rto::parse(text).unwrap();
             for fact in &facts {
@@ -253,6 +299,9 @@ proptest! {
             }
             let before = estimator.rto();
             estimator.on_timeout(Instant::ZERO);
+            prop_assert!(estimator.rto() >= before, "{text}");
+            let before = estimator.rto();
+            estimator.on_expiry(Instant::ZERO, timeouts);
             prop_assert!(estimator.rto() >= before, "{text}");
         }
     }

@@ -219,7 +219,8 @@ impl Request {
     fn interest(&mut self, content: u64) -> Interest {
         let mut interest = Interest::new(self.name(content));
         interest.nonce = Some(self.nonces.next_u32());
-        interest.lifetime = Some(self.lifetime);
+        let timer = self.rto.as_ref().filter(|rto| rto.sets_lifetime());
+        interest.lifetime = Some(timer.map_or(self.lifetime, |rto| rto.rto()));
         interest
     }
 
@@ -272,8 +273,9 @@ impl Request {
         });
         let rtt = (asked.transmissions == 1).then_some(rtt);
         if let Some(rtt) = rtt {
-            self.sample(now, asked, rtt, answer.beside);
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
+        self.sample(now, asked, answer.beside);
         if is_marked {
             self.report(Event::Marked { segment });
             self.lose(now, LossKind::Mark, asked.order, in_flight);
@@ -291,11 +293,13 @@ impl Request {
         self.report_window();
     }
 
-    fn sample(&mut self, now: Instant, asked: &Asked, rtt: Duration, beside: &Beside) {
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        if self.rto.is_none() {
+    /// Feeds the estimator: under Karn's rule, unless it sets the lifetime.
+    fn sample(&mut self, now: Instant, asked: &Asked, beside: &Beside) {
+        let takes_all = self.rto.as_ref().is_some_and(|rto| rto.sets_lifetime());
+        if self.rto.is_none() || (asked.transmissions > 1 && !takes_all) {
             return;
         }
+        let (rtt, timeouts) = (now.since(asked.first), asked.transmissions.saturating_sub(1));
         let (target, provider) = (self.target(asked.content), beside.provider);
         let sample = RttSample { target, provider, ..RttSample::new(asked.number, rtt) };
         let records = beside.fields.as_ref().and_then(|fields| fields.get(field::RECORDS));
@@ -305,7 +309,10 @@ impl Request {
                 let trail = Trail { announced: &announced, records: &records };
                 self.teach(asked.number, rtt, |rto| rto.on_trail(now, &sample, &trail));
             }
-            None => self.teach(asked.number, rtt, |rto| rto.on_sample(now, &sample)),
+            None => {
+                let answer = rto::Answer { sample, timeouts };
+                self.teach(asked.number, rtt, |rto| rto.on_answer(now, &answer));
+            }
         }
     }
 
@@ -359,7 +366,9 @@ impl Request {
         let is_last = self.retries.is_some_and(|retries| transmissions > retries);
         match &mut self.rto {
             Some(rto) if !is_last => {
-                if is_new {
+                if rto.sets_lifetime() {
+                    rto.on_expiry(now, transmissions);
+                } else if is_new {
                     rto.on_timeout(now);
                 }
                 self.send(now, slot);

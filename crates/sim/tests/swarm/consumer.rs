@@ -4,13 +4,20 @@ use recoup_packet::name::Name;
 use recoup_sim::network::{ApplicationKind, Arrival, FetchPlan, Popularity, RequestPlan};
 use recoup_transport::time::Duration;
 
-const RTO: [&str; 6] = [
+const RTO: [&str; 13] = [
     "constant(rto=200ms)",
     "constant(rto=30ms)",
     "jacobson(max=4s)",
     "jacobson(min=0ms,max=2s)",
     "rfc6298(max=8s)",
     "yang2016(max=4s)",
+    "tcp",
+    "timeest",
+    "icp(min=20ms)",
+    "chopcop",
+    "ccntimer(min=20ms)",
+    "wma",
+    "per-source(wma)",
 ];
 const LOSS: [&str; 6] = [
     "timeout",

@@ -1,10 +1,12 @@
-//! `fixed(window=32)`: never changes.
+//! `fixed(window=32,accounting=outstanding)`: never changes.
 //!
-//! Source: the fixed pipelines of named-data consumers; design #0 of S. Yang's study (2016).
+//! Source: the fixed pipelines of named-data consumers; design #0 of S. Yang's study (2016). With `accounting=span` it is a
+//! pipeline of buffers that are read in order, as that of `ccncat` (CCNx 0.8, `ccn_fetch`): a segment that is missing
+//! stops what comes a window later.
 //!
 //! Differences: it still tells loss events apart, one for each flight, so that the timeout backs off
 //! (else a rise of the round-trip time beyond the timeout would have everything sent twice for ever).
-use super::{CongestionControl, Delivered, Loss, RecoveryPoint, WIDEST, sane_limit};
+use super::{Accounting, CongestionControl, Delivered, Loss, RecoveryPoint, WIDEST, sane_limit};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::fmt;
@@ -14,19 +16,23 @@ use std::fmt;
 pub struct Fixed {
     size: f64,
     limit: f64,
+    accounting: Accounting,
     recovery: RecoveryPoint,
 }
 
 impl Fixed {
     /// Always `size` segments, but at least 1.
     pub fn new(size: f64) -> Self {
-        Self { size: sane_limit(size), limit: WIDEST, recovery: RecoveryPoint::default() }
+        let (limit, recovery) = (WIDEST, RecoveryPoint::default());
+        Self { size: sane_limit(size), limit, accounting: Accounting::Outstanding, recovery }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
         let size = spec.number("window", 32.0, 1.0..=WIDEST, "a number from 1 to 1000000000")?;
+        let (default, words) = (Accounting::Outstanding, &Accounting::WORDS);
+        let accounting = spec.word("accounting", default, words, "outstanding or span")?;
         spec.finish()?;
-        Ok(Self::new(size))
+        Ok(Self { accounting, ..Self::new(size) })
     }
 }
 
@@ -49,6 +55,10 @@ impl CongestionControl for Fixed {
         new
     }
 
+    fn accounting(&self) -> Accounting {
+        self.accounting
+    }
+
     fn set_limit(&mut self, max_window: f64) {
         self.limit = sane_limit(max_window);
     }
@@ -56,6 +66,9 @@ impl CongestionControl for Fixed {
 
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "fixed").value("window", self.size).finish()
+        SpecWriter::new(f, "fixed")
+            .value("window", self.size)
+            .value("accounting", self.accounting)
+            .finish()
     }
 }

@@ -52,8 +52,8 @@ pub(crate) struct Slot {
     pub(crate) order: u64,
     /// The last transmission that was judged lost.
     pub(crate) lost: Option<Lost>,
-    /// One of its timers has expired.
-    pub(crate) timed_out: bool,
+    /// How many of its timers have expired.
+    pub(crate) timeouts: u32,
     /// The last batch in which an answer to it was judged; 0 before any.
     batch: u32,
     /// When it was asked for first.
@@ -68,7 +68,7 @@ impl Slot {
         transmissions: 0,
         order: 0,
         lost: None,
-        timed_out: false,
+        timeouts: 0,
         batch: 0,
         first_sent: Instant::ZERO,
         sent: Instant::ZERO,
@@ -212,7 +212,7 @@ impl Scoreboard {
                 transmissions: 1,
                 order,
                 lost: None,
-                timed_out: false,
+                timeouts: 0,
                 batch: 0,
                 first_sent: now,
                 sent: now,
@@ -281,7 +281,7 @@ impl Scoreboard {
         };
         let expired = sign == Sign::Timeout;
         slot.state = if expired { State::TimedOut } else { State::Queued };
-        slot.timed_out |= expired;
+        slot.timeouts = slot.timeouts.saturating_add(u32::from(expired));
         slot.lost = Some(Lost { order: slot.order, sign });
         let before = *slot;
         self.land(&before);

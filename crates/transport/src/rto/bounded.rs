@@ -45,6 +45,11 @@ impl<V> Bounded<V> {
         self.entries.values().map(|(_, value)| value)
     }
 
+    /// The same, to be changed; that makes none of them younger.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.values_mut().map(|(_, value)| value)
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.entries.len()

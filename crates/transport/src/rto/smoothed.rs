@@ -50,6 +50,13 @@ impl Smoothed {
         Self { srtt: (1.0 - alpha) * self.srtt + alpha * rtt, rttvar }
     }
 
+    /// After one more sample, the deviation from the new mean: (1 − α)·|old mean − RTT| counts (algorithms.md Q-A1).
+    pub(super) fn next_by_new_mean(self, rtt: f64, gains: Gains) -> Self {
+        let Gains { alpha, beta } = gains;
+        let srtt = (1.0 - alpha) * self.srtt + alpha * rtt;
+        Self { srtt, rttvar: (1.0 - beta) * self.rttvar + beta * (srtt - rtt).abs() }
+    }
+
     /// Takes one more sample in.
     pub(super) fn feed(place: &mut Option<Self>, rtt: f64, gains: Gains) -> Self {
         let after = place.map_or_else(|| Self::first(rtt), |before| before.next(rtt, gains));

@@ -7,6 +7,7 @@ mod discovery;
 mod draw;
 mod end;
 mod history;
+mod lifetime;
 mod loss;
 mod order;
 mod paper;

@@ -6,7 +6,7 @@ use crate::event::{Event, Signal};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::{Arrival, FetchConfig};
-use crate::rto::RttSample;
+use crate::rto::{Answer, RttSample};
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::name::Name;
@@ -217,26 +217,38 @@ impl Transfer {
                 self.leave_recovery(config, now);
                 self.note_phase(config, reports);
             }
-        } else if lost.sign == Sign::Order && !slot.timed_out {
+        } else if lost.sign == Sign::Order && slot.timeouts == 0 {
             emit(reports, Event::Repaired { segment });
         }
     }
 
-    /// Feeds the estimator, under Karn's rule.
+    /// Feeds the estimator: under Karn's rule, unless it sets the lifetime.
     fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
         let Accepted { now, segment, slot, rtt, in_flight, provider, .. } = accepted;
-        if slot.transmissions != 1 || (self.probed && *segment == 0) {
+        if self.probed && *segment == 0 {
             self.sampler.on_abandoned(*segment);
             return;
         }
-        self.min_rtt = Some(self.min_rtt.map_or(*rtt, |min| min.min(*rtt)));
-        let Some(sample) = self.sampler.on_delivered(*segment, *rtt, *in_flight) else {
-            return;
+        if slot.transmissions == 1 {
+            self.min_rtt = Some(self.min_rtt.map_or(*rtt, |min| min.min(*rtt)));
+        }
+        let rtt = if config.rto.sets_lifetime() {
+            let rtt = now.since(slot.first_sent);
+            let sample = RttSample { provider: *provider, ..RttSample::new(*segment, rtt) };
+            config.rto.on_answer(*now, &Answer { sample, timeouts: slot.timeouts });
+            rtt
+        } else if slot.transmissions != 1 {
+            return self.sampler.on_abandoned(*segment);
+        } else {
+            let Some(sample) = self.sampler.on_delivered(*segment, *rtt, *in_flight) else {
+                return;
+            };
+            config.rto.on_sample(*now, &RttSample { provider: *provider, ..sample });
+            *rtt
         };
-        config.rto.on_sample(*now, &RttSample { provider: *provider, ..sample });
         let event = Event::Sampled {
             segment: *segment,
-            rtt: (*rtt).into(),
+            rtt: rtt.into(),
             srtt: config.rto.srtt().unwrap_or_default().into(),
             rttvar: config.rto.rttvar().unwrap_or_default().into(),
             rto: config.rto.rto().into(),

@@ -41,6 +41,9 @@ impl Transfer {
             if setback.is_none() {
                 self.sampler.on_abandoned(segment);
                 emit(reports, Event::TimedOut { segment });
+                if config.rto.sets_lifetime() {
+                    config.rto.on_expiry(now, known.timeouts.saturating_add(1));
+                }
                 lost.push(known.order);
             }
             self.nowhere &= matches!(setback, Some(Setback::Refused(NackReason::NoRoute)));
@@ -93,7 +96,8 @@ impl Transfer {
             return false;
         }
         emit(reports, Event::Reduced { cause: kind.into() });
-        if matches!(kind, LossKind::Timeout | LossKind::NackCongestion) {
+        let backs_off = matches!(kind, LossKind::Timeout | LossKind::NackCongestion);
+        if backs_off && !config.rto.sets_lifetime() {
             config.rto.on_timeout(now);
         }
         self.note_window(config, reports);

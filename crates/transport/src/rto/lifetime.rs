@@ -1,0 +1,167 @@
+//! Timers that set the Interest lifetime: forwarders forget the Interest when the consumer asks again.
+//!
+//! Source: von Rotz, Anastasiades and Braun (2015), section 2 (algorithms.md §2): the lifetime `IL` is at once in the
+//! packet, and with it the time that forwarders remember the Interest, and the consumer's retransmission timer. All
+//! segments share one `IL`; a change affects what is asked for later. It is 4 s at first and at most, and at least
+//! 100 ms (`tcp`: 1 s). Round trips count from the first transmission of a segment. The baseline that never
+//! changes is [`constant`](super::Constant).
+//!
+//! Differences: none that all of them share.
+use super::smoothed::{Smoothed, seconds, within};
+use super::timing::LONGEST;
+use super::{RttSample, SHORTEST};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::Duration;
+
+mod ccntimer;
+mod chopcop;
+mod icp;
+mod patience;
+mod per_source;
+mod tcp;
+mod timeest;
+mod wma;
+
+pub use ccntimer::CcnTimer;
+pub use chopcop::Chopcop;
+pub use icp::Icp;
+pub use per_source::PerSource;
+pub use tcp::Tcp;
+pub use timeest::Timeest;
+pub use wma::Wma;
+
+/// The default of CCNx, and the longest lifetime of the paper.
+const DEFAULT: Duration = Duration::from_secs(4);
+/// The shortest lifetime of all but `tcp`.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// A lifetime within its bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Lifetime {
+    init: Duration,
+    min: Duration,
+    max: Duration,
+    now: Duration,
+}
+
+impl Lifetime {
+    /// Takes `init`, `min` and `max` out of a spec; `min` is `least` unless given.
+    fn from_spec(spec: &mut Spec<'_>, least: Duration) -> Result<Self, SpecError> {
+        let init = spec.duration("init", DEFAULT, SHORTEST)?;
+        let min = spec.duration("min", least, SHORTEST)?;
+        let max = spec.duration("max", DEFAULT, SHORTEST)?;
+        if max > LONGEST || init > max {
+            let expected = "init no longer than max, and max of a day or less";
+            return Err(spec.bad("max", format_args!("{max:?}"), expected));
+        }
+        if min > init {
+            return Err(spec.bad("min", format_args!("{min:?}"), "no more than init and max"));
+        }
+        Ok(Self { init, min, max, now: init })
+    }
+
+    /// Prints what [`from_spec`](Self::from_spec) reads.
+    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        writer.duration("init", self.init).duration("min", self.min).duration("max", self.max)
+    }
+
+    /// It is so many seconds, or the bound that is nearest.
+    fn set(&mut self, value: f64) {
+        let (min, max) = (self.min.as_secs_f64(), self.max.as_secs_f64());
+        self.now = seconds(within(value, min, max)).clamp(self.min, self.max);
+    }
+
+    /// It grows by a factor of 1 or more, up to its bound.
+    fn stretch(&mut self, factor: f64) {
+        let longer = seconds(self.now.as_secs_f64() * factor);
+        self.now = longer.clamp(self.now, self.max);
+    }
+
+    /// It is what it was at first, or longer where it is.
+    fn restart(&mut self) {
+        self.now = self.now.max(self.init);
+    }
+}
+
+/// Takes the factor by which a lifetime grows at a timeout out of a spec.
+fn backoff(spec: &mut Spec<'_>) -> Result<f64, SpecError> {
+    spec.number("backoff", 2.0, 1.0..=1e6, "a number of 1 or more")
+}
+
+/// Takes a factor out of a spec.
+fn factor(spec: &mut Spec<'_>, key: &'static str, default: f64) -> Result<f64, SpecError> {
+    spec.number(key, default, 0.0..=1e6, "a number from 0 to 1000000")
+}
+
+/// The round trip of a sample, in seconds.
+fn round_trip(sample: &RttSample) -> f64 {
+    sample.rtt.as_secs_f64()
+}
+
+/// Smoothed time and deviation, as durations.
+fn rounded(estimate: Option<Smoothed>) -> (Option<Duration>, Option<Duration>) {
+    (estimate.map(|it| it.rounded().0), estimate.map(|it| it.rounded().1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rto::{Answer, RtoEstimator};
+    use crate::time::Instant;
+
+    /// A clean answer after so many milliseconds.
+    pub(super) fn answer(timer: &mut dyn RtoEstimator, millis: u64) {
+        late_answer(timer, millis, 0);
+    }
+
+    /// An answer after so many milliseconds and timeouts.
+    pub(super) fn late_answer(timer: &mut dyn RtoEstimator, millis: u64, timeouts: u32) {
+        let sample = RttSample::new(0, Duration::from_millis(millis));
+        timer.on_answer(Instant::ZERO, &Answer { sample, timeouts });
+    }
+
+    /// The timers of the paper.
+    const ALL: [&str; 6] = ["tcp", "timeest", "icp", "chopcop", "ccntimer", "wma"];
+
+    #[test]
+    fn every_lifetime_begins_at_four_seconds_and_never_exceeds_them() {
+        for text in ALL {
+            let mut timer = crate::rto::parse(text).expect("a timer");
+            assert!(timer.sets_lifetime(), "{text}");
+            assert_eq!(timer.rto(), DEFAULT, "{text}");
+            (0..30).for_each(|_| answer(&mut *timer, 60_000));
+            assert_eq!(timer.rto(), DEFAULT, "{text}");
+            (1..9).for_each(|timeouts| timer.on_expiry(Instant::ZERO, timeouts));
+            assert_eq!(timer.rto(), DEFAULT, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_tcp_waits_a_second_where_round_trips_are_short() {
+        for text in ALL {
+            let mut timer = crate::rto::parse(text).expect("a timer");
+            (0..100).for_each(|_| answer(&mut *timer, 2));
+            let least = if text == "tcp" { Duration::from_secs(1) } else { LEAST };
+            assert_eq!(timer.rto(), least, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_icp_learns_from_what_was_asked_for_again() {
+        for text in ALL {
+            let mut timer = crate::rto::parse(text).expect("a timer");
+            (0..100).for_each(|_| answer(&mut *timer, 500));
+            let before = timer.rto();
+            (0..20).for_each(|_| late_answer(&mut *timer, 3_000, 1));
+            assert_eq!(timer.rto() != before, text == "icp", "{text}");
+        }
+    }
+
+    #[test]
+    fn bounds_that_contradict_each_other_are_refused() {
+        for text in ["tcp(max=500ms)", "wma(init=5s)", "icp(min=5s)", "timeest(max=86401s)"] {
+            assert!(crate::rto::parse(text).is_err(), "{text}");
+        }
+        assert!(crate::rto::parse("ccntimer(init=3s,max=8s)").is_ok());
+    }
+}

@@ -1,0 +1,89 @@
+//! `chopcop(factor=6,alpha=0.2,init=4s,min=100ms,max=4s,backoff=2)`: six times the mean round trip.
+//!
+//! Source: F. Zhang et al., CHoPCoP (2014), as von Rotz et al. (2015) describe its timer without evaluating it
+//! (algorithms.md §2.2): IL = 6·sRTT.
+//!
+//! Differences: the gain of 0.2 and the doubling at a timeout are those of the paper's other timers (Q-A5). CHoPCoP's
+//! routers signal congestion explicitly; marks are congestion control's business here.
+use super::super::{RtoEstimator, RttSample};
+use super::{LEAST, Lifetime, backoff, factor, round_trip, seconds};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+/// CHoPCoP's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chopcop {
+    factor: f64,
+    alpha: f64,
+    lifetime: Lifetime,
+    backoff: f64,
+    srtt: Option<f64>,
+}
+
+impl Chopcop {
+    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let factor = factor(&mut spec, "factor", 6.0)?;
+        let alpha = spec.number("alpha", 0.2, 0.0..=1.0, "a number from 0 to 1")?;
+        let lifetime = Lifetime::from_spec(&mut spec, LEAST)?;
+        let backoff = backoff(&mut spec)?;
+        spec.finish()?;
+        Ok(Self { factor, alpha, lifetime, backoff, srtt: None })
+    }
+}
+
+impl RtoEstimator for Chopcop {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let rtt = round_trip(sample);
+        let before = self.srtt.unwrap_or(rtt);
+        let srtt = (1.0 - self.alpha) * before + self.alpha * rtt;
+        self.srtt = Some(srtt);
+        self.lifetime.set(self.factor * srtt);
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.lifetime.stretch(self.backoff);
+    }
+
+    fn sets_lifetime(&self) -> bool {
+        true
+    }
+
+    fn rto(&self) -> Duration {
+        self.lifetime.now
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.srtt.map(seconds)
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        None
+    }
+}
+
+impl fmt::Display for Chopcop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer =
+            SpecWriter::new(f, "chopcop").value("factor", self.factor).value("alpha", self.alpha);
+        self.lifetime.describe(writer).value("backoff", self.backoff).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::answer;
+    use super::*;
+
+    #[test]
+    fn it_is_six_mean_round_trips() {
+        let mut timer =
+            Chopcop::from_spec(Spec::parse("chopcop").expect("a spec")).expect("a timer");
+        answer(&mut timer, 100);
+        assert_eq!(timer.rto(), Duration::from_millis(600));
+        answer(&mut timer, 200);
+        assert_eq!(timer.rto(), Duration::from_millis(6 * 120));
+        timer.on_expiry(Instant::ZERO, 1);
+        assert_eq!(timer.rto(), Duration::from_millis(12 * 120));
+    }
+}

@@ -1,0 +1,115 @@
+//! `icp(window=20,init=4s,min=100ms,max=4s,skip-timeouts=false)`: the middle between the extremes of the last answers.
+//!
+//! Source: von Rotz et al. (2015), after Carofiglio, Gallo and Muscariello's ICP (algorithms.md §2.2):
+//! IL = RTTmin + (RTTmax − RTTmin)/2 of the last 20 answers, those included that came after timeouts; a timeout itself
+//! changes nothing. `skip-timeouts=true` is the paper's variant that leaves the latter out (claim A-53).
+//!
+//! Differences: while there are fewer than 20 answers, those count that there are.
+use super::super::{Answer, RtoEstimator, RttSample};
+use super::{LEAST, Lifetime, round_trip};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// ICP's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Icp {
+    window: usize,
+    skip_timeouts: bool,
+    lifetime: Lifetime,
+    /// The last round trips in seconds, oldest first.
+    latest: VecDeque<f64>,
+}
+
+impl Icp {
+    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let window = spec.number("window", 20.0, 1.0..=10_000.0, "a number from 1 to 10000")?;
+        let lifetime = Lifetime::from_spec(&mut spec, LEAST)?;
+        let skip_timeouts = spec.boolean("skip-timeouts", false)?;
+        spec.finish()?;
+        Ok(Self { window: window as usize, skip_timeouts, lifetime, latest: VecDeque::new() })
+    }
+
+    fn take(&mut self, rtt: f64) {
+        if self.latest.len() >= self.window {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(rtt);
+        let least = self.latest.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.latest.iter().copied().fold(0.0, f64::max);
+        self.lifetime.set(least + 0.5 * (most - least));
+    }
+}
+
+impl RtoEstimator for Icp {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        self.take(round_trip(sample));
+    }
+
+    fn on_answer(&mut self, _: Instant, answer: &Answer) {
+        if answer.timeouts == 0 || !self.skip_timeouts {
+            self.take(round_trip(&answer.sample));
+        }
+    }
+
+    fn on_timeout(&mut self, _: Instant) {}
+
+    fn sets_lifetime(&self) -> bool {
+        true
+    }
+
+    fn rto(&self) -> Duration {
+        self.lifetime.now
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        None
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        None
+    }
+}
+
+impl fmt::Display for Icp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "icp").value("window", self.window);
+        self.lifetime.describe(writer).value("skip-timeouts", self.skip_timeouts).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{answer, late_answer};
+    use super::*;
+
+    fn timer(text: &str) -> Icp {
+        Icp::from_spec(Spec::parse(text).expect("a spec")).expect("a timer")
+    }
+
+    #[test]
+    fn it_is_the_middle_of_the_last_twenty() {
+        let mut icp = timer("icp");
+        answer(&mut icp, 200);
+        assert_eq!(icp.rto(), Duration::from_millis(200));
+        late_answer(&mut icp, 1_000, 1);
+        assert_eq!(icp.rto(), Duration::from_millis(600));
+        icp.on_expiry(Instant::ZERO, 1);
+        assert_eq!(icp.rto(), Duration::from_millis(600));
+        (0..18).for_each(|_| answer(&mut icp, 400));
+        assert_eq!(icp.rto(), Duration::from_millis(600));
+        answer(&mut icp, 400);
+        assert_eq!(icp.rto(), Duration::from_millis(700), "the 200 ms are forgotten");
+        answer(&mut icp, 400);
+        assert_eq!(icp.rto(), Duration::from_millis(400), "and so is the second");
+    }
+
+    #[test]
+    fn what_timed_out_can_be_left_out() {
+        let mut icp = timer("icp(skip-timeouts=true)");
+        answer(&mut icp, 200);
+        late_answer(&mut icp, 1_000, 1);
+        assert_eq!(icp.rto(), Duration::from_millis(200));
+    }
+}

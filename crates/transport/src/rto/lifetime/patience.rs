@@ -1,0 +1,95 @@
+//! What `ccntimer` and `wma` share: when answers begin to count, and what timeouts do to the lifetime.
+//!
+//! Source: von Rotz et al. (2015), both listings (algorithms.md §2.2 and §2.3): answers count from the Γ-th on (`from`);
+//! each timeout lengthens the lifetime by ε (`epsilon`); the Φ-th of one segment (`phi`) puts it back to 4 s, and the
+//! estimate begins anew. The first clean answer only begins it: the lifetime follows from the second on.
+//!
+//! Differences: 4 s are the most (the listings print `max` where the text says at most, Q-A2). Γ is as listed: the
+//! count includes the answer at hand and all before it, clean or not (Q-A7). Φ is as in the text (`Tout ≥ Φ`);
+//! `phi-strict=true` is the listing's `Tout > Φ` (Q-A6). `update-on-init=true` lets the lifetime follow the first clean
+//! answer, too (Q-A3).
+use super::super::Answer;
+use super::super::smoothed::Smoothed;
+use super::{LEAST, Lifetime};
+use crate::spec::{Spec, SpecError, SpecWriter};
+
+/// The lifetime, the estimate, and the rules of both.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Patience {
+    /// Γ.
+    from: u64,
+    /// ε.
+    epsilon: f64,
+    /// Φ.
+    phi: u32,
+    phi_strict: bool,
+    update_on_init: bool,
+    pub(super) lifetime: Lifetime,
+    /// Answers so far, at most Γ.
+    answers: u64,
+    pub(super) estimate: Option<Smoothed>,
+}
+
+impl Patience {
+    pub(super) fn from_spec(spec: &mut Spec<'_>) -> Result<Self, SpecError> {
+        let count = "a number from 1 to 1000000";
+        let from = spec.number("from", 4.0, 1.0..=1e6, count)?;
+        let epsilon = spec.number("epsilon", 0.2, 0.0..=1e6, "a number from 0 to 1000000")?;
+        let phi = spec.number("phi", 3.0, 1.0..=1e6, count)?;
+        Ok(Self {
+            from: from as u64,
+            epsilon,
+            phi: phi as u32,
+            phi_strict: spec.boolean("phi-strict", false)?,
+            update_on_init: spec.boolean("update-on-init", false)?,
+            lifetime: Lifetime::from_spec(spec, LEAST)?,
+            answers: 0,
+            estimate: None,
+        })
+    }
+
+    /// Prints what [`from_spec`](Self::from_spec) reads.
+    pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        let writer = writer
+            .value("from", self.from)
+            .value("epsilon", self.epsilon)
+            .value("phi", self.phi)
+            .value("phi-strict", self.phi_strict)
+            .value("update-on-init", self.update_on_init);
+        self.lifetime.describe(writer)
+    }
+
+    /// Takes an answer in: `next` makes the new estimate of the old one and the round trip in seconds, `timeout` the
+    /// lifetime in seconds of that.
+    pub(super) fn on_answer(
+        &mut self,
+        answer: &Answer,
+        next: impl FnOnce(Smoothed, f64) -> Smoothed,
+        timeout: impl FnOnce(Smoothed) -> f64,
+    ) {
+        self.answers = (self.answers + 1).min(self.from);
+        if answer.timeouts > 0 || self.answers < self.from {
+            return;
+        }
+        let rtt = answer.sample.rtt.as_secs_f64();
+        let (follows, after) = match self.estimate {
+            None => (self.update_on_init, Smoothed::first(rtt)),
+            Some(before) => (true, next(before, rtt)),
+        };
+        self.estimate = Some(after);
+        if follows {
+            self.lifetime.set(timeout(after));
+        }
+    }
+
+    /// A lifetime of a segment has ended, the `timeouts`-th of that segment.
+    pub(super) fn on_expiry(&mut self, timeouts: u32) {
+        let most = self.phi + u32::from(self.phi_strict);
+        if timeouts >= most {
+            self.lifetime.restart();
+            self.estimate = None;
+        } else {
+            self.lifetime.stretch(1.0 + self.epsilon);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `tcp(alpha=0.2,beta=0.25,k=4,init=4s,min=1s,max=4s,backoff=2,rfc-order=false)`: TCP's timeout as lifetime.
+//!
+//! Source: von Rotz et al. (2015), "TCP RTO" (algorithms.md §2.2): sRTT gains 0.2, VAR gains 0.25 of its distance from
+//! the *new* sRTT, as it is printed; IL = sRTT + 4·VAR, at least 1 s; a timeout doubles it until the next sample.
+//!
+//! Differences: none. `rfc-order=true` takes the distance from the old sRTT, as RFC 2988 does, and `alpha=1/8` is
+//! its gain (Q-A1); `init=3s` is its first timeout (Q-A4).
+use super::super::reconsidered::gains;
+use super::super::smoothed::{Gains, Smoothed};
+use super::super::{RtoEstimator, RttSample};
+use super::{Lifetime, backoff, factor, round_trip, rounded};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+/// TCP's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tcp {
+    gains: Gains,
+    k: f64,
+    lifetime: Lifetime,
+    backoff: f64,
+    rfc_order: bool,
+    estimate: Option<Smoothed>,
+}
+
+/// The gains of [`Tcp`], and of `ccntimer` and `wma`.
+pub(super) const PRINTED: Gains = Gains { alpha: 0.2, beta: 0.25 };
+
+impl Tcp {
+    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let gains = gains(&mut spec, PRINTED)?;
+        let k = factor(&mut spec, "k", 4.0)?;
+        let lifetime = Lifetime::from_spec(&mut spec, Duration::from_secs(1))?;
+        let backoff = backoff(&mut spec)?;
+        let rfc_order = spec.boolean("rfc-order", false)?;
+        spec.finish()?;
+        Ok(Self { gains, k, lifetime, backoff, rfc_order, estimate: None })
+    }
+}
+
+impl RtoEstimator for Tcp {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let rtt = round_trip(sample);
+        let after = match self.estimate {
+            None => Smoothed::first(rtt),
+            Some(before) if self.rfc_order => before.next(rtt, self.gains),
+            Some(before) => before.next_by_new_mean(rtt, self.gains),
+        };
+        self.estimate = Some(after);
+        self.lifetime.set(after.timeout(self.k));
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.lifetime.stretch(self.backoff);
+    }
+
+    fn sets_lifetime(&self) -> bool {
+        true
+    }
+
+    fn rto(&self) -> Duration {
+        self.lifetime.now
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        rounded(self.estimate).0
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        rounded(self.estimate).1
+    }
+}
+
+impl fmt::Display for Tcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "tcp")
+            .value("alpha", self.gains.alpha)
+            .value("beta", self.gains.beta)
+            .value("k", self.k);
+        self.lifetime
+            .describe(writer)
+            .value("backoff", self.backoff)
+            .value("rfc-order", self.rfc_order)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::answer;
+    use super::*;
+
+    fn timer(text: &str) -> Tcp {
+        Tcp::from_spec(Spec::parse(text).expect("a spec")).expect("a timer")
+    }
+
+    #[test]
+    fn the_deviation_is_taken_from_the_new_mean() {
+        // sRTT 1000, VAR 500; then sRTT = 0.8·1000 + 0.2·1500 = 1100, VAR = 0.75·500 + 0.25·|1100 − 1500| = 475.
+        let mut tcp = timer("tcp");
+        answer(&mut tcp, 1_000);
+        assert_eq!(tcp.rto(), Duration::from_secs(3));
+        answer(&mut tcp, 1_500);
+        assert_eq!(tcp.rto(), Duration::from_millis(1_100 + 4 * 475));
+        // From the old mean it is 0.75·500 + 0.25·500 = 500.
+        let mut rfc = timer("tcp(rfc-order=true)");
+        [1_000, 1_500].into_iter().for_each(|millis| answer(&mut rfc, millis));
+        assert_eq!(rfc.rto(), Duration::from_millis(1_100 + 4 * 500));
+    }
+
+    #[test]
+    fn a_timeout_doubles_the_lifetime_until_the_next_sample() {
+        let mut tcp = timer("tcp");
+        answer(&mut tcp, 200);
+        assert_eq!(tcp.rto(), Duration::from_secs(1));
+        tcp.on_expiry(Instant::ZERO, 1);
+        assert_eq!(tcp.rto(), Duration::from_secs(2));
+        super::super::tests::late_answer(&mut tcp, 1_200, 1);
+        assert_eq!(tcp.rto(), Duration::from_secs(2), "what was asked for again is no sample");
+        answer(&mut tcp, 200);
+        assert_eq!(tcp.rto(), Duration::from_secs(1));
+    }
+}

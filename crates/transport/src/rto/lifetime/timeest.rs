@@ -1,0 +1,93 @@
+//! `timeest(alpha=1/8,beta=1/8,k=4,factor=2,init=4s,min=100ms,max=4s,backoff=2)`: twice Jacobson's timeout.
+//!
+//! Source: von Rotz et al. (2015), "Timeest" (algorithms.md §2.2), an estimator of the CCNx tools: both gains are 1/8, the
+//! error is that of the old mean; IL = 2·(sRTT + 4·VAR). That a timeout doubles it is an assumption of the paper.
+//!
+//! Differences: none.
+use super::super::reconsidered::gains;
+use super::super::smoothed::{Gains, Smoothed};
+use super::super::{RtoEstimator, RttSample};
+use super::{LEAST, Lifetime, backoff, factor, round_trip, rounded};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+/// Timeest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeest {
+    gains: Gains,
+    k: f64,
+    factor: f64,
+    lifetime: Lifetime,
+    backoff: f64,
+    estimate: Option<Smoothed>,
+}
+
+impl Timeest {
+    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let gains = gains(&mut spec, Gains { alpha: 1.0 / 8.0, beta: 1.0 / 8.0 })?;
+        let k = factor(&mut spec, "k", 4.0)?;
+        let factor = factor(&mut spec, "factor", 2.0)?;
+        let lifetime = Lifetime::from_spec(&mut spec, LEAST)?;
+        let backoff = backoff(&mut spec)?;
+        spec.finish()?;
+        Ok(Self { gains, k, factor, lifetime, backoff, estimate: None })
+    }
+}
+
+impl RtoEstimator for Timeest {
+    fn on_sample(&mut self, _: Instant, sample: &RttSample) {
+        let after = Smoothed::feed(&mut self.estimate, round_trip(sample), self.gains);
+        self.lifetime.set(self.factor * after.timeout(self.k));
+    }
+
+    fn on_timeout(&mut self, _: Instant) {
+        self.lifetime.stretch(self.backoff);
+    }
+
+    fn sets_lifetime(&self) -> bool {
+        true
+    }
+
+    fn rto(&self) -> Duration {
+        self.lifetime.now
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        rounded(self.estimate).0
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        rounded(self.estimate).1
+    }
+}
+
+impl fmt::Display for Timeest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer = SpecWriter::new(f, "timeest")
+            .value("alpha", self.gains.alpha)
+            .value("beta", self.gains.beta)
+            .value("k", self.k)
+            .value("factor", self.factor);
+        self.lifetime.describe(writer).value("backoff", self.backoff).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::answer;
+    use super::*;
+
+    #[test]
+    fn it_is_twice_the_mean_and_four_deviations() {
+        let mut timer =
+            Timeest::from_spec(Spec::parse("timeest").expect("a spec")).expect("a timer");
+        answer(&mut timer, 80);
+        assert_eq!(timer.rto(), Duration::from_millis(2 * (80 + 4 * 40)));
+        // err = 80: sRTT = 80 + 10 = 90, VAR = 40 + (80 − 40)/8 = 45.
+        answer(&mut timer, 160);
+        assert_eq!(timer.rto(), Duration::from_millis(2 * (90 + 4 * 45)));
+        timer.on_expiry(Instant::ZERO, 1);
+        assert_eq!(timer.rto(), Duration::from_millis(4 * (90 + 4 * 45)));
+    }
+}

@@ -1,0 +1,98 @@
+//! `wma(gamma=1.5,alpha=0.2,from=4,epsilon=0.2,phi=3,…)`: one and a half mean round trips, and a little more at each
+//! timeout.
+//!
+//! Source: von Rotz et al. (2015), Algorithm 2, "WMA", the weighted moving average (algorithms.md §2.2): IL = γ·sRTT;
+//! Γ, ε and Φ as in `patience.rs`, which also has the other parameters.
+//!
+//! Differences: those of `patience.rs`; the listing also begins a variance, which nothing uses.
+use super::super::smoothed::Smoothed;
+use super::super::{Answer, RtoEstimator, RttSample};
+use super::patience::Patience;
+use super::{factor, rounded};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use std::fmt;
+
+/// WMA.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wma {
+    gamma: f64,
+    alpha: f64,
+    patience: Patience,
+}
+
+impl Wma {
+    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let gamma = factor(&mut spec, "gamma", 1.5)?;
+        let alpha = spec.number("alpha", 0.2, 0.0..=1.0, "a number from 0 to 1")?;
+        let patience = Patience::from_spec(&mut spec)?;
+        spec.finish()?;
+        Ok(Self { gamma, alpha, patience })
+    }
+}
+
+impl RtoEstimator for Wma {
+    fn on_sample(&mut self, now: Instant, sample: &RttSample) {
+        self.on_answer(now, &Answer { sample: *sample, timeouts: 0 });
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.on_expiry(now, 1);
+    }
+
+    fn sets_lifetime(&self) -> bool {
+        true
+    }
+
+    fn on_answer(&mut self, _: Instant, answer: &Answer) {
+        let Self { gamma, alpha, .. } = *self;
+        let next = |before: Smoothed, rtt| {
+            let srtt = (1.0 - alpha) * before.srtt + alpha * rtt;
+            Smoothed { srtt, ..before }
+        };
+        self.patience.on_answer(answer, next, |after| gamma * after.srtt);
+    }
+
+    fn on_expiry(&mut self, _: Instant, timeouts: u32) {
+        self.patience.on_expiry(timeouts);
+    }
+
+    fn rto(&self) -> Duration {
+        self.patience.lifetime.now
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        rounded(self.patience.estimate).0
+    }
+
+    fn rttvar(&self) -> Option<Duration> {
+        None
+    }
+}
+
+impl fmt::Display for Wma {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let writer =
+            SpecWriter::new(f, "wma").value("gamma", self.gamma).value("alpha", self.alpha);
+        self.patience.describe(writer).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::answer;
+    use super::*;
+
+    #[test]
+    fn it_is_one_and_a_half_mean_round_trips() {
+        let mut timer = Wma::from_spec(Spec::parse("wma").expect("a spec")).expect("a timer");
+        (0..4).for_each(|_| answer(&mut timer, 1_000));
+        assert_eq!(timer.rto(), Duration::from_secs(4));
+        answer(&mut timer, 2_000);
+        assert_eq!(timer.rto(), Duration::from_millis(1_800));
+        timer.on_expiry(Instant::ZERO, 1);
+        assert_eq!(timer.rto(), Duration::from_millis(2_160));
+        timer.on_expiry(Instant::ZERO, 3);
+        assert_eq!((timer.rto(), timer.srtt()), (Duration::from_secs(4), None));
+    }
+}
