@@ -17,6 +17,7 @@ mod best_face;
 mod best_route;
 mod broadcast;
 mod choice;
+mod discover;
 mod multicast;
 mod multipath;
 mod scope;
@@ -24,6 +25,7 @@ mod scope;
 pub use best_face::BestFace;
 pub use best_route::BestRoute;
 pub use broadcast::Broadcast;
+pub use discover::Discover;
 pub use multicast::Multicast;
 pub use multipath::{Multipath, Split};
 pub use scope::Scope;
@@ -173,6 +175,7 @@ const FAMILY: &[(&str, Reader<Box<dyn ForwardingStrategy>>)] = &[
     ("multicast", |spec| without_parameters(spec, Multicast)),
     ("broadcast", |spec| without_parameters(spec, Broadcast)),
     ("best-face", |spec| Ok(Box::new(BestFace::from_spec(spec)?))),
+    ("discover", |spec| Ok(Box::new(Discover::from_spec(spec)?))),
     ("multipath", |spec| Ok(Box::new(Multipath::from_spec(spec)?))),
 ];
 

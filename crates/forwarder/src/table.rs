@@ -17,6 +17,6 @@ mod slab;
 pub use cs::{Cs, CsCapacity, CsOptions};
 pub use dead_nonce::{DeadNonceOptions, DeadNonces};
 pub use fib::{Fib, FibMatch, NextHop};
-pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements};
+pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements, Pin};
 pub use pit::{Arrival, DuplicateNonce, InRecord, OutRecord, Pit, PitEntry, PitFull, PitId, Rare};
 pub use prefix::PrefixTable;

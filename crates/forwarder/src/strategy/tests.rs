@@ -198,7 +198,7 @@ fn a_downstream_that_is_the_last_one_asked_is_told_at_once() {
 
 #[test]
 fn what_leads_nowhere_is_refused_at_once() {
-    for strategy in ["best-route", "multicast", "best-face", "multipath"] {
+    for strategy in ["best-route", "multicast", "best-face", "multipath", "discover"] {
         let mut stage = Stage::new(strategy, "same-face-retx");
         stage.fib = Fib::new(NameHasher::new(1));
         stage.fib.insert(&name("/"), FaceId(1), 0);
@@ -313,6 +313,68 @@ fn a_refusal_is_answered_by_asking_another_face_where_the_strategy_has_a_choice(
     }
 }
 
+/// A node that asks everybody for `/a`, and pins face 3, which answers.
+fn pinned() -> Stage {
+    let mut stage = Stage::new("discover", "same-face-retx");
+    assert_eq!(sent(&stage.interest(0, "/a", 1, 1)), [2, 3, 4]);
+    stage.data(10, "/a", 3);
+    assert_eq!(sent(&stage.interest(20, "/a/b", 1, 2)), [3]);
+    stage
+}
+
+#[test]
+fn discover_pins_the_face_that_answers_and_keeps_it_at_one_loss() {
+    let mut stage = pinned();
+    assert_eq!(sent(&stage.interest(320, "/a/b", 1, 3)), [3], "asked again");
+    stage.expire(620, "/a/b");
+    assert_eq!(sent(&stage.interest(620, "/a/b", 1, 4)), [3], "two timeouts");
+    stage.data(640, "/a/b", 3);
+    for round in 0..10 {
+        let uri = format!("/{}", "x".repeat(round));
+        assert_eq!(sent(&stage.interest(1_000, &uri, 1, 9)), [3], "single losses of many names");
+        stage.expire(2_000, &uri);
+        assert_eq!(sent(&stage.interest(2_000, &uri, 1, 10)), [3]);
+        stage.data(2_010, &uri, 3);
+    }
+}
+
+#[test]
+fn discover_searches_again_after_three_timeouts_of_one_name() {
+    let mut stage = pinned();
+    stage.interest(320, "/a/b", 1, 3);
+    stage.interest(620, "/a/b", 1, 4);
+    stage.interest(630, "/a", 1, 5);
+    stage.data(640, "/a", 3);
+    assert_eq!(sent(&stage.interest(1_020, "/a/b", 1, 6)), [2, 3, 4], "the third timeout");
+    stage.data(1_050, "/a/b", 4);
+    assert_eq!(sent(&stage.interest(1_100, "/a", 1, 7)), [4]);
+}
+
+#[test]
+fn discover_leaves_a_face_that_refuses_or_is_down() {
+    let mut stage = pinned();
+    assert_eq!(sent(&stage.nack(30, "/a/b", 3, NackReason::NoRoute)), [2]);
+    assert_eq!(sent(&stage.interest(40, "/a", 1, 5)), [2, 3, 4]);
+    let mut stage = pinned();
+    stage.faces.0.remove(&FaceId(3));
+    assert_eq!(sent(&stage.interest(40, "/a", 1, 5)), [2, 4]);
+    let mut stage = pinned();
+    stage.measurements.forget_face(FaceId(3));
+    assert_eq!(sent(&stage.interest(40, "/a", 1, 5)), [2, 3, 4]);
+}
+
+#[test]
+fn what_strangers_ask_for_in_vain_takes_bounded_room() {
+    let mut table = Measurements::new(NameHasher::new(1), MeasurementOptions::default());
+    table.pin_to(at(0), &name("/"), FaceId(2));
+    let pin = table.pin(at(0), &name("/")).unwrap();
+    assert_eq!((pin.fail(7), pin.fail(7)), (1, 2));
+    (0..100_000_u64).for_each(|hash| {
+        pin.fail(1_000 + hash);
+    });
+    assert!(format!("{pin:?}").len() < 10_000);
+}
+
 fn turns(strategy: &str, count: u32) -> Vec<u32> {
     let mut stage = Stage::new(strategy, "same-face-retx");
     let mut turns = Vec::new();
@@ -367,7 +429,7 @@ fn strategies_are_printed_as_they_are_read() {
 fn what_cannot_be_a_strategy_is_an_error_that_helps() {
     for (text, part) in [
         ("best-rout", "did you mean `best-route`?"),
-        ("asf", "there are: best-route, multicast, broadcast, best-face, multipath"),
+        ("asf", "there are: best-route, multicast, broadcast, best-face, discover, multipath"),
         ("multicast(x=1)", "it has none"),
         ("multipath(split=luck)", "turns or cost"),
         ("best-face(rto=jakobson)", "such as reconsidered"),

@@ -74,6 +74,41 @@ impl FaceMeasurement {
     }
 }
 
+/// The face that one prefix is asked at, and what it left unanswered.
+#[derive(Debug)]
+pub struct Pin {
+    /// Which.
+    pub face: FaceId,
+    /// Names by their hashes, and how often in a row each was not answered in time.
+    failures: Vec<(u64, u32)>,
+}
+
+impl Pin {
+    /// Most names that are counted.
+    const MOST: usize = 256;
+
+    /// An Interest for the name of that hash was not answered in time. Says how often that happened since it
+    /// was answered.
+    pub fn fail(&mut self, name: u64) -> u32 {
+        let place = self.failures.iter().position(|(known, _)| *known == name);
+        let place = place.unwrap_or_else(|| {
+            if self.failures.len() >= Self::MOST {
+                self.failures.clear();
+            }
+            self.failures.push((name, 0));
+            self.failures.len() - 1
+        });
+        let (_, count) = &mut self.failures[place];
+        *count = count.saturating_add(1);
+        *count
+    }
+
+    /// The name of that hash was answered.
+    pub fn forget(&mut self, name: u64) {
+        self.failures.retain(|(known, _)| *known != name);
+    }
+}
+
 /// What is known of one prefix.
 #[derive(Debug)]
 struct Measured {
@@ -85,12 +120,13 @@ struct Measured {
     faces: SmallVec<[FaceMeasurement; 2]>,
     /// Of all faces together, for soft timeouts.
     soft: Option<Jacobson>,
+    pin: Option<Box<Pin>>,
 }
 
 impl Measured {
     fn new(prefix: &Name, hash: u64, used: Instant) -> Self {
         let (prefix, faces) = (prefix.clone(), SmallVec::new());
-        Self { prefix, hash, used, exploration: false, faces, soft: None }
+        Self { prefix, hash, used, exploration: false, faces, soft: None, pin: None }
     }
 }
 
@@ -138,6 +174,21 @@ impl Measurements {
         std::mem::take(&mut self.measured(now, prefix).exploration)
     }
 
+    /// The face that `prefix` is asked at, if it is pinned to one.
+    pub fn pin(&mut self, now: Instant, prefix: &Name) -> Option<&mut Pin> {
+        self.measured(now, prefix).pin.as_deref_mut()
+    }
+
+    /// Pins `prefix` to `face`.
+    pub fn pin_to(&mut self, now: Instant, prefix: &Name, face: FaceId) {
+        self.measured(now, prefix).pin = Some(Box::new(Pin { face, failures: Vec::new() }));
+    }
+
+    /// Lets `prefix` be asked anywhere again.
+    pub fn unpin(&mut self, now: Instant, prefix: &Name) {
+        self.measured(now, prefix).pin = None;
+    }
+
     /// The estimator of the round trip toward `prefix`, by whatever face.
     pub(crate) fn soft(&mut self, now: Instant, prefix: &Name) -> &mut impl RtoEstimator {
         self.measured(now, prefix).soft.get_or_insert_with(|| Jacobson::new(SOFT))
@@ -145,9 +196,10 @@ impl Measurements {
 
     /// Forgets a face, for instance because its number may be given to another.
     pub fn forget_face(&mut self, face: FaceId) {
-        self.slots
-            .iter_mut()
-            .for_each(|measured| measured.faces.retain(|known| known.face != face));
+        for measured in self.slots.iter_mut() {
+            measured.faces.retain(|known| known.face != face);
+            measured.pin.take_if(|pin| pin.face == face);
+        }
     }
 
     /// How many prefixes take up room.

@@ -8,6 +8,7 @@
 mod cache;
 mod carry;
 mod determinism;
+mod discover;
 mod goodput;
 mod line;
 mod loss;

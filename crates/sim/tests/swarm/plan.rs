@@ -62,8 +62,15 @@ fn places(dice: &mut Dice, is_gentle: bool) -> Network {
     network
 }
 
-const STRATEGIES: [&str; 6] =
-    ["best-route", "multicast", "broadcast", "best-face", "multipath", "multipath(split=cost)"];
+const STRATEGIES: [&str; 7] = [
+    "best-route",
+    "multicast",
+    "broadcast",
+    "best-face",
+    "multipath",
+    "multipath(split=cost)",
+    "discover(phi=2)",
+];
 const SUPPRESSION: [&str; 5] = [
     "strict",
     "same-face-retx",

@@ -1,0 +1,125 @@
+//! `discover(phi=3)`: ask everybody until Data comes, then only who brought it, until that stays silent.
+//!
+//! Source: von Rotz, Anastasiades and Braun (2015), section 2 (algorithms.md §2.3): a requester finds a source by
+//! broadcast, pins the path to it, and searches again after Φ consecutive timeouts of one segment. A consumer whose timer
+//! has the same Φ (`ccntimer`, `wma`) has its lifetime back at 4 s by then, so the Interest that searches lives that long.
+//!
+//! Differences: a pin holds for a route's prefix. The node tells timeouts of a segment by its name: the Interest is asked
+//! again, or its entry expires; Data for that name ends the count, Data for others does not. At most 256 names are
+//! counted for a prefix; with one more, all counts begin anew. A refusal by the pinned face counts as Φ timeouts, and
+//! others are asked at once.
+use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
+use crate::face::FaceId;
+use crate::suppression::Decision;
+use crate::table::{Arrival, PitEntry};
+use recoup_packet::nack::NackReason;
+use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use std::fmt;
+
+/// `discover`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discover {
+    phi: u32,
+}
+
+impl Default for Discover {
+    fn default() -> Self {
+        Self { phi: 3 }
+    }
+}
+
+impl Discover {
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let default = f64::from(Self::default().phi);
+        let phi = spec.number("phi", default, 1.0..=1e6, "a number from 1 to 1000000")?;
+        spec.finish()?;
+        Ok(Self { phi: phi as u32 })
+    }
+
+    /// The pinned face did not answer an Interest of `entry` in time.
+    fn note_timeout(&self, context: &mut Context<'_>, entry: &PitEntry) {
+        let (now, prefix) = (context.now, context.route.prefix);
+        let Some(pin) = context.measurements.pin(now, prefix) else {
+            return;
+        };
+        let asked = entry.out_record(pin.face);
+        if asked.is_some_and(|record| record.nacked.is_none()) && pin.fail(entry.hash()) >= self.phi
+        {
+            context.measurements.unpin(now, prefix);
+        }
+    }
+}
+
+impl ForwardingStrategy for Discover {
+    fn after_interest(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        ingress: FaceId,
+        arrival: Arrival,
+        actions: &mut Vec<Action>,
+    ) {
+        match decide(context, entry, arrival, actions) {
+            Decision::Suppress => return,
+            Decision::Again => self.note_timeout(context, entry),
+            Decision::New => {}
+        }
+        let (now, prefix, before) = (context.now, context.route.prefix, actions.len());
+        let hops = context.eligible(&entry.interest().name, ingress);
+        let pinned = context.measurements.pin(now, prefix).map(|pin| pin.face);
+        let is_way = hops.clone().any(|hop| Some(hop.face) == pinned);
+        let chosen = hops.filter(|hop| !is_way || Some(hop.face) == pinned);
+        actions.extend(chosen.map(|hop| Action::SendInterest { face: hop.face }));
+        if actions.len() == before {
+            give_up(now, entry, actions);
+        }
+    }
+
+    fn after_nack(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        upstream: FaceId,
+        _reason: NackReason,
+        actions: &mut Vec<Action>,
+    ) {
+        let (now, prefix) = (context.now, context.route.prefix);
+        if context.measurements.pin(now, prefix).is_some_and(|pin| pin.face == upstream) {
+            context.measurements.unpin(now, prefix);
+            if let Some(hop) = choice::alternative(context, entry) {
+                return actions.push(Action::SendInterest { face: hop.face });
+            }
+        }
+        pass_nack_on(entry, actions);
+    }
+
+    fn learns(&self) -> bool {
+        true
+    }
+
+    fn before_satisfy(
+        &mut self,
+        context: &mut Context<'_>,
+        entry: &mut PitEntry,
+        upstream: FaceId,
+    ) {
+        if entry.out_record(upstream).is_none() {
+            return;
+        }
+        let (now, prefix) = (context.now, context.route.prefix);
+        match context.measurements.pin(now, prefix) {
+            Some(pin) => pin.forget(entry.hash()),
+            None => context.measurements.pin_to(now, prefix, upstream),
+        }
+    }
+
+    fn on_expiry(&mut self, context: &mut Context<'_>, entry: &mut PitEntry) {
+        self.note_timeout(context, entry);
+    }
+}
+
+impl fmt::Display for Discover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "discover").value("phi", self.phi).finish()
+    }
+}
