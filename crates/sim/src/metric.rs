@@ -19,6 +19,7 @@
 //! | `segments`, `content_octets`, `packet_octets` | received: segments, their content, their Data packets |
 //! | `goodput_bps`, `throughput_bps` | content and Data packets per active time, in bit/s |
 //! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected` | counts |
+//! | `network_interests` | Interests for the object of a fetch that left its node by a link, each link counted |
 //! | `loss_events`, `loss_events_timeout`, `loss_events_nack`, `loss_events_mark` | window reductions, by what told of the loss |
 //! | `loss_event_percent` | loss events per segment received (the packet-loss rate of ndncatchunks) |
 //! | `recovery_point_rises` | 1 if at each reduction something had been sent that had not been at the one before: at most one reduction per round trip |
@@ -41,6 +42,7 @@
 //! over time and the utilisation count from the start of the first application.
 //!
 //! A number that is not there could not be told: no sample, no consumer, not completed.
+mod away;
 mod channel;
 mod flow;
 mod node;
@@ -53,6 +55,7 @@ use crate::observe::{Observation, Observer};
 use crate::oracle::{Oracle, score};
 use crate::record::place::Places;
 use crate::statistic::{jain, mean};
+use away::Away;
 use channel::Channels;
 use flow::Flow;
 use node::Nodes;
@@ -74,6 +77,7 @@ pub struct Metrics {
     places: Places,
     detail: Detail,
     flows: Vec<Flow>,
+    away: Away,
     nodes: Nodes,
     channels: Channels,
     oracle: Option<Oracle>,
@@ -86,6 +90,7 @@ impl Metrics {
         Self {
             detail,
             flows: vec![Flow::default(); places.applications()],
+            away: Away::new(network),
             nodes: Nodes::new(&places),
             channels: Channels::new(&places),
             oracle: network.follow_transmissions.then(|| Oracle::new(network)),
@@ -194,6 +199,11 @@ impl Observer for Metrics {
                 Report::Event(event) => flow.on_event(now, event),
                 Report::Done(outcome) => flow.on_done(outcome.is_ok()),
                 _ => {}
+            }
+        }
+        if let Observation::Sent { link, direction, packet } = *observation {
+            for number in self.away.whose(link, direction, packet) {
+                self.flows[number].on_left();
             }
         }
         self.nodes.on(now, &self.places, observation);

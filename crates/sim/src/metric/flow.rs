@@ -18,6 +18,8 @@ pub(super) struct Flow {
     rttvar: Moments,
     recovery: Recovery,
     outcome: Option<bool>,
+    /// Interests that left the node.
+    left: u64,
     served: u64,
     served_octets: u64,
     unknown: u64,
@@ -69,6 +71,11 @@ impl Flow {
         }
     }
 
+    /// One of its Interests left its node.
+    pub(super) fn on_left(&mut self) {
+        self.left += 1;
+    }
+
     /// The application ended.
     pub(super) fn on_done(&mut self, well: bool) {
         self.outcome = Some(well);
@@ -95,6 +102,7 @@ impl Flow {
         ours.segments += theirs.segments;
         ours.content_bytes += theirs.content_bytes;
         ours.interests += theirs.interests;
+        self.left += other.left;
         ours.retransmissions += theirs.retransmissions;
         ours.timeouts += theirs.timeouts;
         ours.reductions.timeout += theirs.reductions.timeout;
@@ -184,6 +192,7 @@ impl Flow {
             ("content_octets", "octets", counts.content_bytes),
             ("packet_octets", "octets", counts.wire_octets),
             ("interests", "", counts.interests),
+            ("network_interests", "", self.left),
             ("retransmissions", "", counts.retransmissions),
             ("timeouts", "", counts.timeouts),
             ("nacks", "", counts.nacks),
