@@ -173,6 +173,8 @@ pub struct MediumPlan {
     pub basic_rate: Rate,
     /// Frames whose MPDU has more octets are announced by RTS; `None` means none.
     pub rts_octets: Option<u32>,
+    /// Longest packet, in octets with its IP header, that one frame carries; longer ones are sent in parts as IP does.
+    pub largest_octets: Option<u32>,
     /// Transmissions of a frame before it is given up.
     pub tries: u32,
     /// The same for frames that are announced by RTS.
@@ -202,6 +204,7 @@ impl MediumPlan {
             rate: RateControl::Constant(rate),
             basic_rate: Rate::Ofdm(0),
             rts_octets: None,
+            largest_octets: None,
             tries: 7,
             long_tries: 4,
             queue_frames: 500,

@@ -12,10 +12,13 @@ use crate::network::{Direction, Fault, LinkId, Network, NodeId, WifiPlan};
 use crate::observe::{LossReason, Observation};
 use crate::wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
 use crate::wifi::{Address, StationId};
+use part::{Part, Parts, cut};
 use recoup_forwarder::packet::Packet;
 use recoup_transport::queue::Load;
 use recoup_transport::random::Rng;
 use std::collections::BTreeSet;
+
+mod part;
 
 /// A medium in its place.
 #[derive(Debug)]
@@ -23,6 +26,9 @@ pub(super) struct Cell {
     medium: Medium<Borne>,
     /// As its stations.
     ground: Vec<Ground>,
+    /// Octets of the longest packet that is sent in one frame.
+    largest: Option<u32>,
+    parts: Parts,
 }
 
 /// Where a station stands.
@@ -33,16 +39,20 @@ struct Ground {
     broadcast: Option<usize>,
 }
 
-/// A frame, and the lane that it was offered to.
+/// A frame, or a part of one, and the lane that it was offered to.
 #[derive(Clone, Debug)]
 pub(super) struct Borne {
-    frame: Frame,
+    /// The last part bears it.
+    frame: Option<Frame>,
     lane: usize,
+    octets: u32,
+    /// None if it is the whole.
+    part: Option<Part>,
 }
 
 impl Load for Borne {
     fn octets(&self) -> u32 {
-        self.frame.octets
+        self.octets
     }
 }
 
@@ -72,6 +82,8 @@ impl Cell {
                 &rng.substream(&format!("wifi/{}", plan.name)),
             ),
             ground: plan.stations.iter().map(|station| ground(station.node)).collect(),
+            largest: plan.medium.largest_octets,
+            parts: Parts::default(),
         }
     }
 
@@ -82,7 +94,7 @@ impl Cell {
 
     /// Frames that have not arrived anywhere yet.
     pub(super) fn inside(&self) -> impl Iterator<Item = &Frame> {
-        self.medium.inside().map(|borne| &borne.frame)
+        self.medium.inside().filter_map(|borne| borne.frame.as_ref())
     }
 }
 
@@ -185,8 +197,16 @@ impl World {
         observers: &mut Observers<'_, '_>,
     ) {
         let Aerial { cell, from, to } = aerial;
-        let load = Borne { frame, lane };
-        self.cells[cell].medium.handle(self.now, MediumInput::Frame { from, to, load });
+        let Cell { medium, parts, largest, .. } = &mut self.cells[cell];
+        let count = cut(frame.octets, *largest).count();
+        let part = (count > 1).then(|| parts.number(count as u32));
+        let mut frame = Some(frame);
+        let sizes = frame.as_ref().map(|frame| cut(frame.octets, *largest));
+        for (number, octets) in sizes.into_iter().flatten().enumerate() {
+            let frame = if number + 1 == count { frame.take() } else { None };
+            let load = Borne { frame, lane, octets, part };
+            medium.handle(self.now, MediumInput::Frame { from, to, load });
+        }
         self.tell_lost(cell, observers);
         self.arm_cell(cell);
     }
@@ -237,7 +257,9 @@ impl World {
         is_copy: bool,
         observers: &mut Observers<'_, '_>,
     ) {
-        let Borne { frame, lane } = load;
+        let Borne { frame, lane, part, .. } = load;
+        let whole = part.is_none_or(|part| self.cells[cell].parts.take(lane, at, part));
+        let Some(frame) = frame else { return };
         let ground = self.cells[cell].ground[at.0 as usize];
         let is_for_all = self.lanes[lane].aerial.is_some_and(|aerial| aerial.is_for_all());
         if is_copy {
@@ -252,8 +274,9 @@ impl World {
             door.is_some_and(|lane| !self.lanes[*lane].channel.channel().is_down())
         };
         match end.filter(is_up) {
-            Some(end) => self.arrive_at(lane, end, frame, observers),
-            None => self.crash(Borne { frame, lane }, Discard::Down, observers),
+            Some(end) if whole => self.arrive_at(lane, end, frame, observers),
+            Some(_) => self.crash_frame(lane, &frame, LossReason::Model, observers),
+            None => self.crash_frame(lane, &frame, LossReason::Down, observers),
         }
     }
 
@@ -271,7 +294,19 @@ impl World {
             Discard::Lifetime | Discard::Retries | Discard::Unheard => LossReason::Model,
             Discard::Down => LossReason::Down,
         };
-        let Borne { frame, lane } = load;
+        // A packet is lost with its last part.
+        if let Some(frame) = &load.frame {
+            self.crash_frame(load.lane, frame, reason, observers);
+        }
+    }
+
+    fn crash_frame(
+        &mut self,
+        lane: usize,
+        frame: &Frame,
+        reason: LossReason,
+        observers: &mut Observers<'_, '_>,
+    ) {
         self.balance.count_lost(frame.packet.as_ref().map(Packet::kind), reason);
         if let Some(packet) = &frame.packet {
             let (link, direction) = lane::name(lane);
@@ -296,7 +331,8 @@ impl World {
     /// Frames that wait in the station of a lane's sender.
     pub(super) fn waiting_in_air(&self, aerial: Aerial) -> (u64, u64) {
         let waiting = self.cells[aerial.cell].medium.waiting_loads(aerial.from);
-        waiting
-            .fold((0, 0), |(frames, octets), load| (frames + 1, octets + u64::from(load.octets())))
+        waiting.fold((0, 0), |(frames, octets), load| {
+            (frames + u64::from(load.frame.is_some()), octets + u64::from(load.octets))
+        })
     }
 }

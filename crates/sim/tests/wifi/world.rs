@@ -163,3 +163,31 @@ fn a_scenario_with_a_medium_runs() {
     assert!(ended.at.as_secs_f64() < 2.0, "{}", ended.at);
     assert!(ended.balance.hops() >= 2 * 2 * 200_000 / 8_000, "{ended:?}");
 }
+
+#[test]
+fn a_packet_in_parts_arrives_once_all_of_them_have() {
+    let text = |mtu: &str, metres: u32| {
+        format!("{SCENARIO}rto = \"ccntimer\"\n")
+            .replace("rate = \"ht-4-40-short\"", "rate = \"ofdm-24\"")
+            .replace("standard = \"n\"", &format!("standard = \"g\"\n{mtu}"))
+            .replace("20 m", &format!("{metres} m"))
+            .replace("200 kB\"", "200 kB\"\nsegment = \"4096 B\"")
+    };
+    let run = |mtu, metres| {
+        let file = ScenarioFile::parse(&text(mtu, metres), &[]).unwrap();
+        let no_files = |_: &str| Err("there are no files".to_owned());
+        let network = file.scenario(&file.points()[0], &no_files).unwrap().network(1).unwrap();
+        run(network, 1)
+    };
+    let frames = |world: &World| world.wifi_counters(0, NodeId(2)).unwrap().acknowledged;
+    let (_, whole, world) = run("", 100);
+    assert_eq!((whole.cause, frames(&world)), (Cause::Done, 49));
+    let (_, parts, world) = run("mtu = \"1500 B\"", 100);
+    assert_eq!((parts.cause, frames(&world)), (Cause::Done, 49 * 3));
+    assert!(parts.at > whole.at, "each part contends for the medium");
+    // Stations two hops apart do not hear each other: parts are lost, and with them what they are parts of.
+    let (_, hidden, _) = run("mtu = \"1500 B\"\ntries = 1", 600);
+    let data = Some(recoup_forwarder::packet::Kind::Data);
+    assert_eq!(hidden.cause, Cause::Done);
+    assert!(hidden.balance.lost(data, LossReason::Model) > 0, "{:?}", hidden.balance);
+}

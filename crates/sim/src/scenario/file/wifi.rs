@@ -107,6 +107,7 @@ pub(in crate::scenario) fn read_wifi(
     fields.field("rts", &mut medium.rts_octets, Maybe(FEW_OCTETS));
     counts(&mut fields, &mut medium);
     fields.field("lifetime", &mut medium.lifetime, INTERVAL);
+    fields.field("mtu", &mut medium.largest_octets, Maybe(FEW_OCTETS));
     let mut links = vec![Located { value: "*".to_owned(), origin: Origin::Unknown }];
     fields.field("links", &mut links, Many(Place(TEXT)));
     let mut spacing = None;
