@@ -3,6 +3,7 @@
 //! The parts of it serve whoever runs networks as processes: a [`plan::Plan`] says what has to be started,
 //! [`run::Processes`] runs scenarios of a campaign so, a [`table::Table`] puts both worlds beside each other.
 mod args;
+pub(crate) mod duel;
 mod length;
 mod metric;
 mod plan;

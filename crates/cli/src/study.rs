@@ -82,10 +82,8 @@ fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
     let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
     let gathering = work.gathering(args.figure.as_deref());
     let real = gathering.real(sockets.experiments)?;
-    let mut beside = work.study.experiments(args.wanted.scale.into());
-    beside.retain(|experiment| names.contains(&experiment.name));
     // How often something is simulated is not what --seeds is about here.
-    let simulated = gathering.simulated(beside, None)?.results;
+    let simulated = gathering.simulated(sockets.simulated, None)?.results;
     work.gathered = real;
     let comparison = compare(&names, &sockets.terms, &simulated, &work.gathered.results);
     let table = Table { title: work.study.key(), comparison: &comparison };
@@ -161,9 +159,16 @@ impl<'a> Work<'a> {
     /// What was run on processes before, beside the simulated runs; nothing if that is nothing.
     fn compared(&self) -> Result<Option<Comparison>, Failure> {
         let Some(sockets) = self.study.sockets(self.wanted.scale.into()) else { return Ok(None) };
-        let real = self.gathering(None).real_so_far(&sockets.experiments)?;
+        let gathering = self.gathering(None);
+        let real = gathering.real_so_far(&sockets.experiments)?;
+        let mut simulated = self.gathered.results.clone();
+        let mut missing = sockets.simulated;
+        missing.retain(|it| {
+            real.experiments.contains_key(it.name) && !simulated.experiments.contains_key(it.name)
+        });
+        simulated.experiments.extend(gathering.simulated(missing, None)?.results.experiments);
         let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
-        let comparison = compare(&names, &sockets.terms, &self.gathered.results, &real);
+        let comparison = compare(&names, &sockets.terms, &simulated, &real);
         Ok(Some(comparison).filter(|it| !it.lines.is_empty()))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! What is compared are means over runs. The worlds share no chance, so nothing is paired; how far apart means may be
 //! is the study's to say.
+use crate::contest::{self, Contest, Duel};
 use crate::result::Results;
 use crate::rule::estimate;
 use crate::study::Experiment;
@@ -26,6 +27,8 @@ pub struct Quantity {
 pub struct Sockets {
     /// The experiments, with as many seeds as there are real runs of each point.
     pub experiments: Vec<Experiment>,
+    /// The same experiments as they are simulated.
+    pub simulated: Vec<Experiment>,
     /// What is compared.
     pub terms: Terms,
 }
@@ -42,6 +45,8 @@ pub struct Terms {
     pub within: f64,
     /// What the paper reports of the first quantity.
     pub reported: Vec<Reported>,
+    /// What is held against what within a world.
+    pub contests: &'static [Contest],
 }
 
 /// What a paper reports of one place in one experiment.
@@ -102,9 +107,16 @@ pub struct Comparison {
     pub within: f64,
     /// The places.
     pub lines: Vec<Line>,
+    /// The contests at each of their points.
+    pub duels: Vec<Duel>,
 }
 
 impl Comparison {
+    /// Whether every contest ends as it has to; `None` if that cannot be told of all.
+    pub fn holds(&self) -> Option<bool> {
+        contest::hold(&self.duels)
+    }
+
     /// Whether both worlds agree wherever they have to; `None` if that cannot be told of all those places.
     pub fn agrees(&self) -> Option<bool> {
         let decisive = self.lines.iter().filter(|line| line.is_decisive);
@@ -136,7 +148,9 @@ pub fn compare(
             }
         }
     }
-    Comparison { quantities: terms.quantities, within: terms.within, lines }
+    let duels = terms.contests.iter().flat_map(|contest| contest.duels(simulated, real));
+    let (quantities, within) = (terms.quantities, terms.within);
+    Comparison { quantities, within, lines, duels: duels.collect() }
 }
 
 /// Experiment, point and place.
@@ -193,7 +207,8 @@ mod tests {
         let text = "1 s".to_owned();
         let reported = Reported { experiment: "line", point: ("design", "#0"), place: "c1", text };
         let decisive = &[("design", "#0")];
-        Terms { quantities: &[TIME], decisive, within: 0.05, reported: vec![reported] }
+        let reported = vec![reported];
+        Terms { quantities: &[TIME], decisive, within: 0.05, reported, contests: &[] }
     }
 
     fn results(times: &[(&str, u64, f64)]) -> Results {

@@ -5,6 +5,7 @@
 //! results. Whoever runs the experiments and draws the pages (the command line) asks for these.
 pub mod claim;
 pub mod compare;
+pub mod contest;
 pub mod figure;
 pub mod result;
 pub mod rule;

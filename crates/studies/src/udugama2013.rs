@@ -12,8 +12,10 @@ mod runs;
 mod scenario;
 mod share;
 mod single;
+mod sockets;
 
 use crate::claim::{self, Claim, Verdict};
+use crate::compare::Sockets;
 use crate::figure::Figure;
 use crate::result::Results;
 use crate::study::{Dependence, Experiment, Scale, Study};
@@ -45,6 +47,10 @@ impl Study for Udugama2013 {
 
     fn experiments(&self, scale: Scale) -> Vec<Experiment> {
         scenario::experiments(scale)
+    }
+
+    fn sockets(&self, scale: Scale) -> Option<Sockets> {
+        Some(sockets::sockets(scale))
     }
 
     fn judge(&self, results: &Results) -> Vec<Verdict> {

@@ -5,7 +5,7 @@ use recoup_sim::statistic::jain;
 use serde_json::Value;
 
 /// Counts of a fetch's document that are metrics as they stand: name, unit, and where they are.
-const COUNTS: [(&str, &str, &str); 17] = [
+const COUNTS: [(&str, &str, &str); 23] = [
     ("time_s", "s", "/elapsed_s"),
     ("segments", "segments", "/segments"),
     ("content_octets", "octets", "/octets"),
@@ -20,6 +20,12 @@ const COUNTS: [(&str, &str, &str); 17] = [
     ("loss_events_timeout", "", "/losses/timeout_reductions"),
     ("loss_events_nack", "", "/losses/nack_reductions"),
     ("loss_events_mark", "", "/losses/mark_reductions"),
+    ("loss_events_order", "", "/losses/order_reductions"),
+    ("lost_by_order", "", "/losses/found_by_order"),
+    ("repaired", "", "/losses/repaired_before_timer"),
+    ("false_alarms", "", "/losses/false_alarms"),
+    ("recoveries", "", "/losses/recoveries"),
+    ("recovery_s", "s", "/losses/recovery_s"),
     ("rejected", "", "/verification/rejected"),
     ("goodput_bps", "bit/s", "/goodput_bit_s"),
     ("window_max", "segments", "/window/max"),

@@ -118,7 +118,8 @@ impl<'a> Standing<'a> {
 
     fn start_producer(&mut self, part: &ProducerPart, seed: u64) -> Result<(), Failure> {
         let path = self.content(part);
-        let rng = Rng::from_seed(seed).substream(&part.name);
+        // Who serves the same name serves the same content.
+        let rng = Rng::from_seed(seed).substream(&part.plan.prefix.to_string());
         fill(&path, part.plan.size_octets, rng)
             .map_err(|error| Failure::file("write", path.display(), &error))?;
         let words = text::serve(part, &path.display().to_string(), &self.door(part.node));

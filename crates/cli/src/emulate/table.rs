@@ -1,4 +1,5 @@
 //! Both worlds beside each other, for people and for programs.
+use super::duel;
 use crate::error::{Exit, Failure};
 use crate::format;
 use recoup_sim::statistic::Estimate;
@@ -6,6 +7,7 @@ use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
 use recoup_studies::result::Results;
 use recoup_studies::rule;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A comparison with its title.
@@ -21,10 +23,15 @@ impl Table<'_> {
     /// How a command ends that compared.
     ///
     /// # Errors
-    /// If the worlds disagree, or it cannot be told.
+    /// If the worlds disagree, a contest ends as it must not, or it cannot be told.
     pub(crate) fn judge(&self) -> Result<(), Failure> {
         let percent = self.comparison.within * 100.0;
         let say = |what| Err(Failure::new(Exit::Other, format!("{}: {what}", self.title)));
+        match self.comparison.holds() {
+            Some(true) => {}
+            Some(false) => return say("a contest ends as it must not".into()),
+            None => return say("contests are undecided; run them with more --seeds".into()),
+        }
         match self.comparison.agrees() {
             Some(true) => Ok(()),
             Some(false) => {
@@ -72,8 +79,14 @@ pub(crate) fn difference(cell: &Cell) -> String {
 
 /// Where a line is: the experiment's values and whose figures they are.
 pub(crate) fn place(line: &Line) -> String {
-    let values = line.point.iter().map(|(axis, value)| format!("{axis} {value}"));
-    values.chain([line.place.clone()]).collect::<Vec<_>>().join(", ")
+    let values = Some(point(&line.point)).filter(|values| !values.is_empty());
+    values.into_iter().chain([line.place.clone()]).collect::<Vec<_>>().join(", ")
+}
+
+/// Values of a sweep.
+pub(crate) fn point(values: &BTreeMap<String, String>) -> String {
+    let values = values.iter().map(|(axis, value)| format!("{axis} {value}"));
+    values.collect::<Vec<_>>().join(", ")
 }
 
 /// What became of a line.
@@ -105,6 +118,7 @@ impl fmt::Display for Table<'_> {
                 writeln!(f, "    {:<20}{:>22}", "the paper's", line.reported)?;
             }
         }
+        duel::table(f, &self.comparison.duels)?;
         let percent = self.comparison.within * 100.0;
         let what = self.comparison.quantities.first().map_or("", |it| it.label);
         match self.comparison.agrees() {
@@ -127,11 +141,15 @@ fn row(f: &mut fmt::Formatter<'_>, cell: &Cell, quantity: &Quantity, verdict: &s
 
 impl serde::Serialize for Table<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Comparison { quantities, within, lines } = self.comparison;
+        let Comparison { quantities, within, lines, duels } = self.comparison;
+        let duels: Vec<Value> = duels.iter().map(duel::document).collect();
         let lines: Vec<Value> = lines.iter().map(|line| of_line(line, quantities)).collect();
-        let agrees = self.comparison.agrees();
-        json!({ "title": self.title, "within": within, "agrees": agrees, "lines": lines })
-            .serialize(serializer)
+        let (agrees, holds) = (self.comparison.agrees(), self.comparison.holds());
+        json!({
+            "title": self.title, "within": within, "agrees": agrees, "lines": lines,
+            "contests": duels, "holds": holds,
+        })
+        .serialize(serializer)
     }
 }
 
@@ -155,8 +173,8 @@ fn of_line(line: &Line, quantities: &[Quantity]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::duel::tests::duel;
     use super::*;
-    use std::collections::BTreeMap;
 
     const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
 
@@ -172,7 +190,7 @@ mod tests {
             cells: vec![cell],
             is_decisive: true,
         };
-        Comparison { quantities: &[TIME], within: 0.05, lines: vec![line] }
+        Comparison { quantities: &[TIME], within: 0.05, lines: vec![line], duels: Vec::new() }
     }
 
     #[test]
@@ -189,6 +207,19 @@ mod tests {
         let document = serde_json::to_value(&table).unwrap();
         assert_eq!(document["lines"][0]["metrics"]["time_s"]["sockets"]["runs"], 1);
         assert_eq!((&document["agrees"], &document["within"]), (&true.into(), &0.05.into()));
+    }
+
+    #[test]
+    fn a_contest_that_ends_as_it_must_not_fails() {
+        for (ratios, piece) in [([1.2, 1.2], "must not"), ([0.9, 1.1], "undecided")] {
+            let comparison = Comparison { duels: vec![duel(&ratios, true)], ..comparison(&[10.2]) };
+            let table = Table { title: "repair", comparison: &comparison };
+            assert!(table.judge().unwrap_err().to_string().contains(piece));
+            assert_eq!(serde_json::to_value(&table).unwrap()["contests"][0]["theirs"], "Simple1");
+        }
+        let comparison = Comparison { duels: vec![duel(&[0.9, 0.9], true)], ..comparison(&[10.2]) };
+        let table = Table { title: "repair", comparison: &comparison };
+        assert!(table.judge().is_ok() && table.to_string().contains("less: holds"));
     }
 
     #[test]

@@ -135,6 +135,7 @@ pub(super) fn fetch(part: &ConsumerPart, path: &str, face: &str) -> Result<Vec<S
         ("--congestion", plan.congestion.clone()),
         ("--rto", plan.rto.clone()),
         ("--sampling", plan.sampling.clone()),
+        ("--loss", plan.loss.clone()),
         ("--lifetime", milliseconds(plan.lifetime)),
         ("--retries", plan.retries.map_or("unlimited".into(), |times| times.to_string())),
         ("--no-progress-timeout", nanoseconds(plan.no_progress)),
@@ -242,6 +243,7 @@ mod tests {
     #[test]
     fn command_lines_are_right() {
         let mut plan = plan();
+        plan.consumers[0].plan.loss = "smart".into();
         plan.consumers[0].plan.options = vec![
             ("first".into(), "3".into()),
             ("last".into(), "9".into()),
@@ -253,9 +255,13 @@ mod tests {
             let all = std::iter::once("recoup").chain(words.iter().map(String::as_str));
             Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{words:?}: {error}"));
         }
-        for word in
-            ["--retries=unlimited", "--no-discovery", "--range=3..=9", "--cancel-on-timeout"]
-        {
+        for word in [
+            "--retries=unlimited",
+            "--no-discovery",
+            "--range=3..=9",
+            "--cancel-on-timeout",
+            "--loss=smart",
+        ] {
             assert!(fetch.iter().any(|it| it == word), "{word}: {fetch:?}");
         }
     }

@@ -69,6 +69,24 @@ fn a_study_runs_on_processes_beside_what_is_simulated() {
 }
 
 #[test]
+fn two_ways_of_repair_are_held_against_each_other_on_processes() {
+    let place = Place::new();
+    let words = "study run udugama2013 --scale smoke --world sockets --figure repair-sources --out here --jobs 4";
+    // A single run of each decides nothing; that both are there, and their quotient, is what counts here.
+    let ended = place.run(&format!("{words} --json")).fails(1, &["undecided"]);
+    let document: Value = ended.document();
+    let contests = document["contests"].as_array().unwrap();
+    assert_eq!(contests.len(), 10, "{document}");
+    for contest in contests {
+        for world in ["simulated", "sockets"] {
+            let (smart, simple3) = (&contest[world]["Smart"], &contest[world]["Simple3"]);
+            assert!(smart.is_number() && simple3.as_f64().is_some_and(|it| it > 0.0), "{contest}");
+        }
+    }
+    assert!(place.exists("here/smoke/sockets/repair-sources/runs.csv"));
+}
+
+#[test]
 fn every_study_runs_small_and_draws_every_figure_that_has_results() {
     let place = Place::new();
     let checked =

@@ -15,8 +15,9 @@ const QUANTITIES: &[Quantity] = &[
 const DECISIVE: &[(&str, &str)] = &[("design", "#0"), ("design", "#3")];
 
 pub(super) fn sockets(scale: Scale) -> Sockets {
-    let mut experiments = scenario::experiments(scale);
-    experiments.retain(|experiment| ["linear", "dumbbell"].contains(&experiment.name));
+    let mut simulated = scenario::experiments(scale);
+    simulated.retain(|experiment| ["linear", "dumbbell"].contains(&experiment.name));
+    let mut experiments = simulated.clone();
     for experiment in &mut experiments {
         experiment.seeds = if scale == Scale::Smoke { 1 } else { 3 };
         experiment.curves = None;
@@ -34,8 +35,9 @@ pub(super) fn sockets(scale: Scale) -> Sockets {
         })
     });
     let reported = reported.collect();
-    let terms = Terms { quantities: QUANTITIES, decisive: DECISIVE, within: 0.05, reported };
-    Sockets { experiments, terms }
+    let (quantities, contests) = (QUANTITIES, &[]);
+    let terms = Terms { quantities, decisive: DECISIVE, within: 0.05, reported, contests };
+    Sockets { experiments, simulated, terms }
 }
 
 #[cfg(test)]

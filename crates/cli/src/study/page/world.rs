@@ -1,8 +1,10 @@
 //! The part of a page that puts real processes beside the simulation.
 use super::escape;
-use crate::emulate::table::{difference, mean, place, verdict};
+use crate::emulate::duel;
+use crate::emulate::table::{difference, mean, place, point, verdict};
 use recoup_sim::statistic::Estimate;
 use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
+use recoup_studies::contest::Duel;
 use std::fmt::Write as _;
 
 /// Both worlds as a table.
@@ -27,7 +29,49 @@ pub(super) fn both(comparison: &Comparison) -> String {
     for line in &comparison.lines {
         table += &row(line, comparison.quantities);
     }
-    table + "</table></div>\n"
+    table + "</table></div>\n" + &contests(&comparison.duels)
+}
+
+/// What one way of doing it needs of what the other needs; nothing without contests.
+fn contests(duels: &[Duel]) -> String {
+    let heads = ["Contest", "ours", "theirs", "quotient", "simulated", "difference"];
+    let heads = heads.map(|head| format!("<th>{head}</th>")).concat();
+    if duels.is_empty() {
+        return String::new();
+    }
+    let rows: String = duels.iter().map(contest).collect();
+    format!(
+        "<p class=\"small\">Contests on processes: means of both sides, and of the quotients of runs with the same \
+         seed, with what the simulation says of it.</p>\n<div class=\"wide\"><table class=\"worlds\">\n\
+         <tr>{heads}</tr>\n{rows}</table></div>\n"
+    )
+}
+
+fn contest(duel: &Duel) -> String {
+    let contest = &duel.contest;
+    let (what, unit) = (contest.quantity.label, contest.quantity.unit);
+    let name = format!(
+        "{}, {}: {what}, {} against {}",
+        contest.experiment,
+        point(&duel.point),
+        contest.ours,
+        contest.theirs
+    );
+    let class = match (duel.is_expected, duel.holds()) {
+        (true, Some(true)) => "holds",
+        (true, Some(false)) => "fails",
+        _ => "open",
+    };
+    let (ours, theirs) = (mean(duel.ours.real, unit), mean(duel.theirs.real, unit));
+    format!(
+        "<tr><td>{}</td><td>{ours}</td><td>{theirs}</td><td>{}</td><td>{}</td><td class=\"number\">{} \
+         <span class=\"badge {class}\">{}</span></td></tr>\n",
+        escape(&name),
+        two_lines(duel.ratio.real),
+        two_lines(duel.ratio.simulated),
+        difference(&duel.ratio),
+        duel::verdict(duel).to_lowercase()
+    )
 }
 
 fn row(line: &Line, quantities: &[Quantity]) -> String {
@@ -83,10 +127,17 @@ mod tests {
             is_decisive: true,
         };
         let quantities = &[Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 }];
-        let text = both(&Comparison { quantities, within: 0.05, lines: vec![line] });
-        for piece in
-            ["time (s)", "linear, design #0, c1", ">10.20<", "+2.0 %", "badge holds", "9 &lt; 10 s"]
-        {
+        let duels = vec![crate::emulate::duel::tests::duel(&[0.9, 0.9], true)];
+        let text = both(&Comparison { quantities, within: 0.05, lines: vec![line], duels });
+        for piece in [
+            "time (s)",
+            "linear, design #0, c1",
+            ">10.20<",
+            "+2.0 %",
+            "badge holds",
+            "9 &lt; 10 s",
+            "less: holds",
+        ] {
             assert!(text.contains(piece), "{piece}: {text}");
         }
     }

@@ -1,0 +1,258 @@
+//! What of the study's ideas is run on real processes: repair by the order of arrivals against timers alone, and
+//! pre-recovery against three Data out of order where two servers answer in turn.
+//!
+//! The networks are smaller than the paper's, a link where that will do, so that many runs fit on a machine. Beside the
+//! paper's windows stand those that `recoup fetch` has.
+use super::axis::{Axis, VERSION};
+use crate::compare::{Quantity, Sockets, Terms};
+use crate::contest::Contest;
+use crate::study::{Experiment, Scale};
+
+/// A consumer and a server, 10 Mbit/s and 20 ms apart.
+const REPAIR: &str = r#"
+stop = "1 h"
+[topology]
+links = ["c1-s1"]
+[link]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = "100 packets"
+"#;
+
+/// A consumer, a router and two servers with the same file, one of them 40 ms from the consumer and back, the other one
+/// 30 ms further away; the router asks them in turn, and the consumer's own link is the narrowest. Delays vary by up to
+/// 2 ms, or a simulation would have Data of both in turns as no real clock does, and three in a row would be rare.
+const SOURCES: &str = r#"
+stop = "1 h"
+[topology]
+links = ["c1-r1", "r1-s1", "r1-s2"]
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = "100 packets"
+[links.r1-s1]
+jitter = "uniform(min=0ms,max=2ms)"
+[links.r1-s2]
+delay = "25 ms"
+jitter = "uniform(min=0ms,max=2ms)"
+[nodes.r1]
+strategy = "multipath"
+[[route]]
+node = "r1"
+prefix = "/s1/file"
+via = ["s1", "s2"]
+[applications.s2]
+kind = "serve"
+node = "s2"
+prefix = "/s1/file"
+"#;
+
+/// What both have in common.
+const BOTH: &str = r#"
+[node]
+suppression = "soft-hard(soft=20ms)"
+[fetch]
+object = "/s1/file"
+retries = "unlimited"
+no-progress = "30 min"
+[serve]
+size = "20 MB"
+segment = "1000 B"
+packet = "1100 B"
+[applications.s1]
+kind = "serve"
+node = "s1"
+prefix = "/s1/file"
+[applications.c1]
+kind = "fetch"
+node = "c1"
+spread = "10 ms"
+"#;
+
+/// The paper's windows as the study runs them, ours as `recoup fetch` has them. For our CUBIC a timeout is a loss like
+/// any other, unless it is told to begin anew as RFC 9438, 4.8, has it.
+const WINDOW: Axis = Axis {
+    name: "window",
+    values: &[
+        (
+            "NewReno (paper)",
+            r#""fetch.congestion" = "udugama2013(flavour=newreno)"
+"fetch.rto" = "jacobson(min=200ms,max=64s)"
+"fetch.sampling" = "every"
+"fetch.rto-check" = 0"#,
+        ),
+        (
+            "Cubic (paper)",
+            r#""fetch.congestion" = "udugama2013(flavour=cubic)"
+"fetch.rto" = "jacobson(min=200ms,max=64s)"
+"fetch.sampling" = "every"
+"fetch.rto-check" = 0"#,
+        ),
+        ("newreno", r#""fetch.congestion" = "newreno""#),
+        ("cubic(timeout=slow-start)", r#""fetch.congestion" = "cubic(timeout=slow-start)""#),
+        ("cubic", r#""fetch.congestion" = "cubic""#),
+    ],
+};
+
+const LOSS: Axis = Axis {
+    name: "loss",
+    values: &[
+        ("0.1 %", r#""links.c1-s1.back.loss" = "bernoulli(p=0.001)""#),
+        ("0.5 %", r#""links.c1-s1.back.loss" = "bernoulli(p=0.005)""#),
+        ("2 %", r#""links.c1-s1.back.loss" = "bernoulli(p=0.02)""#),
+    ],
+};
+
+/// Data takes up to several times as long to send as one takes on the link, and overtakes.
+const ORDER: Axis = Axis {
+    name: "order",
+    values: &[
+        ("kept", ""),
+        (
+            "changed",
+            r#""links.c1-s1.back.jitter" = "exponential(mean=2ms)"
+"links.c1-s1.back.reorder" = true"#,
+        ),
+    ],
+};
+
+/// Where losses are fewer, twenty runs do not tell a mean to 5 %.
+const DECISIVE: &[(&str, &str)] = &[("loss", "2 %")];
+
+const QUANTITIES: &[Quantity] = &[
+    TIME,
+    Quantity { metric: "timeouts", label: "timeouts", unit: "", factor: 1.0 },
+    FOUND,
+    Quantity { metric: "loss_events", label: "window reductions", unit: "", factor: 1.0 },
+];
+
+const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
+const FOUND: Quantity =
+    Quantity { metric: "lost_by_order", label: "fast retransmits", unit: "", factor: 1.0 };
+/// Nothing is lost where two servers answer, so that each of them is false.
+const FALSE: Quantity = Quantity { label: "false fast retransmits", ..FOUND };
+
+/// The windows that begin anew after a timeout. With plain `cubic` a timeout costs no more than any loss, and there is
+/// at most one reduction in the time of a timeout instead of one in each round trip.
+const BEGINS_ANEW: &[(&str, &str)] = &[
+    ("window", "NewReno (paper)"),
+    ("window", "Cubic (paper)"),
+    ("window", "newreno"),
+    ("window", "cubic(timeout=slow-start)"),
+];
+const ALL: &[(&str, &str)] = &[
+    ("window", "NewReno (paper)"),
+    ("window", "Cubic (paper)"),
+    ("window", "newreno"),
+    ("window", "cubic(timeout=slow-start)"),
+    ("window", "cubic"),
+];
+
+const REPAIRING: Contest = Contest {
+    experiment: "repair",
+    axis: "version",
+    ours: "Smart",
+    theirs: "Simple1",
+    place: "c1",
+    quantity: TIME,
+    expected: BEGINS_ANEW,
+};
+const TELLING: Contest = Contest {
+    experiment: "repair-sources",
+    theirs: "Simple3",
+    quantity: FALSE,
+    expected: ALL,
+    ..REPAIRING
+};
+const CONTESTS: &[Contest] =
+    &[REPAIRING, TELLING, Contest { quantity: TIME, expected: &[], ..TELLING }];
+
+/// Seeds of each point in both worlds.
+const SEEDS: u64 = 20;
+
+pub(super) fn sockets(scale: Scale) -> Sockets {
+    let experiments: Vec<_> = [
+        experiment(scale, "repair", REPAIR, &["Simple1", "Smart"], &[&LOSS, &ORDER]),
+        experiment(scale, "repair-sources", SOURCES, &["Simple3", "Smart"], &[]),
+    ]
+    .into();
+    let (quantities, reported) = (QUANTITIES, Vec::new());
+    let terms =
+        Terms { quantities, decisive: DECISIVE, within: 0.05, reported, contests: CONTESTS };
+    Sockets { simulated: experiments.clone(), experiments, terms }
+}
+
+fn experiment(
+    scale: Scale,
+    name: &'static str,
+    network: &str,
+    versions: &[&str],
+    more: &[&Axis],
+) -> Experiment {
+    let mut scenario = format!("{network}{BOTH}{}{}", WINDOW.text(), VERSION.only(versions));
+    scenario.extend(more.iter().map(|axis| axis.text()));
+    let is_small = scale == Scale::Smoke;
+    if is_small {
+        scenario = scenario.replace("20 MB", "200 kB");
+    }
+    let serves: &[&str] = if name == "repair" { &["repair"] } else { &["repair-sources"] };
+    let seeds = if is_small { 1 } else { SEEDS };
+    Experiment { name, serves, scenario, files: &[], seeds, curves: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_sim::network::{ApplicationKind, Network};
+    use recoup_sim::scenario::ScenarioFile;
+
+    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
+        let file = ScenarioFile::parse(&experiment.scenario, &[])
+            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
+        let network = |point| {
+            let scenario = file.scenario(point, &|name| experiment.file(name)).unwrap();
+            scenario.network(1).unwrap_or_else(|problems| panic!("{problems}"))
+        };
+        file.points().iter().map(|point| (point.label(), network(point))).collect()
+    }
+
+    #[test]
+    fn a_round_trip_takes_40_ms_and_what_varies_is_what_the_points_say() {
+        let sockets = sockets(Scale::Check);
+        let [repair, sources] = sockets.experiments.as_slice() else { panic!() };
+        let all = networks(repair);
+        assert_eq!((all.len(), repair.seeds), (5 * 2 * 3 * 2, 20));
+        let point = "window=newreno, version=Smart, loss=2 %, order=changed";
+        let (_, network) = all.iter().find(|(label, _)| label == point).unwrap();
+        let back = &network.links[0].back;
+        assert_eq!((back.rate_bits, back.delay.as_millis()), (10_000_000, 20));
+        assert_eq!((back.loss.as_str(), back.reorder), ("bernoulli(p=0.02)", true));
+        let of = |kind: &ApplicationKind| match kind {
+            ApplicationKind::Fetch(plan) => Some((plan.congestion.clone(), plan.loss.clone())),
+            _ => None,
+        };
+        let fetch = network.applications.iter().find_map(|it| of(&it.kind)).unwrap();
+        assert!(fetch.0.starts_with("aimd") || fetch.0 == "newreno", "{fetch:?}");
+        assert_eq!(fetch.1, "smart");
+        let all = networks(sources);
+        assert_eq!(all.len(), 5 * 2);
+        let delays: Vec<_> = all[0].1.links.iter().map(|it| it.forth.delay.as_millis()).collect();
+        assert_eq!(delays, [10, 10, 25]);
+        assert!(all[0].1.links.iter().all(|link| link.back.loss == "none"));
+    }
+
+    #[test]
+    fn contests_name_points_that_there_are() {
+        let sockets = sockets(Scale::Smoke);
+        for contest in sockets.terms.contests {
+            let experiment = sockets.experiments.iter().find(|it| it.name == contest.experiment);
+            let file = ScenarioFile::parse(&experiment.unwrap().scenario, &[]).unwrap();
+            let points = file.points();
+            let has = |axis: &str, value: &str| {
+                points.iter().any(|it| it.values.contains(&(axis.to_owned(), value.to_owned())))
+            };
+            assert!(has(contest.axis, contest.ours) && has(contest.axis, contest.theirs));
+            assert!(contest.expected.iter().all(|(axis, value)| has(axis, value)), "{contest:?}");
+        }
+    }
+}
