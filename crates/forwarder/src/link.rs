@@ -183,6 +183,11 @@ impl WireLink {
         let wire = packet.to_wire(pool);
         let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
         let backlog = &mut self.backlog_octets;
+        if wire.len() <= self.fragmenter.mtu() && !packet.has_link_fields() {
+            *backlog += wire.len() as u64;
+            out(wire);
+            return Ok(Sent { marked });
+        }
         let push = |frame: Bytes| {
             *backlog += frame.len() as u64;
             out(frame);

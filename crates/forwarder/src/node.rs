@@ -175,6 +175,8 @@ pub struct Node {
     pub(crate) outbox: Outbox,
     /// Outgoing Interests are written here.
     pub(crate) pool: BytesMut,
+    /// Interests that came are copied to here.
+    pub(crate) kept: BytesMut,
     /// Lent to the pipelines, so that they need no memory of their own.
     pub(crate) actions: Vec<Action>,
     pub(crate) found: Vec<PitId>,
@@ -233,6 +235,7 @@ impl Node {
             anticipation: options.anticipation,
             outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
             pool: BytesMut::new(),
+            kept: BytesMut::new(),
             actions: Vec::new(),
             found: Vec::new(),
         }

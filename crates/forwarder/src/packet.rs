@@ -185,7 +185,8 @@ impl Packet {
         self.hop.trace()
     }
 
-    fn has_link_fields(&self) -> bool {
+    /// Whether a link has to write anything but the packet.
+    pub(crate) fn has_link_fields(&self) -> bool {
         self.hop.congestion_mark > 0
             || self.hop.extra.as_ref().is_some_and(|extra| extra.has_fields())
             || matches!(self.body, Body::Nack(..))

@@ -6,6 +6,7 @@ use crate::node::{Node, Output, RouteChange};
 use crate::packet::{Kind, Packet};
 use crate::table::PitEntry;
 use bytes::Bytes;
+use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
@@ -141,22 +142,28 @@ impl Node {
         let Link::Wire(link) = &mut face.link else {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
-        let whole = if self.guards.is_empty() {
+        let unguarded = self.guards.is_empty();
+        let whole = if unguarded && LpPacket::is_bare(&frame) {
+            return self.read(now, id, None, frame);
+        } else if unguarded {
             link.receive(now, frame)
         } else {
             self.receive_guarded(now, id, frame)
         };
-        let Some(face) = self.faces.get(id) else {
-            return;
-        };
-        if !face.is_settled() {
+        if self.faces.get(id).is_some_and(|face| !face.is_settled()) {
             self.settle_fragments(id);
         }
-        let packet = match whole {
-            Ok(None) => return,
-            Ok(Some((header, packet))) => Packet::from_wire(&header, packet, &self.hasher),
-            Err(reason) => Err(reason),
-        };
+        match whole {
+            Ok(None) => {}
+            Ok(Some((header, packet))) => self.read(now, id, Some(&header), packet),
+            Err(reason) => self.outbox.discard(id, None, reason),
+        }
+    }
+
+    /// Takes a whole network packet that came behind `header`, or bare.
+    fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
+        let will_stay = !self.cs.is_off();
+        let packet = Packet::from_wire(header, packet, &self.hasher, &mut self.kept, will_stay);
         match packet {
             Ok(packet) => self.receive(now, id, packet),
             Err(reason) => self.outbox.discard(id, None, reason),

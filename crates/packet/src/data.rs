@@ -89,6 +89,21 @@ impl Data {
         Encoded::decode(wire).map(Self::from)
     }
 
+    /// Decodes one whole Data packet in octets of its own: what it came in can go.
+    pub fn decode_copy(octets: &[u8]) -> Result<Self, DecodeError> {
+        Encoded::decode(Bytes::copy_from_slice(octets)).map(|it| it.alone().into())
+    }
+
+    /// The same packet in octets that it shares with nothing else, so that to keep it keeps no buffer in which it came
+    /// with others; costs nothing if that is so already.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        match &self.0 {
+            Form::Encoded(it) if !it.is_alone() => it.detached().into(),
+            Form::Encoded(_) | Form::Described(_) => self,
+        }
+    }
+
     /// Makes a packet without octets; see [`Template`] for many that differ in name and length of content only.
     pub fn describe(description: Description) -> Result<Self, DescribeError> {
         let Description { name, content_octets, .. } = description;

@@ -15,37 +15,45 @@ const INTEREST: u8 = typ::INTEREST as u8;
 /// First octet of a Data packet.
 const DATA: u8 = typ::DATA as u8;
 
-/// Octets asked from the allocator at a time for outgoing Interests.
-const POOL_OCTETS: usize = 64 * 1024;
+/// Octets asked from the allocator at a time for Interests that leave.
+const LEAVING_OCTETS: usize = 4096;
+
+/// Octets asked from the allocator at a time for Interests that came: one that waits for long keeps no more alive.
+const KEPT_OCTETS: usize = 1024;
 
 impl Packet {
-    /// Reads a whole network packet that came behind `header`.
+    /// Reads a whole network packet that came behind `header`, or bare.
     ///
-    /// Data shares the octets. Interests are copied: one that waits in a table for long would keep the buffer alive
-    /// in which it came with many others.
+    /// Interests are copied to the free room of `pool`: one that waits in a table for long would keep the buffer alive
+    /// in which it came with many others. Data shares the octets unless it `will_stay`.
     ///
     /// # Errors
     /// If it is not a valid packet.
     pub(crate) fn from_wire(
-        header: &LpHeader,
+        header: Option<&LpHeader>,
         packet: Bytes,
         hasher: &NameHasher,
+        pool: &mut BytesMut,
+        will_stay: bool,
     ) -> Result<Self, DropReason> {
         let octets = packet.len() as u32;
-        let interest = |packet: &Bytes| {
-            let interest = Interest::decode(Bytes::copy_from_slice(packet));
-            interest.map(Arc::new).map_err(|_| DropReason::Malformed)
+        let mut interest = || {
+            make_room(pool, packet.len(), KEPT_OCTETS);
+            pool.extend_from_slice(&packet);
+            Interest::decode(pool.split().freeze()).map(Arc::new)
         };
-        let body = match (packet.first(), header.nack) {
-            (Some(&INTEREST), None) => Body::Interest(interest(&packet)?),
-            (Some(&INTEREST), Some(reason)) => Body::Nack(interest(&packet)?, reason),
-            (Some(&DATA), None) => {
-                Body::Data(Data::decode(packet).map_err(|_| DropReason::Malformed)?)
-            }
+        let body = match (packet.first(), header.and_then(|it| it.nack)) {
+            (Some(&INTEREST), None) => interest().map(Body::Interest),
+            (Some(&INTEREST), Some(reason)) => interest().map(|it| Body::Nack(it, reason)),
+            (Some(&DATA), None) if will_stay => Data::decode_copy(&packet).map(Body::Data),
+            (Some(&DATA), None) => Data::decode(packet).map(Body::Data),
             _ => return Err(DropReason::Malformed),
         };
+        let body = body.map_err(|_| DropReason::Malformed)?;
         let mut packet = Self::sized(body, octets, hasher);
-        packet.hop.take_fields(header);
+        if let Some(header) = header {
+            packet.hop.take_fields(header);
+        }
         Ok(packet)
     }
 
@@ -90,9 +98,16 @@ impl Hop {
 }
 
 fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes {
-    pool.reserve(interest.encoded_len().max(POOL_OCTETS / 16));
+    make_room(pool, interest.encoded_len(), LEAVING_OCTETS);
     interest.encode_with_hop_limit(pool, hop_limit);
     pool.split().freeze()
+}
+
+/// Room for so many more octets, from a piece that is used up before the next is asked for.
+fn make_room(pool: &mut BytesMut, octets: usize, piece_octets: usize) {
+    if pool.capacity() - pool.len() < octets {
+        pool.reserve(octets.max(piece_octets));
+    }
 }
 
 #[cfg(test)]
@@ -128,7 +143,8 @@ mod tests {
         extra.provider = Some(7);
         extra.hop_local.set(field::WLDR_SEQUENCE, Bytes::from_static(b"1"));
         let wire = packet.to_wire(&mut BytesMut::new());
-        let back = Packet::from_wire(&packet.link_header(), wire, &hasher).unwrap();
+        let (header, pool) = (packet.link_header(), &mut BytesMut::new());
+        let back = Packet::from_wire(Some(&header), wire, &hasher, pool, false).unwrap();
         assert_eq!(back.hop.extra, packet.hop.extra);
         assert_eq!((back.hop.congestion_mark, back.hop.octets), (1, packet.hop.octets));
         assert_eq!(back.hop.name_hash, packet.hop.name_hash);
@@ -139,7 +155,8 @@ mod tests {
         let hasher = NameHasher::new(1);
         let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
         let data = Bytes::from_static(&[DATA, 0]);
-        let refused = Packet::from_wire(&header, data, &hasher).unwrap_err();
+        let pool = &mut BytesMut::new();
+        let refused = Packet::from_wire(Some(&header), data, &hasher, pool, false).unwrap_err();
         assert_eq!(refused, DropReason::Malformed);
     }
 }

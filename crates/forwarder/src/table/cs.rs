@@ -7,7 +7,6 @@ use super::pit::without_digest;
 use super::recency::Recency;
 use super::slab::Slab;
 use crate::hash::NameHasher;
-use bytes::Bytes;
 use hashbrown::HashTable;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -137,9 +136,7 @@ impl Cs {
             self.remove(slot);
         }
         let stale_at = now + data.freshness();
-        let Some(data) = owned(data) else {
-            return 0;
-        };
+        let data = data.detached();
         let evicted = self.make_room(octets);
         self.octets += octets;
         let name = self.ordered.is_some().then(|| data.name().clone());
@@ -230,14 +227,6 @@ impl Cs {
             .map(|(_, slot)| *slot)
             .find(|slot| self.answers(now, interest, *slot))
     }
-}
-
-/// The same packet in octets of its own. Described packets have none, and are shared.
-fn owned(data: Data) -> Option<Data> {
-    if data.is_described() {
-        return Some(data);
-    }
-    Data::decode(Bytes::copy_from_slice(&data.wire())).ok()
 }
 
 #[cfg(test)]

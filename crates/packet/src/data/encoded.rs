@@ -3,7 +3,7 @@
 use super::ContentType;
 use crate::name::{Component, Name, component};
 use crate::signature::{SignatureInfo, SignatureType};
-use crate::tlv::{DecodeError, Reader, Tlv, typ};
+use crate::tlv::{DecodeError, Reader, Tlv, tlv_len, typ};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -12,12 +12,33 @@ pub(super) struct Encoded {
     wire: Bytes,
     name: Name,
     parts: Parts,
+    /// Nothing else shares the octets.
+    alone: bool,
 }
 
 impl Encoded {
     /// A packet whose parts are known; `name` should share `wire`.
     pub(super) fn new(wire: Bytes, name: Name, parts: Parts) -> Self {
-        Self { wire, name, parts }
+        Self { wire, name, parts, alone: false }
+    }
+
+    /// The same, known to share its octets with nothing else.
+    pub(super) fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// The same packet in octets of its own.
+    pub(super) fn detached(&self) -> Self {
+        let wire = Bytes::copy_from_slice(&self.wire);
+        let len = self.name.value().len();
+        // What is signed begins with the Name element.
+        let start = self.parts.signed.start as usize + tlv_len(typ::NAME, len) - len;
+        let name = Name::known(wire.slice(start..start + len), self.name.len());
+        Self { wire, name, parts: self.parts, alone: true }
     }
 
     pub(super) fn decode(wire: Bytes) -> Result<Self, DecodeError> {
@@ -31,7 +52,7 @@ impl Encoded {
         let name_tlv = reader.expect(typ::NAME, "a Name")?;
         let name = Name::share(&wire, &name_tlv)?;
         let parts = Parts::read(&mut reader, name_tlv.offset, data.end())?;
-        Ok(Self { wire, name, parts })
+        Ok(Self::new(wire, name, parts))
     }
 
     pub(super) fn wire(&self) -> &Bytes {
@@ -182,4 +203,29 @@ fn final_block(id: &Tlv<'_>) -> Result<Span, DecodeError> {
         return Err(id.error("a single name component inside"));
     }
     Ok(component.whole().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Data, DataBuilder};
+    use crate::signature::DigestSigner;
+
+    #[test]
+    fn a_detached_packet_says_the_same_in_octets_of_its_own_and_is_detached_once() {
+        for name in ["/", "/a/b", &format!("/{}", "x".repeat(300))] {
+            let built = DataBuilder::new(&name.parse().unwrap()).build(b"content", &DigestSigner);
+            let chunk = Bytes::from([&b"before"[..], &built.wire(), b"behind"].concat());
+            let arrived = Data::decode(chunk.slice(6..chunk.len() - 6)).unwrap();
+            let detached = arrived.clone().detached();
+            assert_eq!((detached.wire(), detached.name()), (built.wire(), built.name()));
+            assert_eq!(detached.name().len(), built.name().len());
+            assert_eq!(detached.content(), built.content());
+            assert_eq!(detached.signature_value(), built.signature_value());
+            assert!(!chunk.as_ptr_range().contains(&detached.wire().as_ptr()));
+            assert_eq!(detached.clone().detached().wire().as_ptr(), detached.wire().as_ptr());
+            let copied = Data::decode_copy(&built.wire()).unwrap();
+            assert_eq!(copied.clone().detached().wire().as_ptr(), copied.wire().as_ptr());
+        }
+    }
 }

@@ -261,6 +261,11 @@ impl<'a> Parse<'a> {
                 return Err(DecodeError::at(end, "InterestSignatureInfo and -Value, or neither"));
             }
         };
+        // Most have none of this, which most names show without being taken apart.
+        let plain = self.parameters.is_none() && interest.signature.is_none();
+        if plain && !interest.name.value().contains(&(typ::PARAMETERS_SHA256_DIGEST as u8)) {
+            return Ok(interest);
+        }
         let mut digests = interest.name.components().filter(is_parameters_digest);
         let digest = digests.next();
         if digests.next().is_some() {

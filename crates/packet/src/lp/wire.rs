@@ -128,6 +128,12 @@ impl LpHeader {
 }
 
 impl LpPacket {
+    /// Whether a frame looks like a packet without link fields.
+    #[must_use]
+    pub fn is_bare(wire: &[u8]) -> bool {
+        is_network_packet(wire)
+    }
+
     /// Decodes one whole frame; all parts share `wire`.
     ///
     /// A bare Interest or Data is taken as it is, unread: decoding it finds what is wrong with it.
