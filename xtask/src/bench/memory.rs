@@ -50,7 +50,7 @@ impl fmt::Display for Peak {
 }
 
 /// A field of `/proc/…/status`, in octets.
-fn field(status: &str, name: &str) -> u64 {
+pub(crate) fn field(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     number.unwrap_or(0) * 1024

@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 /// Binaries of a neighbour, from the environment.
 #[derive(Clone)]
-struct Neighbour {
-    name: &'static str,
+pub(crate) struct Neighbour {
+    pub(crate) name: &'static str,
     forwarder: PathBuf,
     producer: PathBuf,
     consumer: PathBuf,
@@ -27,10 +27,15 @@ struct Neighbour {
     consumer_words: &'static [&'static str],
 }
 
+/// The neighbours that are named; a note for each that is not.
+pub(crate) fn given(notes: &mut Vec<String>) -> Vec<Neighbour> {
+    [ndnd(notes), nfd(notes)].into_iter().flatten().collect()
+}
+
 /// Cases for each neighbour that is named; a note for each that is not.
 pub(crate) fn cases(recoup: &Path, room: &Rc<Room>, notes: &mut Vec<String>) -> Vec<Case> {
     let mut cases = Vec::new();
-    for neighbour in [ndnd(notes), nfd(notes)].into_iter().flatten() {
+    for neighbour in given(notes) {
         // A name is used once, so that no content store answers for the producer.
         let turn = Rc::new(Cell::new(0));
         let (theirs, ours) = (neighbour.clone(), neighbour);
@@ -54,7 +59,7 @@ fn next(turn: &Cell<u32>) -> u32 {
 }
 
 fn their_tools(neighbour: &Neighbour, room: &Room, turn: u32) -> Outcome<Sample> {
-    let (_forwarder, face) = forwarder(neighbour, room)?;
+    let (_forwarder, face) = start(neighbour, room)?;
     let name = format!("/bench/{turn}");
     let mut producer = Command::new(&neighbour.producer);
     producer.args(neighbour.producer_words).arg(&name).env("NDN_CLIENT_TRANSPORT", &face);
@@ -67,7 +72,7 @@ fn their_tools(neighbour: &Neighbour, room: &Room, turn: u32) -> Outcome<Sample>
 }
 
 fn our_tools(neighbour: &Neighbour, recoup: &Path, room: &Room, turn: u32) -> Outcome<Sample> {
-    let (_forwarder, face) = forwarder(neighbour, room)?;
+    let (_forwarder, face) = start(neighbour, room)?;
     let version = turn.to_string();
     let mut server = serve(recoup, &room.original, "8000");
     let (mut server, _) = Running::serve(server.args(["--version", &version, "--face", &face]))?;
@@ -76,7 +81,7 @@ fn our_tools(neighbour: &Neighbour, recoup: &Path, room: &Room, turn: u32) -> Ou
 }
 
 /// Starts the neighbour's forwarder with a socket of its own.
-fn forwarder(neighbour: &Neighbour, room: &Room) -> Outcome<(Running, String)> {
+pub(crate) fn start(neighbour: &Neighbour, room: &Room) -> Outcome<(Running, String)> {
     let socket = room.path("forwarder-socket");
     let _ = fs::remove_file(&socket);
     let configuration = room.path("forwarder-configuration.yml");

@@ -3,6 +3,7 @@
 
 use super::sample::Sample;
 use crate::chore::Outcome;
+use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -123,8 +124,7 @@ fn same(one: &Path, other: &Path) -> std::io::Result<bool> {
 /// The rate, in bits per second, that a tool reports: in JSON, or as ndnget and ndnd write it.
 fn rate(said: &str) -> Option<f64> {
     let json = said.find('{').and_then(|start| serde_json::from_str(&said[start..]).ok());
-    if let Some(rate) = json.and_then(|report: serde_json::Value| report["goodput_bit_s"].as_f64())
-    {
+    if let Some(rate) = json.and_then(|report: Value| report["goodput_bit_s"].as_f64()) {
         return Some(rate);
     }
     let is_rate = |line: &&str| line.contains("oodput: ") || line.contains("hroughput: ");
@@ -158,6 +158,13 @@ impl Running {
 
     /// Starts our own server and returns the face at which it says to listen.
     pub(crate) fn serve(command: &mut Command) -> Outcome<(Self, String)> {
+        let (running, listening) = Self::listen(command)?;
+        let face = listening["face"].as_str().unwrap_or_default().to_string();
+        Ok((running, face))
+    }
+
+    /// Starts a command of ours and returns what it says when it stands: a line of JSON.
+    pub(crate) fn listen(command: &mut Command) -> Outcome<(Self, Value)> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let output = child.stdout.take();
@@ -166,10 +173,9 @@ impl Running {
         if let Some(output) = output {
             BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
         }
-        let listening: serde_json::Value = serde_json::from_str(&line)
-            .map_err(|error| format!("recoup serve says {line:?}: {error}"))?;
-        let face = listening["face"].as_str().unwrap_or_default().to_string();
-        Ok((running, face))
+        let listening = serde_json::from_str(&line)
+            .map_err(|error| format!("recoup says {line:?}: {error}"))?;
+        Ok((running, listening))
     }
 
     /// Its number.

@@ -67,14 +67,15 @@ impl fmt::Display for Figure {
 
 /// Median, smallest and largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
-    median: f64,
+pub(crate) struct Spread {
+    pub(crate) median: f64,
     min: f64,
     max: f64,
 }
 
 impl Spread {
-    fn of(mut values: Vec<f64>) -> Option<Self> {
+    /// Of some values; `None` of none.
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
         let middle = values.len() / 2;
@@ -84,12 +85,17 @@ impl Spread {
         };
         Some(Self { median, min, max })
     }
+
+    /// In multiples of `unit`, with that many digits behind the point.
+    pub(crate) fn in_units(&self, unit: f64, digits: usize) -> String {
+        let [median, min, max] = [self.median, self.min, self.max].map(|value| value / unit);
+        format!("{median:.digits$} [{min:.digits$}–{max:.digits$}]")
+    }
 }
 
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let giga = |value: f64| value / 1e9;
-        write!(f, "{:.2} [{:.2}–{:.2}]", giga(self.median), giga(self.min), giga(self.max))
+        f.write_str(&self.in_units(1e9, 2))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The content store beside a list that does the same.
 use super::*;
+use bytes::Bytes;
 use proptest::prelude::*;
 use recoup_packet::data::{ContentType, DataBuilder, Description, SignatureShape};
 use recoup_packet::name::Component;

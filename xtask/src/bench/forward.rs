@@ -1,0 +1,388 @@
+//! `cargo xtask bench forward`: what a forwarder process moves and what it costs, with clients of several kinds, beside a
+//! bare socket and beside other forwarders where their binaries are given.
+
+use super::neighbour::{self, Neighbour};
+use super::process::{Room, Running};
+use super::sample::Spread;
+use super::transfer::{fetch, serve};
+use super::{binary, number};
+use crate::chore::{Outcome, capture, cargo, command, show, target_directory};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const USAGE: &str = "\
+usage: cargo xtask bench forward [--runs N] [--json] [--only WORD]
+
+  --runs N      how often each case runs (default 5); the median is shown
+  --only WORD   only cases whose name contains WORD
+  --json        a JSON document instead of a table
+Environment: RECOUP_BINARY names a recoup to measure instead of building one;
+RECOUP_PEER_NDND and RECOUP_PEER_NFD (with RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE) name neighbours.
+";
+
+/// Octets of the file that goes through two forwarders.
+const FILE_OCTETS: u64 = 200_000_000;
+
+/// How clients behave, and what a forwarder between them must reach.
+struct Load {
+    name: &'static str,
+    /// What both clients are told.
+    both: &'static [&'static str],
+    consumer: &'static [&'static str],
+    gate: Gate,
+}
+
+/// What must be reached.
+#[derive(Clone, Copy)]
+enum Gate {
+    /// Exchanges for each second of the forwarder's processor time.
+    PerCpuSecond(f64),
+    /// Exchanges a second.
+    PerSecond(f64),
+    /// A round trip of at most two bare ones and some microseconds, in the median.
+    Latency { beyond_bare_us: f64, p999_us: f64 },
+}
+
+const LOADS: [Load; 5] = [
+    Load {
+        name: "clients that batch, window 256",
+        both: &["style=batch"],
+        consumer: &["window=256"],
+        gate: Gate::PerCpuSecond(1.2e6),
+    },
+    Load {
+        name: "clients that write each packet",
+        both: &["style=each"],
+        consumer: &["window=256"],
+        gate: Gate::PerCpuSecond(450e3),
+    },
+    Load {
+        name: "slow clients that write each packet",
+        both: &["style=each", "spin-ns=2500"],
+        consumer: &["window=256"],
+        gate: Gate::PerCpuSecond(200e3),
+    },
+    Load {
+        name: "one exchange after the other",
+        both: &["style=batch"],
+        consumer: &["window=1"],
+        gate: Gate::PerSecond(20e3),
+    },
+    Load {
+        name: "one exchange each millisecond",
+        both: &["style=batch"],
+        consumer: &["window=1", "interval-us=1000"],
+        gate: Gate::Latency { beyond_bare_us: 20.0, p999_us: 1000.0 },
+    },
+];
+
+/// What one run said, and what the forwarder spent on it.
+#[derive(Clone, Default)]
+struct Run {
+    said: BTreeMap<String, f64>,
+    cpu_s: f64,
+    peak_mb: f64,
+    /// Median round trip over a bare socket in the same minute, microseconds.
+    bare_us: f64,
+}
+
+impl Run {
+    fn get(&self, key: &str) -> f64 {
+        self.said.get(key).copied().unwrap_or(f64::NAN)
+    }
+
+    fn per_second(&self) -> f64 {
+        self.get("exchanges") / self.get("seconds")
+    }
+
+    fn per_cpu_second(&self) -> f64 {
+        self.get("exchanges") / self.cpu_s
+    }
+}
+
+/// A forwarder, a load, and the runs so far.
+struct Case {
+    forwarder: Forwarder,
+    load: &'static Load,
+    runs: Vec<Run>,
+}
+
+/// Whose forwarder it is.
+#[derive(Clone)]
+enum Forwarder {
+    Ours(PathBuf),
+    Theirs(Neighbour),
+}
+
+/// Runs the benchmark and prints what it found.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let (mut runs, mut as_json, mut only) = (5, false, None);
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        match word {
+            "--runs" => runs = number(words.next())?,
+            "--only" => only = Some(words.next().ok_or(USAGE)?.to_string()),
+            "--json" => as_json = true,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let (recoup, blast, mut notes) = (binary()?, blast()?, Vec::new());
+    let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
+    let mut cases = cases(&recoup, &mut notes);
+    cases.retain(|case| wanted(&case.name()));
+    let room = Room::make(FILE_OCTETS)?;
+    let mut files = Vec::new();
+    for turn in 1..=runs {
+        for case in &mut cases {
+            eprintln!("run {turn} of {runs}: {}", case.name());
+            match case.measure(&room, &blast) {
+                Ok(run) => case.runs.push(run),
+                Err(message) => notes.push(format!("{}, run {turn}: {message}", case.name())),
+            }
+        }
+        if wanted(TWO) {
+            eprintln!("run {turn} of {runs}: {TWO}");
+            match two_forwarders(&recoup, &room) {
+                Ok(rate) => files.push(rate),
+                Err(message) => notes.push(format!("{TWO}, run {turn}: {message}")),
+            }
+        }
+    }
+    if as_json {
+        let cases: Vec<Value> = cases.iter().map(Case::to_json).collect();
+        println!(
+            "{:#}",
+            json!({ "runs": runs, "cases": cases, "two_forwarders_bps": files, "notes": notes })
+        );
+        return Ok(());
+    }
+    println!("\nexchanges of 100 octets, median [min–max] of {runs}\n");
+    println!("{:<44} {:>24} {:>12} {:>9}  gate", "", "k per CPU-second", "k a second", "peak MB");
+    cases.iter().for_each(Case::print);
+    if let Some(spread) = Spread::of(files) {
+        let verdict = met(spread.median >= TWO_GATE);
+        let (spread, gate) = (spread.in_units(1e9, 2), TWO_GATE / 1e9);
+        println!("{TWO}: {spread} Gbit/s of goodput; gate {gate:.0}: {verdict}");
+    }
+    notes.iter().for_each(|note| println!("note: {note}"));
+    Ok(())
+}
+
+/// The clients, built as fast as they get.
+fn blast() -> Outcome<PathBuf> {
+    let build = ["build", "--release", "--quiet", "--package", "recoup-io", "--example", "blast"];
+    show(&mut cargo(&build))?;
+    Ok(target_directory()?.join("release/examples/blast"))
+}
+
+fn cases(recoup: &Path, notes: &mut Vec<String>) -> Vec<Case> {
+    let mut forwarders = vec![Forwarder::Ours(recoup.to_path_buf())];
+    forwarders.extend(neighbour::given(notes).into_iter().map(Forwarder::Theirs));
+    let with_loads = |forwarder: Forwarder| {
+        LOADS.iter().map(move |load| Case { forwarder: forwarder.clone(), load, runs: Vec::new() })
+    };
+    forwarders.into_iter().flat_map(with_loads).collect()
+}
+
+impl Forwarder {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ours(_) => "recoup",
+            Self::Theirs(neighbour) => neighbour.name,
+        }
+    }
+
+    /// Starts it; says at which socket it listens.
+    fn start(&self, room: &Room) -> Outcome<(Running, PathBuf)> {
+        match self {
+            Self::Ours(recoup) => {
+                let socket = room.path("node-socket");
+                let _ = fs::remove_file(&socket);
+                let (running, _) = forward(recoup, room, "node.toml", &listen_at(&unix(&socket)))?;
+                Ok((running, socket))
+            }
+            Self::Theirs(neighbour) => {
+                let (running, face) = neighbour::start(neighbour, room)?;
+                Ok((running, face.trim_start_matches("unix://").into()))
+            }
+        }
+    }
+}
+
+/// Starts a forwarder of ours with a configuration; returns where it says to listen.
+fn forward(recoup: &Path, room: &Room, file: &str, text: &str) -> Outcome<(Running, Vec<String>)> {
+    let path = room.path(file);
+    fs::write(&path, text).map_err(|error| error.to_string())?;
+    let mut forward = Command::new(recoup);
+    let (running, said) =
+        Running::listen(forward.args(["forward", "--json", "--config"]).arg(path))?;
+    let listening = said["faces"].as_array().into_iter().flatten();
+    Ok((running, listening.filter_map(|it| Some(it.as_str()?.to_owned())).collect()))
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{}: {}", self.forwarder.name(), self.load.name)
+    }
+
+    /// One run, with a forwarder and clients of its own.
+    fn measure(&self, room: &Room, blast: &Path) -> Outcome<Run> {
+        let bare =
+            numbers(&capture(command(blast).args(["echo", "seconds=1", "interval-us=1000"]))?);
+        let (running, socket) = self.forwarder.start(room)?;
+        let ends = |role: &str| {
+            let mut client = command(blast);
+            client.arg(role).arg(&socket).arg("/bench").args(self.load.both);
+            client
+        };
+        let _producer = Producer::start(&mut ends("produce"))?;
+        let before = cpu_s(running.id());
+        let said = numbers(&capture(ends("consume").args(self.load.consumer))?);
+        let cpu_s = cpu_s(running.id()) - before;
+        let bare_us = bare.get("median_us").copied().unwrap_or(f64::NAN);
+        Ok(Run { said, cpu_s, peak_mb: peak_mb(running.id()), bare_us })
+    }
+
+    fn spread(&self, of: impl Fn(&Run) -> f64) -> Option<Spread> {
+        Spread::of(self.runs.iter().map(of).collect())
+    }
+
+    fn median(&self, of: impl Fn(&Run) -> f64) -> f64 {
+        self.spread(of).map_or(f64::NAN, |spread| spread.median)
+    }
+
+    /// What the gate says of the runs.
+    fn verdict(&self) -> String {
+        match self.load.gate {
+            Gate::PerCpuSecond(least) => {
+                let is_met = met(self.median(Run::per_cpu_second) >= least);
+                format!("{:.0} k per CPU-second: {is_met}", least / 1e3)
+            }
+            Gate::PerSecond(least) => {
+                let is_met = met(self.median(Run::per_second) >= least);
+                format!("{:.0} k a second: {is_met}", least / 1e3)
+            }
+            Gate::Latency { beyond_bare_us, p999_us } => {
+                let [median, p999] =
+                    ["median_us", "p999_us"].map(|key| self.median(|it| it.get(key)));
+                let bare = self.median(|run| run.bare_us);
+                let most = 2.0 * bare + beyond_bare_us;
+                format!(
+                    "round trip {median:.0} µs (99.9 %: {p999:.0}), bare {bare:.0}; at most {most:.0} ({p999_us:.0}): {}",
+                    met(median <= most && p999 <= p999_us)
+                )
+            }
+        }
+    }
+
+    fn print(&self) {
+        let thousands = |spread: Spread| spread.in_units(1e3, 0);
+        let per_cpu = self.spread(Run::per_cpu_second).map_or("–".into(), thousands);
+        let (rate, peak) = (self.median(Run::per_second) / 1e3, self.median(|run| run.peak_mb));
+        let ours = matches!(self.forwarder, Forwarder::Ours(_));
+        let gate = if ours { self.verdict() } else { String::new() };
+        println!("{:<44} {per_cpu:>24} {rate:>12.1} {peak:>9.1}  {gate}", self.name());
+    }
+
+    fn to_json(&self) -> Value {
+        let runs: Vec<Value> = self
+            .runs
+            .iter()
+            .map(|run| {
+                json!({ "said": run.said, "cpu_s": run.cpu_s, "peak_mb": run.peak_mb,
+                    "per_cpu_second": run.per_cpu_second(), "bare_us": run.bare_us })
+            })
+            .collect();
+        json!({ "case": self.name(), "runs": runs })
+    }
+}
+
+fn met(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "not met" }
+}
+
+/// A client that answers; it ends with its owner.
+struct Producer(Child);
+
+impl Producer {
+    /// Starts it and waits until its prefix is registered.
+    fn start(client: &mut Command) -> Outcome<Self> {
+        let child = client.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let mut producer = Self(child.map_err(|error| error.to_string())?);
+        let mut line = String::new();
+        if let Some(output) = producer.0.stdout.take() {
+            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
+        }
+        match line.trim_end() {
+            "ready" => Ok(producer),
+            said => Err(format!("the producer says {said:?}")),
+        }
+    }
+}
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Lines of a key and a number.
+fn numbers(said: &str) -> BTreeMap<String, f64> {
+    let pairs = said.lines().filter_map(|line| line.split_once(' '));
+    pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect()
+}
+
+/// Processor time of all threads of a process, in seconds.
+fn cpu_s(id: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let nanos = tasks.filter_map(|task| {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    nanos.sum::<f64>() / 1e9
+}
+
+/// The most memory that a process held, in megabytes.
+fn peak_mb(id: u32) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    super::memory::field(&status, "VmHWM:") as f64 / 1e6
+}
+
+/// A line of a forwarder's configuration.
+fn listen_at(uri: &str) -> String {
+    format!("[[listen]]\nuri = \"{uri}\"\n")
+}
+
+fn unix(socket: &Path) -> String {
+    format!("unix://{}", socket.display())
+}
+
+const TWO: &str = "recoup: a file through two forwarders, UDP between them";
+
+/// Bits a second that the file must reach.
+const TWO_GATE: f64 = 3e9;
+
+/// Goodput of a file that is served behind one forwarder and fetched behind another.
+fn two_forwarders(recoup: &Path, room: &Room) -> Outcome<f64> {
+    let [near, far] = ["near", "far"].map(|name| room.path(name));
+    [&near, &far].into_iter().for_each(|socket| drop(fs::remove_file(socket)));
+    let text = listen_at(&unix(&far)) + &listen_at("udp4://127.0.0.1:0");
+    let (_far, listening) = forward(recoup, room, "far.toml", &text)?;
+    let udp =
+        listening.iter().find(|uri| uri.starts_with("udp")).ok_or("the forwarder has no UDP")?;
+    let text = listen_at(&unix(&near))
+        + &format!(
+            "[[face]]\nname = \"far\"\nuri = \"{udp}\"\n[[route]]\nprefix = \"/bench\"\nface = \"far\"\n"
+        );
+    let (_near, _) = forward(recoup, room, "near.toml", &text)?;
+    let mut server = serve(recoup, &room.original, "8000");
+    let (mut server, _) = Running::serve(server.args(["--face", &unix(&far)]))?;
+    server.settle()?;
+    let sample = room.time(fetch(recoup, &room.copy).args(["--face", &unix(&near)]), false)?;
+    Ok(sample.transfer.unwrap_or(sample.whole))
+}
