@@ -7,6 +7,7 @@ pub mod claim;
 pub mod compare;
 pub mod contest;
 pub mod figure;
+pub mod nikzad2022;
 pub mod result;
 pub mod rule;
 pub mod study;
@@ -16,6 +17,6 @@ pub mod yang2016;
 use study::Study;
 
 /// All studies, in the order of their papers.
-pub fn all() -> [&'static dyn Study; 2] {
-    [&udugama2013::Udugama2013, &yang2016::Yang2016]
+pub fn all() -> [&'static dyn Study; 3] {
+    [&udugama2013::Udugama2013, &yang2016::Yang2016, &nikzad2022::Nikzad2022]
 }

@@ -25,6 +25,12 @@ pub trait Study: Sync {
     /// What is run, at that scale.
     fn experiments(&self, scale: Scale) -> Vec<Experiment>;
 
+    /// Whether its experiments are longer at the paper's scale under the same names, so that their results stand apart
+    /// from those of other scales.
+    fn has_its_own_paper_scale(&self) -> bool {
+        false
+    }
+
     /// What of it is run on real processes, too; nothing unless the study says so.
     fn sockets(&self, scale: Scale) -> Option<Sockets> {
         let _ = scale;

@@ -1,5 +1,5 @@
 //! Runs what a study wants that is not there yet, and gathers its results.
-use super::args::Wanted;
+use super::args::{Scale, Wanted};
 use super::curve;
 use crate::emulate;
 use crate::emulate::run::Processes;
@@ -227,11 +227,14 @@ impl Gathering<'_> {
         Ok(Made { campaign, folder })
     }
 
-    /// Runs of small scale stand beside the others.
+    /// Runs of small scale stand beside the others, longer ones at the paper's scale as well.
     fn place(&self, name: &str) -> PathBuf {
         match self.wanted.scale {
-            super::args::Scale::Smoke => self.folder.join("smoke").join(name),
-            super::args::Scale::Check | super::args::Scale::Paper => self.folder.join(name),
+            Scale::Smoke => self.folder.join("smoke").join(name),
+            Scale::Paper if self.study.has_its_own_paper_scale() => {
+                self.folder.join("paper").join(name)
+            }
+            Scale::Check | Scale::Paper => self.folder.join(name),
         }
     }
 }

@@ -8,6 +8,7 @@ fn studies_are_listed_with_their_questions() {
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(text.contains("yang2016") && text.contains("23 claims"), "{text}");
     assert!(text.contains("udugama2013") && text.contains("31 claims"), "{text}");
+    assert!(text.contains("nikzad2022") && text.contains("41 claims"), "{text}");
 }
 
 #[test]
@@ -97,6 +98,18 @@ fn every_study_runs_small_and_draws_every_figure_that_has_results() {
     let page = String::from_utf8(place.read("page/index.html")).unwrap();
     for id in ["time", "window-cubic", "compound", "caching-smart", "fairness", "single-floor"] {
         assert!(page.contains(&format!("id=\"figure-{id}\"")), "{id}");
+        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+    }
+}
+
+#[test]
+fn timers_of_nikzad2022_run_small_and_are_drawn() {
+    let place = Place::new();
+    let checked = place.run("study check nikzad2022 --scale smoke --json").fails(2, &["undecided"]);
+    let document: Value = checked.document();
+    assert_eq!(document["claims"].as_array().unwrap().len(), 41);
+    place.run("study report nikzad2022 --scale smoke --out page").succeeds();
+    for id in ["floor-b", "rtt-100", "factor-7-w", "estimators-b", "frontier", "open-loss"] {
         assert!(place.exists(&format!("page/{id}.svg")), "{id}");
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
         }
     };
     let places = place::places(content, &network, &graph, &rng, &mut problems);
+    nodes_of_places(content, &places, &mut network.nodes, &mut problems);
     let site = Site { nodes: &network.nodes, links: &network.links, places: &places };
     let applications = application::applications(content, &site, &rng, &mut problems);
     let strategies = strategies(content, &site, &mut problems);
@@ -113,7 +114,7 @@ fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec
     for plan in &mut plans {
         read_node(&content.node, "node", Origin::Unknown, plan, false, problems);
     }
-    for exception in &content.nodes {
+    for exception in content.nodes.iter().filter(|one| !is_place(content, one)) {
         layer(
             exception,
             "nodes",
@@ -128,6 +129,30 @@ fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec
         );
     }
     plans
+}
+
+/// Whether an exception is about nodes that have to be drawn first.
+fn is_place(content: &Content, exception: &Exception) -> bool {
+    content.places.iter().any(|place| place.name == exception.pattern.value)
+}
+
+/// Puts exceptions on top of the nodes that were drawn for places.
+fn nodes_of_places(
+    content: &Content,
+    places: &[(String, Vec<NodeId>)],
+    plans: &mut [NodePlan],
+    problems: &mut Problems,
+) {
+    for exception in &content.nodes {
+        let pattern = &exception.pattern;
+        let drawn = places.iter().find(|(name, _)| *name == pattern.value);
+        let path = format!("nodes.{}", super::print::key(&pattern.value));
+        for node in drawn.into_iter().flat_map(|(_, nodes)| nodes) {
+            if let Some(plan) = plans.get_mut(node.0 as usize) {
+                read_node(&exception.layer, &path, pattern.origin, plan, false, problems);
+            }
+        }
+    }
 }
 
 fn links(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec<LinkPlan> {

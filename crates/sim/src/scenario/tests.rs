@@ -415,6 +415,25 @@ fn places_are_drawn_anew_for_each_seed_and_keep_their_distance() {
 }
 
 #[test]
+fn nodes_of_a_place_differ_from_the_others() {
+    let text = format!("{PAIRS}[node]\ncache = \"500 packets\"\n[nodes.consumer]\ncache = \"0\"\n");
+    for seed in [1, 2] {
+        let network = networks(&text, &[], seed).unwrap().remove(0);
+        let drawn: Vec<_> = network.applications[..20].iter().map(|it| it.node).collect();
+        for (number, node) in (0..).zip(&network.nodes) {
+            let packets = if drawn.contains(&NodeId(number)) { 0 } else { 500 };
+            assert_eq!(node.cache, CachePlan::Packets(packets), "{}", node.name);
+        }
+    }
+    let unknown = text.replace("[nodes.consumer]", "[nodes.consumers]");
+    assert!(
+        wrong(&unknown).contains("nodes.consumers: no node is called that"),
+        "{}",
+        wrong(&unknown)
+    );
+}
+
+#[test]
 fn events_become_faults_in_the_order_of_their_times() {
     let network = network(&with(
         r#"

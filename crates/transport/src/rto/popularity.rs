@@ -9,6 +9,24 @@
 //! RTO = λ_c·est_content + (1 − λ_c)·(λ_k·est_class + (1 − λ_k)·est_all),   est = SRTT + k·RTTVAR
 //! ```
 //!
+//! What all contents have in common, the queue at the consumer's own link above all, changes faster than where they are. With
+//! `common=γ` it is followed with that gain: the estimates learn what is left of a sample without it, and the timeout
+//! has it on top.
+//!
+//! ```text
+//! δ ← δ + λ_c·γ·(RTT − SRTT − δ),   est learns RTT − δ,   RTO = δ + …
+//! ```
+//!
+//! With `relative=true` the factor of the deviation follows from what waiting costs. If round trips beyond the mean `M` fall off
+//! exponentially with deviation `D`, and a second of waiting costs in proportion to 1/M (Nikzad's W), the sum of that
+//! and of needless timeouts is least at
+//!
+//! ```text
+//! RTO = M + D·(k + ln(M/D))
+//! ```
+//!
+//! where `k` says what a needless timeout costs beside.
+//!
 //! The first samples of an estimate count alike (gains of at least 1/n), then with the slow gains of `reconsidered`.
 //!
 //! Differences: how often a content was answered is kept for hashes, 4096 of them, and halved from time to time; of more
@@ -38,7 +56,11 @@ pub struct Popularity {
     k: f64,
     trust: f64,
     most_contents: usize,
+    follow: f64,
+    relative: bool,
     timing: Timing,
+    /// What all round trips have in common lately, beyond their estimates; seconds.
+    common: f64,
     all: Counted,
     classes: Bounded<Counted>,
     contents: Bounded<Counted>,
@@ -58,13 +80,18 @@ impl Counted {
         Smoothed::feed(&mut self.estimate, rtt, gains.at_least(self.samples));
     }
 
-    /// Its timeout, leaning on a `wider` one.
+    /// What it counts beside a wider one.
+    fn share(&self, trust: f64) -> f64 {
+        let samples = self.samples as f64;
+        samples / (samples + trust)
+    }
+
+    /// Its mean plus `k` deviations, leaning on a `wider` one.
     fn lean_on(&self, wider: f64, k: f64, trust: f64) -> f64 {
         let Some(estimate) = self.estimate else {
             return wider;
         };
-        let samples = self.samples as f64;
-        let share = samples / (samples + trust);
+        let share = self.share(trust);
         share * estimate.timeout(k) + (1.0 - share) * wider
     }
 }
@@ -112,6 +139,8 @@ impl Popularity {
         let most_contents = spec.take("contents", 4096, expected, |text| {
             text.parse().ok().filter(|most| (1..=1 << 20).contains(most))
         })?;
+        let follow = spec.number("common", 0.0, 0.0..=1.0, "a number from 0 to 1, such as 1/4")?;
+        let relative = spec.boolean("relative", false)?;
         let timing = Timing::from_spec(&mut spec, Timing::free())?;
         spec.finish()?;
         Ok(Self {
@@ -119,7 +148,10 @@ impl Popularity {
             k,
             trust,
             most_contents,
+            follow,
+            relative,
             timing,
+            common: 0.0,
             all: Counted::default(),
             classes: Bounded::new(MOST_CLASSES),
             contents: Bounded::new(most_contents),
@@ -133,19 +165,47 @@ impl Popularity {
         target.class.wrapping_mul(u64::from(RANKS) + 1).wrapping_add(rank)
     }
 
-    fn estimate(&self, target: Target) -> Option<f64> {
-        let mut timeout = self.all.estimate?.timeout(self.k);
+    /// Mean plus `k` deviations of a content, without what all have in common.
+    fn own(&self, target: Target, k: f64) -> Option<f64> {
+        let mut timeout = self.all.estimate?.timeout(k);
         if let Some(class) = self.classes.get(self.class(target)) {
-            timeout = class.lean_on(timeout, self.k, self.trust);
+            timeout = class.lean_on(timeout, k, self.trust);
         }
         if let Some(content) = self.contents.get(target.content) {
-            timeout = content.lean_on(timeout, self.k, self.trust);
+            timeout = content.lean_on(timeout, k, self.trust);
         }
         Some(timeout)
     }
 
+    fn estimate(&self, target: Target) -> Option<f64> {
+        let (mean, one_more) = (self.own(target, 0.0)?, self.own(target, 1.0)?);
+        Some(self.timeout(mean, one_more - mean))
+    }
+
     fn of_all(&self) -> Option<f64> {
-        self.all.estimate.map(|estimate| estimate.timeout(self.k))
+        self.all.estimate.map(|it| self.timeout(it.srtt, it.rttvar))
+    }
+
+    /// The timeout for a mean, without what all have in common, and its deviation.
+    fn timeout(&self, mean: f64, deviation: f64) -> f64 {
+        let mean = (mean + self.common).max(0.0);
+        let factor = match self.relative && deviation > 0.0 {
+            true => (self.k + libm::log((mean / deviation).max(f64::MIN_POSITIVE))).max(0.0),
+            false => self.k,
+        };
+        mean + factor * deviation
+    }
+
+    /// Follows what all have in common, and hands out what is left of the sample. A content tells of it as far as its own
+    /// estimate is trusted.
+    fn split(&mut self, rtt: f64, target: Target) -> f64 {
+        let left = (rtt - self.common).max(0.0);
+        let known = self.contents.get(target.content);
+        if let Some((content, mean)) = known.zip(self.own(target, 0.0)) {
+            let gain = self.follow * content.share(self.trust);
+            self.common += gain * (rtt - mean - self.common);
+        }
+        left
     }
 }
 
@@ -154,10 +214,11 @@ impl RtoEstimator for Popularity {
         let (rtt, target) = (sample.rtt.as_secs_f64(), sample.target);
         let gains = self.gains.divided(sample.divisor());
         let class = self.class(target);
-        self.all.feed(rtt, gains);
-        self.classes.change(class, Counted::default).feed(rtt, gains);
+        let left = self.split(rtt, target);
+        self.all.feed(left, gains);
+        self.classes.change(class, Counted::default).feed(left, gains);
         if self.most_contents > 1 {
-            self.contents.change(target.content, Counted::default).feed(rtt, gains);
+            self.contents.change(target.content, Counted::default).feed(left, gains);
         }
         self.counts.add(target.content);
         self.timing.on_sample(rtt);
@@ -195,7 +256,9 @@ impl fmt::Display for Popularity {
             .value("beta", self.gains.beta)
             .value("k", self.k)
             .value("trust", self.trust)
-            .value("contents", self.most_contents);
+            .value("contents", self.most_contents)
+            .value("common", self.follow)
+            .value("relative", self.relative);
         self.timing.describe(writer).finish()
     }
 }
@@ -252,6 +315,34 @@ mod tests {
         feed(&mut popularity, 2, 40);
         // All: 70. Class of those answered once: nobody yet, for both were new when they came.
         assert!((rto_of(&popularity, 2) - (0.5 * 0.04 + 0.5 * 0.07)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_all_have_in_common_is_followed_by_all() {
+        let after = |text: &str| {
+            let mut popularity = estimator(text);
+            for _ in 0..200 {
+                feed(&mut popularity, 1, 10);
+                feed(&mut popularity, 2, 100);
+            }
+            // A queue comes, of which only content 2 tells.
+            (0..20).for_each(|_| feed(&mut popularity, 2, 150));
+            rto_of(&popularity, 1)
+        };
+        let (follows, alone) = (after("popularity(k=0,common=1/4)"), after("popularity(k=0)"));
+        assert!(follows > 0.04 && alone < 0.02, "{follows} {alone}");
+    }
+
+    #[test]
+    fn the_more_round_trips_vary_beside_their_mean_the_fewer_deviations_are_added() {
+        let factor = |spread: u64| {
+            let mut popularity = estimator("popularity(k=4,relative=true,contents=1,trust=1000000000)");
+            (0..4_000).for_each(|n| feed(&mut popularity, 1, 100 + spread * (n % 2)));
+            let all = popularity.all.estimate.unwrap();
+            (rto_of(&popularity, 1) - all.srtt) / all.rttvar
+        };
+        // 102.5 ± 2.5 and 150 ± 50 ms: 4 + ln(41) and 4 + ln(3), about.
+        assert!((factor(5) - 7.7).abs() < 0.2 && (factor(100) - 5.1).abs() < 0.2);
     }
 
     #[test]

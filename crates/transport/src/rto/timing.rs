@@ -156,11 +156,13 @@ impl Timing {
     }
 }
 
-/// `seconds` lengthened by `factor` so many times, at most `max`.
+/// `seconds` lengthened by `factor` so many times, at most `max`. An estimate of nothing grows, too: from the shortest
+/// timeout on.
 pub(super) fn backed_off(seconds: f64, factor: f64, times: u32, max: Duration) -> f64 {
-    if times == 0 || seconds <= 0.0 {
+    if times == 0 {
         return seconds;
     }
+    let seconds = seconds.max(SHORTEST.as_secs_f64());
     // What is beyond all numbers is infinite, and so at most `max`.
     (seconds * libm::pow(factor, f64::from(times))).min(max.as_secs_f64())
 }
@@ -190,6 +192,12 @@ mod tests {
         assert_eq!(of(0), Duration::from_millis(250));
         assert_eq!(of(3), Duration::from_secs(2));
         assert_eq!((of(8), of(u32::MAX)), (Duration::from_secs(64), Duration::from_secs(64)));
+    }
+
+    #[test]
+    fn an_estimate_of_nothing_backs_off_as_well() {
+        let of = |times| Timing::free().timeout_for(Some(0.0), &after(times));
+        assert_eq!((of(0), of(1), of(10)), (SHORTEST, 2 * SHORTEST, 1024 * SHORTEST));
     }
 
     #[test]

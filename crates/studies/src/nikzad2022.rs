@@ -1,0 +1,142 @@
+//! M. Nikzad et al. (2022): how good a retransmission timeout is where caches answer, and Jacobson's estimator with slower
+//! gains and a floor near the mean round trip.
+mod compare;
+mod draw;
+mod floor;
+mod gains;
+mod judge;
+mod open;
+mod runs;
+mod scenario;
+mod timer;
+mod trend;
+
+use crate::claim::{self, Claim, Verdict};
+use crate::figure::Figure;
+use crate::result::Results;
+use crate::study::{Dependence, Experiment, Scale, Study};
+
+/// The study.
+#[derive(Debug)]
+pub struct Nikzad2022;
+
+impl Study for Nikzad2022 {
+    fn key(&self) -> &'static str {
+        "nikzad2022"
+    }
+
+    fn title(&self) -> &'static str {
+        "Which retransmission timeout is right where caches answer some requests and producers others?"
+    }
+
+    fn source(&self) -> &'static str {
+        "M. Nikzad, K. Jamshidi, A. Bohlooli, F. M. Faqiry, An accurate retransmission timeout estimator for \
+         content-centric networking based on the Jacobson algorithm, Digital Communications and Networks 8(6), 2022, \
+         ndnSIM"
+    }
+
+    fn readme(&self) -> &'static str {
+        include_str!("nikzad2022/README.md")
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        claim::read(include_str!("nikzad2022/claims.toml")).unwrap_or_default()
+    }
+
+    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
+        scenario::experiments(scale)
+    }
+
+    fn has_its_own_paper_scale(&self) -> bool {
+        true
+    }
+
+    fn judge(&self, results: &Results) -> Vec<Verdict> {
+        judge::verdicts(&self.claims(), results)
+    }
+
+    fn dependences(&self, results: &Results) -> Vec<Dependence> {
+        judge::dependences(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        draw::figures(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Class::{M, R, T};
+    use crate::claim::Outcome;
+
+    #[test]
+    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+        let expected = [
+            ("C-01", R),
+            ("C-02", R),
+            ("C-03", M),
+            ("C-04", M),
+            ("C-05", M),
+            ("C-06a", M),
+            ("C-06b", T),
+            ("C-07a", M),
+            ("C-07b", T),
+            ("C-08a", M),
+            ("C-08b", T),
+            ("C-09", R),
+            ("C-10a", R),
+            ("C-10b", T),
+            ("C-11a", T),
+            ("C-11b", R),
+            ("C-12", R),
+            ("C-13", R),
+            ("C-14", R),
+            ("C-15", M),
+            ("C-16", R),
+            ("C-17", R),
+            ("C-18", R),
+            ("C-19", M),
+            ("C-20", M),
+            ("C-21", M),
+            ("C-22", M),
+            ("C-23", R),
+            ("C-24", R),
+            ("C-25", T),
+            ("C-26", R),
+            ("C-27", R),
+            ("C-28", M),
+            ("C-29", R),
+            ("C-30", R),
+            ("C-31", M),
+            ("C-32", M),
+            ("C-33", M),
+            ("C-34", R),
+            ("C-35", R),
+            ("C-36", R),
+        ];
+        let claims = claim::read(include_str!("nikzad2022/claims.toml")).unwrap();
+        let found: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.class)).collect();
+        assert_eq!(found, expected);
+        let verdicts = Nikzad2022.judge(&Results::default());
+        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
+        assert_eq!(judged, expected);
+        for verdict in verdicts {
+            let outcome = match (verdict.id.as_str(), verdict.class) {
+                // Arithmetic needs no runs.
+                ("C-34", _) => Outcome::Holds,
+                (_, R | M) => Outcome::Open,
+                _ => Outcome::Reported,
+            };
+            assert_eq!(verdict.verdict, outcome, "{}: {}", verdict.id, verdict.ours);
+            assert!(!verdict.ours.contains("no rule"), "{}", verdict.id);
+        }
+    }
+
+    #[test]
+    fn what_helped_to_fix_a_parameter_does_not_gate() {
+        let gating = |id: &str| Nikzad2022.claims().iter().any(|it| it.id == id && it.is_gating());
+        assert!(gating("C-01") && gating("C-12") && gating("C-30") && gating("C-35"));
+        assert!(!gating("C-34") && !gating("C-32") && !gating("C-25"));
+    }
+}

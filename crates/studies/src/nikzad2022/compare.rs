@@ -1,0 +1,154 @@
+//! Figure 11 and what the paper concludes: its proposal against the others (C-29 to C-35).
+use super::runs::{B, Timer, W, World, joined};
+use super::timer::{BASIC, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED};
+use super::trend::{Side, beyond, least};
+use crate::claim::Outcome;
+use crate::rule::{Finding, less, quotient, within};
+use recoup_sim::statistic::{Seeded, mean};
+
+/// The timers of Figure 11.
+pub(super) fn figure_11() -> [Timer; 4] {
+    [BASIC.into(), PER_PROVIDER.into(), PREDICTIVE.into(), RECONSIDERED.into()]
+}
+
+/// C-29.
+pub(super) fn predictive_is_best(world: &World<'_>) -> Finding {
+    let others = [BASIC.into(), PER_PROVIDER.into(), RECONSIDERED.into()];
+    let at = |s: &&'static str| {
+        let one = |what, metric| {
+            let found = least(world, s, PREDICTIVE.into(), &others, |world, timer, s| {
+                world.of(timer, s, metric)
+            });
+            found.labelled(what)
+        };
+        one("B", B).and(one("W", W))
+    };
+    Finding::all(world.exponents().iter().map(at))
+}
+
+/// C-30.
+pub(super) fn reconsidered_is_better(world: &World<'_>) -> Finding {
+    let at = |s: &&'static str| {
+        let w = |timer: Timer| world.of(timer, s, W);
+        let (own, basic, each) = (w(RECONSIDERED.into()), w(BASIC.into()), w(PER_PROVIDER.into()));
+        let lower = joined(&basic, &each, f64::min);
+        let others = [BASIC.into(), PER_PROVIDER.into()];
+        let b =
+            least(world, s, RECONSIDERED.into(), &others, |world, timer, s| world.of(timer, s, B));
+        let w = beyond("W over the lower of both", &quotient(&own, &lower), "", Side::Below, 1.1);
+        b.labelled("B").and(w)
+    };
+    Finding::all(world.exponents().iter().map(at))
+}
+
+/// C-31.
+pub(super) fn per_provider_hardly_helps(world: &World<'_>) -> Finding {
+    let gain = |s: &str| {
+        let of = |timer: Timer| world.of(timer, s, B);
+        joined(&of(PER_PROVIDER.into()), &of(BASIC.into()), |own, basic| {
+            100.0 * (1.0 - own / basic)
+        })
+    };
+    let small = |s: &&'static str| {
+        within(&format!("s = {s}: fewer bad ones by"), &gain(s), "%", f64::NEG_INFINITY, 15.0)
+    };
+    let some = beyond("at s = 2 by", &gain("2"), "%", Side::Above, 0.0);
+    Finding::all(world.exponents().iter().map(small)).and(some)
+}
+
+/// The mean over exponents of a quotient of two timers, seed by seed.
+fn ratio(
+    world: &World<'_>,
+    timers: (Timer, Timer),
+    of: impl Fn(&World<'_>, Timer, &str) -> Vec<Seeded>,
+) -> Vec<Seeded> {
+    let at = |s: &&'static str| quotient(&of(world, timers.0, s), &of(world, timers.1, s));
+    let all: Vec<_> = world.exponents().iter().map(at).collect();
+    let seeds = all.first().into_iter().flatten().map(|(seed, _)| *seed);
+    let over = |seed| {
+        let values = all.iter().filter_map(|it| it.iter().find(|(own, _)| *own == seed));
+        mean(&values.map(|(_, value)| *value).collect::<Vec<_>>()).map(|mean| (seed, mean))
+    };
+    seeds.filter_map(over).collect()
+}
+
+/// C-32, C-33: a timer against Basic, over all exponents.
+fn doubles(world: &World<'_>, timer: Timer) -> Finding {
+    let both = (timer, BASIC.into());
+    let b = ratio(world, both, |world, timer, s| world.of(timer, s, B));
+    let w = ratio(world, both, |world, timer, s| world.of(timer, s, W));
+    let cost = ratio(world, both, |world, timer, s| world.cost(timer, s));
+    let short = within("W", &w, "", 0.0, 0.8);
+    let cheap = within("product", &cost, "", 0.0, 0.6);
+    let either = match (short.outcome, cheap.outcome) {
+        (Outcome::Holds, _) | (_, Outcome::Holds) => Outcome::Holds,
+        (Outcome::Fails, Outcome::Fails) => Outcome::Fails,
+        _ => Outcome::Open,
+    };
+    let ours = format!("{}; {}", short.ours, cheap.ours);
+    within("B", &b, "", 0.3, 0.7).and(Finding { outcome: either, ours })
+}
+
+/// C-32.
+pub(super) fn reconsidered_doubles(world: &World<'_>) -> Finding {
+    doubles(world, RECONSIDERED.into())
+}
+
+/// C-33: a floor near the mean round trip and small gains alone, k = 4.
+pub(super) fn floor_and_gains_double(world: &World<'_>) -> Finding {
+    doubles(world, Jacobson { gains: Gains::VerySlow, k: 4, floor: 100 }.into())
+}
+
+/// C-34: the share of requests for the most popular fifth of 10 000 contents, in per cent.
+pub(super) fn share_of_a_fifth(q: f64, s: f64) -> f64 {
+    let weight = |k: u32| (-s * (f64::from(k) + q).ln()).exp();
+    let sum = |to| (1..=to).map(weight).sum::<f64>();
+    100.0 * sum(2_000) / sum(10_000)
+}
+
+/// C-34.
+pub(super) fn shares() -> Finding {
+    let of = |q| [share_of_a_fifth(q, 1.0), share_of_a_fifth(q, 2.0)];
+    let ([low, high], [other_low, other_high]) = (of(16.0), of(0.7));
+    let holds = (74.0..=76.0).contains(&low) && (99.0..=99.6).contains(&high);
+    let ours =
+        format!("q = 16: {low:.1} and {high:.2} %; q = 0.7: {other_low:.1} and {other_high:.2} %");
+    Finding { outcome: if holds { Outcome::Holds } else { Outcome::Fails }, ours }
+}
+
+/// Octets of a packet on a link, Interests and Data together, by seed.
+fn octets(world: &World<'_>, timer: Timer, s: &str) -> Vec<Seeded> {
+    let of = |metric| world.of(timer, s, metric);
+    quotient(&of("all.hop_octets"), &of("all.packet_hops"))
+}
+
+/// C-35: what timers add to packets.
+pub(super) fn overhead(world: &World<'_>) -> Finding {
+    let at = |s: &&'static str| {
+        let of = |timer: Timer| octets(world, timer, s);
+        let (basic, own) = (of(BASIC.into()), of(RECONSIDERED.into()));
+        let (each, all) = (of(PER_PROVIDER.into()), of(PREDICTIVE.into()));
+        within(
+            &format!("s = {s}: Reconsidered over Basic"),
+            &quotient(&own, &basic),
+            "",
+            0.99,
+            1.01,
+        )
+        .and(less(("Basic", &basic), ("PerProvider", &each), "octets a packet"))
+        .and(less(("PerProvider", &each), ("Predictive", &all), "octets a packet"))
+    };
+    Finding::all(world.exponents().iter().map(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q_of_16_gives_the_shares_that_the_paper_quotes() {
+        assert!((share_of_a_fifth(16.0, 1.0) - 75.0).abs() < 0.1);
+        assert!((share_of_a_fifth(0.7, 2.0) - 99.95).abs() < 0.01);
+        assert_eq!(shares().outcome, Outcome::Holds);
+    }
+}

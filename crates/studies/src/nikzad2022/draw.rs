@@ -1,0 +1,271 @@
+//! The paper's figures, and ours, from results.
+mod distribution;
+mod open;
+
+use super::compare::figure_11;
+use super::floor;
+use super::gains::{self, TABLE_4};
+use super::runs::{B, Timer, W, World, number};
+use super::timer::{
+    BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED, S,
+    floored,
+};
+use crate::figure::{Axis, Figure, Series, Style};
+use crate::result::Results;
+use crate::rule::estimate;
+use recoup_sim::statistic::Seeded;
+
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let world = World::paper(results);
+    let mut figures = Vec::new();
+    figures.extend(both("floor", "RTO_min", "Fig. 2", |metric| floors(&world, metric)));
+    figures.extend(distribution::of_floor(results));
+    figures.push(table_3(&world));
+    for (floor, place) in [(0, "Fig. 4"), (100, "Fig. 6")] {
+        let id = format!("gains-{floor}");
+        figures.extend(both(&id, "gains", place, |metric| classes(&world, floor, metric)));
+    }
+    figures.extend(distribution::of_classes(results));
+    figures.push(table_4(&world));
+    for (number, base) in (7..).zip(BASES) {
+        let (id, place) = (format!("factor-{number}"), format!("Fig. {number}"));
+        figures.extend(both(&id, "k", &place, |metric| factors(&world, base, metric)));
+    }
+    figures.extend(both("estimators", "estimators", "Fig. 11", |metric| {
+        let named = figure_11().map(|timer| (name(timer), timer));
+        over_exponents(&world, &named, metric)
+    }));
+    figures.extend(both("beyond", "estimators beyond the paper", "section 6", |metric| {
+        over_exponents(&world, &beyond(), metric)
+    }));
+    figures.push(frontier(&world));
+    figures.push(single_way(results));
+    figures.extend(open::figures(results));
+    figures.retain(|figure| figure.series.iter().any(|it| is_ours(it) && !it.points.is_empty()));
+    figures
+}
+
+/// Gains and floors of Figures 7 to 10.
+const BASES: [(Gains, u32); 4] =
+    [(Gains::Steady, 0), (Gains::Steady, 100), (Gains::VerySlow, 0), (Gains::VerySlow, 100)];
+
+fn is_ours(series: &Series) -> bool {
+    !matches!(series.style, Style::Paper | Style::Reference)
+}
+
+fn quantity(label: &str, unit: &str) -> Axis {
+    Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
+}
+
+fn places<T: ToString>(label: &str, values: &[T]) -> Axis {
+    let categories = values.iter().map(ToString::to_string).collect();
+    Axis { label: label.into(), categories, ..Axis::default() }
+}
+
+/// The paper's names of the timers that have one.
+fn name(timer: Timer) -> String {
+    match timer {
+        Timer::Jacobson(timer) if timer == BASIC => "Basic".into(),
+        Timer::Jacobson(timer) if timer == RECONSIDERED => "Reconsidered".into(),
+        timer => timer.label(),
+    }
+}
+
+/// A series of means, one at each place.
+fn means(name: &str, style: Style, all: impl IntoIterator<Item = (f64, Vec<Seeded>)>) -> Series {
+    let mut series = Series::new(name, style);
+    for (place, values) in all {
+        if let Some(estimate) = estimate(&values) {
+            series.points.push((place, estimate.mean));
+            series.errors.push(estimate.half_width);
+        }
+    }
+    series
+}
+
+/// A figure of the bad timeouts and one of the cost of the good ones.
+fn both(
+    id: &str,
+    over: &str,
+    place: &str,
+    series: impl Fn(&str) -> (Axis, Vec<Series>),
+) -> [Figure; 2] {
+    let one = |metric: &str, letter: &str, label: &str, what: &str| {
+        let (x, series) = series(metric);
+        Figure {
+            id: format!("{id}-{letter}"),
+            title: format!("{what} over {over} ({place})"),
+            caption: "Mean over consumers, then over seeds with its 95 % confidence interval."
+                .into(),
+            x,
+            y: quantity(label, ""),
+            series,
+        }
+    };
+    [
+        one(B, "b", "B: share of timeouts that were needless", "Bad timeouts"),
+        one(W, "w", "W: RTO over RTT", "Cost of good timeouts"),
+    ]
+}
+
+/// A line for each exponent over the values of a parameter.
+fn lines(x: Axis, values: &[f64], at: impl Fn(&str, usize) -> Vec<Seeded>) -> (Axis, Vec<Series>) {
+    let line = |s: &&str| {
+        let points = values.iter().enumerate().map(|(place, x)| (*x, at(s, place)));
+        means(&format!("s = {s}"), Style::Line, points)
+    };
+    (x, S.iter().map(line).collect())
+}
+
+fn floors(world: &World<'_>, metric: &str) -> (Axis, Vec<Series>) {
+    lines(quantity("RTO_min", "ms"), &FLOORS.map(f64::from), |s, place| {
+        world.of(floored(FLOORS[place]).into(), s, metric)
+    })
+}
+
+fn classes(world: &World<'_>, floor: u32, metric: &str) -> (Axis, Vec<Series>) {
+    let names = Gains::ALL.map(Gains::name);
+    lines(places("class", &names), &[0.0, 1.0, 2.0, 3.0, 4.0], |s, place| {
+        world.of(gains::class(Gains::ALL[place], floor), s, metric)
+    })
+}
+
+fn factors(world: &World<'_>, base: (Gains, u32), metric: &str) -> (Axis, Vec<Series>) {
+    let (gains, floor) = base;
+    let label = format!("k ({}, {floor} ms)", gains.name());
+    lines(quantity(&label, ""), &FACTORS.map(f64::from), |s, place| {
+        world.of(Jacobson { gains, k: FACTORS[place], floor }.into(), s, metric)
+    })
+}
+
+/// A line for each timer over the exponents.
+fn over_exponents(
+    world: &World<'_>,
+    timers: &[(String, Timer)],
+    metric: &str,
+) -> (Axis, Vec<Series>) {
+    let line = |(name, timer): &(String, Timer)| {
+        let at = |s: &&str| (number(s), world.of(*timer, s, metric));
+        means(name, Style::Line, S.iter().map(at))
+    };
+    (quantity("s", ""), timers.iter().map(line).collect())
+}
+
+/// The proposal, and what the paper does not have.
+fn beyond() -> Vec<(String, Timer)> {
+    let first: [Timer; 2] = [BASIC.into(), RECONSIDERED.into()];
+    let all = first.into_iter().chain(BEYOND.map(Timer::from));
+    all.map(|timer| (name(timer), timer)).collect()
+}
+
+/// Both faults of all estimators, each a line through the exponents.
+fn frontier(world: &World<'_>) -> Figure {
+    let more = [("PerProvider".to_owned(), PER_PROVIDER.into())];
+    let more = more.into_iter().chain([("Predictive".to_owned(), PREDICTIVE.into())]);
+    let line = |(name, timer): (String, Timer)| {
+        let mean = |s: &str, metric| estimate(&world.of(timer, s, metric)).map(|it| it.mean);
+        let mut line = Series::new(&name, Style::Line);
+        line.points = S.iter().filter_map(|s| Some((mean(s, W)?, mean(s, B)?))).collect();
+        line
+    };
+    Figure {
+        id: "frontier".into(),
+        title: "Both faults of each estimator".into(),
+        caption: "Means over seeds; each line goes from s = 1 to s = 2. Nearer to the lower left corner is better.".into(),
+        x: quantity("W: RTO over RTT of good timeouts", ""),
+        y: quantity("B: share of timeouts that were needless", ""),
+        series: beyond().into_iter().chain(more).map(line).collect(),
+    }
+}
+
+/// The paper's table: growth in per cent with 100 and 200 ms.
+const TABLE_3: [[f64; 2]; 5] =
+    [[2.44, 16.83], [1.48, 5.44], [2.66, -73.63], [1.42, -87.42], [1.42, -85.55]];
+/// How much of the room of a name bars take, as they are drawn.
+const BARS: f64 = 0.7;
+
+fn table_3(world: &World<'_>) -> Figure {
+    let bars = |floor: u32| {
+        let at = |(place, s): (usize, &&str)| (place as f64, floor::growth(world, floor, s));
+        means(&format!("{floor} ms"), Style::Bars, S.iter().enumerate().map(at))
+    };
+    let mut paper = Series::new("the paper", Style::Paper);
+    for (place, row) in TABLE_3.iter().enumerate() {
+        paper.points.extend(beside(place, row));
+    }
+    Figure {
+        id: "table-3".into(),
+        title: "Growth of the rate with RTO_min of 100 and 200 ms, against none (Table 3)".into(),
+        caption: "Bars: mean over paired seeds with its 95 % confidence interval. Crosses: the paper's table."
+            .into(),
+        x: places("s", &S),
+        y: quantity("growth of the rate", "%"),
+        series: vec![bars(100), bars(200), paper],
+    }
+}
+
+/// The paper's values of one place, each upon its bar.
+fn beside(place: usize, row: &[f64]) -> Vec<(f64, f64)> {
+    let width = BARS / row.len() as f64;
+    let shift = |number: usize| (number as f64 - (row.len() as f64 - 1.0) / 2.0) * width;
+    row.iter().enumerate().map(|(number, it)| (place as f64 + shift(number), *it)).collect()
+}
+
+/// Growth in per cent of Very Slow, Slow, Fast and Very Fast.
+const TABLE_4_VALUES: [[f64; 4]; 5] = [
+    [8.38, 2.54, -6.68, -12.52],
+    [1.90, 0.13, -8.21, -3.62],
+    [0.80, 0.07, -1.66, -2.74],
+    [0.21, 0.19, 0.25, 0.13],
+    [-2.14, -1.53, -0.90, -0.41],
+];
+
+fn table_4(world: &World<'_>) -> Figure {
+    let bars = |gains: Gains| {
+        let at = |(place, s): (usize, &&str)| (place as f64, gains::benefit(world, gains, s));
+        means(gains.name(), Style::Bars, S.iter().enumerate().map(at))
+    };
+    let mut series: Vec<_> = TABLE_4.map(bars).into();
+    let mut paper = Series::new("the paper", Style::Paper);
+    for (place, row) in TABLE_4_VALUES.iter().enumerate() {
+        paper.points.extend(beside(place, row));
+    }
+    series.push(paper);
+    Figure {
+        id: "table-4".into(),
+        title: "Growth of the rate with other gains, against Steady, RTO_min 100 ms (Table 4)".into(),
+        caption: "Bars: mean over paired seeds with its 95 % confidence interval. Crosses: the paper's table."
+            .into(),
+        x: places("s", &S),
+        y: quantity("growth of the rate", "%"),
+        series,
+    }
+}
+
+/// Predictive beside Basic and Reconsidered under its own conditions.
+fn single_way(results: &Results) -> Figure {
+    let world = World::single_way(results);
+    let three: [Timer; 3] = [BASIC.into(), RECONSIDERED.into(), PREDICTIVE.into()];
+    let mut series = Vec::new();
+    for (metric, letter) in [(B, "B"), (W, "W/10")] {
+        let scale = if metric == B { 1.0 } else { 0.1 };
+        for timer in three {
+            let at = |s: &&str| {
+                let values = world.of(timer, s, metric).into_iter();
+                (number(s), values.map(|(seed, value)| (seed, scale * value)).collect())
+            };
+            let label = format!("{letter}, {}", name(timer));
+            series.push(means(&label, Style::Line, S.iter().map(at)));
+        }
+    }
+    Figure {
+        id: "single-way".into(),
+        title: "Predictive's conditions for all: one way, no aggregation".into(),
+        caption:
+            "Mean over seeds with its 95 % confidence interval; W is drawn at a tenth of its size."
+                .into(),
+        x: quantity("s", ""),
+        y: quantity("B, and a tenth of W", ""),
+        series,
+    }
+}

@@ -1,0 +1,46 @@
+//! Figures of what the paper leaves open: the proposal against Basic with each value that was tried.
+use super::{means, places, quantity};
+use crate::figure::{Figure, Series, Style};
+use crate::nikzad2022::open::{OPEN, Open};
+use crate::nikzad2022::runs::{B, W, World};
+use crate::nikzad2022::timer::{BASIC, ENDS, RECONSIDERED};
+use crate::result::Results;
+use crate::rule::quotient;
+
+pub(super) fn figures(results: &Results) -> impl Iterator<Item = Figure> {
+    let tried = |open: &&Open| {
+        results.experiments.get(open.experiment).is_some_and(|rows| !rows.is_empty())
+    };
+    OPEN.iter().filter(tried).map(|open| figure(open, results))
+}
+
+fn figure(open: &Open, results: &Results) -> Figure {
+    let assumed = (open.assumed, World::assumed(results));
+    let others = open.values.iter();
+    let others = others.map(|(value, _)| (*value, World::with(results, open.experiment, value)));
+    let worlds: Vec<_> = std::iter::once(assumed).chain(others).collect();
+    let bars = |(metric, name, s): (&str, &str, &str)| {
+        let of = |world: &World<'_>| {
+            let of = |timer| world.of(timer, s, metric);
+            quotient(&of(RECONSIDERED.into()), &of(BASIC.into()))
+        };
+        let all = worlds.iter().enumerate().map(|(place, (_, world))| (place as f64, of(world)));
+        means(&format!("{name}, s = {s}"), Style::Bars, all)
+    };
+    let both = [(B, "B"), (W, "W")].into_iter();
+    let both = both.flat_map(|(metric, name)| ENDS.map(|s| (metric, name, s)));
+    let mut series: Vec<_> = both.map(bars).collect();
+    let mut equal = Series::new("like Basic", Style::Reference);
+    equal.points = vec![(-0.5, 1.0), (worlds.len() as f64 - 0.5, 1.0)];
+    series.push(equal);
+    Figure {
+        id: open.experiment.into(),
+        title: format!("What the paper leaves open: {}", open.parameter),
+        caption: "Reconsidered over Basic, mean over paired seeds with its 95 % confidence interval. The first value \
+                  is assumed elsewhere."
+            .into(),
+        x: places(open.parameter, &worlds.iter().map(|(value, _)| value).collect::<Vec<_>>()),
+        y: quantity("Reconsidered / Basic", ""),
+        series,
+    }
+}

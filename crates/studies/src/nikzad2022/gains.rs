@@ -1,0 +1,211 @@
+//! Figures 4 to 10, Table 4: how fast an estimate should follow, and how many deviations it should add (C-12 to C-28).
+use super::floor::millis;
+use super::runs::{B, Timer, W, World, joined, number};
+use super::timer::{BASIC, FACTORS, Gains, Jacobson};
+use super::trend::{
+    Side, Sweep, Way, beyond, correlations, least, monotone, near_least, nearly_all,
+    over_exponents, told,
+};
+use crate::rule::{Finding, increasing, less, quotient, within};
+use recoup_sim::statistic::Seeded;
+
+/// A class with k = 4 and a floor in ms.
+pub(super) fn class(gains: Gains, floor: u32) -> Timer {
+    Jacobson { gains, k: 4, floor }.into()
+}
+
+/// A factor with gains and a floor in ms.
+fn factored(gains: Gains, floor: u32, k: u32) -> Timer {
+    Jacobson { gains, k, floor }.into()
+}
+
+fn over_classes(world: &World<'_>, s: &str, metric: &str) -> Sweep {
+    let of = |(rank, gains): (u32, Gains)| (f64::from(rank), world.of(class(gains, 0), s, metric));
+    let there = |(_, values): &(f64, Vec<Seeded>)| !values.is_empty();
+    (0..).zip(Gains::ALL).map(of).filter(there).collect()
+}
+
+fn others(own: Gains, floor: u32, world: &World<'_>) -> Vec<Timer> {
+    let others = Gains::ALL.into_iter().filter(|gains| *gains != own);
+    let there = |timer: &Timer| !world.of(*timer, "1", B).is_empty();
+    others.map(|gains| class(gains, floor)).filter(there).collect()
+}
+
+/// C-12.
+pub(super) fn slow_is_accurate(world: &World<'_>) -> Finding {
+    let b = |s: &&str| monotone(&format!("s = {s}: B"), &over_classes(world, s, B), Way::Up);
+    let trend = Finding::all(world.exponents().iter().map(b));
+    let others = others(Gains::VerySlow, 0, world);
+    let lowest = |s: &&str| {
+        least(world, s, class(Gains::VerySlow, 0), &others, |world, timer, s| world.of(timer, s, B))
+    };
+    trend.and(nearly_all(world.exponents().iter().map(lowest).collect(), 1))
+}
+
+/// C-13.
+pub(super) fn round_trips_converge(world: &World<'_>) -> Finding {
+    let of = |s: &str| millis(world.of(class(Gains::VerySlow, 0), s, "all.rtt_sd_s"));
+    monotone("deviation of round trips in ms over s", &over_exponents(world, of), Way::Down)
+}
+
+/// C-14.
+pub(super) fn timeouts_are_close(world: &World<'_>) -> Finding {
+    let of = |gains, metric| world.of(class(gains, 0), "1.5", metric);
+    let slow = |metric| of(Gains::VerySlow, metric);
+    let mean = slow("all.rtt_mean_s");
+    let low = quotient(&slow("all.rto_p10_s"), &mean);
+    let median = quotient(&slow("all.rto_p50_s"), &mean);
+    let (own, fast) = (slow("all.rto_sd_s"), of(Gains::Fast, "all.rto_sd_s"));
+    beyond("tenth percentile of RTO over mean RTT", &low, "", Side::Above, 1.0)
+        .and(within("median", &median, "", 1.0, 2.0))
+        .and(less(("deviation", &millis(own)), ("that of Fast", &millis(fast)), "ms"))
+}
+
+/// C-15.
+pub(super) fn floor_hardly_matters(world: &World<'_>) -> Finding {
+    let at = |s: &&str| {
+        let one = |what, metric| {
+            let of = |floor| world.of(class(Gains::VerySlow, floor), s, metric);
+            within(&format!("s = {s}: {what}"), &quotient(&of(100), &of(0)), "", 0.8, 1.2)
+        };
+        one("B", B).and(one("W", W))
+    };
+    Finding::all(world.exponents().iter().map(at))
+}
+
+/// C-16.
+pub(super) fn floor_helps_fast_ones(world: &World<'_>) -> Finding {
+    let mut all = Vec::new();
+    for s in world.exponents_from(1.5) {
+        for gains in Gains::ALL.into_iter().filter(|gains| *gains != Gains::VerySlow) {
+            let of = |floor| world.of(class(gains, floor), s, B);
+            let (with, without) = (of(100), of(0));
+            if with.is_empty() && gains != Gains::Steady {
+                continue;
+            }
+            let label = format!("s = {s}, {}: B with 100 ms", gains.name());
+            all.push(less((&label, &with), ("without", &without), ""));
+        }
+    }
+    Finding::all(all)
+}
+
+/// C-17: by the product of both faults.
+pub(super) fn slow_is_best_at_little_popularity(world: &World<'_>) -> Finding {
+    let at = |s: &&str| {
+        let (own, others) = (class(Gains::VerySlow, 100), others(Gains::VerySlow, 100, world));
+        least(world, s, own, &others, |world, timer, s| world.cost(timer, s))
+    };
+    Finding::all(world.exponents().iter().filter(|s| number(s) <= 1.25).map(at))
+}
+
+/// By how much the rate of a class exceeds that of Steady, both with 100 ms.
+pub(super) fn benefit(world: &World<'_>, gains: Gains, s: &str) -> Vec<Seeded> {
+    world.growth(class(gains, 100), class(Gains::Steady, 100), s)
+}
+
+/// C-18.
+pub(super) fn slower_is_quicker(world: &World<'_>, s: &str) -> Finding {
+    let of = |gains| (gains, benefit(world, gains, s));
+    let fast = [of(Gains::VeryFast), of(Gains::Fast)];
+    let slow = [of(Gains::Slow), of(Gains::VerySlow)];
+    let steady = fast[0].1.iter().map(|(seed, _)| (*seed, 0.0)).collect();
+    let all = fast.into_iter().chain([(Gains::Steady, steady)]).chain(slow);
+    let all: Vec<_> = all.map(|(gains, values)| (gains.name(), values)).collect();
+    increasing(&all, "%")
+}
+
+/// C-19, C-20: not below Steady, and below it.
+pub(super) fn slow_gain_fast_lose(world: &World<'_>, s: &str) -> Finding {
+    let slow = [Gains::VerySlow, Gains::Slow]
+        .map(|gains| within(gains.name(), &benefit(world, gains, s), "%", 0.0, f64::INFINITY));
+    let fast = [Gains::Fast, Gains::VeryFast]
+        .map(|gains| beyond(gains.name(), &benefit(world, gains, s), "%", Side::Below, 0.0));
+    Finding::all(slow.into_iter().chain(fast))
+}
+
+/// The classes that Table 4 compares with Steady.
+pub(super) const TABLE_4: [Gains; 4] = [Gains::VerySlow, Gains::Slow, Gains::Fast, Gains::VeryFast];
+
+/// C-21.
+pub(super) fn all_are_alike(world: &World<'_>, s: &str) -> Finding {
+    let one = |gains: Gains| within(gains.name(), &benefit(world, gains, s), "%", -2.0, 2.0);
+    Finding::all(TABLE_4.map(one))
+}
+
+/// C-22.
+pub(super) fn all_lose(world: &World<'_>, s: &str) -> Finding {
+    let one = |gains: Gains| beyond(gains.name(), &benefit(world, gains, s), "%", Side::Below, 0.0);
+    let by = joined(
+        &benefit(world, Gains::VeryFast, s),
+        &benefit(world, Gains::VerySlow, s),
+        |fast, slow| fast - slow,
+    );
+    let all = Finding::all(TABLE_4.map(one));
+    all.and(within("Very Fast over Very Slow by", &by, "points", 0.0, f64::INFINITY))
+}
+
+/// C-23.
+pub(super) fn benefit_falls(world: &World<'_>) -> Finding {
+    let sweep = over_exponents(world, |s| benefit(world, Gains::VerySlow, s));
+    monotone("benefit of Very Slow in % over s", &sweep, Way::Down)
+}
+
+/// Values over the factors of one of Figures 7 to 10.
+pub(super) fn over_factors(
+    world: &World<'_>,
+    (gains, floor): (Gains, u32),
+    s: &str,
+    metric: &str,
+) -> Sweep {
+    let of = |k| (f64::from(k), world.of(factored(gains, floor, k), s, metric));
+    let there = |(_, values): &(f64, Vec<Seeded>)| !values.is_empty();
+    FACTORS.map(of).into_iter().filter(there).collect()
+}
+
+/// C-24.
+pub(super) fn factor_trades(world: &World<'_>) -> Finding {
+    let at = |s: &&str| {
+        let over = |metric| over_factors(world, (Gains::Steady, 0), s, metric);
+        let b = monotone(&format!("s = {s}: B over k"), &over(B), Way::Down);
+        b.and(monotone("W", &over(W), Way::Up))
+    };
+    Finding::all(world.exponents().iter().map(at))
+}
+
+/// C-25.
+pub(super) fn factor_raises_both(world: &World<'_>) -> Finding {
+    let at = |s| {
+        let of = |metric| correlations(&over_factors(world, (Gains::Steady, 100), s, metric));
+        let both = told(", with W", &of(W), "");
+        told(&format!("s = {s}: rank correlation of k with B"), &of(B), "") + &both
+    };
+    Finding::open(world.exponents_from(1.5).map(at).collect::<Vec<_>>().join("; "))
+}
+
+/// C-26.
+pub(super) fn factor_costs_less_at_much_popularity(world: &World<'_>) -> Finding {
+    let w = |k, s| world.of(factored(Gains::VerySlow, 0, k), s, W);
+    let ratio = |s| quotient(&w(8, s), &w(4, s));
+    less(("W(k = 8)/W(k = 4) at s = 2", &ratio("2")), ("s = 1", &ratio("1")), "")
+}
+
+/// C-27.
+pub(super) fn deviation_falls(world: &World<'_>) -> Finding {
+    let one = |(name, timer): (&str, Timer)| {
+        let of = |s: &str| millis(world.of(timer, s, "all.rttvar_mean_s"));
+        let label = format!("{name}: mean deviation in ms over s");
+        monotone(&label, &over_exponents(world, of), Way::Down)
+    };
+    let very_slow = class(Gains::VerySlow, 0);
+    one(("Steady", BASIC.into())).and(one(("Very Slow", very_slow)))
+}
+
+/// C-28: by the product of both faults.
+pub(super) fn six_is_near_the_best(world: &World<'_>) -> Finding {
+    let at = |s: &&str| {
+        let cost = |k| world.cost(factored(Gains::VerySlow, 100, k), s);
+        near_least(&format!("s = {s}, k = 6"), &cost(6), &FACTORS.map(cost), 1.1)
+    };
+    Finding::all(world.exponents().iter().map(at))
+}

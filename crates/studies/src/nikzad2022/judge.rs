@@ -1,0 +1,178 @@
+//! Judges the claims C-01 to C-36, and how they depend on what the paper leaves open.
+use super::open::OPEN;
+use super::runs::World;
+use super::{compare, floor, gains};
+use crate::claim::{Claim, Verdict};
+use crate::result::Results;
+use crate::rule::{Finding, verdict};
+use crate::study::Dependence;
+
+fn judge(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "C-29" | "C-30" | "C-31" | "C-32" | "C-33" | "C-34" | "C-35" => compared(id, world),
+        "C-12" | "C-13" | "C-14" | "C-15" | "C-16" | "C-17" => classes(id, world),
+        "C-18" | "C-19" | "C-20" | "C-21" | "C-22" | "C-23" => table_4(id, world),
+        "C-24" | "C-25" | "C-26" | "C-27" | "C-28" => factors(id, world),
+        _ => floors(id, world),
+    }
+}
+
+const RANKS: &str =
+    "Spearman's rank correlation of each seed; its mean's interval on one side of zero.";
+const RATES: &str =
+    "Rates are octets over the time to the last Data, means over consumers; paired over seeds.";
+const MAGNITUDE: &str =
+    "The room's text names the settings that were tried for the paper's magnitude.";
+
+fn floors(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "C-01" => (floor::fewer_bad_ones_cost_more(world), RANKS),
+        "C-02" => (
+            floor::none_is_bad_from_200_ms(world),
+            "Means over seeds at 200, 300 and 500 ms. The paper's round trips end near 150 ms; ours have the delays of \
+             Sprint's links, up to 280 ms without any queue, and queues above them.",
+        ),
+        "C-03" => (
+            floor::is_a_balance(world),
+            "B and W each scaled from least to most over the floors up to 200 ms; the distance from the lower left corner \
+             is at most 1.1 times the least.",
+        ),
+        "C-04" => (floor::longer_is_better(world, "1"), RATES),
+        "C-05" => (floor::longer_is_better(world, "1.25"), RATES),
+        "C-06a" => (floor::longer_does_harm(world, "1.5"), RATES),
+        "C-07a" => (floor::longer_does_harm(world, "1.75"), RATES),
+        "C-08a" => (floor::longer_does_harm(world, "2"), RATES),
+        "C-06b" => (floor::harm(world, "1.5"), MAGNITUDE),
+        "C-07b" => (floor::harm(world, "1.75"), MAGNITUDE),
+        "C-08b" => (floor::harm(world, "2"), MAGNITUDE),
+        "C-09" => (floor::best_changes(world), RATES),
+        "C-10a" => (floor::round_trips_gather(world), RANKS),
+        "C-10b" => (
+            floor::quartiles(world),
+            "Quartiles over the requests of all consumers that were asked for once.",
+        ),
+        "C-11a" => (
+            floor::first_timeouts(world),
+            "Percentiles over first transmissions; the paper: 100 to 200 ms.",
+        ),
+        "C-11b" => (floor::none_is_below_the_floor(world), "Every run."),
+        "C-36" => (floor::popularity_helps(world), "Paired over seeds."),
+        _ => (Finding::open("no rule for this claim"), ""),
+    }
+}
+
+fn classes(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "C-12" => (
+            gains::slow_is_accurate(world),
+            "Rank correlation of the classes, slowest first, with B at every s; Very Slow below each other class at all but \
+             one s.",
+        ),
+        "C-13" => (gains::round_trips_converge(world), RANKS),
+        "C-14" => (
+            gains::timeouts_are_close(world),
+            "Quantiles of the timeouts in force at first transmissions.",
+        ),
+        "C-15" => (gains::floor_hardly_matters(world), "Quotients, seed by seed."),
+        "C-16" => (gains::floor_helps_fast_ones(world), "Paired over seeds, s of 1.5 and more."),
+        _ => (
+            gains::slow_is_best_at_little_popularity(world),
+            "Product of B and W, paired over seeds. At s = 1.25 the paper says both; s = 1 decides alike.",
+        ),
+    }
+}
+
+fn table_4(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "C-18" => (gains::slower_is_quicker(world, "1"), RATES),
+        "C-19" => (gains::slow_gain_fast_lose(world, "1.25"), RATES),
+        "C-20" => (gains::slow_gain_fast_lose(world, "1.5"), RATES),
+        "C-21" => (gains::all_are_alike(world, "1.75"), RATES),
+        "C-22" => (gains::all_lose(world, "2"), RATES),
+        _ => (gains::benefit_falls(world), RANKS),
+    }
+}
+
+fn factors(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "C-24" => (gains::factor_trades(world), RANKS),
+        "C-25" => (gains::factor_raises_both(world), RANKS),
+        "C-26" => {
+            (gains::factor_costs_less_at_much_popularity(world), "Quotients, paired over seeds.")
+        }
+        "C-27" => (gains::deviation_falls(world), RANKS),
+        _ => (
+            gains::six_is_near_the_best(world),
+            "Product of B and W; at most 1.1 times that of the best k.",
+        ),
+    }
+}
+
+fn compared(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    match id {
+        "C-29" => (
+            compare::predictive_is_best(world),
+            "Predictive with one way and without aggregation, the others as usual; paired over seeds.",
+        ),
+        "C-30" => (compare::reconsidered_is_better(world), "Paired over seeds."),
+        "C-31" => (compare::per_provider_hardly_helps(world), "Paired over seeds."),
+        "C-32" => (compare::reconsidered_doubles(world), "Quotients to Basic, means over s."),
+        "C-33" => (
+            compare::floor_and_gains_double(world),
+            "Very Slow, k = 4 and 100 ms against Basic; quotients, means over s.",
+        ),
+        "C-34" => (compare::shares(), "Arithmetic."),
+        _ => (
+            compare::overhead(world),
+            "Octets of packets on links, Interests and Data together. The time that a sample takes is in the room's text.",
+        ),
+    }
+}
+
+/// One verdict for each claim.
+pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
+    let world = World::paper(results);
+    let judged = claims.iter().map(|claim| {
+        let (finding, why) = judge(&claim.id, &world);
+        verdict(claim, finding, why)
+    });
+    judged.collect()
+}
+
+/// What becomes of claims with each value of what is open: at s = 1 and 2, with some of the timers.
+pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
+    let line = |parameter, value, is_assumed, world: World<'_>| Dependence {
+        parameter,
+        value,
+        is_assumed,
+        findings: findings(&world),
+    };
+    let all = line("everything", "as assumed", true, World::assumed(results));
+    let others = OPEN.iter().flat_map(|open| {
+        let of = move |(value, _): &(&'static str, _)| {
+            let world = World::with(results, open.experiment, value);
+            line(open.parameter, value, false, world)
+        };
+        open.values.iter().map(of)
+    });
+    std::iter::once(all).chain(others).collect()
+}
+
+/// The claims that a few timers at the ends of the sweep can tell.
+fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+    vec![
+        ("C-01", floor::fewer_bad_ones_cost_more(world)),
+        ("C-02", floor::none_is_bad_from_200_ms(world)),
+        ("C-08a", floor::longer_does_harm(world, "2")),
+        ("C-09", floor::best_changes(world)),
+        ("C-10a", floor::round_trips_gather(world)),
+        ("C-12", gains::slow_is_accurate(world)),
+        ("C-13", gains::round_trips_converge(world)),
+        ("C-16", gains::floor_helps_fast_ones(world)),
+        ("C-26", gains::factor_costs_less_at_much_popularity(world)),
+        ("C-27", gains::deviation_falls(world)),
+        ("C-30", compare::reconsidered_is_better(world)),
+        ("C-32", compare::reconsidered_doubles(world)),
+        ("C-36", floor::popularity_helps(world)),
+    ]
+}

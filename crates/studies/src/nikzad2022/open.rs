@@ -1,0 +1,164 @@
+//! What the paper leaves open: each parameter with the values that are tried in its place.
+use super::scenario::{seeds, with_requests};
+use super::timer::{
+    BASIC, ENDS, Gains, Jacobson, OURS, Other, PER_PROVIDER, RECONSIDERED, axis, exponents, floored,
+};
+use crate::study::{Experiment, Scale};
+
+/// A parameter that the paper does not state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    /// The experiment that tries the other values, and the figure that it serves.
+    pub experiment: &'static str,
+    /// The parameter, in words.
+    pub parameter: &'static str,
+    /// What is assumed elsewhere.
+    pub assumed: &'static str,
+    /// The other values, each with the fields that it sets.
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+/// The experiment that has all assumptions, with as many requests as those that change one.
+pub(super) const ASSUMED: &str = "open-none";
+/// The axis on which the values of a parameter stand.
+pub(super) const AXIS: &str = "instead";
+
+pub(super) static OPEN: [Open; 9] = [
+    Open {
+        experiment: "open-loss",
+        parameter: "where packets are lost",
+        assumed: "1 % on each link",
+        values: &[
+            ("only in full queues", r#""link.loss" = "none""#),
+            ("0.1 % on each link", r#""link.loss" = "bernoulli(p=0.001)""#),
+            ("3 % on each link", r#""link.loss" = "bernoulli(p=0.03)""#),
+            (
+                "only in queues of 10 packets",
+                "\"link.loss\" = \"none\"\n\"link.queue\" = \"10 packets\"",
+            ),
+        ],
+    },
+    Open {
+        experiment: "open-window",
+        parameter: "how the window grows",
+        assumed: "by one in a round trip",
+        values: &[
+            ("ndnSIM's: by one with each Data", NDNSIM),
+            ("the same, losses only in queues", NDNSIM_QUEUES),
+        ],
+    },
+    Open {
+        experiment: "open-q",
+        parameter: "q of Zipf–Mandelbrot",
+        assumed: "16",
+        values: &[("0.7", r#""applications.c.popularity.q" = 0.7"#)],
+    },
+    Open {
+        experiment: "open-ways",
+        parameter: "which way Interests take",
+        assumed: "the quickest of three",
+        values: &[
+            (
+                "two in turns",
+                "\"node.strategy\" = \"multipath\"\n\"routing.paths\" = \"loop-free(2)\"",
+            ),
+            (
+                "the shortest",
+                "\"node.strategy\" = \"best-route\"\n\"routing.paths\" = \"shortest\"",
+            ),
+        ],
+    },
+    Open {
+        experiment: "open-repeats",
+        parameter: "what routers do with repeated Interests",
+        assumed: "pass them on",
+        values: &[("wait for the first", r#""node.suppression" = "strict""#)],
+    },
+    Open {
+        experiment: "open-near",
+        parameter: "cache of the consumer's own node",
+        assumed: "none",
+        values: &[("5 % of the catalogue", r#""nodes.consumer.cache" = "500 packets""#)],
+    },
+    Open {
+        experiment: "open-catalogue",
+        parameter: "where contents are",
+        assumed: "each at one of the 20 producers",
+        values: &[("a catalogue for each pair", OWN), ("all at each producer", EVERYWHERE)],
+    },
+    Open {
+        experiment: "open-back-off",
+        parameter: "back-off",
+        assumed: "of each Interest",
+        values: &[("ndnSIM's, of all together", r#""applications.c.rto.global-backoff" = true"#)],
+    },
+    Open {
+        experiment: "open-lifetime",
+        parameter: "lifetime of Interests",
+        assumed: "4 s",
+        values: &[("2 s", r#""applications.c.lifetime" = "2 s""#)],
+    },
+];
+
+/// The figures that need what is assumed.
+const FIGURES: &[&str] = &[
+    "open-loss",
+    "open-window",
+    "open-q",
+    "open-ways",
+    "open-repeats",
+    "open-near",
+    "open-catalogue",
+    "open-back-off",
+    "open-lifetime",
+];
+
+const NDNSIM: &str = r#""applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
+const NDNSIM_QUEUES: &str = r#""link.loss" = "none"
+"applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
+const OWN: &str = r#""applications.c.prefix" = "/part/{k}""#;
+const EVERYWHERE: &str = r#""applications.c.prefix" = "/part"
+"applications.p.prefix" = "/part""#;
+
+/// Timers that suffice to judge most claims.
+pub(super) fn timers() -> Vec<Jacobson> {
+    let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
+    let very_fast = Jacobson { gains: Gains::VeryFast, ..BASIC };
+    vec![
+        BASIC,
+        floored(100),
+        floored(200),
+        very_slow,
+        Jacobson { k: 8, ..very_slow },
+        very_fast,
+        RECONSIDERED,
+    ]
+}
+
+const OTHERS: [Other; 2] = [PER_PROVIDER, OURS];
+
+/// Requests of each consumer: half of what the paper's own experiments have at the same scale.
+const fn requests(scale: Scale) -> u64 {
+    if matches!(scale, Scale::Smoke) { 20 } else { 750 }
+}
+
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let small = scale == Scale::Smoke;
+    let timers = if small { vec![BASIC, RECONSIDERED] } else { timers() };
+    let others: &[Other] = if small { &[] } else { &OTHERS };
+    let base = with_requests(requests(scale)) + &axis(&timers, others) + &exponents(&ENDS);
+    let experiment = |name, serves, values: &[(&str, &str)]| {
+        let one =
+            |(value, fields): &(&str, &str)| format!("[sweep.{AXIS}.\"{value}\"]\n{fields}\n");
+        let axis: String = values.iter().map(one).collect();
+        let (scenario, seeds) = (base.clone() + &axis, seeds(scale));
+        Experiment { name, serves, scenario, files: &[], seeds, curves: None }
+    };
+    let of = |open: &'static Open| {
+        experiment(open.experiment, std::slice::from_ref(&open.experiment), open.values)
+    };
+    let assumed = std::iter::once(experiment(ASSUMED, FIGURES, &[]));
+    // Small runs only show that everything works: one parameter does.
+    let tried = if small { 1 } else { OPEN.len() };
+    assumed.chain(OPEN.iter().take(tried).map(of)).collect()
+}

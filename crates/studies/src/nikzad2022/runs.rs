@@ -1,0 +1,145 @@
+//! Results of the study: of the paper's own experiments, or with something else in the place of an assumption.
+use super::open::{ASSUMED, AXIS};
+use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
+use crate::result::Results;
+use crate::rule::quotient;
+use recoup_sim::statistic::Seeded;
+
+/// Bad timeouts.
+pub(super) const B: &str = "all.b";
+/// Cost of good ones.
+pub(super) const W: &str = "all.w";
+/// Rate that Table 3 and Table 4 compare.
+const RATE: &str = "all.goodput_mean_bps";
+
+/// Runs under one set of assumptions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct World<'a> {
+    results: &'a Results,
+    place: Place,
+}
+
+/// Where they are.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Among the paper's own experiments.
+    Paper,
+    /// One way and no aggregation.
+    SingleWay,
+    /// All timers of an experiment, such as that of an open parameter at a value of it.
+    Open(&'static str, Option<&'static str>),
+}
+
+impl<'a> World<'a> {
+    /// The paper's own experiments.
+    pub(super) fn paper(results: &'a Results) -> Self {
+        Self { results, place: Place::Paper }
+    }
+
+    /// The same with fewer timers and requests.
+    pub(super) fn assumed(results: &'a Results) -> Self {
+        Self { results, place: Place::Open(ASSUMED, None) }
+    }
+
+    /// One parameter of these has another value.
+    pub(super) fn with(
+        results: &'a Results,
+        experiment: &'static str,
+        value: &'static str,
+    ) -> Self {
+        Self { results, place: Place::Open(experiment, Some(value)) }
+    }
+
+    /// Predictive's conditions for all: its own runs, and those of some others.
+    pub(super) fn single_way(results: &'a Results) -> Self {
+        Self { results, place: Place::SingleWay }
+    }
+
+    /// The exponents of popularity that were run.
+    pub(super) fn exponents(&self) -> &'static [&'static str] {
+        match self.place {
+            Place::Paper | Place::SingleWay => &S,
+            Place::Open(..) => &ENDS,
+        }
+    }
+
+    /// All that are at least that.
+    pub(super) fn exponents_from(&self, least: f64) -> impl Iterator<Item = &'static str> {
+        self.exponents().iter().copied().filter(move |s| number(s) >= least)
+    }
+
+    fn values(&self, home: &str, timer: &str, s: &str, metric: &str) -> Vec<Seeded> {
+        let (experiment, instead) = match self.place {
+            Place::SingleWay if timer != PREDICTIVE.name => ("single-way", None),
+            Place::Paper | Place::SingleWay => (home, None),
+            Place::Open(experiment, value) => (experiment, value.map(|value| (AXIS, value))),
+        };
+        let choice: Vec<_> = [("timer", timer), ("s", s)].into_iter().chain(instead).collect();
+        self.results.values(experiment, &choice, metric)
+    }
+
+    /// A metric of a timer at an exponent, by seed.
+    pub(super) fn of(&self, timer: Timer, s: &str, metric: &str) -> Vec<Seeded> {
+        match timer {
+            Timer::Jacobson(timer) => self.values(timer.experiment(), &timer.label(), s, metric),
+            Timer::Other(timer) => self.values("estimators", timer.name, s, metric),
+        }
+    }
+
+    /// By how many per cent a timer's rate exceeds that of another.
+    pub(super) fn growth(&self, timer: Timer, reference: Timer, s: &str) -> Vec<Seeded> {
+        let quotients =
+            quotient(&self.of(timer, s, RATE), &self.of(reference, s, RATE)).into_iter();
+        quotients.map(|(seed, quotient)| (seed, 100.0 * (quotient - 1.0))).collect()
+    }
+
+    /// The product of B and W: what a timeout costs by either of its faults.
+    pub(super) fn cost(&self, timer: Timer, s: &str) -> Vec<Seeded> {
+        joined(&self.of(timer, s, B), &self.of(timer, s, W), |b, w| b * w)
+    }
+}
+
+/// A timer of either kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Timer {
+    /// Of Jacobson's kind.
+    Jacobson(Jacobson),
+    /// Any other.
+    Other(Other),
+}
+
+impl Timer {
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Jacobson(timer) => timer.label(),
+            Self::Other(timer) => timer.name.to_owned(),
+        }
+    }
+}
+
+impl From<Jacobson> for Timer {
+    fn from(timer: Jacobson) -> Self {
+        Self::Jacobson(timer)
+    }
+}
+
+impl From<Other> for Timer {
+    fn from(timer: Other) -> Self {
+        Self::Other(timer)
+    }
+}
+
+/// The exponent as a number.
+pub(super) fn number(s: &str) -> f64 {
+    s.parse().unwrap_or(f64::NAN)
+}
+
+/// Two series combined seed by seed.
+pub(super) fn joined(
+    first: &[Seeded],
+    second: &[Seeded],
+    with: impl Fn(f64, f64) -> f64,
+) -> Vec<Seeded> {
+    let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
+    first.iter().filter_map(|(seed, value)| Some((*seed, with(*value, other(*seed)?)))).collect()
+}

@@ -1,0 +1,159 @@
+//! The experiments: the paper's figures, each a scenario with its sweep.
+use super::open;
+use super::timer::{
+    BASIC, BEYOND, COMPARED, ENDS, FACTORS, FLOORS, Gains, Jacobson, Other, PREDICTIVE,
+    RECONSIDERED, S, axis, exponents, floored,
+};
+use crate::study::{Experiment, Scale};
+
+/// Sprint's network with twenty consumers, and what all experiments share.
+const COMMON: &str = include_str!("common.toml");
+
+/// Requests of each consumer.
+const fn requests(scale: Scale) -> u64 {
+    match scale {
+        Scale::Smoke => 50,
+        Scale::Check => 2_000,
+        Scale::Paper => 100_000,
+    }
+}
+
+/// The common scenario with so many requests of each consumer, without a sweep.
+pub(super) fn with_requests(requests: u64) -> String {
+    COMMON.replace("requests = 100000", &format!("requests = {requests}"))
+}
+
+/// Seeds of each point.
+pub(super) const fn seeds(scale: Scale) -> u64 {
+    match scale {
+        Scale::Smoke => 1,
+        Scale::Check => 20,
+        Scale::Paper => 3,
+    }
+}
+
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let mut all = paper(scale);
+    if scale != Scale::Paper {
+        all.extend(open::experiments(scale));
+    }
+    all
+}
+
+/// Figures 4 to 6: every class but the one of Figure 2, without a floor and with 100 ms.
+fn classes() -> Vec<Jacobson> {
+    let of = |floor| Gains::ALL.map(|gains| Jacobson { gains, k: 4, floor });
+    let all = [0, 100].into_iter().flat_map(of);
+    all.filter(|timer| timer.experiment() == "gains").collect()
+}
+
+/// Figures 7 to 10: every factor but the one of Figures 2 to 6.
+fn factors() -> Vec<Jacobson> {
+    let of = |(floor, gains)| FACTORS.map(|k| Jacobson { gains, k, floor });
+    let bases = [Gains::Steady, Gains::VerySlow].into_iter();
+    let bases = bases.flat_map(|gains| [(0, gains), (100, gains)]);
+    bases.flat_map(of).filter(|timer| timer.experiment() == "factor").collect()
+}
+
+/// Figures that need the timers of Figure 2.
+const FLOOR: &[&str] = &[
+    "floor-b",
+    "floor-w",
+    "table-3",
+    "gains-0-b",
+    "gains-0-w",
+    "gains-100-b",
+    "gains-100-w",
+    "table-4",
+    "factor-7-b",
+    "factor-7-w",
+    "factor-8-b",
+    "factor-8-w",
+    "estimators-b",
+    "estimators-w",
+    "beyond-b",
+    "beyond-w",
+    "frontier",
+];
+/// Figures that need the classes.
+const GAINS: &[&str] = &[
+    "gains-0-b",
+    "gains-0-w",
+    "gains-100-b",
+    "gains-100-w",
+    "table-4",
+    "factor-9-b",
+    "factor-9-w",
+    "factor-10-b",
+    "factor-10-w",
+];
+/// Figures that need the factors.
+const FACTOR: &[&str] = &[
+    "factor-7-b",
+    "factor-7-w",
+    "factor-8-b",
+    "factor-8-w",
+    "factor-9-b",
+    "factor-9-w",
+    "factor-10-b",
+    "factor-10-w",
+    "estimators-b",
+    "estimators-w",
+    "beyond-b",
+    "beyond-w",
+    "frontier",
+];
+/// Figures of Figure 11's timers, and of those beyond the paper.
+const LAST: &[&str] = &["estimators-b", "estimators-w", "beyond-b", "beyond-w", "frontier"];
+
+/// The paper's own experiments.
+fn paper(scale: Scale) -> Vec<Experiment> {
+    let base = with_requests(requests(scale));
+    let small = scale == Scale::Smoke;
+    let s: &[&str] = if small { &ENDS } else { &S };
+    let experiment = |name, serves, jacobson: &[Jacobson], others: &[Other]| Experiment {
+        name,
+        serves,
+        scenario: base.clone() + &axis(few(jacobson, small), few(others, small)) + &exponents(s),
+        files: &[],
+        seeds: seeds(scale),
+        curves: None,
+    };
+    let curves = |name, serves, jacobson: &[Jacobson], s: &[&str]| Experiment {
+        scenario: with_requests(requests(scale).min(10_000)) + &axis(jacobson, &[]) + &exponents(s),
+        seeds: 0,
+        curves: Some((1, &["segments"])),
+        ..experiment(name, serves, jacobson, &[])
+    };
+    let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
+    let of_classes = Gains::ALL.map(|gains| Jacobson { gains, ..BASIC });
+    let others: Vec<_> = COMPARED.into_iter().chain(BEYOND).collect();
+    vec![
+        experiment("floor", FLOOR, &FLOORS.map(floored), &[]),
+        experiment("gains", GAINS, &classes(), &[]),
+        experiment("factor", FACTOR, &factors(), &[]),
+        experiment("estimators", LAST, &[], &others),
+        // Predictive's conditions for the others, too.
+        Experiment {
+            scenario: base.clone() + &single_way() + &exponents(s),
+            ..experiment("single-way", &["single-way"], &[], &[])
+        },
+        curves("rtt", &["rtt-100", "rto-100", "rtt-very-slow"], &[floored(100), very_slow], s),
+        curves("rto", &["rto-classes"], &of_classes, &["1.5"]),
+    ]
+}
+
+/// The first few of many, for small runs.
+fn few<T>(all: &[T], small: bool) -> &[T] {
+    if small { &all[..all.len().min(2)] } else { all }
+}
+
+/// Basic and Reconsidered as Predictive is run: one way, no aggregation.
+fn single_way() -> String {
+    let conditions: Vec<_> =
+        PREDICTIVE.fields.lines().filter(|line| !line.contains("rto")).collect();
+    let conditions = conditions.join("\n") + "\n";
+    let axis = axis(&[BASIC, RECONSIDERED], &[]);
+    let variants = axis.split("[sweep").filter(|it| !it.is_empty());
+    variants.map(|variant| format!("[sweep{variant}{conditions}")).collect()
+}

@@ -1,0 +1,178 @@
+//! Rules about how something develops over a sweep, and on which side of a bound it stays.
+use super::runs::{Timer, World, joined, number};
+use crate::claim::Outcome;
+use crate::rule::{Finding, SEEDS, estimate, text};
+use recoup_sim::statistic::order::spearman;
+use recoup_sim::statistic::{Estimate, Seeded};
+use std::collections::BTreeMap;
+
+/// The direction of a trend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Up,
+    Down,
+}
+
+/// Values at places of a sweep.
+pub(super) type Sweep = Vec<(f64, Vec<Seeded>)>;
+
+/// Spearman's rank correlation of each seed between the places of a sweep and what was measured there.
+pub(super) fn correlations(sweep: &Sweep) -> Vec<Seeded> {
+    let mut pairs: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+    for (place, values) in sweep {
+        for (seed, value) in values {
+            pairs.entry(*seed).or_default().push((*place, *value));
+        }
+    }
+    let of = |(seed, pairs): (u64, Vec<_>)| Some((seed, spearman(&pairs)?));
+    pairs.into_iter().filter_map(of).collect()
+}
+
+/// The interval of the rank correlations lies on one side of zero.
+pub(super) fn monotone(label: &str, sweep: &Sweep, way: Way) -> Finding {
+    let (first, last) = (sweep.first(), sweep.last());
+    let ends = [first, last].map(|end| end.and_then(|(_, values)| estimate(values)));
+    let correlations = correlations(sweep);
+    let found = match way {
+        Way::Up => sided(&correlations, Side::Above, 0.0),
+        Way::Down => sided(&correlations, Side::Below, 0.0),
+    };
+    let shown = |end: &Option<Estimate>| end.as_ref().map_or_else(|| "?".into(), |it| text(it, ""));
+    let rank = told("rank correlation", &correlations, "");
+    let ours = format!("{label} {} → {} ({rank})", shown(&ends[0]), shown(&ends[1]));
+    Finding { outcome: found, ours }
+}
+
+/// A side of a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Above,
+    Below,
+}
+
+fn sided(values: &[Seeded], side: Side, bound: f64) -> Outcome {
+    let Some(estimate) = estimate(values).filter(|it| it.count >= SEEDS) else {
+        return Outcome::Open;
+    };
+    let (low, high) = (estimate.low() - bound, estimate.high() - bound);
+    let (good, bad) = match side {
+        Side::Above => (low > 0.0, high <= 0.0),
+        Side::Below => (high < 0.0, low >= 0.0),
+    };
+    match (good, bad) {
+        (true, _) => Outcome::Holds,
+        (_, true) => Outcome::Fails,
+        _ => Outcome::Open,
+    }
+}
+
+/// The interval of the mean lies on that side of the bound.
+pub(super) fn beyond(
+    label: &str,
+    values: &[Seeded],
+    unit: &str,
+    side: Side,
+    bound: f64,
+) -> Finding {
+    Finding { outcome: sided(values, side, bound), ours: told(label, values, unit) }
+}
+
+/// One timer has less of something than others at an exponent, run by run over the same seeds.
+pub(super) fn least(
+    world: &World<'_>,
+    s: &str,
+    own: Timer,
+    others: &[Timer],
+    of: impl Fn(&World<'_>, Timer, &str) -> Vec<Seeded>,
+) -> Finding {
+    let ours = of(world, own, s);
+    let mut outcome = if others.is_empty() { Outcome::Open } else { Outcome::Holds };
+    let mut shown = told(&format!("s = {s}: {}", own.label()), &ours, "");
+    for other in others {
+        let theirs = of(world, *other, s);
+        let found = sided(&joined(&theirs, &ours, |their, our| their - our), Side::Above, 0.0);
+        outcome = worse(outcome, found);
+        shown += &format!(", {}", told(&other.label(), &theirs, ""));
+    }
+    Finding { outcome, ours: shown }
+}
+
+fn worse(one: Outcome, other: Outcome) -> Outcome {
+    match (one, other) {
+        (Outcome::Fails, _) | (_, Outcome::Fails) => Outcome::Fails,
+        (Outcome::Open, _) | (_, Outcome::Open) => Outcome::Open,
+        _ => Outcome::Holds,
+    }
+}
+
+/// A value is at most so many times the least mean of several, its own included.
+pub(super) fn near_least(label: &str, own: &[Seeded], all: &[Vec<Seeded>], factor: f64) -> Finding {
+    let means = all.iter().filter_map(|values| Some((estimate(values)?.mean, values)));
+    let Some((_, best)) = means.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return Finding::open(format!("{label}: no results"));
+    };
+    let over = joined(own, best, |own, best| if best > 0.0 { own / best } else { 1.0 });
+    if over.iter().all(|(_, ratio)| *ratio == 1.0) && over.len() >= SEEDS {
+        return Finding { outcome: Outcome::Holds, ours: format!("{label}: the least") };
+    }
+    beyond(&format!("{label}: over the least"), &over, "", Side::Below, factor)
+}
+
+/// A claim about every exponent that holds at all but `spared` of them.
+pub(super) fn nearly_all(findings: Vec<Finding>, spared: usize) -> Finding {
+    let mut failed = findings.iter().filter(|it| it.outcome != Outcome::Holds);
+    let outcome = match failed.clone().count() {
+        many if many <= spared && !findings.is_empty() => Outcome::Holds,
+        _ if failed.any(|it| it.outcome == Outcome::Fails) => Outcome::Fails,
+        _ => Outcome::Open,
+    };
+    let ours = findings.into_iter().map(|it| it.ours).collect::<Vec<_>>().join("; ");
+    Finding { outcome, ours }
+}
+
+/// Values at every exponent of a world, as a sweep over the exponents.
+pub(super) fn over_exponents(world: &World<'_>, of: impl Fn(&str) -> Vec<Seeded>) -> Sweep {
+    world.exponents().iter().map(|s| (number(s), of(s))).collect()
+}
+
+/// A mean with its interval, after what it is.
+pub(super) fn told(label: &str, values: &[Seeded], unit: &str) -> String {
+    let shown = estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
+    format!("{label} {shown}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(mean: f64) -> Vec<Seeded> {
+        (0..SEEDS as u64).map(|seed| (seed, mean + 0.01 * (seed % 3) as f64)).collect()
+    }
+
+    #[test]
+    fn a_trend_is_judged_by_rank_correlation() {
+        let sweep = vec![(0.0, runs(1.0)), (1.0, runs(2.0)), (2.0, runs(1.5)), (3.0, runs(3.0))];
+        assert_eq!(monotone("x", &sweep, Way::Up).outcome, Outcome::Holds);
+        assert_eq!(monotone("x", &sweep, Way::Down).outcome, Outcome::Fails);
+        assert_eq!(monotone("x", &Vec::new(), Way::Up).outcome, Outcome::Open);
+        let correlations = correlations(&sweep);
+        assert!(correlations.iter().all(|(_, it)| (it - 0.8).abs() < 1e-9), "{correlations:?}");
+    }
+
+    #[test]
+    fn what_is_near_the_least_is_near_enough() {
+        let all = [runs(1.0), runs(1.05), runs(2.0)];
+        assert_eq!(near_least("x", &all[0], &all, 1.1).outcome, Outcome::Holds);
+        assert_eq!(near_least("x", &all[1], &all, 1.1).outcome, Outcome::Holds);
+        assert_eq!(near_least("x", &all[2], &all, 1.1).outcome, Outcome::Fails);
+    }
+
+    #[test]
+    fn one_exception_may_be_spared() {
+        let found = |outcome| Finding { outcome, ours: String::new() };
+        let two = || vec![found(Outcome::Holds), found(Outcome::Fails)];
+        assert_eq!(nearly_all(two(), 1).outcome, Outcome::Holds);
+        assert_eq!(nearly_all(two(), 0).outcome, Outcome::Fails);
+        assert_eq!(nearly_all(Vec::new(), 1).outcome, Outcome::Open);
+    }
+}
