@@ -9,7 +9,7 @@ use recoup_sim::network::{
     WifiStation,
 };
 use recoup_sim::wifi::motion::Motion;
-use recoup_sim::wifi::plan::{MediumPlan, RateControl};
+use recoup_sim::wifi::plan::{MediumPlan, RateControl, Role};
 use recoup_sim::wifi::propagation::Position;
 use recoup_sim::wifi::rate::Rate;
 use recoup_sim::world::World;
@@ -135,7 +135,8 @@ fn route(node: u32, prefix: &str, link: usize) -> RoutePlan {
 }
 
 fn station(node: u32, x: f64, y: f64) -> WifiStation {
-    WifiStation { node: NodeId(node), motion: Motion::still(Position { x, y }) }
+    let (node, role) = (NodeId(node), Role::Peer);
+    WifiStation { node, motion: Motion::still(Position { x, y }), role }
 }
 
 fn chain() -> Network {
@@ -144,12 +145,9 @@ fn chain() -> Network {
         network.links.push(link(hop as usize, hop, hop + 1));
         network.routes.push(route(hop, "/", hop as usize));
     }
-    network.wifi.push(WifiPlan {
-        name: "air".into(),
-        medium: MediumPlan::g(Rate::Ofdm(7)),
-        stations: (0..4).map(|n| station(n, f64::from(n) * 150.0, 0.0)).collect(),
-        links: (0..3).map(LinkId).collect(),
-    });
+    let stations = (0..4).map(|n| station(n, f64::from(n) * 150.0, 0.0)).collect();
+    let (medium, links) = (MediumPlan::g(Rate::Ofdm(7)), (0..3).map(LinkId).collect());
+    network.wifi.push(WifiPlan::new("air", medium, stations, links));
     network.applications = vec![serve(3, "/o", 5_000_600), fetch(0, "/o", "fixed(window=16)")];
     network
 }
@@ -170,12 +168,8 @@ fn cells(consumer: fn(u32, &str) -> ApplicationPlan) -> Network {
         network.applications.push(consumer(user, &prefix));
     }
     let control = RateControl::MinstrelHt { wide: true, short_guard: true };
-    network.wifi.push(WifiPlan {
-        name: "air".into(),
-        medium: MediumPlan::n(control),
-        stations,
-        links: (0..10).map(LinkId).collect(),
-    });
+    let (medium, links) = (MediumPlan::n(control), (0..10).map(LinkId).collect());
+    network.wifi.push(WifiPlan::new("air", medium, stations, links));
     network.stop.at = Instant::from_millis(10_000);
     network
 }

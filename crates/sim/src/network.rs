@@ -3,8 +3,9 @@
 //! Nodes and links are named and numbered in the order in which they stand here. Every random choice
 //! that a world makes draws from a stream named after the thing that chooses, so that adding a node
 //! or a recorder does not move another's draws.
+use crate::route::{Metric, NextHops, Producer};
 use crate::wifi::motion::Motion;
-use crate::wifi::plan::MediumPlan;
+use crate::wifi::plan::{Category, MediumPlan, Role};
 pub use recoup_forwarder::options::Anticipation;
 use recoup_packet::name::Name;
 use recoup_transport::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub struct Network {
     pub wifi: Vec<WifiPlan>,
     /// Where nodes send Interests.
     pub routes: Vec<RoutePlan>,
+    /// Routes that are computed anew, everywhere at once, whenever a client has come to an access point.
+    pub rerouting: Option<Rerouting>,
     /// Which strategy decides below a prefix other than `/`.
     pub strategies: Vec<StrategyPlan>,
     /// Consumers, producers and other traffic.
@@ -95,6 +98,9 @@ pub struct NodePlan {
     pub scheduler: String,
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
+    /// How the node moves, where a medium has a station for it, as it is written in a scenario
+    /// ([`crate::wifi::motion::plan`]); `None` means not at all. The station has what follows from it.
+    pub motion: Option<String>,
 }
 
 impl Default for NodePlan {
@@ -110,6 +116,7 @@ impl Default for NodePlan {
             processing: "none".into(),
             scheduler: "none".into(),
             position: None,
+            motion: None,
         }
     }
 }
@@ -153,8 +160,49 @@ pub struct WifiPlan {
     pub medium: MediumPlan,
     /// Which nodes have a station, and how they move.
     pub stations: Vec<WifiStation>,
-    /// Which links it carries.
+    /// Which links it carries. One between a client and an access point is up while the client belongs there.
     pub links: Vec<LinkId>,
+    /// In which category Interests wait, where there are several.
+    pub interests: Category,
+    /// In which category everything else waits.
+    pub data: Category,
+    /// When an access point learns that a client has left it.
+    pub notice: Notice,
+}
+
+impl WifiPlan {
+    /// A medium with these stations that carries these links; everything is best effort.
+    pub fn new(
+        name: &str,
+        medium: MediumPlan,
+        stations: Vec<WifiStation>,
+        links: Vec<LinkId>,
+    ) -> Self {
+        let (interests, data, notice) = Default::default();
+        Self { name: name.to_owned(), medium, stations, links, interests, data, notice }
+    }
+}
+
+/// When an access point learns that a client has left it: until then the client's face is up there, and what
+/// is for the client is sent in vain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notice {
+    /// As soon as the client belongs to another one, after routes were computed anew.
+    #[default]
+    Association,
+    /// When the client leaves.
+    Departure,
+}
+
+/// How routes are computed while clients come and go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rerouting {
+    /// Who answers what; those of one prefix together.
+    pub producers: Vec<Vec<Producer>>,
+    /// What makes a path short.
+    pub metric: Metric,
+    /// Which next hops a node gets.
+    pub next_hops: NextHops,
 }
 
 /// A station of a medium.
@@ -164,6 +212,8 @@ pub struct WifiStation {
     pub node: NodeId,
     /// Where it is.
     pub motion: Motion,
+    /// What it is to others.
+    pub role: Role,
 }
 
 /// One direction of a link.

@@ -95,6 +95,23 @@ pub enum Observation<'a> {
         /// Octets that they are charged with.
         octets: u64,
     },
+    /// A client belongs to an access point from now on. Their faces are up; where routes are computed anew they
+    /// have been.
+    Joined {
+        /// Which.
+        client: NodeId,
+        /// To which one.
+        point: NodeId,
+        /// To which one it belonged last.
+        before: Option<NodeId>,
+    },
+    /// A client has left an access point: its face is down.
+    Left {
+        /// Which.
+        client: NodeId,
+        /// Which one.
+        point: NodeId,
+    },
     /// A fault of the scenario took effect: its place in [`crate::network::Network::faults`].
     Fault {
         /// Which.

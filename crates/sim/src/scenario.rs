@@ -33,6 +33,7 @@ pub use sweep::Point;
 
 use crate::network::Network;
 use crate::pcap::CaptureOptions;
+use crate::wifi::motion::plan::MotionPlan;
 use file::{Content, SECTIONS};
 use std::borrow::Cow;
 use tree::{Table, Tree, Value};
@@ -121,6 +122,7 @@ impl ScenarioFile {
                 }
             }
         }
+        read_motions(&mut content, files, &mut read, &mut problems);
         problems.or(Scenario { content, files: read })
     }
 
@@ -155,6 +157,32 @@ impl ScenarioFile {
             let mut here = Problems::default();
             file::read(&self.given_at(point, &mut here), true, &mut here);
             here.list().iter().cloned().for_each(|problem| problems.push(problem));
+        }
+    }
+}
+
+/// Reads the files that motions of nodes are in.
+fn read_motions(
+    content: &mut Content,
+    files: FileReader<'_>,
+    read: &mut String,
+    problems: &mut Problems,
+) {
+    let plans = content.motions().filter_map(|tree| {
+        let plan = MotionPlan::parse(&tree.value.to_string()).ok()?;
+        Some((plan.file()?.to_owned(), tree.origin))
+    });
+    let named: Vec<_> = plans.collect();
+    for (name, origin) in named {
+        if content.motions.contains_key(&name) {
+            continue;
+        }
+        match files(&name) {
+            Ok(text) => {
+                read.push_str(&text);
+                content.motions.insert(name, text);
+            }
+            Err(what) => problems.add(origin, "motion", format!("{name}: {what}")),
         }
     }
 }
@@ -214,7 +242,11 @@ impl Scenario {
     pub fn is_drawn(&self) -> bool {
         let spread = self.content.applications.iter().any(|rule| !rule.spread.is_zero());
         let places = self.content.places.iter().any(|place| place.seed.is_none());
-        spread || places || self.content.topology.is_drawn()
+        let is_drawn = |tree: &Tree| {
+            MotionPlan::parse(&tree.value.to_string()).is_ok_and(|plan| plan.is_drawn())
+        };
+        let motions = self.content.motions().any(is_drawn);
+        spread || places || motions || self.content.topology.is_drawn()
     }
 
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and

@@ -10,16 +10,20 @@
 //! |---|---|
 //! | rates, and how long a frame lasts | [`rate`] |
 //! | what a medium is made of, as data | [`plan`] |
-//! | loss, delay, fading, motion, who hears whom | [`propagation`], [`fading`], [`motion`], `links` |
+//! | loss, delay, fading, motion, who hears whom | [`propagation`], [`fading`], [`law`] (as text), [`motion`], `links` |
 //! | what is received at which SINR | [`error`], `ear`, `radio` |
 //! | when a station may send | `access` |
 //! | exchanges of frames | [`medium`] and what is below it |
+//! | access points, beacons, who belongs to whom | `association`, `medium/membership.rs` |
 //! | aggregates and block acknowledgement, rates by trying | `medium/block.rs`, `reorder`, `minstrel` |
 mod access;
 mod air;
+mod association;
+mod content;
 mod ear;
 pub mod error;
 pub mod fading;
+pub mod law;
 mod links;
 pub mod medium;
 mod minstrel;

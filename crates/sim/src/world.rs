@@ -14,6 +14,7 @@ mod build;
 mod digest;
 mod fault;
 mod lane;
+mod roam;
 mod schedule;
 mod script;
 mod source;
@@ -37,6 +38,7 @@ use recoup_forwarder::packet::Packet;
 use recoup_transport::application::Report;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
+use roam::Ways;
 use script::Script;
 use source::Source;
 use station::Station;
@@ -62,6 +64,10 @@ pub struct World {
     script: Script,
     /// As the network's links: whether it failed by itself.
     failed: Vec<bool>,
+    /// As the lanes: whether no client belongs to the access point at one of its ends.
+    detached: Vec<bool>,
+    /// Routes that are computed anew, as they were last.
+    ways: Ways,
     balance: Balance,
     /// Applications that end by themselves and have not.
     open: usize,

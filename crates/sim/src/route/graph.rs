@@ -61,8 +61,22 @@ impl Graph {
         links: &[LinkPlan],
         metric: Metric,
     ) -> Result<Self, RouteError> {
+        Self::of_usable(nodes, links, metric, |_| true)
+    }
+
+    /// The graph of those links of a network's plans that can be used.
+    pub fn of_usable(
+        nodes: &[NodePlan],
+        links: &[LinkPlan],
+        metric: Metric,
+        is_usable: impl Fn(LinkId) -> bool,
+    ) -> Result<Self, RouteError> {
         let mut graph = Self::without_links(nodes.iter().map(|node| node.name.clone()));
         for link in links {
+            if !is_usable(LinkId(graph.links as u32)) {
+                graph.links += 1;
+                continue;
+            }
             let lengths =
                 lengths(metric, (link.forth.delay, link.back.delay), (link.cost, link.cost));
             graph.add(&link.name, link.ends, lengths)?;

@@ -7,6 +7,7 @@ mod application;
 mod event;
 mod place;
 mod site;
+pub(super) mod travel;
 
 use super::blank;
 use super::file::link::{read_link, read_node};
@@ -26,6 +27,7 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use site::Site;
 use std::collections::BTreeSet;
+use travel::Travels;
 
 /// The network of a scenario for a seed.
 pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems> {
@@ -57,7 +59,8 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let faults = event::faults(content, &site, &mut problems);
     let by_hand = routes_by_hand(content, &site, &mut problems);
     site.links_of(&content.record.capture, "record.capture", &mut problems);
-    let media = media(content, &site, &mut problems);
+    let mut travels = Travels::new(&content.motions, network.stop.at, &rng);
+    let media = media(content, &site, &mut travels, &mut problems);
     network.wifi = media;
     network.applications = applications;
     network.strategies = strategies;
@@ -79,7 +82,12 @@ fn stranded(network: &Network) -> impl Iterator<Item = String> {
 }
 
 /// The medium, with the links that it carries and stations at their ends.
-fn media(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<WifiPlan> {
+fn media(
+    content: &Content,
+    site: &Site<'_>,
+    travels: &mut Travels<'_>,
+    problems: &mut Problems,
+) -> Vec<WifiPlan> {
     let Some(rule) = &content.wifi else {
         return Vec::new();
     };
@@ -89,7 +97,7 @@ fn media(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<Wif
         Some((*link, [plan.ends.0.0 as usize, plan.ends.1.0 as usize]))
     };
     let links: Vec<_> = found.iter().filter_map(ends).collect();
-    vec![rule.plan(&links, site.nodes, problems)]
+    vec![rule.plan(&links, site.nodes, travels, problems)]
 }
 
 /// What is captured; names that nobody has were found when the network was made.

@@ -12,7 +12,7 @@ use super::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
 use super::layout::TopologyRule;
 use super::problem::{Origin, Problems};
 use super::seeds::{Seeds, SeedsForm};
-use super::tree::{Table, Value};
+use super::tree::{Table, Tree, Value};
 use crate::network::NodePlan;
 use crate::route::{Metric, NextHops, SpellingError};
 use application::{ApplicationRule, KINDS, Mode};
@@ -20,6 +20,7 @@ use event::{EventRule, RouteRule, StrategyRule};
 use place::PlaceRule;
 use record::Record;
 use recoup_transport::time::Duration;
+use std::collections::BTreeMap;
 use wifi::WifiRule;
 
 /// The keys that begin a path.
@@ -62,6 +63,8 @@ pub(super) struct Content {
     pub node: Table,
     pub nodes: Vec<Exception>,
     pub wifi: Option<WifiRule>,
+    /// The text of each file that motions of nodes are in, once it was read.
+    pub motions: BTreeMap<String, String>,
     pub places: Vec<PlaceRule>,
     pub routing: Routing,
     pub routes: Vec<RouteRule>,
@@ -79,6 +82,14 @@ pub(super) struct Exception {
     /// Their names, as a pattern.
     pub pattern: Located<String>,
     pub layer: Table,
+}
+
+impl Content {
+    /// How nodes move, as it is written.
+    pub(super) fn motions(&self) -> impl Iterator<Item = &Tree> {
+        let layers = self.nodes.iter().map(|exception| &exception.layer);
+        layers.chain([&self.node]).filter_map(|layer| layer.get("motion"))
+    }
 }
 
 /// How routes are computed.

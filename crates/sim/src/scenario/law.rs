@@ -3,6 +3,9 @@ use super::form::{Law, judged};
 use crate::model;
 use crate::model::loss::{Loss, with_trace_files};
 use crate::record::RecordPlan;
+use crate::wifi;
+use crate::wifi::fading::FadingPlan;
+use crate::wifi::motion::plan::MotionPlan;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
@@ -29,6 +32,20 @@ pub(super) const STRATEGY: Law = Law::new(|text| judged(strategy::parse(text)), 
 /// What becomes of retransmissions.
 pub(super) const SUPPRESSION: Law =
     Law::new(|text| judged(Suppression::parse(text)), "same-face-retx");
+/// How a node moves.
+pub(super) const MOTION: Law =
+    Law::new(|text| judged(MotionPlan::parse(text)), "linear(speed=50km/h,heading=90)");
+/// How signals fade with distance.
+pub(super) const PATH_LOSS: Law =
+    Law::new(|text| judged(wifi::law::path_loss(text, 1.0)), "log-distance(exponent=3)");
+/// Chance on the way that comes and goes.
+pub(super) const FADING: Law =
+    Law::new(|text| judged(wifi::law::fading(text, &mut FadingPlan::default())), "nakagami(m=1)");
+/// Chance on the way that depends on where one is.
+pub(super) const SHADOWING: Law = Law::new(
+    |text| judged(wifi::law::shadowing(text, &mut FadingPlan::default())),
+    "log-normal(sd=4)",
+);
 /// What becomes a table.
 pub(super) const RECORD: Law = Law::new(|text| judged(RecordPlan::parse(text)), "segments");
 /// Retransmission timer.

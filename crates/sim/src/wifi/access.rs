@@ -89,6 +89,11 @@ impl Access {
         }
     }
 
+    /// Adds a contender before those from `place` on.
+    pub(super) fn insert(&mut self, place: usize, plan: Contention) {
+        self.contenders.insert(place, Contender::new(plan));
+    }
+
     // --- what happens on the medium -------------------------------------------------------------
 
     /// Octets of a frame begin to be received, and will be until `end`.

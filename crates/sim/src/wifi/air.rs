@@ -1,4 +1,6 @@
 //! The frames that are on the air, each held until nobody that it reaches needs it.
+use super::content::Content;
+use super::plan::Category;
 use super::rate::Rate;
 use super::{Address, StationId};
 
@@ -25,6 +27,8 @@ pub(super) enum Kind {
     },
     Rts,
     Cts,
+    /// Management for all clients that hear it.
+    Beacon,
 }
 
 /// One MPDU.
@@ -35,9 +39,9 @@ pub(super) struct Mpdu<L> {
     /// It was sent before.
     pub(super) is_retry: bool,
     /// What it carries.
-    pub(super) load: L,
+    pub(super) load: Content<L>,
     /// What it carries besides, if it is an A-MSDU.
-    pub(super) more: Vec<L>,
+    pub(super) more: Vec<Content<L>>,
     /// Its octets, with header and checksum.
     pub(super) octets: u32,
     /// Number of the frame at its sender.
@@ -50,6 +54,8 @@ pub(super) struct Ppdu<L> {
     pub(super) from: StationId,
     pub(super) to: Address,
     pub(super) kind: Kind,
+    /// In which it was sent, for what is numbered by category.
+    pub(super) category: Category,
     pub(super) rate: Rate,
     /// How long the medium is reserved after it, in ns.
     pub(super) nav_nanos: u64,
@@ -75,6 +81,7 @@ pub(super) struct Envelope {
     pub(super) from: StationId,
     pub(super) to: Address,
     pub(super) kind: Kind,
+    pub(super) category: Category,
     pub(super) rate: Rate,
     pub(super) octets: u32,
     pub(super) nav_nanos: u64,
@@ -110,12 +117,13 @@ impl<L> Air<L> {
 
     /// Puts a frame on the air; nobody holds it yet.
     pub(super) fn put(&mut self, envelope: Envelope) -> PpduId {
-        let Envelope { from, to, kind, rate, nav_nanos, .. } = envelope;
+        let Envelope { from, to, kind, category, rate, nav_nanos, .. } = envelope;
         let (users, awaited, is_heard) = (0, 0, false);
         let reused = self.free.pop();
         let mpdus = reused.map(|id| std::mem::take(&mut self.ppdus[id as usize].mpdus));
         let mpdus = mpdus.unwrap_or_default();
-        let ppdu = Ppdu { from, to, kind, rate, nav_nanos, mpdus, users, awaited, is_heard };
+        let ppdu =
+            Ppdu { from, to, kind, category, rate, nav_nanos, mpdus, users, awaited, is_heard };
         match reused {
             Some(id) => {
                 self.ppdus[id as usize] = ppdu;
@@ -152,7 +160,7 @@ impl<L> Air<L> {
 
     /// The frame is over for one of those whom it is for; if it was for all and nobody has received it, it is
     /// handed back after the last.
-    pub(super) fn conclude(&mut self, id: PpduId) -> Option<(StationId, L)>
+    pub(super) fn conclude(&mut self, id: PpduId) -> Option<(StationId, Content<L>)>
     where
         L: Clone,
     {
@@ -169,7 +177,7 @@ impl<L> Air<L> {
     pub(super) fn unheard(&self) -> impl Iterator<Item = &L> {
         let ppdus = self.ppdus.iter().filter(|ppdu| ppdu.to == Address::All);
         let flying = ppdus.filter(|ppdu| ppdu.awaited > 0 && !ppdu.is_heard);
-        flying.flat_map(|ppdu| &ppdu.mpdus).map(|mpdu| &mpdu.load)
+        flying.flat_map(|ppdu| &ppdu.mpdus).filter_map(|mpdu| mpdu.load.as_above())
     }
 
     /// A receiver is done with the frame.

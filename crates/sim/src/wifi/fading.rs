@@ -42,6 +42,21 @@ pub(super) struct Fading {
     rng: Rng,
 }
 
+/// What was drawn for a pair of stations last: it holds for a coherence time, and a decorrelation distance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Which coherence time, and the gain in it.
+    fade: (u64, f64),
+    /// Which stretch of the way, and shadowing at its ends.
+    shadow: (u64, f64, f64),
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { fade: (u64::MAX, 1.0), shadow: (u64::MAX, 0.0, 0.0) }
+    }
+}
+
 impl Fading {
     pub(super) fn new(plan: FadingPlan, rng: Rng) -> Self {
         Self { plan, rng }
@@ -62,29 +77,42 @@ impl Fading {
         self.plan.nakagami_m.is_some() && self.plan.surrounding_speed > 0.0
     }
 
-    /// Gain at `now`, in dB, between stations that have `speed` relative to each other (m/s) and have
-    /// travelled `metres` together.
-    pub(super) fn gain_db(&self, pair: (u32, u32), now: u64, speed: f64, metres: f64) -> f64 {
+    /// Gain at `now`, as a factor, between stations that have `speed` relative to each other (m/s) and have
+    /// travelled `metres` together. `known` keeps what was drawn for this pair last.
+    pub(super) fn gain(
+        &self,
+        known: &mut Known,
+        pair: (u32, u32),
+        now: u64,
+        speed: f64,
+        metres: f64,
+    ) -> f64 {
         let pair = if pair.0 <= pair.1 { pair } else { (pair.1, pair.0) };
-        let fast = self.plan.nakagami_m.map_or(0.0, |m| {
+        let fast = self.plan.nakagami_m.map_or(1.0, |m| {
             let period = coherence_nanos(speed + self.plan.surrounding_speed, self.plan.carrier_hz);
-            let mut rng = self.stream("fading", pair, now / period);
-            super::error::to_db(gamma(&mut rng, m) / m)
+            let turn = now / period;
+            if known.fade.0 != turn {
+                known.fade = (turn, gamma(&mut self.stream("fading", pair, turn), m) / m);
+            }
+            known.fade.1
         });
-        fast + self.shadowing_db(pair, metres)
+        match self.plan.shadowing_db > 0.0 {
+            true => fast * super::error::from_db(self.shadowing_db(known, pair, metres)),
+            false => fast,
+        }
     }
 
-    fn shadowing_db(&self, pair: (u32, u32), metres: f64) -> f64 {
-        if self.plan.shadowing_db <= 0.0 {
-            return 0.0;
+    fn shadowing_db(&self, known: &mut Known, pair: (u32, u32), metres: f64) -> f64 {
+        let steps = match self.plan.decorrelation_metres > 0.0 {
+            true => metres / self.plan.decorrelation_metres,
+            false => 0.0,
+        };
+        let (place, part) = (libm::floor(steps) as u64, steps - libm::floor(steps));
+        if known.shadow.0 != place {
+            let draw = |place| normal(&mut self.stream("shadowing", pair, place));
+            known.shadow = (place, draw(place), draw(place + 1));
         }
-        let draw = |place| normal(&mut self.stream("shadowing", pair, place));
-        if self.plan.decorrelation_metres <= 0.0 {
-            return self.plan.shadowing_db * draw(0);
-        }
-        let steps = metres / self.plan.decorrelation_metres;
-        let (place, part) = (libm::floor(steps), steps - libm::floor(steps));
-        let (here, there) = (draw(place as u64), draw(place as u64 + 1));
+        let (_, here, there) = known.shadow;
         let norm = libm::sqrt((1.0 - part) * (1.0 - part) + part * part);
         self.plan.shadowing_db * ((1.0 - part) * here + part * there) / norm
     }
@@ -144,10 +172,19 @@ mod tests {
         let fading = fading(plan);
         let period = coherence_nanos(10.0, carrier_hz);
         assert!((2.0e6..2.5e6).contains(&(period as f64)), "{period}");
-        let at = |time| fading.gain_db((2, 5), time, 10.0, 0.0);
+        let at = |time| fading.gain(&mut Known::default(), (2, 5), time, 10.0, 0.0);
         assert_eq!(at(0), at(period - 1));
         assert_ne!(at(0), at(period));
-        assert_eq!(at(0), fading.gain_db((5, 2), 0, 10.0, 0.0), "the same way back");
+        let back = fading.gain(&mut Known::default(), (5, 2), 0, 10.0, 0.0);
+        assert_eq!(at(0), back, "the same way back");
+        let mut known = Known::default();
+        let kept = [0, period, 5 * period, 5 * period + 1, 0]
+            .map(|time| fading.gain(&mut known, (2, 5), time, 10.0, 0.0));
+        assert_eq!(
+            kept,
+            [0, period, 5 * period, 5 * period, 0].map(at),
+            "what is kept is the same"
+        );
     }
 
     #[test]
@@ -155,7 +192,10 @@ mod tests {
         let plan =
             FadingPlan { shadowing_db: 8.0, decorrelation_metres: 20.0, ..Default::default() };
         let fading = fading(plan);
-        let at = |metres: f64| fading.gain_db((0, 1), 0, 0.0, metres);
+        let at = |metres: f64| {
+            let gain = fading.gain(&mut Known::default(), (0, 1), 0, 0.0, metres);
+            crate::wifi::error::to_db(gain)
+        };
         assert!((at(100.0) - at(100.1)).abs() < 0.5);
         let mean_square =
             (0..4_000).map(|n| at(f64::from(n) * 33.0)).map(|g| g * g).sum::<f64>() / 4e3;

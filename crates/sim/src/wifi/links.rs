@@ -1,11 +1,12 @@
 //! Who hears whom, how strong and when: neighbours by grid, so that a frame costs what hears it.
 //!
-//! Stations are binned in cells as large as a signal reaches at most. While nobody moves and nothing fades,
-//! powers and delays of a station's neighbours are computed once. What moves is binned anew every second,
-//! with room for what it can travel until then; powers are then computed frame by frame.
+//! Stations are binned in cells as large as a signal reaches at most. What moves is binned anew every
+//! second, with room for what it can travel until then. Nothing happens in between: where a station is, and
+//! what a signal to it loses, is computed when a frame is sent. Between two that stand still, with nothing
+//! that changes, that is done once.
 use super::error::from_db;
-use super::fading::Fading;
-use super::motion::Motion;
+use super::fading::{Fading, Known};
+use super::motion::{Motion, State};
 use super::plan::MediumPlan;
 use super::propagation::{PathLoss, Position, delay_nanos};
 use recoup_transport::random::Rng;
@@ -22,19 +23,35 @@ pub(super) struct Neighbour {
     /// In milliwatts.
     pub(super) power: f64,
     pub(super) delay_nanos: u64,
+    /// The frame is for it, too, and strong enough to be decoded; nobody's unless the sender says so.
+    pub(super) is_addressed: bool,
+}
+
+/// A station that may hear another.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    station: u32,
+    /// Where nothing changes: what it hears.
+    fixed: Option<Neighbour>,
+    /// What is known of chance on the way.
+    known: Known,
 }
 
 #[derive(Debug)]
 pub(super) struct Links {
     path_loss: PathLoss,
-    power_dbm: f64,
+    /// In milliwatts.
+    power: f64,
     sensitivity: f64,
     motions: Vec<Motion>,
+    /// By station: the leg that it was on last.
+    legs: Vec<u32>,
     fading: Fading,
     cell: f64,
     cells: BTreeMap<(i64, i64), Vec<u32>>,
     /// By station, while they hold: who may hear it.
-    near: Vec<Option<Vec<Neighbour>>>,
+    near: Vec<Option<Vec<Near>>>,
+    /// Nobody moves.
     is_still: bool,
     bin_again_at: u64,
 }
@@ -42,20 +59,20 @@ pub(super) struct Links {
 impl Links {
     pub(super) fn new(plan: &MediumPlan, motions: Vec<Motion>, rng: Rng) -> Self {
         let fading = Fading::new(plan.fading, rng);
-        let is_still = motions.iter().all(Motion::is_still) && !fading.is_restless();
         let top_speed = motions.iter().map(Motion::top_speed).fold(0.0, f64::max);
         let loss = plan.power_dbm - plan.hearing.sensitivity_dbm + fading.headroom_db();
         let reach = plan.path_loss.reach(loss) + 2.0 * top_speed * REBIN_NANOS as f64 / 1e9;
         let mut links = Self {
             path_loss: plan.path_loss,
-            power_dbm: plan.power_dbm,
+            power: from_db(plan.power_dbm),
             sensitivity: from_db(plan.hearing.sensitivity_dbm),
             near: vec![None; motions.len()],
+            legs: vec![0; motions.len()],
+            is_still: motions.iter().all(Motion::is_still),
             motions,
             fading,
             cell: reach.max(LEAST_CELL),
             cells: BTreeMap::new(),
-            is_still,
             bin_again_at: 0,
         };
         links.bin(0);
@@ -68,18 +85,22 @@ impl Links {
         if now >= self.bin_again_at && !self.is_still {
             self.bin(now);
         }
-        if self.near[from as usize].is_none() {
-            self.near[from as usize] = Some(self.look_around(from, now));
-        }
+        let mut near = match self.near[from as usize].take() {
+            Some(near) => near,
+            None => self.look_around(from, now),
+        };
         let least = self.sensitivity * f64::from(width_mhz / 20);
-        let near = self.near[from as usize].as_deref().unwrap_or_default();
-        if self.is_still {
-            list.extend(near.iter().filter(|neighbour| neighbour.power >= least));
-        } else {
-            let here = self.motions[from as usize].at(now);
-            let powers = near.iter().map(|other| self.link(from, here, other.station, now));
-            list.extend(powers.filter(|neighbour| neighbour.power >= least));
+        let here = self.state(from, now);
+        for other in &mut near {
+            let neighbour = match other.fixed {
+                Some(fixed) => fixed,
+                None => self.link(from, &here, other, now),
+            };
+            if neighbour.power >= least {
+                list.push(neighbour);
+            }
         }
+        self.near[from as usize] = Some(near);
     }
 
     /// Where a station is.
@@ -87,37 +108,47 @@ impl Links {
         self.motions[station as usize].at(now)
     }
 
-    fn look_around(&self, from: u32, now: u64) -> Vec<Neighbour> {
-        let here = self.motions[from as usize].at(now);
-        let (x, y) = self.cell_of(here);
+    fn state(&mut self, station: u32, now: u64) -> State {
+        self.motions[station as usize].state(now, &mut self.legs[station as usize])
+    }
+
+    fn look_around(&mut self, from: u32, now: u64) -> Vec<Near> {
+        let here = self.state(from, now);
+        let (x, y) = self.cell_of(here.position);
         let cells = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
         let stations = cells.filter_map(|cell| self.cells.get(&cell)).flatten();
-        let mut near: Vec<Neighbour> = stations
-            .filter(|station| **station != from)
-            .map(|station| self.link(from, here, *station, now))
-            .collect();
-        near.sort_by_key(|neighbour| neighbour.station);
+        let others = stations.copied().filter(|station| *station != from);
+        let mut near: Vec<Near> =
+            others.map(|station| Near { station, fixed: None, known: Known::default() }).collect();
+        near.sort_by_key(|other| other.station);
+        let is_still = |station: u32| self.motions[station as usize].is_still();
+        if is_still(from) && !self.fading.is_restless() {
+            let fixed: Vec<bool> = near.iter().map(|other| is_still(other.station)).collect();
+            for (other, _) in near.iter_mut().zip(fixed).filter(|(_, is_fixed)| *is_fixed) {
+                other.fixed = Some(self.link(from, &here, other, now));
+            }
+        }
         near
     }
 
-    fn link(&self, from: u32, here: Position, station: u32, now: u64) -> Neighbour {
-        let distance = here.distance(self.motions[station as usize].at(now));
-        let mut dbm = self.power_dbm - self.path_loss.loss_db(distance);
+    fn link(&mut self, from: u32, here: &State, other: &mut Near, now: u64) -> Neighbour {
+        let station = other.station;
+        let there = self.state(station, now);
+        let distance = here.position.distance(there.position);
+        let mut power = self.power * self.path_loss.gain(distance);
         if !self.fading.is_none() {
-            let (one, other) = (&self.motions[from as usize], &self.motions[station as usize]);
-            let ((ax, ay), (bx, by)) = (one.velocity(now), other.velocity(now));
-            let speed = libm::sqrt((ax - bx) * (ax - bx) + (ay - by) * (ay - by));
-            let metres = one.metres(now) + other.metres(now);
-            dbm += self.fading.gain_db((from, station), now, speed, metres);
+            let speed = here.speed_to(&there);
+            let metres = here.metres + there.metres;
+            power *= self.fading.gain(&mut other.known, (from, station), now, speed, metres);
         }
-        Neighbour { station, power: from_db(dbm), delay_nanos: delay_nanos(distance) }
+        Neighbour { station, power, delay_nanos: delay_nanos(distance), is_addressed: false }
     }
 
     fn bin(&mut self, now: u64) {
         self.cells.clear();
-        for station in 0..self.motions.len() {
-            let cell = self.cell_of(self.motions[station].at(now));
-            self.cells.entry(cell).or_default().push(station as u32);
+        for station in 0..self.motions.len() as u32 {
+            let cell = self.cell_of(self.motions[station as usize].at(now));
+            self.cells.entry(cell).or_default().push(station);
         }
         self.near.fill(None);
         self.bin_again_at = now.saturating_add(REBIN_NANOS);
@@ -176,5 +207,46 @@ mod tests {
         let reach = plan().path_loss.reach(117.0);
         let expected = (1_000.0 - reach) * 100.0;
         assert!((first.unwrap() as f64 - expected).abs() < 2.0, "{first:?} {expected}");
+    }
+
+    #[test]
+    fn among_wanderers_the_grid_finds_whom_a_search_through_all_finds_at_any_time() {
+        let area = crate::wifi::motion::RandomWaypoint {
+            from: Position { x: -800.0, y: -800.0 },
+            to: Position { x: 800.0, y: 800.0 },
+            slowest: 1.0,
+            fastest: 40.0,
+            pause: recoup_transport::time::Duration::from_millis(300),
+        };
+        let mut rng = Rng::from_seed(9);
+        let until = Instant::from_millis(20_000);
+        let motions: Vec<Motion> =
+            (0..60).map(|_| Motion::random_waypoint(&area, &mut rng, until)).collect();
+        let mut links = Links::new(&plan(), motions.clone(), Rng::from_seed(1));
+        let reach = plan().path_loss.reach(117.0);
+        for (turn, now) in (0..20_000_000_000).step_by(37_000_000).enumerate() {
+            let from = (turn % 60) as u32;
+            let here = motions[from as usize].at(now);
+            let near =
+                |to: &u32| *to != from && here.distance(motions[*to as usize].at(now)) <= reach;
+            let all: Vec<u32> = (0..60).filter(near).collect();
+            assert_eq!(heard(&mut links, from, now), all, "{from} at {now}");
+        }
+    }
+
+    #[test]
+    fn a_station_that_moves_hears_at_each_instant_what_the_distance_leaves() {
+        let until = Instant::from_millis(10_000);
+        let motion = Motion::linear(Position { x: 10.0, y: 0.0 }, (13.9, 0.0), until);
+        let motions = vec![Motion::still(Position::default()), motion];
+        let mut links = Links::new(&plan(), motions, Rng::from_seed(1));
+        let mut list = Vec::new();
+        for millis in [0, 1, 500, 999, 1_001, 2_500] {
+            links.hear(0, millis * 1_000_000, 20, &mut list);
+            let metres = 10.0 + 13.9 * millis as f64 / 1e3;
+            let dbm = 16.0 - plan().path_loss.loss_db(metres);
+            let heard = super::super::error::to_db(list[0].power);
+            assert!((heard - dbm).abs() < 1e-6, "at {millis} ms: {heard} {dbm}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! that is not for a station costs that station no entry; what it hears is settled when somebody comes by.
 mod block;
 mod exchange;
+mod membership;
 mod receive;
 mod send;
 mod station;
@@ -13,10 +14,12 @@ mod station;
 pub use station::Counters;
 
 use super::air::Air;
+use super::association::Association;
+use super::content::Content;
 use super::ear::Ear;
 use super::links::{Links, Neighbour};
 use super::motion::Motion;
-use super::plan::MediumPlan;
+use super::plan::{Category, MediumPlan, Role};
 use super::propagation::Position;
 use super::rate::Rate;
 use super::{Address, StationId};
@@ -36,8 +39,17 @@ pub enum MediumInput<L> {
         from: StationId,
         /// For whom it is.
         to: Address,
+        /// In which category it waits; without EDCA all wait in one.
+        category: Category,
         /// It.
         load: L,
+    },
+    /// What waits in a station for another one is given up: that belongs elsewhere.
+    Forget {
+        /// Where it waits.
+        from: StationId,
+        /// For whom.
+        to: StationId,
     },
     /// A station fails: what waits in it is lost, and it neither sends nor hears.
     Down(StationId),
@@ -70,6 +82,22 @@ pub enum MediumOutput<L> {
         /// Why.
         reason: Discard,
     },
+    /// A client belongs to an access point from now on.
+    Joined {
+        /// Which.
+        client: StationId,
+        /// To which one.
+        point: StationId,
+        /// To which one it belonged last, which may be the same.
+        before: Option<StationId>,
+    },
+    /// A client does not belong to an access point any more, which does not know that yet.
+    Left {
+        /// Which.
+        client: StationId,
+        /// Which one.
+        point: StationId,
+    },
     /// What was asked for with [`Medium::trace`].
     Traced(Traced),
 }
@@ -87,6 +115,8 @@ pub enum Discard {
     Unheard,
     /// The station failed.
     Down,
+    /// The one that it was for belongs elsewhere.
+    Departed,
 }
 
 /// What a station does, for those who follow it frame by frame.
@@ -136,13 +166,25 @@ pub struct Medium<L> {
 }
 
 impl<L: Load + Clone> Medium<L> {
-    /// A medium with stations that move like that. Chance comes from streams below `rng`: `links`, and
-    /// `station/<number>` with `backoff` and `reception` below it.
+    /// A medium with stations that move like that, among equals. Chance comes from streams below `rng`:
+    /// `links`, and `station/<number>` with `backoff` and `reception` below it.
     pub fn new(plan: MediumPlan, motions: Vec<Motion>, rng: &Rng) -> Self {
-        let stations: Vec<Station<L>> = (0..motions.len())
-            .map(|number| Station::new(&plan, &rng.substream(&format!("station/{number}"))))
-            .collect();
-        Self {
+        Self::with_roles(plan, motions.into_iter().map(|motion| (motion, Role::Peer)), rng)
+    }
+
+    /// A medium with stations that move like that, each with its role. Clients belong from the beginning to
+    /// the access point that they hear best ([`Medium::member_of`]), if they hear any.
+    pub fn with_roles(
+        plan: MediumPlan,
+        stations: impl IntoIterator<Item = (Motion, Role)>,
+        rng: &Rng,
+    ) -> Self {
+        let (motions, roles): (Vec<Motion>, Vec<Role>) = stations.into_iter().unzip();
+        let rng_of = |number: usize| rng.substream(&format!("station/{number}"));
+        let stations = roles.iter().enumerate();
+        let stations: Vec<Station<L>> =
+            stations.map(|(number, role)| Station::new(&plan, *role, &rng_of(number))).collect();
+        let mut medium = Self {
             plan,
             ear: Ear::new(plan.hearing),
             air: Air::new(),
@@ -154,7 +196,9 @@ impl<L: Load + Clone> Medium<L> {
             numbers: 0,
             latest: 0,
             heard: Vec::new(),
-        }
+        };
+        medium.gather();
+        medium
     }
 
     /// One thing happened.
@@ -162,7 +206,10 @@ impl<L: Load + Clone> Medium<L> {
         let now = now.as_nanos();
         self.latest = now;
         match input {
-            MediumInput::Frame { from, to, load } => self.accept(now, from, to, load),
+            MediumInput::Frame { from, to, category, load } => {
+                self.accept(now, from, to, category, load);
+            }
+            MediumInput::Forget { from, to } => self.forget(now, from, to),
             MediumInput::Down(station) => self.fail(now, station),
             MediumInput::Up(station) => self.recover(now, station),
         }
@@ -234,16 +281,14 @@ impl<L: Load + Clone> Medium<L> {
 
     /// What waits in a station, the frame that is being sent included.
     pub fn waiting_loads(&self, station: StationId) -> impl Iterator<Item = &L> {
-        let queue = self.stations.get(station.0 as usize).map(|station| &station.queue);
-        let queue = queue.into_iter().flatten();
-        queue.flat_map(|queued| std::iter::once(&queued.load).chain(&queued.more))
+        let station = self.stations.get(station.0 as usize);
+        station.into_iter().flat_map(Station::queued).flat_map(Queued::loads)
     }
 
     /// What waits in a station and has not arrived anywhere.
     pub fn inside(&self) -> impl Iterator<Item = &L> {
-        let waiting = self.stations.iter().flat_map(|station| &station.queue);
-        let waiting = waiting.filter(|queued| !queued.has_arrived);
-        let waiting = waiting.flat_map(|queued| std::iter::once(&queued.load).chain(&queued.more));
+        let waiting = self.stations.iter().flat_map(Station::queued);
+        let waiting = waiting.filter(|queued| !queued.has_arrived).flat_map(Queued::loads);
         let peers = self.stations.iter().flat_map(|station| &station.peers);
         waiting.chain(self.air.unheard()).chain(peers.flat_map(|peer| peer.reorder.waiting()))
     }
@@ -264,6 +309,12 @@ impl<L: Load + Clone> Medium<L> {
         if let Some(station) = self.stations.get_mut(station.0 as usize) {
             station.replay(slots);
         }
+    }
+
+    /// The access point that a client belongs to.
+    pub fn member_of(&self, station: StationId) -> Option<StationId> {
+        let association = self.stations.get(station.0 as usize)?.association.as_ref();
+        association.and_then(Association::point)
     }
 
     // --- agenda ---------------------------------------------------------------------------------
@@ -299,36 +350,49 @@ impl<L: Load + Clone> Medium<L> {
 
     // --- frames from above ----------------------------------------------------------------------
 
-    fn accept(&mut self, now: u64, from: StationId, to: Address, load: L) {
+    fn accept(&mut self, now: u64, from: StationId, to: Address, category: Category, load: L) {
         let who = from.0 as usize;
         let is_there = |id: StationId| (id.0 as usize) < self.stations.len();
         let can_be_sent = is_there(from) && !self.stations[who].is_down;
+        let load = Content::Above(load);
         if !can_be_sent || matches!(to, Address::Station(id) if !is_there(id) || id == from) {
             return self.lose(from, to, load, Discard::Down);
         }
         self.settle(now, who);
-        self.numbers += 1;
-        let number = self.numbers;
-        if self.stations[who].queue.len() >= self.plan.queue_frames {
-            self.expire(now, who);
-        }
-        if self.stations[who].queue.len() >= self.plan.queue_frames {
-            self.stations[who].counters.full += 1;
-            return self.lose(from, to, load, Discard::QueueFull);
-        }
-        self.expire(now, who);
-        let station = &mut self.stations[who];
-        let is_first = station.queue.is_empty();
-        if is_first && station.access.needs_backoff(now, 0, self.plan.fresh_space) {
-            self.draw(now, who);
-        }
-        self.stations[who].queue.push_back(Queued::new(number, now, to, load));
-        self.claim(now, who);
+        self.enqueue(now, who, to, category, load);
         self.arm(now, who);
     }
 
-    fn lose(&mut self, from: StationId, to: Address, load: L, reason: Discard) {
-        self.outputs.push_back(MediumOutput::Lost { from, to, load, reason });
+    /// A frame begins to wait in a station that was brought up to date.
+    fn enqueue(&mut self, now: u64, who: usize, to: Address, category: Category, load: Content<L>) {
+        self.numbers += 1;
+        let (number, from) = (self.numbers, StationId(who as u32));
+        let line = self.stations[who].line_of(&self.plan, self.plan.category(category));
+        if self.stations[who].lines[line].queue.len() >= self.plan.queue_frames {
+            self.expire(now, who, line);
+        }
+        if self.stations[who].lines[line].queue.len() >= self.plan.queue_frames {
+            self.stations[who].counters.full += 1;
+            return self.lose(from, to, load, Discard::QueueFull);
+        }
+        self.expire(now, who, line);
+        let station = &mut self.stations[who];
+        let is_first = station.lines[line].queue.is_empty();
+        if is_first && station.access.needs_backoff(now, line, self.plan.fresh_space) {
+            self.draw(now, who, line);
+        }
+        self.stations[who].lines[line].queue.push_back(Queued::new(number, now, to, load));
+        self.claim(now, who);
+    }
+
+    /// A frame is given up.
+    fn lose(&mut self, from: StationId, to: Address, load: Content<L>, reason: Discard) {
+        match load {
+            Content::Above(load) => {
+                self.outputs.push_back(MediumOutput::Lost { from, to, load, reason });
+            }
+            Content::Management(management) => self.on_unanswered(from, management),
+        }
     }
 
     fn fail(&mut self, now: u64, station: StationId) {
@@ -337,10 +401,12 @@ impl<L: Load + Clone> Medium<L> {
             return;
         }
         self.settle(now, who);
-        let queue = std::mem::take(&mut self.stations[who].queue);
-        for queued in queue.into_iter().filter(|queued| !queued.has_arrived) {
-            for load in std::iter::once(queued.load).chain(queued.more) {
-                self.lose(station, queued.to, load, Discard::Down);
+        for line in 0..self.stations[who].lines.len() {
+            let queue = std::mem::take(&mut self.stations[who].lines[line].queue);
+            for queued in queue.into_iter().filter(|queued| !queued.has_arrived) {
+                for load in std::iter::once(queued.load).chain(queued.more) {
+                    self.lose(station, queued.to, load, Discard::Down);
+                }
             }
         }
         for place in 0..self.stations[who].peers.len() {
@@ -348,10 +414,12 @@ impl<L: Load + Clone> Medium<L> {
             peer.must_ask = false;
             let (from, waiting) = (peer.id, peer.reorder.clear());
             for load in waiting {
-                self.lose(from, Address::Station(station), load, Discard::Down);
+                self.lose(from, Address::Station(station), Content::Above(load), Discard::Down);
             }
         }
+        self.stations[who].is_down = true;
         self.stations[who].stop();
+        self.part(who);
         self.arm(now, who);
     }
 
@@ -360,6 +428,8 @@ impl<L: Load + Clone> Medium<L> {
         if who < self.stations.len() {
             self.settle(now, who);
             self.stations[who].is_down = false;
+            self.resume_beacons(now, who);
+            self.arm(now, who);
         }
     }
 }

@@ -6,9 +6,11 @@
 //!
 //! Differences: a traveller begins at a way-point, at rest; the first legs are therefore slower than in the
 //! long run (Yoon, Liu and Noble, 2003), and a run that must not see that begins to measure later.
+pub mod plan;
 pub mod trace;
 
 use super::propagation::Position;
+use plan::MOST_POINTS;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 
@@ -17,6 +19,24 @@ use recoup_transport::time::{Duration, Instant};
 pub struct Motion {
     /// Way-points by time; never empty.
     points: Vec<Point>,
+}
+
+/// Where a station is at an instant, and how it moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    pub(super) position: Position,
+    /// In m/s.
+    pub(super) velocity: (f64, f64),
+    /// Metres travelled.
+    pub(super) metres: f64,
+}
+
+impl State {
+    /// Speed relative to another, in m/s.
+    pub(super) fn speed_to(&self, other: &Self) -> f64 {
+        let (x, y) = (self.velocity.0 - other.velocity.0, self.velocity.1 - other.velocity.1);
+        libm::sqrt(x * x + y * y)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +85,32 @@ impl Motion {
         if motion.points.is_empty() { Self::still(Position::default()) } else { motion }
     }
 
-    /// From a random place on through random places until `until`.
+    /// Between two places until `until`, with a rest at each; no more than [`MOST_POINTS`] way-points.
+    pub fn shuttle(
+        (here, there): (Position, Position),
+        speed: f64,
+        pause: Duration,
+        until: Instant,
+    ) -> Self {
+        let pause = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        let nanos = ((here.distance(there) / speed.max(0.01) * 1e9) as u64).max(1);
+        let mut motion = Self::still(here);
+        let mut at = 0_u64;
+        for to in [there, here].into_iter().cycle() {
+            if at >= until.as_nanos() || motion.points.len() >= MOST_POINTS {
+                break;
+            }
+            at = at.saturating_add(nanos);
+            motion.extend(at, to);
+            if pause > 0 {
+                at = at.saturating_add(pause);
+                motion.extend(at, to);
+            }
+        }
+        motion
+    }
+
+    /// From a random place on through random places until `until`; no more than [`MOST_POINTS`] way-points.
     pub fn random_waypoint(plan: &RandomWaypoint, rng: &mut Rng, until: Instant) -> Self {
         let place = |rng: &mut Rng| Position {
             x: plan.from.x + rng.unit_f64() * (plan.to.x - plan.from.x),
@@ -75,7 +120,7 @@ impl Motion {
         let mut here = place(rng);
         let mut motion = Self::still(here);
         let mut at = 0_u64;
-        while at < until.as_nanos() {
+        while at < until.as_nanos() && motion.points.len() < MOST_POINTS {
             at = at.saturating_add(pause);
             motion.extend(at, here);
             let there = place(rng);
@@ -112,28 +157,43 @@ impl Motion {
         }
     }
 
-    /// Speed at `now` as a vector, in m/s.
-    pub(super) fn velocity(&self, now: u64) -> (f64, f64) {
-        let (here, there) = self.leg(now);
-        if there.at <= now || there.at == here.at {
-            return (0.0, 0.0);
-        }
-        let seconds = (there.at - here.at) as f64 / 1e9;
+    /// Everything at `now`; `leg` is kept by who asks, and makes the next answer quick.
+    pub(super) fn state(&self, now: u64, leg: &mut u32) -> State {
+        let (here, there) = self.leg_near(now, leg);
+        let part = part(&here, &there, now);
         let (from, to) = (here.position, there.position);
-        ((to.x - from.x) / seconds, (to.y - from.y) / seconds)
+        let (x, y) = (to.x - from.x, to.y - from.y);
+        let velocity = if there.at <= now || there.at == here.at {
+            (0.0, 0.0)
+        } else {
+            let seconds = (there.at - here.at) as f64 / 1e9;
+            (x / seconds, y / seconds)
+        };
+        State {
+            position: Position { x: from.x + part * x, y: from.y + part * y },
+            velocity,
+            metres: here.metres + part * (there.metres - here.metres),
+        }
     }
 
-    /// Metres travelled until `now`.
-    pub(super) fn metres(&self, now: u64) -> f64 {
-        let (here, there) = self.leg(now);
-        here.metres + part(&here, &there, now) * (there.metres - here.metres)
+    /// The way-points before and after `now`, looked for from the leg that was right last.
+    fn leg_near(&self, now: u64, leg: &mut u32) -> (Point, Point) {
+        let place = *leg as usize;
+        let is_right = self.points.get(place).is_some_and(|point| point.at <= now)
+            && self.points.get(place + 1).is_none_or(|point| now < point.at);
+        if !is_right {
+            let after = self.points.partition_point(|point| point.at <= now);
+            *leg = after.saturating_sub(1) as u32;
+        }
+        let (place, last) = (*leg as usize, self.points.len() - 1);
+        let there = if self.points[place].at <= now { place + 1 } else { place };
+        (self.points[place], self.points[there.min(last)])
     }
 
     /// The way-points before and after `now`.
     fn leg(&self, now: u64) -> (Point, Point) {
-        let after = self.points.partition_point(|point| point.at <= now);
-        let last = self.points.len() - 1;
-        (self.points[after.saturating_sub(1)], self.points[after.min(last)])
+        let mut nowhere = u32::MAX;
+        self.leg_near(now, &mut nowhere)
     }
 
     fn extend(&mut self, at: u64, position: Position) {
@@ -171,9 +231,10 @@ mod tests {
         let motion = Motion::linear(place(10.0, 0.0), (3.0, 4.0), Instant::from_millis(10_000));
         assert_eq!(motion.position(Instant::from_millis(2_000)), place(16.0, 8.0));
         assert_eq!(motion.position(Instant::from_millis(99_000)), place(40.0, 40.0));
-        assert_eq!((motion.top_speed(), motion.metres(2_000_000_000)), (5.0, 10.0));
-        assert_eq!(motion.velocity(1), (3.0, 4.0));
-        assert_eq!(motion.velocity(20_000_000_000), (0.0, 0.0));
+        let state = |now| motion.state(now, &mut 0);
+        assert_eq!((motion.top_speed(), state(2_000_000_000).metres), (5.0, 10.0));
+        assert_eq!(state(1).velocity, (3.0, 4.0));
+        assert_eq!(state(20_000_000_000).velocity, (0.0, 0.0));
     }
 
     #[test]

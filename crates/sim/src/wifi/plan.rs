@@ -81,6 +81,73 @@ impl Contention {
     /// Background.
     pub const BACKGROUND: Self =
         Self { aifsn: 7, cw_min: 15, cw_max: 1023, is_edca: true, txop_nanos: 0 };
+    /// Beacons of an access point.
+    pub const BEACON: Self = Self { aifsn: 1, cw_min: 0, cw_max: 0, is_edca: false, txop_nanos: 0 };
+}
+
+/// What a frame belongs to where stations have several queues (IEEE Std 802.11-2016, §10.2.4.2); the first
+/// that is ready goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// Beacons of access points; not for frames from above.
+    Beacon,
+    /// Voice, and management.
+    Voice,
+    /// Video.
+    Video,
+    /// Everything else; without EDCA simply everything.
+    #[default]
+    BestEffort,
+    /// What can wait.
+    Background,
+}
+
+/// What a station is to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// One among equals.
+    #[default]
+    Peer,
+    /// Sends beacons and lets clients in.
+    AccessPoint,
+    /// Belongs to one access point at a time.
+    Client,
+}
+
+/// Access points and their clients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Infrastructure {
+    /// From one beacon to the next, in ns.
+    pub beacon_nanos: u64,
+    /// Weight of a new beacon in the smoothed RSSI.
+    pub smoothing: f64,
+    /// By how much another access point must be stronger, in dB.
+    pub hysteresis_db: f64,
+    /// How many beacons in a row.
+    pub beacons: u32,
+    /// How long a client stays at least, in ns.
+    pub dwell_nanos: u64,
+    /// Only a client that hears its access point weaker than this goes, in dBm; `None` means any.
+    pub low_dbm: Option<f64>,
+    /// Beacons that may be missed before an access point counts as gone.
+    pub missed: u32,
+    /// Time that a client neither sends nor hears before it asks another access point, in ns.
+    pub scan_nanos: u64,
+}
+
+impl Default for Infrastructure {
+    fn default() -> Self {
+        Self {
+            beacon_nanos: 102_400_000,
+            smoothing: 0.3,
+            hysteresis_db: 5.0,
+            beacons: 3,
+            dwell_nanos: 2_000_000_000,
+            low_dbm: None,
+            missed: 10,
+            scan_nanos: 0,
+        }
+    }
 }
 
 /// What a receiver hears.
@@ -155,7 +222,7 @@ impl Aggregation {
 pub struct MediumPlan {
     /// Inter-frame spaces.
     pub timing: Timing,
-    /// How stations contend.
+    /// How stations contend: without EDCA with all frames, with it with those of best effort.
     pub contention: Contention,
     /// Frames have a QoS field.
     pub qos: bool,
@@ -185,6 +252,8 @@ pub struct MediumPlan {
     pub lifetime: Duration,
     /// Aggregation, if any.
     pub aggregation: Option<Aggregation>,
+    /// How clients belong to access points, where there are any.
+    pub infrastructure: Infrastructure,
     /// A frame that finds nothing waiting and the medium idle waits one arbitration space from its arrival
     /// (ns-3) instead of from the end of what was last on the medium (the standard).
     pub fresh_space: bool,
@@ -210,6 +279,7 @@ impl MediumPlan {
             queue_frames: 500,
             lifetime: Duration::from_millis(500),
             aggregation: None,
+            infrastructure: Infrastructure::default(),
             fresh_space: true,
         }
     }
@@ -242,6 +312,22 @@ impl MediumPlan {
         let others = more.iter().map(subframe);
         let octets = others.fold(subframe(load), |sum, octets| sum.next_multiple_of(4) + octets);
         self.header_octets() + octets + FCS_OCTETS
+    }
+
+    /// The category in which a frame contends here: without EDCA there is one for all but beacons.
+    pub fn category(&self, wanted: Category) -> Category {
+        if self.qos || wanted == Category::Beacon { wanted } else { Category::BestEffort }
+    }
+
+    /// How a category contends.
+    pub fn contention_of(&self, category: Category) -> Contention {
+        match category {
+            Category::Beacon => Contention::BEACON,
+            Category::Voice => Contention::VOICE,
+            Category::Video => Contention::VIDEO,
+            Category::BestEffort => self.contention,
+            Category::Background => Contention::BACKGROUND,
+        }
     }
 
     /// Octets of the MAC header.

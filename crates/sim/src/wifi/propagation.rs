@@ -60,6 +60,19 @@ impl PathLoss {
         }
     }
 
+    /// What is left of a power over `distance` metres: the loss as a factor.
+    pub fn gain(self, distance: f64) -> f64 {
+        match self {
+            Self::Friis { frequency } => {
+                let ratio = LIGHT / (4.0 * PI * distance * frequency);
+                (ratio * ratio).min(1.0)
+            }
+            Self::LogDistance { reference_db, exponent } => {
+                from_db(-reference_db) * libm::pow(distance.max(1.0), -exponent)
+            }
+        }
+    }
+
     /// The distance at which `loss_db` is reached, in metres.
     pub fn reach(self, loss_db: f64) -> f64 {
         match self {
@@ -93,6 +106,16 @@ mod tests {
         let loss = PathLoss::LOG_DISTANCE;
         assert!((loss.reach(16.0 + 82.0) - 51.0).abs() < 0.5);
         assert_eq!(loss.loss_db(0.2), 46.6777);
+    }
+
+    #[test]
+    fn gain_and_loss_say_the_same() {
+        for model in [PathLoss::LOG_DISTANCE, PathLoss::Friis { frequency: 5.19e9 }] {
+            for metres in [0.001, 0.5, 1.0, 33.0, 812.5] {
+                let (gain, loss) = (to_db(model.gain(metres)), model.loss_db(metres));
+                assert!((gain + loss).abs() < 1e-9, "{model:?} {metres}: {gain} {loss}");
+            }
+        }
     }
 
     #[test]

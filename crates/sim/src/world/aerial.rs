@@ -11,9 +11,10 @@ use crate::agenda::Key;
 use crate::network::{Direction, Fault, LinkId, Network, NodeId, WifiPlan};
 use crate::observe::{LossReason, Observation};
 use crate::wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
+use crate::wifi::plan::{Category, Role};
 use crate::wifi::{Address, StationId};
 use part::{Part, Parts, cut};
-use recoup_forwarder::packet::Packet;
+use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::queue::Load;
 use recoup_transport::random::Rng;
 use std::collections::BTreeSet;
@@ -23,12 +24,14 @@ mod part;
 /// A medium in its place.
 #[derive(Debug)]
 pub(super) struct Cell {
-    medium: Medium<Borne>,
+    pub(super) medium: Medium<Borne>,
     /// As its stations.
     ground: Vec<Ground>,
     /// Octets of the longest packet that is sent in one frame.
     largest: Option<u32>,
     parts: Parts,
+    /// In which category Interests wait, and everything else.
+    categories: (Category, Category),
 }
 
 /// Where a station stands.
@@ -59,7 +62,7 @@ impl Load for Borne {
 /// The way of a lane that leads through the air.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aerial {
-    cell: usize,
+    pub(super) cell: usize,
     from: StationId,
     to: Address,
 }
@@ -73,21 +76,27 @@ impl Aerial {
 
 impl Cell {
     fn new(plan: &WifiPlan, rng: &Rng) -> Self {
-        let motions = plan.stations.iter().map(|station| station.motion.clone()).collect();
+        let stations = plan.stations.iter().map(|it| (it.motion.clone(), it.role));
         let ground = |node: NodeId| Ground { node: node.0 as usize, broadcast: None };
         Self {
-            medium: Medium::new(
+            medium: Medium::with_roles(
                 plan.medium,
-                motions,
+                stations,
                 &rng.substream(&format!("wifi/{}", plan.name)),
             ),
+            categories: (plan.interests, plan.data),
             ground: plan.stations.iter().map(|station| ground(station.node)).collect(),
             largest: plan.medium.largest_octets,
             parts: Parts::default(),
         }
     }
 
-    fn station(&self, node: usize) -> Option<StationId> {
+    /// Whose station it is.
+    pub(super) fn node(&self, station: StationId) -> usize {
+        self.ground[station.0 as usize].node
+    }
+
+    pub(super) fn station(&self, node: usize) -> Option<StationId> {
         let place = self.ground.iter().position(|ground| ground.node == node)?;
         Some(StationId(place as u32))
     }
@@ -179,11 +188,23 @@ impl World {
             };
             let address = if from == to { Address::All } else { Address::Station(receiver) };
             self.lanes[place].aerial = Some(Aerial { cell, from: sender, to: address });
+            let roles = [sender, receiver].map(|id| self.role(cell, id));
+            if roles.contains(&Role::Client) && roles.contains(&Role::AccessPoint) {
+                let (client, point) = match roles[0] {
+                    Role::Client => (sender, receiver),
+                    _ => (receiver, sender),
+                };
+                self.detached[place] = self.cells[cell].medium.member_of(client) != Some(point);
+            }
             if from == to && direction == Direction::Forth {
                 self.cells[cell].ground[sender.0 as usize].broadcast = Some(place);
             }
         }
         Ok(())
+    }
+
+    fn role(&self, cell: usize, station: StationId) -> Role {
+        self.network.wifi[cell].stations[station.0 as usize].role
     }
 
     // --- running --------------------------------------------------------------------------------
@@ -197,7 +218,10 @@ impl World {
         observers: &mut Observers<'_, '_>,
     ) {
         let Aerial { cell, from, to } = aerial;
-        let Cell { medium, parts, largest, .. } = &mut self.cells[cell];
+        let Cell { medium, parts, largest, categories, .. } = &mut self.cells[cell];
+        let is_interest =
+            frame.packet.as_ref().is_some_and(|packet| packet.kind() == Kind::Interest);
+        let category = if is_interest { categories.0 } else { categories.1 };
         let count = cut(frame.octets, *largest).count();
         let part = (count > 1).then(|| parts.number(count as u32));
         let mut frame = Some(frame);
@@ -205,7 +229,7 @@ impl World {
         for (number, octets) in sizes.into_iter().flatten().enumerate() {
             let frame = if number + 1 == count { frame.take() } else { None };
             let load = Borne { frame, lane, octets, part };
-            medium.handle(self.now, MediumInput::Frame { from, to, load });
+            medium.handle(self.now, MediumInput::Frame { from, to, category, load });
         }
         self.tell_lost(cell, observers);
         self.arm_cell(cell);
@@ -219,6 +243,12 @@ impl World {
                     self.land(cell, at, load, is_copy, observers);
                 }
                 MediumOutput::Lost { load, reason, .. } => self.crash(load, reason, observers),
+                MediumOutput::Joined { client, point, before } => {
+                    self.on_joined(cell, client, point, before, observers);
+                }
+                MediumOutput::Left { client, point } => {
+                    self.on_left(cell, client, point, observers);
+                }
                 MediumOutput::Traced(_) => {}
             }
         }
@@ -243,7 +273,7 @@ impl World {
         }
     }
 
-    fn tell_lost(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
+    pub(super) fn tell_lost(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
         while let Some((load, reason)) = self.cells[cell].medium.poll_lost() {
             self.crash(load, reason, observers);
         }
@@ -292,7 +322,7 @@ impl World {
         let reason = match discard {
             Discard::QueueFull => LossReason::QueueFull,
             Discard::Lifetime | Discard::Retries | Discard::Unheard => LossReason::Model,
-            Discard::Down => LossReason::Down,
+            Discard::Down | Discard::Departed => LossReason::Down,
         };
         // A packet is lost with its last part.
         if let Some(frame) = &load.frame {
@@ -314,7 +344,7 @@ impl World {
         }
     }
 
-    fn arm_cell(&mut self, cell: usize) {
+    pub(super) fn arm_cell(&mut self, cell: usize) {
         let slot = self.slot_of_cell(cell);
         let at = self.cells[cell].medium.deadline();
         if self.agenda.key(slot).map(Key::at) != at {

@@ -3,6 +3,7 @@
 use super::aerial;
 use super::balance::Balance;
 use super::lane::{End, Lane};
+use super::roam::Ways;
 use super::script::Script;
 use super::source::Source;
 use super::station::Station;
@@ -73,6 +74,8 @@ impl World {
             attachments: vec![Attachment::default(); network.applications.len()],
             script: Script::new(&network),
             failed: vec![false; network.links.len()],
+            detached: vec![false; 2 * network.links.len()],
+            ways: Ways::default(),
             balance: Balance::default(),
             open,
             has_ends: open > 0,
@@ -82,8 +85,13 @@ impl World {
         world.build_lanes()?;
         world.build_cells()?;
         world.check_applications()?;
+        world.detach_at_first();
         for node in 0..world.stations.len() {
             world.set_up(node)?;
+        }
+        world.route_anew()?;
+        for cell in 0..world.cells.len() {
+            world.arm_cell(cell);
         }
         world.arm_script();
         Ok(world)
@@ -212,13 +220,13 @@ impl World {
                 self.stations[number].node.handle(now, input);
             }
         }
-        let Self { network, stations, lanes, .. } = self;
+        let Self { network, stations, lanes, detached, .. } = self;
         let Station { node, doors, .. } = &mut stations[number];
         for plan in network.strategies.iter().filter(|plan| plan.node == id) {
             node.set_strategy(&plan.prefix, &plan.strategy)
                 .map_err(|error| wrong(format!("node `{}`", network.nodes[number].name), error))?;
         }
-        for (face, lane) in doors.iter().enumerate() {
+        for (face, lane) in doors.iter().enumerate().filter(|(_, lane)| !detached[**lane]) {
             let face = FaceId(face as u32);
             let multi_access = lanes[*lane].is_for_all();
             let attributes = FaceAttributes { multi_access, ..attributes(plan_of(network, *lane)) };

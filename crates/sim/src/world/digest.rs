@@ -151,6 +151,14 @@ impl Observer for Digest {
                 self.place(8, link.0, direction);
                 self.packet(packet);
             }
+            Observation::Joined { client, point, before } => {
+                self.word(10 | u64::from(client.0) << 8);
+                self.word(u64::from(point.0) << 32 | before.map_or(0, |it| u64::from(it.0) + 1));
+            }
+            Observation::Left { client, point } => {
+                self.word(11 | u64::from(client.0) << 8);
+                self.word(u64::from(point.0));
+            }
             Observation::Fault { number } => self.word(9 | (number as u64) << 8),
             // It follows from what was sent and when.
             Observation::Waiting { .. } => {}

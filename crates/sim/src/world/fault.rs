@@ -55,25 +55,27 @@ impl World {
         self.refresh(link, observers);
     }
 
-    /// Brings a link up or down, as it and the nodes at its ends are.
-    fn refresh(&mut self, link: LinkId, observers: &mut Observers<'_, '_>) {
+    /// Brings the ends of a link up or down, as it, the nodes at its ends and what they belong to are.
+    pub(super) fn refresh(&mut self, link: LinkId, observers: &mut Observers<'_, '_>) {
         let lanes = [lane::place(link, Direction::Forth), lane::place(link, Direction::Back)];
         let ends = lanes.map(|lane| self.lanes[lane].from);
-        let is_down =
+        let is_cut =
             self.failed[link.0 as usize] || ends.iter().any(|end| self.stations[end.node].is_down);
-        if is_down == self.lanes[lanes[0]].channel.channel().is_down() {
-            return;
-        }
-        for lane in lanes {
-            let input = if is_down { ChannelInput::Down } else { ChannelInput::Up };
-            self.lanes[lane].channel.handle(self.now, input);
-            self.settle(lane, observers);
-            self.arm_lane(lane);
-            self.tell_waiting(lane, observers);
+        let is_down = lanes.map(|lane| is_cut || self.detached[lane]);
+        let changes = lanes.iter().zip(is_down);
+        let changes = changes.filter(|(lane, is_down)| self.is_down(**lane) != *is_down);
+        let changed: Vec<(usize, bool)> = changes.map(|(lane, is_down)| (*lane, is_down)).collect();
+        for (lane, is_down) in &changed {
+            let input = if *is_down { ChannelInput::Down } else { ChannelInput::Up };
+            self.lanes[*lane].channel.handle(self.now, input);
+            self.settle(*lane, observers);
+            self.arm_lane(*lane);
+            self.tell_waiting(*lane, observers);
         }
         // A link from a node to itself is one face.
         let faces = if ends[0].node == ends[1].node { 1 } else { 2 };
-        for (lane, End { node, face }) in lanes.into_iter().zip(ends).take(faces) {
+        for (lane, is_down) in changed.into_iter().take(faces) {
+            let End { node, face } = self.lanes[lane].from;
             let multi_access = self.lanes[lane].is_for_all();
             let attributes =
                 FaceAttributes { multi_access, ..attributes(plan_of(&self.network, lane)) };
@@ -81,9 +83,14 @@ impl World {
                 true => Input::FaceDown { face },
                 false => Input::FaceUp { face, attributes },
             };
+            self.ways.forget(node, link);
             self.stations[node].node.handle(self.now, input);
             self.turn_to(node, observers);
         }
+    }
+
+    pub(super) fn is_down(&self, lane: usize) -> bool {
+        self.lanes[lane].channel.channel().is_down()
     }
 
     fn set_outage(
@@ -133,7 +140,7 @@ impl World {
         self.tell_scheduling(place, observers);
     }
 
-    fn turn_to(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
+    pub(super) fn turn_to(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
         self.pump(node, observers);
         self.arm_station(node);
     }
@@ -196,11 +203,14 @@ impl World {
         // Its faces came up with it; those of links that are down go down again.
         for face in 0..self.stations[node].doors.len() {
             let lane = self.stations[node].doors[face];
-            if self.lanes[lane].channel.channel().is_down() {
+            if self.is_down(lane) {
                 let face = self.lanes[lane].from.face;
                 self.stations[node].node.handle(self.now, Input::FaceDown { face });
             }
         }
+        self.ways.forget_node(node);
+        // What could be computed when the world was built can be computed again.
+        self.route_anew().unwrap_or_default();
         self.turn_to(node, observers);
         for place in 0..self.attachments.len() {
             let attachment = self.attachments[place];

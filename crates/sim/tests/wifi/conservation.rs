@@ -2,7 +2,7 @@
 use crate::harness::{Datagram, row};
 use proptest::prelude::*;
 use recoup_sim::wifi::medium::{Medium, MediumInput, MediumOutput};
-use recoup_sim::wifi::plan::{Aggregation, MediumPlan, RateControl};
+use recoup_sim::wifi::plan::{Aggregation, Category, MediumPlan, RateControl, Role};
 use recoup_sim::wifi::rate::Rate;
 use recoup_sim::wifi::{Address, StationId};
 use recoup_transport::random::Rng;
@@ -15,17 +15,28 @@ struct Step {
     from: u32,
     to: Option<u32>,
     octets: u32,
+    category: Category,
     fails: bool,
+    forgets: bool,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = (0..3_000_u64, 0..4_u32, prop::option::of(0..4_u32), 0..1_500_u32, 0..40_u32);
-    let step = step.prop_map(|(after_micros, from, to, octets, fails)| Step {
+    let category = prop_oneof![
+        4 => Just(Category::BestEffort),
+        1 => Just(Category::Voice),
+        1 => Just(Category::Video),
+        1 => Just(Category::Background),
+    ];
+    let to = prop::option::of(0..4_u32);
+    let step = (0..3_000_u64, 0..4_u32, to, 0..1_500_u32, category, 0..40_u32);
+    let step = step.prop_map(|(after_micros, from, to, octets, category, fails)| Step {
         after_micros,
         from,
         to,
         octets,
+        category,
         fails: fails == 0,
+        forgets: fails == 1,
     });
     prop::collection::vec(step, 1..120)
 }
@@ -39,8 +50,15 @@ struct Fates {
     order: Vec<String>,
 }
 
-fn run(steps: &[Step], plan: MediumPlan, metres: f64, settle_millis: u64) -> Fates {
-    let mut medium: Medium<Datagram> = Medium::new(plan, row(4, metres), &Rng::from_seed(9));
+fn run(
+    steps: &[Step],
+    plan: MediumPlan,
+    roles: [Role; 4],
+    metres: f64,
+    settle_millis: u64,
+) -> Fates {
+    let stations = row(4, metres).into_iter().zip(roles);
+    let mut medium = Medium::with_roles(plan, stations, &Rng::from_seed(9));
     let mut fates = Fates::default();
     let mut at = 0;
     for (number, step) in steps.iter().enumerate() {
@@ -52,9 +70,14 @@ fn run(steps: &[Step], plan: MediumPlan, metres: f64, settle_millis: u64) -> Fat
             medium.handle(now, MediumInput::Down(station));
             medium.handle(now, MediumInput::Up(StationId((step.from + 1) % 4)));
         }
+        if step.forgets {
+            let (from, to) = (station, StationId((step.from + 1) % 4));
+            medium.handle(now, MediumInput::Forget { from, to });
+        }
         let to = step.to.map_or(Address::All, |to| Address::Station(StationId(to)));
+        let category = step.category;
         let load = Datagram { octets: step.octets, segment: number as u32, to: 0 };
-        medium.handle(now, MediumInput::Frame { from: station, to, load });
+        medium.handle(now, MediumInput::Frame { from: station, to, category, load });
     }
     drain(&mut medium, at + settle_millis * 1_000_000, &mut fates);
     fates.inside = medium.inside().map(|load| load.segment).collect();
@@ -74,7 +97,10 @@ fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
                 MediumOutput::Lost { load, .. } => {
                     assert!(fates.lost.insert(load.segment), "{} was lost twice", load.segment);
                 }
-                MediumOutput::Arrived { .. } | MediumOutput::Traced(_) => {}
+                MediumOutput::Arrived { .. }
+                | MediumOutput::Joined { .. }
+                | MediumOutput::Left { .. }
+                | MediumOutput::Traced(_) => {}
             }
         }
         if next == until {
@@ -84,13 +110,14 @@ fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
     fn every_frame_arrives_or_is_lost_or_is_still_inside(
         steps in steps(),
         metres in prop_oneof![Just(100.0), Just(300.0), Just(500.0), Just(20_000.0)],
         settle_millis in 0..40_u64,
         standard in 0..5_u32,
+        is_infrastructure: bool,
     ) {
         let minstrel = RateControl::MinstrelHt { wide: true, short_guard: true };
         let mcs = RateControl::Constant(Rate::ht(4, true, true).unwrap());
@@ -105,13 +132,22 @@ proptest! {
             let (amsdu_octets, mpdu_tries) = (7_935, Some(4));
             plan.aggregation = Some(Aggregation { amsdu_octets, mpdu_tries, ..Aggregation::AMPDU });
         }
-        let fates = run(&steps, plan, metres, settle_millis);
+        let mut roles = [Role::Peer; 4];
+        if is_infrastructure {
+            // Beacons every 2 ms, and everybody goes to and fro as if each were stronger.
+            plan.infrastructure.beacon_nanos = 2_000_000;
+            plan.infrastructure.dwell_nanos = 10_000_000;
+            plan.infrastructure.hysteresis_db = -30.0;
+            plan.infrastructure.scan_nanos = if standard == 3 { 3_000_000 } else { 0 };
+            roles = [Role::AccessPoint, Role::Client, Role::AccessPoint, Role::Client];
+        }
+        let fates = run(&steps, plan, roles, metres, settle_millis);
         for number in 0..steps.len() as u32 {
             let places = [&fates.arrived, &fates.lost, &fates.inside];
             let found = places.iter().filter(|place| place.contains(&number)).count();
             prop_assert_eq!(found, 1, "frame {} of {:?}", number, fates);
         }
-        let again = run(&steps, plan, metres, settle_millis);
+        let again = run(&steps, plan, roles, metres, settle_millis);
         prop_assert_eq!(fates, again);
     }
 }

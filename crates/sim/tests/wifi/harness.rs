@@ -5,7 +5,7 @@
 //! window full and asks again after 4 s.
 use recoup_sim::wifi::medium::{Counters, Medium, MediumInput, MediumOutput, Traced};
 use recoup_sim::wifi::motion::Motion;
-use recoup_sim::wifi::plan::MediumPlan;
+use recoup_sim::wifi::plan::{Category, MediumPlan};
 use recoup_sim::wifi::propagation::Position;
 use recoup_sim::wifi::{Address, StationId};
 use recoup_transport::queue::Load;
@@ -92,7 +92,8 @@ impl Outcome {
 
 fn send(medium: &mut Medium<Datagram>, now: Instant, from: u32, next: u32, load: Datagram) {
     let (from, to) = (StationId(from), Address::Station(StationId(next)));
-    medium.handle(now, MediumInput::Frame { from, to, load });
+    let category = Category::BestEffort;
+    medium.handle(now, MediumInput::Frame { from, to, category, load });
 }
 
 /// Saturated senders with the next hop of each and the place where their datagrams end; measures for
@@ -228,7 +229,7 @@ impl Chain {
                         self.relay(&mut medium, &mut consumer, now, at.0, load);
                     }
                     MediumOutput::Traced(traced) => show(next, traced),
-                    MediumOutput::Lost { .. } => {}
+                    _ => {}
                 }
             }
         }

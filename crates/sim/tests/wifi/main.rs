@@ -3,6 +3,7 @@
 mod case;
 mod conservation;
 mod harness;
+mod infrastructure;
 mod replay;
 mod world;
 

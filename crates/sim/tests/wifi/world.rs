@@ -8,9 +8,11 @@ use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
     Fault, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, WifiPlan, WifiStation,
 };
+use recoup_sim::observe::{Observation, Observer};
+use recoup_sim::record::{RecordPlan, Records};
 use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::wifi::motion::{Motion, RandomWaypoint};
-use recoup_sim::wifi::plan::MediumPlan;
+use recoup_sim::wifi::plan::{MediumPlan, Role};
 use recoup_sim::wifi::propagation::Position;
 use recoup_sim::wifi::rate::Rate;
 use recoup_sim::world::{Cause, Digest, Ended, World};
@@ -19,19 +21,17 @@ use recoup_transport::time::{Duration, Instant};
 
 fn stations(places: impl IntoIterator<Item = Motion>) -> Vec<WifiStation> {
     let numbered = places.into_iter().enumerate();
-    numbered.map(|(n, motion)| WifiStation { node: NodeId(n as u32), motion }).collect()
+    let station = |(n, motion)| WifiStation { node: NodeId(n as u32), motion, role: Role::Peer };
+    numbered.map(station).collect()
 }
 
 /// `nodes` nodes in a row over 802.11g; the first fetches from the last.
 fn chain(nodes: u32, metres: f64, object_octets: u64) -> Network {
     let mut network = build::line(nodes, &link(0, 0));
     let row = (0..nodes).map(|n| Motion::still(Position { x: f64::from(n) * metres, y: 0.0 }));
-    network.wifi.push(WifiPlan {
-        name: "air".into(),
-        medium: MediumPlan::g(Rate::ofdm(54).unwrap()),
-        stations: stations(row),
-        links: (0..nodes - 1).map(LinkId).collect(),
-    });
+    let medium = MediumPlan::g(Rate::ofdm(54).unwrap());
+    let links = (0..nodes - 1).map(LinkId).collect();
+    network.wifi.push(WifiPlan::new("air", medium, stations(row), links));
     let (serve, fetch) = (serve(nodes - 1, "/object", object_octets), fetch(0, "/object"));
     applications(&mut network, [serve, fetch]);
     network
@@ -113,7 +113,7 @@ fn wanderers(seed: u64) -> Network {
     medium.fading.nakagami_m = Some(2.0);
     medium.fading.carrier_hz = 2.412e9;
     let (stations, links) = (stations(motions), (0..8).map(LinkId).collect());
-    network.wifi.push(WifiPlan { name: "air".into(), medium, stations, links });
+    network.wifi.push(WifiPlan::new("air", medium, stations, links));
     applications(&mut network, [serve(7, "/object", 100_000), fetch(0, "/object")]);
     network.stop.at = Instant::from_millis(60_000);
     network
@@ -127,6 +127,114 @@ fn wandering_nodes_fetch_by_broadcast_and_a_seed_repeats_it() {
     assert!(doubled > 0, "several nodes hear an Interest: {ended:?}");
     assert_eq!((digest, &ended), (run(wanderers(1), 5).0, &run(wanderers(1), 5).1));
     assert_ne!(digest, run(wanderers(1), 6).0);
+}
+
+/// Three stations of a scenario: one stands, one walks, one follows a file.
+const MOVING: &str = r#"
+stop = "20 s"
+
+[topology]
+nodes = ["here", "walker", "car"]
+links = ["here-walker", "here-car"]
+
+[nodes.here]
+position = [0, 0]
+[nodes.walker]
+motion = "random-waypoint(west=-200,south=-200,east=200,north=200,speed=20m/s,slowest=5m/s)"
+[nodes.car]
+motion = "ns2(file=car.tcl,node=4)"
+
+[wifi]
+rate = "ofdm-24"
+fading = "nakagami(m=1)"
+shadowing = "log-normal(sd=4,distance=20)"
+
+[applications.p]
+kind = "produce"
+node = "here"
+prefix = "/p"
+
+[request]
+prefix = "/p"
+contents = 100000
+arrival = "constant(rate=50)"
+
+[applications.c]
+kind = "request"
+node = ["walker", "car"]
+"#;
+
+const CAR: &str =
+    "$node_(4) set X_ 0\n$node_(4) set Y_ 3\n$ns_ at 1 \"$node_(4) setdest 3000 3 200\"\n";
+
+fn moving(text: &str, car: &str, seed: u64) -> Result<Network, String> {
+    let file = ScenarioFile::parse(text, &[]).map_err(|error| error.to_string())?;
+    let files = |name: &str| match name {
+        "car.tcl" => Ok(car.to_owned()),
+        _ => Err("is not there".to_owned()),
+    };
+    let scenario = file.scenario(&file.points()[0], &files).map_err(|error| error.to_string())?;
+    assert!(scenario.is_drawn() && scenario.identity().contains(car));
+    scenario.network(seed).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_mobile_world_is_the_same_when_it_is_run_again_and_when_it_is_recorded() {
+    let network = || moving(MOVING, CAR, 3).unwrap();
+    let (digest, ended, _) = run(network(), 3);
+    let interests = Some(recoup_forwarder::packet::Kind::Interest);
+    assert!(ended.balance.lost(interests, LossReason::Model) > 50, "{ended:?}");
+    assert!(ended.balance.hops() > 1_000, "{ended:?}");
+    assert_eq!((digest, &ended), (run(network(), 3).0, &run(network(), 3).1));
+    let plans: Vec<RecordPlan> =
+        RecordPlan::names().map(|n| RecordPlan::parse(n).unwrap()).collect();
+    let mut records = Records::new(&network(), &plans);
+    let mut recorded = Digest::new();
+    let mut world = World::new(network(), 3).unwrap();
+    assert_eq!(world.run(&mut [&mut records, &mut recorded]), ended);
+    assert_eq!(recorded.value(), digest, "a recorder moves nothing");
+    assert_ne!(run(moving(MOVING, CAR, 4).unwrap(), 4).0, digest);
+}
+
+#[test]
+fn a_car_out_of_reach_hears_nothing_and_a_fixed_one_does() {
+    let arrived = |car: &str| {
+        let network = moving(&MOVING.replace("nakagami(m=1)", "none"), car, 1).unwrap();
+        let mut world = World::new(network, 1).unwrap();
+        let mut links = Counts::default();
+        world.run(&mut [&mut links]);
+        links.0
+    };
+    let (parked, leaving) = (arrived("$node_(4) set X_ 5\n"), arrived(CAR));
+    assert!(parked[1] > 1_900, "{parked:?}");
+    assert!(leaving[1] < parked[1] * 9 / 10, "{leaving:?}");
+}
+
+/// Packets that arrived, by link.
+#[derive(Default)]
+struct Counts([u64; 2]);
+
+impl Observer for Counts {
+    fn on(&mut self, _: Instant, observation: &Observation<'_>) {
+        if let Observation::Arrived { link, .. } = observation {
+            self.0[link.0 as usize] += 1;
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_motion_is_said_with_file_and_line() {
+    let said = |text: &str, car: &str| moving(text, car, 1).unwrap_err();
+    let wrong = said(MOVING, "$node_(4) set X_ 1\n$node_(4) setdest 1 2\n");
+    assert!(wrong.contains("car.tcl: line 2: write `set X_ 1.0`"), "{wrong}");
+    let nobody = said(MOVING, "$node_(3) set X_ 1\n");
+    assert!(nobody.contains("`4` moves nowhere in it; it moves `3`"), "{nobody}");
+    let gone = said(&MOVING.replace("car.tcl", "bus.tcl"), CAR);
+    assert!(gone.contains("bus.tcl: is not there"), "{gone}");
+    let no_place = said(&MOVING.replace("position = [0, 0]", ""), CAR);
+    assert!(no_place.contains("`here` has no place"), "{no_place}");
+    let no_speed = said(&MOVING.replace("speed=20m/s", "speed=fast"), CAR);
+    assert!(no_speed.contains("50km/h"), "{no_speed}");
 }
 
 const SCENARIO: &str = r#"

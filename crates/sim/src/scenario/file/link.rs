@@ -136,6 +136,7 @@ pub(in crate::scenario) fn read_node(
     fields.field("processing", &mut node.processing, law::PROCESSING);
     fields.field("scheduler", &mut node.scheduler, law::SCHEDULER);
     fields.field("position", &mut node.position, Maybe(PositionForm));
+    fields.field("motion", &mut node.motion, Maybe(law::MOTION));
     fields.finish()
 }
 

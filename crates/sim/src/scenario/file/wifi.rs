@@ -1,14 +1,16 @@
 //! The keys of `[wifi]`: an 802.11 medium that carries links.
-use crate::network::{LinkId, NodePlan, WifiPlan, WifiStation};
+use crate::network::{LinkId, NodeId, NodePlan, WifiPlan, WifiStation};
+use crate::scenario::compile::travel::Travels;
 use crate::scenario::fields::Fields;
 use crate::scenario::form::{
     Count, FEW_OCTETS, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, Words,
 };
+use crate::scenario::law;
 use crate::scenario::problem::{Origin, Problems};
 use crate::scenario::tree::Table;
+use crate::wifi;
 use crate::wifi::error::ErrorModel;
-use crate::wifi::motion::Motion;
-use crate::wifi::plan::{Aggregation, MediumPlan, RateControl, Timing};
+use crate::wifi::plan::{MediumPlan, RateControl, Role, Timing};
 use crate::wifi::propagation::{PathLoss, Position};
 use crate::wifi::rate::Rate;
 
@@ -32,8 +34,6 @@ enum Standard {
 
 const STANDARD: OneOf<Standard> =
     OneOf(&[("g", Standard::G), ("g-short", Standard::GShort), ("n", Standard::N)]);
-
-const FRIIS: OneOf<bool> = OneOf(&[("friis", true), ("log-distance", false)]);
 
 const RATES: Words<Rate> = Words::new(
     |text| text.parse().map_err(|error: crate::wifi::rate::RateError| error.to_string()),
@@ -97,11 +97,7 @@ pub(in crate::scenario) fn read_wifi(
     fields.field("rate", &mut medium.rate, CONTROL);
     fields.field("basic-rate", &mut medium.basic_rate, RATES);
     fields.field("power", &mut medium.power_dbm, POWER);
-    let mut is_friis = matches!(medium.path_loss, PathLoss::Friis { .. });
-    fields.field("path-loss", &mut is_friis, FRIIS);
-    let frequency = if standard == Standard::N { 5.19e9 } else { 2.412e9 };
-    medium.path_loss =
-        if is_friis { PathLoss::Friis { frequency } } else { PathLoss::LOG_DISTANCE };
+    way(&mut fields, standard, &mut medium);
     fields.field("errors", &mut medium.hearing.errors, ERRORS);
     fields.field("capture", &mut medium.hearing.capture_db, Maybe(MARGIN));
     fields.field("rts", &mut medium.rts_octets, Maybe(FEW_OCTETS));
@@ -116,17 +112,35 @@ pub(in crate::scenario) fn read_wifi(
     (WifiRule { medium, links, spacing }, normal)
 }
 
+/// What becomes of a signal on its way.
+fn way(fields: &mut Fields<'_>, standard: Standard, medium: &mut MediumPlan) {
+    let carrier_hz = if standard == Standard::N { 5.19e9 } else { 2.412e9 };
+    let is_friis = matches!(medium.path_loss, PathLoss::Friis { .. });
+    let mut loss = String::from(if is_friis { "friis" } else { "log-distance" });
+    let (mut fading, mut shadowing) = (String::from("none"), String::from("none"));
+    fields.field("path-loss", &mut loss, law::PATH_LOSS);
+    fields.field("fading", &mut fading, law::FADING);
+    fields.field("shadowing", &mut shadowing, law::SHADOWING);
+    fields.field("floor", &mut medium.hearing.preamble_dbm, POWER);
+    medium.hearing.carrier_dbm = medium.hearing.preamble_dbm;
+    // What is wrong was said when the fields were read.
+    medium.path_loss = wifi::law::path_loss(&loss, carrier_hz).unwrap_or(medium.path_loss);
+    medium.fading.carrier_hz = carrier_hz;
+    wifi::law::fading(&fading, &mut medium.fading).unwrap_or_default();
+    wifi::law::shadowing(&shadowing, &mut medium.fading).unwrap_or_default();
+}
+
 fn counts(fields: &mut Fields<'_>, medium: &mut MediumPlan) {
     let mut tries = u64::from(medium.tries);
     if fields.field("tries", &mut tries, Count(1, 255)) {
         medium.tries = tries as u32;
     }
     let mut mpdu_tries = None;
-    if fields.field("mpdu-tries", &mut mpdu_tries, Maybe(Count(1, 255)))
-        && let Some(aggregation) = &mut medium.aggregation
-    {
-        *aggregation =
-            Aggregation { mpdu_tries: mpdu_tries.map(|tries| tries as u32), ..*aggregation };
+    fields.field("mpdu-tries", &mut mpdu_tries, Maybe(Count(1, 255)));
+    if let Some(aggregation) = &mut medium.aggregation {
+        aggregation.mpdu_tries = mpdu_tries.map(|tries| tries as u32);
+        fields.field("ampdu", &mut aggregation.ampdu_octets, FEW_OCTETS);
+        fields.field("amsdu", &mut aggregation.amsdu_octets, FEW_OCTETS);
     }
     let mut frames = medium.queue_frames as u64;
     if fields.field("frames", &mut frames, Count(1, 1_000_000)) {
@@ -148,6 +162,7 @@ impl WifiRule {
         &self,
         links: &[(LinkId, [usize; 2])],
         nodes: &[NodePlan],
+        travels: &mut Travels<'_>,
         problems: &mut Problems,
     ) -> WifiPlan {
         let mut stations = Vec::new();
@@ -156,18 +171,27 @@ impl WifiRule {
                 continue;
             }
             let in_row = self.spacing.map(|metres| (number as f64 * metres, 0.0));
-            let Some((x, y)) = node.position.or(in_row) else {
-                let what = format!(
-                    "`{}` has no place; give [nodes.{}] position, or [wifi] spacing",
-                    node.name, node.name
-                );
-                problems.add(Origin::Unknown, "wifi.spacing", what);
-                continue;
-            };
-            let node = crate::network::NodeId(number as u32);
-            stations.push(WifiStation { node, motion: Motion::still(Position { x, y }) });
+            let place = node.position.or(in_row).map(|(x, y)| Position { x, y });
+            match travels.motion(node, place) {
+                Ok(Some(motion)) => stations.push(WifiStation {
+                    node: NodeId(number as u32),
+                    motion,
+                    role: Role::Peer,
+                }),
+                Ok(None) => {
+                    let name = &node.name;
+                    let what = format!(
+                        "`{name}` has no place; give [nodes.{name}] position, or [wifi] spacing"
+                    );
+                    problems.add(Origin::Unknown, "wifi.spacing", what);
+                }
+                Err(what) => {
+                    let key = format!("nodes.{}.motion", node.name);
+                    problems.add(Origin::Unknown, key, what);
+                }
+            }
         }
         let links = links.iter().map(|(link, _)| *link).collect();
-        WifiPlan { name: "wifi".into(), medium: self.medium, stations, links }
+        WifiPlan::new("wifi", self.medium, stations, links)
     }
 }

@@ -6,9 +6,10 @@
 //!
 //! Differences: the agreement needs no exchange of its own. A frame that is alone is sent by itself, with an
 //! acknowledgement by itself, as in ns-3; and as there an A-MSDU in an A-MPDU may be longer than 4095 octets.
-use super::super::air::{Envelope, Kind, Mpdu, PpduId};
+use super::super::air::{Envelope, Kind, Mpdu, Ppdu, PpduId};
+use super::super::content::Content;
 use super::super::plan::{
-    Aggregation, BLOCK_ACK_OCTETS, BLOCK_ACK_REQUEST_OCTETS, MOST_PPDU_NANOS,
+    Aggregation, BLOCK_ACK_OCTETS, BLOCK_ACK_REQUEST_OCTETS, Category, MOST_PPDU_NANOS,
 };
 use super::super::rate::Rate;
 use super::super::reorder::{WINDOW, distance};
@@ -29,54 +30,62 @@ pub(super) enum Report {
 impl<L: Load + Clone> Medium<L> {
     /// Sends a request or an aggregate; `false` if the frame at the front is to be sent by itself.
     pub(super) fn start_block(&mut self, now: u64, who: usize) -> bool {
-        let asked = self.stations[who].peers.iter().find(|peer| peer.must_ask).map(|peer| peer.id);
-        if let Some(to) = asked {
-            self.stations[who].access.contenders[0].claim = Claim::Granted;
+        let station = &mut self.stations[who];
+        let (line, category) = (station.active, station.line().category);
+        if let Some(to) = station.must_ask(category) {
+            station.access.contenders[line].claim = Claim::Granted;
             self.send_request(now, who, to);
             return true;
         }
-        let Some(Address::Station(to)) = self.stations[who].queue.front().map(|queued| queued.to)
-        else {
+        let front = station.line().queue.front().filter(|queued| !queued.is_management());
+        let Some(Address::Station(to)) = front.map(|queued| queued.to) else {
             return false;
         };
-        let rate = self.data_rate(now, who, Address::Station(to));
-        let (mpdus, octets) = self.compose(who, to, rate);
+        let rate = self.data_rate(now, who, Address::Station(to), false);
+        let (mpdus, octets) = self.compose(now, who, to, rate);
         if mpdus.len() < 2 {
             return false;
         }
-        self.stations[who].access.contenders[0].claim = Claim::Granted;
+        self.stations[who].access.contenders[line].claim = Claim::Granted;
         self.send_aggregate(now, who, to, rate, octets, mpdus);
         true
     }
 
     /// The frames of the next aggregate, and its octets; those that are one by themselves stay as they are.
-    fn compose(&mut self, who: usize, to: StationId, rate: Rate) -> (Vec<Mpdu<L>>, u32) {
+    fn compose(&mut self, now: u64, who: usize, to: StationId, rate: Rate) -> (Vec<Mpdu<L>>, u32) {
         let Some(plan) = self.plan.aggregation else {
             return (Vec::new(), 0);
         };
         self.bundle(who, to, &plan);
+        let most_nanos = self.most_nanos(now, who, rate);
         let (medium, station) = (self.plan, &mut self.stations[who]);
+        let (line, category) = (station.active, station.line().category);
         let start = window_start(station, to);
         let (mut mpdus, mut octets) = (Vec::new(), 0_u32);
-        for place in 0..station.queue.len() {
-            if station.queue[place].to != Address::Station(to) {
+        for place in 0..station.lines[line].queue.len() {
+            let queued = &station.lines[line].queue[place];
+            if queued.to != Address::Station(to) || queued.is_management() || queued.is_void {
                 continue;
             }
-            let queued = &station.queue[place];
             let mpdu_octets = medium.mpdu_octets(&queued.load, &queued.more);
             let total = octets.next_multiple_of(4) + 4 + mpdu_octets;
             let nanos = rate.ppdu_nanos(total, medium.timing.band);
-            let is_full = total > plan.ampdu_octets || nanos > MOST_PPDU_NANOS;
+            let is_full = total > plan.ampdu_octets || nanos > most_nanos;
             if is_full && !mpdus.is_empty() {
                 break;
             }
             let given = queued.sequence;
             let sequence = match given {
                 Some(sequence) => sequence,
-                None if distance(start, station.peer(to).next_sequence) >= WINDOW => break,
-                None => station.peer(to).number(),
+                None => {
+                    let peer = station.peer(to, category);
+                    if distance(start, peer.next_sequence) >= WINDOW {
+                        break;
+                    }
+                    peer.number()
+                }
             };
-            let queued = &mut station.queue[place];
+            let queued = &mut station.lines[line].queue[place];
             queued.sequence = Some(sequence);
             mpdus.push(Mpdu {
                 sequence,
@@ -91,11 +100,25 @@ impl<L: Load + Clone> Medium<L> {
         (mpdus, octets)
     }
 
+    /// How long an aggregate may last, in what is left of the time that the station has.
+    fn most_nanos(&self, now: u64, who: usize, rate: Rate) -> u64 {
+        let station = &self.stations[who];
+        let limit = station.access.contenders[station.active].plan.txop_nanos;
+        if limit == 0 {
+            return MOST_PPDU_NANOS;
+        }
+        let timing = &self.plan.timing;
+        let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_OCTETS, timing.band);
+        let left = (station.txop_start + limit).saturating_sub(now);
+        left.saturating_sub(timing.sifs_nanos + answer).min(MOST_PPDU_NANOS)
+    }
+
     /// Joins new frames to A-MSDUs.
     fn bundle(&mut self, who: usize, to: StationId, plan: &Aggregation) {
-        let (medium, queue) = (self.plan, &mut self.stations[who].queue);
+        let (medium, queue) = (self.plan, &mut self.stations[who].line().queue);
         let is_new = |queued: &super::Queued<L>| {
-            queued.to == Address::Station(to) && queued.sequence.is_none()
+            let is_mine = queued.to == Address::Station(to) && !queued.is_management();
+            is_mine && queued.sequence.is_none()
         };
         let around = medium.header_octets() + super::super::plan::FCS_OCTETS;
         let mut place = 0;
@@ -124,7 +147,7 @@ impl<L: Load + Clone> Medium<L> {
     ) {
         let station = &mut self.stations[who];
         station.counters.data_sent += mpdus.len() as u64;
-        for queued in &mut station.queue {
+        for queued in &mut station.line().queue {
             if mpdus.iter().any(|mpdu| mpdu.number == queued.number) {
                 queued.is_flying = true;
                 queued.tries += 1;
@@ -136,6 +159,7 @@ impl<L: Load + Clone> Medium<L> {
             from: StationId(who as u32),
             to: Address::Station(to),
             kind: Kind::Data { is_aggregate: true },
+            category: station.line().category,
             rate,
             octets,
             nav_nanos: timing.sifs_nanos + answer,
@@ -146,13 +170,16 @@ impl<L: Load + Clone> Medium<L> {
 
     fn send_request(&mut self, now: u64, who: usize, to: StationId) {
         let start = window_start(&mut self.stations[who], to);
-        self.stations[who].partner = to;
+        let station = &mut self.stations[who];
+        (station.partner, station.is_rated) = (to, true);
+        let category = station.line().category;
         let (rate, timing) = (self.plan.basic_rate, self.plan.timing);
         let answer = rate.control_answer();
         let envelope = Envelope {
             from: StationId(who as u32),
             to: Address::Station(to),
             kind: Kind::BlockAckRequest { start },
+            category,
             rate,
             octets: BLOCK_ACK_REQUEST_OCTETS,
             nav_nanos: timing.sifs_nanos + answer.ppdu_nanos(BLOCK_ACK_OCTETS, timing.band),
@@ -167,11 +194,19 @@ impl<L: Load + Clone> Medium<L> {
         station.access.wait_for_ack(until);
     }
 
-    pub(super) fn send_block_ack(&mut self, now: u64, who: usize, to: StationId, rate: Rate) {
-        let (start, bits) = self.stations[who].peer(to).reorder.acknowledgement();
+    pub(super) fn send_block_ack(
+        &mut self,
+        now: u64,
+        who: usize,
+        to: StationId,
+        category: Category,
+        rate: Rate,
+    ) {
+        let (start, bits) = self.stations[who].peer(to, category).reorder.acknowledgement();
         let (from, to) = (StationId(who as u32), Address::Station(to));
         let (kind, octets) = (Kind::BlockAck { start, bits }, BLOCK_ACK_OCTETS);
-        self.transmit(now, Envelope { from, to, kind, rate, octets, nav_nanos: 0 }, None);
+        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos: 0 };
+        self.transmit(now, envelope, None);
     }
 
     // --- answers --------------------------------------------------------------------------------
@@ -180,23 +215,25 @@ impl<L: Load + Clone> Medium<L> {
         let station = &mut self.stations[who];
         (station.awaited, station.timeout_at) = (Awaited::Nothing, u64::MAX);
         station.access.stop_waiting_for_ack(now);
-        station.access.contenders[0].reset_cw();
-        let partner = station.partner;
-        let was_asked = std::mem::replace(&mut station.peer(partner).must_ask, false);
+        station.access.contenders[station.active].reset_cw();
+        let (partner, category) = (station.partner, station.line().category);
+        let peer = station.peer(partner, category);
+        let was_asked = std::mem::replace(&mut peer.must_ask, false);
         let (received, lost) = self.sort(who, start, bits);
-        if !was_asked && let Some(minstrel) = &mut self.stations[who].peer(partner).minstrel {
+        if !was_asked && let Some(minstrel) = self.stations[who].minstrel() {
             minstrel.on_aggregate(now, received, lost);
         }
-        self.release(now, who);
+        self.go_on(now, who);
     }
 
     /// Lets go of what was received and marks the rest to be sent again; says how many were which.
     fn sort(&mut self, who: usize, start: u16, bits: u64) -> (u32, u32) {
         let most = self.plan.aggregation.and_then(|plan| plan.mpdu_tries);
         let (mut received, mut lost, mut place) = (0, 0, 0);
-        while place < self.stations[who].queue.len() {
+        let line = self.stations[who].active;
+        while place < self.stations[who].lines[line].queue.len() {
             let station = &mut self.stations[who];
-            let queued = &mut station.queue[place];
+            let queued = &mut station.lines[line].queue[place];
             if !std::mem::replace(&mut queued.is_flying, false) {
                 place += 1;
                 continue;
@@ -206,7 +243,7 @@ impl<L: Load + Clone> Medium<L> {
             if is_received {
                 received += 1;
                 station.counters.acknowledged += 1;
-                station.queue.remove(place);
+                station.lines[line].queue.remove(place);
                 continue;
             }
             lost += 1;
@@ -216,9 +253,9 @@ impl<L: Load + Clone> Medium<L> {
                 continue;
             }
             station.counters.retries_exhausted += 1;
-            let given_up = station.queue.remove(place).filter(|queued| !queued.has_arrived);
-            if let Some(queued) = given_up {
-                self.abandon(who, queued, Discard::Retries);
+            let given_up = station.lines[line].queue.remove(place);
+            if let Some(queued) = given_up.filter(|queued| !queued.has_arrived) {
+                self.abandon(who, line, queued, Discard::Retries);
             }
         }
         (received, lost)
@@ -229,36 +266,34 @@ impl<L: Load + Clone> Medium<L> {
         let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
         let station = &mut self.stations[who];
         station.counters.ack_timeouts += 1;
-        let partner = station.partner;
-        let lost = station.queue.iter().filter(|queued| queued.is_flying).count() as u32;
-        let peer = station.peer(partner);
-        if !std::mem::replace(&mut peer.must_ask, true)
-            && let Some(minstrel) = &mut peer.minstrel
-        {
+        let (partner, line) = (station.partner, station.active);
+        let lost = station.line().queue.iter().filter(|queued| queued.is_flying).count() as u32;
+        let category = station.line().category;
+        let was_asked = std::mem::replace(&mut station.peer(partner, category).must_ask, true);
+        if !was_asked && let Some(minstrel) = station.minstrel() {
             minstrel.on_aggregate(now, 0, lost);
         }
-        let is_alive = |since: u64| now <= since.saturating_add(lifetime);
-        if station.queue.iter().any(|queued| queued.is_flying && is_alive(queued.since)) {
-            return station.access.contenders[0].double_cw();
+        let is_alive = |queued: &super::Queued<L>| {
+            !queued.is_void && now <= queued.since.saturating_add(lifetime)
+        };
+        if station.line().queue.iter().any(|queued| queued.is_flying && is_alive(queued)) {
+            return station.access.contenders[line].double_cw();
         }
-        station.access.contenders[0].reset_cw();
+        station.access.contenders[line].reset_cw();
         let is_stale = lost == 0;
         if is_stale {
             // What the receiver waits for was given up, and it does not answer.
-            station.peer(partner).must_ask = false;
+            station.peer(partner, category).must_ask = false;
         }
-        for queued in &mut station.queue {
+        for queued in &mut station.line().queue {
             queued.is_flying = false;
         }
-        self.expire(now, who);
+        self.expire(now, who, line);
     }
 
     /// Tells the choice of rates what became of a frame by itself.
     pub(super) fn report(&mut self, now: u64, who: usize, report: Report) {
-        let partner = self.stations[who].partner;
-        let peers = &mut self.stations[who].peers;
-        let peer = peers.iter_mut().find(|peer| peer.id == partner);
-        let Some(minstrel) = peer.and_then(|peer| peer.minstrel.as_mut()) else {
+        let Some(minstrel) = self.stations[who].minstrel() else {
             return;
         };
         match report {
@@ -272,25 +307,28 @@ impl<L: Load + Clone> Medium<L> {
 
     /// Takes what came of a frame, and hands up what is in order.
     pub(super) fn deliver_in_order(&mut self, who: usize, id: PpduId, received: u64) {
-        let from = self.air.ppdu(id).from;
+        let Ppdu { from, category, .. } = *self.air.ppdu(id);
         let mut released = Vec::new();
         for place in 0..self.air.ppdu(id).mpdus.len() {
             if received >> place & 1 == 0 {
                 continue;
             }
             let mpdu = &self.air.ppdu(id).mpdus[place];
-            let queue = &mut self.stations[from.0 as usize].queue;
-            let held = queue.iter_mut().find(|queued| queued.number == mpdu.number);
+            let lines = &mut self.stations[from.0 as usize].lines;
+            let line = lines.iter_mut().find(|line| line.category == category);
+            let mut queue = line.into_iter().flat_map(|line| &mut line.queue);
+            let held = queue.find(|queued| queued.number == mpdu.number);
             // What its sender gave up meanwhile is lost already.
             let loads = match held.filter(|queued| !queued.has_arrived) {
                 Some(queued) => {
                     queued.has_arrived = true;
-                    std::iter::once(&mpdu.load).chain(&mpdu.more).cloned().collect()
+                    let loads = std::iter::once(&mpdu.load).chain(&mpdu.more);
+                    loads.cloned().filter_map(Content::above).collect()
                 }
                 None => Vec::new(),
             };
             let station = &mut self.stations[who];
-            let reorder = &mut station.peer(from).reorder;
+            let reorder = &mut station.peer(from, category).reorder;
             if !reorder.accept(mpdu.sequence, loads, &mut released) {
                 station.counters.duplicates += 1;
             }
@@ -298,9 +336,15 @@ impl<L: Load + Clone> Medium<L> {
         self.hand_up(who, from, released);
     }
 
-    pub(super) fn close_holes(&mut self, who: usize, from: StationId, start: u16) {
+    pub(super) fn close_holes(
+        &mut self,
+        who: usize,
+        from: StationId,
+        category: Category,
+        start: u16,
+    ) {
         let mut released = Vec::new();
-        self.stations[who].peer(from).reorder.advance(start, &mut released);
+        self.stations[who].peer(from, category).reorder.advance(start, &mut released);
         self.hand_up(who, from, released);
     }
 
@@ -313,9 +357,12 @@ impl<L: Load + Clone> Medium<L> {
 
 /// The number of the first frame to `to` that is not known to have been received.
 fn window_start<L>(station: &mut Station<L>, to: StationId) -> u16 {
-    let first = station.queue.iter().find(|queued| queued.to == Address::Station(to));
-    match first.and_then(|queued| queued.sequence) {
+    let is_for = |queued: &&super::Queued<L>| {
+        queued.to == Address::Station(to) && !queued.is_management() && !queued.is_void
+    };
+    let category = station.line().category;
+    match station.line().queue.iter().find(is_for).and_then(|queued| queued.sequence) {
         Some(sequence) => sequence,
-        None => station.peer(to).next_sequence,
+        None => station.peer(to, category).next_sequence,
     }
 }

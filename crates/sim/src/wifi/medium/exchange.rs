@@ -32,8 +32,14 @@ impl<L: Load + Clone> Medium<L> {
         if self.stations[who].timeout_at <= now {
             self.on_timeout(now, who);
         }
-        if self.stations[who].access.winner(now).is_some() {
-            self.start(now, who);
+        if self.stations[who].association.is_some() {
+            self.decide(now, who);
+        }
+        if self.stations[who].beacon_at <= now {
+            self.queue_beacon(now, who);
+        }
+        if let Some(line) = self.stations[who].access.winner(now) {
+            self.win(now, who, line);
         }
     }
 
@@ -47,31 +53,56 @@ impl<L: Load + Clone> Medium<L> {
     fn respond(&mut self, now: u64, who: usize, response: Response) {
         match response {
             Response::Ack { to, rate } => self.send_ack(now, who, to, rate),
-            Response::BlockAck { to, rate } => self.send_block_ack(now, who, to, rate),
+            Response::BlockAck { to, category, rate } => {
+                self.send_block_ack(now, who, to, category, rate);
+            }
             Response::Cts { to, rate, nav_nanos } => self.send_cts(now, who, to, rate, nav_nanos),
             Response::Data => self.send_data(now, who),
+            Response::Next => self.start(now, who),
         }
     }
 
-    /// The medium is the station's.
+    /// The medium is a line's; others that were ready as well have collided with it inside the station.
+    fn win(&mut self, now: u64, who: usize, line: usize) {
+        for other in line + 1..self.stations[who].lines.len() {
+            let station = &mut self.stations[who];
+            if station.access.is_done(now, other) {
+                station.counters.internal_collisions += 1;
+                station.access.contenders[other].double_cw();
+                self.draw(now, who, other);
+                self.stations[who].access.request(now, other);
+            }
+        }
+        let station = &mut self.stations[who];
+        (station.active, station.txop_start) = (line, now);
+        self.start(now, who);
+    }
+
+    /// Sends what comes next in the line that has the medium.
     fn start(&mut self, now: u64, who: usize) {
-        self.expire(now, who);
-        if !self.stations[who].has_work() {
+        let line = self.stations[who].active;
+        self.stations[who].access.contenders[line].claim = Claim::Requested;
+        self.expire(now, who, line);
+        if !self.stations[who].has_work(line) {
             return self.release(now, who);
         }
         if self.plan.aggregation.is_some() && self.start_block(now, who) {
             return;
         }
         let station = &mut self.stations[who];
-        station.access.contenders[0].claim = Claim::Granted;
-        if station.queue[0].sequence.is_none() {
-            let number = match (station.queue[0].to, self.plan.aggregation) {
-                (Address::Station(to), Some(_)) => station.peer(to).number(),
+        station.access.contenders[line].claim = Claim::Granted;
+        let (front, category) = (&station.lines[line].queue[0], station.lines[line].category);
+        if front.sequence.is_none() {
+            let number = match (front.to, self.plan.aggregation) {
+                (Address::Station(to), Some(_)) if !front.is_management() => {
+                    station.peer(to, category).number()
+                }
                 _ => station.number(),
             };
-            station.queue[0].sequence = Some(number);
+            station.line().queue[0].sequence = Some(number);
         }
-        let is_announced = station.queue[0].to != Address::All && station.is_long(&self.plan);
+        let line = &station.lines[line];
+        let is_announced = line.queue[0].to != Address::All && line.is_long(&self.plan);
         if is_announced { self.send_rts(now, who) } else { self.send_data(now, who) }
     }
 
@@ -80,7 +111,7 @@ impl<L: Load + Clone> Medium<L> {
         match std::mem::replace(&mut self.stations[who].awaited, Awaited::Nothing) {
             Awaited::Nothing => return,
             Awaited::End => {
-                self.stations[who].queue.pop_front();
+                self.stations[who].line().queue.pop_front();
             }
             Awaited::Ack => self.on_ack_timeout(now, who),
             Awaited::BlockAck => self.on_block_ack_timeout(now, who),
@@ -91,12 +122,13 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     fn on_ack_timeout(&mut self, now: u64, who: usize) {
+        let plan = &self.plan;
         let station = &mut self.stations[who];
         station.counters.ack_timeouts += 1;
-        let is_long = station.is_long(&self.plan);
-        let (failures, most) = match is_long {
-            true => (&mut station.long_failures, self.plan.long_tries),
-            false => (&mut station.short_failures, self.plan.tries),
+        let line = station.line();
+        let (failures, most) = match line.is_long(plan) {
+            true => (&mut line.long_failures, plan.long_tries),
+            false => (&mut line.short_failures, plan.tries),
         };
         *failures += 1;
         if *failures >= most {
@@ -106,8 +138,8 @@ impl<L: Load + Clone> Medium<L> {
         }
         self.report(now, who, Report::Lost);
         let station = &mut self.stations[who];
-        station.access.contenders[0].double_cw();
-        if let Some(queued) = station.queue.front_mut() {
+        station.access.contenders[station.active].double_cw();
+        if let Some(queued) = station.line().queue.front_mut() {
             queued.is_retry = true;
         }
     }
@@ -115,32 +147,37 @@ impl<L: Load + Clone> Medium<L> {
     fn on_cts_timeout(&mut self, who: usize) {
         let station = &mut self.stations[who];
         station.counters.cts_timeouts += 1;
-        station.short_failures += 1;
-        if station.long_failures >= self.plan.long_tries {
+        station.line().short_failures += 1;
+        if station.line().long_failures >= self.plan.long_tries {
             return self.give_up(who);
         }
-        station.access.contenders[0].double_cw();
+        station.access.contenders[station.active].double_cw();
     }
 
     /// The frame at the front was sent as often as may be.
     fn give_up(&mut self, who: usize) {
         let station = &mut self.stations[who];
         station.counters.retries_exhausted += 1;
-        station.access.contenders[0].reset_cw();
-        let given_up = station.queue.pop_front().filter(|queued| !queued.has_arrived);
+        station.access.contenders[station.active].reset_cw();
+        let line = station.active;
+        let given_up = station.line().queue.pop_front().filter(|queued| !queued.has_arrived);
         if let Some(queued) = given_up {
-            self.abandon(who, queued, Discard::Retries);
+            self.abandon(who, line, queued, Discard::Retries);
         }
     }
 
     /// Gives a frame up that has not arrived.
-    pub(super) fn abandon(&mut self, who: usize, queued: Queued<L>, reason: Discard) {
+    pub(super) fn abandon(&mut self, who: usize, line: usize, queued: Queued<L>, reason: Discard) {
         let from = StationId(who as u32);
-        if let (Address::Station(to), Some(_), Some(_)) =
-            (queued.to, queued.sequence, self.plan.aggregation)
+        let is_numbered = queued.sequence.is_some() && !queued.is_management() && !queued.is_void;
+        if let Address::Station(to) = queued.to
+            && is_numbered
+            && self.plan.aggregation.is_some()
         {
             // The receiver must not wait for its number.
-            self.stations[who].peer(to).must_ask = true;
+            let station = &mut self.stations[who];
+            let category = station.lines[line].category;
+            station.peer(to, category).must_ask = true;
         }
         for load in std::iter::once(queued.load).chain(queued.more) {
             self.lose(from, queued.to, load, reason);
@@ -150,25 +187,56 @@ impl<L: Load + Clone> Medium<L> {
     /// The frame at the front was acknowledged.
     pub(super) fn on_ack(&mut self, now: u64, who: usize) {
         self.report(now, who, Report::Received);
+        let plan = &self.plan;
         let station = &mut self.stations[who];
         station.awaited = Awaited::Nothing;
         station.timeout_at = u64::MAX;
         station.access.stop_waiting_for_ack(now);
         station.counters.acknowledged += 1;
-        match station.is_long(&self.plan) {
-            true => station.long_failures = 0,
-            false => station.short_failures = 0,
+        let line = station.line();
+        match line.is_long(plan) {
+            true => line.long_failures = 0,
+            false => line.short_failures = 0,
         }
-        station.access.contenders[0].reset_cw();
-        station.queue.pop_front();
-        self.release(now, who);
+        line.queue.pop_front();
+        station.access.contenders[station.active].reset_cw();
+        self.go_on(now, who);
+    }
+
+    /// An exchange went well: the next one follows a SIFS later while the station has time, else it is over.
+    pub(super) fn go_on(&mut self, now: u64, who: usize) {
+        if !self.has_time(now, who) {
+            return self.release(now, who);
+        }
+        let station = &mut self.stations[who];
+        station.access.contenders[station.active].claim = Claim::Granted;
+        station.response = Some((now + self.plan.timing.sifs_nanos, Response::Next));
+    }
+
+    /// Whether the frame at the front can be sent and acknowledged in what is left of the station's time.
+    fn has_time(&mut self, now: u64, who: usize) -> bool {
+        let station = &self.stations[who];
+        let limit = station.access.contenders[station.active].plan.txop_nanos;
+        let line = &station.lines[station.active];
+        let Some(queued) = line.queue.front().filter(|_| limit > 0) else {
+            return false;
+        };
+        let (to, is_management) = (queued.to, queued.is_management());
+        let octets = self.plan.mpdu_octets(&queued.load, &queued.more);
+        if line.is_long(&self.plan) || line.queue.iter().any(|queued| queued.is_flying) {
+            return false;
+        }
+        let rate = self.data_rate(now, who, to, is_management);
+        let timing = &self.plan.timing;
+        let nanos = timing.sifs_nanos + rate.ppdu_nanos(octets, timing.band) + self.ack_nanos(rate);
+        now + nanos <= self.stations[who].txop_start + limit
     }
 
     pub(super) fn on_cts(&mut self, now: u64, who: usize) {
         let station = &mut self.stations[who];
         station.awaited = Awaited::Nothing;
         station.timeout_at = u64::MAX;
-        station.short_failures = 0;
+        station.line().short_failures = 0;
         station.access.stop_waiting_for_cts(now);
         station.response = Some((now + self.plan.timing.sifs_nanos, Response::Data));
     }
@@ -177,22 +245,26 @@ impl<L: Load + Clone> Medium<L> {
 
     /// The exchange is over: a new back-off.
     pub(super) fn release(&mut self, now: u64, who: usize) {
-        self.stations[who].access.contenders[0].claim = Claim::None;
-        self.draw(now, who);
+        let line = self.stations[who].active;
+        self.stations[who].access.contenders[line].claim = Claim::None;
+        self.draw(now, who, line);
     }
 
-    /// Wants the medium if there is something to send.
+    /// Wants the medium for each line in which there is something to send.
     pub(super) fn claim(&mut self, now: u64, who: usize) {
-        self.expire(now, who);
-        let station = &mut self.stations[who];
-        if station.access.contenders[0].claim == Claim::None && station.has_work() {
-            station.access.request(now, 0);
+        for line in 0..self.stations[who].lines.len() {
+            self.expire(now, who, line);
+            let station = &mut self.stations[who];
+            let is_idle = station.access.contenders[line].claim == Claim::None;
+            if is_idle && !station.is_away && station.has_work(line) {
+                station.access.request(now, line);
+            }
         }
     }
 
-    pub(super) fn draw(&mut self, now: u64, who: usize) {
-        let slots = self.stations[who].draw();
-        self.stations[who].access.contenders[0].begin(now, slots);
+    pub(super) fn draw(&mut self, now: u64, who: usize, line: usize) {
+        let slots = self.stations[who].draw(line);
+        self.stations[who].access.contenders[line].begin(now, slots);
         if self.is_traced {
             let station = StationId(who as u32);
             let traced = Traced::Backoff { station, slots };
@@ -200,18 +272,20 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    /// Gives up what has waited for too long, but for what is being sent.
-    pub(super) fn expire(&mut self, now: u64, who: usize) {
+    /// Gives up what has waited for too long in a line, but for what is being sent.
+    pub(super) fn expire(&mut self, now: u64, who: usize, line: usize) {
         let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
-        let kept = usize::from(self.stations[who].access.contenders[0].claim == Claim::Granted);
-        while let Some(queued) = self.stations[who].queue.get(kept) {
-            if now <= queued.since.saturating_add(lifetime) || queued.is_flying {
+        let is_granted = self.stations[who].access.contenders[line].claim == Claim::Granted;
+        let kept = usize::from(is_granted);
+        while let Some(queued) = self.stations[who].lines[line].queue.get(kept) {
+            let is_alive = now <= queued.since.saturating_add(lifetime) && !queued.is_void;
+            if is_alive || queued.is_flying {
                 return;
             }
-            if let Some(queued) = self.stations[who].queue.remove(kept) {
-                self.stations[who].counters.expired += 1;
+            if let Some(queued) = self.stations[who].lines[line].queue.remove(kept) {
+                self.stations[who].counters.expired += u64::from(!queued.is_void);
                 if !queued.has_arrived {
-                    self.abandon(who, queued, Discard::Lifetime);
+                    self.abandon(who, line, queued, Discard::Lifetime);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Frames from the air.
 use super::super::air::{Kind, PpduId};
+use super::super::content::Content;
 use super::super::plan::ACK_OCTETS;
 use super::super::radio::{Heard, Signal};
 use super::super::{Address, StationId};
@@ -65,9 +66,9 @@ impl<L: Load + Clone> Medium<L> {
                 break;
             }
         }
-        let is_received = !station.is_down && received != 0;
+        let is_received = !station.is_down && !station.is_away && received != 0;
         if is_received {
-            self.on_frame(now, who, signal.ppdu, received);
+            self.on_frame(now, who, signal, received);
         }
         let station = &mut self.stations[who];
         station.access.on_rx_end(now, !is_received);
@@ -78,14 +79,17 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// A frame came, with those of its MPDUs whose bits are set in `received`.
-    fn on_frame(&mut self, now: u64, who: usize, id: PpduId, received: u64) {
+    fn on_frame(&mut self, now: u64, who: usize, signal: &Signal, received: u64) {
+        let id = signal.ppdu;
         let ppdu = self.air.ppdu(id);
         let (from, to, kind, rate) = (ppdu.from, ppdu.to, ppdu.kind, ppdu.rate);
-        let nav_nanos = ppdu.nav_nanos;
+        let (nav_nanos, category) = (ppdu.nav_nanos, ppdu.category);
         let is_mine = to == Address::Station(StationId(who as u32));
         if !is_mine {
             self.reserve(now, who, id);
-            if to == Address::All {
+            if kind == Kind::Beacon {
+                self.note_beacon(now, who, from, signal.power);
+            } else if to == Address::All {
                 self.deliver_copies(who, id);
             }
             return;
@@ -96,19 +100,21 @@ impl<L: Load + Clone> Medium<L> {
             Kind::Data { is_aggregate } => {
                 let (to, rate) = (from, rate.control_answer());
                 let response = match is_aggregate {
-                    true => Response::BlockAck { to, rate },
+                    true => Response::BlockAck { to, category, rate },
                     false => Response::Ack { to, rate },
                 };
                 station.response = Some((now + sifs, response));
-                match self.plan.aggregation {
-                    None => self.deliver(who, id),
-                    Some(_) => self.deliver_in_order(who, id, received),
+                let is_above = ppdu.mpdus.iter().all(|mpdu| mpdu.load.as_above().is_some());
+                match is_above && self.plan.aggregation.is_some() {
+                    false => self.deliver(now, who, id),
+                    true => self.deliver_in_order(who, id, received),
                 }
             }
             Kind::BlockAckRequest { start } => {
-                let response = Response::BlockAck { to: from, rate: rate.control_answer() };
+                let rate = rate.control_answer();
+                let response = Response::BlockAck { to: from, category, rate };
                 station.response = Some((now + sifs, response));
-                self.close_holes(who, from, start);
+                self.close_holes(who, from, category, start);
             }
             Kind::BlockAck { start, bits } => {
                 if station.awaited == Awaited::BlockAck {
@@ -124,7 +130,7 @@ impl<L: Load + Clone> Medium<L> {
                 let response = Response::Cts { to: from, rate, nav_nanos };
                 station.response = Some((now + sifs, response));
             }
-            Kind::Ack | Kind::Cts | Kind::Rts => {}
+            Kind::Ack | Kind::Cts | Kind::Rts | Kind::Beacon => {}
         }
     }
 
@@ -143,24 +149,33 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Hands a frame for this station up, unless it was before.
-    fn deliver(&mut self, who: usize, id: PpduId) {
+    fn deliver(&mut self, now: u64, who: usize, id: PpduId) {
         let ppdu = self.air.ppdu(id);
-        let from = ppdu.from;
-        let at = StationId(who as u32);
+        let (from, at) = (ppdu.from, StationId(who as u32));
+        let mut management = None;
         for mpdu in &ppdu.mpdus {
             if !self.stations[who].is_new(from, mpdu.sequence, mpdu.is_retry) {
                 self.stations[who].counters.duplicates += 1;
                 continue;
             }
-            let queue = &mut self.stations[from.0 as usize].queue;
-            let held = queue.iter_mut().find(|queued| queued.number == mpdu.number);
+            let mut queue =
+                self.stations[from.0 as usize].lines.iter_mut().flat_map(|line| &mut line.queue);
+            let held = queue.find(|queued| queued.number == mpdu.number);
             // A sender that failed meanwhile has lost it already.
             let Some(queued) = held.filter(|queued| !queued.has_arrived) else {
                 continue;
             };
             queued.has_arrived = true;
-            let load = mpdu.load.clone();
-            self.outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy: false });
+            match mpdu.load.clone() {
+                Content::Management(content) => management = Some(content),
+                Content::Above(load) => {
+                    let arrived = MediumOutput::Arrived { at, from, load, is_copy: false };
+                    self.outputs.push_back(arrived);
+                }
+            }
+        }
+        if let Some(management) = management {
+            self.on_management(now, who, from, management);
         }
     }
 
@@ -169,8 +184,8 @@ impl<L: Load + Clone> Medium<L> {
         let is_copy = self.air.note_heard(id);
         let ppdu = self.air.ppdu(id);
         let (at, from) = (StationId(who as u32), ppdu.from);
-        for mpdu in &ppdu.mpdus {
-            let load = mpdu.load.clone();
+        for load in ppdu.mpdus.iter().filter_map(|mpdu| mpdu.load.as_above()) {
+            let load = load.clone();
             self.outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy });
         }
     }

@@ -1,7 +1,8 @@
 //! Frames on their way to the air.
 use super::super::air::{Envelope, Kind, Mpdu};
+use super::super::content::Management;
 use super::super::minstrel::Minstrel;
-use super::super::plan::{ACK_OCTETS, RTS_OCTETS, RateControl};
+use super::super::plan::{ACK_OCTETS, Category, RTS_OCTETS, RateControl};
 use super::super::radio::Signal;
 use super::super::rate::Rate;
 use super::super::{Address, StationId};
@@ -12,10 +13,14 @@ use recoup_transport::queue::Load;
 impl<L: Load + Clone> Medium<L> {
     /// Sends the frame at the front.
     pub(super) fn send_data(&mut self, now: u64, who: usize) {
-        let Some(queued) = self.stations[who].queue.front() else {
+        let station = &mut self.stations[who];
+        let category = station.line().category;
+        let Some(queued) = station.line().queue.front() else {
             return;
         };
         let (to, octets) = (queued.to, self.plan.mpdu_octets(&queued.load, &queued.more));
+        let (is_management, is_beacon) =
+            (queued.is_management(), queued.load.management() == Some(Management::Beacon));
         let mpdu = Mpdu {
             sequence: queued.sequence.unwrap_or_default(),
             is_retry: queued.is_retry,
@@ -24,17 +29,18 @@ impl<L: Load + Clone> Medium<L> {
             octets,
             number: queued.number,
         };
-        let rate = self.data_rate(now, who, to);
-        let kind = Kind::Data { is_aggregate: false };
+        let rate = self.data_rate(now, who, to, is_management);
+        let kind = if is_beacon { Kind::Beacon } else { Kind::Data { is_aggregate: false } };
         let nav_nanos = if to == Address::All { 0 } else { self.ack_nanos(rate) };
-        let envelope = Envelope { from: StationId(who as u32), to, kind, rate, octets, nav_nanos };
+        let from = StationId(who as u32);
+        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
         let end = self.transmit(now, envelope, Some(mpdu));
         let station = &mut self.stations[who];
-        station.counters.data_sent += 1;
+        station.counters.data_sent += u64::from(!is_beacon);
         if to == Address::All {
             (station.awaited, station.timeout_at) = (Awaited::End, end);
             // Who hears it decides what becomes of it, and not this station any more.
-            station.queue[0].has_arrived = true;
+            station.line().queue[0].has_arrived = true;
         } else {
             let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
             (station.awaited, station.timeout_at) = (Awaited::Ack, until);
@@ -43,17 +49,22 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     pub(super) fn send_rts(&mut self, now: u64, who: usize) {
-        let Some(queued) = self.stations[who].queue.front() else {
+        let station = &mut self.stations[who];
+        let category = station.line().category;
+        let Some(queued) = station.line().queue.front() else {
             return;
         };
-        let (to, octets) = (queued.to, queued.load.octets() + self.plan.overhead_octets());
-        let (rate, data_rate) = (self.plan.basic_rate, self.data_rate(now, who, to));
+        let (to, is_management) = (queued.to, queued.is_management());
+        let octets = queued.load.octets() + self.plan.overhead_octets();
+        let rate = self.plan.basic_rate;
+        let data_rate = self.data_rate(now, who, to, is_management);
         let (sifs, band) = (self.plan.timing.sifs_nanos, self.plan.timing.band);
         let cts = rate.control_answer().ppdu_nanos(ACK_OCTETS, band);
         let data = data_rate.ppdu_nanos(octets, band);
         let nav_nanos = sifs + cts + sifs + data + self.ack_nanos(data_rate);
         let from = StationId(who as u32);
-        let envelope = Envelope { from, to, kind: Kind::Rts, rate, octets: RTS_OCTETS, nav_nanos };
+        let (kind, octets) = (Kind::Rts, RTS_OCTETS);
+        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
         let end = self.transmit(now, envelope, None);
         let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
         let station = &mut self.stations[who];
@@ -63,7 +74,8 @@ impl<L: Load + Clone> Medium<L> {
 
     pub(super) fn send_ack(&mut self, now: u64, who: usize, to: StationId, rate: Rate) {
         let (from, to, kind) = (StationId(who as u32), Address::Station(to), Kind::Ack);
-        let envelope = Envelope { from, to, kind, rate, octets: ACK_OCTETS, nav_nanos: 0 };
+        let (category, octets) = (Category::BestEffort, ACK_OCTETS);
+        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos: 0 };
         self.transmit(now, envelope, None);
     }
 
@@ -76,7 +88,8 @@ impl<L: Load + Clone> Medium<L> {
         nav_nanos: u64,
     ) {
         let (from, to, kind) = (StationId(who as u32), Address::Station(to), Kind::Cts);
-        let envelope = Envelope { from, to, kind, rate, octets: ACK_OCTETS, nav_nanos };
+        let (category, octets) = (Category::BestEffort, ACK_OCTETS);
+        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
         self.transmit(now, envelope, None);
     }
 
@@ -87,19 +100,31 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// The rate of the next frame to `to`, which becomes the partner of the exchange.
-    pub(super) fn data_rate(&mut self, now: u64, who: usize, to: Address) -> Rate {
+    pub(super) fn data_rate(
+        &mut self,
+        now: u64,
+        who: usize,
+        to: Address,
+        is_management: bool,
+    ) -> Rate {
+        let station = &mut self.stations[who];
+        station.is_rated = !is_management;
         let Address::Station(to) = to else {
             return self.plan.basic_rate;
         };
-        let station = &mut self.stations[who];
         station.partner = to;
         match self.plan.rate {
+            _ if is_management => self.plan.basic_rate,
             RateControl::Constant(rate) => rate,
             RateControl::MinstrelHt { wide, short_guard } => {
+                if let Some(minstrel) = station.minstrel() {
+                    return minstrel.rate();
+                }
                 let mut rng = station.samples.substream(&to.0.to_string());
-                let minstrel = &mut station.peer(to).minstrel;
-                let new = || Minstrel::new(now, wide, short_guard, &mut rng);
-                minstrel.get_or_insert_with(new).rate()
+                let minstrel = Minstrel::new(now, wide, short_guard, &mut rng);
+                let rate = minstrel.rate();
+                station.minstrels.push((to, minstrel));
+                rate
             }
         }
     }
@@ -131,16 +156,29 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     fn spread(&mut self, now: u64, nanos: u64, ppdu: u32) {
-        let (from, to, rate) = {
+        let (from, to, rate, is_beacon) = {
             let sent = self.air.ppdu(ppdu);
-            (sent.from, sent.to, sent.rate)
+            (sent.from, sent.to, sent.rate, sent.kind == Kind::Beacon)
         };
         let mut heard = std::mem::take(&mut self.heard);
         self.links.hear(from.0, now, rate.width_mhz(), &mut heard);
-        heard.retain(|neighbour| !self.stations[neighbour.station as usize].is_down);
-        let is_for =
-            |station: u32| to == Address::All || to == Address::Station(StationId(station));
-        let addressed = heard.iter().filter(|neighbour| is_for(neighbour.station)).count();
+        heard.retain(|neighbour| {
+            let station = &self.stations[neighbour.station as usize];
+            !station.is_down && !station.is_away
+        });
+        // Nobody decodes what is weaker than a preamble that is detected.
+        for neighbour in &mut heard {
+            let is_strong = neighbour.power >= self.ear.preamble;
+            neighbour.is_addressed = is_strong
+                && match to {
+                    Address::Station(to) => to.0 == neighbour.station,
+                    Address::All if is_beacon => {
+                        self.stations[neighbour.station as usize].association.is_some()
+                    }
+                    Address::All => true,
+                };
+        }
+        let addressed = heard.iter().filter(|neighbour| neighbour.is_addressed).count();
         if addressed == 0 && to == Address::All {
             self.lose_unheard(ppdu);
         }
@@ -155,7 +193,7 @@ impl<L: Load + Clone> Medium<L> {
             let end = start + nanos;
             let station = &mut self.stations[who];
             station.radio.expect(Signal { ppdu, start, end, power: neighbour.power, rate });
-            if is_for(neighbour.station) {
+            if neighbour.is_addressed {
                 let place = station.expected.iter().rposition(|other| other.end <= end);
                 station.expected.insert(place.map_or(0, |place| place + 1), Expected { end, ppdu });
                 self.arm_by(who, end);

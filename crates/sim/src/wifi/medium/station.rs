@@ -1,8 +1,10 @@
-//! A station: its queue, its receiver, its contention, and what it waits for.
+//! A station: its queues, its receiver, its contention, and what it waits for.
 use super::super::access::Access;
 use super::super::air::{Air, Kind, PpduId};
+use super::super::association::Association;
+use super::super::content::Content;
 use super::super::minstrel::Minstrel;
-use super::super::plan::MediumPlan;
+use super::super::plan::{Category, MediumPlan, Role};
 use super::super::radio::Radio;
 use super::super::rate::Rate;
 use super::super::reorder::Reorder;
@@ -30,6 +32,14 @@ pub struct Counters {
     pub full: u64,
     /// Frames received that had been received before.
     pub duplicates: u64,
+    /// Frames given up because the one they were for belongs elsewhere.
+    pub departed: u64,
+    /// Beacons sent by an access point, or heard by a client.
+    pub beacons: u64,
+    /// Times that a client came to an access point: as either of them.
+    pub associations: u64,
+    /// Times that two of its own categories were ready at once.
+    pub internal_collisions: u64,
 }
 
 /// A frame that waits.
@@ -38,9 +48,9 @@ pub(super) struct Queued<L> {
     pub(super) number: u64,
     pub(super) since: u64,
     pub(super) to: Address,
-    pub(super) load: L,
+    pub(super) load: Content<L>,
     /// What is sent with it as an A-MSDU, once it was.
-    pub(super) more: Vec<L>,
+    pub(super) more: Vec<Content<L>>,
     /// Given when it is sent for the first time.
     pub(super) sequence: Option<u16>,
     pub(super) is_retry: bool,
@@ -48,12 +58,14 @@ pub(super) struct Queued<L> {
     pub(super) tries: u32,
     /// It was sent in an aggregate, and nothing is known of it.
     pub(super) is_flying: bool,
-    /// It is where it should be, though its sender may not know.
+    /// It is where it should be, though its sender may not know, or it was given up.
     pub(super) has_arrived: bool,
+    /// The one it is for belongs elsewhere: it is not sent again.
+    pub(super) is_void: bool,
 }
 
 impl<L> Queued<L> {
-    pub(super) fn new(number: u64, since: u64, to: Address, load: L) -> Self {
+    pub(super) fn new(number: u64, since: u64, to: Address, load: Content<L>) -> Self {
         Self {
             number,
             since,
@@ -65,7 +77,48 @@ impl<L> Queued<L> {
             tries: 0,
             is_flying: false,
             has_arrived: false,
+            is_void: false,
         }
+    }
+
+    /// What is in it.
+    pub(super) fn loads(&self) -> impl Iterator<Item = &L> {
+        std::iter::once(&self.load).chain(&self.more).filter_map(Content::as_above)
+    }
+
+    /// Whether it is management.
+    pub(super) fn is_management(&self) -> bool {
+        self.load.management().is_some()
+    }
+}
+
+/// What waits in a category, and how it fares. Its back-off is the contender of the same number.
+#[derive(Debug)]
+pub(super) struct Line<L> {
+    pub(super) category: Category,
+    pub(super) queue: VecDeque<Queued<L>>,
+    /// Failures in a row of frames that are, and are not, announced.
+    pub(super) long_failures: u32,
+    pub(super) short_failures: u32,
+    backoffs: Rng,
+}
+
+impl<L> Line<L> {
+    fn new(category: Category, rng: &Rng) -> Self {
+        let backoffs = match category {
+            Category::BestEffort => rng.substream("backoff"),
+            other => rng.substream(&format!("backoff/{other:?}")),
+        };
+        Self { category, queue: VecDeque::new(), long_failures: 0, short_failures: 0, backoffs }
+    }
+
+    /// Whether the frame at the front is announced by RTS.
+    pub(super) fn is_long(&self, plan: &MediumPlan) -> bool
+    where
+        L: Load,
+    {
+        let octets = self.queue.front().map_or(0, |queued| queued.load.octets());
+        plan.rts_octets.is_some_and(|most| octets + plan.overhead_octets() > most)
     }
 }
 
@@ -90,6 +143,7 @@ pub(super) enum Response {
     },
     BlockAck {
         to: StationId,
+        category: Category,
         rate: Rate,
     },
     Cts {
@@ -99,19 +153,21 @@ pub(super) enum Response {
     },
     /// The data that were announced.
     Data,
+    /// What comes next in the time that the station has.
+    Next,
 }
 
-/// Another station, under block acknowledgement.
+/// Another station in a category, under block acknowledgement.
 #[derive(Debug)]
 pub(super) struct Peer<L> {
     pub(super) id: StationId,
+    pub(super) category: Category,
     /// Number of the next new frame to it.
     pub(super) next_sequence: u16,
     /// A request for acknowledgement is to be sent.
     pub(super) must_ask: bool,
     /// What came from it.
     pub(super) reorder: Reorder<L>,
-    pub(super) minstrel: Option<Minstrel>,
 }
 
 impl<L> Peer<L> {
@@ -134,7 +190,14 @@ pub(super) struct Expected {
 pub(super) struct Station<L> {
     pub(super) radio: Radio,
     pub(super) access: Access,
-    pub(super) queue: VecDeque<Queued<L>>,
+    /// What waits, the first category first.
+    pub(super) lines: Vec<Line<L>>,
+    /// The line whose exchange is under way, or was last.
+    pub(super) active: usize,
+    /// When the station got the medium.
+    pub(super) txop_start: u64,
+    /// What became of the exchange is told to the choice of rates.
+    pub(super) is_rated: bool,
     pub(super) awaited: Awaited,
     /// When waiting ends.
     pub(super) timeout_at: u64,
@@ -144,55 +207,89 @@ pub(super) struct Station<L> {
     /// When a reservation by an RTS is given up if nothing follows it.
     pub(super) nav_reset_at: u64,
     next_sequence: u16,
-    /// Failures in a row of frames that are, and are not, announced.
-    pub(super) long_failures: u32,
-    pub(super) short_failures: u32,
     /// By sender: the sequence number that was received last.
     pub(super) received: Vec<(StationId, u16)>,
     /// What is known of those with whom it exchanges frames under block acknowledgement.
     pub(super) peers: Vec<Peer<L>>,
+    /// Rates to others, found by trying.
+    pub(super) minstrels: Vec<(StationId, Minstrel)>,
+    /// What it is to others.
+    pub(super) role: Role,
+    /// Of a client: to which access point it belongs.
+    pub(super) association: Option<Association>,
+    /// Of an access point: when the next beacon is due.
+    pub(super) beacon_at: u64,
     /// To whom the exchange under way is.
     pub(super) partner: StationId,
     pub(super) is_down: bool,
+    /// It neither sends nor hears until then.
+    pub(super) is_away: bool,
     pub(super) counters: Counters,
-    backoffs: Rng,
+    rng: Rng,
     /// From which the orders of Minstrel's samples are drawn.
     pub(super) samples: Rng,
     replayed: VecDeque<u32>,
 }
 
 impl<L> Station<L> {
-    pub(super) fn new(plan: &MediumPlan, rng: &Rng) -> Self {
+    pub(super) fn new(plan: &MediumPlan, role: Role, rng: &Rng) -> Self {
+        let is_client = role == Role::Client;
         let mut station = Self {
             radio: Radio::new(rng.substream("reception")),
-            access: Access::new(plan.timing, &[plan.contention]),
-            queue: VecDeque::new(),
+            access: Access::new(plan.timing, &[]),
+            lines: Vec::new(),
+            active: 0,
+            txop_start: 0,
+            is_rated: false,
             awaited: Awaited::Nothing,
             timeout_at: u64::MAX,
             response: None,
             expected: VecDeque::new(),
             nav_reset_at: u64::MAX,
             next_sequence: 0,
-            long_failures: 0,
-            short_failures: 0,
             received: Vec::new(),
             peers: Vec::new(),
+            minstrels: Vec::new(),
+            role,
+            association: is_client.then(|| Association::new(plan.infrastructure)),
+            beacon_at: match role {
+                Role::AccessPoint => {
+                    rng.substream("beacon").below(plan.infrastructure.beacon_nanos)
+                }
+                Role::Peer | Role::Client => u64::MAX,
+            },
             partner: StationId(0),
             is_down: false,
+            is_away: false,
             counters: Counters::default(),
-            backoffs: rng.substream("backoff"),
+            rng: rng.clone(),
             samples: rng.substream("minstrel"),
             replayed: VecDeque::new(),
         };
-        let slots = station.draw();
-        station.access.contenders[0].begin(0, slots);
+        station.line_of(plan, Category::BestEffort);
         station
     }
 
-    /// Slots of the next back-off.
-    pub(super) fn draw(&mut self) -> u32 {
-        let window = u64::from(self.access.contenders[0].cw()) + 1;
-        self.replayed.pop_front().unwrap_or_else(|| self.backoffs.below(window) as u32)
+    /// The line of a category; it is opened when it is asked for first.
+    pub(super) fn line_of(&mut self, plan: &MediumPlan, category: Category) -> usize {
+        let place = self.lines.iter().position(|line| line.category >= category);
+        let place = place.unwrap_or(self.lines.len());
+        if self.lines.get(place).is_some_and(|line| line.category == category) {
+            return place;
+        }
+        self.lines.insert(place, Line::new(category, &self.rng));
+        self.access.insert(place, plan.contention_of(category));
+        self.active += usize::from(self.lines.len() > 1 && place <= self.active);
+        let slots = self.draw(place);
+        self.access.contenders[place].begin(0, slots);
+        place
+    }
+
+    /// Slots of the next back-off of a line.
+    pub(super) fn draw(&mut self, line: usize) -> u32 {
+        let window = u64::from(self.access.contenders[line].cw()) + 1;
+        let backoffs = &mut self.lines[line].backoffs;
+        self.replayed.pop_front().unwrap_or_else(|| backoffs.below(window) as u32)
     }
 
     pub(super) fn replay(&mut self, slots: impl IntoIterator<Item = u32>) {
@@ -202,11 +299,23 @@ impl<L> Station<L> {
         }
     }
 
+    /// What waits in all lines.
+    pub(super) fn queued(&self) -> impl Iterator<Item = &Queued<L>> {
+        self.lines.iter().flat_map(|line| &line.queue)
+    }
+
+    /// The line whose exchange is under way.
+    pub(super) fn line(&mut self) -> &mut Line<L> {
+        &mut self.lines[self.active]
+    }
+
     /// When the station has to act next, as far as it can be told.
     pub(super) fn next(&self, now: u64, air: &Air<L>) -> Option<u64> {
         let response = self.response.map_or(u64::MAX, |(at, _)| at);
         let expected = self.expected.front().map_or(u64::MAX, |expected| expected.end);
+        let member = self.association.as_ref().map_or(u64::MAX, Association::deadline);
         let fixed = response.min(expected).min(self.timeout_at).min(self.nav_reset_at);
+        let fixed = fixed.min(self.beacon_at).min(member);
         let access = self.access.next(now).map_or(u64::MAX, |at| at.max(self.engaged_until(air)));
         let next = fixed.min(access);
         (next < u64::MAX).then_some(next)
@@ -226,19 +335,34 @@ impl<L> Station<L> {
         }
     }
 
-    /// What is known of another station.
-    pub(super) fn peer(&mut self, id: StationId) -> &mut Peer<L> {
-        let place = self.peers.iter().position(|peer| peer.id == id).unwrap_or_else(|| {
-            let (reorder, minstrel) = (Reorder::new(), None);
-            self.peers.push(Peer { id, next_sequence: 0, must_ask: false, reorder, minstrel });
+    /// What is known of another station in a category.
+    pub(super) fn peer(&mut self, id: StationId, category: Category) -> &mut Peer<L> {
+        let is_it = |peer: &Peer<L>| peer.id == id && peer.category == category;
+        let place = self.peers.iter().position(is_it).unwrap_or_else(|| {
+            let (reorder, must_ask) = (Reorder::new(), false);
+            self.peers.push(Peer { id, category, next_sequence: 0, must_ask, reorder });
             self.peers.len() - 1
         });
         &mut self.peers[place]
     }
 
-    /// Whether there is anything to send.
-    pub(super) fn has_work(&self) -> bool {
-        !self.queue.is_empty() || self.peers.iter().any(|peer| peer.must_ask)
+    /// How the choice of rates to the partner is told what became of a frame, if it is to be.
+    pub(super) fn minstrel(&mut self) -> Option<&mut Minstrel> {
+        let partner = self.partner;
+        let known = self.minstrels.iter_mut().find(|(id, _)| *id == partner);
+        known.filter(|_| self.is_rated).map(|(_, minstrel)| minstrel)
+    }
+
+    /// Whom the station must ask what it has received, in a category.
+    pub(super) fn must_ask(&self, category: Category) -> Option<StationId> {
+        let asked = |peer: &&Peer<L>| peer.must_ask && peer.category == category;
+        self.peers.iter().find(asked).map(|peer| peer.id)
+    }
+
+    /// Whether there is anything to send in a line.
+    pub(super) fn has_work(&self, line: usize) -> bool {
+        let line = &self.lines[line];
+        !line.queue.is_empty() || self.must_ask(line.category).is_some()
     }
 
     /// Whether a frame is new; if so it is remembered as the last of its sender.
@@ -252,15 +376,6 @@ impl<L> Station<L> {
         !is_same
     }
 
-    /// Whether the frame at the front is announced by RTS.
-    pub(super) fn is_long(&self, plan: &MediumPlan) -> bool
-    where
-        L: Load,
-    {
-        let octets = self.queue.front().map_or(0, |queued| queued.load.octets());
-        plan.rts_octets.is_some_and(|most| octets + plan.overhead_octets() > most)
-    }
-
     /// The sequence number of a frame that is sent for the first time.
     pub(super) fn number(&mut self) -> u16 {
         let sequence = self.next_sequence;
@@ -268,9 +383,8 @@ impl<L> Station<L> {
         sequence
     }
 
-    /// The station fails.
+    /// The station neither sends nor hears any more.
     pub(super) fn stop(&mut self) {
-        self.is_down = true;
         self.awaited = Awaited::Nothing;
         (self.timeout_at, self.nav_reset_at) = (u64::MAX, u64::MAX);
         self.response = None;

@@ -20,73 +20,92 @@ pub struct TraceError {
     pub problem: String,
 }
 
-/// Most lines, way-points or vehicles that are read.
+/// Most lines or elements of a file.
 const MOST: usize = 10_000_000;
 /// Times beyond a year are no times of a run, in seconds.
 const MOST_SECONDS: f64 = 31_536_000.0;
 
-/// Reads an ns-2 movement file: motions by the numbers of nodes.
+/// Reads an ns-2 movement file: motions by the numbers of nodes. Commands count in the order of their times.
 ///
 /// # Errors
-/// If a line that moves a node cannot be read; other lines are passed over.
+/// If a line that moves a node cannot be read (other lines are passed over), or there are too many.
 pub fn ns2(text: &str) -> Result<BTreeMap<u32, Motion>, TraceError> {
-    let mut travels: BTreeMap<u32, Travel> = BTreeMap::new();
-    for (number, line) in text.lines().enumerate().take(MOST) {
+    let mut commands: BTreeMap<u32, Vec<(u64, Command)>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate() {
         let wrong = |problem: &str| TraceError { line: number + 1, problem: problem.into() };
-        let words: Vec<&str> =
-            line.split([' ', '\t', '"']).filter(|word| !word.is_empty()).collect();
-        let (at, words) = match words[..] {
-            ["$ns_", "at", time, ref rest @ ..] => {
-                (seconds(time).ok_or_else(|| wrong("that is no time"))?, rest)
-            }
-            ref words => (0, words),
-        };
-        let [node, verb, rest @ ..] = words else {
-            continue;
-        };
-        let Some(node) = node.strip_prefix("$node_(").and_then(|node| node.strip_suffix(')'))
-        else {
-            continue;
-        };
-        let node = node.parse().map_err(|_| wrong("that is no number of a node"))?;
-        let values: Vec<f64> = rest.iter().filter_map(|word| metres(word)).collect();
-        let travel = travels.entry(node).or_default();
-        match (*verb, rest, &values[..]) {
-            ("set", ["X_", _], [x]) => travel.jump(at, |place| place.x = *x),
-            ("set", ["Y_", _], [y]) => travel.jump(at, |place| place.y = *y),
-            ("set", ["Z_", _], _) => {}
-            ("setdest", _, [x, y, speed]) => travel.go(at, Position { x: *x, y: *y }, *speed),
-            _ => return Err(wrong("write `set X_ 1.0` or `setdest 1.0 2.0 1.5`")),
+        if number >= MOST {
+            return Err(wrong("the file has too many lines"));
+        }
+        if let Some((node, at, command)) = ns2_line(line).map_err(wrong)? {
+            commands.entry(node).or_default().push((at, command));
         }
     }
-    Ok(travels.into_iter().map(|(node, travel)| (node, travel.motion())).collect())
+    Ok(commands.into_iter().map(|(node, commands)| (node, travel(commands))).collect())
 }
 
-/// Reads floating car data of SUMO: motions by the names of vehicles, each still before it appears and after
-/// it has left.
+/// What a line does with which node when; `None` if it moves nothing.
+fn ns2_line(line: &str) -> Result<Option<(u32, u64, Command)>, &'static str> {
+    let words: Vec<&str> = line.split([' ', '\t', '"']).filter(|word| !word.is_empty()).collect();
+    let (at, words) = match words[..] {
+        ["$ns_", "at", time, ref rest @ ..] => (seconds(time).ok_or("that is no time"), rest),
+        ref words => (Ok(0), words),
+    };
+    let [node, verb, rest @ ..] = words else {
+        return Ok(None);
+    };
+    let Some(node) = node.strip_prefix("$node_(").and_then(|node| node.strip_suffix(')')) else {
+        return Ok(None);
+    };
+    let (at, node) = (at?, node.parse().map_err(|_| "that is no number of a node")?);
+    let values: Vec<f64> = rest.iter().filter_map(|word| metres(word)).collect();
+    let command = match (*verb, rest, &values[..]) {
+        ("set", ["X_", _], [x]) => Command::SetX(*x),
+        ("set", ["Y_", _], [y]) => Command::SetY(*y),
+        ("set", ["Z_", _], _) => return Ok(None),
+        ("setdest", [_, _, _], [x, y, speed]) if *speed >= 0.0 => {
+            Command::Go(Position { x: *x, y: *y }, *speed)
+        }
+        _ => return Err("write `set X_ 1.0` or `setdest 1.0 2.0 1.5`"),
+    };
+    Ok(Some((node, at, command)))
+}
+
+/// Reads floating car data of SUMO: motions by the names of vehicles and persons, each still before it
+/// appears and after it has left.
 ///
 /// # Errors
-/// If it is no XML, or an attribute is missing or no number.
+/// If it is no XML or has too many elements, an attribute is missing or no number, or time goes back.
 pub fn sumo(text: &str) -> Result<BTreeMap<String, Motion>, TraceError> {
-    let document = roxmltree::Document::parse(text).map_err(|error| TraceError {
-        line: error.pos().row as usize,
-        problem: error.to_string(),
+    let options = roxmltree::ParsingOptions {
+        nodes_limit: MOST as u32,
+        ..roxmltree::ParsingOptions::default()
+    };
+    let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
+        TraceError { line: error.pos().row as usize, problem: error.to_string() }
     })?;
-    let line =
-        |node: &roxmltree::Node<'_, '_>| document.text_pos_at(node.range().start).row as usize;
+    let wrong = |node: &roxmltree::Node<'_, '_>, problem: String| TraceError {
+        line: document.text_pos_at(node.range().start).row as usize,
+        problem,
+    };
+    let missing = |node: &roxmltree::Node<'_, '_>, what: &str| {
+        wrong(node, format!("{what} is missing or no number"))
+    };
     let mut points: BTreeMap<String, Vec<(Instant, Position)>> = BTreeMap::new();
-    let steps = document.descendants().filter(|node| node.has_tag_name("timestep"));
-    for step in steps.take(MOST) {
-        let wrong = |node: &roxmltree::Node<'_, '_>, what: &str| TraceError {
-            line: line(node),
-            problem: format!("{what} is missing or no number"),
+    let mut before = 0;
+    for step in document.descendants().filter(|node| node.has_tag_name("timestep")) {
+        let at = step.attribute("time").and_then(seconds).ok_or_else(|| missing(&step, "time"))?;
+        if at < before {
+            return Err(wrong(&step, "time goes back".into()));
+        }
+        before = at;
+        let moves = |node: &roxmltree::Node<'_, '_>| {
+            node.has_tag_name("vehicle") || node.has_tag_name("person")
         };
-        let at = step.attribute("time").and_then(seconds).ok_or_else(|| wrong(&step, "time"))?;
-        for vehicle in step.children().filter(|node| node.has_tag_name("vehicle")) {
+        for vehicle in step.children().filter(moves) {
             let number = |name| vehicle.attribute(name).and_then(metres);
-            let id = vehicle.attribute("id").ok_or_else(|| wrong(&vehicle, "id"))?;
-            let x = number("x").ok_or_else(|| wrong(&vehicle, "x"))?;
-            let y = number("y").ok_or_else(|| wrong(&vehicle, "y"))?;
+            let id = vehicle.attribute("id").ok_or_else(|| missing(&vehicle, "id"))?;
+            let x = number("x").ok_or_else(|| missing(&vehicle, "x"))?;
+            let y = number("y").ok_or_else(|| missing(&vehicle, "y"))?;
             let point = (Instant::from_nanos(at), Position { x, y });
             points.entry(id.to_owned()).or_default().push(point);
         }
@@ -104,45 +123,56 @@ fn metres(text: &str) -> Option<f64> {
     text.parse().ok().filter(|metres: &f64| metres.abs() <= 1e9)
 }
 
-/// A node on its way.
-#[derive(Debug, Default)]
-struct Travel {
-    points: Vec<(u64, Position)>,
+/// What a line of ns-2 does with a node.
+#[derive(Clone, Copy, Debug)]
+enum Command {
+    SetX(f64),
+    SetY(f64),
+    /// To a place at a speed.
+    Go(Position, f64),
 }
 
-impl Travel {
-    fn jump(&mut self, at: u64, change: impl FnOnce(&mut Position)) {
-        let mut place = self.stop(at);
-        change(&mut place);
-        match self.points.last_mut() {
-            Some(last) if last.0 == at => last.1 = place,
-            _ => self.points.push((at, place)),
+fn travel(mut commands: Vec<(u64, Command)>) -> Motion {
+    commands.sort_by_key(|(at, _)| *at);
+    let mut points: Vec<(u64, Position)> = Vec::new();
+    for (at, command) in commands {
+        let mut here = stop(&mut points, at);
+        match command {
+            Command::SetX(x) => here.x = x,
+            Command::SetY(y) => here.y = y,
+            Command::Go(..) => {}
+        }
+        match points.last_mut() {
+            Some(last) if last.0 == at => last.1 = here,
+            _ => points.push((at, here)),
+        }
+        if let Command::Go(to, speed) = command
+            && speed > 0.0
+        {
+            let nanos = (here.distance(to) / speed * 1e9).min(1e18) as u64;
+            points.push((at.saturating_add(nanos), to));
         }
     }
+    Motion::along(points.into_iter().map(|(at, place)| (Instant::from_nanos(at), place)))
+}
 
-    fn go(&mut self, at: u64, to: Position, speed: f64) {
-        let from = self.stop(at);
-        self.points.push((at, from));
-        if speed > 0.0 {
-            let nanos = (from.distance(to) / speed * 1e9).min(1e18) as u64;
-            self.points.push((at.saturating_add(nanos), to));
-        }
+/// Where a way leads until `at`; what it does later is given up.
+fn stop(points: &mut Vec<(u64, Position)>, at: u64) -> Position {
+    let Some((end, there)) = points.last().copied() else {
+        return Position::default();
+    };
+    if end <= at {
+        // It rests until then.
+        points.push((at, there));
+        return there;
     }
-
-    /// Where it is at `at`, and where its way ends from then on.
-    fn stop(&mut self, at: u64) -> Position {
-        let points = self.points.iter().map(|(at, place)| (Instant::from_nanos(*at), *place));
-        let place = Motion::along(points).at(at);
-        if self.points.last().is_some_and(|(end, _)| *end > at) {
-            self.points.retain(|(end, _)| *end <= at);
-            self.points.push((at, place));
-        }
-        place
-    }
-
-    fn motion(self) -> Motion {
-        Motion::along(self.points.into_iter().map(|(at, place)| (Instant::from_nanos(at), place)))
-    }
+    points.pop();
+    let (begin, here) = points.last().copied().unwrap_or((0, there));
+    let part = (at - begin) as f64 / (end - begin) as f64;
+    let place =
+        Position { x: here.x + part * (there.x - here.x), y: here.y + part * (there.y - here.y) };
+    points.push((at, place));
+    place
 }
 
 #[cfg(test)]
@@ -173,7 +203,18 @@ mod tests {
         let error = ns2("$node_(0) set X_ 1\n$node_(0) setdest 1 2\n").unwrap_err();
         assert_eq!(error.line, 2);
         assert!(ns2("$ns_ at never \"$node_(0) setdest 1 2 3\"").is_err());
+        assert!(ns2("$ns_ at 1 \"$node_(0) setdest 1 2 -3\"").is_err());
+        assert!(ns2("$ns_ at 1 \"$node_(0) setdest 1 nan 3\"").is_err());
         assert!(ns2("$god_ set-dist 1 2 3\n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn commands_count_in_the_order_of_their_times_however_they_are_written() {
+        let text = "$ns_ at 4.0 \"$node_(0) setdest 0 0 1\"\n$node_(0) set X_ 4\n\
+            $ns_ at 1.0 \"$node_(0) setdest 10 0 2\"\n";
+        let motions = ns2(text).unwrap();
+        let xs = [500, 1_000, 2_000, 4_000, 5_000, 20_000].map(|at| place(&motions[&0], at).0);
+        assert_eq!(xs, [4.0, 4.0, 6.0, 10.0, 9.0, 0.0]);
     }
 
     #[test]
@@ -186,5 +227,7 @@ mod tests {
         assert_eq!(place(&motions["b"], 0), (1.0, 1.0));
         assert!(sumo("<fcd-export><timestep/></fcd-export>").is_err());
         assert!(sumo("no xml").is_err());
+        let back = "<f>\n<timestep time=\"2\"/>\n<timestep time=\"1\"/>\n</f>";
+        assert_eq!(sumo(back).unwrap_err().to_string(), "line 3: time goes back");
     }
 }

@@ -1,0 +1,91 @@
+//! How the stations of a medium move: what nodes say, and the files that they name.
+use crate::network::NodePlan;
+use crate::wifi::motion::Motion;
+use crate::wifi::motion::plan::{MotionPlan, Recording};
+use crate::wifi::motion::trace::{self, TraceError};
+use crate::wifi::propagation::Position;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use std::collections::BTreeMap;
+
+/// Motions of nodes until the end of a run, each drawn from a stream of its own.
+pub(in crate::scenario) struct Travels<'a> {
+    /// The text of each file.
+    files: &'a BTreeMap<String, String>,
+    ns2: BTreeMap<String, Result<BTreeMap<u32, Motion>, TraceError>>,
+    sumo: BTreeMap<String, Result<BTreeMap<String, Motion>, TraceError>>,
+    until: Instant,
+    rng: Rng,
+}
+
+impl<'a> Travels<'a> {
+    pub(super) fn new(files: &'a BTreeMap<String, String>, until: Instant, rng: &Rng) -> Self {
+        let (ns2, sumo) = (BTreeMap::new(), BTreeMap::new());
+        Self { files, ns2, sumo, until, rng: rng.substream("motion") }
+    }
+
+    /// The motion of a node that has `place`, unless it begins elsewhere; `None` if it has none and
+    /// needs one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(in crate::scenario) fn motion(
+        &mut self,
+        node: &NodePlan,
+        place: Option<Position>,
+    ) -> Result<Option<Motion>, String> {
+        let text = node.motion.as_deref().unwrap_or("still");
+        let plan = MotionPlan::parse(text).map_err(|error| error.to_string())?;
+        if plan.needs_place() && place.is_none() {
+            return Ok(None);
+        }
+        if let MotionPlan::Recorded(recording) = &plan {
+            return self.recorded(recording).map(Some);
+        }
+        let mut rng = self.rng.substream(&node.name);
+        let motion = plan.motion(place.unwrap_or_default(), self.until, &mut rng);
+        motion.map(Some).map_err(|error| error.to_string())
+    }
+
+    fn recorded(&mut self, recording: &Recording) -> Result<Motion, String> {
+        let files = self.files;
+        let text = |file: &str| files.get(file).map_or("", String::as_str);
+        let (file, read) = match recording {
+            Recording::Ns2 { file, node } => {
+                let known = self.ns2.entry(file.clone());
+                let known = known.or_insert_with(|| trace::ns2(text(file)));
+                (file, found(known, node))
+            }
+            Recording::Sumo { file, vehicle } => {
+                let known = self.sumo.entry(file.clone());
+                let known = known.or_insert_with(|| trace::sumo(text(file)));
+                (file, found(known, vehicle))
+            }
+        };
+        read.map_err(|problem| format!("{file}: {problem}"))
+    }
+}
+
+fn found<K: Ord + std::fmt::Display>(
+    known: &Result<BTreeMap<K, Motion>, TraceError>,
+    key: &K,
+) -> Result<Motion, String> {
+    match known {
+        Err(error) => Err(error.to_string()),
+        Ok(motions) => match motions.get(key) {
+            Some(motion) => Ok(motion.clone()),
+            None => Err(format!("`{key}` moves nowhere in it; it moves {}", few(motions.keys()))),
+        },
+    }
+}
+
+/// The first of some names.
+fn few<K: std::fmt::Display>(keys: impl ExactSizeIterator<Item = K>) -> String {
+    let count = keys.len();
+    let names: Vec<_> = keys.take(5).map(|key| format!("`{key}`")).collect();
+    match count {
+        0 => "nobody".to_owned(),
+        1..=5 => names.join(", "),
+        _ => format!("{}, … ({count} in all)", names.join(", ")),
+    }
+}

@@ -1,0 +1,311 @@
+//! To which access point a client belongs: what it hears of beacons, and when it goes to another.
+//!
+//! The rule is hysteresis: RSSI of beacons is smoothed per access point, and the client goes to another one
+//! whose beacons were stronger by a margin so many times in a row, unless it came only just now. What the
+//! standard leaves open (when to go) is this file's; how is the exchange of IEEE Std 802.11-2016, §11.3:
+//! authentication, then association, each with a request and a response.
+//!
+//! Differences: there is one channel; the time that a scan of others would take is a parameter, in which the
+//! client neither sends nor hears.
+use super::StationId;
+use super::plan::Infrastructure;
+
+/// Beacons that may be missed before what was heard of an access point is forgotten.
+const STALE_BEACONS: u64 = 5;
+/// How long an answer of an access point is waited for, in ns.
+const ANSWER_NANOS: u64 = 500_000_000;
+
+/// What was heard of an access point.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    point: StationId,
+    /// Smoothed RSSI, in dBm.
+    dbm: f64,
+    at: u64,
+    /// Beacons in a row that were stronger than those of the current one by the margin.
+    better: u32,
+}
+
+/// Where a client stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// With nobody, and it has nobody in view.
+    Alone,
+    /// It looks around before it asks an access point to let it in.
+    Scanning { point: StationId, until: u64 },
+    /// It has asked.
+    Asking { point: StationId, until: u64 },
+    /// It belongs to an access point.
+    Member { point: StationId, since: u64 },
+}
+
+/// What a client does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Leaves an access point, for another one or because it hears it no more.
+    Leave(StationId),
+    /// Neither sends nor hears from now on, until it asks.
+    Fall,
+    /// Asks an access point to let it in.
+    Ask(StationId),
+}
+
+/// A client's view of the access points.
+#[derive(Clone, Debug)]
+pub(super) struct Association {
+    plan: Infrastructure,
+    heard: Vec<Heard>,
+    standing: Standing,
+    /// To which access point it belonged last.
+    before: Option<StationId>,
+}
+
+impl Association {
+    pub(super) fn new(plan: Infrastructure) -> Self {
+        Self { plan, heard: Vec::new(), standing: Standing::Alone, before: None }
+    }
+
+    /// Has heard nobody and belongs to nobody.
+    pub(super) fn reset(&mut self) {
+        (self.standing, self.heard) = (Standing::Alone, Vec::new());
+    }
+
+    /// Belongs to an access point from the beginning, which it hears that strong.
+    pub(super) fn begin(&mut self, point: StationId, dbm: f64) {
+        self.heard.push(Heard { point, dbm, at: 0, better: 0 });
+        self.joined(0, point);
+    }
+
+    /// The access point that it belongs to.
+    pub(super) fn point(&self) -> Option<StationId> {
+        match self.standing {
+            Standing::Member { point, .. } => Some(point),
+            _ => None,
+        }
+    }
+
+    /// The access point that it has asked.
+    pub(super) fn asked(&self) -> Option<StationId> {
+        match self.standing {
+            Standing::Asking { point, .. } => Some(point),
+            _ => None,
+        }
+    }
+
+    /// To which one it belonged before it left.
+    pub(super) fn before(&self) -> Option<StationId> {
+        self.before
+    }
+
+    /// A beacon came.
+    pub(super) fn on_beacon(&mut self, now: u64, point: StationId, dbm: f64) {
+        let smoothing = self.plan.smoothing;
+        let stale = now.saturating_sub(STALE_BEACONS * self.interval());
+        let current = self.point();
+        self.heard.retain(|heard| {
+            heard.at >= stale || heard.point == point || Some(heard.point) == current
+        });
+        let place = match self.heard.iter().position(|heard| heard.point == point) {
+            Some(place) => place,
+            None => {
+                self.heard.push(Heard { point, dbm, at: now, better: 0 });
+                self.heard.len() - 1
+            }
+        };
+        let heard = &mut self.heard[place];
+        if heard.at < stale {
+            (heard.dbm, heard.better) = (dbm, 0);
+        }
+        heard.dbm += smoothing * (dbm - heard.dbm);
+        heard.at = now;
+        let rival = heard.dbm;
+        let is_better = self.current().is_some_and(|current| {
+            current.point != point
+                && rival >= current.dbm + self.plan.hysteresis_db
+                && self.plan.low_dbm.is_none_or(|low| current.dbm < low)
+        });
+        let better = &mut self.heard[place].better;
+        *better = if is_better { *better + 1 } else { 0 };
+    }
+
+    /// An access point has let it in.
+    pub(super) fn joined(&mut self, now: u64, point: StationId) {
+        self.standing = Standing::Member { point, since: now };
+        self.before = Some(point);
+        self.heard.iter_mut().for_each(|heard| heard.better = 0);
+    }
+
+    /// What it asked for could not be asked: it looks around again.
+    pub(super) fn refused(&mut self) {
+        if matches!(self.standing, Standing::Asking { .. }) {
+            self.standing = Standing::Alone;
+        }
+    }
+
+    /// What it does at `now`, one thing at a time.
+    pub(super) fn step(&mut self, now: u64) -> Option<Step> {
+        match self.standing {
+            Standing::Member { point, since } => {
+                let next = self.rival(now, since);
+                let is_lost = now >= self.lost_at(point, since);
+                if next.is_none() && !is_lost {
+                    return None;
+                }
+                self.standing = match next.or_else(|| self.best(now, Some(point))) {
+                    Some(next) => Standing::Scanning { point: next, until: u64::MAX },
+                    None => Standing::Alone,
+                };
+                Some(Step::Leave(point))
+            }
+            Standing::Alone => {
+                let point = self.best(now, None)?;
+                self.standing = Standing::Scanning { point, until: u64::MAX };
+                self.step(now)
+            }
+            Standing::Scanning { point, until: u64::MAX } if self.plan.scan_nanos > 0 => {
+                self.standing = Standing::Scanning { point, until: now + self.plan.scan_nanos };
+                Some(Step::Fall)
+            }
+            Standing::Scanning { point, until } if until <= now || until == u64::MAX => {
+                self.standing = Standing::Asking { point, until: now + ANSWER_NANOS };
+                Some(Step::Ask(point))
+            }
+            Standing::Asking { until, .. } if until <= now => {
+                self.standing = Standing::Alone;
+                self.step(now)
+            }
+            Standing::Scanning { .. } | Standing::Asking { .. } => None,
+        }
+    }
+
+    /// When it does something although nothing happens.
+    pub(super) fn deadline(&self) -> u64 {
+        match self.standing {
+            Standing::Alone => u64::MAX,
+            Standing::Scanning { until, .. } | Standing::Asking { until, .. } => until,
+            Standing::Member { point, since } => self.lost_at(point, since),
+        }
+    }
+
+    fn interval(&self) -> u64 {
+        self.plan.beacon_nanos
+    }
+
+    fn current(&self) -> Option<Heard> {
+        let point = self.point()?;
+        self.heard.iter().find(|heard| heard.point == point).copied()
+    }
+
+    /// Who has been better for long enough.
+    fn rival(&self, now: u64, since: u64) -> Option<StationId> {
+        if now < since.saturating_add(self.plan.dwell_nanos) {
+            return None;
+        }
+        let rivals = self.heard.iter().filter(|heard| heard.better >= self.plan.beacons);
+        strongest(rivals)
+    }
+
+    /// The strongest that was heard lately.
+    fn best(&self, now: u64, except: Option<StationId>) -> Option<StationId> {
+        let stale = now.saturating_sub(STALE_BEACONS * self.interval());
+        strongest(self.heard.iter().filter(|h| h.at >= stale && Some(h.point) != except))
+    }
+
+    /// When so many beacons in a row will have been missed.
+    fn lost_at(&self, point: StationId, since: u64) -> u64 {
+        let heard = self.heard.iter().find(|heard| heard.point == point);
+        let last = heard.map_or(since, |heard| heard.at.max(since));
+        last + u64::from(self.plan.missed) * self.interval()
+    }
+}
+
+/// The strongest; of equals the one with the lower number.
+fn strongest<'a>(heard: impl Iterator<Item = &'a Heard>) -> Option<StationId> {
+    let better = |a: &&Heard, b: &&Heard| a.dbm.total_cmp(&b.dbm).then(b.point.cmp(&a.point));
+    heard.max_by(better).map(|heard| heard.point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: StationId = StationId(0);
+    const B: StationId = StationId(1);
+    const BEACON: u64 = 102_400_000;
+
+    fn client(plan: Infrastructure) -> Association {
+        let mut client = Association::new(plan);
+        client.begin(A, -60.0);
+        client
+    }
+
+    /// Feeds a beacon of each, beacon by beacon from `from` on, until something is done; says when.
+    fn until_step(client: &mut Association, from: u64, a: f64, b: f64) -> Option<(u64, Step)> {
+        (from..from + 100).find_map(|turn| {
+            client.on_beacon(turn * BEACON, A, a);
+            client.on_beacon(turn * BEACON + 1_000_000, B, b);
+            client.step(turn * BEACON + 1_000_000).map(|step| (turn, step))
+        })
+    }
+
+    #[test]
+    fn a_client_goes_to_what_was_stronger_by_the_margin_three_times_in_a_row() {
+        let plan = Infrastructure { smoothing: 1.0, ..Infrastructure::default() };
+        let mut here = client(plan);
+        assert_eq!(until_step(&mut here, 30, -60.0, -55.1), None, "not by the margin of 5 dB");
+        let mut here = client(plan);
+        assert_eq!(until_step(&mut here, 30, -60.0, -55.0), Some((32, Step::Leave(A))));
+        assert_eq!(here.step(32 * BEACON + 1_000_000), Some(Step::Ask(B)));
+        here.joined(33 * BEACON, B);
+        assert_eq!((here.point(), here.step(33 * BEACON)), (Some(B), None));
+    }
+
+    #[test]
+    fn a_client_stays_for_a_while_where_it_came_to() {
+        let plan = Infrastructure { smoothing: 1.0, ..Infrastructure::default() };
+        let mut here = client(plan);
+        let (turn, step) = until_step(&mut here, 1, -60.0, -40.0).unwrap();
+        assert_eq!(step, Step::Leave(A));
+        let dwell = (plan.dwell_nanos as f64 / BEACON as f64).floor() as u64;
+        assert!((dwell..=dwell + 1).contains(&turn), "{turn}");
+    }
+
+    #[test]
+    fn smoothing_makes_a_single_strong_beacon_count_little() {
+        let mut here = client(Infrastructure::default());
+        assert_eq!(until_step(&mut here, 30, -60.0, -62.0), None);
+        for turn in 130..133 {
+            here.on_beacon(turn * BEACON, A, -60.0);
+            here.on_beacon(turn * BEACON, B, if turn == 130 { -50.0 } else { -62.0 });
+            assert_eq!(here.step(turn * BEACON), None);
+        }
+    }
+
+    #[test]
+    fn an_access_point_that_is_not_heard_any_more_is_left_for_another() {
+        let plan = Infrastructure::default();
+        let mut here = client(plan);
+        here.on_beacon(0, A, -60.0);
+        let lost_at = here.deadline();
+        assert_eq!(lost_at, u64::from(plan.missed) * BEACON);
+        here.on_beacon(lost_at - 1, B, -80.0);
+        assert_eq!(here.step(lost_at - 1), None);
+        assert_eq!(here.step(lost_at), Some(Step::Leave(A)));
+        assert_eq!(here.step(lost_at), Some(Step::Ask(B)));
+    }
+
+    #[test]
+    fn a_scan_takes_its_time_and_an_answer_is_not_waited_for_forever() {
+        let plan = Infrastructure { scan_nanos: 100_000_000, ..Infrastructure::default() };
+        let mut here = Association::new(plan);
+        assert_eq!((here.step(0), here.deadline()), (None, u64::MAX), "it has heard nobody");
+        here.on_beacon(5, A, -60.0);
+        assert_eq!((here.step(5), here.step(6)), (Some(Step::Fall), None));
+        assert_eq!(here.deadline(), 100_000_005);
+        assert_eq!(here.step(100_000_005), Some(Step::Ask(A)));
+        assert_eq!(here.asked(), Some(A));
+        assert_eq!(here.step(600_000_005), None, "what it heard then is stale");
+        here.on_beacon(600_000_006, A, -60.0);
+        assert_eq!(here.step(600_000_006), Some(Step::Fall));
+    }
+}

@@ -1,0 +1,69 @@
+//! What frames carry: something from above, or management of the medium itself.
+//!
+//! IEEE Std 802.11-2016, §9.3.3. Differences: lengths of management frames are typical ones, and requests are
+//! always granted.
+use super::StationId;
+use recoup_transport::queue::Load;
+
+/// What a frame carries.
+#[derive(Clone, Debug)]
+pub(super) enum Content<L> {
+    /// Something from above.
+    Above(L),
+    /// Management.
+    Management(Management),
+}
+
+/// A management frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Management {
+    /// An access point is there.
+    Beacon,
+    /// A client wants to be known.
+    AuthenticationRequest,
+    /// It is.
+    AuthenticationResponse,
+    /// A client wants to belong to this access point, and leaves another one.
+    AssociationRequest {
+        /// Which it leaves.
+        before: Option<StationId>,
+    },
+    /// It does.
+    AssociationResponse,
+}
+
+impl<L> Content<L> {
+    pub(super) fn above(self) -> Option<L> {
+        match self {
+            Self::Above(load) => Some(load),
+            Self::Management(_) => None,
+        }
+    }
+
+    pub(super) fn as_above(&self) -> Option<&L> {
+        match self {
+            Self::Above(load) => Some(load),
+            Self::Management(_) => None,
+        }
+    }
+
+    pub(super) fn management(&self) -> Option<Management> {
+        match self {
+            Self::Above(_) => None,
+            Self::Management(management) => Some(*management),
+        }
+    }
+}
+
+impl<L: Load> Load for Content<L> {
+    /// Octets above the LLC header; management frames have none, and count as if they had.
+    fn octets(&self) -> u32 {
+        match self {
+            Self::Above(load) => load.octets(),
+            Self::Management(Management::Beacon) => 160,
+            Self::Management(Management::AuthenticationRequest) => 6,
+            Self::Management(Management::AuthenticationResponse) => 6,
+            Self::Management(_) => 90,
+        }
+    }
+}
