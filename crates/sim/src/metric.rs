@@ -38,7 +38,9 @@
 //! `w`, `w_excluded`; `cs_hits`, `cs_misses`, `cs_evicted`, `cs_hit_ratio`; `packet_hops`, `interest_hops`, `data_hops`,
 //! `nack_hops`, `hop_octets`; `drops` and `drops_<reason>` of nodes, `lost` and `lost_<reason>` of channels. Of a
 //! node: `interests_in`, `interests_out`, `data_…`, `nacks_…`, `cs_…`, `pit_mean`, `pit_max`, `drops…`. Of a direction of a
-//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Means
+//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Of a direction of a link over a
+//! medium, and of all of them: `residual_loss`, the share that was lost of what was neither refused nor given up
+//! because an end was gone; of all: `handoffs`, the times that a client came to an access point. Means
 //! over time and the utilisation count from the start of the first application.
 //!
 //! A number that is not there could not be told: no sample, no consumer, not completed.

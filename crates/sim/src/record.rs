@@ -15,6 +15,8 @@
 //! | `goodput(bin=1s)` | `goodput`, `fairness` | rates of a consumer in a bin; Jain's index of all in it |
 //! | `links(bin=1s)` | `links` | what a link carried and lost in a bin, and how busy it was |
 //! | `caches(bin=1s)` | `caches` | hits, misses and evictions of a node in a bin |
+//! | `residual(bin=1s)` | `residual` | what a face sent to a medium and what that lost in a bin |
+//! | `handoffs` | `handoffs` | a client that came to an access point: from which one, and how long it was without |
 //! | `drops(bin=1s)` | `drops` | packets discarded in a bin, by place, kind and reason |
 //! | `ndnsim-rate`, `ndnsim-delay`, `ndnsim-cache`, `ndnsim-drop` | the same | as ndnSIM's tracers write them ([`ndnsim`]) |
 //!
@@ -33,6 +35,7 @@ mod plan;
 mod queue;
 mod rate;
 mod recovery;
+mod residual;
 mod segment;
 pub mod table;
 mod timeout;

@@ -3,6 +3,7 @@
 //! A [`Topology`] is plain data. What it leaves open (a rate, a queue) is filled from the defaults of a
 //! scenario when it becomes [`NodePlan`]s and [`LinkPlan`]s. One generator to a file; the formats of
 //! other tools are under [`read`].
+mod access_points;
 mod draft;
 mod dumbbell;
 mod error;
@@ -15,6 +16,7 @@ mod sprint;
 mod star;
 mod tree;
 
+pub use self::access_points::{AccessPoints, access_points};
 pub use self::dumbbell::dumbbell;
 pub use self::error::{Problem, TopologyError};
 pub use self::fat_tree::fat_tree;

@@ -13,6 +13,8 @@ pub(super) struct Channels {
     carriage: Carriage,
     queues: Queues,
     lengths: Vec<TimeMean>,
+    /// Times that a client has come to an access point.
+    handoffs: u64,
     /// When the first application started: utilisation is relative to the time since.
     began: Option<Instant>,
 }
@@ -23,6 +25,7 @@ impl Channels {
             carriage: Carriage::new(places),
             queues: Queues::new(places),
             lengths: vec![TimeMean::default(); places.channels().count()],
+            handoffs: 0,
             began: None,
         }
     }
@@ -41,6 +44,7 @@ impl Channels {
             self.began = Some(now);
             self.lengths.iter_mut().for_each(|length| length.set(now, 0.0));
         }
+        self.handoffs += u64::from(matches!(observation, Observation::Joined { .. }));
         self.carriage.on(places, observation);
     }
 
@@ -51,9 +55,22 @@ impl Channels {
             *lost.entry(*reason).or_default() += count;
         }
         tell_losses("all", &lost, true, summary);
+        if places.has_aerial() {
+            self.tell_medium(places, summary);
+        }
         for (channel, carried) in places.channels().zip(self.carriage.all()).filter(|_| each) {
             self.tell_channel(now, places, channel, carried, summary);
         }
+    }
+
+    /// What media lost in all, and how often clients went to another access point.
+    fn tell_medium(&self, places: &Places, summary: &mut Summary) {
+        let channels = places.channels().zip(self.carriage.all());
+        let aerial = channels.filter(|(channel, _)| places.is_aerial(channel.link));
+        let mut all = Carried::default();
+        aerial.for_each(|(_, carried)| all.add(carried));
+        summary.option("all", "residual_loss", "", all.residual_loss());
+        summary.push("all", "handoffs", "", self.handoffs as f64);
     }
 
     fn tell_channel(
@@ -74,6 +91,9 @@ impl Channels {
         summary.push(&place, "queue_mean", "packets", length.mean().unwrap_or(0.0));
         summary.push(&place, "queue_max", "packets", length.max().unwrap_or(0.0));
         tell_losses(&place, &carried.lost, false, summary);
+        if places.is_aerial(channel.link) {
+            summary.option(&place, "residual_loss", "", carried.residual_loss());
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::network::{
 };
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::packet::{Kind, Packet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Places {
     crashes: BTreeMap<usize, NodeId>,
     /// Channels that fail, by the number of the fault.
     failures: BTreeMap<usize, Vec<Channel>>,
+    /// Links over a medium.
+    aerial: BTreeSet<LinkId>,
 }
 
 #[derive(Clone, Debug)]
@@ -126,6 +128,7 @@ impl Places {
             changes: faults.clone().filter_map(|(number, (_, it))| change(number, it)).collect(),
             crashes: faults.clone().filter_map(|(number, (_, it))| crash(number, it)).collect(),
             failures: faults.map(|(number, (_, it))| (number, failing(network, it))).collect(),
+            aerial: network.wifi.iter().flat_map(|plan| &plan.links).copied().collect(),
         }
     }
 
@@ -176,6 +179,16 @@ impl Places {
     /// Name of a link.
     pub fn link(&self, id: LinkId) -> &str {
         self.links.get(id.0 as usize).map_or("?", |(name, _)| name)
+    }
+
+    /// Whether a link leads over a medium.
+    pub fn is_aerial(&self, id: LinkId) -> bool {
+        self.aerial.contains(&id)
+    }
+
+    /// Whether any link does.
+    pub fn has_aerial(&self) -> bool {
+        !self.aerial.is_empty()
     }
 
     /// The node that sends on a channel.

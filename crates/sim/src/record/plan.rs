@@ -1,6 +1,6 @@
 //! What to record, as it is written in a scenario.
 use super::place::Places;
-use super::{Recorder, cache, flow, ndnsim, queue, rate, recovery, segment, timeout};
+use super::{Recorder, cache, flow, ndnsim, queue, rate, recovery, residual, segment, timeout};
 use crate::network::Network;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
@@ -32,6 +32,8 @@ enum Kind {
     Links,
     Caches,
     Drops,
+    Residual,
+    Handoffs,
     NdnsimRate,
     NdnsimDelay,
     NdnsimCache,
@@ -52,6 +54,8 @@ const FAMILY: &[(&str, Reader<RecordPlan>)] = &[
     ("links", |spec| RecordPlan::read(spec, Kind::Links)),
     ("caches", |spec| RecordPlan::read(spec, Kind::Caches)),
     ("drops", |spec| RecordPlan::read(spec, Kind::Drops)),
+    ("residual", |spec| RecordPlan::read(spec, Kind::Residual)),
+    ("handoffs", |spec| RecordPlan::read(spec, Kind::Handoffs)),
     ("ndnsim-rate", |spec| RecordPlan::read(spec, Kind::NdnsimRate)),
     ("ndnsim-delay", |spec| RecordPlan::read(spec, Kind::NdnsimDelay)),
     ("ndnsim-cache", |spec| RecordPlan::read(spec, Kind::NdnsimCache)),
@@ -105,6 +109,8 @@ impl RecordPlan {
             Kind::Links => Box::new(rate::Links::new(places, rows, interval)),
             Kind::Caches => Box::new(cache::Caches::new(places, rows, interval)),
             Kind::Drops => Box::new(cache::Drops::new(places, rows, interval)),
+            Kind::Residual => Box::new(residual::Residual::new(places, rows, interval)),
+            Kind::Handoffs => Box::new(residual::Handoffs::new(places, rows)),
             Kind::NdnsimRate => Box::new(ndnsim::RateTrace::new(places, rows, interval)),
             Kind::NdnsimDelay => Box::new(ndnsim::DelayTrace::new(places, rows)),
             Kind::NdnsimCache => Box::new(ndnsim::CacheTrace::new(places, rows, interval)),
@@ -133,10 +139,13 @@ impl Kind {
             | Self::Events
             | Self::Recoveries
             | Self::Timeouts
+            | Self::Handoffs
             | Self::NdnsimDelay => None,
             Self::Window | Self::Rto => Some(("every", Duration::ZERO)),
             Self::Queue | Self::Pit => Some(("every", ms(10))),
-            Self::Goodput | Self::Links | Self::Caches | Self::Drops => Some(("bin", ms(1000))),
+            Self::Goodput | Self::Links | Self::Caches | Self::Drops | Self::Residual => {
+                Some(("bin", ms(1000)))
+            }
             Self::NdnsimRate | Self::NdnsimCache | Self::NdnsimDrop => Some(("period", ms(500))),
         }
     }

@@ -214,6 +214,26 @@ impl Carried {
         (has_rate && seconds > 0.0).then(|| self.busy_s / seconds)
     }
 
+    /// Share that was lost of what was not refused, nor given up because an end was gone; `None` if that is
+    /// nothing.
+    pub(crate) fn residual_loss(&self) -> Option<f64> {
+        let count = |reason| self.lost.get(&reason).copied().unwrap_or(0);
+        let (lost, full, down) =
+            (count(LossReason::Model), count(LossReason::QueueFull), count(LossReason::Down));
+        let taken = self.packets.saturating_sub(full + down);
+        (taken > 0).then(|| lost as f64 / taken as f64)
+    }
+
+    /// Adds what another channel carried and lost.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.octets += other.octets;
+        self.busy_s += other.busy_s;
+        for (reason, count) in &other.lost {
+            *self.lost.entry(*reason).or_default() += count;
+        }
+    }
+
     fn on_sent(&mut self, packet: &Packet) {
         self.packets += 1;
         self.octets += packet.octets() as u64;

@@ -3,6 +3,7 @@
 //! Layers are put on top of each other: the defaults of a plan, what the topology knows, `[link]` and
 //! `[node]`, then each exception in the order of the file. Names are looked up; applications that stand
 //! at several nodes become several; routes are computed.
+mod air;
 mod application;
 mod event;
 mod place;
@@ -17,7 +18,6 @@ use super::pattern;
 use super::problem::{Origin, Problems, hint, listed};
 use crate::network::{
     ApplicationKind, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop, StrategyPlan,
-    WifiPlan,
 };
 use crate::pcap::CaptureOptions;
 use crate::route::{Graph, Producer};
@@ -31,8 +31,9 @@ use travel::Travels;
 
 /// The network of a scenario for a seed.
 pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems> {
-    let topology = content.topology.topology(seed)?;
+    let mut topology = content.topology.topology(seed)?;
     let mut problems = Problems::default();
+    let air = air::extend(content, &mut topology, &mut problems);
     let nodes = nodes(content, &topology, &mut problems);
     let links = links(content, &topology, &mut problems);
     let mut network = Network {
@@ -43,7 +44,11 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
         ..Network::default()
     };
     let rng = Rng::from_seed(seed).substream("scenario");
-    let graph = Graph::of_plans(&network.nodes, &network.links, content.routing.metric);
+    let joins_two = |link: LinkId| {
+        network.links.get(link.0 as usize).is_some_and(|link| link.ends.0 != link.ends.1)
+    };
+    let metric = content.routing.metric;
+    let graph = Graph::of_usable(&network.nodes, &network.links, metric, joins_two);
     let graph = match graph {
         Ok(graph) => graph,
         Err(error) => {
@@ -60,12 +65,16 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let by_hand = routes_by_hand(content, &site, &mut problems);
     site.links_of(&content.record.capture, "record.capture", &mut problems);
     let mut travels = Travels::new(&content.motions, network.stop.at, &rng);
-    let media = media(content, &site, &mut travels, &mut problems);
+    let media = air::media(content, &air, &site, &mut travels, &mut problems);
     network.wifi = media;
     network.applications = applications;
     network.strategies = strategies;
     network.faults = faults;
-    network.routes = routes(content, &network, &graph, by_hand, &mut problems);
+    let routes = routes(content, &network, &graph, by_hand.clone(), &mut problems);
+    let producers = producers(&network);
+    air::rerouting(content, &air, producers, &mut network);
+    // Those that were computed lead over clients, which carry nothing for others.
+    network.routes = if network.rerouting.is_some() { by_hand } else { routes };
     problems.or(network)
 }
 
@@ -74,30 +83,13 @@ fn stranded(network: &Network) -> impl Iterator<Item = String> {
     let asks = |kind: &ApplicationKind| {
         matches!(kind, ApplicationKind::Fetch(_) | ApplicationKind::Request(_))
     };
-    let leads_away =
-        |node| network.routes.iter().any(|route| route.node == node && !route.hops.is_empty());
+    let leads_away = |node| {
+        network.rerouting.is_some()
+            || network.routes.iter().any(|route| route.node == node && !route.hops.is_empty())
+    };
     let all = network.applications.iter().filter(move |one| asks(&one.kind));
     all.filter(move |one| !leads_away(one.node))
         .map(|one| format!("{} asks for nothing: no route leads away from its node", one.name))
-}
-
-/// The medium, with the links that it carries and stations at their ends.
-fn media(
-    content: &Content,
-    site: &Site<'_>,
-    travels: &mut Travels<'_>,
-    problems: &mut Problems,
-) -> Vec<WifiPlan> {
-    let Some(rule) = &content.wifi else {
-        return Vec::new();
-    };
-    let found = site.links_of(&rule.links, "wifi.links", problems);
-    let ends = |link: &LinkId| {
-        let plan = site.links.get(link.0 as usize)?;
-        Some((*link, [plan.ends.0.0 as usize, plan.ends.1.0 as usize]))
-    };
-    let links: Vec<_> = found.iter().filter_map(ends).collect();
-    vec![rule.plan(&links, site.nodes, travels, problems)]
 }
 
 /// What is captured; names that nobody has were found when the network was made.

@@ -1,12 +1,15 @@
 //! `[topology]`: which nodes and links there are.
 use super::fields::Fields;
+use super::file::wifi::METRES;
 use super::form::{Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};
 use super::pattern;
 use super::problem::{Origin, Problem, Problems, listed};
 use super::tree::{Table, Tree, Value};
 use crate::network::NodeId;
 use crate::topology::read::Format;
-use crate::topology::{self, Topology, TopologyError, TopologyLink, TopologyNode, Waxman};
+use crate::topology::{
+    self, AccessPoints, Topology, TopologyError, TopologyLink, TopologyNode, Waxman,
+};
 use recoup_transport::random::Rng;
 use std::collections::BTreeSet;
 
@@ -39,6 +42,7 @@ enum Shape {
     Tree(u64, u64),
     Grid(u64, u64),
     FatTree(u64),
+    AccessPoints(AccessPoints),
     Random(u64, u64),
     Waxman(Waxman),
     Sprint,
@@ -46,8 +50,18 @@ enum Shape {
 }
 
 /// The kinds, and the keys that each has.
-const KINDS: [&str; 10] = [
-    "line", "dumbbell", "star", "tree", "grid", "fat-tree", "random", "waxman", "sprint", "listed",
+const KINDS: [&str; 11] = [
+    "line",
+    "dumbbell",
+    "star",
+    "tree",
+    "grid",
+    "fat-tree",
+    "access-points",
+    "random",
+    "waxman",
+    "sprint",
+    "listed",
 ];
 
 impl TopologyRule {
@@ -88,6 +102,7 @@ impl TopologyRule {
                 self.shape = Shape::Grid(width, ask.count(&mut fields, "height", 1));
             }
             "fat-tree" => self.shape = Shape::FatTree(ask.count(&mut fields, "ports", 2)),
+            "access-points" => self.shape = Shape::AccessPoints(access_points(&mut fields)),
             "random" => {
                 let nodes = ask.count(&mut fields, "nodes", 1);
                 self.shape = Shape::Random(nodes, ask.count(&mut fields, "links", 0));
@@ -152,6 +167,7 @@ impl TopologyRule {
             Shape::Tree(arity, depth) => topology::tree(few(*arity), few(*depth)),
             Shape::Grid(width, height) => topology::grid(few(*width), few(*height)),
             Shape::FatTree(ports) => topology::fat_tree(few(*ports)),
+            Shape::AccessPoints(shape) => topology::access_points(shape),
             Shape::Random(nodes, links) => topology::random(few(*nodes), few(*links), &mut rng()),
             Shape::Waxman(shape) => topology::waxman(shape, &mut rng()),
             Shape::Sprint => Ok(topology::sprint()),
@@ -215,6 +231,23 @@ impl Ask {
         }
         count
     }
+}
+
+fn access_points(fields: &mut Fields<'_>) -> AccessPoints {
+    let mut shape = AccessPoints::default();
+    let places = [
+        ("width", &mut shape.width, 1),
+        ("height", &mut shape.height, 1),
+        ("per-edge", &mut shape.per_edge, 1),
+        ("clients", &mut shape.clients, 0),
+    ];
+    for (key, place, least) in places {
+        let mut count = u64::from(*place);
+        fields.field(key, &mut count, Count(least, 100_000));
+        *place = few(count);
+    }
+    fields.field("spacing", &mut shape.spacing, METRES);
+    shape
 }
 
 fn waxman(fields: &mut Fields<'_>, ask: &Ask) -> Waxman {

@@ -26,13 +26,15 @@ pub fn path_loss(text: &str, carrier_hz: f64) -> Result<PathLoss, SpecError> {
     })
 }
 
+/// Shape of fading, and speed around.
+type Fade = (Option<f64>, f64);
+
 /// Reads fading into `plan`.
 ///
 /// # Errors
 /// If the text cannot be read.
 pub fn fading(text: &str, plan: &mut FadingPlan) -> Result<(), SpecError> {
-    let family: &[(&str, Reader<(Option<f64>, f64)>)] =
-        &[("none", no_fading), ("nakagami", nakagami)];
+    let family: &[(&str, Reader<Fade>)] = &[("none", no_fading), ("nakagami", nakagami)];
     (plan.nakagami_m, plan.surrounding_speed) = spec::parse_with(text, "fading", family)?;
     Ok(())
 }
@@ -64,11 +66,11 @@ fn log_distance(mut spec: Spec<'_>) -> Result<PathLoss, SpecError> {
     Ok(PathLoss::LogDistance { reference_db, exponent })
 }
 
-fn no_fading(spec: Spec<'_>) -> Result<(Option<f64>, f64), SpecError> {
+fn no_fading(spec: Spec<'_>) -> Result<Fade, SpecError> {
     spec.finish().map(|()| (None, 0.0))
 }
 
-fn nakagami(mut spec: Spec<'_>) -> Result<(Option<f64>, f64), SpecError> {
+fn nakagami(mut spec: Spec<'_>) -> Result<Fade, SpecError> {
     let m = spec.number("m", 1.0, 0.5..=100.0, "a shape from 0.5 to 100")?;
     let around = speed(&mut spec, "around", Some(0.0))?;
     spec.finish()?;

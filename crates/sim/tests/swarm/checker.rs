@@ -306,6 +306,7 @@ impl Observer for Checker {
             }
             Observation::Node { node, event } => self.on_node(node, event),
             Observation::Fault { number } => self.on_fault(number),
+            Observation::Joined { .. } | Observation::Left { .. } => {}
             Observation::Dropped { .. } | Observation::Waiting { .. } => {}
             Observation::Sent { link, direction, packet } => {
                 self.total(packet).sent += 1;

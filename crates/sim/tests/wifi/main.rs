@@ -5,6 +5,7 @@ mod conservation;
 mod harness;
 mod infrastructure;
 mod replay;
+mod roam;
 mod world;
 
 use recoup_sim::wifi::error::ErrorModel;

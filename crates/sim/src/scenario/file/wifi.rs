@@ -1,25 +1,34 @@
 //! The keys of `[wifi]`: an 802.11 medium that carries links.
-use crate::network::{LinkId, NodeId, NodePlan, WifiPlan, WifiStation};
+use crate::network::{LinkId, NodeId, NodePlan, Notice, WifiPlan, WifiStation};
 use crate::scenario::compile::travel::Travels;
 use crate::scenario::fields::Fields;
 use crate::scenario::form::{
-    Count, FEW_OCTETS, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, Words,
+    Count, FEW_OCTETS, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, TIME, Words,
 };
 use crate::scenario::law;
 use crate::scenario::problem::{Origin, Problems};
 use crate::scenario::tree::Table;
 use crate::wifi;
 use crate::wifi::error::ErrorModel;
-use crate::wifi::plan::{MediumPlan, RateControl, Role, Timing};
+use crate::wifi::plan::{Category, MediumPlan, RateControl, Role, Timing};
 use crate::wifi::propagation::{PathLoss, Position};
 use crate::wifi::rate::Rate;
+use recoup_transport::time::Duration;
 
 /// A medium, and what it carries.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::scenario) struct WifiRule {
     medium: MediumPlan,
-    /// Links, as names and patterns.
+    /// Links, as names and patterns; without any, all that there are, unless there are access points.
     pub(in crate::scenario) links: Vec<Located<String>>,
+    /// Nodes that are access points, and clients of them.
+    pub(in crate::scenario) points: Vec<Located<String>>,
+    pub(in crate::scenario) clients: Vec<Located<String>>,
+    /// Nodes with a face for all who hear.
+    pub(in crate::scenario) broadcast: Vec<Located<String>>,
+    /// Categories of Interests and of everything else.
+    categories: (Category, Category),
+    notice: Notice,
     /// Metres between nodes that have no position, in a row.
     spacing: Option<f64>,
 }
@@ -31,6 +40,27 @@ enum Standard {
     GShort,
     N,
 }
+
+/// A year: times that are longer are no times of a run.
+const NEVER_NANOS: u64 = 31_536_000_000_000_000;
+
+const CATEGORY: OneOf<Category> = OneOf(&[
+    ("best-effort", Category::BestEffort),
+    ("voice", Category::Voice),
+    ("video", Category::Video),
+    ("background", Category::Background),
+]);
+
+const NOTICE: OneOf<Notice> =
+    OneOf(&[("association", Notice::Association), ("departure", Notice::Departure)]);
+
+const SHARE: Words<f64> = Words::new(
+    |text| {
+        text.parse().ok().filter(|share| (0.001..=1.0).contains(share)).ok_or("is no share".into())
+    },
+    ToString::to_string,
+    "write a number from 0.001 to 1",
+);
 
 const STANDARD: OneOf<Standard> =
     OneOf(&[("g", Standard::G), ("g-short", Standard::GShort), ("n", Standard::N)]);
@@ -59,7 +89,7 @@ const CONTROL: Words<RateControl> = Words::new(
 const ERRORS: Words<ErrorModel> =
     Words::new(str::parse, ToString::to_string, "write \"table\", \"nist\" or \"yans\"");
 
-const METRES: Words<f64> = Words::new(
+pub(in crate::scenario) const METRES: Words<f64> = Words::new(
     |text| measure(text, "m").filter(|metres| *metres >= 0.0).ok_or("is no distance".into()),
     |metres| format!("{metres} m"),
     "write it like \"150 m\"",
@@ -104,12 +134,67 @@ pub(in crate::scenario) fn read_wifi(
     counts(&mut fields, &mut medium);
     fields.field("lifetime", &mut medium.lifetime, INTERVAL);
     fields.field("mtu", &mut medium.largest_octets, Maybe(FEW_OCTETS));
-    let mut links = vec![Located { value: "*".to_owned(), origin: Origin::Unknown }];
-    fields.field("links", &mut links, Many(Place(TEXT)));
-    let mut spacing = None;
-    fields.field("spacing", &mut spacing, Maybe(METRES));
+    let mut rule = WifiRule {
+        medium,
+        links: Vec::new(),
+        points: Vec::new(),
+        clients: Vec::new(),
+        broadcast: Vec::new(),
+        categories: Default::default(),
+        notice: Notice::default(),
+        spacing: None,
+    };
+    fields.field("interests", &mut rule.categories.0, CATEGORY);
+    fields.field("data", &mut rule.categories.1, CATEGORY);
+    fields.field("links", &mut rule.links, Many(Place(TEXT)));
+    fields.field("points", &mut rule.points, Many(Place(TEXT)));
+    fields.field("clients", &mut rule.clients, Many(Place(TEXT)));
+    fields.field("broadcast", &mut rule.broadcast, Many(Place(TEXT)));
+    fields.field("spacing", &mut rule.spacing, Maybe(METRES));
+    if rule.points.is_empty() != rule.clients.is_empty() {
+        let (given, missing) =
+            if rule.points.is_empty() { ("clients", "points") } else { ("points", "clients") };
+        fields.problem(given, format!("needs `{missing}` beside it"));
+    }
+    fields.default_table("handoff", !rule.points.is_empty(), |given, path, origin, problems| {
+        handoff(given, path, origin, &mut rule, problems)
+    });
     let normal = fields.finish();
-    (WifiRule { medium, links, spacing }, normal)
+    (rule, normal)
+}
+
+/// The keys of `[wifi.handoff]`: when clients go to another access point, and how.
+fn handoff(
+    given: &Table,
+    path: &str,
+    origin: Origin,
+    rule: &mut WifiRule,
+    problems: &mut Problems,
+) -> Table {
+    let mut fields = Fields::new(given, path, origin, true, problems);
+    let plan = &mut rule.medium.infrastructure;
+    for (key, nanos) in [("beacon", &mut plan.beacon_nanos), ("dwell", &mut plan.dwell_nanos)] {
+        let mut time = Duration::from_nanos(*nanos);
+        fields.field(key, &mut time, INTERVAL);
+        *nanos = nanos_of(time);
+    }
+    let mut scan = Duration::from_nanos(plan.scan_nanos);
+    fields.field("scan", &mut scan, TIME);
+    plan.scan_nanos = nanos_of(scan);
+    fields.field("hysteresis", &mut plan.hysteresis_db, MARGIN);
+    fields.field("low", &mut plan.low_dbm, Maybe(POWER));
+    fields.field("smoothing", &mut plan.smoothing, SHARE);
+    for (key, count) in [("beacons", &mut plan.beacons), ("missed", &mut plan.missed)] {
+        let mut number = u64::from(*count);
+        fields.field(key, &mut number, Count(1, 1_000));
+        *count = number as u32;
+    }
+    fields.field("notice", &mut rule.notice, NOTICE);
+    fields.finish()
+}
+
+fn nanos_of(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(NEVER_NANOS)
 }
 
 /// What becomes of a signal on its way.
@@ -157,10 +242,12 @@ fn preset(standard: Standard) -> MediumPlan {
 }
 
 impl WifiRule {
-    /// The medium with stations at the ends of `links`, each given with its ends' numbers.
+    /// The medium with stations at the ends of `links`, each given with its ends' numbers; some of them are
+    /// access points or clients.
     pub(in crate::scenario) fn plan(
         &self,
         links: &[(LinkId, [usize; 2])],
+        (points, clients): (&[NodeId], &[NodeId]),
         nodes: &[NodePlan],
         travels: &mut Travels<'_>,
         problems: &mut Problems,
@@ -171,13 +258,15 @@ impl WifiRule {
                 continue;
             }
             let in_row = self.spacing.map(|metres| (number as f64 * metres, 0.0));
+            let id = NodeId(number as u32);
+            let role = match (points.contains(&id), clients.contains(&id)) {
+                (true, _) => Role::AccessPoint,
+                (false, true) => Role::Client,
+                (false, false) => Role::Peer,
+            };
             let place = node.position.or(in_row).map(|(x, y)| Position { x, y });
             match travels.motion(node, place) {
-                Ok(Some(motion)) => stations.push(WifiStation {
-                    node: NodeId(number as u32),
-                    motion,
-                    role: Role::Peer,
-                }),
+                Ok(Some(motion)) => stations.push(WifiStation { node: id, motion, role }),
                 Ok(None) => {
                     let name = &node.name;
                     let what = format!(
@@ -192,6 +281,9 @@ impl WifiRule {
             }
         }
         let links = links.iter().map(|(link, _)| *link).collect();
-        WifiPlan::new("wifi", self.medium, stations, links)
+        let mut plan = WifiPlan::new("wifi", self.medium, stations, links);
+        (plan.interests, plan.data) = self.categories;
+        plan.notice = self.notice;
+        plan
     }
 }
