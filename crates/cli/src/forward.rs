@@ -22,6 +22,8 @@ use std::io::BufWriter;
 
 /// The longest time between two looks at signals and at the recording.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
+/// How long reading is put off where that collects packets.
+const LINGER: Duration = Duration::from_micros(50);
 /// How long the last frames may take to leave.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -36,6 +38,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let options = DriverOptions {
         marking: Some(Default::default()),
         on_demand_recovery: config.recovery,
+        linger: Some(LINGER),
         ..DriverOptions::default()
     };
     let mut driver = Driver::with_options(options).map_err(|error| driver_failure(&error))?;

@@ -7,6 +7,7 @@
 //! dropped with a reason above it.
 mod dial;
 mod face_entry;
+mod linger;
 mod listener;
 mod open;
 mod options;
@@ -26,6 +27,7 @@ use crate::waker::{Alarm, Waker};
 use bytes::Bytes;
 use face_entry::{Conduit, Face, Port};
 use hashbrown::HashMap;
+use linger::Linger;
 use listener::Listener;
 use recoup_forwarder::drop;
 use recoup_forwarder::face::{AppId, FaceAttributes};
@@ -105,6 +107,7 @@ pub struct Driver {
     waiting: usize,
     next_sweep: Instant,
     longest_wait: Option<Duration>,
+    linger: Linger,
     /// What faces that are gone have carried, and what belonged to no face.
     past: Counters,
     node_drops: BTreeMap<drop::DropReason, u64>,
@@ -125,6 +128,7 @@ impl Driver {
     /// # Errors
     /// If the process has no file descriptor left.
     pub fn with_options(options: DriverOptions) -> Result<Self, DriverError> {
+        let linger = Linger::new(options.linger);
         Ok(Self {
             clock: Clock::new(),
             options,
@@ -148,6 +152,7 @@ impl Driver {
             waiting: 0,
             next_sweep: Instant::ZERO,
             longest_wait: None,
+            linger,
             past: Counters::default(),
             node_drops: BTreeMap::new(),
             tuned: false,
@@ -245,6 +250,7 @@ impl Driver {
     ) -> Result<Turn, DriverError> {
         self.tune();
         let mut turn = Turn { frames: self.settle(machine, on_app), woken: false };
+        self.linger(machine.deadline());
         turn.woken = self.wait(machine.deadline())?;
         let mut ready = std::mem::take(&mut self.ready);
         for (token, writable) in ready.drain(..) {
@@ -252,6 +258,7 @@ impl Driver {
             turn.frames += self.deliver(machine, on_app);
         }
         self.ready = ready;
+        self.linger.note(self.clock.now(), turn.frames);
         self.expire();
         turn.frames += self.settle(machine, on_app);
         Ok(turn)

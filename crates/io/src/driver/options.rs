@@ -31,6 +31,8 @@ pub struct DriverOptions {
     pub marking: Option<Marking>,
     /// What is sent again on faces that peers open from other machines; by default nothing.
     pub on_demand_recovery: Recovery,
+    /// How long reading is put off where packets come in close succession and each wakes the driver; by default never.
+    pub linger: Option<Duration>,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
     pub timer_slack: Duration,
 }
@@ -51,6 +53,7 @@ impl Default for DriverOptions {
             faces: 4_096,
             marking: None,
             on_demand_recovery: Recovery::Off,
+            linger: None,
             timer_slack: Duration::from_micros(1),
         }
     }

@@ -59,6 +59,14 @@ impl Driver {
         Ok(woken)
     }
 
+    /// Puts off looking, if that collects packets, but not beyond the deadline.
+    pub(super) fn linger(&self, deadline: Option<Instant>) {
+        if let Some(pause) = self.linger.pause() {
+            let left = deadline.map_or(pause, |deadline| deadline.since(self.clock.now()));
+            std::thread::sleep(pause.min(left));
+        }
+    }
+
     /// How long nothing needs to be done.
     pub(super) fn timeout(&self, deadline: Option<Instant>) -> Option<Timespec> {
         let now = self.clock.now();

@@ -1,0 +1,126 @@
+//! When to wait a moment before reading, so that a wake-up brings more packets (what network drivers call interrupt
+//! moderation).
+//!
+//! A wake-up costs several microseconds, a packet a fraction of one. Where clients write each packet by itself, nearly
+//! every packet wakes the process, and most of its time goes there. A pause of some ten microseconds collects them; but
+//! where the next packet only comes because of the last answer, a pause delays everything and collects nothing. Which of
+//! both it is cannot be seen from wake-ups that follow each other closely, only tried: after many of them one is put off,
+//! and so are the next as long as each brings enough. Where it does not, the next try comes after twice as many.
+use recoup_transport::time::{Duration, Instant};
+
+/// Wake-ups in close succession before a pause is tried.
+const CLOSE: u32 = 64;
+/// Wake-ups follow each other closely within this time.
+const SOON: Duration = Duration::from_micros(50);
+/// A wake-up with fewer frames is a small one.
+const SMALL_FRAMES: usize = 8;
+/// Wake-ups from a pause in vain to the next try: at first, and at most.
+const REST: (u32, u32) = (1 << 8, 1 << 16);
+
+/// Decides on pauses.
+#[derive(Debug)]
+pub(super) struct Linger {
+    pause: Option<Duration>,
+    /// Small wake-ups in close succession; from [`CLOSE`] on there are pauses.
+    close: u32,
+    /// Wake-ups until pauses are tried again.
+    rest: u32,
+    next_rest: u32,
+    last: Instant,
+}
+
+impl Linger {
+    /// Pauses of that length; never any without.
+    pub(super) fn new(pause: Option<Duration>) -> Self {
+        Self { pause, close: 0, rest: 0, next_rest: REST.0, last: Instant::ZERO }
+    }
+
+    /// How long to wait before looking what has come.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        self.pause.filter(|_| self.close >= CLOSE)
+    }
+
+    /// A wake-up at `now` brought so many frames.
+    pub(super) fn note(&mut self, now: Instant, frames: usize) {
+        let Some(pause) = self.pause else {
+            return;
+        };
+        let gap = now.since(self.last);
+        self.last = now;
+        let (paused, small) = (self.close >= CLOSE, frames < SMALL_FRAMES);
+        if paused && small {
+            (self.close, self.rest) = (0, self.next_rest);
+            self.next_rest = REST.1.min(2 * self.next_rest);
+        } else if paused {
+            self.next_rest = REST.0;
+            // After silence everything begins anew.
+            self.close = if gap > SOON + pause { 0 } else { CLOSE };
+        } else if self.rest > 0 {
+            self.rest -= 1;
+        } else {
+            self.close = if small && frames > 0 && gap <= SOON { self.close + 1 } else { 0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_micros(50);
+
+    /// Plays wake-ups: each comes after `gap`, or after the pause if that is longer, with what `frames` says comes in
+    /// that time. Returns the pauses among them.
+    fn play(
+        linger: &mut Linger,
+        count: u32,
+        gap: Duration,
+        frames: impl Fn(Duration) -> usize,
+    ) -> u32 {
+        let mut paused = 0;
+        for _ in 0..count {
+            let waited = linger.pause().map_or(gap, |pause| pause.max(gap));
+            paused += u32::from(linger.pause().is_some());
+            linger.note(linger.last + waited, frames(waited));
+        }
+        paused
+    }
+
+    /// Frames of somebody who does not wait for answers, one each three microseconds.
+    fn stream(waited: Duration) -> usize {
+        waited.as_micros() as usize / 3
+    }
+
+    #[test]
+    fn a_stream_of_packets_that_each_wake_is_collected_and_stays_so() {
+        let mut linger = Linger::new(Some(PAUSE));
+        let paused = play(&mut linger, 1_000, Duration::from_micros(5), stream);
+        assert_eq!(paused, 1_000 - CLOSE);
+    }
+
+    #[test]
+    fn who_waits_for_each_answer_is_put_off_ever_more_seldom() {
+        let mut linger = Linger::new(Some(PAUSE));
+        let paused = play(&mut linger, 100_000, Duration::from_micros(20), |_| 1);
+        assert!((1..=10).contains(&paused), "{paused}");
+    }
+
+    #[test]
+    fn large_or_rare_wake_ups_are_never_put_off() {
+        for (gap, frames) in [(Duration::from_micros(5), 200), (Duration::from_millis(1), 1)] {
+            let mut linger = Linger::new(Some(PAUSE));
+            assert_eq!(play(&mut linger, 10_000, gap, |_| frames), 0);
+        }
+        let mut never = Linger::new(None);
+        assert_eq!(play(&mut never, 10_000, Duration::from_micros(5), stream), 0);
+    }
+
+    #[test]
+    fn silence_ends_it() {
+        let mut linger = Linger::new(Some(PAUSE));
+        play(&mut linger, 100, Duration::from_micros(5), stream);
+        assert!(linger.pause().is_some());
+        play(&mut linger, 1, Duration::from_millis(3), stream);
+        assert!(linger.pause().is_none());
+    }
+}
