@@ -336,7 +336,8 @@ mod tests {
     #[test]
     fn the_more_round_trips_vary_beside_their_mean_the_fewer_deviations_are_added() {
         let factor = |spread: u64| {
-            let mut popularity = estimator("popularity(k=4,relative=true,contents=1,trust=1000000000)");
+            let mut popularity =
+                estimator("popularity(k=4,relative=true,contents=1,trust=1000000000)");
             (0..4_000).for_each(|n| feed(&mut popularity, 1, 100 + spread * (n % 2)));
             let all = popularity.all.estimate.unwrap();
             (rto_of(&popularity, 1) - all.srtt) / all.rttvar
