@@ -277,6 +277,7 @@ impl Node {
         let (Link::Wire(link), End::Wire(end)) = (&mut face.link, &mut guard.end) else {
             return Err(DropReason::NoFace);
         };
+        let counters = &mut face.counters;
         let (kind, lifetime) = packet.worth();
         let room_octets = end.tag_octets();
         let mut pieces = Vec::new();
@@ -297,6 +298,7 @@ impl Node {
             let piece = Piece::new(frame);
             let tag = end.send(now, &piece, &sending);
             let frame = link.write(&piece.tagged(&tag));
+            counters.out_octets += frame.len() as u64;
             self.outbox.outputs.push_back(Output::Send { face: id, frame });
         }
         self.guards.note(id);
@@ -403,6 +405,7 @@ impl Node {
                 }
             };
             let frame = link.write(&frame);
+            face.counters.out_octets += frame.len() as u64;
             self.outbox.outputs.push_back(Output::Send { face: id, frame });
         }
         while end.poll_lost().is_some() {

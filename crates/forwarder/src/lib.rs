@@ -1,6 +1,7 @@
 //! A node: faces, tables, pipelines, strategies and attached applications, as one machine.
 mod anticipation;
 mod attached;
+pub mod counters;
 pub mod drop;
 pub mod event;
 pub mod face;

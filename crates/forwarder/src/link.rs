@@ -70,6 +70,11 @@ impl WireLink {
         self.fragmenter.set_mtu(mtu);
     }
 
+    /// Packets that leave are marked otherwise from now on.
+    pub(crate) fn set_marking(&mut self, attributes: &FaceAttributes) {
+        self.marker = marker(attributes);
+    }
+
     /// What waits in the driver.
     pub(crate) fn set_backlog(&mut self, octets: u64) {
         self.backlog_octets = octets;

@@ -1,63 +1,160 @@
-//! The node answers applications that ask for routes: `rib/register` and `rib/unregister` of NFD's management protocol.
+//! The node answers applications and operators by NFD's management protocol.
 //!
 //! Management sits behind a face of its own ([`FaceId::MANAGEMENT`]) to which `/localhost/nfd` leads, so commands go
 //! through the same pipelines and the same rules of scope as all Interests: they come from local faces only.
 //! `/localhop/nfd` leads there if the node is told so; a peer on another machine can then ask for routes to itself.
 //!
-//! Source: NFD's wiki pages "ControlCommand" and "RibMgmt". Differences: in [`Command::read`] and in `management/rib.rs`.
+//! Tables are the node's own. Of faces it knows what its owner says ([`Notice`]), and has the owner open and close them
+//! ([`FaceOrder`]).
+//!
+//! Source: NFD's wiki pages "Management", "ControlCommand" and those of the modules. Differences: in
+//! [`Request::read`], [`Authority`] and the files of `management/`.
+mod dataset;
+mod face;
+mod order;
 mod rib;
+mod roster;
+mod route;
+mod strategy;
+
+pub use order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
 
 use crate::face::FaceId;
-use crate::node::{Node, RouteChange};
+use crate::node::{Input, Node, Output};
+use dataset::Shelf;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{
-    CHILD_INHERIT, Command, ControlParameters, Origin, Refusal, Scope, Verb, respond,
+    Authority, AuthorityOptions, Command, ControlParameters, Refusal, Request, Scope, Verb,
+    respond, respond_conflict,
 };
 use recoup_transport::time::Instant;
 use rib::{Rib, RibFull, Route, STATIC};
-use std::collections::VecDeque;
+use roster::{EventStream, Roster};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+/// Orders that may wait for the owner.
+const MAX_ORDERS: usize = 64;
+
 /// Settings of a node's management.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ManagementOptions {
     /// Peers on other machines may ask for routes to themselves (`/localhop/nfd/rib`).
     pub localhop: bool,
-    /// Most routes that there may be, configured ones included.
+    /// Most routes that there may be, configured ones included; and most prefixes with next hops, or with a strategy.
     pub routes: usize,
+    /// Whose commands are carried out.
+    pub authority: AuthorityOptions,
+    /// What runs, and its version, for `status/general`.
+    pub version: String,
 }
 
 impl Default for ManagementOptions {
     fn default() -> Self {
-        Self { localhop: false, routes: 1 << 16 }
+        let (authority, version) = (AuthorityOptions::default(), "recoup".to_owned());
+        Self { localhop: false, routes: 1 << 16, authority, version }
     }
 }
 
-/// What a node knows of its routes, and commands that wait for their turn.
+/// What a node knows of its routes and faces, and commands that wait for their turn.
 #[derive(Debug)]
 pub(crate) struct Management {
     rib: Rib,
-    requests: VecDeque<Request>,
+    limit: usize,
+    /// What leads here and nowhere else.
+    own: Vec<Name>,
+    authority: Authority,
+    version: String,
+    roster: Roster,
+    events: EventStream,
+    shelf: Shelf,
+    channels: Vec<String>,
+    requests: VecDeque<Waiting>,
+    /// Commands that the owner carries out, by the tickets of their orders.
+    orders: BTreeMap<u64, Ordered>,
+    next_ticket: u64,
+    clock: TimeOfDay,
 }
 
 /// An Interest for the management.
 #[derive(Debug)]
-struct Request {
+struct Waiting {
     interest: Arc<Interest>,
     ingress: FaceId,
     path: ReturnPath,
 }
 
+/// A command that the owner carries out.
+#[derive(Debug)]
+struct Ordered {
+    name: Name,
+    path: ReturnPath,
+    verb: Verb,
+}
+
+/// The time of day, as far as it was told.
+#[derive(Clone, Copy, Debug, Default)]
+struct TimeOfDay {
+    /// That of [`Instant::ZERO`], in microseconds since 1970.
+    epoch_micros: u64,
+    /// That of the first time that it was told, in milliseconds since 1970.
+    start_millis: u64,
+}
+
+impl TimeOfDay {
+    fn note(&mut self, now: Instant, micros: u64) {
+        self.epoch_micros = micros.saturating_sub(now.as_nanos() / 1_000);
+        if self.start_millis == 0 {
+            self.start_millis = micros / 1_000;
+        }
+    }
+
+    fn micros(self, now: Instant) -> u64 {
+        self.epoch_micros.saturating_add(now.as_nanos() / 1_000)
+    }
+
+    fn millis(self, now: Instant) -> u64 {
+        self.micros(now) / 1_000
+    }
+}
+
+/// What follows from a command that may be carried out.
+#[derive(Debug)]
+enum Outcome {
+    /// It was done.
+    Done(ControlParameters),
+    /// What it makes is there already.
+    Conflict(ControlParameters),
+    /// It is done when the owner has carried this out, after it was answered.
+    Farewell(ControlParameters, FaceOrder),
+    /// The owner will say.
+    Ordered(FaceOrder),
+}
+
 impl Management {
     pub(crate) fn new(options: &ManagementOptions) -> Self {
-        Self { rib: Rib::new(options.routes), requests: VecDeque::new() }
+        Self {
+            rib: Rib::new(options.routes),
+            limit: options.routes,
+            own: Self::prefixes(options).collect(),
+            authority: Authority::new(options.authority.clone()),
+            version: options.version.clone(),
+            roster: Roster::default(),
+            events: EventStream::default(),
+            shelf: Shelf::default(),
+            channels: Vec::new(),
+            requests: VecDeque::new(),
+            orders: BTreeMap::new(),
+            next_ticket: 1,
+            clock: TimeOfDay::default(),
+        }
     }
 
     /// What leads to the management.
-    pub(crate) fn prefixes(options: &ManagementOptions) -> impl Iterator<Item = Name> {
+    pub(crate) fn prefixes(options: &ManagementOptions) -> impl Iterator<Item = Name> + use<> {
         let words = ["localhost", "localhop"].into_iter().take(1 + usize::from(options.localhop));
         words.map(|word| {
             [word, "nfd"].map(|it| Component::generic(it.as_bytes())).into_iter().collect()
@@ -66,12 +163,7 @@ impl Management {
 
     /// An Interest came for the management by `ingress`.
     pub(crate) fn ask(&mut self, interest: Arc<Interest>, ingress: FaceId, path: ReturnPath) {
-        self.requests.push_back(Request { interest, ingress, path });
-    }
-
-    /// A face is gone for good, and its routes with it.
-    pub(crate) fn forget_face(&mut self, face: FaceId) {
-        self.rib.forget_face(face);
+        self.requests.push_back(Waiting { interest, ingress, path });
     }
 
     /// When the first route ends by itself.
@@ -81,84 +173,102 @@ impl Management {
 }
 
 impl Node {
-    /// A route of the configuration.
-    pub(crate) fn on_static_route(&mut self, now: Instant, change: &RouteChange) {
-        let RouteChange { prefix, face, cost } = change;
-        let Some(management) = &mut self.management else {
-            return self.on_route(now, change);
-        };
-        match cost {
-            // A table that is full keeps the route out of the RIB, not out of the node.
-            Some(cost) => {
-                let route = Route { cost: *cost, expires: None };
-                let _ = management.rib.set(prefix, *face, STATIC, route);
-                let cost = management.rib.cost(prefix, *face).or(Some(*cost));
-                self.on_route(now, &RouteChange { prefix: prefix.clone(), face: *face, cost });
-            }
-            None => {
-                management.rib.unset(prefix, *face, STATIC);
-                self.follow_rib(now, prefix, *face);
-            }
-        }
-    }
-
     /// Answers one request, or ends one route that is due; `false` if there is nothing to do.
     pub(crate) fn manage(&mut self, now: Instant) -> bool {
         let Some(management) = &mut self.management else {
             return false;
         };
-        if let Some((prefix, face)) = management.rib.pop_expired(now) {
-            self.follow_rib(now, &prefix, face);
+        if let Some(changes) = management.rib.pop_expired(now) {
+            self.follow_rib(now, &changes);
             return true;
         }
-        let Some(Request { interest, ingress, path }) = management.requests.pop_front() else {
+        let Some(Waiting { interest, ingress, path }) = management.requests.pop_front() else {
             return false;
         };
-        match Command::read(&interest) {
-            Some(command) => {
-                let outcome = command.and_then(|command| self.command(now, ingress, command));
-                let data = respond(&interest.name, &outcome);
-                self.answer(now, FaceId::MANAGEMENT, data, path);
+        match Request::read(&interest) {
+            Some(Ok(Request::Command(command))) => {
+                self.on_command(now, ingress, &interest, path, command);
             }
+            Some(Ok(Request::Dataset(dataset, depth))) => {
+                self.on_question(now, &interest, path, &dataset, depth);
+            }
+            Some(Ok(Request::Events)) => self.on_vigil(now, &interest, path),
+            Some(Err(refusal)) => self.respond(now, &interest.name, path, &Err(refusal)),
             None => self.refusal(now, FaceId::MANAGEMENT, NackReason::NoRoute, path),
         }
         true
     }
 
-    /// Carries a command out; says what was done.
+    fn respond(
+        &mut self,
+        now: Instant,
+        name: &Name,
+        path: ReturnPath,
+        outcome: &Result<ControlParameters, Refusal>,
+    ) {
+        self.answer(now, FaceId::MANAGEMENT, respond(name, outcome), path);
+    }
+
+    fn on_command(
+        &mut self,
+        now: Instant,
+        ingress: FaceId,
+        interest: &Interest,
+        path: ReturnPath,
+        command: Command,
+    ) {
+        let (name, verb) = (&interest.name, command.verb);
+        match self.command(now, ingress, interest, command) {
+            Ok(Outcome::Done(done)) => self.respond(now, name, path, &Ok(done)),
+            Ok(Outcome::Conflict(there)) => {
+                self.answer(now, FaceId::MANAGEMENT, respond_conflict(name, &there), path);
+            }
+            Ok(Outcome::Farewell(done, order)) => {
+                self.respond(now, name, path, &Ok(done));
+                self.outbox.outputs.push_back(Output::Order(Box::new(order)));
+            }
+            Ok(Outcome::Ordered(order)) => self.give_order(now, name, path, verb, order),
+            Err(refusal) => self.respond(now, name, path, &Err(refusal)),
+        }
+    }
+
+    /// Carries a command out, if who gave it may.
     fn command(
         &mut self,
         now: Instant,
         ingress: FaceId,
+        interest: &Interest,
         command: Command,
-    ) -> Result<ControlParameters, Refusal> {
-        let Command { scope, verb, prefix, parameters } = command;
-        let face = self.commanded_face(ingress, scope, parameters.face_id)?;
-        let origin = parameters.origin.unwrap_or(Origin::App as u64);
-        let mut done = ControlParameters {
-            name: Some(prefix.clone()),
-            face_id: Some(u64::from(face.0)),
-            origin: Some(origin),
-            ..ControlParameters::default()
-        };
-        let Some(management) = &mut self.management else {
-            return Err(Refusal::UNKNOWN);
-        };
-        match verb {
-            Verb::Unregister => management.rib.unset(&prefix, face, origin),
-            Verb::Register => {
-                let cost = parameters.cost.unwrap_or(0);
-                let expires = parameters.expiration_period.map(|period| now + period);
-                let route = Route { cost, expires };
-                let full = |RibFull| Refusal::FULL;
-                management.rib.set(&prefix, face, origin, route).map_err(full)?;
-                done.cost = Some(cost);
-                done.flags = Some(parameters.flags.unwrap_or(CHILD_INHERIT));
-                done.expiration_period = parameters.expiration_period;
-            }
+    ) -> Result<Outcome, Refusal> {
+        let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
+        management.shelf.spoil();
+        let is_rib = matches!(command.verb, Verb::RibRegister | Verb::RibUnregister);
+        if command.scope == Scope::Localhop && !is_rib {
+            return Err(Refusal::NOT_ALLOWED);
         }
-        self.follow_rib(now, &prefix, face);
-        Ok(done)
+        let TimeOfDay { start_millis, .. } = management.clock;
+        let now_millis = management.clock.millis(now);
+        management.authority.check(interest, &command, now_millis, start_millis)?;
+        // Who led commands elsewhere would be obeyed in our place.
+        let is_way = is_rib || matches!(command.verb, Verb::FibAddNextHop | Verb::FibRemoveNextHop);
+        let prefix = command.parameters.name.as_ref();
+        if is_way && prefix.is_some_and(|it| management.own.iter().any(|own| own.is_prefix_of(it)))
+        {
+            return Err(Refusal::NOT_ALLOWED);
+        }
+        match command.verb {
+            Verb::RibRegister => self.register(now, ingress, command),
+            Verb::RibUnregister => self.unregister(now, ingress, command),
+            Verb::FibAddNextHop => self.add_next_hop(now, ingress, command),
+            Verb::FibRemoveNextHop => self.remove_next_hop(now, ingress, command),
+            Verb::FaceCreate => self.create_face(command),
+            Verb::FaceUpdate => self.update_face(ingress, command),
+            Verb::FaceDestroy => Ok(self.destroy_face(ingress, command)),
+            Verb::StrategySet => self.choose_strategy(command),
+            Verb::StrategyUnset => self.unset_strategy(command),
+            Verb::CsConfig => Ok(self.configure_cs(command)),
+            Verb::CsErase => Ok(self.erase_cs(command)),
+        }
     }
 
     /// The face that a command means: its own, unless it is local and names another.
@@ -175,14 +285,44 @@ impl Node {
         match scope {
             _ if face == ingress => Ok(face),
             Scope::Localhop => Err(Refusal::NOT_ALLOWED),
-            Scope::Localhost if self.faces.get(face).is_some() => Ok(face),
+            Scope::Localhost if self.is_known(face) => Ok(face),
             Scope::Localhost => Err(Refusal::NO_FACE),
         }
     }
 
-    /// Brings the forwarding table in line with the routing table.
-    fn follow_rib(&mut self, now: Instant, prefix: &Name, face: FaceId) {
-        let cost = self.management.as_ref().and_then(|it| it.rib.cost(prefix, face));
-        self.on_route(now, &RouteChange { prefix: prefix.clone(), face, cost });
+    /// Whether a face is there, usable or not.
+    fn is_known(&self, face: FaceId) -> bool {
+        let known = self.management.as_ref().is_some_and(|it| it.roster.get(face).is_some());
+        known || self.faces.get(face).is_some()
+    }
+
+    /// Something that the owner knows.
+    pub(crate) fn on_notice(&mut self, now: Instant, notice: Notice) {
+        let Some(management) = &mut self.management else {
+            return;
+        };
+        management.shelf.spoil();
+        match notice {
+            Notice::FaceKnown { face, description } => self.know_face(now, face, description),
+            Notice::FaceGone { face } => self.lose_face(now, face),
+            Notice::FaceMade { ticket, outcome } => self.obeyed(now, ticket, outcome),
+            Notice::Strategy { prefix, text: Some(text) } => {
+                // The owner has read it before.
+                let _ = self.set_strategy(&prefix, &text);
+            }
+            Notice::Strategy { prefix, text: None } => {
+                if !prefix.is_empty() {
+                    self.strategies.remove(&prefix);
+                }
+            }
+            Notice::Channels(channels) => management.channels = channels,
+            Notice::TimeOfDay { micros } => management.clock.note(now, micros),
+        }
+    }
+}
+
+impl From<Notice> for Input {
+    fn from(notice: Notice) -> Self {
+        Self::Notice(Box::new(notice))
     }
 }

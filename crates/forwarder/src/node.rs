@@ -2,13 +2,14 @@
 //!
 //! What happens to packets is in [`pipeline`](crate::pipeline), under the names that NFD gives its pipelines.
 use crate::attached::Applications;
+use crate::counters::NodeCounters;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
 use crate::guard::Guards;
 use crate::hash::NameHasher;
 use crate::link::{Link, QueueState};
-use crate::management::Management;
+use crate::management::{FaceOrder, Management, Notice};
 use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
 use crate::packet::{Kind, Packet};
@@ -91,6 +92,8 @@ pub enum Input {
         /// How; what waits already keeps its place if only the link has changed.
         scheduling: Box<Scheduling>,
     },
+    /// Something that the management has to know.
+    Notice(Box<Notice>),
 }
 
 /// A route comes, changes or goes.
@@ -144,6 +147,8 @@ pub enum Output {
     },
     /// Something worth recording; only if the node observes itself.
     Event(NodeEvent),
+    /// Something that the management wants done with faces; to be answered by a [`Notice`].
+    Order(Box<FaceOrder>),
 }
 
 /// A node: a forwarder with its applications.
@@ -170,6 +175,7 @@ pub struct Node {
     pub(crate) rng: Rng,
     pub(crate) guards: Guards,
     pub(crate) oracle: Oracle,
+    pub(crate) counters: NodeCounters,
     pub(crate) provider_id: Option<u64>,
     pub(crate) anticipation: Anticipation,
     pub(crate) outbox: Outbox,
@@ -231,6 +237,7 @@ impl Node {
             rng: options.rng,
             guards: Guards::default(),
             oracle: Oracle::new(options.trace_ids),
+            counters: NodeCounters::default(),
             provider_id: options.provider_id,
             anticipation: options.anticipation,
             outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
@@ -300,6 +307,12 @@ impl Node {
         self.pit.len()
     }
 
+    /// What became of Interests so far.
+    #[must_use]
+    pub const fn counters(&self) -> &NodeCounters {
+        &self.counters
+    }
+
     /// What waits in the node for a face that is up: for the scheduler of the face, and for its link if it is a value
     /// face. `None` where nothing ever waits.
     #[must_use]
@@ -342,6 +355,7 @@ impl Node {
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Route(change) => self.on_static_route(now, &change),
             Input::Schedule { face, scheduling } => self.on_schedule(now, face, *scheduling),
+            Input::Notice(notice) => self.on_notice(now, *notice),
         }
     }
 

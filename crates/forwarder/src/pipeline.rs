@@ -29,8 +29,9 @@ use crate::face::{AppId, FaceId};
 use crate::link::{Enqueued, Link};
 use crate::node::{Node, Output};
 use crate::packet::{Body, Hop, Packet};
-use crate::strategy::{FaceFacts, Faces};
+use crate::strategy::FaceFacts;
 use crate::table::PitId;
+use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, field};
 use recoup_transport::application::{AppOutput, ReturnPath};
@@ -43,9 +44,11 @@ pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
 impl Node {
     /// A packet came by a network face.
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
-        let Some(facts) = self.faces.facts(face) else {
+        let Some(known) = self.faces.get_mut(face) else {
             return self.discard_packet(face, packet, DropReason::NoFace);
         };
+        known.count_in(packet.kind());
+        let facts = known.facts();
         let Packet { body, hop } = packet;
         match body {
             Body::Interest(interest) => self.incoming_interest(now, face, facts, interest, hop),
@@ -98,14 +101,18 @@ impl Node {
         let Some(face) = self.faces.get_mut(id) else {
             return self.discard_packet(id, packet, DropReason::NoFace);
         };
-        let outputs = &mut self.outbox.outputs;
+        face.count_out(packet.kind());
+        let (outputs, counters) = (&mut self.outbox.outputs, &mut face.counters);
         let marked = match &mut face.link {
             Link::Wire(_) if self.guards.has(id) => match self.send_guarded(now, id, &mut packet) {
                 Ok(sent) => sent.marked,
                 Err(reason) => return self.discard_packet(id, packet, reason),
             },
             Link::Wire(link) => {
-                let push = |frame| outputs.push_back(Output::Send { face: id, frame });
+                let push = |frame: Bytes| {
+                    counters.out_octets += frame.len() as u64;
+                    outputs.push_back(Output::Send { face: id, frame });
+                };
                 match link.send(now, &mut packet, &mut self.pool, push) {
                     Ok(sent) => sent.marked,
                     Err(reason) => return self.discard_packet(id, packet, reason),
@@ -131,6 +138,7 @@ impl Node {
             },
         };
         if marked {
+            self.counters.marked += 1;
             self.outbox.event(NodeEvent::Marked { face: id });
         }
     }

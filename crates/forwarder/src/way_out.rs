@@ -25,6 +25,7 @@ impl Node {
     pub(crate) fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
         let (before, known) = (self.way_out, self.faces.get(id).is_some());
         self.faces.up(id, attributes);
+        self.note_up(now, id);
         self.open_gate(now, id);
         self.guard_up(now, id, &attributes);
         if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
@@ -46,20 +47,18 @@ impl Node {
             return;
         };
         self.close_gate(id);
-        self.guard_down(now, id, face.attributes.permanent);
+        let permanent = face.attributes.permanent;
+        self.guard_down(now, id, permanent);
+        self.note_down(now, id, &face.counters, permanent);
         let before = self.way_out;
         if let Link::Value(mut link) = face.link {
             while let Some((packet, _)) = link.ready(now) {
                 self.discard_packet(id, packet, DropReason::NoFace);
             }
         }
-        if !face.attributes.permanent {
-            self.fib.remove_face(id);
-            self.faces.forget_routes(id);
+        if !permanent {
+            self.forget_routes(now, id);
             self.measurements.forget_face(id);
-            if let Some(management) = &mut self.management {
-                management.forget_face(id);
-            }
         }
         self.forget_records(id);
         self.way_out = self.find_way_out();
@@ -142,6 +141,7 @@ impl Node {
         let Link::Wire(link) = &mut face.link else {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
+        face.counters.in_octets += frame.len() as u64;
         let unguarded = self.guards.is_empty();
         let whole = if unguarded && LpPacket::is_bare(&frame) {
             return self.read(now, id, None, frame);

@@ -225,13 +225,14 @@ fn the_table_is_bounded() {
 #[test]
 fn what_is_no_command_is_refused_as_what_has_no_route() {
     let mut bench = Bench::new(ManagementOptions::default());
-    let sent = bench.ask(APP, &Interest::new("/localhost/nfd/faces/list".parse().unwrap()));
+    let sent = bench.ask(APP, &Interest::new("/localhost/nfd/faces/nothing".parse().unwrap()));
     assert_eq!((sent.len(), sent[0].0, sent[0].1[0]), (1, APP, 0x64));
 }
 
 #[test]
 fn every_truncation_and_bit_flip_of_a_command_is_answered_or_dropped() {
-    let mut bench = Bench::new(ManagementOptions { localhop: true, routes: 100 });
+    let mut bench =
+        Bench::new(ManagementOptions { localhop: true, routes: 100, ..Default::default() });
     let mut command = register(Scope::Localhost, &parameters("/a"), 1);
     command.nonce = Some(1);
     let frame = command.to_bytes();

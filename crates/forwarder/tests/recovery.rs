@@ -176,7 +176,7 @@ impl World {
             Output::Dropped { reason, .. } => {
                 self.repeated += u64::from(reason == DropReason::Repeated);
             }
-            Output::Event(_) | Output::App { .. } => {}
+            Output::Event(_) | Output::App { .. } | Output::Order(_) => {}
         }
     }
 

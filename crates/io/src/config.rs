@@ -143,6 +143,21 @@ impl Surroundings {
         std::iter::once(PathBuf::from(RUN_SOCKET)).chain(user).chain(legacy).collect()
     }
 
+    /// Where a forwarder of this user is to listen, so that others find it: at the first of the default places whose
+    /// folder is there, or can be made, and lets a file be made in it. `None` if there is none.
+    #[must_use]
+    pub fn socket_to_serve(&self) -> Option<PathBuf> {
+        let user = self.absolute_variable("XDG_RUNTIME_DIR").map(|dir| dir.join("nfd/nfd.sock"));
+        let places = std::iter::once(PathBuf::from(RUN_SOCKET)).chain(user);
+        let may_write = |path: &PathBuf| {
+            let folder = path.parent();
+            folder.is_some_and(|folder| {
+                std::fs::create_dir_all(folder).is_ok() && tempfile::tempfile_in(folder).is_ok()
+            })
+        };
+        places.map(|path| self.real(&path)).find(may_write)
+    }
+
     fn default_transport(&self) -> Setting {
         let sockets = self.sockets();
         let found = sockets.iter().find(|path| self.real(path).exists());
@@ -363,5 +378,23 @@ mod tests {
             panic!("nothing is configured")
         };
         assert!(tried.iter().all(|path| path.is_absolute()));
+    }
+
+    #[test]
+    fn a_forwarder_listens_where_its_user_may_write_and_clients_look() {
+        let mut world = World::new();
+        let served = world.surroundings.socket_to_serve();
+        assert_eq!(served, Some(world.dir.path().join("run/nfd/nfd.sock")));
+        // A file where the folder should be.
+        fs::remove_dir_all(world.dir.path().join("run")).unwrap();
+        fs::write(world.dir.path().join("run"), "").unwrap();
+        assert_eq!(world.surroundings.socket_to_serve(), None);
+        let variable = ("XDG_RUNTIME_DIR".to_owned(), "/user/7".to_owned());
+        world.surroundings.variables.extend([variable]);
+        let served = world.surroundings.socket_to_serve().unwrap();
+        assert_eq!(served, world.dir.path().join("user/7/nfd/nfd.sock"));
+        fs::write(&served, "").unwrap();
+        let found = ClientConfig::read(&world.surroundings).unwrap().transport.value;
+        assert_eq!(found, format!("unix://{}", served.display()));
     }
 }

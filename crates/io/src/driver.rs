@@ -11,6 +11,7 @@ mod linger;
 mod listener;
 mod open;
 mod options;
+mod order;
 mod receive;
 mod roster;
 mod send;
@@ -31,6 +32,7 @@ use linger::Linger;
 use listener::Listener;
 use recoup_forwarder::drop;
 use recoup_forwarder::face::{AppId, FaceAttributes};
+use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
@@ -64,6 +66,9 @@ enum Arrival {
     Up(FaceId),
     Down(FaceId),
     Frame(FaceId, Bytes),
+    /// What is known of a face has changed.
+    Known(FaceId),
+    Notice(Box<Notice>),
 }
 
 /// What a descriptor belongs to.
@@ -215,7 +220,7 @@ impl Driver {
             upstream: face.upstream,
             permanent: face.permanent,
             local: face.is_local(),
-            marking: self.options.marking,
+            marking: face.marking,
             recovery: if face.permanent || face.is_local() {
                 face.recovery
             } else {
@@ -334,6 +339,11 @@ impl Driver {
                 }
                 Arrival::Backlog(face, octets) => Input::Backlog { face, octets },
                 Arrival::Down(face) => Input::FaceDown { face },
+                Arrival::Notice(notice) => Input::Notice(notice),
+                Arrival::Known(face) => match self.describe(face) {
+                    Some(description) => Notice::FaceKnown { face, description }.into(),
+                    None => continue,
+                },
                 Arrival::Up(face) => match self.attributes(face) {
                     Some(attributes) => Input::FaceUp { face, attributes },
                     None => continue,
@@ -357,6 +367,7 @@ impl Driver {
                 Output::App { app, report } => on_app(now, app, report),
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
                 Output::Event(_) => {}
+                Output::Order(order) => self.obey(*order),
                 // Only faces for values have these, and a socket is none.
                 Output::Transmit { .. } | Output::Wants { .. } => {}
             }

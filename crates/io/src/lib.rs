@@ -5,6 +5,7 @@ pub mod config;
 pub mod driver;
 pub mod entropy;
 pub mod face;
+pub mod http;
 pub mod key;
 pub mod library;
 mod link;

@@ -434,6 +434,7 @@ impl World {
                     tell(observers, now, &Observation::Dropped { node: id, kind, reason });
                 }
                 Output::Send { .. } => debug_assert!(false, "no face carries frames"),
+                Output::Order(_) => debug_assert!(false, "nobody manages these nodes"),
             }
         }
     }

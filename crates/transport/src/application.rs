@@ -4,7 +4,7 @@
 //! applications; a node carries them, on sockets and in the simulator alike.
 use crate::event::Event;
 use crate::fetch::FetchError;
-use crate::management::ManagementError;
+use crate::management::{Managed, ManagementError};
 use crate::time::Instant;
 use bytes::Bytes;
 use recoup_packet::data::Data;
@@ -127,6 +127,8 @@ pub enum Report {
         /// Why not, if it refused.
         outcome: Result<(), Box<ManagementError>>,
     },
+    /// A forwarder answered what it was asked, or nobody did.
+    Managed(Result<Box<Managed>, Box<ManagementError>>),
     /// The application has ended.
     Done(Result<(), Box<FetchError>>),
 }

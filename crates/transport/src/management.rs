@@ -1,4 +1,5 @@
-//! Words of the NFD management protocol: how an application asks its forwarder for routes.
+//! Words of the NFD management protocol: how an application asks its forwarder for routes, and an operator for
+//! everything else.
 //!
 //! A command is a signed Interest (packet format v0.3) whose name is
 //! `/localhost/nfd/<module>/<verb>/<ControlParameters>/<parameters digest>`, with empty
@@ -6,32 +7,44 @@
 //! the signature's time as protection from replays: each command by one key must be later than the
 //! one before, and not far from the forwarder's own clock.
 //!
-//! Source: NFD's wiki pages "Management", "ControlCommand" and "RibMgmt"; TLV numbers as in ndn-cxx
+//! Source: NFD's wiki pages "Management", "ControlCommand", "StatusDataset" and those of the modules; TLV numbers as in ndn-cxx
 //! (`tlv-nfd.hpp`). Understood by NFD (22.12 and later), ndnd, and forwarders made like them.
 mod answer;
+mod authority;
+mod element;
+mod face;
+mod inquiry;
+mod parameters;
+mod record;
+mod typ;
 
-pub use answer::{Command, MAX_PREFIX_COMPONENTS, Refusal, Verb, respond};
+pub use answer::{
+    Command, Dataset, EVENTS_COMPONENTS, MAX_PREFIX_COMPONENTS, Refusal, Request, Verb, respond,
+    respond_conflict,
+};
+pub use authority::{Authority, AuthorityOptions, GRACE, MAX_KEYS};
+pub use face::{
+    ChannelStatus, FaceCounters, FaceEvent, FaceEventKind, FaceFilter, FaceProfile, FaceStatus,
+    LinkType, Persistency,
+};
+pub use inquiry::{Inquiry, InquiryConfig, Managed, Question};
+pub use parameters::{
+    CAPTURE, CHILD_INHERIT, CONGESTION_MARKING, CS_ADMIT, CS_SERVE, ControlParameters,
+    LOCAL_FIELDS, LP_RELIABILITY,
+};
+pub use record::{
+    CsInfo, FibEntry, GeneralStatus, Record, RibEntry, Route, StrategyChoice, decode_records,
+    encode_records,
+};
 
 use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::nack::NackReason;
-use recoup_packet::name::{Component, Name};
+use recoup_packet::name::Component;
 use recoup_packet::signature::Signer;
-use recoup_packet::tlv::{
-    DecodeError, Reader, Tlv, nni_tlv_len, put_header, put_nni_tlv, tlv_len, typ,
-};
-use std::time::Duration;
-
-const CONTROL_RESPONSE: u64 = 101;
-const STATUS_CODE: u64 = 102;
-const STATUS_TEXT: u64 = 103;
-const CONTROL_PARAMETERS: u64 = 104;
-const FACE_ID: u64 = 105;
-const COST: u64 = 106;
-const FLAGS: u64 = 108;
-const EXPIRATION_PERIOD: u64 = 109;
-const ORIGIN: u64 = 111;
+use recoup_packet::tlv::{DecodeError, Reader};
+use typ::{CONTROL_PARAMETERS, CONTROL_RESPONSE, STATUS_CODE, STATUS_TEXT};
 
 /// Status code for success.
 const OK: u64 = 200;
@@ -57,94 +70,6 @@ pub enum Origin {
     Client = 65,
 }
 
-/// A route's flag: longer prefixes use it, too.
-pub const CHILD_INHERIT: u64 = 1;
-/// A route's flag: shorter prefixes' routes are not used beside it.
-pub const CAPTURE: u64 = 2;
-
-/// What a command says and a forwarder answers; each field may be absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ControlParameters {
-    /// The prefix.
-    pub name: Option<Name>,
-    /// The face; absent or 0 in a command: the one that the command comes by.
-    pub face_id: Option<u64>,
-    /// Number of an [`Origin`].
-    pub origin: Option<u64>,
-    /// Cost of the route; less is better.
-    pub cost: Option<u64>,
-    /// [`CHILD_INHERIT`], [`CAPTURE`] or their sum.
-    pub flags: Option<u64>,
-    /// When the route ends by itself, to the millisecond.
-    pub expiration_period: Option<Duration>,
-}
-
-impl ControlParameters {
-    /// The whole element.
-    pub fn to_bytes(&self) -> Bytes {
-        let len = self.value_len();
-        let mut out = Vec::with_capacity(tlv_len(CONTROL_PARAMETERS, len));
-        put_header(&mut out, CONTROL_PARAMETERS, len);
-        if let Some(name) = &self.name {
-            name.encode(&mut out);
-        }
-        self.numbers().for_each(|(typ, number)| put_nni_tlv(&mut out, typ, number));
-        out.into()
-    }
-
-    fn value_len(&self) -> usize {
-        let name_len = self.name.as_ref().map_or(0, Name::encoded_len);
-        name_len + self.numbers().map(|(typ, number)| nni_tlv_len(typ, number)).sum::<usize>()
-    }
-
-    /// In the order in which they are written, which some forwarders insist on.
-    fn numbers(&self) -> impl Iterator<Item = (u64, u64)> {
-        let millis = |period: Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
-        [
-            (FACE_ID, self.face_id),
-            (ORIGIN, self.origin),
-            (COST, self.cost),
-            (FLAGS, self.flags),
-            (EXPIRATION_PERIOD, self.expiration_period.map(millis)),
-        ]
-        .into_iter()
-        .filter_map(|(typ, number)| Some((typ, number?)))
-    }
-
-    /// Reads the whole element. Fields that mean nothing here are ignored, as all forwarders and
-    /// clients do; of repeated ones the first counts.
-    ///
-    /// # Errors
-    /// [`DecodeError`].
-    pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
-        let element = Reader::new(octets).expect(CONTROL_PARAMETERS, "ControlParameters")?;
-        Self::read(&element)
-    }
-
-    fn read(element: &Tlv<'_>) -> Result<Self, DecodeError> {
-        let mut parameters = Self::default();
-        let mut reader = element.reader();
-        while let Some(field) = reader.read()? {
-            let number = || field.number().map(Some);
-            match field.typ {
-                typ::NAME if parameters.name.is_none() => {
-                    let name = Name::from_value(Bytes::copy_from_slice(field.value));
-                    parameters.name = Some(name.map_err(|_| field.error("a name"))?);
-                }
-                FACE_ID if parameters.face_id.is_none() => parameters.face_id = number()?,
-                ORIGIN if parameters.origin.is_none() => parameters.origin = number()?,
-                COST if parameters.cost.is_none() => parameters.cost = number()?,
-                FLAGS if parameters.flags.is_none() => parameters.flags = number()?,
-                EXPIRATION_PERIOD if parameters.expiration_period.is_none() => {
-                    parameters.expiration_period = Some(Duration::from_millis(field.number()?));
-                }
-                _ => {}
-            }
-        }
-        Ok(parameters)
-    }
-}
-
 /// The command that asks for a route to `parameters.name` by the face that the command comes by.
 /// `unique` needs a time, and should have a nonce of 8 octets.
 pub fn register_command(
@@ -153,7 +78,7 @@ pub fn register_command(
     signer: &dyn Signer,
     unique: Uniqueness<'_>,
 ) -> Interest {
-    command(scope, "register", parameters, signer, unique)
+    command_interest(scope, Verb::RibRegister, parameters, signer, unique)
 }
 
 /// The command that takes such a route back; of `parameters` only name, face and origin count.
@@ -165,12 +90,13 @@ pub fn unregister_command(
 ) -> Interest {
     let (cost, flags, expiration_period) = (None, None, None);
     let parameters = ControlParameters { cost, flags, expiration_period, ..parameters.clone() };
-    command(scope, "unregister", &parameters, signer, unique)
+    command_interest(scope, Verb::RibUnregister, &parameters, signer, unique)
 }
 
-fn command(
+/// Any command. `unique` needs a time, and should have a nonce of 8 octets.
+pub fn command_interest(
     scope: Scope,
-    verb: &str,
+    verb: Verb,
     parameters: &ControlParameters,
     signer: &dyn Signer,
     unique: Uniqueness<'_>,
@@ -180,7 +106,8 @@ fn command(
         Scope::Localhop => "localhop",
     };
     let parameters = parameters.to_bytes();
-    let words = [local, "nfd", "rib", verb].map(|word| Component::generic(word.as_bytes()));
+    let (module, verb) = verb.words();
+    let words = [local, "nfd", module, verb].map(|word| Component::generic(word.as_bytes()));
     let name = words.into_iter().chain([Component::generic(&parameters)]).collect();
     Interest::new(name).sign(Bytes::new(), signer, unique)
 }
@@ -272,6 +199,8 @@ mod tests {
     use super::*;
     use recoup_packet::data::DataBuilder;
     use recoup_packet::signature::{DigestSigner, SignatureType, sha256};
+    use recoup_packet::tlv::typ;
+    use std::time::Duration;
 
     fn full() -> ControlParameters {
         ControlParameters {
@@ -281,6 +210,7 @@ mod tests {
             cost: Some(10),
             flags: Some(CHILD_INHERIT | CAPTURE),
             expiration_period: Some(Duration::from_secs(3600)),
+            ..ControlParameters::default()
         }
     }
 
@@ -301,7 +231,7 @@ mod tests {
 
     #[test]
     fn parameters_are_read_in_any_order_and_with_unknown_fields() {
-        let octets = b"\x68\x0f\x6a\x01\x0a\x72\x01x\x69\x01\x07\x81\x01y\x6a\x01\x0b";
+        let octets = b"\x68\x0f\x6a\x01\x0a\x7a\x01x\x69\x01\x07\x91\x01y\x6a\x01\x0b";
         let expected =
             ControlParameters { face_id: Some(7), cost: Some(10), ..ControlParameters::default() };
         assert_eq!(ControlParameters::decode(octets), Ok(expected));

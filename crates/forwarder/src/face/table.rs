@@ -1,7 +1,9 @@
 //! The faces of a node.
 use super::{FaceAttributes, FaceForm, FaceId};
 use crate::link::{Link, ValueLink, WireLink};
+use crate::packet::Kind;
 use crate::strategy::{FaceFacts, Faces};
+use recoup_transport::management::FaceCounters;
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Face {
     pub(crate) attributes: FaceAttributes,
     pub(crate) link: Link,
+    /// What it carried since it came up; octets of wire faces only.
+    pub(crate) counters: FaceCounters,
     /// When incomplete packets are too old, as it stands in [`FaceTable::incomplete`].
     due: Option<Instant>,
 }
@@ -68,7 +72,10 @@ impl FaceTable {
         };
         self.down(id);
         let place = self.place(id).unwrap_or_else(|place| place);
-        self.faces.insert(place, (id, Face { attributes, link, due: None }));
+        self.faces.insert(
+            place,
+            (id, Face { attributes, link, counters: FaceCounters::default(), due: None }),
+        );
     }
 
     /// A face is gone.
@@ -87,6 +94,11 @@ impl FaceTable {
         if *count == 0 {
             self.routes.remove(&face);
         }
+    }
+
+    /// Whether a route leads to a face.
+    pub(crate) fn has_routes_to(&self, face: FaceId) -> bool {
+        self.routes.contains_key(&face)
     }
 
     /// No route leads to a face any more.
@@ -128,6 +140,28 @@ impl FaceTable {
 }
 
 impl Face {
+    /// A packet came.
+    #[inline]
+    pub(crate) fn count_in(&mut self, kind: Kind) {
+        match kind {
+            Kind::Interest => self.counters.in_interests += 1,
+            Kind::Data => self.counters.in_data += 1,
+            Kind::Nack => self.counters.in_nacks += 1,
+            Kind::Idle => {}
+        }
+    }
+
+    /// A packet leaves.
+    #[inline]
+    pub(crate) fn count_out(&mut self, kind: Kind) {
+        match kind {
+            Kind::Interest => self.counters.out_interests += 1,
+            Kind::Data => self.counters.out_data += 1,
+            Kind::Nack => self.counters.out_nacks += 1,
+            Kind::Idle => {}
+        }
+    }
+
     /// What strategies may know of it.
     pub(crate) fn facts(&self) -> FaceFacts {
         let FaceAttributes { multi_access, local, .. } = self.attributes;
@@ -145,7 +179,12 @@ impl Face {
     /// Takes new attributes on, if it can without becoming another face.
     fn changes_to(&mut self, attributes: FaceAttributes) -> bool {
         match (&mut self.link, attributes.form) {
-            (Link::Wire(link), FaceForm::Wire { mtu }) => link.set_mtu(mtu),
+            (Link::Wire(link), FaceForm::Wire { mtu }) => {
+                link.set_mtu(mtu);
+                if attributes.marking != self.attributes.marking {
+                    link.set_marking(&attributes);
+                }
+            }
             (Link::Value(link), FaceForm::Value { queue }) => link.set_limit(queue),
             _ => return false,
         }

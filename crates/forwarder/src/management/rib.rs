@@ -1,12 +1,16 @@
-//! The routing table (RIB): who asked for which route, from which the cheapest makes it into the forwarding table.
+//! The routing table (RIB): who asked for which route, and what follows for the forwarding table.
 //!
-//! Source: NFD's developer guide, "RIB Management".
+//! A prefix leads to the faces of its own routes, each at the cost of the cheapest, and to those that it inherits: from
+//! the nearest shorter prefix whose routes say so, up to the first that captures.
 //!
-//! Differences: a route's flags are kept and answered but not followed: longer prefixes inherit nothing.
+//! Source: NFD's developer guide, "RIB Management"; NFD, `daemon/rib/rib.cpp`.
 use crate::face::FaceId;
+use crate::node::RouteChange;
 use recoup_packet::name::Name;
+use recoup_transport::management::{CAPTURE, CHILD_INHERIT};
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 /// Who a route comes from that the configuration named (`ROUTE_ORIGIN_STATIC`).
 pub(crate) const STATIC: u64 = 255;
@@ -15,6 +19,8 @@ pub(crate) const STATIC: u64 = 255;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) cost: u64,
+    /// [`CHILD_INHERIT`], [`CAPTURE`] or their sum.
+    pub(crate) flags: u64,
     /// When it ends by itself.
     pub(crate) expires: Option<Instant>,
 }
@@ -23,69 +29,99 @@ pub(crate) struct Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RibFull;
 
-/// Routes by face, prefix and origin.
+/// Routes by prefix, face and origin.
 #[derive(Debug)]
 pub(crate) struct Rib {
-    faces: BTreeMap<FaceId, BTreeMap<Name, BTreeMap<u64, Route>>>,
+    entries: BTreeMap<Name, Entry>,
+    /// Prefixes that have routes of their own to each face.
+    faces: BTreeMap<FaceId, BTreeSet<Name>>,
     expiring: BTreeSet<(Instant, FaceId, Name, u64)>,
     len: usize,
     limit: usize,
 }
 
-impl Rib {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { faces: BTreeMap::new(), expiring: BTreeSet::new(), len: 0, limit }
+/// What is known of a prefix.
+#[derive(Debug, Default)]
+struct Entry {
+    routes: BTreeMap<(FaceId, u64), Route>,
+    /// What the forwarding table was told.
+    told: BTreeMap<FaceId, u64>,
+}
+
+/// Faces and what they cost.
+type Hops = BTreeMap<FaceId, u64>;
+
+impl Entry {
+    fn hops(&self, counts: impl Fn(&Route) -> bool) -> Hops {
+        let mut hops = Hops::new();
+        for ((face, _), route) in self.routes.iter().filter(|(_, route)| counts(route)) {
+            let cost = hops.entry(*face).or_insert(route.cost);
+            *cost = route.cost.min(*cost);
+        }
+        hops
     }
 
-    /// Adds a route or changes it.
+    fn captures(&self) -> bool {
+        self.routes.values().any(|route| route.flags & CAPTURE != 0)
+    }
+
+    /// What longer prefixes get of it, and whether they get more from shorter ones.
+    fn legacy(&self) -> (Hops, bool) {
+        (self.hops(|route| route.flags & CHILD_INHERIT != 0), self.captures())
+    }
+}
+
+impl Rib {
+    pub(crate) fn new(limit: usize) -> Self {
+        let (entries, faces, expiring) = Default::default();
+        Self { entries, faces, expiring, len: 0, limit }
+    }
+
+    /// Adds a route or changes it; says what follows from it.
     pub(crate) fn set(
         &mut self,
         prefix: &Name,
         face: FaceId,
         origin: u64,
         route: Route,
-    ) -> Result<(), RibFull> {
-        self.unset(prefix, face, origin);
+    ) -> Result<Vec<RouteChange>, RibFull> {
+        let before = self.legacy(prefix);
+        let replaced = self.take(prefix, face, origin);
         if self.len >= self.limit {
+            debug_assert!(replaced.is_none(), "there was room for one that it replaces");
             return Err(RibFull);
         }
         self.len += 1;
+        // A name may be a slice of a packet that is much longer.
+        let own: Name = prefix.components().collect();
         if let Some(at) = route.expires {
-            self.expiring.insert((at, face, prefix.clone(), origin));
+            self.expiring.insert((at, face, own.clone(), origin));
         }
-        let prefixes = self.faces.entry(face).or_default();
-        prefixes.entry(prefix.clone()).or_default().insert(origin, route);
-        Ok(())
+        self.faces.entry(face).or_default().insert(own.clone());
+        self.entries.entry(own).or_default().routes.insert((face, origin), route);
+        Ok(self.follow(prefix, before))
     }
 
-    /// Takes a route away, if it is there.
-    pub(crate) fn unset(&mut self, prefix: &Name, face: FaceId, origin: u64) {
-        let Some(prefixes) = self.faces.get_mut(&face) else {
-            return;
-        };
-        let Some(route) = prefixes.get_mut(prefix).and_then(|routes| routes.remove(&origin)) else {
-            return;
-        };
-        self.len -= 1;
-        if let Some(at) = route.expires {
-            self.expiring.remove(&(at, face, prefix.clone(), origin));
+    /// Takes a route away, if it is there; says what follows from it.
+    pub(crate) fn unset(&mut self, prefix: &Name, face: FaceId, origin: u64) -> Vec<RouteChange> {
+        let before = self.legacy(prefix);
+        match self.take(prefix, face, origin) {
+            Some(_) => self.follow(prefix, before),
+            None => Vec::new(),
         }
-        prefixes.retain(|_, routes| !routes.is_empty());
-        self.faces.retain(|_, prefixes| !prefixes.is_empty());
     }
 
-    /// Takes all routes by a face away.
-    pub(crate) fn forget_face(&mut self, face: FaceId) {
-        let Some(prefixes) = self.faces.remove(&face) else {
-            return;
-        };
-        self.len -= prefixes.values().map(BTreeMap::len).sum::<usize>();
-        self.expiring.retain(|(_, of, ..)| *of != face);
-    }
-
-    /// The cost of a prefix by a face: that of its cheapest route.
-    pub(crate) fn cost(&self, prefix: &Name, face: FaceId) -> Option<u64> {
-        self.faces.get(&face)?.get(prefix)?.values().map(|route| route.cost).min()
+    /// Takes all routes to a face away; says what follows from it.
+    pub(crate) fn forget_face(&mut self, face: FaceId) -> Vec<RouteChange> {
+        let mut changes = Vec::new();
+        for prefix in self.faces.get(&face).cloned().unwrap_or_default() {
+            let before = self.legacy(&prefix);
+            for origin in self.origins(&prefix, face) {
+                self.take(&prefix, face, origin);
+            }
+            changes.extend(self.follow(&prefix, before));
+        }
+        changes
     }
 
     /// When the first route ends by itself.
@@ -93,15 +129,101 @@ impl Rib {
         self.expiring.first().map(|(at, ..)| *at)
     }
 
-    /// Takes away a route that has ended, and says which it was.
-    pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<(Name, FaceId)> {
-        let (at, ..) = self.expiring.first()?;
-        if *at > now {
-            return None;
+    /// Takes away a route that has ended; says what follows from it.
+    pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<Vec<RouteChange>> {
+        let (at, face, prefix, origin) = self.expiring.first()?.clone();
+        (at <= now).then(|| self.unset(&prefix, face, origin))
+    }
+
+    /// All routes: prefix, then face, origin and route.
+    pub(crate) fn iter(
+        &self,
+    ) -> impl Iterator<Item = (&Name, impl Iterator<Item = (FaceId, u64, Route)>)> {
+        self.entries.iter().filter(|(_, entry)| !entry.routes.is_empty()).map(|(name, entry)| {
+            (name, entry.routes.iter().map(|((face, origin), route)| (*face, *origin, *route)))
+        })
+    }
+
+    fn origins(&self, prefix: &Name, face: FaceId) -> Vec<u64> {
+        let routes = self.entries.get(prefix).map(|entry| &entry.routes);
+        let range = (face, 0)..=(face, u64::MAX);
+        routes.into_iter().flat_map(|it| it.range(range.clone())).map(|((_, of), _)| *of).collect()
+    }
+
+    fn take(&mut self, prefix: &Name, face: FaceId, origin: u64) -> Option<Route> {
+        let entry = self.entries.get_mut(prefix)?;
+        let route = entry.routes.remove(&(face, origin))?;
+        let is_last = entry.routes.range((face, 0)..=(face, u64::MAX)).next().is_none();
+        self.len -= 1;
+        if let Some(at) = route.expires {
+            self.expiring.remove(&(at, face, prefix.clone(), origin));
         }
-        let (_, face, prefix, origin) = self.expiring.pop_first()?;
-        self.unset(&prefix, face, origin);
-        Some((prefix, face))
+        if is_last && let Some(prefixes) = self.faces.get_mut(&face) {
+            prefixes.remove(prefix);
+            if prefixes.is_empty() {
+                self.faces.remove(&face);
+            }
+        }
+        Some(route)
+    }
+
+    fn legacy(&self, prefix: &Name) -> (Hops, bool) {
+        self.entries.get(prefix).map(Entry::legacy).unwrap_or_default()
+    }
+
+    /// What changes in the forwarding table after the routes of `prefix` did, of which longer ones got `before`.
+    fn follow(&mut self, prefix: &Name, before: (Hops, bool)) -> Vec<RouteChange> {
+        let mut changes = Vec::new();
+        let heirs: Vec<Name> = match self.legacy(prefix) == before {
+            true => Vec::new(),
+            false => self.below(prefix),
+        };
+        for name in std::iter::once(prefix).chain(&heirs) {
+            self.tell(name, &mut changes);
+        }
+        if self.entries.get(prefix).is_some_and(|entry| entry.routes.is_empty()) {
+            self.entries.remove(prefix);
+        }
+        changes
+    }
+
+    /// Longer prefixes that have routes.
+    fn below(&self, prefix: &Name) -> Vec<Name> {
+        let from = (Bound::Excluded(prefix), Bound::Unbounded);
+        let names = self.entries.range::<Name, _>(from).map(|(name, _)| name);
+        names.take_while(|name| prefix.is_prefix_of(name)).cloned().collect()
+    }
+
+    /// Where a prefix leads, and by what this differs from what was told.
+    fn tell(&mut self, prefix: &Name, changes: &mut Vec<RouteChange>) {
+        let hops = self.hops(prefix);
+        let Some(entry) = self.entries.get_mut(prefix) else {
+            return;
+        };
+        let told = std::mem::replace(&mut entry.told, hops);
+        let change = |face, cost| RouteChange { prefix: prefix.clone(), face, cost };
+        let gone = told.keys().filter(|face| !entry.told.contains_key(face));
+        changes.extend(gone.map(|face| change(*face, None)));
+        let other = entry.told.iter().filter(|(face, cost)| told.get(face) != Some(cost));
+        changes.extend(other.map(|(face, cost)| change(*face, Some(*cost))));
+    }
+
+    fn hops(&self, prefix: &Name) -> Hops {
+        let Some(entry) = self.entries.get(prefix).filter(|entry| !entry.routes.is_empty()) else {
+            return Hops::new();
+        };
+        let (mut hops, mut captured) = (entry.hops(|_| true), entry.captures());
+        for count in (0..prefix.len()).rev() {
+            if captured {
+                break;
+            }
+            let (inherited, captures) = self.legacy(&prefix.prefix(count));
+            captured = captures;
+            for (face, cost) in inherited {
+                hops.entry(face).or_insert(cost);
+            }
+        }
+        hops
     }
 }
 
@@ -116,42 +238,86 @@ mod tests {
     }
 
     fn route(cost: u64, expires: Option<Instant>) -> Route {
-        Route { cost, expires }
+        Route { cost, flags: CHILD_INHERIT, expires }
+    }
+
+    fn name(text: &str) -> Name {
+        text.parse().unwrap()
+    }
+
+    /// Changes as text, such as `/a 3 9` and `/a 3 -`.
+    fn text(changes: &[RouteChange]) -> Vec<String> {
+        let cost = |cost: Option<u64>| cost.map_or("-".into(), |cost| cost.to_string());
+        changes.iter().map(|it| format!("{} {} {}", it.prefix, it.face.0, cost(it.cost))).collect()
     }
 
     #[test]
     fn the_cheapest_of_all_origins_counts() {
-        let (mut rib, prefix) = (Rib::new(10), "/a".parse::<Name>().unwrap());
-        rib.set(&prefix, FACE, 0, route(9, None)).unwrap();
-        rib.set(&prefix, FACE, STATIC, route(4, None)).unwrap();
-        assert_eq!(rib.cost(&prefix, FACE), Some(4));
-        rib.unset(&prefix, FACE, STATIC);
-        assert_eq!(rib.cost(&prefix, FACE), Some(9));
-        rib.unset(&prefix, FACE, 0);
-        assert_eq!((rib.cost(&prefix, FACE), rib.len, rib.faces.len()), (None, 0, 0));
+        let (mut rib, prefix) = (Rib::new(10), name("/a"));
+        assert_eq!(text(&rib.set(&prefix, FACE, 0, route(9, None)).unwrap()), ["/a 3 9"]);
+        assert_eq!(text(&rib.set(&prefix, FACE, STATIC, route(4, None)).unwrap()), ["/a 3 4"]);
+        assert_eq!(text(&rib.unset(&prefix, FACE, STATIC)), ["/a 3 9"]);
+        assert_eq!(text(&rib.unset(&prefix, FACE, 0)), ["/a 3 -"]);
+        assert_eq!((rib.len, rib.faces.len(), rib.entries.len()), (0, 0, 0));
     }
 
     #[test]
     fn a_route_ends_when_it_said_unless_it_was_renewed() {
-        let (mut rib, prefix) = (Rib::new(10), "/a".parse::<Name>().unwrap());
+        let (mut rib, prefix) = (Rib::new(10), name("/a"));
         rib.set(&prefix, FACE, 0, route(0, at(5))).unwrap();
         rib.set(&prefix, FACE, 0, route(0, at(9))).unwrap();
         assert_eq!(rib.deadline(), at(9));
         assert_eq!(rib.pop_expired(Instant::from_millis(8_999)), None);
-        assert_eq!(rib.pop_expired(Instant::from_millis(9_000)), Some((prefix, FACE)));
+        let ended = rib.pop_expired(Instant::from_millis(9_000));
+        assert_eq!(text(&ended.unwrap()), ["/a 3 -"]);
         assert_eq!((rib.deadline(), rib.len), (None, 0));
     }
 
     #[test]
     fn the_table_is_bounded_and_a_face_that_is_forgotten_makes_room() {
         let mut rib = Rib::new(2);
-        let names = ["/a", "/b", "/c"].map(|text| text.parse::<Name>().unwrap());
-        rib.set(&names[0], FACE, 0, route(0, at(5))).unwrap();
-        rib.set(&names[1], FACE, 0, route(0, None)).unwrap();
-        assert_eq!(rib.set(&names[2], FaceId(4), 0, route(0, None)), Err(RibFull));
-        rib.set(&names[1], FACE, 0, route(1, None)).unwrap();
-        rib.forget_face(FACE);
-        assert_eq!((rib.deadline(), rib.len), (None, 0));
-        rib.set(&names[2], FaceId(4), 0, route(0, None)).unwrap();
+        rib.set(&name("/a"), FACE, 0, route(0, at(5))).unwrap();
+        rib.set(&name("/b"), FACE, 0, route(0, None)).unwrap();
+        assert_eq!(rib.set(&name("/c"), FaceId(4), 0, route(0, None)), Err(RibFull));
+        rib.set(&name("/b"), FACE, 0, route(1, None)).unwrap();
+        assert_eq!(text(&rib.forget_face(FACE)), ["/a 3 -", "/b 3 -"]);
+        assert_eq!((rib.deadline(), rib.len, rib.entries.len()), (None, 0, 0));
+        rib.set(&name("/c"), FaceId(4), 0, route(0, None)).unwrap();
+    }
+
+    #[test]
+    fn longer_prefixes_inherit_from_the_nearest_that_lets_them() {
+        let mut rib = Rib::new(20);
+        let set = |rib: &mut Rib, prefix: &str, face, cost, flags| {
+            let route = Route { cost, flags, expires: None };
+            text(&rib.set(&name(prefix), FaceId(face), 0, route).unwrap())
+        };
+        assert_eq!(set(&mut rib, "/", 1, 7, CHILD_INHERIT), ["/ 1 7"]);
+        assert_eq!(set(&mut rib, "/a/b", 2, 5, 0), ["/a/b 1 7", "/a/b 2 5"]);
+        // Nearer, and dearer.
+        assert_eq!(set(&mut rib, "/a", 1, 9, CHILD_INHERIT), ["/a 1 9", "/a/b 1 9"]);
+        // Without the flag nothing is left to others.
+        assert_eq!(set(&mut rib, "/a", 3, 1, 0), ["/a 3 1"]);
+        assert_eq!(set(&mut rib, "/a/b/c", 4, 0, 0), ["/a/b/c 1 9", "/a/b/c 4 0"]);
+        // Who captures inherits nothing, nor do those below through it.
+        assert_eq!(set(&mut rib, "/a/b", 2, 5, CAPTURE), ["/a/b 1 -", "/a/b/c 1 -"]);
+        assert_eq!(set(&mut rib, "/a/b", 2, 5, CAPTURE | CHILD_INHERIT), ["/a/b/c 2 5"]);
+        assert_eq!(
+            text(&rib.unset(&name("/a/b"), FaceId(2), 0)),
+            ["/a/b 2 -", "/a/b/c 2 -", "/a/b/c 1 9"]
+        );
+        assert_eq!(text(&rib.unset(&name("/a"), FaceId(1), 0)), ["/a 1 7", "/a/b/c 1 7"]);
+        assert_eq!(text(&rib.forget_face(FaceId(1))), ["/ 1 -", "/a 1 -", "/a/b/c 1 -"]);
+    }
+
+    #[test]
+    fn an_inherited_way_is_no_route_and_ends_with_the_last_own_one() {
+        let mut rib = Rib::new(20);
+        rib.set(&Name::root(), FaceId(1), 0, route(7, None)).unwrap();
+        rib.set(&name("/a"), FaceId(2), 0, route(5, None)).unwrap();
+        let listed: Vec<_> =
+            rib.iter().map(|(name, routes)| (name.to_string(), routes.count())).collect();
+        assert_eq!(listed, [("/".to_owned(), 1), ("/a".to_owned(), 1)]);
+        assert_eq!(text(&rib.unset(&name("/a"), FaceId(2), 0)), ["/a 1 -", "/a 2 -"]);
     }
 }

@@ -21,6 +21,7 @@ impl Node {
         data: Data,
         mut asked: Hop,
     ) {
+        self.counters.cs_hits += 1;
         self.outbox.event(NodeEvent::CsHit { hash: asked.name_hash });
         let same = data.name().value().len() == interest.name.value().len();
         let hash = if same { asked.name_hash } else { self.hasher.hash(data.name().value()) };

@@ -30,6 +30,7 @@ impl Node {
     ) {
         let hash = hop.name_hash;
         if !self.cs.is_off() {
+            self.counters.cs_misses += 1;
             self.outbox.event(NodeEvent::CsMiss { hash });
         }
         let id = match known.map_or_else(|| self.begin(&interest, hash), Ok) {

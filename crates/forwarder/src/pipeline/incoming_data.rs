@@ -90,6 +90,7 @@ impl Node {
     /// Data answers one pending Interest.
     fn satisfy(&mut self, now: Instant, id: PitId, ingress: FaceId, data: Data, came: &Hop) {
         let hash = self.pit.entry(id).hash();
+        self.note_round_trip(now, id, ingress);
         self.outbox.event(NodeEvent::PitSatisfied { hash });
         self.tell_strategy(now, id, |strategy, context, entry| {
             strategy.before_satisfy(context, entry, ingress);
@@ -132,6 +133,14 @@ impl Node {
             self.outgoing_data(now, face, data, hop);
         }
         self.pit.remove(id);
+    }
+
+    /// Data answers an Interest that left by `upstream` a while ago.
+    fn note_round_trip(&mut self, now: Instant, id: PitId, upstream: FaceId) {
+        self.counters.satisfied += 1;
+        if let Some(record) = self.pit.entry(id).out_record(upstream) {
+            self.counters.round_trips.add(now.since(record.sent));
+        }
     }
 
     /// Data does not go back where it came from, unless others hear it there.

@@ -13,6 +13,7 @@ impl Node {
     /// Nobody waits any more, and no Data came.
     pub(crate) fn interest_expiry(&mut self, now: Instant, id: PitId) {
         let hash = self.pit.entry(id).hash();
+        self.counters.unsatisfied += 1;
         self.outbox.event(NodeEvent::PitExpired { hash });
         self.tell_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
         self.remember_nonces(now, id, None);

@@ -54,6 +54,8 @@ pub struct Cs {
     /// By name, for prefixes; `None` until somebody asks.
     ordered: Option<BTreeMap<Name, u32>>,
     octets: u64,
+    admits: bool,
+    serves: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +77,8 @@ impl Cs {
             recency: Recency::default(),
             ordered: None,
             octets: 0,
+            admits: true,
+            serves: true,
         }
     }
 
@@ -102,11 +106,63 @@ impl Cs {
         matches!(self.capacity, CsCapacity::Packets(0) | CsCapacity::Octets(0))
     }
 
+    /// How much it keeps.
+    #[must_use]
+    pub const fn capacity(&self) -> CsCapacity {
+        self.capacity
+    }
+
+    /// It keeps more or less from now on; what does not fit any more goes at once.
+    pub fn set_capacity(&mut self, capacity: CsCapacity) {
+        self.capacity = capacity;
+        while self.exceeds() {
+            match self.recency.oldest() {
+                Some(slot) => self.remove(slot),
+                None => return,
+            }
+        }
+    }
+
+    /// Whether it takes Data in.
+    #[must_use]
+    pub const fn admits(&self) -> bool {
+        self.admits
+    }
+
+    /// It takes Data in from now on, or does not.
+    pub fn set_admitting(&mut self, admits: bool) {
+        self.admits = admits;
+    }
+
+    /// Whether it answers Interests.
+    #[must_use]
+    pub const fn serves(&self) -> bool {
+        self.serves
+    }
+
+    /// It answers Interests from now on, or does not.
+    pub fn set_serving(&mut self, serves: bool) {
+        self.serves = serves;
+    }
+
+    /// Throws Data below `prefix` away, at most `limit` packets; says how many, and whether there are others.
+    pub fn erase(&mut self, prefix: &Name, limit: u64) -> (u64, bool) {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let from = (Bound::Included(prefix), Bound::Unbounded);
+        let below = self.ordered().range::<Name, _>(from);
+        let below = below.take_while(|(name, _)| prefix.is_prefix_of(name)).map(|(_, slot)| *slot);
+        let mut slots: Vec<u32> = below.take(limit.saturating_add(1)).collect();
+        let more = slots.len() > limit;
+        slots.truncate(limit);
+        slots.iter().for_each(|slot| self.remove(*slot));
+        (slots.len() as u64, more)
+    }
+
     /// Data that answers `interest` at `now`; `hash` is that of the Interest's name. If the name is a
     /// prefix of several, the first in canonical order.
     #[must_use]
     pub fn find(&mut self, now: Instant, interest: &Interest, hash: u64) -> Option<Data> {
-        if self.is_empty() {
+        if self.is_empty() || !self.serves {
             return None;
         }
         let slot = self
@@ -129,7 +185,8 @@ impl Cs {
     /// go. A packet that came in a buffer is copied: the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
         let octets = data.encoded_len() as u64;
-        if self.is_off() || matches!(self.capacity, CsCapacity::Octets(limit) if octets > limit) {
+        let is_too_long = matches!(self.capacity, CsCapacity::Octets(limit) if octets > limit);
+        if self.is_off() || is_too_long || !self.admits {
             return 0;
         }
         if let Some(slot) = self.exact(data.name().value(), hash) {
@@ -178,6 +235,14 @@ impl Cs {
         }
     }
 
+    fn exceeds(&self) -> bool {
+        match self.capacity {
+            CsCapacity::Packets(limit) => self.slots.len() as u64 > limit,
+            CsCapacity::Octets(limit) => self.octets > limit,
+            CsCapacity::Unlimited => false,
+        }
+    }
+
     fn remove(&mut self, slot: u32) {
         let Some(stored) = self.slots.remove(slot) else {
             return;
@@ -210,15 +275,21 @@ impl Cs {
         (is_meant && self.answers(now, interest, slot)).then_some(slot)
     }
 
+    /// By name; built when it is wanted for the first time.
+    fn ordered(&mut self) -> &BTreeMap<Name, u32> {
+        let slots = &self.slots;
+        self.ordered.get_or_insert_with(|| {
+            let named = |(slot, stored): (u32, &Stored)| (stored.data.name().clone(), slot);
+            slots.iter().map(named).collect()
+        })
+    }
+
     fn by_prefix(&mut self, now: Instant, interest: &Interest) -> Option<u32> {
         if !interest.can_be_prefix {
             return None;
         }
-        if self.ordered.is_none() {
-            let named = |(slot, stored): (u32, &Stored)| (stored.data.name().clone(), slot);
-            self.ordered = Some(self.slots.iter().map(named).collect());
-        }
         let from = (Bound::Included(&interest.name), Bound::Unbounded);
+        self.ordered();
         self.ordered
             .as_ref()?
             .range::<Name, _>(from)

@@ -4,7 +4,8 @@ use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT};
 use crate::link::Link;
 use crate::udp::{self, Batch, Route, UdpPort};
 use hashbrown::HashMap;
-use recoup_forwarder::face::Recovery;
+use recoup_forwarder::face::{Marking, Recovery};
+use recoup_transport::management::Persistency;
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,6 +17,10 @@ pub(super) struct Face {
     pub(super) upstream: bool,
     /// This side opened it: it ends when this side wants, and is opened again when it breaks.
     pub(super) permanent: bool,
+    /// How it is called if this side opened it; both kinds are opened again when they break.
+    pub(super) persistency: Persistency,
+    /// Whether and when packets that leave are marked for congestion.
+    pub(super) marking: Option<Marking>,
     /// What is sent again on it.
     pub(super) recovery: Recovery,
     pub(super) conduit: Conduit,
@@ -93,6 +98,8 @@ impl Face {
             uri,
             upstream: false,
             permanent: false,
+            persistency: Persistency::Permanent,
+            marking: None,
             recovery: Recovery::Off,
             conduit,
             counters: Counters::default(),

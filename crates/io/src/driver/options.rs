@@ -33,6 +33,8 @@ pub struct DriverOptions {
     pub on_demand_recovery: Recovery,
     /// How long reading is put off where packets come in close succession and each wakes the driver; by default never.
     pub linger: Option<Duration>,
+    /// The machine has a management that is told which faces there are.
+    pub managed: bool,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
     pub timer_slack: Duration,
 }
@@ -54,6 +56,7 @@ impl Default for DriverOptions {
             marking: None,
             on_demand_recovery: Recovery::Off,
             linger: None,
+            managed: false,
             timer_slack: Duration::from_micros(1),
         }
     }

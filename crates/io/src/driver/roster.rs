@@ -19,6 +19,7 @@ impl Driver {
 
     pub(super) fn add(&mut self, mut face: Face) -> FaceId {
         face.last_heard = self.clock.now();
+        face.marking = self.options.marking;
         let id = FaceId(self.next_face);
         self.next_face += 1;
         if !face.permanent {
@@ -29,6 +30,7 @@ impl Driver {
         }
         let usable = face.deadline().is_none();
         self.faces.insert(id, face);
+        self.tell_known(id);
         match usable {
             true => self.up(id),
             false => self.watch(id),
@@ -62,6 +64,7 @@ impl Driver {
         self.tell(id, FaceChange::Down { reason, retry: None });
         if let Some(face) = self.faces.remove(&id) {
             self.forget(&face);
+            self.tell_gone(id);
         }
     }
 

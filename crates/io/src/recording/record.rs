@@ -3,9 +3,11 @@
 //! Numbers are variable-length (seven bits an octet, least first); instants are nanoseconds since the record before.
 use bytes::Bytes;
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceForm, FaceId, Marking, Recovery};
+use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
+use recoup_transport::management::Persistency;
 use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::{Duration, Instant};
 
@@ -19,6 +21,16 @@ const POLL: u8 = 7;
 const CHECK: u8 = 8;
 const END: u8 = 9;
 const SCHEDULE: u8 = 10;
+const NOTICE: u8 = 11;
+
+const KNOWN: u64 = 0;
+const GONE: u64 = 1;
+const MADE: u64 = 2;
+const NOT_MADE: u64 = 3;
+const CHANNELS: u64 = 4;
+const TIME_OF_DAY: u64 = 5;
+const STRATEGY: u64 = 6;
+const NO_STRATEGY: u64 = 7;
 
 const UPSTREAM: u64 = 1;
 const LOCAL: u64 = 2;
@@ -89,6 +101,10 @@ impl Pen<'_> {
                 self.begin(SCHEDULE, now, *face);
                 self.scheduling(scheduling);
             }
+            Input::Notice(notice) => {
+                self.begin(NOTICE, now, FaceId(0));
+                self.notice(notice);
+            }
             Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } => return false,
         }
         true
@@ -120,8 +136,7 @@ impl Pen<'_> {
             (!attributes.recovery.is_off(), RECOVERY),
         ];
         self.number(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum());
-        self.option(attributes.marking.map(|marking| marking.threshold_octets));
-        self.number(attributes.marking.map_or(0, |marking| nanos(marking.interval)));
+        self.marking(attributes.marking);
         if !attributes.recovery.is_off() {
             self.octets(attributes.recovery.to_string().as_bytes());
         }
@@ -136,6 +151,55 @@ impl Pen<'_> {
         self.number(u64::from(capacity.overhead_octets));
         self.number(capacity.other_sending_bits);
         self.number(capacity.other_receiving_bits);
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        match notice {
+            Notice::FaceKnown { face, description } => {
+                self.numbers([KNOWN, u64::from(face.0)]);
+                self.description(description);
+            }
+            Notice::FaceGone { face } => self.numbers([GONE, u64::from(face.0)]),
+            Notice::FaceMade { ticket, outcome: Ok(face) } => {
+                self.numbers([MADE, *ticket, u64::from(face.0)]);
+            }
+            Notice::FaceMade { ticket, outcome: Err(why) } => {
+                let place = FaceRefusal::ALL.iter().position(|it| it == why);
+                self.numbers([NOT_MADE, *ticket, place.unwrap_or_default() as u64]);
+            }
+            Notice::Channels(channels) => {
+                self.numbers([CHANNELS, channels.len() as u64]);
+                channels.iter().for_each(|uri| self.octets(uri.as_bytes()));
+            }
+            Notice::TimeOfDay { micros } => self.numbers([TIME_OF_DAY, *micros]),
+            Notice::Strategy { prefix, text: Some(text) } => {
+                self.numbers([STRATEGY]);
+                self.octets(prefix.value());
+                self.octets(text.as_bytes());
+            }
+            Notice::Strategy { prefix, text: None } => {
+                self.numbers([NO_STRATEGY]);
+                self.octets(prefix.value());
+            }
+        }
+    }
+
+    fn description(&mut self, description: &FaceDescription) {
+        let FaceDescription { uri, local_uri, persistency, local, mtu, marking, reliable } =
+            description;
+        self.octets(uri.as_bytes());
+        self.octets(local_uri.as_bytes());
+        self.numbers([*persistency as u64, u64::from(*local), *mtu, u64::from(*reliable)]);
+        self.marking(*marking);
+    }
+
+    fn marking(&mut self, marking: Option<Marking>) {
+        self.option(marking.map(|marking| marking.threshold_octets));
+        self.number(marking.map_or(0, |marking| nanos(marking.interval)));
+    }
+
+    fn numbers<const N: usize>(&mut self, numbers: [u64; N]) {
+        numbers.into_iter().for_each(|number| self.number(number));
     }
 
     fn begin(&mut self, tag: u8, now: Instant, face: FaceId) {
@@ -199,9 +263,10 @@ impl Eye<'_> {
             FRAME => Input::Frame { face, frame: self.octets()? },
             BACKLOG => Input::Backlog { face, octets: self.number()? },
             ROUTE => {
-                let prefix = Name::from_value(self.octets()?).ok()?;
+                let prefix = self.name()?;
                 Input::Route(RouteChange { prefix, face, cost: self.option()? })
             }
+            NOTICE => Input::from(self.notice()?),
             SCHEDULE => Input::Schedule { face, scheduling: Box::new(self.scheduling()?) },
             CONSUMED => {
                 let input = Box::new(AppInput::Consumed { bytes: self.number()? });
@@ -225,12 +290,61 @@ impl Eye<'_> {
         Some(Scheduling { discipline, capacity })
     }
 
+    fn notice(&mut self) -> Option<Notice> {
+        Some(match self.number()? {
+            KNOWN => Notice::FaceKnown { face: self.face()?, description: self.description()? },
+            GONE => Notice::FaceGone { face: self.face()? },
+            MADE => Notice::FaceMade { ticket: self.number()?, outcome: Ok(self.face()?) },
+            NOT_MADE => {
+                let ticket = self.number()?;
+                let place = usize::try_from(self.number()?).ok()?;
+                Notice::FaceMade { ticket, outcome: Err(*FaceRefusal::ALL.get(place)?) }
+            }
+            CHANNELS => {
+                let count = self.number()?;
+                Notice::Channels((0..count).map(|_| self.text()).collect::<Option<_>>()?)
+            }
+            TIME_OF_DAY => Notice::TimeOfDay { micros: self.number()? },
+            STRATEGY => Notice::Strategy { prefix: self.name()?, text: Some(self.text()?) },
+            NO_STRATEGY => Notice::Strategy { prefix: self.name()?, text: None },
+            _ => return None,
+        })
+    }
+
+    fn description(&mut self) -> Option<FaceDescription> {
+        Some(FaceDescription {
+            uri: self.text()?,
+            local_uri: self.text()?,
+            persistency: Persistency::from_number(self.number()?)?,
+            local: self.number()? != 0,
+            mtu: self.number()?,
+            reliable: self.number()? != 0,
+            marking: self.marking()?,
+        })
+    }
+
+    fn marking(&mut self) -> Option<Option<Marking>> {
+        let (threshold, interval) = (self.option()?, Duration::from_nanos(self.number()?));
+        Some(threshold.map(|threshold_octets| Marking { threshold_octets, interval }))
+    }
+
+    fn face(&mut self) -> Option<FaceId> {
+        Some(FaceId(u32::try_from(self.number()?).ok()?))
+    }
+
+    fn name(&mut self) -> Option<Name> {
+        Name::from_value(self.octets()?).ok()
+    }
+
+    fn text(&mut self) -> Option<String> {
+        std::str::from_utf8(&self.octets()?).ok().map(str::to_owned)
+    }
+
     fn attributes(&mut self) -> Option<FaceAttributes> {
         let mtu = usize::try_from(self.number()?).ok()?;
         let receive_budget = self.option()?;
         let flags = self.number()?;
-        let (threshold, interval) = (self.option()?, Duration::from_nanos(self.number()?));
-        let marking = threshold.map(|threshold_octets| Marking { threshold_octets, interval });
+        let marking = self.marking()?;
         let recovery = match flags & RECOVERY {
             0 => Recovery::Off,
             _ => std::str::from_utf8(&self.octets()?).ok()?.parse().ok()?,

@@ -2,8 +2,10 @@
 use super::*;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, Recovery};
+use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
 use recoup_packet::interest::Interest;
+use recoup_transport::management::Persistency;
 use recoup_transport::time::Instant;
 
 fn at(millis: u64) -> Instant {
@@ -17,6 +19,30 @@ fn drain(machine: &mut impl Machine, now: Instant) -> Vec<Bytes> {
             _ => None,
         })
         .collect()
+}
+
+/// Everything that an owner says to the management.
+fn notices() -> [Notice; 8] {
+    let (face, marking) = (FaceId(300), Some(Marking::default()));
+    let description = FaceDescription {
+        uri: "udp4://192.0.2.7:6363".into(),
+        local_uri: "udp4://192.0.2.1:6363".into(),
+        persistency: Persistency::Persistent,
+        local: true,
+        mtu: 1_400,
+        marking,
+        reliable: true,
+    };
+    [
+        Notice::TimeOfDay { micros: 1_800_000_000_000_000 },
+        Notice::Channels(vec!["udp4://0.0.0.0:6363".into(), "unix:///run/nfd/nfd.sock".into()]),
+        Notice::FaceKnown { face, description },
+        Notice::FaceMade { ticket: 5, outcome: Ok(face) },
+        Notice::FaceMade { ticket: 6, outcome: Err(FaceRefusal::TooMany) },
+        Notice::FaceGone { face },
+        Notice::Strategy { prefix: "/a".parse().unwrap(), text: Some("multicast".into()) },
+        Notice::Strategy { prefix: "/a".parse().unwrap(), text: None },
+    ]
 }
 
 /// A node that forwards an Interest, and lets another one expire.
@@ -47,6 +73,9 @@ fn recorded() -> (Vec<u8>, usize) {
     }
     recorder.handle(at(6), Input::Backlog { face: FaceId(2), octets: 70_000 });
     recorder.handle(at(7), Input::FaceDown { face: FaceId(2) });
+    for notice in notices() {
+        recorder.handle(at(7), notice.into());
+    }
     drain(&mut recorder, at(9_000));
     recorder.finish().unwrap();
     drop(recorder);
@@ -62,14 +91,18 @@ fn what_was_recorded_is_done_again_byte_for_byte() {
     let (file, sent) = recorded();
     let mut reader = Reader::new(file.as_slice()).unwrap();
     assert_eq!(reader.heading(), &Heading { seed: 7, text: "a node".into() });
-    let mut frames = 0;
+    let (mut frames, mut told) = (0, Vec::new());
     let done = replay(&mut reader, &mut Node::new(), &mut |_, step| {
         frames += usize::from(matches!(step, Step::Output(Output::Send { .. })));
+        if let Step::Input(Input::Notice(notice)) = step {
+            told.push((**notice).clone());
+        }
     })
     .unwrap();
-    assert_eq!((done.inputs, done.complete, done.last), (7, true, at(9_000)));
+    assert_eq!((done.inputs, done.complete, done.last), (15, true, at(9_000)));
     assert_eq!((done.compared, frames), (done.outputs, sent));
     assert!(sent >= 2, "{sent}");
+    assert_eq!(told, notices());
 }
 
 #[test]

@@ -73,6 +73,7 @@ impl Digest {
                 self.write(prefix.value());
                 self.word(u64::from(outcome.is_ok()));
             }
+            Report::Managed(answer) => self.word(u64::from(answer.is_ok())),
             Report::Done(result) => self.word(u64::from(result.is_ok())),
         }
     }

@@ -1,13 +1,11 @@
-//! The forwarder's side of the protocol: commands as it reads them, answers as it writes them.
+//! The forwarder's side of the protocol: commands and questions as it reads them, answers as it writes them.
 //!
-//! Source: NFD's wiki pages "ControlCommand" and "RibMgmt"; status codes as NFD uses them.
+//! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and those of the modules; status codes as NFD uses them.
 //!
-//! Differences from NFD: signed Interests of packet format v0.2, which python-ndn writes, are understood; a command's digest is checked, other signatures are not, and neither is time: that a command
-//! comes by a local face decides, as it does in NFD with the trust anchor `any`.
-use super::{
-    CONTROL_PARAMETERS, CONTROL_RESPONSE, ControlParameters, OK, STATUS_CODE, STATUS_TEXT, Scope,
-};
-use bytes::Bytes;
+//! Differences from NFD: signed Interests of packet format v0.2, which python-ndn writes, are understood.
+use super::face::FaceFilter;
+use super::typ::{CONTROL_PARAMETERS, CONTROL_RESPONSE, STATUS_CODE, STATUS_TEXT};
+use super::{ControlParameters, OK, Scope};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
@@ -17,24 +15,93 @@ use recoup_packet::tlv::{Reader, nni_tlv_len, put_header, put_nni_tlv, tlv_len, 
 /// Components that the prefix of a route may have, as in NFD's tables.
 pub const MAX_PREFIX_COMPONENTS: usize = 32;
 
-/// What is to become of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a command asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are those of the protocol")]
 pub enum Verb {
-    /// It is to be there (`rib/register`).
-    Register,
-    /// It is to be no more (`rib/unregister`).
-    Unregister,
+    RibRegister,
+    RibUnregister,
+    FibAddNextHop,
+    FibRemoveNextHop,
+    FaceCreate,
+    FaceUpdate,
+    FaceDestroy,
+    StrategySet,
+    StrategyUnset,
+    CsConfig,
+    CsErase,
 }
 
-/// A command that can be carried out.
+impl Verb {
+    const ALL: [(Self, &'static str, &'static str); 11] = [
+        (Self::RibRegister, "rib", "register"),
+        (Self::RibUnregister, "rib", "unregister"),
+        (Self::FibAddNextHop, "fib", "add-nexthop"),
+        (Self::FibRemoveNextHop, "fib", "remove-nexthop"),
+        (Self::FaceCreate, "faces", "create"),
+        (Self::FaceUpdate, "faces", "update"),
+        (Self::FaceDestroy, "faces", "destroy"),
+        (Self::StrategySet, "strategy-choice", "set"),
+        (Self::StrategyUnset, "strategy-choice", "unset"),
+        (Self::CsConfig, "cs", "config"),
+        (Self::CsErase, "cs", "erase"),
+    ];
+
+    fn read(module: &[u8], verb: &[u8]) -> Option<Self> {
+        let is = |(_, of, word): &&(Self, &str, &str)| {
+            of.as_bytes() == module && word.as_bytes() == verb
+        };
+        Self::ALL.iter().find(is).map(|(verb, ..)| *verb)
+    }
+
+    /// Module and verb, as they stand in a command's name.
+    #[must_use]
+    pub fn words(self) -> (&'static str, &'static str) {
+        let of = Self::ALL.iter().find(|(verb, ..)| *verb == self);
+        of.map_or(("", ""), |(_, module, verb)| (module, verb))
+    }
+
+    /// The modules that have commands.
+    pub fn modules() -> impl Iterator<Item = &'static str> {
+        ["rib", "fib", "faces", "strategy-choice", "cs"].into_iter()
+    }
+}
+
+/// What a forwarder can be asked about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the protocol")]
+pub enum Dataset {
+    RibList,
+    FibList,
+    FaceList,
+    FaceQuery(FaceFilter),
+    FaceChannels,
+    StrategyList,
+    CsInfo,
+    Status,
+}
+
+/// An Interest for the management, read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Something is to be done.
+    Command(Command),
+    /// Something is to be told; the name of the dataset has that many components, without version and segment.
+    Dataset(Dataset, usize),
+    /// Face events are to be told as they happen.
+    Events,
+}
+
+/// Components of the name of notifications, without sequence number.
+pub const EVENTS_COMPONENTS: usize = 4;
+
+/// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// Whom it is for.
     pub scope: Scope,
     /// What is to be done.
     pub verb: Verb,
-    /// The prefix of the route.
-    pub prefix: Name,
     /// Everything that it says.
     pub parameters: ControlParameters,
 }
@@ -53,21 +120,28 @@ impl Refusal {
     pub const MALFORMED: Self = Self { code: 400, text: "malformed command" };
     /// It is not signed, or not rightly, or asks for what only others may.
     pub const NOT_ALLOWED: Self = Self { code: 403, text: "not allowed" };
+    /// It came before, or its time is not the forwarder's.
+    pub const NOT_IN_TIME: Self =
+        Self { code: 403, text: "not allowed: repeated, or not of this time; compare the clocks" };
     /// There is no such face.
     pub const NO_FACE: Self = Self { code: 410, text: "no such face" };
+    /// There is no such face, as it is said where the face is what is to change.
+    pub const UNKNOWN_FACE: Self = Self { code: 404, text: "no such face" };
+    /// There is no such strategy.
+    pub const NO_STRATEGY: Self = Self { code: 404, text: "no such strategy here" };
     /// The prefix has too many components.
     pub const TOO_LONG: Self = Self { code: 414, text: "the prefix is too long" };
     /// There is no such command.
     pub const UNKNOWN: Self = Self { code: 501, text: "no such command here" };
-    /// As many routes are there as there may be.
-    pub const FULL: Self = Self { code: 503, text: "too many routes" };
+    /// As many routes, faces or strategies are there as there may be.
+    pub const FULL: Self = Self { code: 503, text: "too many of them" };
 }
 
-impl Command {
-    /// Reads a command; `None` for an Interest that is no command at all, such as one for a dataset.
+impl Request {
+    /// Reads a request; `None` for an Interest that is none at all.
     ///
     /// # Errors
-    /// What to answer to a command that cannot be carried out.
+    /// What to answer to a command that cannot be understood, or is not signed.
     pub fn read(interest: &Interest) -> Option<Result<Self, Refusal>> {
         let word = |at: usize| interest.name.get(at).map(|component| component.value().to_vec());
         let scope = match word(0)?.as_slice() {
@@ -76,30 +150,61 @@ impl Command {
             _ => return None,
         };
         let (module, verb) = (word(2)?, word(3)?);
-        let verb = match (module.as_slice(), verb.as_slice()) {
-            (b"rib", b"register") => Verb::Register,
-            (b"rib", b"unregister") => Verb::Unregister,
-            _ if interest.signature.is_some() => return Some(Err(Refusal::UNKNOWN)),
-            _ => return None,
+        let Some(verb) = Verb::read(&module, &verb) else {
+            let told = dataset(&module, &verb, word(4)).filter(|_| scope == Scope::Localhost);
+            let refusal = interest.signature.as_ref().map(|_| Err(Refusal::UNKNOWN));
+            return told.map(Ok).or(refusal);
         };
         if !is_signed(interest) {
             return Some(Err(Refusal::NOT_ALLOWED));
         }
         let parameters = word(4).and_then(|octets| ControlParameters::decode(&octets).ok());
-        Some(Self::of(scope, verb, parameters))
-    }
-
-    fn of(scope: Scope, verb: Verb, said: Option<ControlParameters>) -> Result<Self, Refusal> {
-        let parameters = said.ok_or(Refusal::MALFORMED)?;
-        let prefix = parameters.name.clone().ok_or(Refusal::MALFORMED)?;
-        match prefix.len() <= MAX_PREFIX_COMPONENTS {
-            true => Ok(Self { scope, verb, prefix, parameters }),
-            false => Err(Refusal::TOO_LONG),
-        }
+        Some(Command::of(scope, verb, parameters).map(Self::Command))
     }
 }
 
-fn is_signed(interest: &Interest) -> bool {
+fn dataset(module: &[u8], verb: &[u8], filter: Option<Vec<u8>>) -> Option<Request> {
+    let dataset = match (module, verb) {
+        (b"rib", b"list") => Dataset::RibList,
+        (b"fib", b"list") => Dataset::FibList,
+        (b"faces", b"list") => Dataset::FaceList,
+        (b"faces", b"query") => {
+            let filter = FaceFilter::decode(&filter?).ok()?;
+            return Some(Request::Dataset(Dataset::FaceQuery(filter), 5));
+        }
+        (b"faces", b"channels") => Dataset::FaceChannels,
+        (b"faces", b"events") => return Some(Request::Events),
+        (b"strategy-choice", b"list") => Dataset::StrategyList,
+        (b"cs", b"info") => Dataset::CsInfo,
+        (b"status", b"general") => Dataset::Status,
+        _ => return None,
+    };
+    Some(Request::Dataset(dataset, 4))
+}
+
+impl Command {
+    fn of(scope: Scope, verb: Verb, said: Option<ControlParameters>) -> Result<Self, Refusal> {
+        let parameters = said.ok_or(Refusal::MALFORMED)?;
+        let needs_name = !matches!(
+            verb,
+            Verb::FaceCreate | Verb::FaceUpdate | Verb::FaceDestroy | Verb::CsConfig
+        );
+        match &parameters.name {
+            None if needs_name => Err(Refusal::MALFORMED),
+            Some(name) if name.len() > MAX_PREFIX_COMPONENTS => Err(Refusal::TOO_LONG),
+            _ => Ok(Self { scope, verb, parameters }),
+        }
+    }
+
+    /// The prefix that it is about; the root where it is about none.
+    #[must_use]
+    pub fn prefix(&self) -> Name {
+        self.parameters.name.clone().unwrap_or_default()
+    }
+}
+
+/// Whether an Interest is signed, and its digest right if it is signed by that.
+pub(super) fn is_signed(interest: &Interest) -> bool {
     let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion()) else {
         return is_signed_in_its_name(&interest.name).unwrap_or(false);
     };
@@ -121,17 +226,26 @@ fn is_signed_in_its_name(name: &Name) -> Option<bool> {
 /// The answer to the command `name`: what was done, or why nothing.
 #[must_use]
 pub fn respond(name: &Name, outcome: &Result<ControlParameters, Refusal>) -> Data {
-    let (code, text, body) = match outcome {
-        Ok(parameters) => (OK, "OK", parameters.to_bytes()),
-        Err(refusal) => (refusal.code, refusal.text, Bytes::new()),
-    };
+    match outcome {
+        Ok(parameters) => response(name, OK, "OK", &parameters.to_bytes()),
+        Err(refusal) => response(name, refusal.code, refusal.text, &[]),
+    }
+}
+
+/// The answer to the command `name` that makes what is there already.
+#[must_use]
+pub fn respond_conflict(name: &Name, there: &ControlParameters) -> Data {
+    response(name, 409, "there is one already", &there.to_bytes())
+}
+
+fn response(name: &Name, code: u64, text: &str, body: &[u8]) -> Data {
     let len = nni_tlv_len(STATUS_CODE, code) + tlv_len(STATUS_TEXT, text.len()) + body.len();
     let mut content = Vec::with_capacity(tlv_len(CONTROL_RESPONSE, len));
     put_header(&mut content, CONTROL_RESPONSE, len);
     put_nni_tlv(&mut content, STATUS_CODE, code);
     put_header(&mut content, STATUS_TEXT, text.len());
     content.extend(text.as_bytes());
-    content.extend(&body);
+    content.extend(body);
     debug_assert!(body.first().is_none_or(|typ| u64::from(*typ) == CONTROL_PARAMETERS));
     DataBuilder::new(name).build(&content, &DigestSigner)
 }
@@ -140,6 +254,7 @@ pub fn respond(name: &Name, outcome: &Result<ControlParameters, Refusal>) -> Dat
 mod tests {
     use super::super::{ManagementError, parse_response, register_command, unregister_command};
     use super::*;
+    use bytes::Bytes;
     use recoup_packet::interest::Uniqueness;
     use recoup_packet::name::Component;
 
@@ -153,15 +268,24 @@ mod tests {
         register_command(Scope::Localhost, parameters, &DigestSigner, unique)
     }
 
+    /// What is read, if it is a command.
+    fn read(interest: &Interest) -> Option<Result<Command, Refusal>> {
+        match Request::read(interest)? {
+            Ok(Request::Command(command)) => Some(Ok(command)),
+            Ok(other) => panic!("{other:?}"),
+            Err(refusal) => Some(Err(refusal)),
+        }
+    }
+
     #[test]
     fn what_a_client_writes_is_read() {
-        let read = Command::read(&command(&parameters())).unwrap().unwrap();
-        assert_eq!((read.scope, read.verb), (Scope::Localhost, Verb::Register));
-        assert_eq!((read.prefix.to_string().as_str(), read.parameters.cost), ("/a/b", Some(7)));
+        let found = read(&command(&parameters())).unwrap().unwrap();
+        assert_eq!((found.scope, found.verb), (Scope::Localhost, Verb::RibRegister));
+        assert_eq!((found.prefix().to_string().as_str(), found.parameters.cost), ("/a/b", Some(7)));
         let unique = Uniqueness::default();
         let back = unregister_command(Scope::Localhop, &parameters(), &DigestSigner, unique);
-        let read = Command::read(&back).unwrap().unwrap();
-        assert_eq!((read.scope, read.verb), (Scope::Localhop, Verb::Unregister));
+        let found = read(&back).unwrap().unwrap();
+        assert_eq!((found.scope, found.verb), (Scope::Localhop, Verb::RibUnregister));
     }
 
     #[test]
@@ -179,14 +303,14 @@ mod tests {
     fn a_command_must_be_signed_and_its_digest_right() {
         let signed = command(&parameters());
         let bare = Interest::new(signed.name.prefix(5));
-        assert_eq!(Command::read(&bare), Some(Err(Refusal::NOT_ALLOWED)));
+        assert_eq!(read(&bare), Some(Err(Refusal::NOT_ALLOWED)));
         // Another name under the same signature.
         let mut words: Vec<_> = signed.name.components().collect();
         let other = ControlParameters { cost: Some(8), ..parameters() }.to_bytes();
         words[4] = Component::generic(&other);
         let mut forged = signed.clone();
         forged.name = words.into_iter().collect();
-        assert_eq!(Command::read(&forged), Some(Err(Refusal::NOT_ALLOWED)));
+        assert_eq!(read(&forged), Some(Err(Refusal::NOT_ALLOWED)));
     }
 
     #[test]
@@ -198,12 +322,15 @@ mod tests {
             \x1c\x11\x1e\xc8t\x88\xd2\xcf\xcbZ\x20\x9c\x95\x80\xe5:\
             \x10\xd0_\x8d{\x81\xd7#K_\x1b\x7f\xbb\x9f\xf1\xdf\n\x04~G\x07\xa2\x0c\x02\x03\xe8";
         let interest = Interest::decode(Bytes::from_static(octets)).unwrap();
-        let read = Command::read(&interest).unwrap().unwrap();
-        assert_eq!((read.verb, read.prefix.to_string().as_str()), (Verb::Register, "/x/v=3"));
+        let found = read(&interest).unwrap().unwrap();
+        assert_eq!(
+            (found.verb, found.prefix().to_string().as_str()),
+            (Verb::RibRegister, "/x/v=3")
+        );
         for place in [40, 100] {
             let mut other = octets.to_vec();
             other[place] ^= 1;
-            let read = Interest::decode(other.into()).ok().and_then(|it| Command::read(&it));
+            let read = Interest::decode(other.into()).ok().and_then(|it| read(&it));
             assert!(!matches!(read, Some(Ok(_))), "{place}");
         }
     }
@@ -211,28 +338,34 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_refused_by_its_reason() {
         let nameless = ControlParameters { name: None, ..parameters() };
-        assert_eq!(Command::read(&command(&nameless)), Some(Err(Refusal::MALFORMED)));
+        assert_eq!(read(&command(&nameless)), Some(Err(Refusal::MALFORMED)));
         let long: Name = (0..33).map(|_| Component::generic(b"x")).collect();
         let long = ControlParameters { name: Some(long), ..parameters() };
-        assert_eq!(Command::read(&command(&long)), Some(Err(Refusal::TOO_LONG)));
+        assert_eq!(read(&command(&long)), Some(Err(Refusal::TOO_LONG)));
         let sign = |name: &str| {
             let name = Interest::new(name.parse().unwrap());
             name.sign(Bytes::new(), &DigestSigner, Uniqueness::default())
         };
-        assert_eq!(
-            Command::read(&sign("/localhost/nfd/faces/create/x")),
-            Some(Err(Refusal::UNKNOWN))
-        );
-        assert_eq!(
-            Command::read(&sign("/localhost/nfd/rib/register/x")),
-            Some(Err(Refusal::MALFORMED))
-        );
-        assert_eq!(
-            Command::read(&sign("/localhost/nfd/rib/register")),
-            Some(Err(Refusal::MALFORMED))
-        );
-        let dataset = Interest::new("/localhost/nfd/faces/list".parse().unwrap());
-        assert_eq!(Command::read(&dataset), None);
-        assert_eq!(Command::read(&Interest::new("/localhost/nfd".parse().unwrap())), None);
+        assert_eq!(read(&sign("/localhost/nfd/faces/invent/x")), Some(Err(Refusal::UNKNOWN)));
+        assert_eq!(read(&sign("/localhost/nfd/rib/register/x")), Some(Err(Refusal::MALFORMED)));
+        assert_eq!(read(&sign("/localhost/nfd/rib/register")), Some(Err(Refusal::MALFORMED)));
+        let query = Interest::new("/localhost/nfd/faces/query/x".parse().unwrap());
+        assert_eq!(read(&query), None);
+        assert_eq!(read(&Interest::new("/localhost/nfd".parse().unwrap())), None);
+    }
+
+    #[test]
+    fn questions_are_read_from_local_programs_only() {
+        let read = |text: &str| Request::read(&Interest::new(text.parse().unwrap()));
+        let list = Some(Ok(Request::Dataset(Dataset::FaceList, 4)));
+        assert_eq!(read("/localhost/nfd/faces/list"), list);
+        assert_eq!(read("/localhost/nfd/faces/list/54=%01/50=%02"), list);
+        assert_eq!(read("/localhop/nfd/faces/list"), None);
+        assert_eq!(read("/localhost/nfd/faces/events/58=%07"), Some(Ok(Request::Events)));
+        let filter = FaceFilter { uri_scheme: Some("udp4".into()), ..FaceFilter::default() };
+        let name: Name = "/localhost/nfd/faces/query".parse().unwrap();
+        let name = name.append(Component::generic(&filter.to_bytes()));
+        let asked = Request::read(&Interest::new(name));
+        assert_eq!(asked, Some(Ok(Request::Dataset(Dataset::FaceQuery(filter), 5))));
     }
 }

@@ -116,7 +116,7 @@ impl World {
                 AppOutput::InterestWith { .. }
                 | AppOutput::Data { .. }
                 | AppOutput::Nack { .. }
-                | AppOutput::Report(Report::Registered { .. }) => {
+                | AppOutput::Report(Report::Registered { .. } | Report::Managed(_)) => {
                     unreachable!("not a producer")
                 }
             }

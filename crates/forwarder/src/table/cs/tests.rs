@@ -71,6 +71,31 @@ fn what_was_used_longest_ago_goes_first() {
 }
 
 #[test]
+fn what_lies_below_a_prefix_is_erased_and_a_smaller_store_keeps_what_was_used_last() {
+    let mut fixture = Fixture::new(CsCapacity::Packets(9));
+    for uri in ["/a", "/a/b", "/a/b/c", "/ab", "/b"] {
+        fixture.insert(at(0), &data(uri, 1, 0));
+    }
+    assert_eq!(fixture.cs.erase(&name("/a"), 2), (2, true));
+    assert!(!fixture.has("/a") && fixture.has("/a/b/c"));
+    assert_eq!(fixture.cs.erase(&name("/a"), 2), (1, false));
+    fixture.cs.set_capacity(CsCapacity::Packets(1));
+    assert_eq!((fixture.has("/ab"), fixture.has("/b")), (false, true));
+}
+
+#[test]
+fn a_store_that_is_told_so_takes_nothing_in_or_gives_nothing_out() {
+    let mut fixture = Fixture::new(CsCapacity::Packets(9));
+    fixture.insert(at(0), &data("/a", 1, 0));
+    fixture.cs.set_serving(false);
+    assert!(!fixture.has("/a"));
+    fixture.cs.set_serving(true);
+    fixture.cs.set_admitting(false);
+    fixture.insert(at(0), &data("/b", 1, 0));
+    assert!(fixture.has("/a") && !fixture.has("/b"));
+}
+
+#[test]
 fn a_kept_packet_takes_40_octets_beside_its_own() {
     assert!(size_of::<Option<Stored>>() + 2 * size_of::<u32>() <= 40);
 }

@@ -1,0 +1,214 @@
+//! What management knows of faces, and the notifications of what happens to them.
+//!
+//! Source: NFD's wiki pages "FaceMgmt" and "Notification".
+use super::order::FaceDescription;
+use crate::face::FaceId;
+use recoup_packet::interest::Interest;
+use recoup_packet::name::{Component, Name};
+use recoup_transport::application::ReturnPath;
+use recoup_transport::management::{
+    CONGESTION_MARKING, EVENTS_COMPONENTS, FaceCounters, FaceEvent, FaceEventKind, FaceProfile,
+    FaceStatus, LP_RELIABILITY, LinkType, Persistency,
+};
+use recoup_transport::time::Instant;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Notifications that are kept for who asks for them a little late.
+const KEPT_EVENTS: usize = 64;
+/// Interests that wait for the next notification.
+const MAX_WAITING: usize = 64;
+
+/// Faces by number.
+#[derive(Debug, Default)]
+pub(super) struct Roster {
+    known: BTreeMap<FaceId, Known>,
+    /// What faces carried that are gone.
+    pub(super) past: FaceCounters,
+}
+
+#[derive(Debug)]
+struct Known {
+    description: FaceDescription,
+    /// What it carried until it went down the last time.
+    past: FaceCounters,
+    down: bool,
+}
+
+impl Roster {
+    pub(super) fn get(&self, face: FaceId) -> Option<&FaceDescription> {
+        self.known.get(&face).map(|known| &known.description)
+    }
+
+    /// The face that leads there.
+    pub(super) fn find(&self, uri: &str) -> Option<FaceId> {
+        let leads = |known: &Known| known.description.uri == uri;
+        self.known.iter().find(|(_, known)| leads(known)).map(|(face, _)| *face)
+    }
+
+    /// Notes what is known of a face; whether nothing was before.
+    pub(super) fn note(&mut self, face: FaceId, description: FaceDescription) -> bool {
+        match self.known.get_mut(&face) {
+            Some(known) => known.description = description,
+            None => {
+                let known = Known { description, past: FaceCounters::default(), down: false };
+                self.known.insert(face, known);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A face is usable; whether it was not for a while.
+    pub(super) fn up(&mut self, face: FaceId) -> bool {
+        self.known.get_mut(&face).is_some_and(|known| std::mem::take(&mut known.down))
+    }
+
+    /// A face is not usable any more, after it carried so much.
+    pub(super) fn down(&mut self, face: FaceId, carried: &FaceCounters) {
+        match self.known.get_mut(&face) {
+            Some(known) => {
+                known.past.add(carried);
+                known.down = true;
+            }
+            None => self.past.add(carried),
+        }
+    }
+
+    /// A face is gone for good; what was known of it.
+    pub(super) fn remove(&mut self, face: FaceId) -> Option<FaceProfile> {
+        let profile = self.profile(face)?;
+        self.past.add(&self.known.remove(&face)?.past);
+        Some(profile)
+    }
+
+    pub(super) fn profile(&self, face: FaceId) -> Option<FaceProfile> {
+        let FaceDescription { uri, local_uri, persistency, local, marking, reliable, .. } =
+            self.get(face)?;
+        let flag = |set, flag| if set { flag } else { 0 };
+        Some(FaceProfile {
+            face_id: u64::from(face.0),
+            uri: uri.clone(),
+            local_uri: local_uri.clone(),
+            local: *local,
+            persistency: *persistency,
+            link_type: LinkType::PointToPoint,
+            flags: flag(marking.is_some(), CONGESTION_MARKING) + flag(*reliable, LP_RELIABILITY),
+        })
+    }
+
+    /// Everything about a face, with what it `carried` since it came up.
+    pub(super) fn status(&self, face: FaceId, carried: &FaceCounters) -> Option<FaceStatus> {
+        let known = self.known.get(&face)?;
+        let mut counters = known.past;
+        counters.add(carried);
+        let marking = known.description.marking;
+        Some(FaceStatus {
+            profile: self.profile(face)?,
+            expiration_period: None,
+            marking_interval: marking.map(|it| it.interval),
+            marking_threshold: marking.map(|it| it.threshold_octets),
+            mtu: Some(known.description.mtu),
+            counters,
+        })
+    }
+
+    /// The face of the management itself.
+    pub(super) fn own() -> FaceStatus {
+        let uri = || "internal://".to_owned();
+        FaceStatus {
+            profile: FaceProfile {
+                face_id: u64::from(FaceId::MANAGEMENT.0),
+                uri: uri(),
+                local_uri: uri(),
+                local: true,
+                persistency: Persistency::Permanent,
+                link_type: LinkType::PointToPoint,
+                flags: 0,
+            },
+            expiration_period: None,
+            marking_interval: None,
+            marking_threshold: None,
+            mtu: None,
+            counters: FaceCounters::default(),
+        }
+    }
+
+    pub(super) fn faces(&self) -> impl Iterator<Item = FaceId> {
+        self.known.keys().copied()
+    }
+}
+
+/// Notifications, and who waits for the next one.
+#[derive(Debug, Default)]
+pub(super) struct EventStream {
+    /// Number of the next one.
+    next: u64,
+    /// The last ones, oldest first.
+    kept: VecDeque<Vec<u8>>,
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    path: ReturnPath,
+    until: Instant,
+}
+
+/// What becomes of an Interest for notifications.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Vigil {
+    /// It is answered by this one.
+    Told(u64, Vec<u8>),
+    /// It waits for the next one.
+    Waits,
+    /// It asks for what is not kept any more, or too many wait.
+    Refused,
+}
+
+impl EventStream {
+    /// Something happened: the number and content of the notification, and who waits for it.
+    pub(super) fn push(
+        &mut self,
+        now: Instant,
+        kind: FaceEventKind,
+        profile: FaceProfile,
+    ) -> (u64, Vec<u8>, Vec<ReturnPath>) {
+        let (number, content) = (self.next, FaceEvent { kind, profile }.to_content());
+        self.next += 1;
+        if self.kept.len() == KEPT_EVENTS {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(content.clone());
+        let waiting = self.waiting.drain(..).filter(|it| it.until > now);
+        (number, content, waiting.map(|it| it.path).collect())
+    }
+
+    /// Somebody asks for notifications.
+    pub(super) fn ask(&mut self, now: Instant, interest: &Interest, path: ReturnPath) -> Vigil {
+        let wanted = match (interest.name.len(), interest.name.get(EVENTS_COMPONENTS)) {
+            (EVENTS_COMPONENTS, _) => None,
+            (_, Some(last)) => Some(last.to_number().unwrap_or_default()),
+            (_, None) => return Vigil::Refused,
+        };
+        if let Some(number) = wanted.filter(|number| *number < self.next) {
+            let age = self.next - number;
+            let kept = usize::try_from(age).ok().and_then(|age| self.kept.len().checked_sub(age));
+            let content = kept.and_then(|place| self.kept.get(place));
+            return content.map_or(Vigil::Refused, |it| Vigil::Told(number, it.clone()));
+        }
+        self.waiting.retain(|it| it.until > now);
+        let is_next = wanted.is_none_or(|number| number == self.next);
+        if !is_next || self.waiting.len() == MAX_WAITING {
+            return Vigil::Refused;
+        }
+        let until = now + interest.lifetime_or_default();
+        self.waiting.push_back(Waiting { path, until });
+        Vigil::Waits
+    }
+}
+
+/// The name of a notification.
+pub(super) fn event_name(number: u64) -> Name {
+    let words = ["localhost", "nfd", "faces", "events"].map(|it| Component::generic(it.as_bytes()));
+    words.into_iter().chain([Component::sequence_num(number)]).collect()
+}

@@ -1,0 +1,189 @@
+//! Strategies and the content store: `strategy-choice/set`, `strategy-choice/unset`, `cs/config`, `cs/erase`.
+//!
+//! A strategy is named as in NFD, `/localhost/nfd/strategy/<name>/<version>/<parameter>…`; each parameter is written
+//! `key~value` and stands for `key=value` of the strategy's text.
+//!
+//! Source: NFD's wiki pages "StrategyChoice" and "CsMgmt".
+//!
+//! Differences: a content store that is bounded in octets says how many of the longest packets it holds.
+use super::{Command, Node, Outcome};
+use crate::strategy;
+use crate::table::CsCapacity;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::tlv::MAX_PACKET_SIZE;
+use recoup_transport::management::{
+    CS_ADMIT, CS_SERVE, ControlParameters, CsInfo, Refusal, StrategyChoice,
+};
+
+/// Data that one command erases.
+const ERASED_AT_ONCE: u64 = 256;
+/// Longest parameter of a strategy's name, in octets.
+const MAX_PARAMETER_OCTETS: usize = 64;
+/// Components of a strategy's name before its own.
+const PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
+
+impl Node {
+    pub(super) fn choose_strategy(&mut self, command: Command) -> Result<Outcome, Refusal> {
+        let prefix = command.prefix();
+        let name = command.parameters.strategy.ok_or(Refusal::MALFORMED)?;
+        let text = strategy_text(&name).ok_or(Refusal::NO_STRATEGY)?;
+        let strategy = strategy::parse(&text).map_err(|_| Refusal::NO_STRATEGY)?;
+        let limit = self.management.as_ref().map_or(0, |management| management.limit);
+        if self.strategies.len() >= limit && self.strategies.get(&prefix).is_none() {
+            return Err(Refusal::FULL);
+        }
+        let chosen = strategy_name(&strategy.to_string());
+        self.strategies.insert(&prefix, strategy);
+        Ok(Outcome::Done(ControlParameters {
+            name: Some(prefix),
+            strategy: Some(chosen),
+            ..ControlParameters::default()
+        }))
+    }
+
+    pub(super) fn unset_strategy(&mut self, command: Command) -> Result<Outcome, Refusal> {
+        let prefix = command.prefix();
+        if prefix.is_empty() {
+            let text = "malformed command: \"/\" must have a strategy";
+            return Err(Refusal { code: 400, text });
+        }
+        self.strategies.remove(&prefix);
+        Ok(Outcome::Done(ControlParameters { name: Some(prefix), ..ControlParameters::default() }))
+    }
+
+    pub(super) fn configure_cs(&mut self, command: Command) -> Outcome {
+        let said = command.parameters;
+        if let Some(packets) = said.capacity {
+            self.cs.set_capacity(CsCapacity::Packets(packets));
+        }
+        if let Some(admits) = said.flag(CS_ADMIT) {
+            self.cs.set_admitting(admits);
+        }
+        if let Some(serves) = said.flag(CS_SERVE) {
+            self.cs.set_serving(serves);
+        }
+        let CsInfo { capacity, flags, .. } = self.cs_info();
+        Outcome::Done(ControlParameters {
+            capacity: Some(capacity),
+            flags: Some(flags),
+            ..ControlParameters::default()
+        })
+    }
+
+    /// Erases some Data, and says whether there is more.
+    pub(super) fn erase_cs(&mut self, command: Command) -> Outcome {
+        let prefix = command.prefix();
+        let limit = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
+        let (erased, more) = self.cs.erase(&prefix, limit);
+        Outcome::Done(ControlParameters {
+            name: Some(prefix),
+            count: Some(erased),
+            capacity: (more && erased == ERASED_AT_ONCE).then_some(ERASED_AT_ONCE),
+            ..ControlParameters::default()
+        })
+    }
+
+    /// What is known of the content store.
+    #[must_use]
+    pub fn cs_info(&self) -> CsInfo {
+        let capacity = match self.cs.capacity() {
+            CsCapacity::Packets(packets) => packets,
+            CsCapacity::Octets(octets) => octets / MAX_PACKET_SIZE as u64,
+            CsCapacity::Unlimited => u64::MAX,
+        };
+        let flag = |set, flag| if set { flag } else { 0 };
+        CsInfo {
+            capacity,
+            flags: flag(self.cs.admits(), CS_ADMIT) + flag(self.cs.serves(), CS_SERVE),
+            entries: self.cs.len() as u64,
+            hits: self.counters.cs_hits,
+            misses: self.counters.cs_misses,
+        }
+    }
+
+    /// All choices of strategies, by prefix in canonical order.
+    pub fn strategy_choices(&self) -> impl Iterator<Item = StrategyChoice> {
+        self.strategies.iter().map(|(name, strategy)| StrategyChoice {
+            name: name.clone(),
+            strategy: strategy_name(&strategy.to_string()),
+        })
+    }
+}
+
+/// The version of a strategy: that of NFD's where it has one of this name.
+fn version(strategy: &str) -> u64 {
+    match strategy {
+        "best-route" => 5,
+        "multicast" => 4,
+        _ => 1,
+    }
+}
+
+/// The name of the strategy that is written `text`.
+fn strategy_name(text: &str) -> Name {
+    let (strategy, parameters) = text.split_once('(').unwrap_or((text, ""));
+    let parameters = parameters.trim_end_matches(')').split(',').filter(|it| !it.is_empty());
+    let parameters: Vec<String> = parameters.map(|it| it.trim().replacen('=', "~", 1)).collect();
+    let words = PREFIX.into_iter().chain([strategy]).map(|it| Component::generic(it.as_bytes()));
+    let parameters = parameters.iter().map(|it| Component::generic(it.as_bytes()));
+    words.chain([Component::version(version(strategy))]).chain(parameters).collect()
+}
+
+/// How the strategy of a name is written; `None` if it is none, or newer than ours.
+fn strategy_text(name: &Name) -> Option<String> {
+    let mut components = name.components();
+    for word in PREFIX {
+        components.next().filter(|component| component.value() == word.as_bytes())?;
+    }
+    let word = |component: Component<'_>| {
+        let octets = component.value();
+        let plain = octets.len() <= MAX_PARAMETER_OCTETS && octets.iter().all(u8::is_ascii_graphic);
+        std::str::from_utf8(octets).ok().filter(|_| plain).map(str::to_owned)
+    };
+    let strategy = word(components.next()?)?;
+    let mut parameters = Vec::new();
+    for (place, component) in components.enumerate() {
+        match component.is_version() {
+            Some(wanted) if place == 0 => {
+                (wanted <= version(&strategy)).then_some(())?;
+            }
+            _ => parameters.push(word(component)?.replacen('~', "=", 1)),
+        }
+    }
+    match parameters.is_empty() {
+        true => Some(strategy),
+        false => Some(format!("{strategy}({})", parameters.join(","))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str) -> Option<String> {
+        strategy_text(&name.parse().unwrap())
+    }
+
+    #[test]
+    fn a_strategys_name_is_read_as_it_is_written() {
+        for written in ["best-route", "multicast", "multipath(split=cost)"] {
+            let strategy = strategy::parse(written).unwrap().to_string();
+            assert_eq!(strategy_text(&strategy_name(&strategy)), Some(strategy));
+        }
+        assert_eq!(
+            strategy_name("best-route").to_string(),
+            "/localhost/nfd/strategy/best-route/v=5"
+        );
+    }
+
+    #[test]
+    fn older_versions_and_none_are_ours_and_newer_ones_are_not() {
+        let best_route = "/localhost/nfd/strategy/best-route";
+        assert_eq!(text(best_route).as_deref(), Some("best-route"));
+        assert_eq!(text(&format!("{best_route}/v=4")).as_deref(), Some("best-route"));
+        assert_eq!(text(&format!("{best_route}/v=6")), None);
+        assert_eq!(text("/localhost/nfd/strategy"), None);
+        assert_eq!(text("/other/nfd/strategy/best-route"), None);
+        assert_eq!(text("/localhost/nfd/strategy/a%00b"), None);
+    }
+}

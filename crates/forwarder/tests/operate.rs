@@ -1,0 +1,405 @@
+//! A node that its operators ask and command.
+use bytes::Bytes;
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::management::{FaceDescription, FaceOrder, ManagementOptions, Notice};
+use recoup_forwarder::node::{Input, Node, Output};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, PublicKey, Signer};
+use recoup_transport::management::{
+    AuthorityOptions, CAPTURE, CHILD_INHERIT, CS_ADMIT, ControlParameters, CsInfo, FaceEvent,
+    FaceEventKind, FaceFilter, FaceStatus, FibEntry, GeneralStatus, LOCAL_FIELDS, ManagementError,
+    Persistency, Record, RibEntry, Scope, StrategyChoice, Verb, command_interest, decode_records,
+    parse_response,
+};
+use recoup_transport::time::Instant;
+
+const APP: FaceId = FaceId(1);
+const REMOTE: FaceId = FaceId(2);
+/// Microseconds since 1970.
+const NOON: u64 = 1_800_000_000_000_000;
+
+struct Bench {
+    node: Node,
+    now: Instant,
+    nonce: u32,
+    orders: Vec<FaceOrder>,
+}
+
+impl Bench {
+    fn new(management: ManagementOptions) -> Self {
+        let options = NodeOptions {
+            management: Some(management),
+            cs: CsOptions { capacity: CsCapacity::Packets(1_000) },
+            ..NodeOptions::default()
+        };
+        let mut node = Node::with_options(options).unwrap();
+        node.handle(Instant::ZERO, Notice::TimeOfDay { micros: NOON }.into());
+        let mut bench = Self { node, now: Instant::ZERO, nonce: 0, orders: Vec::new() };
+        bench.open(APP, "fd://9", true);
+        bench.open(REMOTE, "udp4://192.0.2.7:6363", false);
+        bench
+    }
+
+    fn open(&mut self, face: FaceId, uri: &str, local: bool) {
+        let description = FaceDescription {
+            uri: uri.into(),
+            local_uri: "unix:///run/nfd/nfd.sock".into(),
+            persistency: if local { Persistency::OnDemand } else { Persistency::Permanent },
+            local,
+            mtu: 8_800,
+            marking: None,
+            reliable: false,
+        };
+        self.node.handle(self.now, Notice::FaceKnown { face, description }.into());
+        let attributes = FaceAttributes { local, permanent: !local, ..FaceAttributes::wire(8_800) };
+        self.node.handle(self.now, Input::FaceUp { face, attributes });
+        self.poll();
+    }
+
+    fn poll(&mut self) -> Vec<(FaceId, Bytes)> {
+        let mut sent = Vec::new();
+        while let Some(output) = self.node.poll(self.now) {
+            match output {
+                Output::Send { face, frame } => sent.push((face, frame)),
+                Output::Order(order) => self.orders.push(*order),
+                _ => {}
+            }
+        }
+        sent
+    }
+
+    /// Asks by the face of the application; the answer, unless it has to wait.
+    fn ask(&mut self, mut interest: Interest) -> Option<Data> {
+        self.nonce += 1;
+        interest.nonce = Some(self.nonce);
+        self.node.handle(self.now, Input::Frame { face: APP, frame: interest.to_bytes() });
+        let (_, frame) = self.poll().into_iter().find(|(to, _)| *to == APP)?;
+        Data::decode(frame).ok()
+    }
+
+    fn told<R: Record>(&mut self, name: &str) -> Vec<R> {
+        decode_records(&self.dataset(&name.parse().unwrap())).unwrap()
+    }
+
+    /// A whole dataset, segment by segment.
+    fn dataset(&mut self, name: &Name) -> Vec<u8> {
+        let mut first = Interest::new(name.clone());
+        (first.can_be_prefix, first.must_be_fresh) = (true, true);
+        let mut data = self.ask(first).unwrap();
+        let (versioned, mut content) = (data.name().parent(), data.content().to_vec());
+        assert!(versioned.last().unwrap().is_version().unwrap() >= NOON);
+        for number in 1.. {
+            if data.final_block() == data.name().last() {
+                break;
+            }
+            let next = versioned.append(Component::segment(number));
+            data = self.ask(Interest::new(next)).unwrap();
+            content.extend(data.content());
+        }
+        content
+    }
+
+    fn command(
+        &mut self,
+        verb: Verb,
+        parameters: &ControlParameters,
+    ) -> Option<Result<ControlParameters, ManagementError>> {
+        self.signed(verb, parameters, &DigestSigner)
+    }
+
+    fn signed(
+        &mut self,
+        verb: Verb,
+        parameters: &ControlParameters,
+        signer: &dyn Signer,
+    ) -> Option<Result<ControlParameters, ManagementError>> {
+        let nonce = u64::from(self.nonce).to_be_bytes();
+        let time = Some(NOON / 1_000 + 5);
+        let unique = Uniqueness { nonce: Some(&nonce), time, seq_num: None };
+        let interest = command_interest(Scope::Localhost, verb, parameters, signer, unique);
+        self.ask(interest).map(|data| parse_response(&data))
+    }
+
+    fn done(&mut self, verb: Verb, parameters: &ControlParameters) -> ControlParameters {
+        self.command(verb, parameters).unwrap().unwrap()
+    }
+
+    fn refused(&mut self, verb: Verb, parameters: &ControlParameters) -> u64 {
+        code(self.command(verb, parameters))
+    }
+}
+
+fn code(answer: Option<Result<ControlParameters, ManagementError>>) -> u64 {
+    match answer {
+        Some(Err(ManagementError::Refused { code, .. })) => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn about(name: &str) -> ControlParameters {
+    ControlParameters { name: Some(name.parse().unwrap()), ..Default::default() }
+}
+
+fn to(uri: &str) -> ControlParameters {
+    ControlParameters { uri: Some(uri.into()), ..Default::default() }
+}
+
+#[test]
+fn faces_are_listed_with_what_they_carried() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
+    let name: Name = "/a/x".parse().unwrap();
+    assert!(bench.ask(Interest::new(name.clone())).is_none(), "it is asked for elsewhere");
+    let data = DataBuilder::new(&name).build(b"content", &DigestSigner).wire();
+    let octets = data.len() as u64;
+    bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame: data });
+    bench.poll();
+    let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
+    let uris: Vec<_> = faces.iter().map(|it| it.profile.uri.as_str()).collect();
+    assert_eq!(uris, ["fd://9", "udp4://192.0.2.7:6363", "internal://"]);
+    let remote = &faces[1].counters;
+    assert_eq!((remote.out_interests, remote.in_data, remote.in_octets), (1, 1, octets));
+    assert!(remote.out_octets > 10 && faces[0].counters.out_data == 2);
+    let status = &bench.told::<GeneralStatus>("/localhost/nfd/status/general")[0];
+    assert_eq!((status.start_millis, status.satisfied), (NOON / 1_000, 3));
+    assert_eq!(status.counters.in_data, 1);
+
+    let filter = FaceFilter { uri_scheme: Some("udp4".into()), ..FaceFilter::default() };
+    let query: Name = "/localhost/nfd/faces/query".parse().unwrap();
+    let found = bench.dataset(&query.append(Component::generic(&filter.to_bytes())));
+    let found = decode_records::<FaceStatus>(&found).unwrap();
+    assert_eq!(found.iter().map(|it| it.profile.face_id).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn what_a_face_carried_outlives_its_going_down_and_then_itself() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let frame = Bytes::from_static(b"\x05\x00");
+    bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame });
+    bench.node.handle(bench.now, Input::FaceDown { face: REMOTE });
+    bench.poll();
+    let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
+    assert_eq!(faces[1].counters.in_octets, 2);
+    bench.node.handle(bench.now, Notice::FaceGone { face: REMOTE }.into());
+    let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
+    assert_eq!(faces.len(), 2);
+}
+
+#[test]
+fn a_table_of_many_segments_is_told_in_one_piece() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    for number in 0..1_000 {
+        bench.done(Verb::RibRegister, &about(&format!("/some/prefix/{number:04}")));
+    }
+    let entries: Vec<RibEntry> = bench.told("/localhost/nfd/rib/list");
+    assert_eq!(entries.len(), 1_000);
+    assert_eq!(
+        (entries[7].name.to_string().as_str(), entries[7].routes[0].flags),
+        ("/some/prefix/0007", 1)
+    );
+    let fib: Vec<FibEntry> = bench.told("/localhost/nfd/fib/list");
+    assert_eq!(fib.len(), 1_001, "and the way to the management");
+    // A version that never was, and a segment beyond the last.
+    let stray: Name = "/localhost/nfd/rib/list/54=%01/50=%00".parse().unwrap();
+    assert!(bench.ask(Interest::new(stray)).is_none());
+}
+
+#[test]
+fn longer_prefixes_inherit_as_the_flags_say() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let by =
+        |face, flags| ControlParameters { face_id: Some(face), flags: Some(flags), ..about("/a") };
+    bench.done(Verb::RibRegister, &by(2, CHILD_INHERIT));
+    bench.done(Verb::RibRegister, &ControlParameters { cost: Some(3), ..about("/a/b") });
+    let hops = |bench: &mut Bench| {
+        let fib: Vec<FibEntry> = bench.told("/localhost/nfd/fib/list");
+        let of = |entry: &&FibEntry| entry.name.to_string() == "/a/b";
+        fib.iter().find(of).unwrap().next_hops.clone()
+    };
+    assert_eq!(hops(&mut bench), [(2, 0), (1, 3)]);
+    let own = ControlParameters { cost: Some(3), flags: Some(CAPTURE), ..about("/a/b") };
+    bench.done(Verb::RibRegister, &own);
+    assert_eq!(hops(&mut bench), [(1, 3)]);
+}
+
+#[test]
+fn next_hops_are_added_and_removed_but_not_the_way_to_the_management() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let hop = ControlParameters { face_id: Some(2), cost: Some(7), ..about("/a") };
+    assert_eq!(bench.done(Verb::FibAddNextHop, &hop), hop);
+    assert_eq!(bench.node.routes().count(), 2);
+    let gone = ControlParameters { face_id: Some(2), ..about("/a") };
+    assert_eq!(bench.done(Verb::FibRemoveNextHop, &gone), gone);
+    assert_eq!(bench.node.routes().count(), 1);
+    let way = ControlParameters { face_id: Some(u64::from(u32::MAX)), ..about("/localhost/nfd") };
+    assert_eq!(bench.refused(Verb::FibRemoveNextHop, &way), 403);
+    for prefix in ["/localhost/nfd", "/localhost/nfd/rib"] {
+        assert_eq!(bench.refused(Verb::RibRegister, &about(prefix)), 403);
+        assert_eq!(bench.refused(Verb::FibAddNextHop, &about(prefix)), 403);
+    }
+    let nobody = ControlParameters { face_id: Some(77), ..about("/a") };
+    assert_eq!(bench.refused(Verb::FibAddNextHop, &nobody), 410);
+}
+
+#[test]
+fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let wish = ControlParameters { mtu: Some(1_400), ..to("tcp4://192.0.2.9:6363") };
+    assert!(bench.command(Verb::FaceCreate, &wish).is_none());
+    let [FaceOrder::Create { ticket, uri, settings }] = &bench.orders[..] else { panic!() };
+    assert_eq!((uri.as_str(), settings.mtu), ("tcp4://192.0.2.9:6363", Some(1_400)));
+    let (ticket, face) = (*ticket, FaceId(3));
+    let description = FaceDescription {
+        uri: uri.clone(),
+        local_uri: "tcp4://192.0.2.1:50000".into(),
+        persistency: Persistency::Persistent,
+        local: false,
+        mtu: 1_400,
+        marking: None,
+        reliable: false,
+    };
+    bench.node.handle(bench.now, Notice::FaceKnown { face, description }.into());
+    bench.node.handle(bench.now, Notice::FaceMade { ticket, outcome: Ok(face) }.into());
+    let (_, frame) = bench.poll().pop().unwrap();
+    let made = parse_response(&Data::decode(frame).unwrap()).unwrap();
+    assert_eq!((made.face_id, made.mtu, made.face_persistency), (Some(3), Some(1_400), Some(0)));
+    // It is there, though not up: routes may lead to it, and there is no second one.
+    bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(3), ..about("/a") });
+    assert_eq!(bench.refused(Verb::FaceCreate, &wish), 409);
+    bench.orders.clear();
+    let destroyed = bench
+        .done(Verb::FaceDestroy, &ControlParameters { face_id: Some(3), ..Default::default() });
+    assert_eq!(destroyed, ControlParameters { face_id: Some(3), ..Default::default() });
+    assert_eq!(bench.orders, [FaceOrder::Destroy { face }]);
+    bench.node.handle(bench.now, Notice::FaceGone { face }.into());
+    assert_eq!(bench.told::<RibEntry>("/localhost/nfd/rib/list"), []);
+}
+
+#[test]
+fn what_no_face_can_be_is_refused() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    assert_eq!(bench.refused(Verb::FaceCreate, &ControlParameters::default()), 400);
+    let on_demand = ControlParameters { face_persistency: Some(1), ..to("udp4://192.0.2.9:1") };
+    assert_eq!(bench.refused(Verb::FaceCreate, &on_demand), 406);
+    let unmasked = ControlParameters { flags: Some(1), ..to("udp4://192.0.2.9:1") };
+    assert_eq!(bench.refused(Verb::FaceCreate, &unmasked), 400);
+    let fields = ControlParameters { mask: Some(LOCAL_FIELDS), ..unmasked };
+    assert_eq!(bench.refused(Verb::FaceUpdate, &fields), 409);
+    let nobody = ControlParameters { face_id: Some(77), ..Default::default() };
+    assert_eq!(bench.refused(Verb::FaceUpdate, &nobody), 404);
+    assert_eq!(bench.done(Verb::FaceDestroy, &nobody).face_id, Some(77));
+    assert_eq!(bench.orders, []);
+}
+
+#[test]
+fn events_are_told_to_those_who_wait_and_kept_a_while_for_others() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let name: Name = "/localhost/nfd/faces/events".parse().unwrap();
+    let mut subscribe = Interest::new(name.clone());
+    (subscribe.can_be_prefix, subscribe.must_be_fresh) = (true, true);
+    assert!(bench.ask(subscribe).is_none());
+    bench.node.handle(bench.now, Input::FaceDown { face: REMOTE });
+    let (face, frame) = bench.poll().pop().unwrap();
+    let data = Data::decode(frame).unwrap();
+    let event = FaceEvent::from_content(data.content()).unwrap();
+    assert_eq!((face, event.kind, event.profile.face_id), (APP, FaceEventKind::Down, 2));
+    // The two faces of the beginning came before.
+    assert_eq!(data.name(), &name.append(Component::sequence_num(2)));
+    let first = bench.ask(Interest::new(name.append(Component::sequence_num(0)))).unwrap();
+    let first = FaceEvent::from_content(first.content()).unwrap();
+    assert_eq!((first.kind, first.profile.uri.as_str()), (FaceEventKind::Created, "fd://9"));
+    let next = Interest::new(name.append(Component::sequence_num(3)));
+    assert!(bench.ask(next).is_none(), "it waits");
+    let attributes = FaceAttributes { permanent: true, ..FaceAttributes::wire(8_800) };
+    bench.node.handle(bench.now, Input::FaceUp { face: REMOTE, attributes });
+    let (_, frame) = bench.poll().pop().unwrap();
+    let event = FaceEvent::from_content(Data::decode(frame).unwrap().content()).unwrap();
+    assert_eq!(event.kind, FaceEventKind::Up);
+}
+
+#[test]
+fn a_strategy_is_chosen_listed_and_unset() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let choose = |name: &str, strategy: &str| ControlParameters {
+        strategy: Some(format!("/localhost/nfd/strategy/{strategy}").parse().unwrap()),
+        ..about(name)
+    };
+    bench.done(Verb::StrategySet, &choose("/live", "multicast/v=4"));
+    let list = |bench: &mut Bench| {
+        let choices: Vec<StrategyChoice> = bench.told("/localhost/nfd/strategy-choice/list");
+        choices.iter().map(|it| format!("{} {}", it.name, it.strategy)).collect::<Vec<_>>()
+    };
+    let root = "/ /localhost/nfd/strategy/best-route/v=5";
+    assert_eq!(list(&mut bench), [root, "/live /localhost/nfd/strategy/multicast/v=4"]);
+    assert_eq!(bench.refused(Verb::StrategySet, &choose("/live", "unheard-of")), 404);
+    bench.done(Verb::StrategyUnset, &about("/live"));
+    assert_eq!(list(&mut bench), [root]);
+    assert_eq!(bench.refused(Verb::StrategyUnset, &about("/")), 400);
+}
+
+#[test]
+fn the_content_store_is_configured_and_erased() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
+    for number in 0..300 {
+        let name: Name = format!("/a/{number}").parse().unwrap();
+        bench.ask(Interest::new(name.clone()));
+        let frame = DataBuilder::new(&name).build(b"x", &DigestSigner).wire();
+        bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame });
+        bench.poll();
+    }
+    let info = bench.told::<CsInfo>("/localhost/nfd/cs/info")[0];
+    assert_eq!((info.capacity, info.flags, info.entries), (1_000, 3, 300));
+    let erased = bench.done(Verb::CsErase, &about("/a"));
+    assert_eq!((erased.count, erased.capacity), (Some(256), Some(256)));
+    let erased = bench.done(Verb::CsErase, &about("/a"));
+    assert_eq!((erased.count, erased.capacity), (Some(44), None));
+    let config = ControlParameters {
+        capacity: Some(7),
+        flags: Some(0),
+        mask: Some(CS_ADMIT),
+        ..Default::default()
+    };
+    let done = bench.done(Verb::CsConfig, &config);
+    assert_eq!((done.capacity, done.flags), (Some(7), Some(2)));
+}
+
+#[test]
+fn with_keys_only_their_owners_command() {
+    let keys = vec![PublicKey::from_hmac_secret(b"secret")];
+    let authority = AuthorityOptions { keys, open: vec!["rib".into()] };
+    let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
+    let hop = ControlParameters { face_id: Some(2), ..about("/a") };
+    assert_eq!(bench.refused(Verb::FibAddNextHop, &hop), 403);
+    let signer = HmacSigner::new(b"secret", KeyLocator::Digest(&[1; 32]));
+    bench.signed(Verb::FibAddNextHop, &hop, &signer).unwrap().unwrap();
+    bench.done(Verb::RibRegister, &about("/b"));
+}
+
+#[test]
+fn every_bit_flip_of_a_question_or_command_is_answered_or_dropped() {
+    let mut bench = Bench::new(ManagementOptions { routes: 100, ..Default::default() });
+    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(1), seq_num: None };
+    let wish = ControlParameters { flags: Some(6), mask: Some(6), ..to("udp4://192.0.2.9:6363") };
+    let create = command_interest(Scope::Localhost, Verb::FaceCreate, &wish, &DigestSigner, unique);
+    let filter = FaceFilter { uri: Some("x".into()), scope: Some(0), ..FaceFilter::default() };
+    let query: Name = "/localhost/nfd/faces/query".parse().unwrap();
+    let mut query = Interest::new(query.append(Component::generic(&filter.to_bytes())));
+    (query.can_be_prefix, query.nonce) = (true, Some(1));
+    for frame in [create.to_bytes(), query.to_bytes()] {
+        for (at, bit) in (0..frame.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut flipped = frame.to_vec();
+            flipped[at] ^= 1 << bit;
+            bench.node.handle(bench.now, Input::Frame { face: APP, frame: flipped.into() });
+            bench.poll();
+        }
+    }
+    bench.now = Instant::from_millis(200_000);
+    bench.poll();
+    assert_eq!(bench.node.pit_len(), 0);
+    assert!(bench.orders.len() <= 64, "{}", bench.orders.len());
+}

@@ -1,0 +1,300 @@
+//! A small HTTP server for those who look after a process: a few pages, read only, in threads of their own.
+//!
+//! Whoever connects gets one answer. A request has to be there within [`PATIENCE`], whole and short, or the connection ends;
+//! no more than [`CONNECTIONS`] are served at a time, and further ones wait in the kernel's queue. A browser that was led here
+//! under the name of another site is refused: the host that it asks for must be an address, or `localhost`.
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a request, and then its answer, may take.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+/// Connections that are served at a time.
+pub const CONNECTIONS: usize = 16;
+/// Longest request, in octets.
+const MAX_REQUEST_OCTETS: usize = 8 << 10;
+/// Most header fields of a request.
+const MAX_FIELDS: usize = 64;
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Such as `text/html; charset=utf-8`.
+    pub content_type: &'static str,
+    /// The whole of it.
+    pub body: Vec<u8>,
+}
+
+/// What stands under a path, if anything does.
+pub type Pages = Arc<dyn Fn(&str) -> Option<Page> + Send + Sync>;
+
+/// A server, until it is dropped.
+#[derive(Debug)]
+pub struct HttpServer {
+    address: SocketAddr,
+    ended: Arc<AtomicBool>,
+}
+
+impl HttpServer {
+    /// Serves `pages` at `address`.
+    ///
+    /// # Errors
+    /// If the address is taken or not ours, or there can be no more threads.
+    pub fn start(address: SocketAddr, pages: Pages) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let ended = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&ended);
+        let work = move || accept(&listener, &until, &pages);
+        thread::Builder::new().name("http".into()).spawn(work)?;
+        Ok(Self { address, ended })
+    }
+
+    /// Where it listens, with the port that the system chose if it was left open.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        // It waits for connections, and gets one.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(200));
+    }
+}
+
+/// How many connections are served, and a way to wait for one less.
+#[derive(Debug, Default)]
+struct Seats {
+    taken: AtomicUsize,
+    lock: Mutex<()>,
+    freed: Condvar,
+}
+
+/// One of them; given back when it is dropped.
+struct Seat(Arc<Seats>);
+
+impl Seats {
+    fn take(self: &Arc<Self>) -> Seat {
+        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.taken.load(Ordering::Relaxed) >= CONNECTIONS {
+            lock = self.freed.wait(lock).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Seat(Arc::clone(self))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let _lock = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.taken.fetch_sub(1, Ordering::Relaxed);
+        self.0.freed.notify_one();
+    }
+}
+
+fn accept(listener: &TcpListener, ended: &AtomicBool, pages: &Pages) {
+    let seats = Arc::new(Seats::default());
+    loop {
+        let seat = seats.take();
+        let accepted = listener.accept();
+        if ended.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok((stream, _)) = accepted else {
+            // No descriptor is left, or the peer was gone again.
+            thread::sleep(Duration::from_millis(100));
+            continue;
+        };
+        let pages = Arc::clone(pages);
+        let work = move || {
+            let _seat = seat;
+            // Who does not listen is not told.
+            let _ = answer(stream, &pages);
+        };
+        let _ = thread::Builder::new().name("http-peer".into()).spawn(work);
+    }
+}
+
+fn answer(mut stream: TcpStream, pages: &Pages) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    let reply = match read(&mut stream, until)? {
+        Asked::For { path, head } => match pages(&path) {
+            Some(page) => Reply { code: "200 OK", page, head },
+            None => Reply::refusal("404 Not Found"),
+        },
+        Asked::Wrongly(code) => Reply::refusal(code),
+    };
+    let until = Instant::now() + PATIENCE;
+    write(&mut stream, &reply.octets(), until)?;
+    stream.shutdown(Shutdown::Both)
+}
+
+/// What somebody asked.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    For { path: String, head: bool },
+    Wrongly(&'static str),
+}
+
+struct Reply {
+    code: &'static str,
+    page: Page,
+    head: bool,
+}
+
+impl Reply {
+    fn refusal(code: &'static str) -> Self {
+        let page = Page { content_type: "text/plain", body: format!("{code}\n").into_bytes() };
+        Self { code, page, head: false }
+    }
+
+    fn octets(&self) -> Vec<u8> {
+        let Self { code, page: Page { content_type, body }, head } = self;
+        let mut octets = format!(
+            "HTTP/1.1 {code}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\
+             Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+             Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\n\r\n",
+            body.len()
+        )
+        .into_bytes();
+        if !head {
+            octets.extend(body);
+        }
+        octets
+    }
+}
+
+/// Reads a request, whatever its peer does until then.
+fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Asked> {
+    let (mut octets, mut piece) = (Vec::new(), [0; 1_024]);
+    loop {
+        stream.set_read_timeout(Some(left(until)?))?;
+        let count = stream.read(&mut piece)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        octets.extend(piece.get(..count).unwrap_or_default());
+        if octets.len() > MAX_REQUEST_OCTETS {
+            return Ok(Asked::Wrongly("431 Request Header Fields Too Large"));
+        }
+        if let Some(asked) = parse(&octets) {
+            return Ok(asked);
+        }
+    }
+}
+
+fn write(stream: &mut TcpStream, mut octets: &[u8], until: Instant) -> io::Result<()> {
+    while !octets.is_empty() {
+        stream.set_write_timeout(Some(left(until)?))?;
+        let count = stream.write(octets)?;
+        octets = octets.get(count..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+/// What a request asks for; `None` if it is not whole yet.
+fn parse(octets: &[u8]) -> Option<Asked> {
+    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+    let mut request = httparse::Request::new(&mut fields);
+    match request.parse(octets) {
+        Ok(httparse::Status::Partial) => return None,
+        Ok(httparse::Status::Complete(_)) => {}
+        Err(_) => return Some(Asked::Wrongly("400 Bad Request")),
+    }
+    let host = request.headers.iter().find(|it| it.name.eq_ignore_ascii_case("host"));
+    if !host.is_some_and(|host| is_ours(host.value)) {
+        return Some(Asked::Wrongly("403 Forbidden"));
+    }
+    let path = request.path.unwrap_or_default();
+    let path = path.split(['?', '#']).next().unwrap_or_default().to_owned();
+    Some(match request.method {
+        Some("GET") => Asked::For { path, head: false },
+        Some("HEAD") => Asked::For { path, head: true },
+        _ => Asked::Wrongly("405 Method Not Allowed"),
+    })
+}
+
+/// Whether a browser asks for an address, or for this machine, and not for another site.
+fn is_ours(host: &[u8]) -> bool {
+    let Ok(host) = std::str::from_utf8(host) else {
+        return false;
+    };
+    let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let bare = |text: &str| text.trim_start_matches('[').trim_end_matches(']').to_owned();
+    host.parse::<SocketAddr>().is_ok()
+        || is_address(&bare(host))
+        || is_address(name)
+        || name == "localhost"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> HttpServer {
+        let pages: Pages = Arc::new(|path| {
+            (path == "/a").then(|| Page { content_type: "text/plain", body: b"content".to_vec() })
+        });
+        HttpServer::start(SocketAddr::from(([127, 0, 0, 1], 0)), pages).unwrap()
+    }
+
+    fn ask(server: &HttpServer, request: &str) -> String {
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn a_page_is_found_by_its_path_and_nothing_is_changed_by_asking() {
+        let server = server();
+        let found = ask(&server, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n");
+        assert!(found.starts_with("HTTP/1.1 200 OK\r\n") && found.ends_with("\r\n\r\ncontent"));
+        let head = ask(&server, "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(head.contains("Content-Length: 7\r\n") && head.ends_with("\r\n\r\n"));
+        for (request, code) in [
+            ("GET /b HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "404"),
+            ("POST /a HTTP/1.1\r\nHost: localhost:9\r\n\r\n", "405"),
+            ("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
+            ("GET /a HTTP/1.1\r\n\r\n", "403"),
+            ("\0\r\n\r\n", "400"),
+        ] {
+            let answer = ask(&server, request);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{request:?}: {answer}");
+        }
+    }
+
+    #[test]
+    fn a_request_without_end_is_cut_short() {
+        let server = server();
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        let line = format!("GET /{} HTTP/1.1\r\n", "x".repeat(MAX_REQUEST_OCTETS));
+        stream.write_all(line.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 431"), "{answer:?}");
+    }
+
+    #[test]
+    fn those_who_say_nothing_keep_others_waiting_no_longer_than_their_time() {
+        let server = server();
+        let idle: Vec<_> =
+            (0..CONNECTIONS - 1).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+        let found = ask(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(found.ends_with("content"), "one seat is left: {found}");
+        drop(idle);
+    }
+}

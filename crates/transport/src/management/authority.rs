@@ -1,0 +1,197 @@
+//! Who may give a forwarder commands.
+//!
+//! Without configured keys the face decides: a command that came by a local face is carried out if it is signed, whoever
+//! signed it, and a digest that it carries is right. With keys, commands must be signed by one of them, be made while the
+//! forwarder runs, at most [`GRACE`] away from its clock, and not have come before.
+//!
+//! Source: NFD's wiki page "CommandAuthenticator", ndn-cxx, `security/validation-policy-signed-interest.cpp`.
+//!
+//! Differences: a command need not be later than the one before by the same key, since two programs that share a key
+//! overtake each other; instead what came is remembered, and what is older than the oldest that is remembered is refused.
+//! Commands from before the start are refused, since what came then is not remembered. Signed Interests of packet format
+//! v0.2 carry no signatures by keys here.
+use super::answer::{Command, Refusal, is_signed};
+use super::{Scope, Verb};
+use recoup_packet::interest::Interest;
+use recoup_packet::signature::{PublicKey, sha256};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How far a command's time may be from the forwarder's.
+pub const GRACE: Duration = Duration::from_secs(120);
+/// Commands of each key that are remembered.
+const REMEMBERED: usize = 1_024;
+/// Most keys: each is tried, and a wrong signature costs as much as a right one.
+pub const MAX_KEYS: usize = 16;
+
+/// Keys and what may be done without them.
+#[derive(Clone, Debug, Default)]
+pub struct AuthorityOptions {
+    /// Whose commands are carried out; with none, those of all local programs. Only the first [`MAX_KEYS`] count.
+    pub keys: Vec<PublicKey>,
+    /// Modules whose commands local programs may give without a key nevertheless, such as `rib`.
+    pub open: Vec<String>,
+}
+
+/// Judges commands.
+#[derive(Debug)]
+pub struct Authority {
+    options: AuthorityOptions,
+    /// For each key what came, by its time.
+    seen: Vec<Seen>,
+}
+
+/// Commands by one key: their times in milliseconds and the beginnings of their digests.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    commands: BTreeSet<(u64, [u8; 16])>,
+    /// What is no later has come, or may have.
+    floor_millis: u64,
+}
+
+impl Authority {
+    /// A judge who has seen nothing so far.
+    #[must_use]
+    pub fn new(mut options: AuthorityOptions) -> Self {
+        options.keys.truncate(MAX_KEYS);
+        let seen = vec![Seen::default(); options.keys.len()];
+        Self { options, seen }
+    }
+
+    /// Whether a command may be carried out. `now_millis` is the time of day and `start_millis` that of the forwarder's
+    /// start, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// What to answer if not.
+    pub fn check(
+        &mut self,
+        interest: &Interest,
+        command: &Command,
+        now_millis: u64,
+        start_millis: u64,
+    ) -> Result<(), Refusal> {
+        if self.options.keys.is_empty() || self.is_open(command) {
+            return if is_signed(interest) { Ok(()) } else { Err(Refusal::NOT_ALLOWED) };
+        }
+        let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion())
+        else {
+            return Err(Refusal::NOT_ALLOWED);
+        };
+        let info = signature.info();
+        let time = info.time.ok_or(Refusal::NOT_ALLOWED)?;
+        let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+        if time < start_millis || time.abs_diff(now_millis) > grace {
+            return Err(Refusal::NOT_IN_TIME);
+        }
+        let by = |key: &PublicKey| {
+            key.signature_type() == info.typ && key.verify(&portion, signature.value())
+        };
+        let key = self.options.keys.iter().position(by).ok_or(Refusal::NOT_ALLOWED)?;
+        let is_new = self.seen.get_mut(key).is_some_and(|seen| seen.note(time, &portion));
+        if is_new { Ok(()) } else { Err(Refusal::NOT_IN_TIME) }
+    }
+
+    fn is_open(&self, command: &Command) -> bool {
+        let module = Verb::words(command.verb).0;
+        command.scope == Scope::Localhost && self.options.open.iter().any(|it| it == module)
+    }
+}
+
+impl Seen {
+    /// Notes a command; `false` if it came before, or may have.
+    fn note(&mut self, time_millis: u64, portion: &[u8]) -> bool {
+        let mut beginning = [0; 16];
+        beginning.iter_mut().zip(sha256(portion)).for_each(|(to, from)| *to = from);
+        if time_millis <= self.floor_millis || !self.commands.insert((time_millis, beginning)) {
+            return false;
+        }
+        if self.commands.len() > REMEMBERED
+            && let Some((oldest, _)) = self.commands.pop_first()
+        {
+            self.floor_millis = oldest;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ControlParameters, command_interest};
+    use super::*;
+    use recoup_packet::interest::Uniqueness;
+    use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, Signer};
+
+    const START: u64 = 1_000_000;
+    const NOW: u64 = 2_000_000;
+
+    fn signer(secret: &[u8]) -> HmacSigner {
+        HmacSigner::new(secret, KeyLocator::Digest(&[7; 32]))
+    }
+
+    fn made(verb: Verb, signer: &dyn Signer, time: u64, nonce: u8) -> (Interest, Command) {
+        let name = Some("/a".parse().unwrap());
+        let parameters = ControlParameters { name, ..ControlParameters::default() };
+        let unique = Uniqueness { nonce: Some(&[nonce; 8]), time: Some(time), seq_num: None };
+        let interest = command_interest(Scope::Localhost, verb, &parameters, signer, unique);
+        (interest, Command { scope: Scope::Localhost, verb, parameters })
+    }
+
+    fn authority(open: &[&str]) -> Authority {
+        let keys = vec![PublicKey::from_hmac_secret(b"one"), PublicKey::from_hmac_secret(b"two")];
+        let open = open.iter().map(|it| (*it).to_owned()).collect();
+        Authority::new(AuthorityOptions { keys, open })
+    }
+
+    fn code(authority: &mut Authority, (interest, command): &(Interest, Command)) -> u64 {
+        let verdict = authority.check(interest, command, NOW, START);
+        verdict.map_or_else(|refusal| refusal.code, |()| 200)
+    }
+
+    #[test]
+    fn without_keys_any_signature_does_and_a_wrong_digest_does_not() {
+        let mut anybody = Authority::new(AuthorityOptions::default());
+        assert_eq!(code(&mut anybody, &made(Verb::FibAddNextHop, &DigestSigner, 1, 1)), 200);
+        let (mut interest, command) = made(Verb::FibAddNextHop, &DigestSigner, 1, 1);
+        interest.parameters = Some(bytes::Bytes::from_static(b"other"));
+        assert_eq!(code(&mut anybody, &(interest, command)), 403);
+    }
+
+    #[test]
+    fn with_keys_only_they_may_except_where_it_is_open() {
+        let mut keys = authority(&["rib"]);
+        assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &signer(b"two"), NOW, 1)), 200);
+        assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &signer(b"other"), NOW, 1)), 403);
+        assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &DigestSigner, NOW, 1)), 403);
+        assert_eq!(code(&mut keys, &made(Verb::RibRegister, &DigestSigner, 1, 1)), 200);
+        let (interest, command) = made(Verb::RibRegister, &DigestSigner, NOW, 1);
+        let hop = Command { scope: Scope::Localhop, ..command };
+        assert_eq!(code(&mut keys, &(interest, hop)), 403, "open for this machine only");
+    }
+
+    #[test]
+    fn a_command_counts_once_and_in_its_time() {
+        let mut keys = authority(&[]);
+        let first = made(Verb::CsErase, &signer(b"one"), NOW, 1);
+        assert_eq!([code(&mut keys, &first), code(&mut keys, &first)], [200, 403]);
+        // Another program with the same key was a little earlier, or as early.
+        assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW - 5, 2)), 200);
+        assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW, 2)), 200);
+        for time in [START - 1, NOW - 120_001, NOW + 120_001] {
+            let (interest, command) = made(Verb::CsErase, &signer(b"one"), time, 3);
+            let start = START.min(time + u64::from(time < START));
+            let verdict = keys.check(&interest, &command, NOW, start);
+            assert_eq!(verdict, Err(Refusal::NOT_IN_TIME), "{time}");
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_what_is_older_is_refused() {
+        let mut keys = authority(&[]);
+        for step in 0..2_000 {
+            let command = made(Verb::CsErase, &signer(b"one"), NOW - 2_000 + step, 1);
+            assert_eq!(code(&mut keys, &command), 200);
+        }
+        assert_eq!(keys.seen[0].commands.len(), REMEMBERED);
+        assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW - 1_990, 9)), 403);
+    }
+}
