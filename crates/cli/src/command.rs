@@ -1,7 +1,7 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    demo, emulate, fetch, forward, generate, key, link, ping, replay, rto, serve, sim, study,
+    ctl, demo, emulate, fetch, forward, generate, key, link, ping, replay, rto, serve, sim, study,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Key(key::KeyArgs),
     Ping(ping::PingArgs),
     Forward(forward::ForwardArgs),
+    Ctl(Box<ctl::CtlArgs>),
     Link(Box<link::LinkArgs>),
     Replay(replay::ReplayArgs),
     Demo(demo::DemoArgs),

@@ -199,6 +199,14 @@ pub(crate) fn checked<T, E: Display>(
     }
 }
 
+/// Several strings.
+pub(crate) fn texts(tree: &Tree) -> Result<Vec<String>, String> {
+    match &tree.value {
+        Value::List(list) => list.iter().map(text).collect(),
+        other => Err(format!("{other} is no list; write [\"…\"]")),
+    }
+}
+
 /// A whole number that is not negative.
 pub(crate) fn whole(tree: &Tree) -> Result<u64, String> {
     match tree.value {

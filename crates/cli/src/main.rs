@@ -5,6 +5,7 @@
 )]
 mod command;
 mod config;
+mod ctl;
 mod demo;
 mod emulate;
 mod error;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Forward(args) => forward::run(&args),
+        Command::Ctl(args) => ctl::run(&args),
         Command::Link(args) => link::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Rto(args) => rto::run(&args),

@@ -1,7 +1,7 @@
 //! Stopping on a signal: the loop is woken, ends what it does, and says what is left.
 use crate::error::{Exit, Failure};
 use recoup_io::waker::Waker;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io;
 use std::sync::Arc;
@@ -38,6 +38,19 @@ impl Stop {
         Ok(Self { signal })
     }
 
+    /// Takes over SIGHUP as well; it wakes the driver.
+    pub(crate) fn heed_hangup(waker: &Waker) -> Result<Hangup, Failure> {
+        let wanted = Arc::new(AtomicBool::new(false));
+        let register = || {
+            flag::register(SIGHUP, Arc::clone(&wanted))?;
+            low_level::pipe::register(SIGHUP, waker.stream()?)
+        };
+        register().map_err(|error: io::Error| {
+            Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
+        })?;
+        Ok(Hangup { wanted })
+    }
+
     /// The failure that a command ends with because of a signal, if there was one.
     pub(crate) fn wanted(&self) -> Option<Failure> {
         match self.signal.load(Ordering::Relaxed) {
@@ -47,6 +60,19 @@ impl Stop {
             }
             _ => Some(Failure::new(Exit::Interrupted, "interrupted")),
         }
+    }
+}
+
+/// The wish that a configuration is read again.
+#[derive(Debug)]
+pub(crate) struct Hangup {
+    wanted: Arc<AtomicBool>,
+}
+
+impl Hangup {
+    /// Whether there was one since this was last asked.
+    pub(crate) fn take(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed)
     }
 }
 

@@ -3,7 +3,7 @@ use crate::error::{Exit, Failure};
 use crate::fetch::args::Verify;
 use recoup_io::key::{KeyStore, KeyStoreError};
 use recoup_packet::signature::{
-    AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier, Signer, Verifier,
+    AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier, PublicKey, Signer, Verifier,
 };
 
 /// The environment variable with the passphrase of an encrypted key.
@@ -15,10 +15,7 @@ pub(crate) fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>, Failure> {
         Verify::Auto => Box::new(AutoVerifier),
         Verify::Digest => Box::new(DigestVerifier),
         Verify::None => Box::new(NoVerifier),
-        Verify::Key(which) => {
-            let key = KeyStore::open_default().public_key(which, passphrase().as_deref());
-            Box::new(KeyVerifier(key.map_err(|error| failure(&error))?))
-        }
+        Verify::Key(which) => Box::new(KeyVerifier(public_key(which)?)),
     })
 }
 
@@ -26,6 +23,12 @@ pub(crate) fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>, Failure> {
 pub(crate) fn signer(which: &str) -> Result<Box<dyn Signer>, Failure> {
     let store = KeyStore::open_default();
     store.signer_with_password(which, passphrase().as_deref()).map_err(|error| failure(&error))
+}
+
+/// The public key that `which` names: a key of the store, or a file.
+pub(crate) fn public_key(which: &str) -> Result<PublicKey, Failure> {
+    let key = KeyStore::open_default().public_key(which, passphrase().as_deref());
+    key.map_err(|error| failure(&error))
 }
 
 fn passphrase() -> Option<String> {

@@ -1,10 +1,13 @@
 //! The options of `recoup forward`.
 use crate::error::EXIT_CODES;
 use clap::Args;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  recoup forward
+  recoup forward --metrics
   recoup forward --config node.toml
   recoup forward --config node.toml --json --record /tmp/node.recording
 
@@ -13,6 +16,7 @@ A configuration:
   cache = \"65536 packets\"        # or octets, such as \"64 MiB\"; 0 for none
   strategy = \"best-route\"
   suppression = \"same-face-retx\"
+  metrics = \"127.0.0.1:9695\"    # a status page, JSON and Prometheus metrics
   localhop = false                # whether others may register prefixes, too
 
   [[listen]]
@@ -30,6 +34,10 @@ A configuration:
   face = \"north\"
   cost = 10
 
+  [management]
+  keys = [\"operator.cert\"]      # whose commands count; without it those of all local programs
+  open = [\"rib\"]                # what local programs may do without such a key
+
   [[strategy]]
   prefix = \"/live\"
   strategy = \"multicast\"
@@ -38,14 +46,22 @@ A configuration:
 /// Forward Interests and Data between applications and neighbours
 ///
 /// Listens where the configuration says, keeps its static faces open, and answers applications of this
-/// machine that register prefixes by NFD's management protocol. Runs until Ctrl-C or SIGTERM and then
-/// prints what it carried.
+/// machine that register prefixes by NFD's management protocol, and operators (`recoup ctl`, nfdc). Runs until Ctrl-C
+/// or SIGTERM and then prints what it carried.
+///
+/// Without a configuration it listens on UDP and TCP port 6363, WebSocket port 9696, and /run/nfd/nfd.sock, or
+/// $XDG_RUNTIME_DIR/nfd/nfd.sock for those who may not write there; `recoup fetch`, `serve` and `ctl` find it.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ForwardArgs {
-    /// The configuration, a TOML file
+    /// The configuration, a TOML file; by default the forwarder listens at the standard places
     #[arg(short, long, value_name = "FILE")]
-    pub config: PathBuf,
+    pub config: Option<PathBuf>,
+
+    /// Serve a status page, JSON and Prometheus metrics over HTTP
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "127.0.0.1:9695", help_heading = "Reports")]
+    pub metrics: Option<SocketAddr>,
 
     /// Write everything that the forwarder is told to this file, for `recoup replay`
     #[arg(long, value_name = "FILE", help_heading = "Reports")]

@@ -2,6 +2,7 @@
 use super::scheduling::{self, SchedulingKeys};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
+use crate::trust;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::node::Node;
@@ -14,8 +15,11 @@ use recoup_packet::name::Name;
 use recoup_sim::network::CachePlan;
 use recoup_sim::scenario::layer;
 use recoup_sim::scenario::tree::Tree;
+use recoup_transport::management::{AuthorityOptions, MAX_KEYS, Verb};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 /// A cache of that many Data packets, as in NFD's default configuration.
 const CACHE_PACKETS: u64 = 65_536;
@@ -30,10 +34,15 @@ pub(crate) struct ForwardConfig {
     strategy: String,
     suppression: Suppression,
     localhop: bool,
+    authority: AuthorityOptions,
+    /// What its keys are called, or the files they are in.
+    key_names: Vec<String>,
     provider_ids: bool,
     anticipation: Anticipation,
     scheduling: SchedulingKeys,
     strategies: Vec<(Name, String)>,
+    /// Where the status page and metrics are served.
+    pub metrics: Option<SocketAddr>,
     /// Where others connect.
     pub listen: Vec<FaceUri>,
     /// Neighbours, by name.
@@ -71,10 +80,13 @@ impl ForwardConfig {
             strategy: "best-route".into(),
             suppression: Suppression::default(),
             localhop: false,
+            authority: AuthorityOptions::default(),
+            key_names: Vec::new(),
             provider_ids: false,
             anticipation: Anticipation::Off,
             scheduling: SchedulingKeys::default(),
             strategies: Vec::new(),
+            metrics: None,
             listen: Vec::new(),
             faces: Vec::new(),
             face_scheduling: Vec::new(),
@@ -83,6 +95,7 @@ impl ForwardConfig {
             routes: Vec::new(),
         };
         whole.table("node", |node| made.read_node(node));
+        whole.table("management", |table| made.read_management(table));
         whole.list("listen", |one| made.listen.extend(one.required("uri", parsed)));
         whole.list("face", |one| made.read_face(one));
         whole.list("route", |one| made.read_route(one));
@@ -112,6 +125,7 @@ impl ForwardConfig {
             self.suppression = suppression;
         }
         self.localhop = node.value("localhop", truth).unwrap_or_default();
+        self.metrics = node.value("metrics", address);
         self.provider_ids = node.value("provider-ids", truth).unwrap_or_default();
         self.anticipation = node.value("anticipation", anticipation).unwrap_or_default();
         self.scheduling = SchedulingKeys::read(node);
@@ -119,6 +133,31 @@ impl ForwardConfig {
             node.problem("rate", USELESS_RATE);
         }
         self.recovery = node.value("recovery", parsed).unwrap_or_default();
+    }
+
+    fn read_management(&mut self, table: &mut Section<'_>) {
+        let keys = |tree: &Tree| {
+            let which = config::texts(tree)?;
+            if which.len() > MAX_KEYS {
+                return Err(format!("has {} keys; at most {MAX_KEYS} are tried", which.len()));
+            }
+            let read = |it: &String| trust::public_key(it).map_err(|failure| failure.to_string());
+            let keys = which.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            Ok((which, keys))
+        };
+        (self.key_names, self.authority.keys) = table.value("keys", keys).unwrap_or_default();
+        let open = |tree: &Tree| {
+            let open = config::texts(tree)?;
+            match open.iter().find(|it| Verb::modules().all(|module| module != *it)) {
+                None => Ok(open),
+                Some(other) => {
+                    let modules: Vec<_> = Verb::modules().collect();
+                    Err(format!("`{other}` has no commands; there are {}", modules.join(", ")))
+                }
+            }
+        };
+        let open = table.value("open", open);
+        self.authority.open = open.unwrap_or_else(|| vec!["rib".to_owned()]);
     }
 
     fn read_face(&mut self, one: &mut Section<'_>) {
@@ -158,6 +197,28 @@ impl ForwardConfig {
         }
     }
 
+    /// Everything that is said of the face at this place; another text means another face.
+    pub(crate) fn face_text(&self, place: usize) -> String {
+        let (uri, recovery) = (self.faces.get(place), self.recoveries.get(place));
+        format!("{uri:?} {recovery:?} {:?}", self.face_scheduling.get(place))
+    }
+
+    /// Strategies by prefix, that of "/" included.
+    pub(crate) fn strategies(&self) -> BTreeMap<Name, String> {
+        let root = (Name::root(), self.strategy.clone());
+        std::iter::once(root).chain(self.strategies.iter().cloned()).collect()
+    }
+
+    /// What only a forwarder that begins anew follows, as one text.
+    pub(crate) fn fixed_text(&self) -> String {
+        let Self { cache, suppression, localhop, provider_ids, anticipation, .. } = self;
+        let authority = (&self.key_names, &self.authority.open);
+        format!(
+            "{cache:?} {suppression:?} {localhop} {authority:?} {provider_ids} {anticipation:?} {:?} {} {:?}",
+            self.scheduling, self.recovery, self.metrics
+        )
+    }
+
     /// How what leaves is scheduled at neighbours that are to have a scheduler, by their places in
     /// [`faces`](Self::faces).
     pub(crate) fn scheduling(&self) -> impl Iterator<Item = (usize, Scheduling)> {
@@ -193,12 +254,13 @@ impl ForwardConfig {
             suppression: self.suppression,
             management: Some(ManagementOptions {
                 localhop: self.localhop,
+                authority: self.authority.clone(),
+                version: concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned(),
                 ..ManagementOptions::default()
             }),
             hash_seed: rng.substream("hash").next_u64(),
             rng: rng.substream("node"),
             scheduling: self.scheduling.scheduling(),
-            observe: true,
             provider_id: says_who.then(|| rng.substream("provider").next_u64()),
             anticipation: self.anticipation,
             ..NodeOptions::default()
@@ -211,6 +273,12 @@ impl ForwardConfig {
         }
         Ok(node)
     }
+}
+
+fn address(tree: &Tree) -> Result<SocketAddr, String> {
+    let text = text(tree)?;
+    let wrong = |_| format!("`{text}` is no address and port, such as \"127.0.0.1:9695\"");
+    text.parse().map_err(wrong)
 }
 
 fn anticipation(tree: &Tree) -> Result<Anticipation, String> {
@@ -308,6 +376,12 @@ mod tests {
         assert!(wrong("").contains("[[listen]]"));
         assert!(wrong("[[listen]]\nuri = \"http://x\"\n").contains("n.toml:2:7: listen.1.uri"));
         assert!(wrong("listen = 7\n").contains("write [[listen]]"));
+        let said = wrong(&format!("{listen}[node]\nmetrics = \"9695\"\n"));
+        assert!(said.contains("n.toml:4:11: node.metrics: `9695` is no address"), "{said}");
+        let said = wrong(&format!("{listen}[management]\nopen = [\"ribs\"]\n"));
+        assert!(said.contains("n.toml:4:8: management.open: `ribs`"), "{said}");
+        let said = wrong(&format!("{listen}[management]\nkeys = [\"/nowhere/key\"]\n"));
+        assert!(said.contains("n.toml:4:8: management.keys:"), "{said}");
         assert!(wrong("[node\n").starts_with("n.toml:1:"));
         let twice = format!("{face}{face}");
         assert!(wrong(&twice).contains("n.toml:5:8: face.2.name: another face"));

@@ -1,7 +1,6 @@
 //! What a forwarder did, for people and for programs.
 use crate::format;
-use recoup_forwarder::event::NodeEvent;
-use recoup_forwarder::node::{Input, Machine, Node, Output};
+use recoup_forwarder::node::Node;
 use recoup_io::driver::Driver;
 use recoup_io::face::DropReason;
 use recoup_transport::link::recovery::Counters;
@@ -9,39 +8,6 @@ use recoup_transport::time::Instant;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// A node whose cache is watched.
-pub(crate) struct Watched {
-    pub node: Node,
-    hits: u64,
-    misses: u64,
-}
-
-impl Watched {
-    pub(crate) fn new(node: Node) -> Self {
-        Self { node, hits: 0, misses: 0 }
-    }
-}
-
-impl Machine for Watched {
-    fn handle(&mut self, now: Instant, input: Input) {
-        self.node.handle(now, input);
-    }
-
-    fn poll(&mut self, now: Instant) -> Option<Output> {
-        let output = self.node.poll(now);
-        match output {
-            Some(Output::Event(NodeEvent::CsHit { .. })) => self.hits += 1,
-            Some(Output::Event(NodeEvent::CsMiss { .. })) => self.misses += 1,
-            _ => {}
-        }
-        output
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        self.node.deadline()
-    }
-}
 
 /// The first line of `recoup forward --json`: from here on others can connect.
 #[derive(Debug, Serialize)]
@@ -52,11 +18,15 @@ pub(crate) struct Listening {
     pub face: String,
     /// All places where it listens.
     pub faces: Vec<String>,
+    /// Where the status page and metrics are, if anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<String>,
 }
 
 impl Listening {
-    pub(crate) fn new(faces: Vec<String>) -> Self {
-        Self { event: "listening", face: faces.first().cloned().unwrap_or_default(), faces }
+    pub(crate) fn new(faces: Vec<String>, metrics: Option<String>) -> Self {
+        let face = faces.first().cloned().unwrap_or_default();
+        Self { event: "listening", face, faces, metrics }
     }
 }
 
@@ -129,8 +99,8 @@ impl From<Counters> for Recovered {
 }
 
 impl Forwarded {
-    pub(crate) fn new(driver: &Driver, watched: &Watched) -> Self {
-        let (totals, node) = (driver.totals(), &watched.node);
+    pub(crate) fn new(driver: &Driver, node: &Node) -> Self {
+        let totals = driver.totals();
         let of_node =
             driver.node_drops().iter().map(|(reason, count)| (reason.to_string(), *count));
         let of_faces = DropReason::ALL
@@ -148,8 +118,8 @@ impl Forwarded {
             octets_in: totals.octets_in,
             frames_out: totals.frames_out,
             octets_out: totals.octets_out,
-            cache_hits: watched.hits,
-            cache_misses: watched.misses,
+            cache_hits: node.counters().cs_hits,
+            cache_misses: node.counters().cs_misses,
             cache_packets: node.cs_len() as u64,
             pending: node.pit_len() as u64,
             prefixes: node.routes().filter(|(prefix, _)| !is_own(prefix)).count() as u64,

@@ -190,3 +190,81 @@ fn a_live_run_is_done_again_from_its_recording() {
     place.run("replay node.toml").fails(4, &["node.toml", "no recording"]);
     place.run("replay nowhere").fails(4, &["nowhere"]);
 }
+
+/// What a forwarder serves under a path of its status page.
+fn page(forwarder: &Server, path: &str) -> String {
+    use std::io::{Read, Write};
+    let at = forwarder.listening["metrics"].as_str().expect("a page");
+    let host = at.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = std::net::TcpStream::connect(host).expect("it listens");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    answer.split_once("\r\n\r\n").expect("a head and a body").1.to_owned()
+}
+
+#[test]
+fn who_looks_at_a_forwarder_sees_what_it_carried_and_dropped() {
+    let place = Place::new();
+    place.write("data", &noise(100_000));
+    let unix = unix(&place);
+    let node = "[node]\nmetrics = \"127.0.0.1:0\"\n";
+    let forwarder = forwarder(&place, "node.toml", &[&unix, "tcp://127.0.0.1:0"], node);
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    place.run(&format!("fetch /data -q -o copy --face {}", at(&forwarder, "tcp"))).succeeds();
+    place.run(&format!("fetch /none -q -o none --face {}", at(&forwarder, "tcp")));
+    let metrics = page(&forwarder, "/metrics");
+    let value = |name: &str| {
+        let line = metrics.lines().find(|line| line.starts_with(&format!("{name} ")));
+        let value = line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        value.unwrap_or_else(|| panic!("no {name} in {metrics}"))
+    };
+    assert!(value("recoup_satisfied_total") >= 13.0 && value("recoup_faces") >= 2.0);
+    assert!(value("recoup_drops_total{reason=\"no-route\"}") > 0.0);
+    assert_eq!(
+        value("recoup_round_trip_seconds_bucket{le=\"+Inf\"}"),
+        value("recoup_round_trip_seconds_count")
+    );
+    let status: serde_json::Value =
+        serde_json::from_str(&page(&forwarder, "/status.json")).unwrap();
+    let faces = status["faces"].as_array().unwrap();
+    assert!(faces.iter().any(|face| face["data_in"].as_u64() >= Some(13)), "{status}");
+    let listed = |entry: &serde_json::Value| entry["prefix"] == "/data";
+    assert!(status["fib"].as_array().unwrap().iter().any(listed), "{status}");
+    assert!(page(&forwarder, "/").contains("status.json"));
+}
+
+#[test]
+fn a_configuration_is_read_again_without_dropping_who_is_connected() {
+    let place = Place::new();
+    place.write("data", b"content");
+    let unix = unix(&place);
+    let listen = [unix.as_str(), "tcp://127.0.0.1:0"];
+    let forwarder = forwarder(&place, "node.toml", &listen, "");
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let tcp = at(&forwarder, "tcp");
+    let ctl =
+        |words: &str| place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document();
+    let listen: String =
+        listen.iter().map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).collect();
+    let more = "[[listen]]\nuri = \"udp://127.0.0.1:0\"\n[[face]]\nname = \"n\"\nuri = \"udp://127.0.0.1:6396\"\n\
+        [[route]]\nprefix = \"/n\"\nface = \"n\"\ncost = 3\n[[strategy]]\nprefix = \"/n\"\nstrategy = \"multicast\"\n";
+    place.write("node.toml", format!("{listen}{more}").as_bytes());
+    forwarder.signal("HUP");
+    crate::place::until("the new listener", || ctl("channel list").as_array().unwrap().len() == 3);
+    let routes = ctl("route show /n");
+    assert_eq!(routes[0]["routes"][0]["cost"], 3, "{routes}");
+    assert_eq!(ctl("strategy show /n/x")[0]["prefix"], "/n");
+    // The producer is still there, and so is the listener with the port that the system chose.
+    assert_eq!(place.run(&format!("fetch /data -q --face {tcp}")).succeeds().stdout, b"content");
+    place.write("node.toml", format!("{listen}nonsense = 1\n").as_bytes());
+    forwarder.signal("HUP");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(ctl("channel list").as_array().unwrap().len(), 3, "nothing has changed");
+    place.write("node.toml", listen.as_bytes());
+    forwarder.signal("HUP");
+    crate::place::until("the face is gone", || ctl("channel list").as_array().unwrap().len() == 2);
+    assert_eq!(ctl("strategy list").as_array().unwrap().len(), 1);
+    place.run(&format!("ctl --face {unix} route show /n")).fails(3, &["no route"]);
+}

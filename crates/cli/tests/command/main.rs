@@ -1,6 +1,7 @@
 //! The command as its users run it: what it does, and what it says when it cannot.
 mod place;
 
+mod ctl;
 mod demo;
 mod emulate;
 mod fetch;

@@ -100,6 +100,11 @@ impl Server {
         self.listening["face"].as_str().expect("a face")
     }
 
+    /// Sends it a signal by which it does not end.
+    pub(crate) fn signal(&self, signal: &str) {
+        kill(&self.child, signal);
+    }
+
     /// Asks it to stop by a signal. Returns its exit code and its last document.
     pub(crate) fn stop(mut self, signal: &str) -> (Option<i32>, Value) {
         kill(&self.child, signal);

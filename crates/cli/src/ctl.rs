@@ -1,0 +1,361 @@
+//! `recoup ctl`: asks a forwarder about itself, and changes it.
+mod args;
+mod ask;
+mod face;
+mod show;
+
+pub(crate) use args::CtlArgs;
+pub(crate) use show::Show;
+
+use crate::error::{Exit, Failure};
+use crate::output::{self, Stream};
+use args::{CsVerb, FaceVerb, ListVerb, Noun, RouteVerb, StatusVerb, StrategyVerb, Switch};
+use ask::Forwarder;
+use face::{FaceRef, canonical};
+use recoup_io::face::FaceUri;
+use recoup_packet::name::{Component, Name};
+use recoup_transport::management::{
+    CAPTURE, CHILD_INHERIT, CONGESTION_MARKING, CS_ADMIT, CS_SERVE, ChannelStatus,
+    ControlParameters, CsInfo, FaceFilter, FaceStatus, FibEntry, GeneralStatus, LP_RELIABILITY,
+    ManagementError, RibEntry, StrategyChoice, Verb,
+};
+use recoup_transport::time::Duration;
+use serde_json::{Value, json};
+
+const STATUS: &str = "/localhost/nfd/status/general";
+const CHANNELS: &str = "/localhost/nfd/faces/channels";
+const FACES: &str = "/localhost/nfd/faces/list";
+const FIB: &str = "/localhost/nfd/fib/list";
+const RIB: &str = "/localhost/nfd/rib/list";
+const STRATEGIES: &str = "/localhost/nfd/strategy-choice/list";
+const CS: &str = "/localhost/nfd/cs/info";
+
+/// Runs the command.
+pub(crate) fn run(args: &CtlArgs) -> Result<(), Failure> {
+    let mut forwarder = Forwarder::find(args)?;
+    let out = Out { json: args.json };
+    match &args.noun {
+        Noun::Status(StatusVerb::Show) => out.first(&forwarder.told::<GeneralStatus>(STATUS)?),
+        Noun::Status(StatusVerb::Report) => report(&mut forwarder, &out),
+        Noun::Channel(ListVerb::List) => out.all(&forwarder.told::<ChannelStatus>(CHANNELS)?),
+        Noun::Fib(ListVerb::List) => out.all(&forwarder.told::<FibEntry>(FIB)?),
+        Noun::Face(verb) => on_face(&mut forwarder, &out, verb),
+        Noun::Route(verb) => on_route(&mut forwarder, &out, verb),
+        Noun::Cs(verb) => on_cs(&mut forwarder, &out, verb),
+        Noun::Strategy(verb) => on_strategy(&mut forwarder, &out, verb),
+    }
+}
+
+/// How answers are printed.
+struct Out {
+    json: bool,
+}
+
+impl Out {
+    fn one(&self, it: &impl Show) -> Result<(), Failure> {
+        match self.json {
+            true => output::json(&it.json(), Stream::Out),
+            false => output::print(it.text().as_bytes()),
+        }
+    }
+
+    fn first(&self, all: &[impl Show]) -> Result<(), Failure> {
+        all.first().map_or(Ok(()), |it| self.one(it))
+    }
+
+    fn all(&self, all: &[impl Show]) -> Result<(), Failure> {
+        match self.json {
+            true => output::json(&documents(all), Stream::Out),
+            false => output::print(text(all).as_bytes()),
+        }
+    }
+}
+
+fn documents(all: &[impl Show]) -> Vec<Value> {
+    all.iter().map(Show::json).collect()
+}
+
+fn text(all: &[impl Show]) -> String {
+    all.iter().map(Show::text).collect()
+}
+
+fn report(forwarder: &mut Forwarder, out: &Out) -> Result<(), Failure> {
+    let status = forwarder.told::<GeneralStatus>(STATUS)?;
+    let channels = forwarder.told::<ChannelStatus>(CHANNELS)?;
+    let faces = forwarder.told::<FaceStatus>(FACES)?;
+    let fib = forwarder.told::<FibEntry>(FIB)?;
+    let rib = forwarder.told::<RibEntry>(RIB)?;
+    let cs = forwarder.told::<CsInfo>(CS)?;
+    let strategies = forwarder.told::<StrategyChoice>(STRATEGIES)?;
+    if out.json {
+        let document = json!({
+            "status": documents(&status).pop(),
+            "channels": documents(&channels),
+            "faces": documents(&faces),
+            "fib": documents(&fib),
+            "rib": documents(&rib),
+            "cs": documents(&cs).pop(),
+            "strategies": documents(&strategies),
+        });
+        return output::json(&document, Stream::Out);
+    }
+    let parts = [
+        ("General status", text(&status)),
+        ("Channels", text(&channels)),
+        ("Faces", text(&faces)),
+        ("FIB", text(&fib)),
+        ("RIB", text(&rib)),
+        ("Content store", text(&cs)),
+        ("Strategy choices", text(&strategies)),
+    ];
+    let parts = parts.map(|(title, text)| format!("{title}:\n{text}"));
+    output::print(parts.concat().as_bytes())
+}
+
+// --- faces ------------------------------------------------------------------------------------------
+
+fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), Failure> {
+    match verb {
+        FaceVerb::List { remote: None, scheme: None } => {
+            out.all(&forwarder.told::<FaceStatus>(FACES)?)
+        }
+        FaceVerb::List { remote, scheme } => {
+            let (uri, uri_scheme) = (remote.clone(), scheme.clone());
+            out.all(&query(forwarder, FaceFilter { uri, uri_scheme, ..FaceFilter::default() })?)
+        }
+        FaceVerb::Show { face } => {
+            let filter = match face {
+                FaceRef::Number(number) => {
+                    FaceFilter { face_id: Some(*number), ..Default::default() }
+                }
+                FaceRef::Uri(uri) => leads_to(canonical(uri)?),
+                FaceRef::Text(uri) => leads_to(uri.clone()),
+            };
+            let found = query(forwarder, filter)?;
+            if found.is_empty() {
+                return Err(no_such(face));
+            }
+            out.first(&found)
+        }
+        FaceVerb::Create { uri, persistency, mtu, reliability, congestion_marking } => {
+            let bits = [(LP_RELIABILITY, *reliability), (CONGESTION_MARKING, *congestion_marking)];
+            let (flags, mask) = switched(&bits);
+            let wish = ControlParameters {
+                uri: Some(canonical(uri)?),
+                face_persistency: persistency
+                    .map(|it| recoup_transport::management::Persistency::from(it) as u64),
+                mtu: *mtu,
+                flags,
+                mask,
+                ..ControlParameters::default()
+            };
+            out.one(&forwarder.command(Verb::FaceCreate, wish)?)
+        }
+        FaceVerb::Destroy { face } => {
+            let face_id = Some(number(forwarder, face)?.ok_or_else(|| no_such(face))?);
+            let wish = ControlParameters { face_id, ..ControlParameters::default() };
+            out.one(&forwarder.command(Verb::FaceDestroy, wish)?)
+        }
+        FaceVerb::Events => forwarder.watch(&mut |event| match out.json {
+            true => output::json_line(&event.json()),
+            false => output::print(event.text().as_bytes()),
+        }),
+    }
+}
+
+fn leads_to(uri: String) -> FaceFilter {
+    FaceFilter { uri: Some(uri), ..FaceFilter::default() }
+}
+
+fn query(forwarder: &mut Forwarder, filter: FaceFilter) -> Result<Vec<FaceStatus>, Failure> {
+    let words = ["localhost", "nfd", "faces", "query"].map(|it| Component::generic(it.as_bytes()));
+    let filter = filter.to_bytes();
+    forwarder.told_by(words.into_iter().chain([Component::generic(&filter)]).collect())
+}
+
+/// The number of a face, if it is there.
+fn number(forwarder: &mut Forwarder, face: &FaceRef) -> Result<Option<u64>, Failure> {
+    let uri = match face {
+        FaceRef::Number(number) => return Ok(Some(*number)),
+        FaceRef::Uri(uri) => canonical(uri)?,
+        FaceRef::Text(uri) => uri.clone(),
+    };
+    let found = query(forwarder, leads_to(uri))?;
+    Ok(found.first().map(|face| face.profile.face_id))
+}
+
+fn no_such(face: &FaceRef) -> Failure {
+    let failure = match face {
+        FaceRef::Number(number) => format!("there is no face {number}"),
+        FaceRef::Uri(uri) => format!("no face leads to {uri}"),
+        FaceRef::Text(uri) => format!("no face leads to {uri}"),
+    };
+    Failure::new(Exit::NotFound, failure).advise("`recoup ctl face list` has those that are there")
+}
+
+/// The number of the face that leads there, which is opened if it is not there.
+fn number_or_open(forwarder: &mut Forwarder, face: &FaceRef) -> Result<u64, Failure> {
+    if let Some(number) = number(forwarder, face)? {
+        return Ok(number);
+    }
+    let FaceRef::Uri(uri) = face else {
+        return Err(no_such(face));
+    };
+    open(forwarder, uri)?.map_or_else(|| Err(no_such(face)), Ok)
+}
+
+fn open(forwarder: &mut Forwarder, uri: &FaceUri) -> Result<Option<u64>, Failure> {
+    let wish = ControlParameters { uri: Some(canonical(uri)?), ..ControlParameters::default() };
+    match forwarder.try_command(Verb::FaceCreate, wish)? {
+        Ok(done) => Ok(done.face_id),
+        // Somebody else was faster.
+        Err(ManagementError::Refused { code: 409, .. }) => {
+            number(forwarder, &FaceRef::Uri(uri.clone()))
+        }
+        Err(error) => Err(Failure::new(Exit::Other, format!("cannot open {uri}: {error}"))),
+    }
+}
+
+// --- routes -----------------------------------------------------------------------------------------
+
+fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<(), Failure> {
+    match verb {
+        RouteVerb::List { nexthop } => {
+            let mut entries = forwarder.told::<RibEntry>(RIB)?;
+            if let Some(face) = nexthop {
+                let face_id = number(forwarder, face)?.ok_or_else(|| no_such(face))?;
+                entries.iter_mut().for_each(|it| it.routes.retain(|it| it.face_id == face_id));
+                entries.retain(|entry| !entry.routes.is_empty());
+            }
+            out.all(&entries)
+        }
+        RouteVerb::Show { prefix } => {
+            let mut entries = forwarder.told::<RibEntry>(RIB)?;
+            entries.retain(|entry| entry.name == *prefix);
+            if entries.is_empty() {
+                let failure = format!("there is no route for {prefix}");
+                return Err(Failure::new(Exit::NotFound, failure));
+            }
+            out.all(&entries)
+        }
+        RouteVerb::Add { prefix, nexthop, cost, origin, no_inherit, capture, expires } => {
+            let inherit = if *no_inherit { 0 } else { CHILD_INHERIT };
+            let wish = ControlParameters {
+                name: Some(prefix.clone()),
+                face_id: Some(number_or_open(forwarder, nexthop)?),
+                origin: Some(*origin),
+                cost: Some(*cost),
+                flags: Some(inherit + if *capture { CAPTURE } else { 0 }),
+                expiration_period: expires.map(Duration::from_millis),
+                ..ControlParameters::default()
+            };
+            out.one(&forwarder.command(Verb::RibRegister, wish)?)
+        }
+        RouteVerb::Remove { prefix, nexthop, origin } => {
+            let face_id = number(forwarder, nexthop)?.ok_or_else(|| no_such(nexthop))?;
+            let wish = ControlParameters {
+                name: Some(prefix.clone()),
+                face_id: Some(face_id),
+                origin: Some(*origin),
+                ..ControlParameters::default()
+            };
+            out.one(&forwarder.command(Verb::RibUnregister, wish)?)
+        }
+    }
+}
+
+// --- content store and strategies -------------------------------------------------------------------
+
+/// Flags and mask of what is switched.
+fn switched(bits: &[(u64, Option<Switch>)]) -> (Option<u64>, Option<u64>) {
+    let sum = |of: fn(Switch) -> bool| {
+        let bits = bits.iter().filter(|(_, switch)| switch.is_some_and(of));
+        bits.map(|(bit, _)| bit).sum::<u64>()
+    };
+    let mask = sum(|_| true);
+    (mask > 0).then(|| (sum(|switch| switch == Switch::On), mask)).unzip()
+}
+
+fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Failure> {
+    match verb {
+        CsVerb::Info => out.first(&forwarder.told::<CsInfo>(CS)?),
+        CsVerb::Config { capacity, admit, serve } => {
+            let (flags, mask) = switched(&[(CS_ADMIT, *admit), (CS_SERVE, *serve)]);
+            let wish = ControlParameters { capacity: *capacity, flags, mask, ..Default::default() };
+            out.one(&forwarder.command(Verb::CsConfig, wish)?)
+        }
+        CsVerb::Erase { prefix, count } => {
+            let (mut erased, mut more) = (0, true);
+            while more {
+                let wish = ControlParameters {
+                    name: Some(prefix.clone()),
+                    count: count.map(|count| count.saturating_sub(erased)),
+                    ..ControlParameters::default()
+                };
+                let done = forwarder.command(Verb::CsErase, wish)?;
+                let now = done.count.unwrap_or_default();
+                erased += now;
+                // A forwarder that erases so many at once says how many it can.
+                more = done.capacity.is_some() && now > 0 && count.is_none_or(|it| erased < it);
+            }
+            let (name, count) = (Some(prefix.clone()), Some(erased));
+            out.one(&ControlParameters { name, count, ..ControlParameters::default() })
+        }
+    }
+}
+
+fn on_strategy(forwarder: &mut Forwarder, out: &Out, verb: &StrategyVerb) -> Result<(), Failure> {
+    match verb {
+        StrategyVerb::List => out.all(&forwarder.told::<StrategyChoice>(STRATEGIES)?),
+        StrategyVerb::Show { prefix } => {
+            let choices = forwarder.told::<StrategyChoice>(STRATEGIES)?;
+            let counts = choices.into_iter().filter(|choice| choice.name.is_prefix_of(prefix));
+            let longest = counts.max_by_key(|choice| choice.name.len());
+            out.all(&longest.into_iter().collect::<Vec<_>>())
+        }
+        StrategyVerb::Set { prefix, strategy } => {
+            let name = Some(prefix.clone());
+            let strategy = Some(strategy_name(strategy)?);
+            let wish = ControlParameters { name, strategy, ..ControlParameters::default() };
+            out.one(&forwarder.command(Verb::StrategySet, wish)?)
+        }
+        StrategyVerb::Unset { prefix } => {
+            let name = Some(prefix.clone());
+            let wish = ControlParameters { name, ..ControlParameters::default() };
+            out.one(&forwarder.command(Verb::StrategyUnset, wish)?)
+        }
+    }
+}
+
+/// The name of a strategy that may be given by its last part, with parameters as in a configuration.
+fn strategy_name(text: &str) -> Result<Name, Failure> {
+    if text.starts_with('/') {
+        return text.parse().map_err(|error| Failure::usage(format!("{text}: {error}")));
+    }
+    let (name, parameters) = text.split_once('(').unwrap_or((text, ""));
+    let parameters = parameters.trim_end_matches(')').split(',').filter(|it| !it.is_empty());
+    let parameters: Vec<String> = parameters.map(|it| it.trim().replacen('=', "~", 1)).collect();
+    let words = ["localhost", "nfd", "strategy", name].into_iter();
+    let words = words.chain(parameters.iter().map(String::as_str));
+    Ok(words.map(|word| Component::generic(word.as_bytes())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_is_given_by_its_whole_name_or_its_last_part() {
+        let name = |text| strategy_name(text).unwrap().to_string();
+        assert_eq!(name("best-route"), "/localhost/nfd/strategy/best-route");
+        assert_eq!(name("multipath(split=cost)"), "/localhost/nfd/strategy/multipath/split~cost");
+        assert_eq!(name("/x/v=3"), "/x/v=3");
+    }
+
+    #[test]
+    fn only_what_is_switched_is_in_the_mask() {
+        assert_eq!(switched(&[(1, None), (2, None)]), (None, None));
+        let both = switched(&[(1, Some(Switch::Off)), (2, Some(Switch::On)), (4, None)]);
+        assert_eq!(both, (Some(2), Some(3)));
+    }
+}

@@ -1,0 +1,147 @@
+//! One question after the other to one forwarder.
+use super::args::CtlArgs;
+use crate::error::{Exit, Failure};
+use crate::session::{Session, Way, seed};
+use crate::trust;
+use recoup_io::clock::unix_time;
+use recoup_packet::name::Name;
+use recoup_transport::application::Report;
+use recoup_transport::management::{
+    ControlParameters, FaceEvent, Inquiry, InquiryConfig, Managed, ManagementError, Question,
+    Record, Scope, Verb, decode_records,
+};
+use recoup_transport::time::Duration;
+
+/// A forwarder that can be asked.
+pub(super) struct Forwarder {
+    session: Session,
+    sign: String,
+}
+
+impl Forwarder {
+    /// The forwarder that the command line names, or that of this machine.
+    pub(super) fn find(args: &CtlArgs) -> Result<Self, Failure> {
+        let way = Way::find(args.face.as_ref())?;
+        if way.embedded {
+            let failure = Failure::new(Exit::Unreachable, "there is no forwarder on this machine");
+            return Err(failure.advise("start `recoup forward`, or name a --face"));
+        }
+        let mut session = Session::new(false)?;
+        session.connect(&way)?;
+        Ok(Self { session, sign: args.sign.clone() })
+    }
+
+    /// Gives a command; what was done.
+    pub(super) fn command(
+        &mut self,
+        verb: Verb,
+        parameters: ControlParameters,
+    ) -> Result<ControlParameters, Failure> {
+        self.try_command(verb, parameters)?.map_err(|error| refused(verb, &error))
+    }
+
+    /// Gives a command; what was done, or why nothing.
+    pub(super) fn try_command(
+        &mut self,
+        verb: Verb,
+        parameters: ControlParameters,
+    ) -> Result<Result<ControlParameters, ManagementError>, Failure> {
+        let scope = Scope::Localhost;
+        let question = Question::Command { scope, verb, parameters: Box::new(parameters) };
+        Ok(match self.ask(question)? {
+            Ok(Managed::Done(done)) => Ok(*done),
+            Ok(_) => Ok(ControlParameters::default()),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// What a dataset says.
+    pub(super) fn told<R: Record>(&mut self, name: &str) -> Result<Vec<R>, Failure> {
+        let name = name.parse::<Name>().unwrap_or_default();
+        self.told_by(name)
+    }
+
+    /// What a dataset says.
+    pub(super) fn told_by<R: Record>(&mut self, name: Name) -> Result<Vec<R>, Failure> {
+        let content = match self.ask(Question::Dataset(name.clone()))? {
+            Ok(Managed::Dataset(content)) => content,
+            Ok(_) => Vec::new(),
+            Err(error) => return Err(unanswered(&name, &error)),
+        };
+        decode_records(&content).map_err(|error| unanswered(&name, &error.into()))
+    }
+
+    fn ask(&mut self, question: Question) -> Result<Result<Managed, ManagementError>, Failure> {
+        let mut answer = None;
+        self.listen(question, &mut |managed| {
+            answer = Some(managed);
+            Ok(true)
+        })?;
+        let silence = ManagementError::NoAnswer { attempts: 0 };
+        Ok(answer.unwrap_or(Err(silence)))
+    }
+
+    /// Hands events out as they happen, until the user has enough.
+    pub(super) fn watch(
+        &mut self,
+        tell: &mut dyn FnMut(FaceEvent) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let name: Name = "/localhost/nfd/faces/events".parse().unwrap_or_default();
+        self.listen(Question::Events(name.clone()), &mut |managed| match managed {
+            Ok(Managed::Event(event)) => tell(event).map(|()| false),
+            Ok(_) => Ok(false),
+            Err(error) => Err(unanswered(&name, &error)),
+        })
+    }
+
+    /// Hands answers out until `take` has enough.
+    fn listen(
+        &mut self,
+        question: Question,
+        take: &mut dyn FnMut(Result<Managed, ManagementError>) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
+        let since = Duration::from_nanos(self.session.driver.now().as_nanos());
+        let config = InquiryConfig {
+            question,
+            signer: trust::signer(&self.sign)?,
+            epoch_micros: unix_time().saturating_sub(since).as_micros() as u64,
+            rng: seed()?,
+        };
+        let app = self.session.attach(Box::new(Inquiry::new(config)), Vec::new());
+        let mut enough = false;
+        while !enough {
+            self.session.turn(app, &mut |_, report| {
+                if let Report::Managed(managed) = report
+                    && !enough
+                {
+                    enough = take(managed.map(|it| *it).map_err(|it| *it))?;
+                }
+                Ok(())
+            })?;
+            if let Some(failure) = self.session.stop.wanted() {
+                return Err(failure);
+            }
+        }
+        self.session.detach(app);
+        Ok(())
+    }
+}
+
+fn refused(verb: Verb, error: &ManagementError) -> Failure {
+    let (module, word) = verb.words();
+    Failure::new(exit(error), format!("{module} {word}: {error}"))
+}
+
+fn unanswered(name: &Name, error: &ManagementError) -> Failure {
+    Failure::new(exit(error), format!("{name}: {error}"))
+}
+
+fn exit(error: &ManagementError) -> Exit {
+    match error {
+        ManagementError::Refused { code: 404 | 410, .. } => Exit::NotFound,
+        ManagementError::Refused { code: 400 | 406 | 414, .. } => Exit::Usage,
+        ManagementError::Refused { .. } | ManagementError::Malformed(_) => Exit::Other,
+        ManagementError::NoAnswer { .. } => Exit::TimedOut,
+        ManagementError::Nack(_) => Exit::Unreachable,
+    }
+}

@@ -1,0 +1,170 @@
+//! What a forwarder has opened because its configuration says so, and how that follows the configuration when it changes.
+//!
+//! A face or listener that stays as it was is not touched: what waits there and who is connected stays, too.
+use super::config::ForwardConfig;
+use super::{Forwarder, Opening};
+use crate::error::Failure;
+use crate::session::face_failure;
+use recoup_forwarder::management::Notice;
+use recoup_forwarder::node::{Input, Machine, RouteChange};
+use recoup_io::driver::{Driver, ListenerHandle};
+use recoup_io::face::{FaceId, FaceUri};
+use recoup_packet::name::Name;
+use std::collections::BTreeMap;
+
+/// What is open.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    listeners: Vec<(FaceUri, ListenerHandle)>,
+    /// By name.
+    faces: BTreeMap<String, (String, FaceId)>,
+    /// Routes and what they cost.
+    routes: BTreeMap<(Name, FaceId), u64>,
+    strategies: BTreeMap<Name, String>,
+}
+
+impl Opened {
+    /// Where others connect.
+    pub(super) fn places(&self) -> Vec<String> {
+        self.listeners.iter().map(|(_, handle)| handle.uri.to_string()).collect()
+    }
+
+    /// Opens and closes what the configuration says, and tells the node.
+    ///
+    /// # Errors
+    /// What could not be opened; everything else that the configuration says is done nevertheless.
+    pub(super) fn follow(
+        &mut self,
+        config: &ForwardConfig,
+        driver: &mut Driver,
+        forwarder: &mut Forwarder,
+        opening: Opening,
+    ) -> Result<(), Failure> {
+        let mut failures = self.listen(config, driver);
+        let faces = self.connect(config, driver, forwarder, &mut failures);
+        self.route(config, &faces, driver, forwarder);
+        self.choose(config, driver, forwarder, opening);
+        let channels = Notice::Channels(self.places());
+        forwarder.handle(driver.now(), channels.into());
+        failures.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    fn listen(&mut self, config: &ForwardConfig, driver: &mut Driver) -> Vec<Failure> {
+        self.listeners.retain(|(uri, handle)| {
+            let stays = config.listen.contains(uri);
+            if !stays {
+                driver.close_listener(handle.id);
+            }
+            stays
+        });
+        let mut failures = Vec::new();
+        for uri in &config.listen {
+            if self.listeners.iter().all(|(known, _)| known != uri) {
+                match driver.listen(uri) {
+                    Ok(handle) => self.listeners.push((uri.clone(), handle)),
+                    Err(error) => failures.push(face_failure(&error)),
+                }
+            }
+        }
+        failures
+    }
+
+    /// The configured faces in their order; those that could not be opened are `None`.
+    fn connect(
+        &mut self,
+        config: &ForwardConfig,
+        driver: &mut Driver,
+        forwarder: &mut Forwarder,
+        failures: &mut Vec<Failure>,
+    ) -> Vec<Option<FaceId>> {
+        let wanted: Vec<String> = (0..config.faces.len()).map(|it| config.face_text(it)).collect();
+        let stays = |name: &String, text: &String| {
+            let mut all = config.faces.iter().zip(&wanted);
+            all.any(|((other, _), wanted)| other == name && wanted == text)
+        };
+        self.faces.retain(|name, (text, face)| {
+            let stays = stays(name, text);
+            if !stays {
+                driver.close(*face);
+            }
+            stays
+        });
+        let scheduling: BTreeMap<_, _> = config.scheduling().collect();
+        let mut faces = Vec::new();
+        for (place, (name, uri)) in config.faces.iter().enumerate() {
+            if let Some((_, face)) = self.faces.get(name) {
+                faces.push(Some(*face));
+                continue;
+            }
+            let face = match driver.keep(uri) {
+                Ok(face) => face,
+                Err(error) => {
+                    failures.push(face_failure(&error));
+                    faces.push(None);
+                    continue;
+                }
+            };
+            if let Some(recovery) = config.recoveries.get(place) {
+                driver.set_recovery(face, *recovery);
+            }
+            if let Some(scheduling) = scheduling.get(&place) {
+                let scheduling = Box::new(*scheduling);
+                forwarder.handle(driver.now(), Input::Schedule { face, scheduling });
+            }
+            let text = wanted.get(place).cloned().unwrap_or_default();
+            self.faces.insert(name.clone(), (text, face));
+            faces.push(Some(face));
+        }
+        faces
+    }
+
+    fn route(
+        &mut self,
+        config: &ForwardConfig,
+        faces: &[Option<FaceId>],
+        driver: &Driver,
+        forwarder: &mut Forwarder,
+    ) {
+        let wanted: BTreeMap<(Name, FaceId), u64> = config
+            .routes
+            .iter()
+            .filter_map(|route| {
+                Some(((route.prefix.clone(), (*faces.get(route.face)?)?), route.cost))
+            })
+            .collect();
+        let mut change = |prefix: &Name, face: FaceId, cost| {
+            let change = RouteChange { prefix: prefix.clone(), face, cost };
+            forwarder.handle(driver.now(), Input::Route(change));
+        };
+        for (prefix, face) in self.routes.keys().filter(|route| !wanted.contains_key(route)) {
+            change(prefix, *face, None);
+        }
+        let other = wanted.iter().filter(|(route, cost)| self.routes.get(route) != Some(cost));
+        for ((prefix, face), cost) in other {
+            change(prefix, *face, Some(*cost));
+        }
+        self.routes = wanted;
+    }
+
+    /// At first the node was made with its strategies.
+    fn choose(
+        &mut self,
+        config: &ForwardConfig,
+        driver: &Driver,
+        forwarder: &mut Forwarder,
+        opening: Opening,
+    ) {
+        let wanted = config.strategies();
+        if opening == Opening::Again {
+            let gone = self.strategies.keys().filter(|prefix| !wanted.contains_key(prefix));
+            let gone = gone.map(|prefix| (prefix.clone(), None));
+            let other =
+                wanted.iter().filter(|(prefix, text)| self.strategies.get(prefix) != Some(text));
+            let other = other.map(|(prefix, text)| (prefix.clone(), Some(text.clone())));
+            for (prefix, text) in gone.chain(other).collect::<Vec<_>>() {
+                forwarder.handle(driver.now(), Notice::Strategy { prefix, text }.into());
+            }
+        }
+        self.strategies = wanted;
+    }
+}

@@ -1,0 +1,49 @@
+//! What a forwarder does without a configuration: it listens where others look for one.
+use recoup_io::config::Surroundings;
+use recoup_io::face::FaceUri;
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Ports of NDN over UDP, TCP and WebSocket.
+const PORTS: [&str; 3] = ["udp4://0.0.0.0:6363", "tcp4://0.0.0.0:6363", "ws://0.0.0.0:9696"];
+/// Where the socket of the whole machine is.
+const RUN: &str = "/run";
+
+/// The configuration, as it would stand in a file.
+pub(super) fn text() -> String {
+    with(Surroundings::of_process().socket_to_serve())
+}
+
+fn with(socket: Option<PathBuf>) -> String {
+    let socket = socket.map(|path| format!("unix://{}", path.display()));
+    let places = socket.into_iter().chain(PORTS.map(str::to_owned));
+    places.map(|uri| format!("[[listen]]\nuri = {uri:?}\n")).collect()
+}
+
+/// The socket of the whole machine is for all its users, as that of NFD is.
+pub(super) fn let_everybody_in(listen: &[FaceUri]) {
+    for uri in listen {
+        if let FaceUri::Unix(path) = uri
+            && path.starts_with(Path::new(RUN).join("nfd"))
+        {
+            // Where this fails only the user who started the forwarder finds it.
+            let _ = set_permissions(path, Permissions::from_mode(0o666));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forward::config::ForwardConfig;
+
+    #[test]
+    fn the_standard_configuration_is_one_with_or_without_a_socket() {
+        for (socket, places) in [(None, 3), (Some("/run/user/7/nfd/nfd.sock"), 4)] {
+            let text = with(socket.map(PathBuf::from));
+            let config = ForwardConfig::parse("standard", &text).unwrap();
+            assert_eq!(config.listen.len(), places, "{text}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How a forwarder is, as JSON and as a page that keeps itself up to date; and where both are served.
+use super::board::{Board, FacePicture, Picture};
+use super::metrics;
+use crate::ctl::Show;
+use recoup_io::http::{HttpServer, Page, Pages};
+use serde_json::{Value, json};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+const HTML: &str = include_str!("page.html");
+
+/// Serves what is on the board: `/` for people, `/status.json` and `/metrics` for programs.
+pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpServer> {
+    let page = |content_type, body: String| Page { content_type, body: body.into_bytes() };
+    let pages: Pages = Arc::new(move |path| match path {
+        "/" => Some(page("text/html; charset=utf-8", HTML.to_owned())),
+        "/status.json" => {
+            let document = document(&*board.look()?);
+            Some(page("application/json", document.to_string()))
+        }
+        "/metrics" => {
+            let text = metrics::text(&*board.look()?);
+            Some(page("text/plain; version=0.0.4; charset=utf-8", text))
+        }
+        _ => None,
+    });
+    HttpServer::start(address, pages)
+}
+
+fn document(picture: &Picture) -> Value {
+    let round_trips = &picture.counters.round_trips;
+    let below = round_trips.below().map(|(bound, many)| json!([bound.as_secs_f64(), many]));
+    json!({
+        "status": picture.status.json(),
+        "cs": picture.cs.json(),
+        "congestion_marks": picture.counters.marked,
+        "round_trips": {
+            "count": round_trips.count(),
+            "sum_s": round_trips.sum().as_secs_f64(),
+            "below_s": below.collect::<Vec<_>>(),
+        },
+        "faces": picture.faces.iter().map(face).collect::<Vec<_>>(),
+        "recovery": picture.recovered.as_ref().map(recovery),
+        "drops": picture.drops.iter().map(|(reason, many)| (reason.clone(), json!(many)))
+            .collect::<serde_json::Map<_, _>>(),
+        "fib": picture.fib.iter().map(Show::json).collect::<Vec<_>>(),
+        "strategies": picture.strategies.iter().map(Show::json).collect::<Vec<_>>(),
+    })
+}
+
+fn face(face: &FacePicture) -> Value {
+    let mut document = face.status.json();
+    document["frames_dropped"] = face.frames.dropped_total().into();
+    document["waiting"] = face.waiting.into();
+    document["recovery"] = face.recovered.as_ref().map(recovery).unwrap_or_default();
+    document
+}
+
+fn recovery(it: &recoup_transport::link::recovery::Counters) -> Value {
+    json!({
+        "numbered": it.labelled,
+        "resent": it.resent,
+        "settled": it.settled,
+        "given_up": it.given_up,
+        "expired": it.expired,
+        "held": it.held,
+        "duplicates": it.duplicates,
+        "control": it.control,
+    })
+}

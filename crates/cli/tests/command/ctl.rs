@@ -1,0 +1,99 @@
+//! An operator asks a forwarder about itself, and changes it.
+use crate::place::{Place, Server};
+use serde_json::Value;
+
+/// A forwarder with a Unix socket and a UDP port, and words to command it.
+fn forwarder(place: &Place, more: &str) -> (Server, String) {
+    let unix = format!("unix://{}", place.path("socket").display());
+    let listen = [unix.as_str(), "udp://127.0.0.1:0"];
+    let listen = listen.map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).concat();
+    place.write("node.toml", format!("{listen}{more}").as_bytes());
+    (place.serve("forward --config node.toml"), format!("ctl --json --face {unix}"))
+}
+
+fn told(place: &Place, ctl: &str, words: &str) -> Value {
+    place.run(&format!("{ctl} {words}")).succeeds().document()
+}
+
+#[test]
+fn faces_come_and_go_and_routes_with_them() {
+    let place = Place::new();
+    let (_forwarder, ctl) = forwarder(&place, "");
+    let made = told(&place, &ctl, "face create udp://127.0.0.1:6399 --mtu 1400 --reliability on");
+    assert_eq!((&made["remote"], &made["mtu"]), (&"udp4://127.0.0.1:6399".into(), &1400.into()));
+    let there = place.run(&format!("{ctl} face create udp4://127.0.0.1:6399"));
+    there.fails(1, &["faces create", "409"]);
+    let face = told(&place, &ctl, "face show udp://127.0.0.1:6399");
+    assert_eq!((&face["face"], &face["persistency"]), (&made["face"], &"persistent".into()));
+    assert!(face["flags"].as_array().unwrap().contains(&"lp-reliability".into()), "{face}");
+
+    told(&place, &ctl, "route add /a udp4://127.0.0.1:6399 --cost 7");
+    // A face that is not there is opened.
+    told(&place, &ctl, "route add /a/b tcp4://127.0.0.1:6398 --expires 3600000");
+    let routes = told(&place, &ctl, "route list");
+    assert_eq!(routes.as_array().unwrap().len(), 2, "{routes}");
+    assert_eq!((&routes[0]["prefix"], &routes[0]["routes"][0]["cost"]), (&"/a".into(), &7.into()));
+    let fib = told(&place, &ctl, "fib list");
+    let of = |entry: &&Value| entry["prefix"] == "/a/b";
+    let inherited = fib.as_array().unwrap().iter().find(of).unwrap();
+    assert_eq!(inherited["next_hops"].as_array().unwrap().len(), 2, "{fib}");
+
+    told(&place, &ctl, "face destroy udp4://127.0.0.1:6399");
+    assert_eq!(told(&place, &ctl, "route list").as_array().unwrap().len(), 1);
+    place.run(&format!("{ctl} face show udp4://127.0.0.1:6399")).fails(3, &["no face leads to"]);
+    told(&place, &ctl, "route remove /a/b tcp4://127.0.0.1:6398");
+    assert_eq!(told(&place, &ctl, "route list"), Value::Array(Vec::new()));
+}
+
+#[test]
+fn strategies_and_the_content_store_are_changed_and_the_report_has_everything() {
+    let place = Place::new();
+    let (_forwarder, ctl) = forwarder(&place, "[node]\ncache = \"500 packets\"\n");
+    told(&place, &ctl, "strategy set /live multicast");
+    let shown = told(&place, &ctl, "strategy show /live/x");
+    assert_eq!(shown[0]["strategy"], "/localhost/nfd/strategy/multicast/v=4");
+    place.run(&format!("{ctl} strategy set /live unheard")).fails(3, &["404"]);
+    told(&place, &ctl, "strategy unset /live");
+    assert_eq!(told(&place, &ctl, "strategy list").as_array().unwrap().len(), 1);
+    let changed = told(&place, &ctl, "cs config --capacity 9 --serve off");
+    assert_eq!(changed["capacity"], 9);
+    let info = told(&place, &ctl, "cs info");
+    assert_eq!((&info["capacity"], &info["flags"]), (&9.into(), &serde_json::json!(["admit"])));
+    assert_eq!(told(&place, &ctl, "cs erase /")["count"], 0);
+    let report = told(&place, &ctl, "status report");
+    let version = report["status"]["version"].as_str().unwrap();
+    assert!(version.starts_with("recoup "), "{report}");
+    assert_eq!(report["channels"].as_array().unwrap().len(), 2, "{report}");
+    assert!(report["status"]["start_ms"].as_u64() > Some(1_600_000_000_000), "{report}");
+    let text = place.run(&ctl.replace("--json", "status report")).succeeds().stdout;
+    let text = String::from_utf8(text).unwrap();
+    for part in ["General status:", "Faces:", "remote=fd://", "FIB:", "Strategy choices:"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn with_keys_only_their_owner_commands_and_programs_still_register() {
+    let place = Place::new();
+    place.run("key new /operator").succeeds();
+    place.run("key export /operator --public -o op.cert").succeeds();
+    let keys =
+        format!("[management]\nkeys = [{:?}]\n", place.path("op.cert").display().to_string());
+    let (_forwarder, ctl) = forwarder(&place, &keys);
+    let create = format!("{ctl} face create udp4://127.0.0.1:6399");
+    place.run(&create).fails(1, &["faces create", "403"]);
+    place.run(&format!("{create} --sign /operator")).succeeds();
+    place.write("data", b"content");
+    let face = ctl.rsplit(' ').next().unwrap();
+    let _server = place.serve(&format!("serve data --name /data --face {face}"));
+    let fetched = place.run(&format!("fetch /data -q --face {face}")).succeeds();
+    assert_eq!(fetched.stdout, b"content");
+}
+
+#[test]
+fn who_finds_no_forwarder_is_told_how_to_start_one() {
+    let place = Place::new();
+    let face = format!("unix://{}", place.path("nowhere").display());
+    place.run(&format!("ctl --face {face} status show")).fails(6, &["nowhere"]);
+    place.run("ctl face show north").refuses(&["north", "no number of a face"]);
+}
