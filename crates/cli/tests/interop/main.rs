@@ -9,9 +9,11 @@ mod recoup;
 
 mod consume;
 mod forward;
+mod manage;
 mod packet;
 mod produce;
 mod register;
+mod repo;
 mod sign;
 
 /// Where a test listens.
@@ -20,6 +22,7 @@ enum Transport {
     Unix,
     Tcp,
     Udp,
+    WebSocket,
 }
 
 impl Transport {
@@ -29,6 +32,7 @@ impl Transport {
             Self::Unix => format!("unix://{}", folder.join("socket").display()),
             Self::Tcp => "tcp://127.0.0.1:0".into(),
             Self::Udp => "udp://127.0.0.1:0".into(),
+            Self::WebSocket => "ws://127.0.0.1:0".into(),
         }
     }
 }

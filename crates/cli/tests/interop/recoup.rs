@@ -72,7 +72,8 @@ impl Forwarder {
         let config = folder.join("node.toml");
         // Faces over UDP offer recovery, which nobody else knows and everybody must survive.
         let listen = [uri, "udp://127.0.0.1:0"].map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n"));
-        let text = format!("[node]\nrecovery = \"wldr\"\n{}", listen.concat());
+        let node = "[node]\nrecovery = \"wldr\"\nlocalhop = true\ncache = 0\n";
+        let text = format!("{node}{}", listen.concat());
         std::fs::write(&config, text).expect("a file");
         let mut command = recoup(Path::new(NOWHERE));
         command.arg("forward").arg("--config").arg(config).arg("--json").stdout(Stdio::piped());

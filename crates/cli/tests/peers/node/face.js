@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { L3Face, rxFromPacketIterable, StreamTransport, Transport } from "@ndn/l3face";
 import { TcpTransport, UdpTransport, UnixTransport } from "@ndn/node-transport";
 import { pushable } from "@ndn/util";
+import { WsTransport } from "@ndn/ws-transport";
 
 /** Connects to a forwarder, or to a producer that listens; all Interests go there. */
 export async function connect(uri, fw) {
@@ -17,6 +18,8 @@ export async function connect(uri, fw) {
       return TcpTransport.createFace({ fw }, host, port);
     case "udp":
       return UdpTransport.createFace({ fw }, { host, port });
+    case "ws":
+      return WsTransport.createFace({ fw }, uri);
     default:
       throw new Error(`no face for ${uri}`);
   }
