@@ -1,10 +1,11 @@
 //! Which first transmissions a packet descends from: for the simulator's oracle (was a timeout
 //! necessary?), never on a real wire.
 
-/// A set of ids of first transmissions; costs a null pointer while it is empty.
+use smallvec::{SmallVec, smallvec};
+
+/// A set of ids of first transmissions; costs a null pointer while it is empty, and one allocation for one or two ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::box_collection, reason = "an empty set must not take more than one word")]
-pub struct Trace(Option<Box<Vec<u64>>>);
+pub struct Trace(Option<Box<SmallVec<[u64; 2]>>>);
 
 impl Trace {
     /// No id, for those who only look.
@@ -19,7 +20,7 @@ impl Trace {
     /// This id alone.
     #[must_use]
     pub fn of(id: u64) -> Self {
-        Self(Some(Box::new(vec![id])))
+        Self(Some(Box::new(smallvec![id])))
     }
 
     /// Whether there is no id.
@@ -31,7 +32,7 @@ impl Trace {
     /// The ids, each once, in the order in which they came together.
     #[must_use]
     pub fn ids(&self) -> &[u64] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
+        self.0.as_deref().map_or(&[], SmallVec::as_slice)
     }
 
     /// Leaves nothing here and hands out what was here.
