@@ -6,6 +6,7 @@ mod limit;
 mod memory;
 mod neighbour;
 mod process;
+pub(crate) mod recovery;
 mod sample;
 pub(crate) mod simulation;
 mod transfer;

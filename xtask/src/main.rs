@@ -5,6 +5,7 @@
 //! | `test` | format, lints, laws, text, unit, property, integration, doc and interoperability tests |
 //! | `bench fetch` | our goodput beside the machine's limits and beside neighbours |
 //! | `bench forward` | exchanges that a forwarder process moves per CPU-second, its round trips and its memory |
+//! | `bench recovery` | what recovery costs two forwarders on a link that loses nothing |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
 //! | `fuzz` | runs the fuzz targets for a while |
 //! | `dist` | man pages and shell completions into `target/dist` |
@@ -28,6 +29,7 @@ usage: cargo xtask CHORE
                                    or only the named legs
   bench fetch [--runs N] [--json]  our speed beside the machine's limits and beside neighbours
   bench forward [--runs N]         exchanges per CPU-second of a forwarder, its latency and memory
+  bench recovery [--runs N]        what recovery costs two forwarders that lose nothing
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
   fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
   dist                             man pages and shell completions into target/dist
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", "fetch", rest @ ..] => bench::run(rest),
         ["bench", "forward", rest @ ..] => bench::forward::run(rest),
+        ["bench", "recovery", rest @ ..] => bench::recovery::run(rest),
         ["bench", "sim", rest @ ..] => bench::simulation::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {

@@ -63,6 +63,7 @@ fn fetch(
     observer: &mut Observer,
 ) -> Result<Fetched, Failure> {
     let mut session = Session::new(args.verbose)?;
+    session.set_recovery(args.recovery);
     let mut config = plan.config(args.name.clone(), session::seed()?)?;
     let target = args.output.as_deref().filter(|path| !is_dash(path));
     let mut sink: Box<dyn Sink> = match target {

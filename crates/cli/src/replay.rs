@@ -109,7 +109,9 @@ fn show(now: Instant, step: Step<'_>) -> Result<(), Failure> {
     let line = match step {
         Step::Input(Input::Frame { face, frame }) => format!("< {} {}", face.0, hex(frame)),
         Step::Input(input) => format!("< {input:?}"),
-        Step::Output(Output::Send { face, frame }) => format!("> {} {}", face.0, hex(frame)),
+        Step::Output(Output::Send { face, frame }) => {
+            format!("> {} {}{}", face.0, hex(frame.head()), hex(frame.body()))
+        }
         Step::Output(output) => format!("> {output:?}"),
     };
     output::print(format!("{seconds:.6} {line}\n").as_bytes())

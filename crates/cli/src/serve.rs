@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let signer = trust::signer(&args.sign)?;
     let library = library(args)?;
     let mut session = Session::new(args.verbose)?;
+    session.set_recovery(args.recovery);
     let config = ServeConfig {
         prefix: args.name.clone(),
         convention: args.convention.into(),

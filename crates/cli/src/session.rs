@@ -1,7 +1,8 @@
 //! A node on real sockets: what all commands that use the network share.
 use crate::error::{Exit, Failure};
 use crate::stop::Stop;
-use recoup_forwarder::face::AppId;
+use recoup_forwarder::face::{AppId, Recovery};
+use recoup_forwarder::mobility::{Mobility, MobilitySettings};
 use recoup_forwarder::node::{Input, Node};
 use recoup_forwarder::options::NodeOptions;
 use recoup_io::clock::unix_time;
@@ -34,6 +35,8 @@ pub(crate) struct Session {
     pub stop: Stop,
     /// A datagram was refused, and nothing has arrived since.
     refused: Option<(Instant, FaceUri, String)>,
+    /// Of the faces that are opened.
+    recovery: Recovery,
     verbose: bool,
 }
 
@@ -43,24 +46,34 @@ impl Session {
         let mut driver = Driver::new().map_err(|error| driver_failure(&error))?;
         driver.set_longest_wait(Some(LONGEST_WAIT));
         let stop = Stop::new(&driver.waker())?;
-        let options =
-            NodeOptions { hash_seed: seed()?.next_u64(), rng: seed()?, ..NodeOptions::default() };
+        let options = NodeOptions {
+            hash_seed: seed()?.next_u64(),
+            rng: seed()?,
+            // Interests whose face goes down leave again when it is up: they need not be asked for once more.
+            mobility: Mobility::On(MobilitySettings::default()),
+            ..NodeOptions::default()
+        };
         let node = Node::with_options(options)
             .map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
-        Ok(Self { driver, node, stop, refused: None, verbose })
+        Ok(Self { driver, node, stop, refused: None, recovery: Recovery::Off, verbose })
+    }
+
+    /// What is lost on faces that are opened from here on is sent again like this, if the other end does it, too.
+    pub(crate) fn set_recovery(&mut self, recovery: Recovery) {
+        self.recovery = recovery;
+        self.driver.set_on_demand_recovery(recovery);
     }
 
     /// Opens the face toward producers.
     pub(crate) fn connect(&mut self, way: &Way) -> Result<(), Failure> {
-        match self.driver.connect(&way.uri) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(way.explain(face_failure(&error))),
-        }
+        self.open(&way.uri).map_err(|failure| way.explain(failure))
     }
 
     /// Opens a face toward producers that needs no explanation.
     pub(crate) fn open(&mut self, uri: &FaceUri) -> Result<(), Failure> {
-        self.driver.connect(uri).map(|_| ()).map_err(|error| face_failure(&error))
+        let face = self.driver.connect(uri).map_err(|error| face_failure(&error))?;
+        self.driver.set_recovery(face, self.recovery);
+        Ok(())
     }
 
     /// Lets consumers open faces.

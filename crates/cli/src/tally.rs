@@ -29,6 +29,10 @@ pub(crate) struct Nacks {
     pub duplicate: u64,
     /// No route.
     pub no_route: u64,
+    /// Its way is gone.
+    pub mobility: u64,
+    /// A link lost it, or its Data.
+    pub loss: u64,
     /// Anything else.
     pub other: u64,
 }
@@ -39,6 +43,8 @@ impl Nacks {
             NackReason::Congestion => &mut self.congestion,
             NackReason::Duplicate => &mut self.duplicate,
             NackReason::NoRoute => &mut self.no_route,
+            NackReason::Mobility => &mut self.mobility,
+            NackReason::Loss => &mut self.loss,
             _ => &mut self.other,
         } += 1;
     }

@@ -139,7 +139,7 @@ impl World {
         while let Some(output) = node.poll(now) {
             match output {
                 Output::Send { face: PRODUCER, frame } => {
-                    let frame = self.answer(&frame);
+                    let frame = self.answer(frame.body());
                     node.handle(now, Input::Frame { face: PRODUCER, frame });
                 }
                 Output::Send { frame, .. } => self.done += u64::from(black_box(frame).len() > 9),

@@ -1,11 +1,12 @@
 //! What recovery costs two nodes on a link that loses nothing: frames of 1,200 octets of content, Interest one way, Data
 //! the other, in batches of 32.
 //!
-//! `cargo run --release -p recoup-forwarder --example recovery_cost`
+//! `cargo run --release -p recoup-forwarder --example recovery_cost [off|wldr|acked]…`
 //!
-//! Each line is the quickest of several rounds, in which the ways take turns.
+//! Each line is the quickest of several rounds, in which the ways take turns, by the time that this thread had a processor
+//! (Linux; `/proc/thread-self/schedstat`), so that others may use the machine meanwhile.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
@@ -15,7 +16,6 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
-use std::time::Instant as Clock;
 
 const EDGE: FaceId = FaceId(1);
 const LINK: FaceId = FaceId(2);
@@ -37,47 +37,82 @@ fn node(seed: u64, recovery: &str, toward: FaceId) -> Node {
     node
 }
 
+/// Frames one after the other in one buffer, as a socket takes and hands them out.
+#[derive(Default)]
+struct Batch {
+    octets: BytesMut,
+    lengths: Vec<usize>,
+}
+
+impl Batch {
+    fn of(frames: impl Iterator<Item = Bytes>) -> Self {
+        let mut batch = Self::default();
+        frames.for_each(|frame| batch.push(&[], &frame));
+        batch
+    }
+
+    fn push(&mut self, head: &[u8], body: &[u8]) {
+        if self.octets.capacity() == 0 {
+            self.octets.reserve(65_536);
+        }
+        self.octets.extend_from_slice(head);
+        self.octets.extend_from_slice(body);
+        self.lengths.push(head.len() + body.len());
+    }
+
+    /// The frames; they share the buffer.
+    fn frames(self) -> impl Iterator<Item = Bytes> {
+        let mut octets = self.octets.freeze();
+        self.lengths.into_iter().map(move |length| octets.split_to(length))
+    }
+}
+
 /// Frames that leave a node by a face.
-fn drain(node: &mut Node, now: Instant, face: FaceId, out: &mut Vec<Bytes>) {
+fn drain(node: &mut Node, now: Instant, face: FaceId, out: &mut Batch) {
     while let Some(output) = node.poll(now) {
         if let Output::Send { face: by, frame } = output
             && by == face
         {
-            out.push(frame);
+            out.push(frame.head(), frame.body());
         }
     }
 }
 
-fn pass(node: &mut Node, now: Instant, by: FaceId, frames: &[Bytes], to: FaceId) -> Vec<Bytes> {
-    let mut out = Vec::with_capacity(frames.len());
-    for frame in frames {
-        node.handle(now, Input::Frame { face: by, frame: frame.clone() });
-        drain(node, now, to, &mut out);
+fn pass(node: &mut Node, now: Instant, by: FaceId, frames: Batch, to: FaceId, out: &mut Batch) {
+    for frame in frames.frames() {
+        node.handle(now, Input::Frame { face: by, frame });
+        drain(node, now, to, out);
     }
-    out
+}
+
+/// Nanoseconds that this thread had a processor so far.
+fn processor_nanos() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    text.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("a number")
 }
 
 /// Nanoseconds for each Interest and its Data, over both nodes and the link between.
 fn round(recovery: &str, packets: &[(Bytes, Bytes)]) -> f64 {
     let (mut near, mut far) = (node(1, recovery, LINK), node(2, recovery, EDGE));
-    let began = Clock::now();
+    let began = processor_nanos();
     let mut delivered = 0;
     for (number, batch) in packets.chunks(BATCH).enumerate() {
         let now = Instant::from_nanos(number as u64 * 300_000);
-        let interests: Vec<_> = batch.iter().map(|(interest, _)| interest.clone()).collect();
-        let data: Vec<_> = batch.iter().map(|(_, data)| data.clone()).collect();
-        let asked = pass(&mut near, now, EDGE, &interests, LINK);
-        let _asked = pass(&mut far, now, LINK, &asked, EDGE);
-        let mut back = Vec::new();
+        let [mut asked, mut at_producer, mut back, mut delivery, mut rest] =
+            [(); 5].map(|()| Batch::default());
+        let interests = Batch::of(batch.iter().map(|(interest, _)| interest.clone()));
+        pass(&mut near, now, EDGE, interests, LINK, &mut asked);
+        pass(&mut far, now, LINK, asked, EDGE, &mut at_producer);
         drain(&mut far, now, LINK, &mut back);
-        back.extend(pass(&mut far, now, EDGE, &data, LINK));
-        delivered += pass(&mut near, now, LINK, &back, EDGE).len();
-        let mut control = Vec::new();
-        drain(&mut near, now, LINK, &mut control);
-        pass(&mut far, now, LINK, &control, EDGE);
+        let data = Batch::of(batch.iter().map(|(_, data)| data.clone()));
+        pass(&mut far, now, EDGE, data, LINK, &mut back);
+        pass(&mut near, now, LINK, back, EDGE, &mut delivery);
+        delivered += delivery.lengths.len();
+        drain(&mut near, now, LINK, &mut rest);
+        pass(&mut far, now, LINK, rest, EDGE, &mut Batch::default());
     }
     assert_eq!(delivered, packets.len());
-    began.elapsed().as_nanos() as f64 / packets.len() as f64
+    (processor_nanos() - began) / packets.len() as f64
 }
 
 fn main() {
@@ -91,14 +126,17 @@ fn main() {
             (interest.to_bytes(), data.wire())
         })
         .collect();
-    let ways = ["off", "wldr", "acked"];
-    let mut best = [f64::INFINITY; 3];
+    let mut ways: Vec<String> = std::env::args().skip(1).collect();
+    if ways.is_empty() {
+        ways = ["off", "wldr", "acked"].map(String::from).into();
+    }
+    let mut best = vec![f64::INFINITY; ways.len()];
     for _ in 0..ROUNDS {
         for (way, best) in ways.iter().zip(&mut best) {
             *best = best.min(round(way, &packets));
         }
     }
-    for (way, nanos) in ways.iter().zip(best) {
+    for (way, nanos) in ways.iter().zip(&best) {
         println!("{way:6} {nanos:8.0} ns for an Interest and its Data, {:.3}", nanos / best[0]);
     }
 }

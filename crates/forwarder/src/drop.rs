@@ -10,6 +10,8 @@ pub enum DropReason {
     Fragment,
     /// An Interest that no route leads on, or Interests of an application while there is no way out.
     NoRoute,
+    /// An Interest whose way is down, or was lost a short while ago; who asked is told.
+    WayLost,
     /// Its face is gone, or there never was one.
     NoFace,
     /// Its hop limit is used up.
@@ -42,10 +44,11 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
+        Self::WayLost,
         Self::NoFace,
         Self::HopLimit,
         Self::Scope,
@@ -69,6 +72,7 @@ impl DropReason {
             Self::Malformed => "malformed",
             Self::Fragment => "fragment",
             Self::NoRoute => "no-route",
+            Self::WayLost => "way-lost",
             Self::NoFace => "no-face",
             Self::HopLimit => "hop-limit",
             Self::Scope => "scope",

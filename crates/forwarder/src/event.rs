@@ -77,6 +77,20 @@ pub enum NodeEvent {
         /// Why.
         reason: NackReason,
     },
+    /// The face of an Interest is gone, and it was sent on by another one.
+    Reforwarded {
+        /// Hash of the Interest's name.
+        hash: u64,
+        /// By which face it leaves.
+        face: FaceId,
+    },
+    /// An Interest was sent back, because its face is gone or because a link lost it or its Data.
+    Flagged {
+        /// Hash of the Interest's name.
+        hash: u64,
+        /// Where it goes.
+        face: FaceId,
+    },
     /// An application asked, and its Interest got this trace id.
     TraceBorn {
         /// The id.

@@ -3,18 +3,20 @@
 //! Recovery stands below everything else of a link: a packet is numbered at the moment at which its frame leaves, after
 //! queue and marks, and what comes is judged before it is read. What is kept of a permanent face outlives its going down,
 //! so that a neighbour that is found again is asked for what was lost meanwhile.
-use crate::drop::DropReason;
+//! A permanent face greets its neighbour when it comes up: both ends know each other before the first packet leaves.
+mod value;
+mod wire;
+
 use crate::face::{FaceAttributes, FaceForm, FaceId};
-use crate::link::{Link, Sent};
-use crate::node::{Node, Output};
-use crate::packet::{Body, Packet};
-use bytes::Bytes;
-use recoup_packet::lp::{LpHeader, LpPacket, field};
-use recoup_transport::link::recovery::{Arrival, Counters, Outgoing, Sending, Tag};
+use crate::node::Node;
+use crate::packet::Packet;
+use recoup_transport::link::recovery::Counters;
 use recoup_transport::link::{LinkRecovery, Recovery};
 use recoup_transport::random::Rng;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use wire::Lean;
+use wire::Piece;
 
 /// The recovery at faces that have one.
 #[derive(Debug, Default)]
@@ -57,27 +59,6 @@ macro_rules! end {
     };
 }
 
-/// A packet or a piece of one, before it is written to a frame.
-#[derive(Clone, Debug)]
-struct Piece {
-    /// `None` if there are no fields.
-    header: Option<Box<LpHeader>>,
-    fragment: Bytes,
-}
-
-impl Piece {
-    fn new(frame: LpPacket) -> Self {
-        let header = (!frame.header.is_empty()).then(|| Box::new(frame.header));
-        Self { header, fragment: frame.fragment.unwrap_or_default() }
-    }
-
-    fn tagged(self, tag: &Tag) -> LpPacket {
-        let mut header = self.header.map(|header| *header).unwrap_or_default();
-        tag.write(&mut header);
-        LpPacket { header, fragment: Some(self.fragment) }
-    }
-}
-
 impl Guards {
     /// Whether no face has one, which is all that others pay then.
     pub(crate) fn is_empty(&self) -> bool {
@@ -115,12 +96,12 @@ impl Guards {
                 FaceForm::Wire { .. } => End::Wire(recovery.build(rng)),
                 FaceForm::Value { .. } => End::Value(recovery.build(rng)),
             };
-            self.guards.insert(id, Guard { recovery, end, down: false, due: None, packets: 0 });
+            self.guards.insert(id, Guard { recovery, end, down: true, due: None, packets: 0 });
         }
         if let Some(guard) = self.guards.get_mut(&id)
             && std::mem::take(&mut guard.down)
         {
-            end!(&mut guard.end, it => it.link_up(now));
+            end!(&mut guard.end, it => it.link_up(now, attributes.permanent));
         }
     }
 
@@ -164,53 +145,7 @@ impl Guards {
     fn up_at(&mut self, id: FaceId) -> Option<&mut Guard> {
         self.guards.get_mut(&id).filter(|guard| !guard.down)
     }
-
-    fn wire(&mut self, id: FaceId) -> Option<&mut dyn LinkRecovery<Piece>> {
-        match &mut self.up_at(id)?.end {
-            End::Wire(end) => Some(end.as_mut()),
-            End::Value(_) => None,
-        }
-    }
-
-    fn value(&mut self, id: FaceId) -> Option<&mut dyn LinkRecovery<Packet>> {
-        match &mut self.up_at(id)?.end {
-            End::Value(end) => Some(end.as_mut()),
-            End::Wire(_) => None,
-        }
-    }
-
-    /// A packet leaves by a value face: it gets its number, if the face has a guard.
-    #[inline]
-    pub(crate) fn tag(&mut self, now: Instant, id: FaceId, packet: Packet) -> Packet {
-        if self.is_empty() { packet } else { self.number(now, id, packet) }
-    }
-
-    fn number(&mut self, now: Instant, id: FaceId, mut packet: Packet) -> Packet {
-        let Some(guard) = self.guards.get_mut(&id) else {
-            return packet;
-        };
-        guard.packets += 1;
-        let number = guard.packets;
-        if let End::Value(end) = &mut guard.end {
-            let (kind, lifetime) = packet.worth();
-            let octets = packet.octets();
-            // A value has no MTU; room for acknowledgements as in a common frame.
-            let room_octets = VALUE_OCTETS.saturating_sub(octets);
-            let octets = octets as u32;
-            let sending =
-                Sending { kind, octets, lifetime, packet: number, alone: true, room_octets };
-            let tag = end.send(now, &packet, &sending);
-            if !tag.is_empty() {
-                packet.hop.extra_mut().tag = Some(Box::new(tag));
-            }
-        }
-        self.note(id);
-        packet
-    }
 }
-
-/// Frames of value faces take acknowledgements up to this length.
-const VALUE_OCTETS: usize = 1_400;
 
 impl End {
     fn fits(&self, form: FaceForm) -> bool {
@@ -261,122 +196,11 @@ impl Node {
         }
     }
 
-    // --- wire faces -----------------------------------------------------------------------------
-
-    /// The frames of a packet leave by a wire face with recovery.
-    pub(crate) fn send_guarded(
-        &mut self,
-        now: Instant,
-        id: FaceId,
-        packet: &mut Packet,
-    ) -> Result<Sent, DropReason> {
-        let (Some(face), Some(guard)) = (self.faces.get_mut(id), self.guards.guards.get_mut(&id))
-        else {
-            return Err(DropReason::NoFace);
-        };
-        let (Link::Wire(link), End::Wire(end)) = (&mut face.link, &mut guard.end) else {
-            return Err(DropReason::NoFace);
-        };
-        let counters = &mut face.counters;
-        let (kind, lifetime) = packet.worth();
-        let room_octets = end.tag_octets();
-        let mut pieces = Vec::new();
-        let sent = link.cut(now, packet, &mut self.pool, room_octets, |it| pieces.push(it))?;
-        guard.packets += 1;
-        let alone = pieces.len() == 1;
-        for frame in pieces {
-            let octets = frame.encoded_len();
-            let room_octets = link.mtu().saturating_sub(octets + room_octets + WRAPPING_OCTETS);
-            let sending = Sending {
-                kind,
-                octets: octets as u32,
-                lifetime,
-                packet: guard.packets,
-                alone,
-                room_octets,
-            };
-            let piece = Piece::new(frame);
-            let tag = end.send(now, &piece, &sending);
-            let frame = link.write(&piece.tagged(&tag));
-            counters.out_octets += frame.len() as u64;
-            self.outbox.outputs.push_back(Output::Send { face: id, frame });
-        }
-        self.guards.note(id);
-        Ok(sent)
-    }
-
-    /// A frame came by a wire face, which may have recovery: the network packet that it completes.
-    pub(crate) fn receive_guarded(
-        &mut self,
-        now: Instant,
-        id: FaceId,
-        frame: Bytes,
-    ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
-        let mut packet = LpPacket::decode(frame).map_err(|_| DropReason::Malformed)?;
-        if let Some(end) = self.guards.wire(id) {
-            let tag = Tag::take(&mut packet.header);
-            let arrival = end.receive(now, &tag, packet.fragment.is_some());
-            self.drain_guard(now, id);
-            if arrival == Arrival::Duplicate {
-                return Err(DropReason::Repeated);
-            }
-        }
-        match self.faces.get_mut(id).map(|face| &mut face.link) {
-            Some(Link::Wire(link)) => link.accept(now, packet),
-            _ => Err(DropReason::NoFace),
-        }
-    }
-
-    // --- value faces ----------------------------------------------------------------------------
-
-    /// A packet came by a value face.
-    #[inline]
-    pub(crate) fn on_packet(&mut self, now: Instant, id: FaceId, packet: Packet) {
-        if self.guards.is_empty() {
-            return self.receive(now, id, packet);
-        }
-        if let Some(packet) = self.unguard(now, id, packet) {
-            self.receive(now, id, packet);
-        }
-    }
-
-    /// A packet came by a value face, which may have recovery; `None` if it goes no further.
-    fn unguard(&mut self, now: Instant, id: FaceId, mut packet: Packet) -> Option<Packet> {
-        let carries = !matches!(packet.body, Body::Idle);
-        if let Some(end) = self.guards.value(id) {
-            let tag = packet.hop.extra.as_mut().and_then(|extra| extra.tag.take());
-            let arrival = end.receive(now, &tag.unwrap_or_default(), carries);
-            self.drain_guard(now, id);
-            if arrival == Arrival::Duplicate {
-                self.discard_packet(id, packet, DropReason::Repeated);
-                return None;
-            }
-        }
-        carries.then_some(packet)
-    }
-
-    /// What the recovery of a value face sends before anything else, now that the face may send.
-    fn next_guarded(&mut self, now: Instant, id: FaceId) -> Option<Packet> {
-        let next = self.guards.value(id)?.poll(now);
-        self.guards.note(id);
-        match next? {
-            Outgoing::Control(tag) => Some(Packet::idle(tag)),
-            Outgoing::Again { frame: mut packet, tag, waited } => {
-                self.trace_is_copied(packet.trace(), 1);
-                prolong(&mut packet, waited);
-                packet.hop.extra_mut().tag = Some(Box::new(tag));
-                Some(packet)
-            }
-        }
-    }
-
     /// Whether the recovery of a face waits for it.
     fn guard_waits(&self, id: FaceId) -> bool {
         let guard = self.guards.guards.get(&id);
         guard.is_some_and(|guard| end!(&guard.end, it => it.waits()))
     }
-
-    // --- both -----------------------------------------------------------------------------------
 
     /// Lets leave what may leave, and accounts for what will not leave any more.
     fn drain_guard(&mut self, now: Instant, id: FaceId) {
@@ -386,75 +210,5 @@ impl Node {
             None => return,
         }
         self.guards.note(id);
-    }
-
-    fn drain_wire(&mut self, now: Instant, id: FaceId) {
-        let (Some(face), Some(end)) = (self.faces.get_mut(id), self.guards.wire(id)) else {
-            return;
-        };
-        let Link::Wire(link) = &mut face.link else {
-            return;
-        };
-        while let Some(next) = end.poll(now) {
-            let frame = match next {
-                Outgoing::Again { frame, tag, .. } => frame.tagged(&tag),
-                Outgoing::Control(tag) => {
-                    let mut header = LpHeader::default();
-                    tag.write(&mut header);
-                    LpPacket { header, fragment: None }
-                }
-            };
-            let frame = link.write(&frame);
-            face.counters.out_octets += frame.len() as u64;
-            self.outbox.outputs.push_back(Output::Send { face: id, frame });
-        }
-        while end.poll_lost().is_some() {
-            self.outbox.discard(id, None, DropReason::LinkLoss);
-        }
-    }
-
-    fn drain_value(&mut self, now: Instant, id: FaceId) {
-        while let Some(packet) = self.guards.value(id).and_then(|end| end.poll_lost()) {
-            // Its tokens died with the frame that was lost.
-            self.outbox.discard(id, packet.kind(), DropReason::LinkLoss);
-        }
-        if !self.guard_waits(id) {
-            return;
-        }
-        let Some(Link::Value(link)) = self.faces.get_mut(id).map(|face| &mut face.link) else {
-            return;
-        };
-        if link.is_ready(now) {
-            self.lead_value(now, id);
-        } else if link.ask() {
-            self.outbox.outputs.push_back(Output::Wants { face: id });
-        }
-    }
-
-    /// What recovery has to send leaves by a value face that may send; `false` if there is nothing.
-    pub(crate) fn lead_value(&mut self, now: Instant, id: FaceId) -> bool {
-        let Some(packet) = self.next_guarded(now, id) else {
-            return false;
-        };
-        let more = self.guard_waits(id);
-        self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
-        if let Some(Link::Value(link)) = self.faces.get_mut(id).map(|face| &mut face.link)
-            && link.occupy(more)
-        {
-            self.outbox.outputs.push_back(Output::Wants { face: id });
-        }
-        true
-    }
-}
-
-/// Octets by which a packet grows that would travel bare but for its tag.
-const WRAPPING_OCTETS: usize = 8;
-
-/// Says on Data by how much a recovery lengthened its round trip.
-fn prolong(packet: &mut Packet, waited: Duration) {
-    if matches!(packet.body, Body::Data(_)) {
-        let carried = &mut packet.hop.extra_mut().carried;
-        let before = field::time(carried, field::RTT_REDUCTION).unwrap_or_default();
-        field::set_time(carried, field::RTT_REDUCTION, before.saturating_add(waited));
     }
 }

@@ -146,6 +146,18 @@ impl WireLink {
         self.fragmenter.mtu()
     }
 
+    /// A packet is to leave: its octets, which are to be [cut](Self::cut) where they do not fit one frame.
+    pub(crate) fn begin(
+        &mut self,
+        now: Instant,
+        packet: &mut Packet,
+        pool: &mut BytesMut,
+    ) -> (Bytes, Sent) {
+        let wire = packet.to_wire(pool);
+        let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
+        (wire, Sent { marked })
+    }
+
     /// Hands the frames of a packet to `out`, with room for some more octets of fields in each; they are to be
     /// [written](Self::write).
     ///
@@ -153,25 +165,25 @@ impl WireLink {
     /// If the packet does not fit the frames of the link, however it is cut.
     pub(crate) fn cut(
         &mut self,
-        now: Instant,
-        packet: &mut Packet,
-        pool: &mut BytesMut,
+        header: LpHeader,
+        packet: Bytes,
         room_octets: usize,
         out: impl FnMut(LpPacket),
-    ) -> Result<Sent, DropReason> {
-        let wire = packet.to_wire(pool);
-        let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
-        match self.fragmenter.leave_room(packet.link_header(), wire, room_octets, out) {
-            Ok(()) => Ok(Sent { marked }),
-            Err(_) => Err(DropReason::TooLong),
-        }
+    ) -> Result<(), DropReason> {
+        let cut = self.fragmenter.leave_room(header, packet, room_octets, out);
+        cut.map_err(|_| DropReason::TooLong)
     }
 
     /// Writes a frame that leaves.
     pub(crate) fn write(&mut self, frame: &LpPacket) -> Bytes {
         let octets = self.fragmenter.encode(frame);
-        self.backlog_octets += octets.len() as u64;
+        self.note_backlog(octets.len());
         octets
+    }
+
+    /// The driver is given that many octets more.
+    pub(crate) fn note_backlog(&mut self, octets: usize) {
+        self.backlog_octets += octets as u64;
     }
 
     /// Hands the frames of a packet to `out`.
@@ -185,22 +197,19 @@ impl WireLink {
         pool: &mut BytesMut,
         mut out: impl FnMut(Bytes),
     ) -> Result<Sent, DropReason> {
-        let wire = packet.to_wire(pool);
-        let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
+        let (wire, sent) = self.begin(now, packet, pool);
         let backlog = &mut self.backlog_octets;
         if wire.len() <= self.fragmenter.mtu() && !packet.has_link_fields() {
             *backlog += wire.len() as u64;
             out(wire);
-            return Ok(Sent { marked });
+            return Ok(sent);
         }
         let push = |frame: Bytes| {
             *backlog += frame.len() as u64;
             out(frame);
         };
-        match self.fragmenter.fragment(packet.link_header(), wire, push) {
-            Ok(()) => Ok(Sent { marked }),
-            Err(_) => Err(DropReason::TooLong),
-        }
+        let cut = self.fragmenter.fragment(packet.link_header(), wire, push);
+        cut.map(|()| sent).map_err(|_| DropReason::TooLong)
     }
 }
 

@@ -6,10 +6,12 @@ use crate::counters::NodeCounters;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
+use crate::frame::Frame;
 use crate::guard::Guards;
 use crate::hash::NameHasher;
 use crate::link::{Link, QueueState};
 use crate::management::{FaceOrder, Management, Notice};
+use crate::mobility::{Itinerary, Mobility};
 use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
 use crate::packet::{Kind, Packet};
@@ -115,7 +117,7 @@ pub enum Output {
         /// Which.
         face: FaceId,
         /// The whole frame.
-        frame: Bytes,
+        frame: Frame,
     },
     /// Send a packet by a value face, which is not ready for another until `Ready` says so.
     Transmit {
@@ -174,6 +176,8 @@ pub struct Node {
     pub(crate) hasher: NameHasher,
     pub(crate) rng: Rng,
     pub(crate) guards: Guards,
+    pub(crate) mobility: Mobility,
+    pub(crate) itinerary: Itinerary,
     pub(crate) oracle: Oracle,
     pub(crate) counters: NodeCounters,
     pub(crate) provider_id: Option<u64>,
@@ -233,9 +237,11 @@ impl Node {
             strategies,
             suppression: options.suppression,
             unsolicited: options.unsolicited,
-            hasher,
+            hasher: hasher.clone(),
             rng: options.rng,
             guards: Guards::default(),
+            mobility: options.mobility,
+            itinerary: Itinerary::new(hasher.clone()),
             oracle: Oracle::new(options.trace_ids),
             counters: NodeCounters::default(),
             provider_id: options.provider_id,

@@ -1,5 +1,6 @@
 //! How a node is set up.
 use crate::management::ManagementOptions;
+use crate::mobility::Mobility;
 use crate::suppression::Suppression;
 use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
 use recoup_transport::queue::Scheduling;
@@ -38,6 +39,8 @@ pub struct NodeOptions {
     /// Whether it tells consumers which of the names that they announce it has in its store; needs a
     /// `provider_id`.
     pub anticipation: Anticipation,
+    /// What becomes of Interests whose face is gone.
+    pub mobility: Mobility,
     /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
     /// simulator's oracle; the ids of all nodes of a world must differ.
     pub trace_ids: Option<u64>,
@@ -60,6 +63,7 @@ impl Default for NodeOptions {
             observe: false,
             provider_id: None,
             anticipation: Anticipation::Off,
+            mobility: Mobility::Off,
             trace_ids: None,
         }
     }

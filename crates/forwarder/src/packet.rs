@@ -6,7 +6,7 @@ use crate::hash::NameHasher;
 use crate::trace::Trace;
 use bytes::Bytes;
 use recoup_packet::data::Data;
-use recoup_packet::interest::Interest;
+use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
 use recoup_packet::lp::{Ignorable, LpHeader, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
@@ -78,7 +78,7 @@ pub struct Extra {
     pub hop_local: Ignorable,
     /// What recovery wrote on the frame, for this hop alone.
     pub tag: Option<Box<Tag>>,
-    /// Data: lifetime of the Interest that it answers, for the links of this node alone.
+    /// Data: lifetime of the Interest that it answers, for the links of this node alone, if it is not the usual one.
     pub lifetime: Option<Duration>,
     /// First transmissions that the packet descends from; for the simulator's oracle only.
     pub trace: Trace,
@@ -157,7 +157,8 @@ impl Packet {
             Body::Data(_) => {
                 let said = |extra: &Extra| field::time(&extra.carried, field::DATA_LIFETIME);
                 let lifetime = |extra: &Extra| said(extra).or(extra.lifetime);
-                (FrameKind::Data, self.hop.extra.as_deref().and_then(lifetime))
+                let known = self.hop.extra.as_deref().and_then(lifetime);
+                (FrameKind::Data, Some(known.unwrap_or(DEFAULT_LIFETIME)))
             }
             Body::Nack(..) | Body::Idle => (FrameKind::Data, None),
         }
@@ -294,6 +295,15 @@ impl Hop {
             }
         }
         header
+    }
+
+    /// Data: notes the lifetime of the Interest that it answers.
+    pub(crate) fn note_lifetime(&mut self, interest: &Interest) {
+        let lifetime = interest.lifetime_or_default();
+        // Most have the usual one, and so need no memory of their own.
+        if lifetime != DEFAULT_LIFETIME {
+            self.extra_mut().lifetime = Some(lifetime);
+        }
     }
 
     /// What few packets have, to be changed.

@@ -5,6 +5,8 @@
 //! | NoRoute | no next hop is eligible and nobody is being asked already |
 //! | Duplicate | its nonce came by another face, or was seen by this node a short while ago |
 //! | Congestion | as many Interests are pending as there may be |
+//! | Mobility | its face, or all faces that lead toward its name, are down or were lost a short while ago (`mobility`) |
+//! | Loss | a link lost it or its Data, and does not send it again (`wldr(mode=eln)`) |
 //!
 //! It tells nobody on a multi-access face, for others there may know better; no face that leads toward producers, for
 //! a forwarder there has its own reasons for what it brings here; and no application while there is no way out, for
@@ -17,6 +19,7 @@ mod incoming_interest;
 mod incoming_nack;
 mod interest_expiry;
 mod interest_loop;
+mod mobility;
 mod outgoing_data;
 mod outgoing_interest;
 mod outgoing_nack;
@@ -111,7 +114,7 @@ impl Node {
             Link::Wire(link) => {
                 let push = |frame: Bytes| {
                     counters.out_octets += frame.len() as u64;
-                    outputs.push_back(Output::Send { face: id, frame });
+                    outputs.push_back(Output::Send { face: id, frame: frame.into() });
                 };
                 match link.send(now, &mut packet, &mut self.pool, push) {
                     Ok(sent) => sent.marked,

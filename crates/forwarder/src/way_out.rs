@@ -1,10 +1,11 @@
 //! Faces and routes that come and go, and what applications are told of it: whether their Interests can leave.
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceId};
+use crate::guard::Lean;
 use crate::link::Link;
 use crate::node::{Node, Output, RouteChange};
 use crate::packet::{Kind, Packet};
-use crate::table::PitEntry;
+use crate::table::{NextHop, PitEntry, PitId};
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::name::Name;
@@ -31,6 +32,7 @@ impl Node {
         if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
             self.fib.insert(&Name::root(), id, u64::from(id.0));
         }
+        self.face_found(now, id);
         self.way_out = self.find_way_out();
         if known && before == Some(WayOut::Upstream(id)) && self.way_out == before {
             if let Some(input) = self.way_out_input() {
@@ -57,12 +59,28 @@ impl Node {
             }
         }
         if !permanent {
+            self.say_farewell(now, id);
             self.forget_routes(now, id);
             self.measurements.forget_face(id);
         }
-        self.forget_records(id);
+        if self.mobility.is_off() {
+            self.forget_records(id);
+        } else {
+            self.face_lost(now, id);
+        }
         self.way_out = self.find_way_out();
         self.tell_way_out(now, before);
+    }
+
+    /// All routes to a face are about to go.
+    fn say_farewell(&mut self, now: Instant, id: FaceId) {
+        if self.mobility.is_off() {
+            return;
+        }
+        let leads_there = |hops: &[NextHop]| hops.iter().any(|hop| hop.face == id);
+        let routes = self.fib.iter().filter(|(_, hops)| leads_there(hops));
+        let prefixes: Vec<_> = routes.map(|(prefix, _)| prefix.clone()).collect();
+        prefixes.iter().for_each(|prefix| self.way_lost(now, prefix));
     }
 
     pub(crate) fn on_route(&mut self, now: Instant, change: &RouteChange) {
@@ -71,11 +89,16 @@ impl Node {
         match cost {
             Some(cost) => self.fib.insert(prefix, *face, *cost),
             None => {
-                self.fib.remove(prefix, *face);
+                if self.fib.remove(prefix, *face) {
+                    self.way_lost(now, prefix);
+                }
             }
         }
         if known != cost.is_some() && face.app().is_none() {
             self.faces.count_route(*face, cost.is_some());
+        }
+        if cost.is_some() && !known {
+            self.face_found(now, *face);
         }
         let before = self.way_out;
         self.way_out = self.find_way_out();
@@ -97,16 +120,21 @@ impl Node {
         let waiting: Vec<_> =
             self.pit.iter().filter(|(_, entry)| asked(entry)).map(|(id, _)| id).collect();
         for id in waiting {
-            let Some(record) = self.pit.entry_mut(id).remove_in(face) else {
-                continue;
-            };
-            self.outbox.discard(face, Kind::Interest, DropReason::NoFace);
-            self.trace_dies(&record.rare.unwrap_or_default().trace);
-            if self.pit.entry(id).ins().is_empty() {
-                self.interest_abandon(id);
-            }
+            self.forget_asker(id, face);
         }
         self.pit.forget_face(face);
+    }
+
+    /// Nobody waits at that face for one entry any more.
+    pub(crate) fn forget_asker(&mut self, id: PitId, face: FaceId) {
+        let Some(record) = self.pit.entry_mut(id).remove_in(face) else {
+            return;
+        };
+        self.outbox.discard(face, Kind::Interest, DropReason::NoFace);
+        self.trace_dies(&record.rare.unwrap_or_default().trace);
+        if self.pit.entry(id).ins().is_empty() {
+            self.interest_abandon(id);
+        }
     }
 
     fn is_next_hop(&self, prefix: &Name, face: FaceId) -> bool {
@@ -142,13 +170,17 @@ impl Node {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
         face.counters.in_octets += frame.len() as u64;
-        let unguarded = self.guards.is_empty();
-        let whole = if unguarded && LpPacket::is_bare(&frame) {
+        let guarded = self.guards.has(id);
+        let whole = if !guarded && LpPacket::is_bare(&frame) {
             return self.read(now, id, None, frame);
-        } else if unguarded {
+        } else if !guarded {
             link.receive(now, frame)
         } else {
-            self.receive_guarded(now, id, frame)
+            match self.receive_lean(now, id, frame) {
+                Ok(packet) => return self.read(now, id, None, packet),
+                Err(Lean::Dropped(reason)) => Err(reason),
+                Err(Lean::Other(frame)) => self.receive_guarded(now, id, frame),
+            }
         };
         if self.faces.get(id).is_some_and(|face| !face.is_settled()) {
             self.settle_fragments(id);

@@ -46,7 +46,7 @@ impl Bench {
         let mut sent = Vec::new();
         while let Some(output) = self.node.poll(self.now) {
             match output {
-                Output::Send { face, frame } => sent.push((face, frame)),
+                Output::Send { face, frame } => sent.push((face, frame.into_bytes())),
                 Output::Dropped { reason, .. } => self.drops.push(reason),
                 other => panic!("{other:?}"),
             }

@@ -64,7 +64,7 @@ impl Bench {
         let mut sent = Vec::new();
         while let Some(output) = self.node.poll(self.now) {
             match output {
-                Output::Send { face, frame } => sent.push((face, frame)),
+                Output::Send { face, frame } => sent.push((face, frame.into_bytes())),
                 Output::Order(order) => self.orders.push(*order),
                 _ => {}
             }

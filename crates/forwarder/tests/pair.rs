@@ -94,7 +94,7 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
                         frames += 1;
                         sequence += 1;
                         if !lose() {
-                            agenda.insert((now + DELAY, sequence), (1 - place, frame));
+                            agenda.insert((now + DELAY, sequence), (1 - place, frame.into_bytes()));
                         }
                     }
                     Output::App { app, report } => {

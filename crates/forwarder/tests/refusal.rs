@@ -31,7 +31,7 @@ fn a_consumer_is_told_that_there_is_no_producer() {
         panic!("{outputs:?}")
     };
     assert!(is_drop(dropped));
-    let packet = LpPacket::decode(frame.clone()).unwrap();
+    let packet = LpPacket::decode(frame.clone().into_bytes()).unwrap();
     assert_eq!(packet.header.nack, Some(NackReason::NoRoute));
     let refused = Interest::decode(packet.fragment.unwrap()).unwrap();
     assert_eq!(refused.name, interest.name);

@@ -29,7 +29,7 @@ impl Player {
     }
 
     fn send(&mut self, face: FaceId) {
-        self.outputs.push_back(Output::Send { face, frame: self.reply.clone() });
+        self.outputs.push_back(Output::Send { face, frame: self.reply.clone().into() });
     }
 }
 

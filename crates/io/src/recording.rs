@@ -55,7 +55,8 @@ impl Wanted {
                 octets.push(1);
                 octets.extend(face.0.to_le_bytes());
                 octets.extend((frame.len() as u64).to_le_bytes());
-                octets.extend(frame);
+                octets.extend(frame.head());
+                octets.extend(frame.body());
             }
             Output::Dropped { face, kind, reason } => {
                 octets.push(2);

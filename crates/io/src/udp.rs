@@ -376,7 +376,7 @@ mod tests {
             if !batch.accepts(length, bounds) {
                 assert_eq!(dialer.send(route, batch.take()).0, Sent::default());
             }
-            batch.push(&vec![index as u8; length], bounds);
+            batch.push(&[index as u8][..length.min(1)], &vec![index as u8; length - 1], bounds);
         }
         assert_eq!(dialer.send(route, batch).0, Sent::default());
         let frames = receive_all(&listener);

@@ -17,6 +17,10 @@ pub enum NackReason {
     Duplicate,
     /// No route.
     NoRoute,
+    /// The face by which the Interest left, or was to leave, is gone: the M flag of MLDR (`docs/mldr.md`).
+    Mobility,
+    /// A link lost the Interest or its Data, and does not send it again (`docs/mldr.md`).
+    Loss,
     /// A reason that this version does not know.
     Other(u64),
 }
@@ -30,6 +34,8 @@ impl NackReason {
             Self::Congestion => 50,
             Self::Duplicate => 100,
             Self::NoRoute => 150,
+            Self::Mobility => 200,
+            Self::Loss => 201,
             Self::Other(number) => number,
         }
     }
@@ -76,6 +82,8 @@ impl From<u64> for NackReason {
             50 => Self::Congestion,
             100 => Self::Duplicate,
             150 => Self::NoRoute,
+            200 => Self::Mobility,
+            201 => Self::Loss,
             other => Self::Other(other),
         }
     }
@@ -88,6 +96,8 @@ impl std::fmt::Display for NackReason {
             Self::Congestion => f.write_str("congestion"),
             Self::Duplicate => f.write_str("duplicate nonce"),
             Self::NoRoute => f.write_str("no route"),
+            Self::Mobility => f.write_str("mobility"),
+            Self::Loss => f.write_str("loss"),
             Self::Other(number) => write!(f, "{number}"),
         }
     }

@@ -82,6 +82,8 @@ pub struct NodePlan {
     pub strategy: String,
     /// What becomes of retransmissions, as its name and parameters are written.
     pub suppression: String,
+    /// What becomes of Interests whose face is gone, as its name and parameters are written: `off`, `eln`, `mldr`.
+    pub mobility: String,
     /// Data that nobody asked for enters the content store instead of being dropped.
     pub admit_unsolicited: bool,
     /// Answers say which node gave them.
@@ -110,6 +112,7 @@ impl Default for NodePlan {
             cache: CachePlan::Packets(0),
             strategy: "best-route".into(),
             suppression: "same-face-retx".into(),
+            mobility: "off".into(),
             admit_unsolicited: false,
             provider_ids: false,
             anticipation: Anticipation::Off,

@@ -46,6 +46,12 @@ pub enum AppInput {
         /// Why.
         reason: NackReason,
     },
+    /// The face by which an Interest of the application left is gone. The node keeps it and sends it on as soon as it can, for
+    /// as long as it lives.
+    Held {
+        /// The Interest.
+        interest: Arc<Interest>,
+    },
     /// The reader of the application's content took this many octets.
     Consumed {
         /// Octets taken since the last such report.

@@ -4,6 +4,7 @@
 //! apart by their *send order*, a number that rises with every Interest sent, retransmissions
 //! included: unlike time it has no ties, and unlike the number of a segment it says what was sent
 //! after what.
+use crate::random::Rng;
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
@@ -14,6 +15,7 @@ mod compound;
 mod cubic;
 mod fixed;
 mod nikzad2022;
+mod raaqm;
 mod udugama2013;
 mod windowed;
 
@@ -23,6 +25,7 @@ pub use compound::{Compound, CompoundMode, CompoundSettings, DelayUpdate, ZeroOn
 pub use cubic::{Cubic, CubicForm, CubicSettings};
 pub use fixed::Fixed;
 pub use nikzad2022::Nikzad2022;
+pub use raaqm::{Raaqm, RaaqmSettings};
 pub use windowed::{
     AfterTimeout, Conservative, Growth, WindowPhase, WindowRule, WindowSettings, Windowed,
 };
@@ -36,8 +39,10 @@ pub struct Delivered {
     pub order: u64,
     /// Highest send order so far.
     pub highest_order: u64,
-    /// Its round-trip time, if it was transmitted once.
+    /// Its round-trip time, if it was transmitted once; without what nodes on the way added by sending it again.
     pub rtt: Option<Duration>,
+    /// Which node answered, if it said so: the label of the path.
+    pub path: Option<u64>,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Least round-trip time so far.
@@ -129,6 +134,11 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
         let _ = now;
     }
 
+    /// Chance comes from here, for those that need any; told before anything else.
+    fn seed(&mut self, rng: Rng) {
+        let _ = rng;
+    }
+
     /// The window shall not exceed `max_window` segments from now on, whatever it learns; what it
     /// has learnt is kept for when the limit rises again.
     fn set_limit(&mut self, max_window: f64);
@@ -144,6 +154,7 @@ const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
     ("compound", |spec| Ok(Box::new(compound::from_spec(spec)?))),
     ("udugama2013", udugama2013::from_spec),
     ("nikzad2022", |spec| Ok(Box::new(Nikzad2022::from_spec(spec)?))),
+    ("raaqm", |spec| Ok(Box::new(Raaqm::from_spec(spec)?))),
 ];
 
 /// Makes the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.

@@ -97,6 +97,15 @@ pub enum Event {
         /// What had told of a loss.
         cause: Signal,
     },
+    /// It became known why a segment stayed away: nobody's window is to blame.
+    Explained {
+        /// Number of the segment.
+        segment: u64,
+        /// Why.
+        cause: Cause,
+        /// It had counted as lost.
+        judged: bool,
+    },
     /// Data arrived after its segment's timeout and before the segment was asked for again, and was not
     /// used, because a timeout withdraws its Interest.
     Withdrawn {
@@ -151,6 +160,25 @@ pub enum Event {
     Unknown,
     /// The file behind a version changed or can no longer be read; that version has ended.
     SourceEnded,
+}
+
+/// Why a segment stayed away without that anybody asked for too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// A link lost it: it says so, or the link has sent it again.
+    Wireless,
+    /// Somebody moved: its face went down, here or further on.
+    Mobility,
+}
+
+impl Cause {
+    /// One word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wireless => "wireless",
+            Self::Mobility => "mobility",
+        }
+    }
 }
 
 /// What a window reduction was due to.

@@ -45,6 +45,7 @@ use assemble::Assembler;
 use discover::{Answer, Discovery};
 use recoup_packet::data::Data;
 use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
+use recoup_packet::lp::field;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -145,6 +146,8 @@ struct Arrival {
     congestion_mark: u64,
     /// Which node answered, if it said so.
     provider: Option<u64>,
+    /// By how much nodes on the way say that they lengthened the round trip.
+    reduction: Duration,
     /// Number of the segment that it brings, once that is looked at.
     segment: Option<u64>,
 }
@@ -170,7 +173,8 @@ pub struct Fetch {
 
 impl Fetch {
     /// A fetch that begins at its first `poll`, once a face is up.
-    pub fn new(config: FetchConfig) -> Self {
+    pub fn new(mut config: FetchConfig) -> Self {
+        config.congestion.seed(config.rng.substream("congestion"));
         Self {
             config,
             phase: Phase::Start,
@@ -286,7 +290,10 @@ impl Fetch {
         self.reports.push_back(Report::Event(event));
         match &mut self.phase {
             Phase::Discovering(discovery) if connected => discovery.restart(now),
-            Phase::Transferring(transfer) if !connected => {
+            Phase::Transferring(transfer) if connected => {
+                transfer.on_connected(&self.config, now);
+            }
+            Phase::Transferring(transfer) => {
                 transfer.on_disconnected(&mut self.config, now, &mut self.reports);
             }
             _ => {}
@@ -369,10 +376,17 @@ impl Application for Fetch {
             AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
             AppInput::Data { data, congestion_mark, beside } => {
                 let provider = beside.provider;
-                let arrival = Arrival { at: now, data, congestion_mark, provider, segment: None };
+                let said = beside.fields.and_then(|it| field::time(&it, field::RTT_REDUCTION));
+                let (at, reduction, segment) = (now, said.unwrap_or_default(), None);
+                let arrival = Arrival { at, data, congestion_mark, provider, reduction, segment };
                 self.arrivals.push(arrival);
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
+            AppInput::Held { interest } => {
+                if let Phase::Transferring(transfer) = &mut self.phase {
+                    transfer.on_held(&self.config, now, &interest, &mut self.reports);
+                }
+            }
             AppInput::Consumed { bytes } => {
                 if let Phase::Transferring(transfer) = &mut self.phase {
                     transfer.on_consumed(bytes);

@@ -36,6 +36,8 @@ const ALGORITHMS: &[&str] = &[
     "udugama2013(flavour=compound)",
     "udugama2013(flavour=compound,update=per-data,timeout=as-loss)",
     "aimd(accounting=span,restart=true)",
+    // Its chance is tried by itself: a delivery may narrow this window.
+    "raaqm(pmin=0,dp=0)",
 ];
 
 /// The same without conservation: these may reduce more than once in a flight.
@@ -168,6 +170,7 @@ impl Trial {
         let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let (highest_order, rtt, min_rtt) = (self.highest_order, srtt, srtt);
         let delivered = Delivered {
+            path: None,
             segment: order,
             order,
             highest_order,

@@ -219,6 +219,7 @@ impl Curve {
         advance: u64,
     ) {
         let delivered = Delivered {
+            path: None,
             segment: order,
             order,
             highest_order: flight.first + flight.count - 1,

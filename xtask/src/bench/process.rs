@@ -178,6 +178,28 @@ impl Running {
         Ok((running, listening))
     }
 
+    /// Starts our own forwarder and returns where it says to listen for UDP.
+    pub(crate) fn forward(command: &mut Command) -> Outcome<(Self, String)> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let output = child.stdout.take();
+        let running = Self { child };
+        let mut line = String::new();
+        if let Some(output) = output {
+            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
+        }
+        let heard: serde_json::Value = serde_json::from_str(&line)
+            .map_err(|error| format!("recoup forward says {line:?}: {error}"))?;
+        let mut all = heard["faces"].as_array().into_iter().flatten().filter_map(|it| it.as_str());
+        Ok((running, all.find(|uri| uri.starts_with("udp")).unwrap_or_default().to_owned()))
+    }
+
+    /// Seconds of processor time that it has used.
+    pub(crate) fn processor_seconds(&self) -> f64 {
+        // The kernel counts hundredths of seconds here whatever its own ticks are.
+        processor_ticks(self.id()) as f64 / 100.0
+    }
+
     /// Its number.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()

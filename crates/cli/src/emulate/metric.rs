@@ -5,7 +5,7 @@ use recoup_sim::statistic::jain;
 use serde_json::Value;
 
 /// Counts of a fetch's document that are metrics as they stand: name, unit, and where they are.
-const COUNTS: [(&str, &str, &str); 23] = [
+const COUNTS: [(&str, &str, &str); 26] = [
     ("time_s", "s", "/elapsed_s"),
     ("segments", "segments", "/segments"),
     ("content_octets", "octets", "/octets"),
@@ -14,6 +14,9 @@ const COUNTS: [(&str, &str, &str); 23] = [
     ("spurious", "", "/interests/needless"),
     ("timeouts", "", "/losses/timeouts"),
     ("marks", "", "/losses/marks"),
+    ("losses_congestion", "", "/losses/congestion"),
+    ("losses_wireless", "", "/losses/wireless"),
+    ("losses_mobility", "", "/losses/mobility"),
     ("duplicates", "", "/losses/duplicates"),
     ("withdrawn", "", "/losses/withdrawn"),
     ("loss_events", "", "/losses/loss_events"),

@@ -49,6 +49,8 @@ pub(crate) struct NodePart {
     pub routes: Vec<RoutePart>,
     /// Links lead to it.
     pub answers: bool,
+    /// What it sends again on the links that lead to it, as it is written.
+    pub recovery: String,
     /// How it shares each of the links that lead to it among flows: a scheduler and the link's two ways, away from it
     /// first.
     pub sharing: Option<(String, ChannelPlan, ChannelPlan)>,
@@ -191,9 +193,6 @@ fn check(network: &Network) -> Result<(), String> {
         if forth.marking != "none" || back.marking != "none" {
             return Err(format!("link {name} changes no packets: it can have no `marking`"));
         }
-        if forth.recovery != "off" || back.recovery != "off" {
-            return Err(format!("link {name} is no node: it can have no `recovery`"));
-        }
     }
     Ok(())
 }
@@ -307,6 +306,17 @@ fn sharing(
     Ok(Some(first).filter(|first| first.0 != "none"))
 }
 
+/// What a node sends again on the links that lead to it. A forwarder cannot tell one that calls from another.
+fn recovery(network: &Network, number: usize, links: &[LinkPart]) -> Result<String, String> {
+    let mut here = links.iter().filter(|link| link.answers == number).map(|it| &it.back.recovery);
+    let Some(first) = here.next() else { return Ok("off".into()) };
+    if here.any(|other| other != first) {
+        let name = network.nodes.get(number).map_or("", |node| &node.name);
+        return Err(format!("{name} has links that lead to it with different `recovery`"));
+    }
+    Ok(first.clone())
+}
+
 fn nodes(
     network: &Network,
     crossed: &Crossed,
@@ -324,6 +334,7 @@ fn nodes(
         });
         Ok(NodePart {
             sharing: sharing(network, number, links)?,
+            recovery: recovery(network, number, links)?,
             plan: plan.clone(),
             strategies: strategies.map(|it| (it.prefix.clone(), it.strategy.clone())).collect(),
             routes: routes.collect(),
@@ -416,7 +427,8 @@ pub(super) mod tests {
             wrong(|it| it.nodes[2].processing = "constant(time=1ms)".into()).contains("processing")
         );
         assert!(wrong(|it| it.links[0].back.marking = "codel()".into()).contains("marking"));
-        assert!(wrong(|it| it.links[0].forth.recovery = "wldr".into()).contains("recovery"));
+        // Two links lead to the router of both consumers.
+        assert!(wrong(|it| it.links[0].back.recovery = "wldr".into()).contains("recovery"));
         assert!(
             wrong(|it| it.applications.retain(|one| one.name.starts_with('p'))).contains("nobody")
         );

@@ -23,6 +23,12 @@ pub(super) fn node(
         quoted(&part.plan.strategy),
         quoted(&part.plan.suppression)
     );
+    if part.recovery != "off" {
+        let _ = writeln!(text, "recovery = {}", quoted(&part.recovery));
+    }
+    if part.plan.mobility != "off" {
+        let _ = writeln!(text, "mobility = {}", quoted(&part.plan.mobility));
+    }
     if part.plan.provider_ids {
         text += "provider-ids = true\n";
     }
@@ -39,6 +45,9 @@ pub(super) fn node(
     }
     for (link, uri) in faces {
         let _ = write!(text, "\n[[face]]\nname = \"link-{link}\"\nuri = {}\n", quoted(uri));
+        if let Some(link) = links.get(*link).filter(|link| link.forth.recovery != "off") {
+            let _ = writeln!(text, "recovery = {}", quoted(&link.forth.recovery));
+        }
         match links.get(*link) {
             Some(link) if link.scheduler != "none" => {
                 text += &shared(&link.scheduler, &link.forth, &link.back);
@@ -225,7 +234,8 @@ mod tests {
 
     #[test]
     fn a_forwarder_reads_its_configuration() {
-        let plan = plan();
+        let mut plan = plan();
+        plan.links[2].forth.recovery = "wldr".into();
         for part in &plan.order {
             let Part::Node(number) = part else { continue };
             let faces = plan.links.iter().enumerate().filter(|(_, it)| it.asks == *number);
@@ -233,6 +243,7 @@ mod tests {
                 faces.map(|(link, _)| (link, "udp://127.0.0.1:7".to_owned())).collect();
             let text =
                 node(&plan.nodes[*number], &plan.links, &["udp://127.0.0.1:0".into()], &faces);
+            assert_eq!(text.contains("recovery = \"wldr\""), faces.iter().any(|(it, _)| *it == 2));
             let config = ForwardConfig::parse("n", &text).unwrap();
             assert_eq!(config.faces.len(), faces.len());
             assert_eq!(config.routes.len(), plan.nodes[*number].routes.len());

@@ -2,6 +2,7 @@
 use crate::error::EXIT_CODES;
 use crate::value::{self, SegmentRange};
 use clap::{Args, ValueEnum};
+use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -76,6 +77,11 @@ pub(crate) struct FetchArgs {
     /// where there is no forwarder, udp://127.0.0.1:6363, where `recoup serve` listens.
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
+
+    /// Send again what the link to the next node loses, if that node does so, too: off, wldr or acked, with
+    /// parameters, such as wldr(hold=5ms)
+    #[arg(long, value_name = "SPEC", default_value = "off", help_heading = "Network")]
+    pub recovery: Recovery,
 
     /// Congestion control: cubic, newreno, compound, aimd, fixed, yang2016, udugama2013, with parameters, such
     /// as fixed(window=16)

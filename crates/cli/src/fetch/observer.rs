@@ -6,7 +6,7 @@ use crate::picture::Point;
 use crate::progress::Progress;
 use crate::statistic::Statistics;
 use crate::tally::Tally;
-use recoup_transport::event::{Event, Signal, Span};
+use recoup_transport::event::{Cause, Event, Signal, Span};
 use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::HashMap;
@@ -149,6 +149,12 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::Phase { phase: Phase::Pre } => "segments come out of order (pre-recovery)".into(),
         Event::Phase { phase: Phase::Fast } => "repairing losses (fast recovery)".into(),
         Event::Spurious { segment, .. } => format!("retransmission of {segment} was needless"),
+        Event::Explained { segment, cause: Cause::Wireless, .. } => {
+            format!("{segment} was lost by a link, not by congestion")
+        }
+        Event::Explained { segment, cause: Cause::Mobility, .. } => {
+            format!("{segment} was lost because somebody moved")
+        }
         Event::Withdrawn { segment } => format!("{segment} came too late to be used"),
         Event::Marked { segment } => format!("congestion mark on {segment}"),
         Event::Nacked { segment: Some(segment), reason } => format!("Nack for {segment}: {reason}"),

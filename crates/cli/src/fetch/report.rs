@@ -90,8 +90,20 @@ pub(crate) struct Losses {
     pub nacks_duplicate: u64,
     /// Nacks with reason NoRoute.
     pub nacks_no_route: u64,
+    /// Nacks with reason Mobility.
+    pub nacks_mobility: u64,
+    /// Nacks with reason Loss.
+    pub nacks_loss: u64,
     /// Other Nacks.
     pub nacks_other: u64,
+    /// Transmissions that counted as lost and of which nothing else is known.
+    pub congestion: u64,
+    /// Segments that a link lost: it said so, or sent them again.
+    pub wireless: u64,
+    /// Segments that stayed away because somebody moved.
+    pub mobility: u64,
+    /// Losses that are known to have been none.
+    pub spurious: u64,
     /// Window reductions that Nacks caused.
     pub nack_reductions: u64,
     /// Transmissions judged lost by the order of arrivals.
@@ -234,7 +246,13 @@ fn losses(tally: &Tally) -> Losses {
         nacks_congestion: tally.by_reason.congestion,
         nacks_duplicate: tally.by_reason.duplicate,
         nacks_no_route: tally.by_reason.no_route,
+        nacks_mobility: tally.by_reason.mobility,
+        nacks_loss: tally.by_reason.loss,
         nacks_other: tally.by_reason.other,
+        congestion: tally.congestion_losses(),
+        wireless: tally.explained.wireless,
+        mobility: tally.explained.mobility,
+        spurious: tally.spurious,
         nack_reductions: tally.reductions.nack,
         found_by_order: tally.lost_by_order,
         repaired_before_timer: tally.repaired,
@@ -312,6 +330,8 @@ impl Report {
         let nacks = losses.nacks_congestion
             + losses.nacks_duplicate
             + losses.nacks_no_route
+            + losses.nacks_mobility
+            + losses.nacks_loss
             + losses.nacks_other;
         writeln!(
             f,
@@ -322,6 +342,13 @@ impl Report {
             losses.mark_reductions,
             losses.nack_reductions
         )?;
+        if losses.congestion + losses.wireless + losses.mobility + losses.spurious > 0 {
+            writeln!(
+                f,
+                "  causes        congestion {}, wireless {}, mobility {}, spurious {}",
+                losses.congestion, losses.wireless, losses.mobility, losses.spurious
+            )?;
+        }
         if let Some(share) = losses.bad_timeout_share {
             writeln!(
                 f,

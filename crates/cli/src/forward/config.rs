@@ -5,6 +5,7 @@ use crate::error::{Exit, Failure};
 use crate::trust;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::management::ManagementOptions;
+use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::node::Node;
 use recoup_forwarder::options::{Anticipation, NodeOptions};
 use recoup_forwarder::strategy;
@@ -33,6 +34,7 @@ pub(crate) struct ForwardConfig {
     cache: CsCapacity,
     strategy: String,
     suppression: Suppression,
+    mobility: Mobility,
     localhop: bool,
     authority: AuthorityOptions,
     /// What its keys are called, or the files they are in.
@@ -79,6 +81,7 @@ impl ForwardConfig {
             cache: CsCapacity::Packets(CACHE_PACKETS),
             strategy: "best-route".into(),
             suppression: Suppression::default(),
+            mobility: Mobility::Off,
             localhop: false,
             authority: AuthorityOptions::default(),
             key_names: Vec::new(),
@@ -124,6 +127,7 @@ impl ForwardConfig {
         if let Some(suppression) = node.value("suppression", suppression) {
             self.suppression = suppression;
         }
+        self.mobility = node.value("mobility", parsed).unwrap_or_default();
         self.localhop = node.value("localhop", truth).unwrap_or_default();
         self.metrics = node.value("metrics", address);
         self.provider_ids = node.value("provider-ids", truth).unwrap_or_default();
@@ -252,6 +256,7 @@ impl ForwardConfig {
             cs: CsOptions { capacity: self.cache },
             strategy: self.strategy.clone(),
             suppression: self.suppression,
+            mobility: self.mobility,
             management: Some(ManagementOptions {
                 localhop: self.localhop,
                 authority: self.authority.clone(),

@@ -125,7 +125,7 @@ impl Application for Asker {
                     })));
                 }
             }
-            AppInput::Interest { .. } | AppInput::Consumed { .. } => {}
+            AppInput::Interest { .. } | AppInput::Consumed { .. } | AppInput::Held { .. } => {}
         }
     }
 

@@ -3,6 +3,7 @@ use crate::error::EXIT_CODES;
 use crate::fetch::args::ConventionArg;
 use crate::value;
 use clap::{Args, ValueEnum};
+use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use std::path::PathBuf;
@@ -49,6 +50,11 @@ pub(crate) struct ServeArgs {
     /// forwarder's socket on this machine; where there is no forwarder, --listen udp://127.0.0.1:6363.
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
+
+    /// Send again what the link to the next node loses, if that node does so, too: off, wldr or acked, with
+    /// parameters, such as wldr(hold=5ms)
+    #[arg(long, value_name = "SPEC", default_value = "off", help_heading = "Network")]
+    pub recovery: Recovery,
 
     /// Content per segment, in octets
     #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = value::segment_size, help_heading = "Content")]

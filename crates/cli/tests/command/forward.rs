@@ -1,5 +1,5 @@
 //! A forwarder process: between whom, by which way, and what is said about it.
-use crate::place::{Place, Server, noise};
+use crate::place::{Ended, Place, Server, noise};
 
 /// A forwarder that listens at `listen`, with more of a configuration behind that.
 fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
@@ -113,9 +113,9 @@ fn what_a_link_between_forwarders_loses_they_send_again() {
 fn a_forwarder_with_recovery_serves_one_without_as_before() {
     for ends in [["wldr", "off"], ["off", "wldr"]] {
         let [near, far, _] = over_a_lossy_link(ends[0], ends[1]);
-        let numbered = |document: &serde_json::Value| document["recovery"]["numbered"].as_u64();
+        let resent = |document: &serde_json::Value| document["recovery"]["resent"].as_u64();
         let none = |end: &str| (end == "wldr").then_some(0);
-        assert_eq!([numbered(&near), numbered(&far)], ends.map(none), "{near} {far}");
+        assert_eq!([resent(&near), resent(&far)], ends.map(none), "{near} {far}");
     }
 }
 
@@ -267,4 +267,86 @@ fn a_configuration_is_read_again_without_dropping_who_is_connected() {
     crate::place::until("the face is gone", || ctl("channel list").as_array().unwrap().len() == 2);
     assert_eq!(ctl("strategy list").as_array().unwrap().len(), 1);
     place.run(&format!("ctl --face {unix} route show /n")).fails(3, &["no route"]);
+}
+
+/// A fetch of 3 MB at 1.2 MB/s or less, because a window of 40 segments meets a link of 40 ms; what it says in the end.
+fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
+    let words = format!(
+        "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) \
+         --no-progress-timeout 30s --face {face}"
+    );
+    let child = place.command(&words).spawn().expect("the command runs");
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    meanwhile();
+    Ended::of(&words, child.wait_with_output().expect("it ends")).succeeds().document()
+}
+
+#[test]
+fn a_consumer_whose_face_goes_down_and_comes_back_finishes_without_a_window_reduction() {
+    let place = Place::new();
+    let content = noise(3_000_000);
+    place.write("data", &content);
+    let server =
+        place.serve("serve data --name /data --listen udp://127.0.0.1:0 --segment-size 1200");
+    let to = server.face().replace("udp4", "udp");
+    let link = place
+        .serve(&format!("link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"));
+    let unix = unix(&place);
+    let more = format!(
+        "[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        link.face().replace("udp4", "udp")
+    );
+    let first = forwarder(&place, "node.toml", &[&unix], &more);
+    let mut second = None;
+    let document = slow_fetch(&place, &unix, || {
+        first.stop("TERM");
+        second = Some(forwarder(&place, "node.toml", &[&unix], &more));
+    });
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    let losses = &document["losses"];
+    assert_eq!(losses["loss_events"], 0, "{document}");
+    assert!(losses["mobility"].as_u64() > Some(0), "{document}");
+}
+
+#[test]
+fn a_producer_that_moves_to_another_forwarder_costs_the_consumer_no_window() {
+    let place = Place::new();
+    let content = noise(3_000_000);
+    place.write("data", &content);
+    let node = "[node]\ncache = 0\nmobility = \"mldr\"\n";
+    let doors = ["here", "there"].map(|name| format!("unix://{}", place.path(name).display()));
+    let points = [0, 1].map(|place_of| {
+        let listen = [doors[place_of].as_str(), "udp://127.0.0.1:0"];
+        forwarder(&place, ["here.toml", "there.toml"][place_of], &listen, node)
+    });
+    let mut more = node.to_owned();
+    let mut links = Vec::new();
+    for (number, point) in points.iter().enumerate() {
+        let to = at(point, "udp").replace("udp4", "udp");
+        let link = place.serve(&format!(
+            "link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"
+        ));
+        let uri = link.face().replace("udp4", "udp");
+        more += &format!(
+            "[[face]]\nname = \"{number}\"\nuri = \"{uri}\"\n[[route]]\nprefix = \"/data\"\n\
+             face = \"{number}\"\ncost = {number}\n"
+        );
+        links.push(link);
+    }
+    let serve = |door: &str| {
+        let words =
+            format!("serve data --name /data --version 7 --segment-size 1200 --face {door}");
+        place.serve(&words)
+    };
+    let here = serve(&doors[0]);
+    let unix = unix(&place);
+    let _router = forwarder(&place, "router.toml", &[&unix], &more);
+    // The producer is at its new place before the old one notices that it has gone.
+    let mut there = None;
+    let document = slow_fetch(&place, &unix, || {
+        there = Some(serve(&doors[1]));
+        here.stop("TERM");
+    });
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    assert_eq!(document["losses"]["loss_events"], 0, "{document}");
 }

@@ -40,7 +40,7 @@ impl Node {
         }
         self.sign_answer(&mut hop);
         if self.guards.has(downstream) {
-            hop.extra_mut().lifetime = Some(interest.lifetime_or_default());
+            hop.note_lifetime(interest);
         }
         self.outgoing_data(now, downstream, data, hop);
     }

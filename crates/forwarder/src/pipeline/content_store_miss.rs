@@ -49,6 +49,7 @@ impl Node {
                 strategy.after_interest(context, entry, ingress, arrival, &mut actions);
             }),
         }
+        self.excuse(now, id, ingress, &mut actions);
         self.after_interest(now, id, ingress, interest, hop, arrival, &actions);
         actions.clear();
         self.actions = actions;
@@ -83,6 +84,11 @@ impl Node {
         let arrival = entry.receive(record);
         let expiry = entry.latest_expiry().unwrap_or(now);
         self.pit.arm(id, expiry);
+        match arrival {
+            Arrival::First | Arrival::AnotherFace => self.note_at_face(ingress, id),
+            Arrival::Retransmission => self.itinerary.restart_clock(id, &self.pit),
+            Arrival::Repetition => {}
+        }
         arrival
     }
 
@@ -163,7 +169,9 @@ impl Node {
             }
         }
         if actions.contains(&Action::Reject) {
-            self.outbox.discard(ingress, Kind::Interest, DropReason::NoRoute);
+            let lost = actions.contains(&Action::Nack { reason: NackReason::Mobility });
+            let reason = if lost { DropReason::WayLost } else { DropReason::NoRoute };
+            self.outbox.discard(ingress, Kind::Interest, reason);
         }
     }
 

@@ -5,7 +5,7 @@
 //! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
 //! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
 //! brought goes on with it, but never into the content store.
-use super::bare_hop;
+use super::{bare_hop, mobility};
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
@@ -97,6 +97,7 @@ impl Node {
         });
         self.learn_soft_timeout(now, id, ingress);
         self.remember_nonces(now, id, Some(&data));
+        let reduction = self.reduction(id);
         let strays = self.trace_answers(id, ingress, came.trace());
         let waiting = self.pit.entry(id).ins().len();
         self.trace_is_copied(&strays, waiting.saturating_sub(1));
@@ -123,12 +124,14 @@ impl Node {
             };
             let mut hop = onward(came, nonce.filter(|_| face.app().is_none()));
             hop.add_trace(trace);
+            if let Some(by) = reduction {
+                mobility::prolong(&mut hop.extra_mut().carried, by);
+            }
             if token.is_some() {
                 hop.extra_mut().pit_token = token;
             }
             if self.guards.has(face) {
-                let lifetime = self.pit.entry(id).interest().lifetime_or_default();
-                hop.extra_mut().lifetime = Some(lifetime);
+                hop.note_lifetime(self.pit.entry(id).interest());
             }
             self.outgoing_data(now, face, data, hop);
         }

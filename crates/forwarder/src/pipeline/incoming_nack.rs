@@ -1,4 +1,4 @@
-//! A Nack comes in.
+//! A Nack comes in, or an Interest comes back because its way or its Data was lost (see [`super::mobility`]).
 //!
 //! Source: NFD, `Forwarder::onIncomingNack`.
 use super::bare_hop;
@@ -32,7 +32,11 @@ impl Node {
             let record = self.pit.entry(*id).out_record(ingress);
             !multi_access && record.is_some_and(|record| record.nonce == interest.nonce)
         });
+        let returned = matches!(reason, NackReason::Mobility | NackReason::Loss);
+        let lost = || self.find_lost(interest, hop.name_hash, ingress).filter(|_| !multi_access);
+        let refused = refused.or_else(|| (reason == NackReason::Loss).then(lost)?);
         match refused {
+            Some(id) if returned => self.came_back(now, id, ingress, reason),
             Some(id) => self.upstream_refused(now, id, ingress, interest, reason, hop),
             None => self.outbox.discard(ingress, Kind::Nack, DropReason::NackUnmatched),
         }

@@ -31,7 +31,12 @@ impl Node {
             return self.outbox.discard(egress, Kind::Interest, DropReason::HopLimit);
         }
         let expiry = now + interest.lifetime_or_default().min(MAX_LIFETIME);
-        self.pit.entry_mut(id).send(now, egress, interest.nonce, expiry);
+        let entry = self.pit.entry_mut(id);
+        let first = entry.out_record(egress).is_none();
+        entry.send(now, egress, interest.nonce, expiry);
+        if first {
+            self.note_at_face(egress, id);
+        }
         self.set_soft_timeout(now, id, egress);
         if egress == FaceId::MANAGEMENT {
             return self.ask_management(id, interest);

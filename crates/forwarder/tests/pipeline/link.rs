@@ -25,7 +25,9 @@ fn frames(bench: &mut Bench, face: u32, frame: Bytes) -> Vec<(u32, LpPacket)> {
     bench.node.handle(bench.now, Input::Frame { face: FaceId(face), frame });
     std::iter::from_fn(|| bench.node.poll(bench.now))
         .filter_map(|output| match output {
-            Output::Send { face, frame } => Some((face.0, LpPacket::decode(frame).unwrap())),
+            Output::Send { face, frame } => {
+                Some((face.0, LpPacket::decode(frame.into_bytes()).unwrap()))
+            }
             _ => None,
         })
         .collect()

@@ -9,6 +9,7 @@ mod incoming_nack;
 mod interest_expiry;
 mod interest_loop;
 mod link;
+mod mobility;
 mod oracle;
 mod outgoing_interest;
 mod schedule;

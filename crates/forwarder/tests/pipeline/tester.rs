@@ -93,6 +93,7 @@ impl Application for Probe {
                 format!("{marked}data {}", data.name())
             }
             AppInput::Nack { interest, reason } => format!("nack {}: {reason}", interest.name),
+            AppInput::Held { interest } => format!("held {}", interest.name),
             AppInput::FaceUp { .. } => "up".to_owned(),
             AppInput::FaceDown => "down".to_owned(),
             AppInput::Consumed { .. } => return,
@@ -116,6 +117,8 @@ pub(crate) struct Tester {
     /// Packets on their way: when they arrive, where, and from where.
     agenda: BTreeMap<(Instant, u64), (u32, u32, Packet)>,
     sequence: u64,
+    /// Packets that were carried over links so far.
+    carried: u64,
     now: Instant,
     /// What happened, with time and node.
     pub(crate) log: Vec<String>,
@@ -129,6 +132,7 @@ impl Tester {
             delays: BTreeMap::new(),
             agenda: BTreeMap::new(),
             sequence: 0,
+            carried: 0,
             now: Instant::ZERO,
             log: Vec::new(),
         }
@@ -145,6 +149,34 @@ impl Tester {
     /// From now on, everything on a link is lost; nobody is told.
     pub(crate) fn cut(&mut self, from: u32, to: u32) {
         self.delays.remove(&(from, to));
+    }
+
+    /// Packets on a link take that long from now on, one way.
+    pub(crate) fn restore(&mut self, from: u32, to: u32, delay_ms: u64) {
+        self.delays.insert((from, to), Duration::from_millis(delay_ms));
+    }
+
+    /// The face of a node toward another goes down, and packets from there are lost.
+    pub(crate) fn down(&mut self, node: u32, to: u32) {
+        self.cut(node, to);
+        self.tell(node, Input::FaceDown { face: FaceId(to) });
+    }
+
+    /// It comes up.
+    pub(crate) fn up(&mut self, node: u32, to: u32, delay_ms: u64) {
+        self.restore(node, to, delay_ms);
+        let attributes = FaceAttributes::value(UNLIMITED);
+        self.tell(node, Input::FaceUp { face: FaceId(to), attributes });
+    }
+
+    pub(crate) fn unroute(&mut self, node: u32, prefix: &str, to: u32) {
+        let prefix = prefix.parse().unwrap();
+        self.tell(node, Input::Route(RouteChange { prefix, face: FaceId(to), cost: None }));
+    }
+
+    /// A packet comes out of nowhere.
+    pub(crate) fn forge(&mut self, node: u32, face: u32, packet: Packet) {
+        self.tell(node, Input::Packet { face: FaceId(face), packet });
     }
 
     pub(crate) fn route(&mut self, node: u32, prefix: &str, to: u32) {
@@ -166,6 +198,11 @@ impl Tester {
     fn tell(&mut self, node: u32, input: Input) {
         let now = self.now;
         self.node(node).handle(now, input);
+    }
+
+    /// Packets that were carried over links so far.
+    pub(crate) fn carried(&self) -> u64 {
+        self.carried
     }
 
     /// Runs until `millis` after the start.
@@ -201,6 +238,7 @@ impl Tester {
                 Output::Transmit { face, packet } => {
                     if let Some(delay) = self.delays.get(&(node, face.0)) {
                         self.sequence += 1;
+                        self.carried += 1;
                         let key = (now + *delay, self.sequence);
                         self.agenda.insert(key, (face.0, node, packet));
                     }

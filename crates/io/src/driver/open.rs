@@ -82,6 +82,11 @@ impl Driver {
         }
     }
 
+    /// What is lost on faces that peers open from here on is sent again.
+    pub fn set_on_demand_recovery(&mut self, recovery: Recovery) {
+        self.options.on_demand_recovery = recovery;
+    }
+
     /// Opens a face over one end of an in-process pair.
     ///
     /// # Errors

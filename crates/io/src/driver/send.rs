@@ -3,13 +3,13 @@ use super::face_entry::{Conduit, Face, Port, PortUse};
 use super::{Arrival, Driver};
 use crate::face::{DropReason, FaceChange, FaceId};
 use crate::udp::{Batch, Sent, UdpPort};
-use bytes::Bytes;
+use recoup_forwarder::frame::Frame;
 
 /// Batch buffers kept for the next batch.
 const SPARE_BUFFERS: usize = 16;
 
 impl Driver {
-    pub(super) fn send(&mut self, id: FaceId, frame: Bytes) {
+    pub(super) fn send(&mut self, id: FaceId, frame: Frame) {
         let Some(face) = self.faces.get_mut(&id) else {
             return self.past.drop_frames(DropReason::NoFace, 1);
         };
@@ -22,7 +22,7 @@ impl Driver {
         let taken = match &mut face.conduit {
             Conduit::Link { link, .. } if !link.is_open() => Err(DropReason::Down),
             Conduit::Link { link, .. } if full && link.wants_write() => Err(DropReason::Backlog),
-            Conduit::Link { link, .. } => link.push(frame),
+            Conduit::Link { link, .. } => link.push(frame.into_bytes()),
             Conduit::Down { .. } => Err(DropReason::Down),
             Conduit::Udp(peer) => {
                 let Some(Some(port)) = self.ports.get_mut(peer.port) else {
@@ -32,7 +32,7 @@ impl Driver {
                 if !peer.batch.accepts(length, bounds) {
                     self.send_batch(id);
                 }
-                return self.collect(id, &frame);
+                return self.collect(id, frame.head(), frame.body());
             }
         };
         match taken {
@@ -44,8 +44,8 @@ impl Driver {
         }
     }
 
-    /// Adds a datagram to the batch of its face, and sends the batch if that completes it.
-    pub(super) fn collect(&mut self, id: FaceId, frame: &[u8]) {
+    /// Adds a datagram in two parts to the batch of its face, and sends the batch if that completes it.
+    pub(super) fn collect(&mut self, id: FaceId, head: &[u8], body: &[u8]) {
         let Some(Face { conduit: Conduit::Udp(peer), counters, dirty, .. }) =
             self.faces.get_mut(&id)
         else {
@@ -57,8 +57,8 @@ impl Driver {
         if peer.batch.is_empty() {
             peer.batch = Batch::reusing(self.spare.pop().unwrap_or_default());
         }
-        peer.batch.push(frame, port.socket.bounds(peer.path));
-        counters.sent(frame.len());
+        peer.batch.push(head, body, port.socket.bounds(peer.path));
+        counters.sent(head.len() + body.len());
         if peer.batch.is_complete() {
             self.send_batch(id);
         } else if !std::mem::replace(dirty, true) {

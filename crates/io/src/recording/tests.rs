@@ -15,7 +15,7 @@ fn at(millis: u64) -> Instant {
 fn drain(machine: &mut impl Machine, now: Instant) -> Vec<Bytes> {
     std::iter::from_fn(|| machine.poll(now))
         .filter_map(|output| match output {
-            Output::Send { frame, .. } => Some(frame),
+            Output::Send { frame, .. } => Some(frame.into_bytes()),
             _ => None,
         })
         .collect()

@@ -44,15 +44,17 @@ impl Batch {
                 && self.octets.len() + length <= BATCH_OCTETS)
     }
 
-    /// Adds a datagram that the batch accepts.
-    pub(crate) fn push(&mut self, datagram: &[u8], bounds: Bounds) {
+    /// Adds a datagram, in two parts, that the batch accepts.
+    pub(crate) fn push(&mut self, head: &[u8], body: &[u8], bounds: Bounds) {
+        let length = head.len() + body.len();
         if self.count == 0 {
-            self.segment = datagram.len();
+            self.segment = length;
         }
-        self.octets.extend_from_slice(datagram);
+        self.octets.extend_from_slice(head);
+        self.octets.extend_from_slice(body);
         self.count += 1;
-        self.complete = datagram.len() < self.segment
-            || datagram.len() > bounds.datagram
+        self.complete = length < self.segment
+            || length > bounds.datagram
             || self.count >= bounds.segments
             || self.octets.len() + self.segment > BATCH_OCTETS;
     }
@@ -111,7 +113,7 @@ mod tests {
                 groups.push(batch.datagrams().map(<[u8]>::len).collect());
                 batch = Batch::reusing(batch.into_octets());
             }
-            batch.push(&vec![7; length], bounds);
+            batch.push(&[], &vec![7; length], bounds);
         }
         groups.push(batch.datagrams().map(<[u8]>::len).collect());
         groups

@@ -1,6 +1,7 @@
 //! A machine that remembers what it was told, and drivers for it.
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceForm, FaceId};
+use recoup_forwarder::frame::Frame;
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::face::{FaceChange, FaceUri};
@@ -25,7 +26,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn send(&mut self, face: FaceId, frame: impl Into<Bytes>) {
-        self.outputs.push_back(Output::Send { face, frame: frame.into() });
+        self.outputs.push_back(Output::Send { face, frame: Frame::from(frame.into()) });
     }
 }
 

@@ -25,8 +25,6 @@ pub struct LinkField {
 
 /// Distinguishes the flows of one originator (Interests, copied into the Data).
 pub const FLOW_NONCE: u64 = 900;
-/// The Interest comes back because its face is gone (Interests).
-pub const MOBILITY_FLAG: u64 = 904;
 /// Names that the consumer will ask for next (Interests, copied into the Data).
 pub const ANTICIPATED: u64 = 908;
 /// What routers on the way know about anticipated names (Interests, copied into the Data).
@@ -43,9 +41,8 @@ pub const WLDR_SEQUENCE: u64 = 928;
 pub const EWLN: u64 = 932;
 
 /// All our fields, by type.
-pub const ALL: [LinkField; 9] = [
+pub const ALL: [LinkField; 8] = [
     carried(FLOW_NONCE, "FlowNonce", 8),
-    carried(MOBILITY_FLAG, "MobilityFlag", 0),
     carried(ANTICIPATED, "Anticipated", 1024),
     carried(RECORDS, "Records", 1024),
     carried(PROVIDER_ID, "ProviderId", 8),

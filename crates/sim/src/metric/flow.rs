@@ -116,6 +116,9 @@ impl Flow {
         ours.marks += theirs.marks;
         ours.nacks += theirs.nacks;
         ours.spurious += theirs.spurious;
+        ours.explained.wireless += theirs.explained.wireless;
+        ours.explained.mobility += theirs.explained.mobility;
+        ours.explained.judged += theirs.explained.judged;
         ours.duplicates += theirs.duplicates;
         ours.rejected += theirs.rejected;
         ours.wire_octets += theirs.wire_octets;
@@ -200,6 +203,9 @@ impl Flow {
             ("duplicates", "", counts.duplicates),
             ("withdrawn", "", counts.withdrawn),
             ("spurious", "", counts.spurious),
+            ("losses_congestion", "", counts.congestion_losses()),
+            ("losses_wireless", "", counts.explained.wireless),
+            ("losses_mobility", "", counts.explained.mobility),
             ("lost_by_order", "", counts.lost_by_order),
             ("repaired", "", counts.repaired),
             ("false_alarms", "", counts.false_alarms),

@@ -24,6 +24,10 @@ struct Counts {
     hits: u64,
     misses: u64,
     evicted: u64,
+    /// Interests that were sent on by another face, because theirs was gone.
+    reforwarded: u64,
+    /// Interests that were sent back, because their face was gone or a link had lost them.
+    flagged: u64,
     pit: TimeMean,
     drops: BTreeMap<DropReason, u64>,
     /// Packets in and out, by kind.
@@ -98,6 +102,8 @@ impl Nodes {
         summary.push("all", "data_hops", "", data as f64);
         summary.push("all", "nack_hops", "", nacks as f64);
         summary.push("all", "hop_octets", "octets", all.octets as f64);
+        summary.push("all", "reforwarded", "", all.reforwarded as f64);
+        summary.push("all", "flagged", "", all.flagged as f64);
         all.tell_drops("all", true, summary);
         for (number, counts) in self.nodes.iter().enumerate().filter(|_| each) {
             let place = format!("node.{}", places.node(NodeId(number as u32)));
@@ -112,6 +118,8 @@ impl Counts {
             NodeEvent::CsHit { .. } => self.hits += 1,
             NodeEvent::CsMiss { .. } => self.misses += 1,
             NodeEvent::CsEvicted { packets } => self.evicted += u64::from(packets),
+            NodeEvent::Reforwarded { .. } => self.reforwarded += 1,
+            NodeEvent::Flagged { .. } => self.flagged += 1,
             _ => {}
         }
     }
@@ -120,6 +128,8 @@ impl Counts {
         self.hits += other.hits;
         self.misses += other.misses;
         self.evicted += other.evicted;
+        self.reforwarded += other.reforwarded;
+        self.flagged += other.flagged;
         self.octets += other.octets;
         for kind in 0..3 {
             self.arrived[kind] += other.arrived[kind];

@@ -182,6 +182,7 @@ fn event_words(event: &Event) -> Option<Words> {
         Event::Phase { phase } => ("phase", None, phase.word()),
         Event::Reduced { cause } => ("reduced", None, cause.word()),
         Event::Spurious { segment, cause } => ("spurious", Some(segment), cause.word()),
+        Event::Explained { segment, cause, .. } => ("explained", Some(segment), cause.word()),
         Event::Withdrawn { segment } => ("withdrawn", Some(segment), ""),
         Event::Marked { segment } => ("marked", Some(segment), ""),
         Event::Nacked { segment, .. } => ("nacked", segment, ""),

@@ -7,6 +7,7 @@ use crate::wifi;
 use crate::wifi::fading::FadingPlan;
 use crate::wifi::motion::plan::MotionPlan;
 use recoup_forwarder::face::Recovery;
+use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_transport::random::Rng;
@@ -46,6 +47,8 @@ pub(super) const SHADOWING: Law = Law::new(
     |text| judged(wifi::law::shadowing(text, &mut FadingPlan::default())),
     "log-normal(sd=4)",
 );
+/// What becomes of Interests whose face is gone.
+pub(super) const MOBILITY: Law = Law::new(|text| judged(text.parse::<Mobility>()), "mldr");
 /// What becomes a table.
 pub(super) const RECORD: Law = Law::new(|text| judged(RecordPlan::parse(text)), "segments");
 /// Retransmission timer.

@@ -286,8 +286,18 @@ impl Request {
             let order = asked.order;
             // Contents of a catalogue have no order, so none of them comes out of order.
             let advance = 1;
-            let delivered =
-                Delivered { segment, order, highest_order, rtt, srtt, min_rtt, in_flight, advance };
+            let path = answer.beside.provider;
+            let delivered = Delivered {
+                segment,
+                order,
+                highest_order,
+                rtt,
+                path,
+                srtt,
+                min_rtt,
+                in_flight,
+                advance,
+            };
             congestion.on_delivered(now, &delivered);
         }
         self.report_window();
@@ -440,6 +450,7 @@ impl Application for Request {
             AppInput::Interest { .. }
             | AppInput::Consumed { .. }
             | AppInput::FaceUp { .. }
+            | AppInput::Held { .. }
             | AppInput::FaceDown => {}
         }
     }

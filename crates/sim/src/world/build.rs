@@ -189,6 +189,7 @@ impl World {
         };
         let says_who = plan.provider_ids || plan.anticipation != Anticipation::Off;
         let ids = number as u64 * TRACE_IDS + u64::from(life - 1) * (TRACE_IDS >> 8);
+        let mobility = plan.mobility.parse().map_err(|error| wrong(place(), error))?;
         let options = NodeOptions {
             cs: CsOptions { capacity },
             unsolicited: match plan.admit_unsolicited {
@@ -196,6 +197,7 @@ impl World {
                 false => Unsolicited::DropAll,
             },
             suppression,
+            mobility,
             strategy: plan.strategy.clone(),
             pit_limit: PIT_LIMIT,
             hash_seed: HASH_SEED,

@@ -291,6 +291,7 @@ mod tests {
 
     fn delivered(order: u64, highest_order: u64, rtt: Duration) -> Delivered {
         Delivered {
+            path: None,
             segment: order,
             order,
             highest_order,

@@ -204,6 +204,7 @@ mod tests {
 
     fn delivered(srtt: Duration) -> Delivered {
         Delivered {
+            path: None,
             segment: 0,
             order: 0,
             highest_order: 0,

@@ -67,9 +67,18 @@ mod tests {
         let mut window = parse(text).unwrap();
         for order in 0..count {
             let (highest_order, segment, in_flight, advance) = (order, order, 1, 1);
-            let (rtt, srtt, min_rtt) = (None, None, None);
-            let delivered =
-                Delivered { segment, order, highest_order, rtt, srtt, min_rtt, in_flight, advance };
+            let (rtt, srtt, min_rtt, path) = (None, None, None, None);
+            let delivered = Delivered {
+                segment,
+                order,
+                highest_order,
+                rtt,
+                path,
+                srtt,
+                min_rtt,
+                in_flight,
+                advance,
+            };
             window.on_delivered(Instant::ZERO, &delivered);
         }
         window

@@ -4,7 +4,7 @@
 //! covers the segments from `base` (the lowest one still missing) to `next` (the lowest one never
 //! asked for), at most [`Scoreboard::SPAN`] of them.
 use crate::time::Instant;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
 /// What became of a segment.
@@ -288,16 +288,22 @@ impl Scoreboard {
         self.queue.insert(segment)
     }
 
-    /// Judges every transmission in flight lost, and calls `each` for its segment.
-    pub(crate) fn lose_all(&mut self, mut each: impl FnMut(u64)) {
-        for (slot, segment) in self.slots.iter_mut().zip(self.base..) {
-            if slot.state == State::InFlight {
-                slot.state = State::Queued;
-                self.queue.insert(segment);
-                each(segment);
-            }
-        }
+    /// Judges every transmission in flight lost but those of segments in `kept`, and calls `each` for its segment.
+    pub(crate) fn lose_all_but<T>(&mut self, kept: &BTreeMap<u64, T>, mut each: impl FnMut(u64)) {
         (self.in_flight, self.repeated) = (0, 0);
+        for (slot, segment) in self.slots.iter_mut().zip(self.base..) {
+            if slot.state != State::InFlight {
+                continue;
+            }
+            if kept.contains_key(&segment) {
+                self.in_flight += 1;
+                self.repeated += u32::from(slot.transmissions > 1);
+                continue;
+            }
+            slot.state = State::Queued;
+            self.queue.insert(segment);
+            each(segment);
+        }
     }
 
     /// Forgets every segment from `end` on, and calls `each` for those that were in flight.

@@ -1,5 +1,5 @@
 //! What a fetch amounted to, counted from its events.
-use crate::event::{Event, Signal};
+use crate::event::{Cause, Event, Signal};
 use crate::loss::Phase;
 use crate::time::{Duration, Instant};
 
@@ -28,6 +28,8 @@ pub struct Summary {
     pub marks: u64,
     /// Network Nacks.
     pub nacks: u64,
+    /// Segments that stayed away for other reasons than that too much was asked for.
+    pub explained: Explained,
     /// Losses that are known to have been none, whatever told of them.
     pub spurious: u64,
     /// Of these, those told by the order of arrivals (false alarms).
@@ -59,6 +61,18 @@ pub struct Summary {
     pub window: Option<f64>,
     /// The largest window, in segments.
     pub window_max: f64,
+}
+
+/// Segments that stayed away for other reasons than that too much was asked for. None of them costs any of the window, or it is
+/// given back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// A link lost them: it said so, or sent them again.
+    pub wireless: u64,
+    /// Somebody moved.
+    pub mobility: u64,
+    /// Of both, those that had counted as lost before.
+    pub judged: u64,
 }
 
 /// Window reductions by cause.
@@ -199,6 +213,13 @@ impl Summary {
                 self.spurious += 1;
                 self.false_alarms += u64::from(cause == Signal::Order);
             }
+            Event::Explained { cause, judged, .. } => {
+                self.explained.judged += u64::from(judged);
+                match cause {
+                    Cause::Wireless => self.explained.wireless += 1,
+                    Cause::Mobility => self.explained.mobility += 1,
+                }
+            }
             Event::Marked { .. } => self.marks += 1,
             Event::Nacked { .. } => self.nacks += 1,
             Event::Withdrawn { .. } => self.withdrawn += 1,
@@ -208,6 +229,12 @@ impl Summary {
             Event::EndKnown { last } => self.last_segment = Some(last),
             _ => {}
         }
+    }
+
+    /// Transmissions that counted as lost, and of which nothing else is known: what they tell is congestion.
+    pub fn congestion_losses(&self) -> u64 {
+        let judged = self.timeouts + self.lost_by_order;
+        judged.saturating_sub(self.spurious + self.explained.judged)
     }
 
     /// From the first Interest for a segment to the last arrival.

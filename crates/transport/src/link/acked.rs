@@ -237,7 +237,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
         self.down = true;
     }
 
-    fn link_up(&mut self, _now: Instant) {
+    fn link_up(&mut self, _now: Instant, _greets: bool) {
         self.down = false;
     }
 

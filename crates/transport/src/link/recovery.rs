@@ -10,6 +10,7 @@
 //! | `off` | nobody | |
 //! | `wldr(…)` | the receiver, of gaps in the numbers ([`Wldr`]) | Carofiglio et al. 2016 |
 //! | `acked(…)` | the receiver, of every frame ([`Acked`]) | NDNLPv2 reliability, as in NFD |
+pub mod lean;
 mod off;
 pub(super) mod tag;
 
@@ -54,8 +55,9 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// Nothing can leave for now. What was learnt is kept: the neighbour may be the same afterwards.
     fn link_down(&mut self, now: Instant);
 
-    /// Frames can leave again, to the same neighbour or to another one.
-    fn link_up(&mut self, now: Instant);
+    /// Frames can leave, for the first time or again, to the same neighbour or to another one. Who `greets` need not wait for a
+    /// packet to find out who is there.
+    fn link_up(&mut self, now: Instant, greets: bool);
 
     /// Octets that the tag of a frame may take in a link header, acknowledgements left out.
     fn tag_octets(&self) -> usize;
@@ -115,6 +117,9 @@ pub enum Outgoing<T> {
     },
     /// A frame without a packet.
     Control(Tag),
+    /// The same to an end of which it is not known whether it can read frames without packets: one that needs a packet
+    /// gets one that everybody discards.
+    Greeting(Tag),
 }
 
 /// What was done on one link. Every label ends in one of four ways or is held: `labelled` = `resent` + `settled` +

@@ -15,7 +15,8 @@
 //! - an EWLN is repeated until it was heard; one that comes late, twice, or from elsewhere changes nothing;
 //! - a gap may be held down, for links that reorder (`hold`);
 //! - as many frames are sent again as are sent the first time, plus the size of the ring, whatever EWLNs demand;
-//! - both ends must have said that they speak this before the first number is written.
+//! - after each [`ASK_FRAMES`] frames it asks as well, so that what arrived is not held for long;
+//! - both ends say that they speak this; who has not been heard is taken at its word only for a while.
 mod gaps;
 mod number;
 mod ring;
@@ -38,8 +39,16 @@ use settings::MAX_RING;
 use std::collections::VecDeque;
 use std::fmt;
 
+/// So many frames may have been lost before the first that comes, of one who has not said where its numbers begin.
+const MAX_UNHEARD: u64 = 64;
+
 /// Most confirmations of EWLNs that wait to leave.
 const MAX_ECHOES: usize = 64;
+
+/// After so many frames, or octets of frames, since either end said what it has, the other is asked: what has arrived leaves
+/// the caches of the processor otherwise before it is let go.
+const ASK_FRAMES: u64 = 128;
+const ASK_OCTETS: u64 = 512 << 10;
 
 /// One end of a link with WLDR.
 #[derive(Debug)]
@@ -48,6 +57,10 @@ pub struct Wldr<T> {
     session: Session,
     ring: Ring<T>,
     gaps: Gaps,
+    /// Last octet of the session whose numbers are in `gaps` although nobody is known.
+    guess: Option<u8>,
+    /// Frames and octets that left with a number since the other end said or was asked what it has.
+    unasked: (u64, u64),
     /// EWLNs that were heard, to be confirmed.
     echoes: VecDeque<Ewln>,
     /// A question is to leave.
@@ -71,6 +84,8 @@ impl<T> Wldr<T> {
             session: Session::new(rng),
             ring: Ring::new(&settings),
             gaps: Gaps::begin(0),
+            guess: None,
+            unasked: (0, 0),
             echoes: VecDeque::new(),
             question: false,
             last_sent: Instant::ZERO,
@@ -90,6 +105,7 @@ impl<T> Wldr<T> {
     /// A frame leaves that is held from here on; its label.
     fn label(&mut self, now: Instant, slot: Slot<T>) -> Label {
         let origin = slot.origin.map(|origin| shorten(origin, 32));
+        self.unasked = (self.unasked.0 + 1, self.unasked.1 + u64::from(slot.octets));
         let number = self.ring.hold(now, slot, &mut self.counters);
         (self.last_sent, self.unproven) = (now, true);
         let due = now + self.session.patience();
@@ -102,19 +118,22 @@ impl<T> Wldr<T> {
     /// Where we stand, for an end with the session `whom`.
     fn state(&self, whom: u64, wants_answer: bool, answers: bool) -> Notice {
         let known = self.session.peer() == Some(whom);
+        // Whoever comes first gets what was sent before it was known, too.
+        let first = self.session.peer().is_none();
+        let next = if first { self.ring.first() } else { self.ring.next() };
         Notice::State(State {
             wants_answer,
             answers,
             session: self.session.mine(),
             neighbour: whom,
-            next: shorten(self.ring.next(), 32),
+            next: shorten(next, 32),
             settled: known.then(|| shorten(self.gaps.settled(), 32)),
         })
     }
 
     /// A question, or an offer to whom it may concern.
     fn ask(&mut self, now: Instant) -> Notice {
-        self.question = false;
+        (self.question, self.unasked) = (false, (0, 0));
         self.session.ask(now);
         self.state(self.session.peer().unwrap_or(0), true, false)
     }
@@ -122,9 +141,13 @@ impl<T> Wldr<T> {
     fn on_state(&mut self, now: Instant, state: &State) {
         let due = now + self.settings.hold;
         match self.session.hear(now, state) {
-            Heard::Stranger => {}
+            Heard::Stranger => self.guess(state.session as u8, u64::from(state.next)),
             Heard::New { replaces } => {
-                self.gaps.begin_anew(u64::from(state.next));
+                if self.guess.take() == Some(state.session as u8) {
+                    self.gaps.said(lengthen(state.next, 32, self.gaps.expected()), due);
+                } else {
+                    self.gaps.begin_anew(u64::from(state.next));
+                }
                 if replaces {
                     self.forget();
                 }
@@ -132,11 +155,20 @@ impl<T> Wldr<T> {
             Heard::Neighbour => {
                 self.gaps.said(lengthen(state.next, 32, self.gaps.expected()), due);
                 if let Some(settled) = state.settled {
+                    self.unasked = (0, 0);
                     let settled = lengthen(settled, 32, self.ring.next());
                     self.ring.settle(settled, &mut self.counters);
                     self.unproven &= settled != self.ring.next();
                 }
             }
+        }
+    }
+
+    /// Somebody numbers whom nobody vouches for yet: as long as there is no neighbour, its numbers are followed from `first` on.
+    fn guess(&mut self, epoch: u8, first: u64) {
+        if self.session.peer().is_none() && self.guess != Some(epoch) {
+            self.guess = Some(epoch);
+            self.gaps.begin_anew(first);
         }
     }
 
@@ -167,7 +199,12 @@ impl<T> Wldr<T> {
         if !self.session.is_peers(label.epoch) {
             // Somebody numbers and is not known, so there is somebody to talk to.
             self.session.wonder(now);
-            return Arrival::Deliver;
+            if self.session.peer().is_some() {
+                return Arrival::Deliver;
+            }
+            // Its first frames may have been lost, and who says where numbers begin with them.
+            let number = u64::from(label.number);
+            self.guess(label.epoch, if number < MAX_UNHEARD { 0 } else { number });
         }
         let number = lengthen(label.number, LABEL_BITS, self.gaps.expected());
         let origin = label.origin.map(|origin| lengthen(origin, 32, number));
@@ -185,7 +222,15 @@ impl<T> Wldr<T> {
     fn forget(&mut self) {
         self.ring.forget(&mut self.counters);
         self.echoes.clear();
-        self.unproven = false;
+        (self.unproven, self.unasked) = (false, (0, 0));
+    }
+
+    /// Whether it is time to ask what has arrived, because so much has left since.
+    fn is_full_of_doubt(&self) -> bool {
+        let (frames, octets) = self.unasked;
+        (frames >= ASK_FRAMES || octets >= ASK_OCTETS)
+            && self.is_open()
+            && !self.session.is_asking()
     }
 
     /// An EWLN that is to leave.
@@ -215,6 +260,9 @@ impl<T> Wldr<T> {
     /// Sees whether everything came, or lets go of what is too old.
     fn on_alarm(&mut self, now: Instant) {
         self.alarm = None;
+        if self.session.is_silent() && self.session.despair() {
+            self.forget();
+        }
         if self.unproven && !self.session.is_silent() {
             let due = self.session.ask_at(self.last_sent);
             if due > now {
@@ -243,10 +291,12 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         if self.session.offers(now) {
             tag.notice = Some(self.ask(now));
         }
-        if self.is_open() && self.settings.numbers(sending.kind) {
+        if self.session.numbers() && self.settings.numbers(sending.kind) {
             let patience = self.settings.patience(sending.lifetime);
             let slot = Slot::new(frame.clone(), sending.octets, now, patience);
             tag.label = Some(self.label(now, slot));
+            // On a frame of its own: those with packets stay as long as each other.
+            self.question |= self.is_full_of_doubt();
         }
         tag
     }
@@ -289,7 +339,11 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         }
         if let Some(notice) = self.poll_notice(now) {
             self.counters.control += 1;
-            return Some(Outgoing::Control(Tag::notice(notice)));
+            let tag = Tag::notice(notice);
+            return Some(match self.session.is_spoken() {
+                true => Outgoing::Control(tag),
+                false => Outgoing::Greeting(tag),
+            });
         }
         if self.settings.mode == Mode::Eln {
             return None;
@@ -321,15 +375,21 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         self.down = true;
     }
 
-    fn link_up(&mut self, now: Instant) {
+    fn link_up(&mut self, now: Instant, greets: bool) {
         self.down = false;
         self.session.doubt(now);
-        self.question = self.is_open();
+        if greets {
+            self.session.greet();
+            // Whether anybody is there is to be found out, as often as it takes.
+            (self.last_sent, self.unproven) = (now, true);
+            self.alarm = Some(now + self.session.patience());
+        }
+        self.question = greets || self.is_open();
     }
 
     fn tag_octets(&self) -> usize {
         // Sent again, a frame bears a longer label and must fit still.
-        let label = if self.is_open() { AGAIN_TLV_OCTETS } else { 0 };
+        let label = if self.session.numbers() { AGAIN_TLV_OCTETS } else { 0 };
         label + if self.session.may_offer() { STATE_TLV_OCTETS } else { 0 }
     }
 
@@ -360,7 +420,7 @@ mod tests {
         while let Some(outgoing) = from.poll(NOW) {
             let (tag, frame) = match outgoing {
                 Outgoing::Again { frame, tag, .. } => (tag, Some(frame)),
-                Outgoing::Control(tag) => (tag, None),
+                Outgoing::Control(tag) | Outgoing::Greeting(tag) => (tag, None),
             };
             if to.receive(NOW, &tag, frame.is_some()) == Arrival::Deliver {
                 got.extend(frame);

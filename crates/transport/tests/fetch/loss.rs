@@ -4,12 +4,13 @@ use recoup_packet::data::{ContentType, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::AppInput;
+use recoup_transport::application::{AppInput, Beside};
 use recoup_transport::fetch::FetchError;
 use recoup_transport::random::Rng;
 use recoup_transport::rto;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[test]
 fn losses_are_repaired_and_each_retransmission_has_a_nonce_of_its_own() {
@@ -201,4 +202,114 @@ fn timeouts_are_noticed_at_multiples_of_the_check_interval() {
     let result = world.run(|_| Vec::new());
     assert!(result.is_err());
     assert_eq!(world.now, Instant::from_millis(80));
+}
+
+#[test]
+fn what_the_network_says_it_lost_is_asked_for_at_once_and_costs_no_window() {
+    for (reason, wireless) in [(NackReason::Loss, true), (NackReason::Mobility, false)] {
+        let file = file(30_000);
+        let answer = honest(&file);
+        let mut world = World::new(config("/a/file"));
+        let mut told = BTreeMap::new();
+        let result = world.run(|interest| {
+            let first = told.insert(interest.name.clone(), ()).is_none();
+            match segment_of(interest) {
+                Some(20..30) if first => vec![(DELAY, Answer::Nack(reason))],
+                _ => answer(interest),
+            }
+        });
+        assert_eq!(result, Ok(()));
+        assert_eq!(world.bytes(), file);
+        let summary = &world.summary;
+        assert_eq!((summary.reductions.total(), summary.timeouts), (0, 0), "{reason}");
+        let explained = summary.explained;
+        assert_eq!(
+            (explained.wireless, explained.mobility),
+            if wireless { (10, 0) } else { (0, 10) }
+        );
+        assert_eq!((summary.congestion_losses(), summary.retransmissions), (0, 10));
+    }
+}
+
+#[test]
+fn a_way_that_stays_gone_is_tried_once_in_a_round_trip_and_uses_up_no_retries() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let mut bounced = 0;
+    let result = world.run(|interest| match segment_of(interest) {
+        Some(20) if bounced < 30 => {
+            bounced += 1;
+            vec![(Duration::from_millis(1), Answer::Nack(NackReason::Mobility))]
+        }
+        _ => answer(interest),
+    });
+    assert_eq!((result, bounced), (Ok(()), 30));
+    assert_eq!(world.summary.reductions.total(), 0);
+    assert!(world.now > Instant::from_millis(29 * 20), "{:?}", world.now);
+}
+
+#[test]
+fn what_the_node_keeps_is_not_asked_for_again_while_the_face_is_down() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut world = World::new(config("/a/file"));
+    let mut kept = Vec::new();
+    let before =
+        world.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
+            Some(segment) if segment >= 40 => {
+                kept.push(interest.clone());
+                Vec::new()
+            }
+            _ => answer(interest),
+        });
+    assert_eq!(before, None);
+    assert!(!kept.is_empty());
+    for interest in &kept {
+        world
+            .at(Instant::from_millis(150), AppInput::Held { interest: Arc::new(interest.clone()) });
+    }
+    world.at(Instant::from_millis(150), AppInput::FaceDown);
+    world.at(Instant::from_millis(900), AppInput::FaceUp { receive_budget: None });
+    // The node sends on what it kept, and Data comes.
+    for interest in &kept {
+        for (delay, it) in answer(interest) {
+            let Answer::Data(data) = it else { continue };
+            let beside = Beside::default();
+            let input = AppInput::Data { data, congestion_mark: 0, beside };
+            world.at(Instant::from_millis(900) + delay, input);
+        }
+    }
+    assert_eq!(world.run(answer), Ok(()));
+    assert_eq!(world.bytes(), file);
+    let summary = &world.summary;
+    assert_eq!((summary.retransmissions, summary.timeouts, summary.reductions.total()), (0, 0, 0));
+    assert_eq!(summary.explained.mobility, kept.len() as u64);
+}
+
+#[test]
+fn a_timeout_of_what_a_link_was_sending_again_gives_the_window_back() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut slow = config("/a/file");
+    slow.rto = rto::parse("constant(rto=60ms)").expect("an estimator");
+    let mut world = World::new(slow);
+    let mut seen = BTreeMap::new();
+    let result = world.run(|interest| {
+        let first = seen.insert(interest.name.clone(), ()).is_none();
+        let late = matches!(segment_of(interest), Some(20..25)) && first;
+        let answers = answer(interest).into_iter().map(|(delay, it)| match it {
+            Answer::Data(data) if late => {
+                let reduction = Duration::from_millis(60);
+                (delay + reduction, Answer::Prolonged(data, reduction))
+            }
+            it => (delay, it),
+        });
+        answers.collect()
+    });
+    assert_eq!(result, Ok(()));
+    let summary = &world.summary;
+    assert_eq!((summary.timeouts, summary.explained.wireless), (5, 5));
+    assert_eq!((summary.congestion_losses(), summary.spurious), (0, 0));
+    assert!(summary.rtt.max() < Some(Duration::from_millis(90)));
 }

@@ -2,6 +2,7 @@
 use bytes::Bytes;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::metadata;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
@@ -24,6 +25,8 @@ pub(crate) const DELAY: Duration = Duration::from_millis(20);
 pub(crate) enum Answer {
     Data(Data),
     Marked(Data),
+    /// Data that says by how much its round trip was lengthened.
+    Prolonged(Data, Duration),
     Nack(NackReason),
 }
 
@@ -89,6 +92,13 @@ impl World {
                                 congestion_mark: 1,
                                 beside: Beside::default(),
                             },
+                            Answer::Prolonged(data, by) => {
+                                let mut fields = Ignorable::default();
+                                field::set_time(&mut fields, field::RTT_REDUCTION, by);
+                                let fields = Some(Box::new(fields));
+                                let beside = Beside { fields, ..Beside::default() };
+                                AppInput::Data { data, congestion_mark: 0, beside }
+                            }
                             Answer::Nack(reason) => {
                                 AppInput::Nack { interest: Arc::clone(&interest), reason }
                             }

@@ -59,7 +59,7 @@ impl End {
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Frame> {
         Some(match self.machine.poll(now)? {
             Outgoing::Again { frame, tag, .. } => Frame { tag, packet: Some(frame) },
-            Outgoing::Control(tag) => Frame { tag, packet: None },
+            Outgoing::Control(tag) | Outgoing::Greeting(tag) => Frame { tag, packet: None },
         })
     }
 

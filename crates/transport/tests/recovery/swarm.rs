@@ -45,6 +45,8 @@ struct Air {
     weather: Weather,
     calm: bool,
     now: Instant,
+    /// The mobile end greets, as the static end of a face does.
+    greets: bool,
     agenda: BTreeMap<(Instant, u64), Event>,
     ids: u64,
     ends: [End; 3],
@@ -83,6 +85,7 @@ impl Air {
             weather,
             calm: false,
             now: Instant::ZERO,
+            greets: seed % 4 < 2,
             agenda: BTreeMap::new(),
             ids: 0,
             ends,
@@ -159,8 +162,8 @@ impl Air {
             }
             Event::Join(neighbour) => {
                 self.neighbour = Some(neighbour);
-                self.ends[0].machine.link_up(self.now);
-                self.ends[neighbour].machine.link_up(self.now);
+                self.ends[0].machine.link_up(self.now, self.greets);
+                self.ends[neighbour].machine.link_up(self.now, false);
             }
             Event::Forge => self.forge(),
             Event::Calm => {
@@ -184,7 +187,9 @@ impl Air {
         let lifetime = (!packet.is_multiple_of(3)).then_some(Duration::from_secs(2));
         let frame =
             self.ends[from].send_as(self.now, &Sending { kind, ..sending(packet, lifetime) });
-        self.numbers[from] = number(&frame).is_some();
+        // Whoever still offers itself on frames does not know who is there.
+        let knows = self.ends[from].machine.tag_octets() < 29;
+        self.numbers[from] = knows && number(&frame).is_some();
         if self.numbers[from] && self.numbers[to] {
             self.tracked.insert(packet, from);
         }

@@ -5,7 +5,9 @@ use crate::pair::{
 use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::{self, typ};
-use recoup_transport::link::recovery::{Arrival, Ewln, FrameKind, Label, Notice, Sending, Tag};
+use recoup_transport::link::recovery::{
+    Arrival, Ewln, FrameKind, Label, Notice, Outgoing, Sending, Tag,
+};
 use recoup_transport::time::{Duration, Instant};
 
 /// Sends packets and loses those for which `lost` says so.
@@ -210,8 +212,8 @@ fn how_long_a_recovery_took_is_told_with_the_frame() {
     send(ms(1), &mut a, &mut b, &[0, 1], &[0]);
     a.receive(ms(4), &b.poll(ms(2)).unwrap());
     let waited = std::iter::from_fn(|| a.machine.poll(ms(7))).find_map(|it| match it {
-        recoup_transport::link::recovery::Outgoing::Again { waited, .. } => Some(waited),
-        recoup_transport::link::recovery::Outgoing::Control(_) => None,
+        Outgoing::Again { waited, .. } => Some(waited),
+        _ => None,
     });
     assert_eq!(waited, Some(Duration::from_millis(6)));
 }
@@ -224,7 +226,7 @@ fn after_a_hand_over_to_the_same_neighbour_the_first_frame_recovers_what_was_los
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1, 2]);
     a.machine.link_down(ms(2));
     assert!(a.drain(ms(10)).is_empty() && a.machine.deadline().is_none());
-    a.machine.link_up(ms(100));
+    a.machine.link_up(ms(100), false);
     send(ms(100), &mut a, &mut b, &[3], &[]);
     converse(ms(101), &mut a, &mut b);
     assert_eq!(b.got, [0, 3, 1, 2]);
@@ -235,7 +237,7 @@ fn a_new_neighbour_gets_nothing_that_the_old_one_lost_and_is_told_of_no_gap() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1, 2]);
     a.machine.link_down(ms(2));
-    a.machine.link_up(ms(100));
+    a.machine.link_up(ms(100), false);
     let mut c = End::new("wldr", 3);
     c.receive(ms(100), &a.send(ms(100), 3));
     let said = converse(ms(101), &mut a, &mut c);
@@ -285,12 +287,20 @@ fn offers_to_a_neighbour_that_never_answers_become_rare() {
 
 #[test]
 fn an_end_is_believed_only_if_it_says_our_session_back() {
-    let mut a = End::new("wldr", 1);
-    let offer = states(&[a.send(ms(0), 0)])[0];
-    for neighbour in [0, offer.session ^ 1] {
+    for mask in [u64::MAX, 1] {
+        let mut a = End::new("wldr", 1);
+        let offer = states(&[a.send(ms(0), 0)])[0];
+        // Nobody, or somebody else.
+        let neighbour = if mask == 1 { offer.session ^ mask } else { 0 };
         let forged = recoup_transport::link::recovery::State { session: 7, neighbour, ..offer };
         a.receive(ms(1), &Frame { tag: Tag::notice(Notice::State(forged)), packet: None });
-        assert_eq!(number(&a.send(ms(1), 1)), None);
+        // It still offers itself to whoever is there, and hands nothing out.
+        assert_eq!(states(&a.drain(ms(1)))[0].neighbour, forged.session, "it is answered");
+        let again = states(&[a.send(ms(10_000), 1)]);
+        assert_eq!(again[0].neighbour, 0);
+        let ewln = Ewln { session: offer.session, expected: 0, last_received: 9 };
+        a.receive(ms(10_001), &Frame { tag: Tag::notice(Notice::Ewln(ewln)), packet: None });
+        assert!(a.drain(ms(10_001)).iter().all(|it| it.packet.is_none()));
     }
 }
 
@@ -306,6 +316,107 @@ fn answers_to_strangers_are_limited() {
         answers += a.drain(now).len();
     }
     assert!((32..=140).contains(&answers), "{answers} in a second");
+}
+
+// --- becoming acquainted before the first packet ------------------------------------------------
+
+/// Two ends that know nothing of each other; one has a static face and has just come up.
+fn greeting(now: Instant) -> (End, End) {
+    let (mut a, b) = (End::new("wldr", 1), End::new("wldr", 2));
+    a.machine.link_up(now, true);
+    (a, b)
+}
+
+#[test]
+fn who_greets_is_known_before_the_first_packet_leaves() {
+    let (mut a, mut b) = greeting(ms(0));
+    let said = converse(ms(0), &mut a, &mut b);
+    assert!(states(&said).len() <= 4, "{said:?}");
+    send(ms(1), &mut a, &mut b, &[0, 1], &[0]);
+    send(ms(1), &mut b, &mut a, &[10, 11], &[10]);
+    converse(ms(2), &mut a, &mut b);
+    assert_eq!((b.got.as_slice(), a.got.as_slice()), (&[1, 0][..], &[11, 10][..]));
+}
+
+#[test]
+fn a_greeting_needs_a_packet_until_the_other_end_has_spoken() {
+    let (mut a, mut b) = greeting(ms(0));
+    let greets = |end: &mut End| matches!(end.machine.poll(ms(0)), Some(Outgoing::Greeting(_)));
+    assert!(greets(&mut a));
+    let offer = a.send(ms(200), 0);
+    b.receive(ms(200), &offer);
+    assert!(matches!(b.machine.poll(ms(200)), Some(Outgoing::Control(_))), "it reads numbers");
+}
+
+#[test]
+fn a_greeting_is_repeated_a_few_times_and_then_nothing_is_numbered() {
+    let (mut a, _) = greeting(ms(0));
+    let (mut greetings, mut numbered) = (a.drain(ms(0)).len(), 0);
+    let mut last = 0;
+    for milli in 1..20_000 {
+        greetings += a.drain(ms(milli)).len();
+        if milli % 400 == 0 && number(&a.send(ms(milli), milli)).is_some() {
+            (numbered, last) = (numbered + 1, milli);
+        }
+    }
+    assert!((1..=6).contains(&greetings), "{greetings}");
+    assert!(numbered > 2 && last < 8_000, "{numbered} frames, the last at {last} ms");
+    let counters = a.counters();
+    assert_eq!((counters.held, counters.given_up), (0, counters.labelled));
+}
+
+#[test]
+fn what_is_lost_before_the_ends_know_each_other_is_recovered_then() {
+    // The greeting and the first frames are lost, or the answer to the greeting is.
+    for lost_answer in [false, true] {
+        let (mut a, mut b) = greeting(ms(0));
+        let hello = a.drain(ms(0)).remove(0);
+        if lost_answer {
+            b.receive(ms(1), &hello);
+            assert_eq!(b.drain(ms(1)).len(), 1);
+        }
+        send(ms(2), &mut a, &mut b, &[0, 1, 2], &[0, 1]);
+        converse(ms(3), &mut a, &mut b);
+        assert_eq!(b.got, [2, 0, 1], "{lost_answer}");
+        assert_eq!(b.counters().duplicates, 0);
+    }
+}
+
+#[test]
+fn the_only_frame_that_was_sent_is_recovered_although_nobody_was_known() {
+    let (mut a, mut b) = greeting(ms(0));
+    assert_eq!(a.drain(ms(0)).len(), 1, "the greeting, which is lost");
+    let _lost = a.send(ms(1), 7);
+    for _ in 0..4 {
+        let Some(due) = a.machine.deadline() else { break };
+        converse(due, &mut a, &mut b);
+    }
+    assert_eq!(b.got, [7]);
+}
+
+#[test]
+fn an_answer_to_the_first_frame_bears_a_number_too() {
+    let (mut a, mut b) = greeting(ms(0));
+    b.receive(ms(1), &a.drain(ms(0)).remove(0));
+    let answer = b.send(ms(1), 10);
+    assert_eq!(number(&answer), Some(0), "lost");
+    converse(ms(2), &mut a, &mut b);
+    send(ms(3), &mut b, &mut a, &[11], &[]);
+    converse(ms(4), &mut a, &mut b);
+    assert_eq!(a.got, [11, 10]);
+}
+
+#[test]
+fn what_has_arrived_is_not_held_for_long_although_the_link_is_never_idle() {
+    let (mut a, mut b) = acquainted("wldr");
+    let mut most = 0;
+    for packet in 0..10_000_u64 {
+        let now = Instant::from_nanos(1_000_000 + packet * 10_000);
+        b.receive(now, &a.send(now, packet));
+        converse(now, &mut a, &mut b);
+        most = most.max(a.counters().held);
+    }
+    assert!(most <= 129, "{most}");
 }
 
 #[test]
@@ -490,7 +601,8 @@ fn a_number_costs_at_most_sixteen_octets_a_frame() {
             frame.tag.write(&mut header);
             worst = worst.max(octets_of(header, &packet) - packet.len());
         }
-        assert!(converse(ms(1), &mut a, &mut b).is_empty(), "and no frame of its own");
+        // Nobody is asked before 128 frames have left, and then once.
+        assert!(converse(ms(1), &mut a, &mut b).len() <= 2, "frames of its own");
     }
     assert_eq!(worst, 16);
 }

@@ -130,6 +130,7 @@ pub(in crate::scenario) fn read_node(
     fields.field("cache", &mut node.cache, CACHE);
     fields.field("strategy", &mut node.strategy, law::STRATEGY);
     fields.field("suppression", &mut node.suppression, law::SUPPRESSION);
+    fields.field("mobility", &mut node.mobility, law::MOBILITY);
     fields.field("unsolicited", &mut node.admit_unsolicited, UNSOLICITED);
     fields.field("provider-ids", &mut node.provider_ids, Truth);
     fields.field("anticipation", &mut node.anticipation, ANTICIPATION);

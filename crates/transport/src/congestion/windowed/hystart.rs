@@ -130,6 +130,7 @@ mod tests {
 
         fn deliver(&mut self, order: u64, rtt: Option<Duration>) -> bool {
             self.hystart.on_delivered(&Delivered {
+                path: None,
                 segment: order,
                 order,
                 highest_order: self.sent,

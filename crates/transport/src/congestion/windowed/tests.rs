@@ -14,6 +14,7 @@ fn window(init_cwnd: f64, init_ssthresh: f64) -> Windowed<Aimd> {
 fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_flight: u32) {
     let (rtt, srtt, min_rtt) = (None, None, None);
     let delivered = Delivered {
+        path: None,
         segment: order,
         order,
         highest_order,
@@ -33,6 +34,7 @@ fn deliver_late(window: &mut Windowed<Aimd>, first: u64, count: u64, millis: u64
         window.on_delivered(
             Instant::ZERO,
             &Delivered {
+                path: None,
                 segment: order,
                 order,
                 highest_order: first + count - 1,
@@ -323,6 +325,7 @@ fn lose_by_order(window: &mut Windowed<Aimd>, order: u64, highest_order: u64) ->
 
 fn advance(window: &mut Windowed<Aimd>, order: u64, advance: u64) {
     let delivered = Delivered {
+        path: None,
         segment: order,
         order,
         highest_order: 60,

@@ -2,7 +2,7 @@
 use super::lose::Setback;
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Delivered, LossKind};
-use crate::event::{Event, Signal};
+use crate::event::{Cause, Event, Signal};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::{Arrival, FetchConfig};
@@ -37,6 +37,8 @@ pub(super) struct Accepted {
     pub(super) advance: u64,
     /// Which node answered, if it said so.
     provider: Option<u64>,
+    /// By how much nodes on the way lengthened the round trip.
+    reduction: Duration,
 }
 
 impl Transfer {
@@ -161,7 +163,7 @@ impl Transfer {
         segment: u64,
         reports: &mut Reports,
     ) {
-        let Arrival { at: now, data, congestion_mark, provider, .. } = arrival;
+        let Arrival { at: now, data, congestion_mark, provider, reduction, .. } = arrival;
         let (in_flight, load, base) = (self.board.in_flight(), self.load(), self.board.base());
         let Some(slot) = self.board.receive(segment) else {
             return;
@@ -172,8 +174,9 @@ impl Transfer {
         self.nowhere = false;
         let content_octets = data.content().len();
         let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
-        let (now, provider) = (*now, *provider);
-        let accepted = Accepted { now, segment, slot, rtt, in_flight, load, advance, provider };
+        let (now, provider, reduction) = (*now, *provider, *reduction);
+        let accepted =
+            Accepted { now, segment, slot, rtt, in_flight, load, advance, provider, reduction };
         emit(
             reports,
             Event::Received {
@@ -206,10 +209,17 @@ impl Transfer {
         accepted: &Accepted,
         reports: &mut Reports,
     ) {
-        let Accepted { now, segment, slot, rtt, .. } = *accepted;
+        let Accepted { now, segment, slot, rtt, reduction, .. } = *accepted;
         let Some(lost) = slot.lost else { return };
-        if slot.is_queued() || self.min_rtt.is_some_and(|min| rtt < min / 2) {
-            emit(reports, Event::Spurious { segment, cause: lost.sign.into() });
+        // A link that lost it sent it again, which took longer than we waited.
+        let repaired = !reduction.is_zero() && lost.sign != Sign::Refusal;
+        if repaired || slot.is_queued() || self.min_rtt.is_some_and(|min| rtt < min / 2) {
+            if repaired {
+                let cause = Cause::Wireless;
+                emit(reports, Event::Explained { segment, cause, judged: true });
+            } else {
+                emit(reports, Event::Spurious { segment, cause: lost.sign.into() });
+            }
             if lost.sign == Sign::Order {
                 config.loss.on_spurious(now);
             }
@@ -224,13 +234,14 @@ impl Transfer {
 
     /// Feeds the estimator: under Karn's rule, unless it sets the lifetime.
     fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
-        let Accepted { now, segment, slot, rtt, in_flight, provider, .. } = accepted;
+        let Accepted { now, segment, slot, in_flight, provider, reduction, .. } = accepted;
         if self.probed && *segment == 0 {
             self.sampler.on_abandoned(*segment);
             return;
         }
-        if slot.transmissions == 1 {
-            self.min_rtt = Some(self.min_rtt.map_or(*rtt, |min| min.min(*rtt)));
+        let net = accepted.net_rtt(self.min_rtt);
+        if slot.transmissions == 1 && reduction.is_zero() {
+            self.min_rtt = Some(self.min_rtt.map_or(net, |min| min.min(net)));
         }
         let rtt = if config.rto.sets_lifetime() {
             let rtt = now.since(slot.first_sent);
@@ -240,11 +251,11 @@ impl Transfer {
         } else if slot.transmissions != 1 {
             return self.sampler.on_abandoned(*segment);
         } else {
-            let Some(sample) = self.sampler.on_delivered(*segment, *rtt, *in_flight) else {
+            let Some(sample) = self.sampler.on_delivered(*segment, net, *in_flight) else {
                 return;
             };
             config.rto.on_sample(*now, &RttSample { provider: *provider, ..sample });
-            *rtt
+            net
         };
         let event = Event::Sampled {
             segment: *segment,
@@ -264,7 +275,7 @@ impl Transfer {
         marked: bool,
         reports: &mut Reports,
     ) {
-        let Accepted { now, segment, slot, rtt, load, advance, .. } = *accepted;
+        let Accepted { now, segment, slot, load, advance, provider, .. } = *accepted;
         if marked {
             emit(reports, Event::Marked { segment });
             if config.react_to_marks {
@@ -276,13 +287,27 @@ impl Transfer {
             segment,
             order: slot.order,
             highest_order: self.board.highest_order(),
-            rtt: (slot.transmissions == 1).then_some(rtt),
+            rtt: (slot.transmissions == 1).then(|| accepted.net_rtt(self.min_rtt)),
+            path: provider,
             srtt: config.rto.srtt(),
             min_rtt: self.min_rtt,
             in_flight: u32::try_from(load).unwrap_or(u32::MAX),
             advance,
         };
         config.congestion.on_delivered(now, &delivered);
+    }
+}
+
+impl Accepted {
+    /// The round trip without what nodes on the way say that they added, but never less than the least that was seen: nobody
+    /// has signed what they say.
+    fn net_rtt(&self, least: Option<Duration>) -> Duration {
+        let net = self.rtt.saturating_sub(self.reduction);
+        if self.reduction.is_zero() {
+            net
+        } else {
+            net.max(least.unwrap_or(self.rtt)).min(self.rtt)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What became of an Interest that brought nothing: its timeout, its refusal, its lost way out.
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Loss, LossKind};
-use crate::event::Event;
+use crate::event::{Cause, Event};
 use crate::fetch::FetchConfig;
 use crate::fetch::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, affordable, backed_off};
 use crate::fetch::error::FetchError;
@@ -11,10 +11,21 @@ use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 
 /// Why a segment waits to be asked for again without having timed out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setback {
     Refused(NackReason),
     Untrusted(&'static str),
+    /// The network said that it was lost, and why; that is nobody's fault, however often it happens.
+    Told,
+    /// The node keeps the Interest until it has a face again.
+    Held,
+}
+
+impl Setback {
+    /// Whether it counts against the retries.
+    fn counts(self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Untrusted(_))
+    }
 }
 
 impl Transfer {
@@ -47,7 +58,9 @@ impl Transfer {
                 lost.push(known.order);
             }
             self.nowhere &= matches!(setback, Some(Setback::Refused(NackReason::NoRoute)));
-            let affordable = config.retries.map(|retries| affordable(retries, self.nowhere));
+            let counts = setback.is_none_or(Setback::counts);
+            let retries = config.retries.filter(|_| counts);
+            let affordable = retries.map(|retries| affordable(retries, self.nowhere));
             if affordable.is_some_and(|retries| known.transmissions > retries) {
                 let name = self.object.append(config.convention.segment(segment));
                 let attempts = known.transmissions;
@@ -56,7 +69,9 @@ impl Transfer {
                         FetchError::Refused { name, reason, attempts }
                     }
                     Some(Setback::Untrusted(why)) => FetchError::Untrusted { name, why },
-                    None => FetchError::NoAnswer { name, attempts },
+                    Some(Setback::Told | Setback::Held) | None => {
+                        FetchError::NoAnswer { name, attempts }
+                    }
                 };
                 self.fail(segment, why);
             }
@@ -120,6 +135,8 @@ impl Transfer {
         };
         emit(reports, Event::Nacked { segment: Some(segment), reason });
         match reason {
+            NackReason::Mobility => self.on_told(config, now, segment, Cause::Mobility, reports),
+            NackReason::Loss => self.on_told(config, now, segment, Cause::Wireless, reports),
             NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
             NackReason::Congestion => {
                 let loss = (slot.order, LossKind::NackCongestion, 0);
@@ -127,6 +144,59 @@ impl Transfer {
                 self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
             }
             _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
+        }
+    }
+
+    /// The network says why a segment will not come: it is asked for again at once, and no window is the worse for it. A
+    /// retransmission is followed by another no sooner than after a round trip: a way that is gone would send each one back.
+    fn on_told(
+        &mut self,
+        config: &FetchConfig,
+        now: Instant,
+        segment: u64,
+        cause: Cause,
+        reports: &mut Reports,
+    ) {
+        let Some(slot) = self.board.get(segment).copied().filter(Slot::is_in_flight) else {
+            return;
+        };
+        emit(reports, Event::Explained { segment, cause, judged: false });
+        self.sampler.on_abandoned(segment);
+        let wait = if slot.transmissions > 1 { config.rto.srtt() } else { None };
+        let soonest = slot.sent + wait.unwrap_or_default();
+        self.ask_again_at(segment, soonest.max(now), Setback::Told);
+    }
+
+    /// The node keeps the Interest of a segment until it has a face again, for as long as the Interest lives.
+    pub(in crate::fetch) fn on_held(
+        &mut self,
+        config: &FetchConfig,
+        now: Instant,
+        interest: &Interest,
+        reports: &mut Reports,
+    ) {
+        let Some(segment) = self.segment_of(config, &interest.name) else {
+            return;
+        };
+        if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
+            return;
+        }
+        emit(reports, Event::Explained { segment, cause: Cause::Mobility, judged: false });
+        self.sampler.on_abandoned(segment);
+        self.setbacks.insert(segment, Setback::Held);
+        let lifetime = interest.lifetime_or_default();
+        self.timers.arm(timer(segment), now + lifetime);
+    }
+
+    /// There is a way out again, by which the node has sent on what it kept.
+    pub(in crate::fetch) fn on_connected(&mut self, config: &FetchConfig, now: Instant) {
+        let at = self.check_instant(config, now + config.rto.rto());
+        let Self { timers, setbacks, .. } = self;
+        for (segment, setback) in setbacks {
+            if *setback == Setback::Held {
+                *setback = Setback::Told;
+                timers.arm(timer(*segment), at);
+            }
         }
     }
 
@@ -151,7 +221,7 @@ impl Transfer {
         self.timers.arm(timer(segment), settled.map_or(at, |due| due.min(at)));
     }
 
-    /// There is no way out: what was asked for is to be asked for again once there is one. Nobody
+    /// There is no way out: what was asked for is to be asked for again once there is one, but for what the node keeps. Nobody
     /// is to blame, so the window stays.
     pub(in crate::fetch) fn on_disconnected(
         &mut self,
@@ -162,11 +232,12 @@ impl Transfer {
         self.leave_recovery(config, now);
         config.loss.on_timeout(now);
         self.note_phase(config, reports);
-        let Self { board, timers, sampler, .. } = self;
-        board.lose_all(|segment| {
+        let Self { board, timers, sampler, setbacks, .. } = self;
+        setbacks.retain(|_, setback| *setback == Setback::Held);
+        board.lose_all_but(setbacks, |segment| {
             timers.cancel(timer(segment));
             sampler.on_abandoned(segment);
+            emit(reports, Event::Explained { segment, cause: Cause::Mobility, judged: false });
         });
-        self.setbacks.clear();
     }
 }

@@ -42,7 +42,7 @@ impl<T> LinkRecovery<T> for Off {
 
     fn link_down(&mut self, _now: Instant) {}
 
-    fn link_up(&mut self, _now: Instant) {}
+    fn link_up(&mut self, _now: Instant, _greets: bool) {}
 
     fn tag_octets(&self) -> usize {
         0

@@ -68,7 +68,7 @@ pub struct State {
     pub settled: Option<u32>,
 }
 
-const LABEL_OCTETS: usize = 4;
+pub(super) const LABEL_OCTETS: usize = 4;
 const AGAIN_OCTETS: usize = 8;
 const EWLN_OCTETS: usize = 16;
 const STATE_OCTETS: usize = 25;
@@ -93,6 +93,19 @@ impl Tag {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The label, if there is nothing else to write.
+    #[must_use]
+    pub fn only_label(&self) -> Option<Label> {
+        let others = self.notice.is_some() || self.sequence.is_some() || self.tx_sequence.is_some();
+        self.label.filter(|_| !others && self.acks.is_empty())
+    }
+
+    /// A tag that numbers and tells nothing.
+    #[must_use]
+    pub fn label(label: Label) -> Self {
+        Self { label: Some(label), ..Self::default() }
     }
 
     /// Writes the fields into a link header, in place of those that it had.
@@ -124,9 +137,19 @@ impl Tag {
 }
 
 impl Label {
+    /// The octets that are on every transmission.
+    pub(super) fn first_octets(self) -> [u8; LABEL_OCTETS] {
+        let [_, a, b, c] = self.number.to_be_bytes();
+        [self.epoch, a, b, c]
+    }
+
+    /// The label of a first transmission.
+    pub(super) fn of_first([epoch, a, b, c]: [u8; LABEL_OCTETS]) -> Self {
+        Self { epoch, number: u32::from_be_bytes([0, a, b, c]), origin: None }
+    }
+
     fn to_bytes(self) -> Bytes {
-        let number = self.number.to_be_bytes();
-        let label = [self.epoch, number[1], number[2], number[3]];
+        let label = self.first_octets();
         match self.origin {
             None => Bytes::copy_from_slice(&label),
             Some(origin) => [label, origin.to_be_bytes()].concat().into(),
@@ -134,13 +157,12 @@ impl Label {
     }
 
     fn read(octets: &[u8]) -> Option<Self> {
-        let (&[epoch, a, b, c], rest) = octets.split_first_chunk::<LABEL_OCTETS>()?;
-        let number = u32::from_be_bytes([0, a, b, c]);
+        let (first, rest) = octets.split_first_chunk()?;
         let origin = match rest {
             [] => None,
             _ => Some(u32::from_be_bytes(rest.try_into().ok()?)),
         };
-        Some(Self { epoch, number, origin })
+        Some(Self { origin, ..Self::of_first(*first) })
     }
 }
 

@@ -64,6 +64,11 @@ impl<T> Ring<T> {
         self.base + self.slots.len() as u64
     }
 
+    /// Number of the first frame that is held; of the next one if none is.
+    pub(super) fn first(&self) -> u64 {
+        self.base
+    }
+
     /// The next frame gets this number; for tests of numbers that wrap.
     #[cfg(test)]
     pub(super) fn set_next(&mut self, next: u64) {

@@ -1,7 +1,9 @@
 //! Who stands at the other end, whether it speaks WLDR, and how far away it is.
 //!
 //! Each end draws a session of 64 bits and says it. Only who says ours back is believed: nobody can take a neighbour's
-//! place who does not hear us. As long as nobody has answered, we say it only on frames that leave anyway.
+//! place who does not hear us. Who [greets](Session::greet) says it at once and assumes that somebody is there until it has
+//! asked in vain for a while; who does not says it on frames that leave anyway. In both cases what leaves is numbered as soon as
+//! there is reason to believe in a neighbour that reads numbers: nothing but a few octets is lost if there is none.
 use crate::link::recovery::State;
 use crate::random::Rng;
 use crate::time::{Duration, Instant};
@@ -51,6 +53,10 @@ pub(super) enum Heard {
 pub(super) struct Session {
     mine: u64,
     peer: Option<u64>,
+    /// Nobody is known, and what leaves is numbered all the same.
+    assumes: bool,
+    /// Somebody there has said what only an end with WLDR says.
+    is_spoken: bool,
     /// The neighbour may have become another one, or be gone.
     unsure: bool,
     /// Questions since the last answer.
@@ -73,6 +79,8 @@ impl Session {
         Self {
             mine: rng.next_u64().max(1),
             peer: None,
+            assumes: false,
+            is_spoken: false,
             unsure: false,
             unanswered: 0,
             asked_last: Instant::ZERO,
@@ -94,6 +102,26 @@ impl Session {
         self.peer
     }
 
+    /// Whether what leaves is numbered: there is a neighbour, or there may be one.
+    pub(super) fn numbers(&self) -> bool {
+        self.peer.is_some() || self.assumes
+    }
+
+    /// Whether the other end is known to read frames without packets.
+    pub(super) fn is_spoken(&self) -> bool {
+        self.is_spoken
+    }
+
+    /// Takes for granted that somebody is there, until it does not answer.
+    pub(super) fn greet(&mut self) {
+        self.assumes |= self.peer.is_none();
+    }
+
+    /// Nobody has answered: what leaves is numbered no more. Whether that changes anything.
+    pub(super) fn despair(&mut self) -> bool {
+        self.peer.is_none() && std::mem::take(&mut self.assumes)
+    }
+
     /// The octet on our labels.
     pub(super) fn epoch(&self) -> u8 {
         self.mine as u8
@@ -102,6 +130,11 @@ impl Session {
     /// Whether a label with this octet is the neighbour's.
     pub(super) fn is_peers(&self, epoch: u8) -> bool {
         self.peer.is_some_and(|peer| peer as u8 == epoch)
+    }
+
+    /// Whether a question is open.
+    pub(super) fn is_asking(&self) -> bool {
+        self.unanswered > 0
     }
 
     /// Whether the other end was asked as often as is permitted.
@@ -134,9 +167,14 @@ impl Session {
         if !self.may_offer() || now < self.offer_at {
             return false;
         }
+        self.wait_to_offer(now);
+        true
+    }
+
+    /// The next offer waits for a while, ever longer.
+    fn wait_to_offer(&mut self, now: Instant) {
         let interval = FIRST_RTT.saturating_mul(2 << self.unanswered.min(10));
         self.offer_at = now + interval.min(MAX_OFFER_INTERVAL);
-        true
     }
 
     /// Whether frames may carry offers.
@@ -146,6 +184,7 @@ impl Session {
 
     /// A question leaves.
     pub(super) fn ask(&mut self, now: Instant) {
+        self.wait_to_offer(now);
         self.asked = (self.unanswered == 0).then_some(now);
         self.asked_last = now;
         self.unanswered = self.unanswered.saturating_add(1);
@@ -159,7 +198,7 @@ impl Session {
             && self.unanswered >= MAX_UNANSWERED
             && now.since(self.heard) >= SILENCE;
         if gone {
-            self.peer = None;
+            (self.peer, self.is_spoken) = (None, false);
         }
         gone
     }
@@ -185,8 +224,13 @@ impl Session {
     /// An end says where it stands.
     pub(super) fn hear(&mut self, now: Instant, state: &State) -> Heard {
         let knows_us = state.neighbour == self.mine;
-        if state.wants_answer || !knows_us {
-            self.owe(now, Owed { whom: state.session, answers: true });
+        self.note_speech();
+        let owed = Owed { whom: state.session, answers: true };
+        if state.wants_answer && knows_us && self.peer == Some(state.session) {
+            // The neighbour may ask as often as it likes; only strangers have to wait.
+            self.owed = Some(owed);
+        } else if state.wants_answer || !knows_us {
+            self.owe(now, owed);
         }
         if !knows_us || state.session == self.mine {
             return Heard::Stranger;
@@ -196,13 +240,21 @@ impl Session {
             return Heard::Neighbour;
         }
         let replaces = self.peer.replace(state.session).is_some();
+        self.assumes = false;
         Heard::New { replaces }
     }
 
     /// Somebody sends what only a neighbour sends, and the numbers are not those of ours: is it there?
     pub(super) fn wonder(&mut self, now: Instant) {
+        self.note_speech();
         let whom = self.peer.unwrap_or(0);
         self.owe(now, Owed { whom, answers: false });
+    }
+
+    /// Whether or not it is who it says: it reads numbers.
+    fn note_speech(&mut self) {
+        self.is_spoken = true;
+        self.assumes |= self.peer.is_none();
     }
 
     /// Somebody is to be told where we stand, unless that was asked for too often.

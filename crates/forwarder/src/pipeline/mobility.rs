@@ -1,0 +1,305 @@
+//! Interests whose face is gone, and those that come back because of that.
+//!
+//! Source: Carofiglio et al. 2016, section 3.2, MLDR (algorithms.md §6.4): a node whose face goes down looks at the entries that
+//! sent an Interest there. If nobody else is being asked, it sends the Interest on by another face, with what is left of its
+//! lifetime. Where there is none it sends the Interest back with the M flag to all who asked, who do the same; the consumer's
+//! node keeps the entry, tells the application, and sends the Interest on when a face is up.
+//!
+//! Differences:
+//! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);
+//! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not lead to who asked;
+//! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it;
+//! - entries are found through a list for each face that is looked through when it is long, not kept exact.
+use super::{bare_hop, route};
+use crate::drop::DropReason;
+use crate::event::NodeEvent;
+use crate::face::FaceId;
+use crate::mobility::{Mobility, MobilitySettings};
+use crate::node::Node;
+use crate::packet::{Body, Kind, Packet};
+use crate::strategy::{Action, Faces, Scope};
+use crate::table::PitId;
+use crate::trace::Trace;
+use bytes::Bytes;
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::{Ignorable, field};
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_packet::tlv::typ;
+use recoup_transport::application::AppInput;
+use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
+
+impl Node {
+    fn mobility(&self) -> Option<MobilitySettings> {
+        match self.mobility {
+            Mobility::Off => None,
+            Mobility::On(settings) => Some(settings),
+        }
+    }
+
+    /// An entry has a record of a face.
+    #[inline]
+    pub(crate) fn note_at_face(&mut self, face: FaceId, id: PitId) {
+        if !self.mobility.is_off() && face.app().is_none() {
+            self.itinerary.note(face, id, &self.pit);
+        }
+    }
+
+    // --- faces and routes -----------------------------------------------------------------------
+
+    /// A face is gone, and with it those who asked there; what was sent there is sent on or handed back.
+    pub(crate) fn face_lost(&mut self, now: Instant, face: FaceId) {
+        let ids = self.itinerary.take(face, &self.pit);
+        for id in &ids {
+            self.forget_asker(*id, face);
+        }
+        for id in ids {
+            if self.pit.entry(id).out_record(face).is_some() {
+                self.lose_way(now, id, face);
+            }
+        }
+    }
+
+    fn lose_way(&mut self, now: Instant, id: PitId, face: FaceId) {
+        let Some(record) = self.pit.entry_mut(id).remove_out(face) else {
+            return;
+        };
+        self.itinerary.journey_mut(id, &self.pit).first.get_or_insert(record.sent);
+        if !self.pit.entry(id).has_pending_out(now) && !self.forward_elsewhere(now, id) {
+            self.strand(now, id);
+        }
+    }
+
+    /// Nobody can be asked: whoever asked from afar is told, and applications wait until somebody can.
+    fn strand(&mut self, now: Instant, id: PitId) {
+        let from_afar = |node: &Self| {
+            let mut ins = node.pit.entry(id).ins().iter();
+            ins.find(|record| record.face.app().is_none()).map(|record| record.face)
+        };
+        while let Some(face) = from_afar(self) {
+            self.flag(now, id, face, NackReason::Mobility);
+        }
+        if self.pit.entry(id).ins().is_empty() {
+            return self.interest_finalize(now, id);
+        }
+        self.itinerary.strand(id, &self.pit);
+        let entry = self.pit.entry(id);
+        let apps: Vec<_> = entry.ins().iter().filter_map(|record| record.face.app()).collect();
+        let interest = Arc::clone(entry.interest());
+        for app in apps {
+            let interest = Arc::clone(&interest);
+            self.applications.tell(now, app, AppInput::Held { interest });
+        }
+    }
+
+    fn flag(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
+        let hash = self.pit.entry(id).hash();
+        self.outbox.event(NodeEvent::Flagged { hash, face: to });
+        self.pass_nack(now, id, to, reason);
+    }
+
+    /// A face is up, or a route leads to it that did not: what waits for one is sent on.
+    pub(crate) fn face_found(&mut self, now: Instant, face: FaceId) {
+        if self.mobility.is_off() || self.faces.facts(face).is_none() {
+            return;
+        }
+        for id in self.itinerary.take_stranded(&self.pit) {
+            let journey = self.itinerary.journey_mut(id, &self.pit);
+            journey.tried.retain(|tried| *tried != face);
+            if self.pit.entry(id).has_pending_out(now) {
+                continue;
+            }
+            if self.ways(id).any(|way| way == face) {
+                self.forward_again(now, id, face);
+            } else {
+                self.itinerary.strand(id, &self.pit);
+            }
+        }
+    }
+
+    /// A prefix loses a way.
+    pub(crate) fn way_lost(&mut self, now: Instant, prefix: &Name) {
+        if !self.mobility.is_off() {
+            self.itinerary.say_farewell(now, prefix);
+        }
+    }
+
+    // --- sending on -----------------------------------------------------------------------------
+
+    /// The faces that are up, lead toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
+    fn ways(&self, id: PitId) -> impl Iterator<Item = FaceId> {
+        let entry = self.pit.entry(id);
+        let interest = entry.interest();
+        let from = entry.ins().first().and_then(|record| self.faces.facts(record.face));
+        let scope = Scope::of(&interest.name);
+        let journey = self.itinerary.journey(id, &self.pit);
+        let hops = route(&self.fib, interest).next_hops.iter().map(|hop| hop.face);
+        hops.filter(move |face| {
+            let passes = self.faces.facts(*face).is_some_and(|to| scope.lets_pass(from, to));
+            let tried = journey.is_some_and(|it| it.tried.contains(face));
+            passes && entry.in_record(*face).is_none() && !tried
+        })
+    }
+
+    /// Sends an Interest on by another face; `false` if there is none, or it is not worth it.
+    fn forward_elsewhere(&mut self, now: Instant, id: PitId) -> bool {
+        let Some(settings) = self.mobility().filter(|it| it.reforwards) else {
+            return false;
+        };
+        let lifetime = self.pit.entry(id).interest().lifetime_or_default();
+        let least = lifetime.as_secs_f64() * f64::from(settings.residual_ppm) / 1e6;
+        if self.residual(now, id).as_secs_f64() < least {
+            return false;
+        }
+        let way = self.ways(id).next();
+        way.map(|face| self.forward_again(now, id, face)).is_some()
+    }
+
+    /// How long somebody still waits for an entry.
+    fn residual(&self, now: Instant, id: PitId) -> Duration {
+        self.pit.entry(id).latest_expiry().unwrap_or(now).since(now)
+    }
+
+    fn forward_again(&mut self, now: Instant, id: PitId, face: FaceId) {
+        let residual = self.residual(now, id);
+        let nonce = self.rng.next_u32();
+        let journey = self.itinerary.journey_mut(id, &self.pit);
+        journey.again = Some(now);
+        journey.tried.push(face);
+        let entry = self.pit.entry(id);
+        let mut interest = Interest::clone(entry.interest());
+        (interest.nonce, interest.lifetime) = (Some(nonce), Some(residual));
+        let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
+        let mut hop = bare_hop(entry.hash(), interest.encoded_len() as u32);
+        hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
+        if let Some(nonce) = flow {
+            field::set_flow_nonce(&mut hop.extra_mut().carried, nonce);
+        }
+        self.outbox.event(NodeEvent::Reforwarded { hash: hop.name_hash, face });
+        self.outgoing_interest(now, id, face, Arc::new(interest), &hop, Trace::new());
+    }
+
+    // --- Interests that come back ---------------------------------------------------------------
+
+    /// An Interest came back from where it was sent, with the M flag or because a link lost it or its Data.
+    pub(super) fn came_back(&mut self, now: Instant, id: PitId, from: FaceId, reason: NackReason) {
+        if let Some(record) = self.pit.entry_mut(id).remove_out(from) {
+            let journey = self.itinerary.journey_mut(id, &self.pit);
+            journey.first.get_or_insert(record.sent);
+            journey.tried.push(from);
+        }
+        if self.pit.entry(id).has_pending_out(now) {
+            return;
+        }
+        if reason == NackReason::Mobility && self.forward_elsewhere(now, id) {
+            return;
+        }
+        while let Some(face) = self.pit.entry(id).ins().first().map(|record| record.face) {
+            self.flag(now, id, face, reason);
+        }
+        self.interest_finalize(now, id);
+    }
+
+    /// The entry that a notice of a loss from `from` concerns. Who lost Data knows its name and not what was asked exactly.
+    pub(super) fn find_lost(&self, interest: &Interest, hash: u64, from: FaceId) -> Option<PitId> {
+        [(false, false), (false, true), (true, false), (true, true)].into_iter().find_map(|it| {
+            let mut asked = Interest::new(interest.name.clone());
+            (asked.can_be_prefix, asked.must_be_fresh) = it;
+            let id = self.pit.find(&asked, hash)?;
+            self.pit.entry(id).out_record(from).is_some().then_some(id)
+        })
+    }
+
+    /// An Interest came that cannot be sent anywhere, and the strategy would refuse it. If its way was lost only a short while
+    /// ago, or is down, that is said instead.
+    pub(super) fn excuse(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        ingress: FaceId,
+        actions: &mut Vec<Action>,
+    ) {
+        let refusal = Action::Nack { reason: NackReason::NoRoute };
+        let Some(settings) = self.mobility().filter(|_| actions.contains(&refusal)) else {
+            return;
+        };
+        if !self.is_way_lost(now, id, settings.lost) {
+            return;
+        }
+        actions.clear();
+        if ingress.app().is_some() {
+            self.strand(now, id);
+        } else {
+            actions.extend([Action::Nack { reason: NackReason::Mobility }, Action::Reject]);
+        }
+    }
+
+    fn is_way_lost(&mut self, now: Instant, id: PitId, within: Duration) -> bool {
+        let Self { fib, pit, faces, itinerary, .. } = self;
+        let entry = pit.entry(id);
+        let hops = route(fib, entry.interest()).next_hops;
+        let mut others = hops.iter().filter(|hop| entry.in_record(hop.face).is_none()).peekable();
+        let all_down = others.peek().is_some() && others.all(|hop| faces.facts(hop.face).is_none());
+        all_down || itinerary.has_lost(now, &entry.interest().name, within)
+    }
+
+    // --- losses that a link hands back ----------------------------------------------------------
+
+    /// A link lost a packet and does not send it again: whoever waits for it is told.
+    pub(crate) fn tell_of_loss(&mut self, now: Instant, face: FaceId, body: &Body) {
+        match body {
+            Body::Interest(interest) => {
+                let hash = self.hasher.hash(interest.name.value());
+                let asked = self.pit.find(interest, hash).filter(|id| {
+                    let record = self.pit.entry(*id).out_record(face);
+                    record.is_some_and(|record| record.nonce == interest.nonce)
+                });
+                if let Some(id) = asked {
+                    self.came_back(now, id, face, NackReason::Loss);
+                }
+            }
+            Body::Data(data) => {
+                let mut interest = Interest::new(data.name().clone());
+                interest.nonce = Some(self.rng.next_u32());
+                let notice = Packet::nack(Arc::new(interest), NackReason::Loss, &self.hasher);
+                self.transmit(now, face, notice);
+            }
+            Body::Nack(..) | Body::Idle => {}
+        }
+    }
+
+    /// As [`tell_of_loss`](Self::tell_of_loss), for the octets of a packet.
+    pub(crate) fn tell_of_lost_octets(&mut self, now: Instant, face: FaceId, packet: Bytes) {
+        let typ = packet.first().map_or(0, |first| u64::from(*first));
+        let body = match typ {
+            typ::INTEREST => Interest::decode(packet).ok().map(|it| Body::Interest(Arc::new(it))),
+            typ::DATA => Data::decode(packet).ok().map(Body::Data),
+            _ => None,
+        };
+        let kind = match &body {
+            Some(Body::Interest(_)) => Some(Kind::Interest),
+            Some(_) => Some(Kind::Data),
+            None => None,
+        };
+        self.outbox.discard(face, kind, DropReason::LinkLoss);
+        if let Some(body) = body {
+            self.tell_of_loss(now, face, &body);
+        }
+    }
+
+    // --- Data -----------------------------------------------------------------------------------
+
+    /// By how much sending an entry's Interest on has lengthened its round trip.
+    pub(super) fn reduction(&self, id: PitId) -> Option<Duration> {
+        let journey = self.itinerary.journey(id, &self.pit)?;
+        Some(journey.again?.since(journey.first?))
+    }
+}
+
+/// Adds to what Data says about how much nodes on its way lengthened its round trip.
+pub(super) fn prolong(carried: &mut Ignorable, by: Duration) {
+    let before = field::time(carried, field::RTT_REDUCTION).unwrap_or_default();
+    field::set_time(carried, field::RTT_REDUCTION, before.saturating_add(by));
+}

@@ -1,0 +1,143 @@
+//! A label and a packet, and nothing else: what every frame of a link with WLDR is as long as nothing is lost. Written and
+//! read here without a link header between, because that would cost more than all the rest of the recovery.
+//!
+//! The octets are those that [`Tag::write`](super::Tag::write) and `LpPacket` make and read; a test holds the two alike.
+use super::Label;
+use recoup_packet::lp::field;
+use recoup_packet::tlv::typ;
+
+/// Most octets of a head: type and length of the frame, the label, type and length of the packet.
+pub const MAX_HEAD_OCTETS: usize = 16;
+
+/// Type and length of the field with the label.
+const FIELD: [u8; 4] = [
+    0xfd,
+    (field::WLDR_SEQUENCE >> 8) as u8,
+    field::WLDR_SEQUENCE as u8,
+    super::tag::LABEL_OCTETS as u8,
+];
+const FIELD_OCTETS: usize = FIELD.len() + super::tag::LABEL_OCTETS;
+const LP_PACKET: u8 = typ::LP_PACKET as u8;
+const FRAGMENT: u8 = typ::FRAGMENT as u8;
+
+/// What stands before a packet in its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    octets: [u8; MAX_HEAD_OCTETS],
+    len: usize,
+}
+
+impl Head {
+    /// What stands before a packet of that many octets; `None` if the label or the packet is longer than usual.
+    #[must_use]
+    pub fn new(label: Label, packet_octets: usize) -> Option<Self> {
+        let inner = u16::try_from(packet_octets + length_octets(packet_octets) + 1 + FIELD_OCTETS);
+        let (None, Ok(inner)) = (label.origin, inner) else {
+            return None;
+        };
+        let mut head = Self { octets: [0; MAX_HEAD_OCTETS], len: 0 };
+        head.put(&[LP_PACKET]);
+        head.put_length(inner);
+        head.put(&FIELD);
+        head.put(&label.first_octets());
+        head.put(&[FRAGMENT]);
+        head.put_length(packet_octets as u16);
+        Some(head)
+    }
+
+    /// Its octets.
+    #[must_use]
+    pub fn octets(&self) -> &[u8] {
+        self.octets.get(..self.len).unwrap_or_default()
+    }
+
+    fn put(&mut self, octets: &[u8]) {
+        if let Some(room) = self.octets.get_mut(self.len..self.len + octets.len()) {
+            room.copy_from_slice(octets);
+        }
+        self.len += octets.len();
+    }
+
+    fn put_length(&mut self, length: u16) {
+        match u8::try_from(length) {
+            Ok(short) if short < 0xfd => self.put(&[short]),
+            _ => {
+                let [high, low] = length.to_be_bytes();
+                self.put(&[0xfd, high, low]);
+            }
+        }
+    }
+}
+
+/// Octets of a length.
+const fn length_octets(length: usize) -> usize {
+    if length < 0xfd { 1 } else { 3 }
+}
+
+/// The label of such a frame, and where its packet begins; `None` for any other frame.
+#[must_use]
+pub fn read(frame: &[u8]) -> Option<(Label, usize)> {
+    let rest = whole(frame, LP_PACKET)?;
+    let rest = rest.strip_prefix(&FIELD)?;
+    let (label, rest) = rest.split_first_chunk()?;
+    let packet = whole(rest, FRAGMENT)?;
+    Some((Label::of_first(*label), frame.len() - packet.len()))
+}
+
+/// The value of an element of that type which takes all the octets, with its length in the shortest form.
+fn whole(octets: &[u8], typ: u8) -> Option<&[u8]> {
+    let (length, value) = match octets {
+        [first, 0xfd, high, low, value @ ..] if *first == typ => {
+            let length = usize::from(u16::from_be_bytes([*high, *low]));
+            (Some(length).filter(|it| *it >= 0xfd)?, value)
+        }
+        [first, short, value @ ..] if *first == typ && *short < 0xfd => {
+            (usize::from(*short), value)
+        }
+        _ => return None,
+    };
+    (length == value.len()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::recovery::Tag;
+    use bytes::{Bytes, BytesMut};
+    use recoup_packet::lp::{LpHeader, LpPacket};
+
+    fn written(label: Label, packet: &Bytes) -> BytesMut {
+        let mut header = LpHeader::default();
+        Tag { label: Some(label), ..Tag::default() }.write(&mut header);
+        let mut out = BytesMut::new();
+        LpPacket { header, fragment: Some(packet.clone()) }.encode(&mut out);
+        out
+    }
+
+    #[test]
+    fn a_lean_frame_is_what_a_link_header_would_make_of_it() {
+        let label = Label { epoch: 0xab, number: 0x12_34_56, origin: None };
+        for octets in [1, 100, 240, 241, 242, 243, 252, 253, 254, 1_200, 8_800, 65_000] {
+            let packet = Bytes::from(vec![6; octets]);
+            let frame = written(label, &packet);
+            let head = Head::new(label, octets).unwrap();
+            assert_eq!([head.octets(), &packet].concat(), frame, "{octets} octets");
+            assert_eq!(read(&frame), Some((label, frame.len() - octets)), "{octets} octets");
+        }
+        assert_eq!(Head::new(label, 65_536), None);
+        assert_eq!(Head::new(Label { origin: Some(1), ..label }, 10), None);
+    }
+
+    #[test]
+    fn any_other_frame_is_left_to_the_link_header() {
+        let label = Label { epoch: 1, number: 2, origin: None };
+        let packet = Bytes::from_static(&[5, 1, 0]);
+        let again = written(Label { origin: Some(1), ..label }, &packet);
+        let right = written(label, &packet);
+        let long = [&[100, 0xfd, 0, right.len() as u8 - 2], &right[2..]].concat();
+        let cut = &right[..right.len() - 1];
+        for frame in [&again[..], &long, cut, &packet, &[], &[100, 0], &[100, 3, 80, 1, 5]] {
+            assert_eq!(read(frame), None, "{frame:?}");
+        }
+    }
+}

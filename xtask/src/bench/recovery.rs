@@ -1,0 +1,84 @@
+//! `cargo xtask bench recovery`: what recovery costs two forwarders on a link that loses nothing, in processor time: a file goes
+//! from a producer through both to a consumer, over UDP between them.
+use super::process::{Room, Running};
+use super::transfer::{fetch, serve};
+use super::{binary, number};
+use crate::chore::Outcome;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const USAGE: &str = "\
+usage: cargo xtask bench recovery [--runs N] [--octets N] [--segment N]
+
+  --runs N      how often each way runs, in turn (default 9); the median is shown
+  --octets N    size of the file (default 100000000)
+  --segment N   octets of content in each packet (default 1200)
+Environment: RECOUP_BINARY names a recoup to measure instead of building one.
+";
+
+const WAYS: [&str; 3] = ["off", "wldr", "acked"];
+
+/// Runs the benchmark and prints what it found.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let (mut runs, mut octets, mut segment) = (9_usize, 100_000_000_u64, "1200");
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        match word {
+            "--runs" => runs = number(words.next())?,
+            "--octets" => octets = number(words.next())?,
+            "--segment" => segment = words.next().ok_or(USAGE)?,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let recoup = binary()?;
+    let room = Room::make(octets)?;
+    let mut ticks = WAYS.map(|_| Vec::new());
+    for turn in 1..=runs {
+        for (way, ticks) in WAYS.iter().zip(&mut ticks) {
+            eprintln!("run {turn} of {runs}: {way}");
+            ticks.push(transfer(&recoup, &room, way, segment)?);
+        }
+    }
+    let medians = ticks.map(|mut ticks| {
+        ticks.sort_by(f64::total_cmp);
+        ticks.get(ticks.len() / 2).copied().unwrap_or_default()
+    });
+    println!("processor seconds of both forwarders for {octets} octets, median of {runs}\n");
+    for (way, median) in WAYS.iter().zip(medians) {
+        println!("{way:6} {median:8.2} s  {:.3} of off", median / medians[0]);
+    }
+    Ok(())
+}
+
+/// Processor seconds of both forwarders for one transfer.
+fn transfer(recoup: &Path, room: &Room, way: &str, segment: &str) -> Outcome<f64> {
+    let door = |name: &str| format!("unix://{}", room.path(name).display());
+    let listen = |uri: &str| format!("[[listen]]\nuri = \"{uri}\"\n");
+    let far_door = door("far");
+    let far = format!(
+        "[node]\nrecovery = \"{way}\"\n{}{}",
+        listen(&far_door),
+        listen("udp://127.0.0.1:0")
+    );
+    let (far, link) = forward(recoup, room, "far.toml", &far)?;
+    let mut server = serve(recoup, &room.original, segment);
+    let (_server, _) = Running::serve(server.args(["--face", &far_door]))?;
+    let near_door = door("near");
+    let near = format!(
+        "{}[[face]]\nname = \"link\"\nuri = \"{link}\"\nrecovery = \"{way}\"\n\
+         [[route]]\nprefix = \"/bench\"\nface = \"link\"\n",
+        listen(&near_door)
+    );
+    let (near, _) = forward(recoup, room, "near.toml", &near)?;
+    let before = near.processor_seconds() + far.processor_seconds();
+    room.time(fetch(recoup, &room.copy).args(["--face", &near_door]), false)?;
+    Ok(near.processor_seconds() + far.processor_seconds() - before)
+}
+
+/// A forwarder, and where it listens for UDP, if it does.
+fn forward(recoup: &Path, room: &Room, file: &str, text: &str) -> Outcome<(Running, String)> {
+    let path = room.path(file);
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Running::forward(Command::new(recoup).arg("forward").arg(&path).arg("--json"))
+}
