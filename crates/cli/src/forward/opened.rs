@@ -50,20 +50,22 @@ impl Opened {
     }
 
     fn listen(&mut self, config: &ForwardConfig, driver: &mut Driver) -> Vec<Failure> {
+        let mut wanted: Vec<&FaceUri> = config.listen.iter().collect();
         self.listeners.retain(|(uri, handle)| {
-            let stays = config.listen.contains(uri);
-            if !stays {
-                driver.close_listener(handle.id);
+            let place = wanted.iter().position(|it| *it == uri);
+            match place {
+                Some(place) => {
+                    wanted.remove(place);
+                }
+                None => driver.close_listener(handle.id),
             }
-            stays
+            place.is_some()
         });
         let mut failures = Vec::new();
-        for uri in &config.listen {
-            if self.listeners.iter().all(|(known, _)| known != uri) {
-                match driver.listen(uri) {
-                    Ok(handle) => self.listeners.push((uri.clone(), handle)),
-                    Err(error) => failures.push(face_failure(&error)),
-                }
+        for uri in wanted {
+            match driver.listen(uri) {
+                Ok(handle) => self.listeners.push((uri.clone(), handle)),
+                Err(error) => failures.push(face_failure(&error)),
             }
         }
         failures

@@ -38,16 +38,17 @@ def configuration(folder):
 async def start(request):
     """Starts the repository as its users do, with a key chain of its own."""
     home = request["folder"]
-    environment = os.environ | {"HOME": home, "NDN_CLIENT_TRANSPORT": request["face"].replace("tcp4", "tcp")}
+    # Its client looks for keys there, too.
+    os.environ |= {"HOME": home, "NDN_CLIENT_TRANSPORT": request["face"].replace("tcp4", "tcp")}
     tools = os.path.dirname(sys.executable)
     for words in (["init-pib"], ["new-item", "/operator"]):
-        subprocess.run([f"{tools}/pyndnsec", *words], env=environment, check=True, capture_output=True)
+        subprocess.run([f"{tools}/pyndnsec", *words], check=True, capture_output=True)
     config = f"{home}/repo.conf"
     with open(config, "w") as file:
         json.dump(configuration(home), file)
     command = [f"{tools}/ndn-python-repo", "-c", config]
     silence = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.Popen(command, env=environment, preexec_fn=end_with_parent, **silence)
+    subprocess.Popen(command, preexec_fn=end_with_parent, **silence)
     return {}
 
 
