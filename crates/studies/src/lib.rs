@@ -12,11 +12,17 @@ pub mod result;
 pub mod rule;
 pub mod study;
 pub mod udugama2013;
+pub mod vonrotz2015;
 pub mod yang2016;
 
 use study::Study;
 
 /// All studies, in the order of their papers.
-pub fn all() -> [&'static dyn Study; 3] {
-    [&udugama2013::Udugama2013, &yang2016::Yang2016, &nikzad2022::Nikzad2022]
+pub fn all() -> [&'static dyn Study; 4] {
+    [
+        &udugama2013::Udugama2013,
+        &vonrotz2015::Vonrotz2015,
+        &yang2016::Yang2016,
+        &nikzad2022::Nikzad2022,
+    ]
 }

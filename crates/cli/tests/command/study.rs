@@ -9,6 +9,7 @@ fn studies_are_listed_with_their_questions() {
     assert!(text.contains("yang2016") && text.contains("23 claims"), "{text}");
     assert!(text.contains("udugama2013") && text.contains("31 claims"), "{text}");
     assert!(text.contains("nikzad2022") && text.contains("41 claims"), "{text}");
+    assert!(text.contains("vonrotz2015") && text.contains("57 claims"), "{text}");
 }
 
 #[test]

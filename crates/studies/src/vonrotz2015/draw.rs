@@ -1,0 +1,242 @@
+//! The paper's figures, drawn from our runs, and two that show what depends on what is open.
+use super::axis::{HOPS, Scenario, TIMERS};
+use super::open::{MAP, OPEN};
+use super::runs::{At, World, mean_of};
+use super::scenario::VARIANTS;
+use super::setup::RADIOS;
+use super::trace::{self, Place};
+use super::{judge, one};
+use crate::figure::{Axis, Figure, Series, Style};
+use crate::result::Results;
+use crate::rule::{estimate, quotient};
+use recoup_sim::statistic::Seeded;
+
+/// Most points of a trace, divided by four.
+const SLICES: usize = 1_000;
+
+/// The figures of the traces: where, the paper's figure, and their names by timer.
+pub(super) static TRACES: [(Place, At, &str, [&str; 6]); 3] = [
+    (
+        trace::ONE,
+        one::THREE,
+        "2",
+        [
+            "trace-1-constant",
+            "trace-1-tcp",
+            "trace-1-timeest",
+            "trace-1-ccntimer",
+            "trace-1-wma",
+            "trace-1-icp",
+        ],
+    ),
+    (
+        trace::ROW,
+        (Scenario::Row, "5"),
+        "5",
+        [
+            "trace-2-constant",
+            "trace-2-tcp",
+            "trace-2-timeest",
+            "trace-2-ccntimer",
+            "trace-2-wma",
+            "trace-2-icp",
+        ],
+    ),
+    (
+        trace::SIDES,
+        (Scenario::Sides, "1"),
+        "7",
+        [
+            "trace-3-constant",
+            "trace-3-tcp",
+            "trace-3-timeest",
+            "trace-3-ccntimer",
+            "trace-3-wma",
+            "trace-3-icp",
+        ],
+    ),
+];
+
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let world = World::assumed(results);
+    let mut all = Vec::new();
+    for (scenario, place, of_paper) in
+        [(Scenario::One, "1", "3"), (Scenario::Row, "2", "4"), (Scenario::Sides, "3", "6")]
+    {
+        let time = |at, timer: &str| world.time(at, timer);
+        let sent = |at, timer: &str| world.interests(at, timer);
+        let title = |what: &str| format!("{what}, scenario {place}");
+        let time = by_hops(scenario, "time", "s", time);
+        all.push(Figure {
+            id: format!("time-{place}"),
+            title: title("Time to fetch the file"),
+            caption: format!("Figure {of_paper}a. {MEANS}"),
+            ..time
+        });
+        let sent = by_hops(scenario, "Interests", "", sent);
+        all.push(Figure {
+            id: format!("interests-{place}"),
+            title: title("Interests that left the requester"),
+            caption: format!("Figure {of_paper}b. {MEANS}"),
+            ..sent
+        });
+    }
+    for (place, at, of_paper, names) in TRACES {
+        for (timer, name) in TIMERS.into_iter().zip(names) {
+            all.extend(traced(results, place, at, of_paper, timer, name));
+        }
+    }
+    all.extend([variants(results), open(results), map(results)]);
+    all.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
+    all
+}
+
+const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
+
+fn seconds(label: &str) -> Axis {
+    Axis { label: label.into(), unit: "s".into(), ..Axis::default() }
+}
+
+fn names<'a>(all: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    all.into_iter().map(str::to_owned).collect()
+}
+
+fn push(series: &mut Series, place: usize, values: &[Seeded]) {
+    if let Some(estimate) = estimate(values) {
+        series.points.push((place as f64, estimate.mean));
+        series.errors.push(if estimate.half_width.is_finite() { estimate.half_width } else { 0.0 });
+    }
+}
+
+/// A line for each timer over the number of hops.
+fn by_hops(
+    scenario: Scenario,
+    label: &str,
+    unit: &str,
+    of: impl Fn(At, &str) -> Vec<Seeded>,
+) -> Figure {
+    let line = |timer: &str| {
+        let mut series = Series::new(timer, Style::Line);
+        for (place, hops) in HOPS.into_iter().enumerate() {
+            push(&mut series, place, &of((scenario, hops), timer));
+        }
+        series
+    };
+    Figure {
+        id: String::new(),
+        title: String::new(),
+        caption: String::new(),
+        x: Axis { label: "hops".into(), categories: names(HOPS), ..Axis::default() },
+        y: Axis { label: label.into(), unit: unit.into(), ..Axis::default() },
+        series: TIMERS.map(line).into(),
+    }
+}
+
+/// Round trips and lifetimes of one run, segment by segment.
+fn traced(
+    results: &Results,
+    place: Place,
+    at: At,
+    of_paper: &str,
+    timer: &'static str,
+    name: &str,
+) -> Option<Figure> {
+    let traces = trace::traces(results, place, timer);
+    let (_, trace) = traces.first()?;
+    let numbered = |values: &[f64]| {
+        values.iter().enumerate().map(|(number, value)| (number as f64, *value)).collect::<Vec<_>>()
+    };
+    let mut round_trips = Series::new("round trip", Style::Dots);
+    round_trips.points = numbered(&trace.round_trip);
+    let mut lifetimes = Series::new("lifetime in force", Style::Steps);
+    lifetimes.points = numbered(&trace.lifetime);
+    let number = TIMERS.iter().position(|it| *it == timer).unwrap_or_default();
+    // The paper's order of timers.
+    let part = ["a", "b", "c", "d", "e", "f"][number];
+    Some(Figure {
+        id: name.into(),
+        title: format!("Round trips and lifetimes, {timer}, {}", judge::title(at)),
+        caption: format!(
+            "Figure {of_paper}{part}. One run; round trips count from the first transmission of a segment."
+        ),
+        x: Axis { label: "segment".into(), ..Axis::default() },
+        y: seconds("time"),
+        series: vec![round_trips.thinned(SLICES), lifetimes.thinned(SLICES)],
+    })
+}
+
+/// Times of the variants.
+fn variants(results: &Results) -> Figure {
+    let bars = |(name, experiment): (&str, &str)| {
+        let mut series = Series::new(name, Style::Bars);
+        for (place, (variant, _)) in VARIANTS.iter().enumerate() {
+            push(
+                &mut series,
+                place,
+                &results.values(experiment, &[("timer", variant)], "c1.time_s"),
+            );
+        }
+        series
+    };
+    let series = [("scenario 1, 3 hops", "variants-1"), ("scenario 2, 5 hops", "variants-2")];
+    Figure {
+        id: "variants".into(),
+        title: "Variants of the timers".into(),
+        caption: format!("What the paper's text says of variants. {MEANS}"),
+        x: Axis {
+            label: "timer".into(),
+            categories: names(VARIANTS.iter().map(|(name, _)| *name)),
+            ..Axis::default()
+        },
+        y: seconds("time"),
+        series: series.map(bars).into(),
+    }
+}
+
+/// Times in scenario 1 at three hops with single things different.
+fn open(results: &Results) -> Figure {
+    let labels: Vec<_> = OPEN.iter().map(super::open::Open::label).collect();
+    let worlds = || labels.iter().map(|label| World::open(results, label));
+    let dots = |timer: &str| {
+        let mut series = Series::new(timer, Style::Dots);
+        for (place, world) in worlds().enumerate() {
+            push(&mut series, place, &world.time(one::THREE, timer));
+        }
+        series
+    };
+    let categories = labels.iter().map(String::as_str);
+    Figure {
+        id: "open".into(),
+        title: "What the paper leaves open, one thing at a time".into(),
+        caption: format!("Scenario 1, three hops. {MEANS}"),
+        x: Axis { label: "different".into(), categories: names(categories), ..Axis::default() },
+        y: Axis { logarithmic: true, ..seconds("time") },
+        series: TIMERS.map(dots).into(),
+    }
+}
+
+/// What CCNTimer gains at every point of the map, over its lifetimes.
+fn map(results: &Results) -> Figure {
+    let dots = |radio: &str| {
+        let mut series = Series::new(radio, Style::Dots);
+        for (label, _) in MAP.iter().filter(|(_, setup)| setup.radio == radio) {
+            let world = World::map(results, label);
+            let time = |timer| world.time(one::THREE, timer);
+            let gain = quotient(&time("constant"), &time("CCNTimer"));
+            let lifetime = mean_of(&world.lifetime(one::THREE, "CCNTimer", "mean"));
+            series.points.extend(lifetime.zip(mean_of(&gain)));
+        }
+        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        series
+    };
+    Figure {
+        id: "map".into(),
+        title: "What CCNTimer gains on 4 s, with everything that is open".into(),
+        caption: "Scenario 1, three hops; one point for each segment, pipeline and time of a node. Where lifetimes lie at \
+                  0.1 s timers do not differ."
+            .into(),
+        x: Axis { logarithmic: true, ..seconds("mean lifetime of CCNTimer") },
+        y: Axis { label: "time of constant 4 s over CCNTimer's".into(), ..Axis::default() },
+        series: RADIOS.map(dots).into(),
+    }
+}

@@ -1,0 +1,273 @@
+//! Judges the claims A-01 to A-57, and how they depend on what the paper leaves open.
+use super::axis::Scenario;
+use super::open::{MAP, OPEN};
+use super::runs::{At, World, mean_of};
+use super::scenario::VARIANTS;
+use super::{dense, one, trace};
+use crate::claim::{Claim, Outcome, Verdict};
+use crate::result::Results;
+use crate::rule::{Finding, less, verdict, within};
+use crate::study::Dependence;
+use dense::{row, sides};
+
+fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+    let world = World::assumed(results);
+    match id {
+        "A-01" => (dense::best_against_existing(&world), BEST),
+        "A-02" => (dense::best_against_constant(&world), BEST),
+        "A-03" => (
+            trace::losses_are_multiples_of_four(results),
+            "Of segments that took 4 s or more, the share just above a multiple of 4 s.",
+        ),
+        "A-04" => (tcp_lifetimes(&world, one::THREE), "Quantiles over segments, means over seeds."),
+        "A-05" => (one::timeest_stays_off_the_floor(&world), PAIRED),
+        "A-06" => (one::ccntimer_is_near_the_round_trip(&world), PAIRED),
+        "A-07" => (one::wma_is_lower(&world), PAIRED),
+        "A-08" => (trace::resets(results), "First 1000 segments, means over seeds."),
+        "A-09" => (
+            trace::icp_is_slow(&world),
+            "Memory: segments after which the autocorrelation of the lifetime is below 1/e; period: segments between \
+             upward crossings of its mean; both without the first 100.",
+        ),
+        "A-10" => (one::every_adaptive_is_faster(&world), PAIRED),
+        "A-11" => (one::speed_up(&world, "2", (2.5, 6.0)), QUOTIENTS),
+        "A-12" => (one::speed_up(&world, "3", (2.0, 5.0)), QUOTIENTS),
+        "A-13" => (one::speed_up(&world, "5", (1.8, 4.0)), QUOTIENTS),
+        "A-14" => (one::speed_up_shrinks(&world), PAIRED),
+        "A-53" => (
+            variant(
+                results,
+                "variants-1",
+                ("ICP, clean answers only", "ICP"),
+                (1.05, f64::INFINITY),
+            ),
+            QUOTIENTS,
+        ),
+        "A-54" => {
+            (longer_bounds_gain_nothing(results), "Paired over seeds; fails if any is faster.")
+        }
+        "A-55" => (one::doubling_is_slower(&world), QUOTIENTS),
+        "A-56" => (dense::every_adaptive_is_faster(&world), PAIRED),
+        other => at_three(other, &world)
+            .map(|finding| (finding, QUOTIENTS))
+            .unwrap_or_else(|| of_many(other, &world)),
+    }
+}
+
+const PAIRED: &str = "Paired over seeds.";
+const QUOTIENTS: &str = "Quotients, seed by seed.";
+const BEST: &str =
+    "The case with the largest mean ratio of times, over scenarios, hops and pairs of timers.";
+
+/// Claims about scenario 1 at three hops, which every set-up of the map is judged by.
+fn at_three(id: &str, world: &World<'_>) -> Option<Finding> {
+    let any = f64::INFINITY;
+    Some(match id {
+        "A-12" => one::speed_up(world, "3", (2.0, 5.0)),
+        "A-15" => one::time(world, ("TCP RTO", "CCNTimer"), (1.3, 2.6)),
+        "A-16" => one::time(world, ("Timeest", "CCNTimer"), (1.15, 1.9)),
+        "A-17" => one::time(world, ("CCNTimer", "ICP"), (1.0, 1.15)),
+        "A-18" => one::time(world, ("CCNTimer", "WMA"), (1.0, 1.2)),
+        "A-19" => one::order(world),
+        "A-20" => one::interests_are_alike(world),
+        "A-21" => one::interests_of_the_short(world),
+        "A-22" => one::timeouts(world, ("ICP", "CCNTimer"), (2.0, 6.0)),
+        "A-23" => one::timeouts(world, ("WMA", "CCNTimer"), (1.4, 4.0)),
+        "A-24" => {
+            let near = |timer| one::timeouts(world, (timer, "CCNTimer"), (0.7, 1.3));
+            Finding::all(["constant", "TCP RTO", "Timeest"].map(near))
+        }
+        "A-25" => one::extra_timeouts_cost_little(world),
+        "A-05" => one::timeest_stays_off_the_floor(world),
+        "A-06" => one::ccntimer_is_near_the_round_trip(world),
+        "A-07" => one::wma_is_lower(world),
+        "A-10" => one::every_adaptive_is_faster_at_three(world),
+        "A-55" => one::time(world, ("TCP RTO", "CCNTimer"), (1.1, any)).and(one::time(
+            world,
+            ("Timeest", "CCNTimer"),
+            (1.1, any),
+        )),
+        _ => return None,
+    })
+}
+
+/// Claims about scenarios 2 and 3.
+fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+    let time = |at, timers, band| dense::time(world, at, timers, band);
+    let sent = |at, timers, band| dense::interests(world, at, timers, band);
+    let results = world.results;
+    match id {
+        "A-26" => (time(row("3"), ("ICP", "CCNTimer"), (0.9, 1.1)), QUOTIENTS),
+        "A-27" => (time(row("3"), ("Timeest", "CCNTimer"), (1.05, 1.4)), QUOTIENTS),
+        "A-28" => (time(row("3"), ("TCP RTO", "CCNTimer"), (1.15, 1.9)), QUOTIENTS),
+        "A-29" => (time(row("5"), ("CCNTimer", "ICP"), (0.7, 0.95)), QUOTIENTS),
+        "A-30" => (time(row("5"), ("CCNTimer", "Timeest"), (0.75, 0.97)), QUOTIENTS),
+        "A-31" => (time(row("5"), ("CCNTimer", "TCP RTO"), (0.75, 0.97)), QUOTIENTS),
+        "A-32" => {
+            let faster = time(row("5"), ("WMA", "CCNTimer"), (0.85, 1.0));
+            (faster.and(sent(row("5"), ("WMA", "CCNTimer"), (1.02, 1.12))), QUOTIENTS)
+        }
+        "A-33" => (dense::wma_sends_most_everywhere(world), PAIRED),
+        "A-34" => {
+            let near = |hops| sent(row(hops), ("CCNTimer", "Timeest"), (0.96, 1.04));
+            (near("5").and(near("3")), QUOTIENTS)
+        }
+        "A-35" => {
+            let fewer = sent(row("5"), ("constant", "CCNTimer"), (0.9, 0.98));
+            (fewer.and(time(row("5"), ("constant", "CCNTimer"), (1.15, 1.7))), QUOTIENTS)
+        }
+        "A-36" => (dense::ccntimer_is_undominated(world), "Means of times and of Interests."),
+        "A-37" => (
+            dense::order_is_the_same(world),
+            "Five hops; an order is the same if no pair that differs significantly at both is reversed.",
+        ),
+        "A-38" => (trace::more_is_lost(results), "Segments that took 4 s or more."),
+        "A-39" => (trace::icp_at_four(results), "Share of time; the first 1000 segments."),
+        "A-40" => (trace::time_at_four(results), "Share of time at 3.9 s or more."),
+        "A-41" => (dense::wma_is_lowest(world), PAIRED),
+        "A-42" => (dense::times_are_alike(world), QUOTIENTS),
+        "A-43" => (dense::wma_gains_only_near(world), QUOTIENTS),
+        "A-44" => (dense::icp_loses_near(world), QUOTIENTS),
+        "A-45" => (dense::wma_sends_more(world), QUOTIENTS),
+        "A-46" => (dense::icp_sends_more_near(world), QUOTIENTS),
+        "A-47" => (dense::others_send_alike(world), QUOTIENTS),
+        "A-48" => (dense::lifetimes(world, sides("5"), "p50"), "Medians, means over seeds."),
+        "A-49" => (tcp_lifetimes(world, sides("1")), "Quantiles over segments, means over seeds."),
+        "A-50" => (
+            dense::timeest_waits_too_long(world),
+            "Needless: first timeouts whose Data was on its way, followed to its end.",
+        ),
+        "A-51" => (
+            dense::wma_is_sometimes_too_short(world),
+            "Needless: first timeouts whose Data was on its way, followed to its end.",
+        ),
+        "A-52" => (dense::icp_times_out(world), "Means over seeds."),
+        "A-57" => (
+            trace::icp_cycles(results, trace::SIDES),
+            "Segments between upward crossings of the mean.",
+        ),
+        _ => (Finding::open("no rule for this claim"), ""),
+    }
+}
+
+/// Lifetimes of TCP RTO, without judgement.
+fn tcp_lifetimes(world: &World<'_>, at: At) -> Finding {
+    let of = |what| mean_of(&world.lifetime(at, "TCP RTO", what)).unwrap_or(f64::NAN);
+    let estimate = |what: &str| {
+        let metric = format!("c1.{what}_mean_s");
+        mean_of(&world.values(at, "TCP RTO", &metric)).unwrap_or(f64::NAN)
+    };
+    let raw = estimate("srtt") + 4.0 * estimate("rttvar");
+    let ours = format!(
+        "median {:.2} s, 95 % {:.2} s, most {:.2} s; sRTT + 4·VAR is {raw:.2} s on average",
+        of("p50"),
+        of("p95"),
+        of("max")
+    );
+    Finding { outcome: Outcome::Reported, ours }
+}
+
+/// Values of a variant's experiment.
+fn variant_times(results: &Results, experiment: &str, timer: &str) -> Vec<(u64, f64)> {
+    results.values(experiment, &[("timer", timer)], "c1.time_s")
+}
+
+fn variant(
+    results: &Results,
+    experiment: &str,
+    (above, below): (&str, &str),
+    (low, high): (f64, f64),
+) -> Finding {
+    let times = |timer| variant_times(results, experiment, timer);
+    let ratio = crate::rule::quotient(&times(above), &times(below));
+    within(&format!("{above} / {below}"), &ratio, "", low, high)
+}
+
+/// A longest lifetime of 8 s makes no timer faster, in scenario 1 at three hops and in scenario 2 at five.
+fn longer_bounds_gain_nothing(results: &Results) -> Finding {
+    let mut all = Vec::new();
+    for (experiment, at) in [("variants-1", one::THREE), ("variants-2", row("5"))] {
+        for (name, _) in VARIANTS.iter().filter(|(name, _)| name.ends_with("8 s")) {
+            let timer = name.split(',').next().unwrap_or_default();
+            let (long, short) =
+                (variant_times(results, experiment, name), World::assumed(results).time(at, timer));
+            let faster = less((name, &long), (timer, &short), "s");
+            let outcome = match faster.outcome {
+                Outcome::Holds => Outcome::Fails,
+                Outcome::Open if long.len() < crate::rule::SEEDS => Outcome::Open,
+                _ => Outcome::Holds,
+            };
+            all.push(Finding { outcome, ours: faster.ours });
+        }
+    }
+    Finding::all(all)
+}
+
+/// One verdict for each claim.
+pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
+    let judged = claims.iter().map(|claim| {
+        let (finding, why) = judge(&claim.id, results);
+        verdict(claim, finding, why)
+    });
+    judged.collect()
+}
+
+/// Claims that each single difference is judged by: in scenario 1, in scenario 2 at five hops, in scenario 3 at one.
+fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+    let mut all: Vec<_> =
+        OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, world)?))).collect();
+    all.extend([
+        ("A-11", one::speed_up(world, "2", (2.5, 6.0))),
+        ("A-13", one::speed_up(world, "5", (1.8, 4.0))),
+        ("A-14", one::speed_up_shrinks(world)),
+        ("A-29", of_many("A-29", world).0),
+        ("A-30", of_many("A-30", world).0),
+        ("A-31", of_many("A-31", world).0),
+        ("A-32", of_many("A-32", world).0),
+        ("A-33", dense::wma_sends_most(world, &["5"])),
+        ("A-35", of_many("A-35", world).0),
+        ("A-41", dense::wma_is_lowest(world)),
+        ("A-50", dense::timeest_waits_too_long(world)),
+        ("A-51", dense::wma_is_sometimes_too_short(world)),
+    ]);
+    all.sort_by_key(|(id, _)| *id);
+    all
+}
+
+/// Claims that every point of the map is judged by.
+const OF_MAP: [&str; 16] = [
+    "A-05", "A-06", "A-07", "A-10", "A-12", "A-15", "A-16", "A-17", "A-18", "A-19", "A-20", "A-21",
+    "A-22", "A-23", "A-24", "A-25",
+];
+
+/// What becomes of claims with single things different, and at every point of the map.
+pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
+    let open = OPEN.iter().map(|open| Dependence {
+        parameter: open.parameter,
+        value: open.value,
+        is_assumed: open.is_assumed(),
+        findings: findings(&World::open(results, &open.label())),
+    });
+    let mut all: Vec<_> = open.collect();
+    all.extend(MAP.iter().map(|(label, setup)| {
+        let world = World::map(results, label);
+        let findings = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, &world)?)));
+        Dependence {
+            parameter: "the map, scenario 1 at three hops",
+            value: label.as_str(),
+            is_assumed: *setup == super::setup::NAMED,
+            findings: findings.collect(),
+        }
+    }));
+    all
+}
+
+/// The scenario of a place, as people say it.
+pub(super) fn title((scenario, hops): At) -> String {
+    let number = match scenario {
+        Scenario::One => 1,
+        Scenario::Row => 2,
+        Scenario::Sides => 3,
+    };
+    format!("scenario {number}, {hops} hops")
+}

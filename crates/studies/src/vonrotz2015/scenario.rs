@@ -1,0 +1,232 @@
+//! The experiments: the paper's three scenarios, and the places whose traces it shows.
+use super::axis::{HOPS, Scenario, TIMERS, axis, hops, rto, timers};
+use super::draw::TRACES;
+use super::open;
+use super::setup::{LAST, NAMED};
+use crate::study::{Experiment, Scale};
+
+/// What all scenarios share.
+const COMMON: &str = include_str!("common.toml");
+
+/// The set-up that is assumed, as the axis of set-ups calls it.
+pub(super) const ASSUMED: &str = "assumed";
+
+/// The records that traces are judged from.
+pub(super) const TRACE: &[&str] = &["segments"];
+
+/// Variants of timers: their names, and how they are written.
+pub(super) const VARIANTS: [(&str, &str); 9] = [
+    ("ICP", "icp"),
+    ("ICP, clean answers only", "icp(skip-timeouts=true)"),
+    ("CHoPCoP", "chopcop"),
+    ("TCP RTO, at most 8 s", "tcp(max=8s)"),
+    ("Timeest, at most 8 s", "timeest(max=8s)"),
+    ("CCNTimer, at most 8 s", "ccntimer(max=8s)"),
+    ("WMA, at most 8 s", "wma(max=8s)"),
+    ("ICP, at most 8 s", "icp(max=8s)"),
+    ("CCNTimer, listed Φ", "ccntimer(phi-strict=true)"),
+];
+
+/// How much of the file is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    /// All of it.
+    Whole,
+    /// A quarter: what is compared are ratios.
+    Quarter,
+    /// 64 segments.
+    Small,
+}
+
+impl Size {
+    /// Of experiments whose whole file would take too long at that scale.
+    pub(super) fn of_many(scale: Scale) -> Self {
+        match scale {
+            Scale::Smoke => Self::Small,
+            Scale::Check => Self::Quarter,
+            Scale::Paper => Self::Whole,
+        }
+    }
+
+    /// Of the others.
+    fn of_one(scale: Scale) -> Self {
+        if scale == Scale::Smoke { Self::Small } else { Self::Whole }
+    }
+
+    /// The last segment, instead of that of the whole file.
+    fn last(self, last: u64) -> u64 {
+        match self {
+            Self::Whole => last,
+            Self::Quarter => (last + 1) / 4 - 1,
+            Self::Small => 63,
+        }
+    }
+}
+
+/// The scenario with these axes, of which the last are the set-ups.
+pub(super) fn scenario(axes: &[String], size: Size) -> String {
+    let text = format!("{COMMON}{}", axes.concat());
+    let line = |line: &str| match line.strip_prefix(LAST).and_then(|last| last.parse().ok()) {
+        Some(last) => format!("{LAST}{}\n", size.last(last)),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// How many seeds there are.
+pub(super) fn seeds(scale: Scale) -> u64 {
+    match scale {
+        Scale::Smoke => 1,
+        Scale::Check => 20,
+        Scale::Paper => 100,
+    }
+}
+
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let mut all = paper(scale);
+    if scale != Scale::Paper {
+        all.extend(open::experiments(scale));
+    }
+    all
+}
+
+/// Seeds whose traces are kept.
+const TRACED: u64 = 20;
+
+/// The paper's own experiments.
+fn paper(scale: Scale) -> Vec<Experiment> {
+    let assumed = axis("setup", [(ASSUMED, NAMED.fields())]);
+    let sized = |size, name, serves, axes: &[String]| Experiment {
+        name,
+        serves,
+        scenario: scenario(&[axes, std::slice::from_ref(&assumed)].concat(), size),
+        files: &[],
+        seeds: seeds(scale),
+        curves: None,
+    };
+    let whole = |name, serves, axes: &[String]| sized(Size::of_one(scale), name, serves, axes);
+    let many = |name, serves, axes: &[String]| sized(Size::of_many(scale), name, serves, axes);
+    let place = |scenario, chosen: &[&'static str]| hops(scenario, &NAMED, chosen);
+    let traced = Some((seeds(scale).min(TRACED), TRACE));
+    let traces = |experiment: Experiment| Experiment { seeds: 0, curves: traced, ..experiment };
+    let variants = VARIANTS.iter().map(|(name, spec)| (*name, rto(spec)));
+    let variants = axis("timer", variants);
+    let axes = |scenario, chosen: &[&'static str]| [timers(&TIMERS), place(scenario, chosen)];
+    let (one, row, sides) = (Scenario::One, Scenario::Row, Scenario::Sides);
+    let near = many("side-trace", &TRACES[2].3, &axes(sides, &["1"]));
+    vec![
+        whole("one", &["time-1", "interests-1"], &axes(one, &HOPS)),
+        many("row", &["time-2", "interests-2"], &axes(row, &HOPS)),
+        many("side", &["time-3", "interests-3"], &axes(sides, &HOPS)),
+        traces(whole("one-trace", &TRACES[0].3, &axes(one, &["3"]))),
+        traces(many("row-trace", &TRACES[1].3, &axes(row, &["5"]))),
+        Experiment { scenario: followed(&near.scenario), curves: traced, ..near },
+        whole("variants-1", &["variants"], &[variants.clone(), place(one, &["3"])]),
+        many("variants-2", &["variants"], &[variants, place(row, &["5"])]),
+    ]
+}
+
+/// The same scenario with every transmission followed until its fate is known.
+pub(super) fn followed(scenario: &str) -> String {
+    scenario.replace("timeouts = false", "timeouts = true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_sim::network::{ApplicationKind, Network};
+    use recoup_sim::scenario::ScenarioFile;
+
+    /// Label of each point with its network.
+    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
+        let file = ScenarioFile::parse(&experiment.scenario, &[])
+            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
+        let network = |point| {
+            let scenario = file.scenario(point, &|name| experiment.file(name));
+            let network = scenario.and_then(|scenario| scenario.network(1));
+            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
+        };
+        file.points().iter().map(|point| (point.label(), network(point))).collect()
+    }
+
+    fn at(all: &[Experiment], name: &str, label: &str) -> Network {
+        let experiment = all.iter().find(|it| it.name == name).unwrap();
+        let found = networks(experiment).into_iter().find(|(own, _)| own == label);
+        found.unwrap_or_else(|| panic!("{name}: {label}")).1
+    }
+
+    /// Names of consumers with the nodes where they stand.
+    fn consumers(network: &Network) -> Vec<(&str, &str)> {
+        let of =
+            network.applications.iter().filter(|it| matches!(it.kind, ApplicationKind::Fetch(_)));
+        of.map(|it| (it.name.as_str(), network.nodes[it.node.0 as usize].name.as_str())).collect()
+    }
+
+    #[test]
+    fn every_experiment_is_a_scenario_at_every_scale() {
+        for (scale, points) in [(Scale::Smoke, 204), (Scale::Check, 1098), (Scale::Paper, 126)] {
+            let found = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            assert_eq!(found, points, "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn scenario_one_has_one_requester_in_a_row_that_hears_its_neighbours_only() {
+        let network = at(&experiments(Scale::Paper), "one", "timer=WMA, hops=3, setup=assumed");
+        assert_eq!((network.nodes.len(), network.links.len()), (4, 3));
+        assert_eq!(consumers(&network), [("c1", "n1")]);
+        let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
+        assert!(plan.rto.starts_with("wma") && plan.congestion.contains("accounting=span"));
+        assert_eq!(plan.options, [("last".to_owned(), "5119".to_owned())]);
+        assert_eq!(network.wifi[0].medium.largest_octets, Some(1_500));
+        let at =
+            |number: usize| network.wifi[0].stations[number].motion.position(Default::default());
+        assert_eq!(at(2).x - at(1).x, 700.0);
+    }
+
+    #[test]
+    fn scenario_two_has_a_requester_on_every_node_but_the_source() {
+        let network = at(&experiments(Scale::Paper), "row", "timer=ICP, hops=4, setup=assumed");
+        assert_eq!(
+            consumers(&network),
+            [("c1", "n1"), ("row1", "n2"), ("row2", "n3"), ("row3", "n4")]
+        );
+    }
+
+    #[test]
+    fn scenario_three_has_two_beside_each_that_hear_nobody_else() {
+        let network = at(&experiments(Scale::Paper), "side", "timer=ICP, hops=5, setup=assumed");
+        assert_eq!(consumers(&network).len(), 15);
+        let stations = &network.wifi[0].stations;
+        let place = |name: &str| {
+            let number = network.nodes.iter().position(|node| node.name == name).unwrap();
+            let station = stations.iter().find(|it| it.node.0 as usize == number).unwrap();
+            station.motion.position(Default::default())
+        };
+        let distance = |one: &str, other: &str| {
+            let (a, b) = (place(one), place(other));
+            ((a.x - b.x).powi(2) + (a.y - b.y).powi(2)).sqrt()
+        };
+        for one in &network.nodes {
+            for other in network.nodes.iter().filter(|it| it.name != one.name) {
+                let is_linked = network.links.iter().any(|link| {
+                    let ends =
+                        [link.ends.0, link.ends.1].map(|it| &network.nodes[it.0 as usize].name);
+                    ends == [&one.name, &other.name] || ends == [&other.name, &one.name]
+                });
+                let hears = distance(&one.name, &other.name) < 787.0;
+                assert_eq!(hears, is_linked, "{} {}", one.name, other.name);
+            }
+        }
+    }
+
+    #[test]
+    fn smoke_fetches_sixty_four_segments() {
+        for experiment in experiments(Scale::Smoke) {
+            for (label, network) in networks(&experiment).into_iter().take(3) {
+                let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
+                assert_eq!(plan.options, [("last".to_owned(), "63".to_owned())], "{label}");
+            }
+        }
+    }
+}
