@@ -124,7 +124,8 @@ fn compared(id: &str, world: &World<'_>) -> (Finding, &'static str) {
         "C-34" => (compare::shares(), "Arithmetic."),
         _ => (
             compare::overhead(world),
-            "Octets of packets on links, Interests and Data together. The time that a sample takes is in the room's text.",
+            "Octets of packets on links, Interests and Data together; alike means within 3 %, for who repeats less sends fewer of the \
+             short Interests.",
         ),
     }
 }
