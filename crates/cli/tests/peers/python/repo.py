@@ -38,7 +38,8 @@ def configuration(folder):
 async def start(request):
     """Starts the repository as its users do, with a key chain of its own."""
     home = request["folder"]
-    # Its client looks for keys there, too.
+    # Its client looks for keys there, too; where there is no ~/.ndn yet, in the working directory.
+    os.chdir(home)
     os.environ |= {"HOME": home, "NDN_CLIENT_TRANSPORT": request["face"].replace("tcp4", "tcp")}
     tools = os.path.dirname(sys.executable)
     for words in (["init-pib"], ["new-item", "/operator"]):
