@@ -36,11 +36,14 @@ pub enum LossReason {
     Outage,
     /// The link or the node at its end failed.
     Down,
+    /// It was not said, because somebody else had just said it.
+    Superfluous,
 }
 
 impl LossReason {
     /// Every reason.
-    pub const ALL: [Self; 4] = [Self::QueueFull, Self::Model, Self::Outage, Self::Down];
+    pub const ALL: [Self; 5] =
+        [Self::QueueFull, Self::Model, Self::Outage, Self::Down, Self::Superfluous];
 
     /// The reason in a word, as records spell it.
     pub const fn name(self) -> &'static str {
@@ -49,6 +52,7 @@ impl LossReason {
             Self::Model => "model",
             Self::Outage => "outage",
             Self::Down => "link-down",
+            Self::Superfluous => "superfluous",
         }
     }
 }

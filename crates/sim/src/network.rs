@@ -171,6 +171,9 @@ pub struct WifiPlan {
     pub data: Category,
     /// When an access point learns that a client has left it.
     pub notice: Notice,
+    /// How long packets for all wait at most, at random, before they contend; what is heard meanwhile may make
+    /// them superfluous. Zero: they do not wait, and are always said.
+    pub defer: Duration,
 }
 
 impl WifiPlan {
@@ -181,8 +184,9 @@ impl WifiPlan {
         stations: Vec<WifiStation>,
         links: Vec<LinkId>,
     ) -> Self {
+        let (name, defer) = (name.to_owned(), Duration::ZERO);
         let (interests, data, notice) = Default::default();
-        Self { name: name.to_owned(), medium, stations, links, interests, data, notice }
+        Self { name, medium, stations, links, interests, data, notice, defer }
     }
 }
 

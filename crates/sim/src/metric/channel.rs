@@ -97,12 +97,13 @@ impl Channels {
     }
 }
 
-/// The number of losses in all and by reason; reasons that did not occur only if `every` one counts.
+/// The number of losses in all and by reason; reasons that did not occur only if `every` one counts, but
+/// for what only broadcast faces do.
 fn tell_losses(place: &str, lost: &BTreeMap<LossReason, u64>, every: bool, summary: &mut Summary) {
     summary.push(place, "lost", "", lost.values().sum::<u64>() as f64);
     for reason in LossReason::ALL {
         let count = lost.get(&reason).copied().unwrap_or(0);
-        if every || count > 0 {
+        if count > 0 || every && reason != LossReason::Superfluous {
             let what = format!("lost_{}", reason.name().replace('-', "_"));
             summary.push(place, &what, "", count as f64);
         }

@@ -23,8 +23,6 @@ pub(super) struct Neighbour {
     /// In milliwatts.
     pub(super) power: f64,
     pub(super) delay_nanos: u64,
-    /// The frame is for it, too, and strong enough to be decoded; nobody's unless the sender says so.
-    pub(super) is_addressed: bool,
 }
 
 /// A station that may hear another.
@@ -141,7 +139,7 @@ impl Links {
             let metres = here.metres + there.metres;
             power *= self.fading.gain(&mut other.known, (from, station), now, speed, metres);
         }
-        Neighbour { station, power, delay_nanos: delay_nanos(distance), is_addressed: false }
+        Neighbour { station, power, delay_nanos: delay_nanos(distance) }
     }
 
     fn bin(&mut self, now: u64) {

@@ -19,7 +19,9 @@ const DETECTION_NANOS: u64 = 4_000;
 /// From the start of a frame as long as another may capture the receiver.
 const CAPTURE_NANOS: u64 = 16_000;
 /// Signals too weak to matter by themselves that are put into the list before it is worked through.
-const PATIENCE: usize = 16;
+const PATIENCE: usize = 32;
+/// Signals that are held before those that are over are looked for.
+const HELD: usize = 24;
 /// Rate of SIGNAL and HT-SIG.
 const HEADER_RATE: Rate = Rate::Ofdm(0);
 
@@ -66,6 +68,8 @@ pub(super) struct Radio {
     pending: VecDeque<Signal>,
     /// Here, or gone and still of interest to what is being received.
     signals: Vec<Signal>,
+    /// No less than the power of what is held, over or not.
+    ceiling: f64,
     /// Preambles that are to be decided on, by time.
     preambles: VecDeque<Signal>,
     phase: Phase,
@@ -82,6 +86,7 @@ impl Radio {
         Self {
             pending: VecDeque::new(),
             signals: Vec::new(),
+            ceiling: 0.0,
             preambles: VecDeque::new(),
             phase: Phase::Listening,
             tx_end: 0,
@@ -153,7 +158,9 @@ impl Radio {
         } else if at == decision {
             self.decide(at, ear, access);
         } else if let Some(signal) = self.pending.pop_front() {
-            self.forget(at, air);
+            if self.signals.len() >= HELD || self.ceiling + signal.power >= ear.carrier {
+                self.forget(at, air);
+            }
             self.arrive(at, signal, ear, access);
         }
         Ok(None)
@@ -200,12 +207,14 @@ impl Radio {
 
     fn arrive(&mut self, now: u64, signal: Signal, ear: &Ear, access: &mut Access) {
         self.signals.push(signal);
+        self.ceiling += signal.power;
         if self.tx_end > now {
             return self.overlook(now, &signal, self.tx_end, ear, access);
         }
         let Some(current) = self.current() else {
             // What is too weak to be detected is too weak to be sensed, too, unless there is more of it.
-            if signal.power >= ear.preamble || self.power(now) >= ear.carrier {
+            let may_be_sensed = self.ceiling >= ear.carrier && self.power(now) >= ear.carrier;
+            if signal.power >= ear.preamble || may_be_sensed {
                 self.preambles.push_back(signal);
             }
             return;
@@ -228,7 +237,7 @@ impl Radio {
         ear: &Ear,
         access: &mut Access,
     ) {
-        if signal.end > now.max(idle_at) {
+        if signal.end > now.max(idle_at) && self.ceiling >= ear.carrier {
             self.sense(now, ear.carrier, access);
         }
     }
@@ -367,5 +376,6 @@ impl Radio {
             }
             !is_over
         });
+        self.ceiling = self.signals.iter().map(|signal| signal.power).sum();
     }
 }

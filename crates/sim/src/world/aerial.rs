@@ -13,12 +13,14 @@ use crate::observe::{LossReason, Observation};
 use crate::wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
 use crate::wifi::plan::{Category, Role};
 use crate::wifi::{Address, StationId};
+use defer::{Deferred, Unsaid};
 use part::{Part, Parts, cut};
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::queue::Load;
 use recoup_transport::random::Rng;
 use std::collections::BTreeSet;
 
+mod defer;
 mod part;
 
 /// A medium in its place.
@@ -32,6 +34,7 @@ pub(super) struct Cell {
     parts: Parts,
     /// In which category Interests wait, and everything else.
     categories: (Category, Category),
+    deferred: Deferred,
 }
 
 /// Where a station stands.
@@ -85,6 +88,10 @@ impl Cell {
                 &rng.substream(&format!("wifi/{}", plan.name)),
             ),
             categories: (plan.interests, plan.data),
+            deferred: Deferred::new(
+                plan.defer,
+                rng.substream(&format!("wifi/{}/defer", plan.name)),
+            ),
             ground: plan.stations.iter().map(|station| ground(station.node)).collect(),
             largest: plan.medium.largest_octets,
             parts: Parts::default(),
@@ -103,7 +110,8 @@ impl Cell {
 
     /// Frames that have not arrived anywhere yet.
     pub(super) fn inside(&self) -> impl Iterator<Item = &Frame> {
-        self.medium.inside().filter_map(|borne| borne.frame.as_ref())
+        let in_medium = self.medium.inside().filter_map(|borne| borne.frame.as_ref());
+        in_medium.chain(self.deferred.inside())
     }
 }
 
@@ -217,7 +225,16 @@ impl World {
         frame: Frame,
         observers: &mut Observers<'_, '_>,
     ) {
-        let Aerial { cell, from, to } = aerial;
+        let unsaid = Unsaid { aerial, lane, frame };
+        match self.cells[aerial.cell].deferred.take(self.now, unsaid) {
+            Ok(()) => self.arm_cell(aerial.cell),
+            Err(unsaid) => self.say(unsaid, observers),
+        }
+    }
+
+    /// A frame begins to wait in a station, in parts if it is long.
+    fn say(&mut self, unsaid: Unsaid, observers: &mut Observers<'_, '_>) {
+        let Unsaid { aerial: Aerial { cell, from, to }, lane, frame } = unsaid;
         let Cell { medium, parts, largest, categories, .. } = &mut self.cells[cell];
         let is_interest =
             frame.packet.as_ref().is_some_and(|packet| packet.kind() == Kind::Interest);
@@ -237,6 +254,9 @@ impl World {
 
     /// A medium's time has come.
     pub(super) fn on_cell(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
+        while let Some(unsaid) = self.cells[cell].deferred.pop_due(self.now) {
+            self.say(unsaid, observers);
+        }
         while let Some(output) = self.cells[cell].medium.poll(self.now) {
             match output {
                 MediumOutput::Arrived { at, load, is_copy, .. } => {
@@ -291,6 +311,12 @@ impl World {
         let whole = part.is_none_or(|part| self.cells[cell].parts.take(lane, at, part));
         let Some(frame) = frame else { return };
         let ground = self.cells[cell].ground[at.0 as usize];
+        if let (Some(heard), Some(packet)) = (ground.broadcast, &frame.packet) {
+            for unsaid in self.cells[cell].deferred.silence(heard, packet) {
+                let reason = LossReason::Superfluous;
+                self.crash_frame(unsaid.lane, &unsaid.frame, reason, observers);
+            }
+        }
         let is_for_all = self.lanes[lane].aerial.is_some_and(|aerial| aerial.is_for_all());
         if is_copy {
             self.note_copy(lane, &frame, observers);
@@ -346,7 +372,8 @@ impl World {
 
     pub(super) fn arm_cell(&mut self, cell: usize) {
         let slot = self.slot_of_cell(cell);
-        let at = self.cells[cell].medium.deadline();
+        let (medium, deferred) = (&self.cells[cell].medium, &self.cells[cell].deferred);
+        let at = medium.deadline().into_iter().chain(deferred.deadline()).min();
         if self.agenda.key(slot).map(Key::at) != at {
             let key = at.map(|at| Key::new(at, self.agenda.sequence()));
             self.agenda.set(slot, key);

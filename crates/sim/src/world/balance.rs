@@ -44,6 +44,7 @@ fn column(reason: LossReason) -> usize {
         LossReason::Model => 1,
         LossReason::Outage => 2,
         LossReason::Down => 3,
+        LossReason::Superfluous => 4,
     }
 }
 

@@ -299,3 +299,82 @@ fn a_packet_in_parts_arrives_once_all_of_them_have() {
     assert_eq!(hidden.cause, Cause::Done);
     assert!(hidden.balance.lost(data, LossReason::Model) > 0, "{:?}", hidden.balance);
 }
+
+/// Five nodes in hearing of each other: one asks, one answers, three hand on what they hear.
+const ROOM: &str = r#"
+stop = "4 s"
+
+[topology]
+nodes = ["asks", "a", "b", "c", "answers"]
+
+[node]
+strategy = "multicast"
+
+[nodes.asks]
+position = [0, 0]
+[nodes.a]
+position = [300, 0]
+[nodes.b]
+position = [300, 20]
+[nodes.c]
+position = [300, -20]
+[nodes.answers]
+position = [900, 0]
+
+[wifi]
+rate = "ofdm-6"
+broadcast = "*"
+lifetime = "50 ms"
+
+[routing]
+paths = "none"
+[[route]]
+node = "asks"
+prefix = "/p"
+via = "asks-all"
+[[route]]
+node = "a"
+prefix = "/p"
+via = "a-all"
+[[route]]
+node = "b"
+prefix = "/p"
+via = "b-all"
+[[route]]
+node = "c"
+prefix = "/p"
+via = "c-all"
+
+[applications.p]
+kind = "produce"
+node = "answers"
+prefix = "/p"
+
+[applications.q]
+kind = "request"
+node = "asks"
+prefix = "/p"
+contents = 100000
+arrival = "constant(rate=20)"
+rto = "none"
+"#;
+
+#[test]
+fn who_hears_another_say_the_same_keeps_silent_on_the_broadcast_face() {
+    use recoup_forwarder::packet::Kind;
+    let run_room = |defer: &str| {
+        let text = ROOM.replace("lifetime", &format!("defer = \"{defer}\"\nlifetime"));
+        let file = ScenarioFile::parse(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let no_files = |_: &str| Err("there are no files".to_owned());
+        let scenario = file.scenario(&file.points()[0], &no_files);
+        let network = scenario.and_then(|scenario| scenario.network(1));
+        run(network.unwrap_or_else(|error| panic!("{error}")), 1).1
+    };
+    let (rude, polite) = (run_room("0 ms"), run_room("5 ms"));
+    let silent = |ended: &Ended| ended.balance.lost(Some(Kind::Interest), LossReason::Superfluous);
+    assert_eq!(silent(&rude), 0);
+    assert!(silent(&polite) > 60, "of three that would hand it on two keep silent: {polite:?}");
+    let answered = |ended: &Ended| ended.balance.delivered(Some(Kind::Data));
+    assert!(answered(&polite) > 80, "{polite:?}");
+    assert_eq!(run_room("5 ms"), polite);
+}

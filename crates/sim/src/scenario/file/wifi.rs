@@ -29,6 +29,8 @@ pub(in crate::scenario) struct WifiRule {
     /// Categories of Interests and of everything else.
     categories: (Category, Category),
     notice: Notice,
+    /// How long packets for all wait at most.
+    defer: Duration,
     /// Metres between nodes that have no position, in a row.
     spacing: Option<f64>,
 }
@@ -142,6 +144,7 @@ pub(in crate::scenario) fn read_wifi(
         broadcast: Vec::new(),
         categories: Default::default(),
         notice: Notice::default(),
+        defer: Duration::ZERO,
         spacing: None,
     };
     fields.field("interests", &mut rule.categories.0, CATEGORY);
@@ -150,6 +153,7 @@ pub(in crate::scenario) fn read_wifi(
     fields.field("points", &mut rule.points, Many(Place(TEXT)));
     fields.field("clients", &mut rule.clients, Many(Place(TEXT)));
     fields.field("broadcast", &mut rule.broadcast, Many(Place(TEXT)));
+    fields.field("defer", &mut rule.defer, TIME);
     fields.field("spacing", &mut rule.spacing, Maybe(METRES));
     if rule.points.is_empty() != rule.clients.is_empty() {
         let (given, missing) =
@@ -283,7 +287,7 @@ impl WifiRule {
         let links = links.iter().map(|(link, _)| *link).collect();
         let mut plan = WifiPlan::new("wifi", self.medium, stations, links);
         (plan.interests, plan.data) = self.categories;
-        plan.notice = self.notice;
+        (plan.notice, plan.defer) = (self.notice, self.defer);
         plan
     }
 }

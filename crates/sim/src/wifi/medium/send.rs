@@ -155,6 +155,7 @@ impl<L: Load + Clone> Medium<L> {
         end
     }
 
+    /// Tells all who hear a frame of it.
     fn spread(&mut self, now: u64, nanos: u64, ppdu: u32) {
         let (from, to, rate, is_beacon) = {
             let sent = self.air.ppdu(ppdu);
@@ -162,38 +163,31 @@ impl<L: Load + Clone> Medium<L> {
         };
         let mut heard = std::mem::take(&mut self.heard);
         self.links.hear(from.0, now, rate.width_mhz(), &mut heard);
-        heard.retain(|neighbour| {
-            let station = &self.stations[neighbour.station as usize];
-            !station.is_down && !station.is_away
-        });
-        // Nobody decodes what is weaker than a preamble that is detected.
-        for neighbour in &mut heard {
-            let is_strong = neighbour.power >= self.ear.preamble;
-            neighbour.is_addressed = is_strong
-                && match to {
-                    Address::Station(to) => to.0 == neighbour.station,
-                    Address::All if is_beacon => {
-                        self.stations[neighbour.station as usize].association.is_some()
-                    }
-                    Address::All => true,
-                };
-        }
-        let addressed = heard.iter().filter(|neighbour| neighbour.is_addressed).count();
-        if addressed == 0 && to == Address::All {
-            self.lose_unheard(ppdu);
-        }
-        self.air.hold(ppdu, heard.len() as u32, addressed as u32);
+        let (mut users, mut addressed) = (0, 0);
         for neighbour in &heard {
             let who = neighbour.station as usize;
+            let station = &self.stations[who];
+            if station.is_down || station.is_away {
+                continue;
+            }
+            users += 1;
+            // Nobody decodes what is weaker than a preamble that is detected.
             let is_weak = neighbour.power < self.ear.preamble;
-            if !is_weak || !self.stations[who].radio.is_patient() {
+            let is_addressed = !is_weak
+                && match to {
+                    Address::Station(to) => to.0 == neighbour.station,
+                    Address::All if is_beacon => station.association.is_some(),
+                    Address::All => true,
+                };
+            if !is_weak || !station.radio.is_patient() {
                 self.settle(now, who);
             }
             let start = now + neighbour.delay_nanos;
             let end = start + nanos;
             let station = &mut self.stations[who];
             station.radio.expect(Signal { ppdu, start, end, power: neighbour.power, rate });
-            if neighbour.is_addressed {
+            if is_addressed {
+                addressed += 1;
                 let place = station.expected.iter().rposition(|other| other.end <= end);
                 station.expected.insert(place.map_or(0, |place| place + 1), Expected { end, ppdu });
                 self.arm_by(who, end);
@@ -203,6 +197,10 @@ impl<L: Load + Clone> Medium<L> {
             }
         }
         self.heard = heard;
+        if addressed == 0 && to == Address::All {
+            self.lose_unheard(ppdu);
+        }
+        self.air.hold(ppdu, users, addressed);
     }
 
     /// Nobody is there to hear a frame for all.
