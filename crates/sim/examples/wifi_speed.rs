@@ -1,25 +1,33 @@
 //! How much processor time the 802.11 medium takes: `cargo run --release -p recoup-sim --example wifi_speed`.
 //!
-//! A fetch of 5 MB over three hops at a window of 16 in the world, and 36 access points with ten stations of
-//! 802.11n: saturated, and with 0.8 Mbit/s each. Only the ratio of simulated to processor time means anything, and only on an idle machine.
+//! A fetch of 5 MB over three hops at a window of 16 in the world; 36 access points and ten stations of 802.11n
+//! that belong to them: saturated, with 0.8 Mbit/s each, and wandering about at 50 km/h under fading. Only the ratio of simulated to processor time means anything, and only on an idle machine.
 use recoup_packet::name::Name;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Arrival, FetchPlan, LinkId, LinkPlan, Network, NodeId,
-    NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, RoutePlan, ServePlan, WifiPlan,
-    WifiStation,
+    NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, Rerouting, RoutePlan, ServePlan,
+    WifiPlan, WifiStation,
 };
-use recoup_sim::wifi::motion::Motion;
+use recoup_sim::route::{Metric, NextHops, Producer};
+use recoup_sim::wifi::motion::{Motion, RandomWaypoint};
 use recoup_sim::wifi::plan::{MediumPlan, RateControl, Role};
 use recoup_sim::wifi::propagation::Position;
 use recoup_sim::wifi::rate::Rate;
 use recoup_sim::world::World;
+use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 
 fn main() {
     report("3 hops, 5 MB, window 16", chain(), 5);
     let (busy, calm) = (fetching as fn(u32, &str) -> _, asking as fn(u32, &str) -> _);
-    report("36 access points, 10 stations that fetch all the time, 802.11n", cells(busy), 1);
-    report("36 access points, 10 stations that ask 100 times a second, 802.11n", cells(calm), 3);
+    report("36 access points, 10 stations that fetch all the time, 802.11n", cells(busy, 0.0), 1);
+    report(
+        "36 access points, 10 stations that ask 100 times a second, 802.11n",
+        cells(calm, 0.0),
+        3,
+    );
+    report("the same at 50 km/h under Rayleigh fading", cells(calm, 50.0 / 3.6), 3);
+    report("that fetch all the time at 50 km/h under Rayleigh fading", cells(busy, 50.0 / 3.6), 1);
 }
 
 /// Prints simulated and processor seconds of a run, the least of some.
@@ -152,24 +160,55 @@ fn chain() -> Network {
     network
 }
 
-/// A grid of access points 50 m apart, and ten stations beside as many of them.
-fn cells(consumer: fn(u32, &str) -> ApplicationPlan) -> Network {
-    let mut network = Network { nodes: (0..46).map(node).collect(), ..Network::default() };
+/// A grid of access points 50 m apart, wired to a node that answers, and ten stations that belong to them.
+fn cells(consumer: fn(u32, &str) -> ApplicationPlan, speed: f64) -> Network {
+    let mut network = Network { nodes: (0..47).map(node).collect(), ..Network::default() };
+    let until = Instant::from_millis(10_000);
+    let point = |n: u32| Position { x: f64::from(n % 6) * 50.0, y: f64::from(n / 6) * 50.0 };
+    let station = |n: u32, motion, role| WifiStation { node: NodeId(n), motion, role };
     let mut stations: Vec<WifiStation> =
-        (0..36).map(|n| station(n, f64::from(n % 6) * 50.0, f64::from(n / 6) * 50.0)).collect();
+        (0..36).map(|n| station(n, Motion::still(point(n)), Role::AccessPoint)).collect();
+    let mut rng = Rng::from_seed(1);
     for number in 0..10_u32 {
-        let (point, user) = (number * 3, 36 + number);
-        let Position { x, y } = stations[point as usize].motion.position(Instant::ZERO);
-        stations.push(station(user, x + 10.0, y + 5.0));
-        let prefix = format!("/o{number}");
-        network.links.push(link(number as usize, user, point));
-        network.routes.push(route(user, &prefix, number as usize));
-        network.applications.push(produce(point, &prefix));
-        network.applications.push(consumer(user, &prefix));
+        let Position { x, y } = point(number * 3);
+        let place = Position { x: x + 10.0, y: y + 5.0 };
+        let area = RandomWaypoint {
+            from: point(7),
+            to: point(28),
+            slowest: speed,
+            fastest: speed,
+            pause: Duration::ZERO,
+        };
+        let motion = match speed > 0.0 {
+            true => Motion::random_waypoint(&area, &mut rng, until),
+            false => Motion::still(place),
+        };
+        stations.push(station(36 + number, motion, Role::Client));
     }
     let control = RateControl::MinstrelHt { wide: true, short_guard: true };
-    let (medium, links) = (MediumPlan::n(control), (0..10).map(LinkId).collect());
+    let mut medium = MediumPlan::n(control);
+    if speed > 0.0 {
+        (medium.fading.nakagami_m, medium.fading.carrier_hz) = (Some(1.0), 5.19e9);
+    }
+    for point in 0..36 {
+        let mut wire = link(network.links.len(), 46, point);
+        (wire.forth.delay, wire.back.delay) = (Duration::from_millis(1), Duration::from_millis(1));
+        network.links.push(wire);
+    }
+    let mut links = Vec::new();
+    for (user, point) in (36..46).flat_map(|user| (0..36).map(move |point| (user, point))) {
+        links.push(LinkId(network.links.len() as u32));
+        network.links.push(link(network.links.len(), user, point));
+    }
     network.wifi.push(WifiPlan::new("air", medium, stations, links));
-    network.stop.at = Instant::from_millis(10_000);
+    network.applications.push(produce(46, "/o"));
+    network.applications.extend((36..46).map(|user| consumer(user, &format!("/o/{user}"))));
+    let producer = Producer { node: NodeId(46), prefix: name("/o") };
+    network.rerouting = Some(Rerouting {
+        producers: vec![vec![producer]],
+        metric: Metric::Delay,
+        next_hops: NextHops::Shortest,
+    });
+    network.stop.at = until;
     network
 }
