@@ -132,6 +132,46 @@ impl Radio {
         matches!(self.phase, Phase::Payload(_))
     }
 
+    /// Passes over signals that nothing follows from: a receiver that decodes nothing hears signals too weak
+    /// to be sensed, alone or together.
+    pub(super) fn skim<L>(&mut self, now: u64, ear: &Ear, air: &mut Air<L>) {
+        let is_idle = matches!(self.phase, Phase::Listening)
+            && self.preambles.is_empty()
+            && !self.is_sending
+            && self.ceiling < ear.carrier;
+        if !is_idle {
+            return;
+        }
+        for _ in 0..self.idle_signals(now, ear) {
+            let Some(signal) = self.pending.pop_front() else { return };
+            if signal.end <= now {
+                air.release(signal.ppdu);
+            } else {
+                self.signals.push(signal);
+                self.ceiling += signal.power;
+            }
+        }
+    }
+
+    /// How many of the signals that have come begin with nothing to sense. What overlaps counts together, with
+    /// everything that is held, and stays together.
+    fn idle_signals(&self, now: u64, ear: &Ear) -> usize {
+        let mut end = self.signals.iter().map(|signal| signal.end).max().unwrap_or(0);
+        let (mut power, mut group, mut count) = (self.ceiling, 0, 0);
+        for signal in self.pending.iter().take_while(|signal| signal.start <= now) {
+            if signal.start >= end {
+                (power, group) = (0.0, count);
+            }
+            power += signal.power;
+            end = end.max(signal.end);
+            if power >= ear.carrier || signal.power >= ear.preamble {
+                return group;
+            }
+            count += 1;
+        }
+        count
+    }
+
     /// Does the next thing that is due until `now`; `Ok(None)` if that is of no interest outside, `Err` if
     /// nothing is due.
     pub(super) fn step<L>(
