@@ -142,6 +142,9 @@ impl Radio {
         if !is_idle {
             return;
         }
+        if self.signals.len() >= HELD {
+            self.forget(now, air);
+        }
         for _ in 0..self.idle_signals(now, ear) {
             let Some(signal) = self.pending.pop_front() else { return };
             if signal.end <= now {

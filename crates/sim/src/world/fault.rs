@@ -83,7 +83,6 @@ impl World {
                 true => Input::FaceDown { face },
                 false => Input::FaceUp { face, attributes },
             };
-            self.ways.forget(node, link);
             self.stations[node].node.handle(self.now, input);
             self.turn_to(node, observers);
         }

@@ -22,24 +22,13 @@ use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
 use std::collections::BTreeMap;
 
-/// Routes that are computed anew, as nodes have them: by node and prefix.
+/// Routes that are computed anew, as nodes have them: by node and prefix. They outlive faces that go down.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ways {
     hops: BTreeMap<(u32, Name), Vec<(LinkId, u64)>>,
 }
 
 impl Ways {
-    /// A face of a node went down or came up: its routes are gone.
-    pub(super) fn forget(&mut self, node: usize, link: LinkId) {
-        let first = (node as u32, Name::root());
-        for ((owner, _), hops) in self.hops.range_mut(first..) {
-            if *owner != node as u32 {
-                return;
-            }
-            hops.retain(|(other, _)| *other != link);
-        }
-    }
-
     /// A node has lost its tables.
     pub(super) fn forget_node(&mut self, node: usize) {
         self.hops.retain(|(owner, _), _| *owner != node as u32);
