@@ -56,7 +56,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(plan: &MediumPlan, motions: Vec<Motion>, rng: Rng) -> Self {
-        let fading = Fading::new(plan.fading, rng);
+        let fading = Fading::new(plan.fading, &rng);
         let top_speed = motions.iter().map(Motion::top_speed).fold(0.0, f64::max);
         let loss = plan.power_dbm - plan.hearing.sensitivity_dbm + fading.headroom_db();
         let reach = plan.path_loss.reach(loss) + 2.0 * top_speed * REBIN_NANOS as f64 / 1e9;

@@ -143,7 +143,8 @@ impl Radio {
             return;
         }
         if self.signals.len() >= HELD {
-            self.forget(now, air);
+            let first = self.pending.front().map_or(now, |signal| signal.start.min(now));
+            self.forget(first, air);
         }
         for _ in 0..self.idle_signals(now, ear) {
             let Some(signal) = self.pending.pop_front() else { return };
