@@ -124,6 +124,8 @@ pub(crate) struct Itinerary {
 /// What is known of an entry since a face by which its Interest left is gone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journey {
+    /// The nonce that the Interest had before nodes gave it others.
+    pub(crate) nonce: Option<u32>,
     /// When the Interest left by the first face that is gone.
     pub(crate) first: Option<Instant>,
     /// When it was sent on last.

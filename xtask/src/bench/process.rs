@@ -191,7 +191,8 @@ impl Running {
         let heard: serde_json::Value = serde_json::from_str(&line)
             .map_err(|error| format!("recoup forward says {line:?}: {error}"))?;
         let mut all = heard["faces"].as_array().into_iter().flatten().filter_map(|it| it.as_str());
-        Ok((running, all.find(|uri| uri.starts_with("udp")).unwrap_or_default().to_owned()))
+        let udp = all.find(|uri| uri.starts_with("udp")).unwrap_or_default();
+        Ok((running, udp.replace("udp4:", "udp:")))
     }
 
     /// Seconds of processor time that it has used.

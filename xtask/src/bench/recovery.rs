@@ -80,5 +80,5 @@ fn transfer(recoup: &Path, room: &Room, way: &str, segment: &str) -> Outcome<f64
 fn forward(recoup: &Path, room: &Room, file: &str, text: &str) -> Outcome<(Running, String)> {
     let path = room.path(file);
     fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    Running::forward(Command::new(recoup).arg("forward").arg(&path).arg("--json"))
+    Running::forward(Command::new(recoup).args(["forward", "--json", "--config"]).arg(&path))
 }

@@ -41,6 +41,7 @@ impl Node {
             }
         };
         let arrival = self.note_asker(now, id, ingress, &interest, &mut hop);
+        self.note_journey(id, &hop);
         let next_hop = hop.extra.as_mut().and_then(|extra| extra.next_hop.take());
         let mut actions = std::mem::take(&mut self.actions);
         match next_hop {

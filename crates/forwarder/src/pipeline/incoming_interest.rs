@@ -9,6 +9,7 @@ use crate::node::Node;
 use crate::packet::{Hop, Kind};
 use crate::strategy::{FaceFacts, Scope};
 use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
@@ -41,6 +42,10 @@ impl Node {
             });
         if is_loop {
             return self.interest_loop(now, ingress, &interest, &hop);
+        }
+        if self.has_passed(now, ingress, known, &hop) {
+            self.refuse(now, ingress, &interest, &hop, NackReason::Mobility);
+            return self.drop_interest(ingress, &hop, DropReason::Loop);
         }
         let pending = known.is_some_and(|id| !self.pit.entry(id).ins().is_empty());
         if !pending

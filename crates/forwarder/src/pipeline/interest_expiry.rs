@@ -40,12 +40,16 @@ impl Node {
 
     /// Remembers the nonces of an Interest that `data` has answered, where it could still go round.
     pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, data: Option<&Data>) {
-        let Self { pit, dead_nonces, dead_nonce_lifetime, .. } = self;
+        let Self { pit, dead_nonces, dead_nonce_lifetime, itinerary, .. } = self;
         let entry = pit.entry(id);
         let stays_answered = data.is_some_and(|data| {
             !entry.interest().must_be_fresh || data.freshness() >= *dead_nonce_lifetime
         });
         if !stays_answered {
+            let journey = itinerary.journey(id, pit).and_then(|journey| journey.nonce);
+            if let Some(nonce) = journey {
+                dead_nonces.insert(now, entry.hash(), nonce);
+            }
             for record in entry.outs() {
                 if let Some(nonce) = record.nonce {
                     dead_nonces.insert(now, entry.hash(), nonce);

@@ -8,7 +8,8 @@
 //! Differences:
 //! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);
 //! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not lead to who asked;
-//! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it;
+//! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. The nonce that it had
+//!   first goes with it (`Journey`): where it has been in vain it is sent back at once;
 //! - entries are found through a list for each face that is looked through when it is long, not kept exact.
 use super::{bare_hop, route};
 use crate::drop::DropReason;
@@ -16,7 +17,7 @@ use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::mobility::{Mobility, MobilitySettings};
 use crate::node::Node;
-use crate::packet::{Body, Kind, Packet};
+use crate::packet::{Body, Hop, Kind, Packet};
 use crate::strategy::{Action, Faces, Scope};
 use crate::table::PitId;
 use crate::trace::Trace;
@@ -78,6 +79,7 @@ impl Node {
             let mut ins = node.pit.entry(id).ins().iter();
             ins.find(|record| record.face.app().is_none()).map(|record| record.face)
         };
+        self.end_journey(now, id);
         while let Some(face) = from_afar(self) {
             self.flag(now, id, face, NackReason::Mobility);
         }
@@ -169,11 +171,14 @@ impl Node {
         journey.again = Some(now);
         journey.tried.push(face);
         let entry = self.pit.entry(id);
+        let began = entry.ins().first().and_then(|record| record.nonce).unwrap_or(nonce);
+        let began = *journey.nonce.get_or_insert(began);
         let mut interest = Interest::clone(entry.interest());
         (interest.nonce, interest.lifetime) = (Some(nonce), Some(residual));
         let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
         let mut hop = bare_hop(entry.hash(), interest.encoded_len() as u32);
         hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
+        field::set_journey(&mut hop.extra_mut().carried, began);
         if let Some(nonce) = flow {
             field::set_flow_nonce(&mut hop.extra_mut().carried, nonce);
         }
@@ -196,10 +201,48 @@ impl Node {
         if reason == NackReason::Mobility && self.forward_elsewhere(now, id) {
             return;
         }
+        self.end_journey(now, id);
         while let Some(face) = self.pit.entry(id).ins().first().map(|record| record.face) {
             self.flag(now, id, face, reason);
         }
         self.interest_finalize(now, id);
+    }
+
+    /// Nothing leads on from here: the Interest need not come by here again, whatever nonce nodes give it.
+    fn end_journey(&mut self, now: Instant, id: PitId) {
+        let Self { pit, dead_nonces, .. } = self;
+        let entry = pit.entry(id);
+        for nonce in entry.ins().iter().filter_map(|record| record.nonce) {
+            dead_nonces.insert(now, entry.hash(), nonce);
+        }
+    }
+
+    /// An Interest that was sent on comes by here again: it was sent back from here, or waits here.
+    pub(super) fn has_passed(
+        &self,
+        now: Instant,
+        ingress: FaceId,
+        known: Option<PitId>,
+        hop: &Hop,
+    ) -> bool {
+        let Some(journey) = hop.extra.as_ref().and_then(|it| field::journey(&it.carried)) else {
+            return false;
+        };
+        let waits = known.is_some_and(|id| {
+            let entry = self.pit.entry(id);
+            let began = self.itinerary.journey(id, &self.pit).and_then(|it| it.nonce);
+            let asked = || entry.ins().iter().any(|record| record.nonce == Some(journey));
+            entry.in_record(ingress).is_none() && (began == Some(journey) || asked())
+        });
+        waits || self.dead_nonces.contains(now, hop.name_hash, journey)
+    }
+
+    /// Notes the journey of an Interest that became pending.
+    pub(super) fn note_journey(&mut self, id: PitId, hop: &Hop) {
+        let journey = hop.extra.as_ref().and_then(|it| field::journey(&it.carried));
+        if journey.is_some() {
+            self.itinerary.journey_mut(id, &self.pit).nonce = journey;
+        }
     }
 
     /// The entry that a notice of a loss from `from` concerns. Who lost Data knows its name and not what was asked exactly.

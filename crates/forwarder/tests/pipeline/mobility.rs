@@ -1,5 +1,5 @@
 //! The rules of MLDR (Carofiglio et al. 2016, section 3.2; algorithms.md §6.4 and §6.5), one to a test.
-use crate::bench::Bench;
+use crate::bench::{Bench, question};
 use crate::tester::{Manner, Probe, Tester};
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, RouteChange};
@@ -310,4 +310,26 @@ fn a_refusal_in_the_network_stays_a_refusal() {
     walk.consumer.ask("/a/no/x", 1);
     assert_eq!(walk.fetch(100), ["30 ms: nack /a/no/x: no route"]);
     assert_eq!(DEFAULT_LIFETIME, Duration::from_secs(4), "what the other tests reckon with");
+}
+
+#[test]
+fn an_interest_that_was_sent_on_does_not_come_by_twice_although_its_nonce_is_another() {
+    let mut bench = Bench::new(3, options("mldr"));
+    bench.interest(1, "/a/b", 1);
+    assert_eq!(
+        bench.nack(2, "/a/b", 1, NackReason::Mobility),
+        ["1 < nack /a/b #1: mobility"],
+        "nothing leads on from here"
+    );
+    let again = |bench: &mut Bench, journey, nonce| {
+        let mut lines = bench.ask(3, question("/a/b", nonce), |extra| {
+            field::set_journey(&mut extra.carried, journey);
+        });
+        lines.sort();
+        lines
+    };
+    let back = ["3 < nack /a/b #7: mobility", "drop at 3: loop"];
+    assert_eq!(again(&mut bench, 1, 7), back, "somebody else sent it on");
+    assert_eq!(again(&mut bench, 2, 8), ["2 < interest /a/b #8 field=904"], "another journey");
+    assert_eq!(bench.interest(1, "/a/b", 9), [""; 0], "who asks again waits with the other");
 }

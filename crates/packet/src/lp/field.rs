@@ -25,6 +25,8 @@ pub struct LinkField {
 
 /// Distinguishes the flows of one originator (Interests, copied into the Data).
 pub const FLOW_NONCE: u64 = 900;
+/// Nonce that an Interest had before it was sent on with others, because faces of it were gone (Interests).
+pub const JOURNEY: u64 = 904;
 /// Names that the consumer will ask for next (Interests, copied into the Data).
 pub const ANTICIPATED: u64 = 908;
 /// What routers on the way know about anticipated names (Interests, copied into the Data).
@@ -41,8 +43,9 @@ pub const WLDR_SEQUENCE: u64 = 928;
 pub const EWLN: u64 = 932;
 
 /// All our fields, by type.
-pub const ALL: [LinkField; 8] = [
+pub const ALL: [LinkField; 9] = [
     carried(FLOW_NONCE, "FlowNonce", 8),
+    carried(JOURNEY, "Journey", 4),
     carried(ANTICIPATED, "Anticipated", 1024),
     carried(RECORDS, "Records", 1024),
     carried(PROVIDER_ID, "ProviderId", 8),
@@ -106,6 +109,18 @@ pub fn sort(fields: &Ignorable) -> (Ignorable, Ignorable) {
         }
     }
     (over, local)
+}
+
+/// The journey among the fields of an Interest: 4 octets.
+#[must_use]
+pub fn journey(fields: &Ignorable) -> Option<u32> {
+    let octets = fields.get(JOURNEY)?.as_ref().try_into().ok()?;
+    Some(u32::from_be_bytes(octets))
+}
+
+/// Writes the journey of an Interest.
+pub fn set_journey(fields: &mut Ignorable, journey: u32) {
+    fields.set(JOURNEY, Bytes::copy_from_slice(&journey.to_be_bytes()));
 }
 
 /// The flow nonce among the fields of a packet: 1 to 8 octets, the first of most weight.
