@@ -10,6 +10,7 @@ mod interest_expiry;
 mod interest_loop;
 mod link;
 mod mobility;
+mod mobility_swarm;
 mod oracle;
 mod outgoing_interest;
 mod schedule;

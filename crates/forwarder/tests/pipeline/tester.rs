@@ -117,6 +117,8 @@ pub(crate) struct Tester {
     /// Packets on their way: when they arrive, where, and from where.
     agenda: BTreeMap<(Instant, u64), (u32, u32, Packet)>,
     sequence: u64,
+    /// Packets that were carried over links so far.
+    carried: u64,
     now: Instant,
     /// What happened, with time and node.
     pub(crate) log: Vec<String>,
@@ -130,6 +132,7 @@ impl Tester {
             delays: BTreeMap::new(),
             agenda: BTreeMap::new(),
             sequence: 0,
+            carried: 0,
             now: Instant::ZERO,
             log: Vec::new(),
         }
@@ -171,6 +174,11 @@ impl Tester {
         self.tell(node, Input::Route(RouteChange { prefix, face: FaceId(to), cost: None }));
     }
 
+    /// A packet comes out of nowhere.
+    pub(crate) fn forge(&mut self, node: u32, face: u32, packet: Packet) {
+        self.tell(node, Input::Packet { face: FaceId(face), packet });
+    }
+
     pub(crate) fn route(&mut self, node: u32, prefix: &str, to: u32) {
         let prefix = prefix.parse().unwrap();
         let change = RouteChange { prefix, face: FaceId(to), cost: Some(u64::from(to)) };
@@ -190,6 +198,11 @@ impl Tester {
     fn tell(&mut self, node: u32, input: Input) {
         let now = self.now;
         self.node(node).handle(now, input);
+    }
+
+    /// Packets that were carried over links so far.
+    pub(crate) fn carried(&self) -> u64 {
+        self.carried
     }
 
     /// Runs until `millis` after the start.
@@ -225,6 +238,7 @@ impl Tester {
                 Output::Transmit { face, packet } => {
                     if let Some(delay) = self.delays.get(&(node, face.0)) {
                         self.sequence += 1;
+                        self.carried += 1;
                         let key = (now + *delay, self.sequence);
                         self.agenda.insert(key, (face.0, node, packet));
                     }
