@@ -313,7 +313,8 @@ fn a_producer_that_moves_to_another_forwarder_costs_the_consumer_no_window() {
     let place = Place::new();
     let content = noise(3_000_000);
     place.write("data", &content);
-    let node = "[node]\ncache = 0\nmobility = \"mldr\"\n";
+    // No routing follows it: the old place says for as long as it takes that it was there.
+    let node = "[node]\ncache = 0\nmobility = \"mldr(lost=30s)\"\n";
     let doors = ["here", "there"].map(|name| format!("unix://{}", place.path(name).display()));
     let points = [0, 1].map(|place_of| {
         let listen = [doors[place_of].as_str(), "udp://127.0.0.1:0"];
