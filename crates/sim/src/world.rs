@@ -161,6 +161,9 @@ impl World {
 
     /// Runs one event; `false` if nothing is left to happen.
     pub fn step(&mut self, observers: &mut Observers<'_, '_>) -> bool {
+        if self.events == 0 {
+            self.begin(observers);
+        }
         let Some((key, slot)) = self.agenda.first() else {
             return false;
         };
@@ -271,6 +274,16 @@ impl World {
         }
         self.arm_lane(lane);
         self.tell_waiting(lane, observers);
+    }
+
+    /// Lets nodes say what they have to say of faces that were up from the beginning.
+    fn begin(&mut self, observers: &mut Observers<'_, '_>) {
+        for node in 0..self.stations.len() {
+            if self.stations[node].node.deadline().is_some() {
+                self.pump(node, observers);
+                self.arm_station(node);
+            }
+        }
     }
 
     fn arrive(&mut self, lane: usize, frame: Frame, observers: &mut Observers<'_, '_>) {

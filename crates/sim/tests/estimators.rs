@@ -119,7 +119,8 @@ fn a_content_that_is_always_near_gets_a_short_timeout_of_its_own() {
     let (summary, Seen { timeouts, .. }) = run(network);
     let shortest = timeouts[200..].iter().min().unwrap();
     let longest = timeouts[200..].iter().max().unwrap();
-    assert!(*shortest < MS(15) && *longest > MS(40), "{shortest:?} {longest:?}");
+    // Far shorter than a round trip to the producer, which takes 50 ms.
+    assert!(*shortest < MS(25) && *longest > MS(50), "{shortest:?} {longest:?}");
     assert_eq!(summary.get("all.good_timeouts"), Some(0.0), "nothing is lost");
 }
 

@@ -15,7 +15,7 @@
 //! - an EWLN is repeated until it was heard; one that comes late, twice, or from elsewhere changes nothing;
 //! - a gap may be held down, for links that reorder (`hold`);
 //! - as many frames are sent again as are sent the first time, plus the size of the ring, whatever EWLNs demand;
-//! - after each [`ASK_FRAMES`] frames it asks as well, so that what arrived is not held for long;
+//! - after each 128 frames it asks as well, so that what arrived is not held for long;
 //! - both ends say that they speak this; who has not been heard is taken at its word only for a while.
 mod gaps;
 mod number;
