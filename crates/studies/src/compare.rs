@@ -117,8 +117,12 @@ impl Comparison {
         contest::hold(&self.duels)
     }
 
-    /// Whether both worlds agree wherever they have to; `None` if that cannot be told of all those places.
+    /// Whether both worlds agree wherever they have to; `None` if that cannot be told of all those places, or nothing
+    /// was run.
     pub fn agrees(&self) -> Option<bool> {
+        if !self.lines.is_empty() && !self.lines.iter().any(|line| line.is_decisive) {
+            return Some(true);
+        }
         let decisive = self.lines.iter().filter(|line| line.is_decisive);
         let mut verdicts: Vec<_> = decisive.map(|line| line.agrees).collect();
         verdicts.sort_by_key(|it| it.map_or(1, |agrees| if agrees { 2 } else { 0 }));
@@ -235,6 +239,14 @@ mod tests {
         assert_eq!((other.agrees, other.is_decisive), (None, false));
         let late = results(&[("#0", 1, 1.2)]);
         assert_eq!(compare(&["line"], &terms(), &simulated, &late).agrees(), Some(false));
+    }
+
+    #[test]
+    fn where_no_point_has_to_agree_worlds_do_not_disagree() {
+        let terms = Terms { decisive: &[("design", "#7")], ..terms() };
+        let apart =
+            compare(&["line"], &terms, &results(&[("#0", 1, 1.0)]), &results(&[("#0", 1, 9.0)]));
+        assert_eq!((apart.agrees(), apart.lines[0].agrees), (Some(true), None));
     }
 
     #[test]

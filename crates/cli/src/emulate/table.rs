@@ -122,6 +122,9 @@ impl fmt::Display for Table<'_> {
         let percent = self.comparison.within * 100.0;
         let what = self.comparison.quantities.first().map_or("", |it| it.label);
         match self.comparison.agrees() {
+            Some(true) if !self.comparison.lines.iter().any(|line| line.is_decisive) => {
+                write!(f, "both worlds need not agree at any of these points ({what})")
+            }
             Some(true) => write!(f, "both worlds agree within {percent} % ({what})"),
             Some(false) => write!(f, "both worlds differ by more than {percent} % ({what})"),
             None => write!(f, "both worlds cannot be compared: a run did not come to its end"),
