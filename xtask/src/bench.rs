@@ -1,6 +1,7 @@
 //! `cargo xtask bench fetch`: how fast a file is fetched, beside what the machine can do at all and
 //! beside other software, all measured in one sitting and in turn.
 
+pub(crate) mod fair;
 pub(crate) mod forward;
 mod limit;
 mod memory;

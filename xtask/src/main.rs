@@ -6,6 +6,7 @@
 //! | `bench fetch` | our goodput beside the machine's limits and beside neighbours |
 //! | `bench forward` | exchanges that a forwarder process moves per CPU-second, its round trips and its memory |
 //! | `bench recovery` | what recovery costs two forwarders on a link that loses nothing |
+//! | `bench fair` | what schedulers cost a forwarder process |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
 //! | `fuzz` | runs the fuzz targets for a while |
 //! | `dist` | man pages and shell completions into `target/dist` |
@@ -30,6 +31,7 @@ usage: cargo xtask CHORE
   bench fetch [--runs N] [--json]  our speed beside the machine's limits and beside neighbours
   bench forward [--runs N]         exchanges per CPU-second of a forwarder, its latency and memory
   bench recovery [--runs N]        what recovery costs two forwarders that lose nothing
+  bench fair [--runs N]            what schedulers cost a forwarder process
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
   fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
   dist                             man pages and shell completions into target/dist
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         ["bench", "fetch", rest @ ..] => bench::run(rest),
         ["bench", "forward", rest @ ..] => bench::forward::run(rest),
         ["bench", "recovery", rest @ ..] => bench::recovery::run(rest),
+        ["bench", "fair", rest @ ..] => bench::fair::run(rest),
         ["bench", "sim", rest @ ..] => bench::simulation::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {

@@ -6,7 +6,7 @@
 //! scheduler both faces have it: Interests pass the one, Data the other. A figure is the least processor time of several
 //! runs, less that of the loop around the node. *Pass*: the link has room for all, so each packet is measured and let
 //! through. *Wait*: each flow has two Interests under way, a new one for each answer, so nearly every packet waits for its
-//! time, and timers release it.
+//! time, and timers release it; without a scheduler as many wait at the producer, so that the tables hold the same.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -17,6 +17,7 @@ use recoup_packet::interest::Interest;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::{Duration, Instant};
+use std::collections::VecDeque;
 use std::hint::black_box;
 
 const EXCHANGES: u64 = 400_000;
@@ -106,12 +107,16 @@ struct World {
     pool: BytesMut,
     answered: u64,
     done: u64,
+    /// Interests at the producer, and how many of them are answered later.
+    held: VecDeque<Bytes>,
+    holds: usize,
 }
 
 impl World {
     fn new() -> Self {
         let pool = BytesMut::with_capacity(1 << 16);
-        Self { interest: Template::interest(), data: Template::data(), pool, answered: 0, done: 0 }
+        let (interest, data) = (Template::interest(), Template::data());
+        Self { interest, data, pool, answered: 0, done: 0, held: VecDeque::new(), holds: 0 }
     }
 
     fn pool(&mut self) -> &mut BytesMut {
@@ -139,7 +144,10 @@ impl World {
         while let Some(output) = node.poll(now) {
             match output {
                 Output::Send { face: PRODUCER, frame } => {
-                    let frame = self.answer(frame.body());
+                    self.held.push_back(frame.body().clone());
+                    let due = self.held.len() > self.holds;
+                    let Some(frame) = self.held.pop_front_if(|_| due) else { continue };
+                    let frame = self.answer(&frame);
                     node.handle(now, Input::Frame { face: PRODUCER, frame });
                 }
                 Output::Send { frame, .. } => self.done += u64::from(black_box(frame).len() > 9),
@@ -149,12 +157,13 @@ impl World {
     }
 }
 
-/// Processor nanoseconds for each exchange; the loop alone if there is no node.
-fn measure(node: Option<Node>, flows: u32, waits: bool) -> f64 {
+/// Processor nanoseconds for each exchange; the loop alone if there is no node. Interests wait at the producer unless
+/// the node `schedules`.
+fn measure(node: Option<Node>, flows: u32, waits: bool, schedules: bool) -> f64 {
     let mut world = World::new();
     let (mut now, mut node) = (Instant::from_millis(1), node);
-    // Without a scheduler nothing waits, and each Interest is answered before the next.
     let under_way = if waits { u64::from(flows) * 2 } else { 1 };
+    world.holds = if waits && !schedules { under_way as usize - 1 } else { 0 };
     let before = cpu_nanos();
     for number in 0..EXCHANGES {
         let frame = world.ask(number, flows);
@@ -192,9 +201,9 @@ fn main() {
         let waits = title == "wait";
         println!("{title}: nanoseconds for each exchange, and speed compared with no scheduler");
         for flows in FLOWS {
-            let around = least(|| measure(None, flows, waits));
-            let costs =
-                SCHEDULERS.map(|it| least(|| measure(Some(node(it, bits)), flows, waits)) - around);
+            let around = least(|| measure(None, flows, waits, false));
+            let cost = |it: &str| measure(Some(node(it, bits)), flows, waits, it != "none");
+            let costs = SCHEDULERS.map(|it| least(|| cost(it)) - around);
             print!("{flows:>6} flows");
             for (scheduler, cost) in SCHEDULERS.iter().zip(costs) {
                 print!("  {scheduler} {cost:.0} ({:.2})", costs[0] / cost);

@@ -21,6 +21,17 @@ pub(crate) enum Link {
     Value(Box<ValueLink>),
 }
 
+impl Link {
+    /// So much waits at the gate in front of the link, behind the packet that leaves next. A packet that waited there is
+    /// marked for it, as for what waits in the link; one that had no need to wait is told nothing.
+    pub(crate) fn set_gated(&mut self, octets: u64) {
+        match self {
+            Self::Wire(link) => link.gated_octets = octets,
+            Self::Value(link) => link.gated_octets = octets,
+        }
+    }
+}
+
 /// What became of a packet that was to leave by a wire link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
@@ -38,6 +49,8 @@ pub(crate) struct WireLink {
     marker: Option<Marker>,
     /// What the driver said to be waiting, and what it was given since.
     backlog_octets: u64,
+    /// What waits at the gate.
+    gated_octets: u64,
 }
 
 /// What incomplete packets may take on a face. Anybody may open a face toward us, a thousand of them,
@@ -62,6 +75,7 @@ impl WireLink {
             discarded: 0,
             marker: marker(attributes),
             backlog_octets: 0,
+            gated_octets: 0,
         }
     }
 
@@ -154,7 +168,7 @@ impl WireLink {
         pool: &mut BytesMut,
     ) -> (Bytes, Sent) {
         let wire = packet.to_wire(pool);
-        let marked = mark(&mut self.marker, now, packet, self.backlog_octets);
+        let marked = mark(&mut self.marker, now, packet, self.backlog_octets + self.gated_octets);
         (wire, Sent { marked })
     }
 
@@ -231,6 +245,8 @@ pub(crate) struct ValueLink {
     /// The world knows that something waits.
     asked: bool,
     marker: Option<Marker>,
+    /// What waits at the gate.
+    gated_octets: u64,
 }
 
 /// What waits in the queue of a value face.
@@ -261,7 +277,8 @@ pub(crate) enum Enqueued {
 impl ValueLink {
     pub(crate) fn new(queue: QueueLimit, attributes: &FaceAttributes) -> Self {
         let marker = marker(attributes);
-        Self { queue: Fifo::new(queue), ready_from: Instant::ZERO, asked: false, marker }
+        let (ready_from, gated_octets) = (Instant::ZERO, 0);
+        Self { queue: Fifo::new(queue), ready_from, asked: false, marker, gated_octets }
     }
 
     /// The queue holds more or less from now on; what waits stays.
@@ -281,8 +298,7 @@ impl ValueLink {
     /// A packet is to leave.
     pub(crate) fn enqueue(&mut self, now: Instant, mut packet: Packet) -> Enqueued {
         if self.is_ready(now) {
-            // It meets an empty queue, which is never marked for.
-            mark(&mut self.marker, now, &mut packet, 0);
+            mark(&mut self.marker, now, &mut packet, self.gated_octets);
             self.ready_from = Instant::MAX;
             return Enqueued::Leaves(packet);
         }

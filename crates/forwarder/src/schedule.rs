@@ -13,6 +13,7 @@ use crate::hash::{NameHasher, mix};
 use crate::link::{Link, QueueState};
 use crate::node::{Node, Output};
 use crate::packet::{Hop, Kind, Packet};
+use crate::table::PitId;
 use recoup_packet::data::Data;
 use recoup_packet::lp::field;
 use recoup_packet::name::Name;
@@ -155,20 +156,36 @@ impl Node {
         }
     }
 
-    /// An Interest or Data is to leave by a face, on behalf of the neighbour at `group`.
-    pub(crate) fn schedule(&mut self, now: Instant, id: FaceId, group: FaceId, packet: Packet) {
+    /// An Interest or Data is to leave by a face, on behalf of the neighbour at `group`; `content` is what it is part of.
+    pub(crate) fn schedule(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        (group, content): (FaceId, u32),
+        packet: Packet,
+    ) {
         let place = self.gates.place(id).ok();
-        let Some(gate) = place.and_then(|place| self.gates.gates.get_mut(place)) else {
+        let gate = place.and_then(|place| self.gates.gates.get_mut(place));
+        let (Some(gate), Some(face)) = (gate, self.faces.get(id)) else {
             return self.transmit(now, id, packet);
         };
         let charge = match packet.kind() {
             Kind::Interest => Charge::Answer,
             Kind::Data | Kind::Nack | Kind::Idle => Charge::Itself,
         };
-        let nonce = nonce_of(&packet.hop);
-        let key = FlowKey { group: group.0, flow: flow(&self.hasher, packet.name(), nonce) };
-        match gate.scheduler.enqueue(now, key, charge, packet) {
-            Ok(()) => {
+        let flow = flow(&self.hasher, content, nonce_of(&packet.hop));
+        let key = FlowKey { group: group.0, flow };
+        let takes_it = match &face.link {
+            Link::Wire(_) => true,
+            Link::Value(link) => link.is_ready(now),
+        };
+        let offered = match takes_it {
+            true => gate.scheduler.offer(now, key, charge, packet),
+            false => gate.scheduler.enqueue(now, key, charge, packet).map(|()| None),
+        };
+        match offered {
+            Ok(Some(packet)) => self.transmit(now, id, packet),
+            Ok(None) => {
                 self.let_pass(now, id);
                 self.say_queued(id);
             }
@@ -199,9 +216,13 @@ impl Node {
                 let due = gate.scheduler.deadline();
                 return self.gates.arm(place, due);
             };
-            let is_last = gate.scheduler.packets() == 0;
+            let (waits, octets) = (gate.scheduler.packets() > 0, gate.scheduler.octets());
+            face.link.set_gated(octets);
             self.transmit(now, id, packet);
-            if is_last {
+            if let Some(face) = self.faces.get_mut(id) {
+                face.link.set_gated(0);
+            }
+            if !waits {
                 return self.gates.arm(place, None);
             }
         }
@@ -217,20 +238,36 @@ impl Node {
         }
     }
 
-    /// Data that came by `ingress` answers who asks at `asker`: Interests of this flow are charged with its octets.
+    /// Data of this content came by `ingress` and answers who asks at `asker`: Interests of this flow are charged with its
+    /// octets.
     pub(crate) fn note_answer(
         &mut self,
         ingress: FaceId,
         asker: FaceId,
-        nonce: Option<u64>,
-        data: &Data,
+        (content, nonce): (u32, Option<u64>),
         came: &Hop,
     ) {
         let place = self.gates.place(ingress).ok();
         if let Some(gate) = place.and_then(|place| self.gates.gates.get_mut(place)) {
-            let key = FlowKey { group: asker.0, flow: flow(&self.hasher, data.name(), nonce) };
+            let key = FlowKey { group: asker.0, flow: flow(&self.hasher, content, nonce) };
             gate.scheduler.answered(key, came.link_octets());
         }
+    }
+
+    /// The content that an entry's Interest asks for: found once for an exchange.
+    pub(crate) fn content_of(&mut self, id: PitId) -> u32 {
+        let Self { pit, hasher, .. } = self;
+        pit.entry_mut(id).content(|name| content(hasher, name))
+    }
+
+    /// The content that Data which answers an entry is part of; nothing where nobody schedules.
+    pub(crate) fn content_of_answer(&mut self, id: PitId, data: &Data) -> Option<u32> {
+        if self.gates.are_none() {
+            return None;
+        }
+        // Both names are the same if they are as long; an answer may have a longer one.
+        let same = self.pit.entry(id).interest().name.len() == data.name().len();
+        Some(if same { self.content_of(id) } else { content(&self.hasher, data.name()) })
     }
 }
 
@@ -238,12 +275,17 @@ fn nonce_of(hop: &Hop) -> Option<u64> {
     hop.extra.as_ref().and_then(|extra| field::flow_nonce(&extra.carried))
 }
 
-/// Content and originator: the hash of the name without its segment, mixed with the nonce.
-fn flow(hasher: &NameHasher, name: &Name, nonce: Option<u64>) -> u64 {
+/// The hash of a name without its segment; half of one, for which a table entry has room.
+pub(crate) fn content(hasher: &NameHasher, name: &Name) -> u32 {
     let segment = name.last().filter(|last| Convention::of_segment(last).is_some());
     let end = name.value().len() - segment.map_or(0, |segment| segment.encoded_len());
-    let content = hasher.hash(&name.value()[..end]);
-    nonce.map_or(content, |nonce| mix(content ^ hasher.hash(&nonce.to_be_bytes())))
+    hasher.hash(&name.value()[..end]) as u32
+}
+
+/// Content and originator.
+fn flow(hasher: &NameHasher, content: u32, nonce: Option<u64>) -> u64 {
+    let nonce = nonce.map_or(0, |nonce| hasher.hash(&nonce.to_be_bytes()));
+    mix(u64::from(content) ^ nonce)
 }
 
 fn reason(why: Refusal) -> DropReason {
@@ -261,7 +303,7 @@ mod tests {
     #[test]
     fn a_flow_is_content_and_originator_whatever_the_segment() {
         let hasher = NameHasher::new(1);
-        let of = |name: &str, nonce| flow(&hasher, &name.parse().unwrap(), nonce);
+        let of = |name: &str, nonce| flow(&hasher, content(&hasher, &name.parse().unwrap()), nonce);
         assert_eq!(of("/a/v=1/seg=1", None), of("/a/v=1/seg=2", None));
         assert_eq!(of("/a/v=1/seg=1", Some(7)), of("/a/v=1/seg=200", Some(7)));
         assert_eq!(of("/a/v=1/%00%01", None), of("/a/v=1/seg=2", None));

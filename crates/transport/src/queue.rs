@@ -150,6 +150,21 @@ pub trait FairScheduler<T>: fmt::Debug {
         item: T,
     ) -> Result<(), Refused<T>>;
 
+    /// A packet is to leave, and the link would take it: it comes back at once if it may leave before everything that
+    /// waits, as if it had been taken and had left. So what has no need to wait is never put aside.
+    ///
+    /// # Errors
+    /// As [`enqueue`](Self::enqueue).
+    fn offer(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        charge: Charge,
+        item: T,
+    ) -> Result<Option<T>, Refused<T>> {
+        self.enqueue(now, key, charge, item).map(|()| None)
+    }
+
     /// The packet that may leave, if there is one.
     fn dequeue(&mut self, now: Instant) -> Option<T>;
 
@@ -184,11 +199,6 @@ const CATCH_UP: Duration = Duration::from_millis(10);
 fn time_of(octets: u32, bits: u64) -> Duration {
     Duration::from_nanos(u64::from(octets).saturating_mul(8_000_000_000) / bits.max(1))
 }
-
-/// What part of the way in Interests may claim.
-const LOAD: (std::ops::Bound<f64>, std::ops::Bound<f64>) =
-    (std::ops::Bound::Excluded(0.0), std::ops::Bound::Included(1.0));
-const LOAD_IN_WORDS: &str = "a number above 0, at most 1";
 
 /// So much of a rate, as a share of it.
 fn part_of(bits: Option<u64>, share: f64) -> Option<u64> {

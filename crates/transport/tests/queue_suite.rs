@@ -60,6 +60,33 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// What leaves when a driver takes everything that may leave at once; newcomers are offered or enqueued.
+fn taken_at_once(text: &str, offers: bool, steps: &[Step]) -> Vec<(u64, u32, Instant)> {
+    let mut scheduler = build(text, Capacity::symmetric(BITS));
+    let (mut now, mut left) = (Instant::ZERO, Vec::new());
+    for (number, step) in (0..).zip(steps) {
+        match *step {
+            Step::Enqueue { group, flow, answer, octets } => {
+                let charge = if answer { Charge::Answer } else { Charge::Itself };
+                let (key, item) = (FlowKey { group, flow }, packet(flow, number, octets));
+                let offered = match offers {
+                    true => scheduler.offer(now, key, charge, item),
+                    false => scheduler.enqueue(now, key, charge, item).map(|()| None),
+                };
+                left.extend(offered.ok().flatten());
+            }
+            Step::Wait { micros } => now += Duration::from_micros(micros),
+            Step::Answered { flow, octets } => {
+                scheduler.answered(FlowKey { group: flow as u32 % 3, flow }, octets);
+            }
+            Step::Dequeue | Step::Rate { .. } => {}
+        }
+        left.extend(std::iter::from_fn(|| scheduler.dequeue(now)));
+    }
+    let read = |item: &Bytes| (read(item).0, read(item).1, now);
+    left.iter().map(read).collect()
+}
+
 /// What became of a sequence of steps.
 #[derive(Debug, Default, PartialEq)]
 struct Run {
@@ -130,6 +157,17 @@ fn run(text: &str, bits: Option<u64>, steps: &[Step]) -> Run {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn what_comes_back_when_it_is_offered_would_have_been_the_next_to_leave(
+        steps in proptest::collection::vec(step(), 0..200),
+    ) {
+        for text in ALL {
+            let (offered, enqueued) =
+                (taken_at_once(text, true, &steps), taken_at_once(text, false, &steps));
+            prop_assert_eq!(offered, enqueued, "{}", text);
+        }
+    }
 
     #[test]
     fn what_is_taken_leaves_once_and_each_flow_in_its_order(

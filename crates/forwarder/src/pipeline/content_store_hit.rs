@@ -42,6 +42,6 @@ impl Node {
         if self.guards.has(downstream) {
             hop.note_lifetime(interest);
         }
-        self.outgoing_data(now, downstream, data, hop);
+        self.outgoing_data(now, downstream, data, hop, None);
     }
 }

@@ -99,6 +99,7 @@ impl Node {
         self.remember_nonces(now, id, Some(&data));
         let reduction = self.reduction(id);
         let strays = self.trace_answers(id, ingress, came.trace());
+        let content = self.content_of_answer(id, &data);
         let waiting = self.pit.entry(id).ins().len();
         self.trace_is_copied(&strays, waiting.saturating_sub(1));
         let (mut place, mut left) = (0, Some(data));
@@ -111,10 +112,8 @@ impl Node {
                 None if strays.is_empty() => (None, Trace::new()),
                 rare => self.tokens_for(*rare.unwrap_or_default(), came.trace(), &strays),
             };
-            if !self.gates.are_none()
-                && let Some(data) = &left
-            {
-                self.note_answer(ingress, face, nonce, data, came);
+            if let Some(content) = content {
+                self.note_answer(ingress, face, (content, nonce), came);
             }
             // Whoever waits last gets the Data itself, the others share it.
             let data = if place == waiting { left.take() } else { left.clone() };
@@ -133,7 +132,7 @@ impl Node {
             if self.guards.has(face) {
                 hop.note_lifetime(self.pit.entry(id).interest());
             }
-            self.outgoing_data(now, face, data, hop);
+            self.outgoing_data(now, face, data, hop, content);
         }
         self.pit.remove(id);
     }

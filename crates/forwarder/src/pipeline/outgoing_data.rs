@@ -5,13 +5,22 @@ use crate::drop::DropReason;
 use crate::face::FaceId;
 use crate::node::Node;
 use crate::packet::{Body, Extra, Hop, Kind, Packet};
+use crate::schedule;
 use crate::strategy::{Faces, Scope};
 use recoup_packet::data::Data;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 
 impl Node {
-    pub(super) fn outgoing_data(&mut self, now: Instant, egress: FaceId, data: Data, mut hop: Hop) {
+    /// `content` is what the Data is part of, where that is known already.
+    pub(super) fn outgoing_data(
+        &mut self,
+        now: Instant,
+        egress: FaceId,
+        data: Data,
+        mut hop: Hop,
+        content: Option<u32>,
+    ) {
         if let Some(app) = egress.app() {
             let congestion_mark = u64::from(hop.congestion_mark);
             let beside = hop.extra.as_deref_mut().map(Extra::beside).unwrap_or_default();
@@ -30,6 +39,7 @@ impl Node {
         if self.gates.are_none() {
             return self.transmit(now, egress, packet);
         }
-        self.schedule(now, egress, egress, packet);
+        let content = content.unwrap_or_else(|| schedule::content(&self.hasher, packet.name()));
+        self.schedule(now, egress, (egress, content), packet);
     }
 }

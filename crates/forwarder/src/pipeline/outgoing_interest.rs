@@ -57,14 +57,14 @@ impl Node {
             self.add_record(now, &mut hop);
         }
         hop.add_trace(trace);
-        let group = match self.gates.are_none() {
-            true => None,
-            false => Some(self.asker_of(id, &interest).map_or(egress, |record| record.face)),
-        };
+        let flow = (!self.gates.are_none()).then(|| {
+            let asker = self.asker_of(id, &interest).map_or(egress, |record| record.face);
+            (asker, self.content_of(id))
+        });
         let packet = Packet { body: Body::Interest(interest), hop };
-        match group {
+        match flow {
             None => self.transmit(now, egress, packet),
-            Some(group) => self.schedule(now, egress, group, packet),
+            Some(flow) => self.schedule(now, egress, flow, packet),
         }
     }
 

@@ -7,6 +7,7 @@
 //! Differences: besides, each flow has a bound of its own.
 use super::{Refusal, Share};
 use crate::spec::{Spec, SpecError, SpecWriter};
+use std::ops::Bound;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,6 +74,48 @@ impl SchedulerBounds {
             .value("packets", self.packets)
             .value("octets", self.octets)
     }
+}
+
+/// Part of something, as it is written.
+pub(super) const PART: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
+pub(super) const PART_IN_WORDS: &str = "a number above 0, at most 1";
+
+/// The parameters that all fair schedulers have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    pub(super) share: Share,
+    pub(super) answer_octets: u32,
+    pub(super) load: f64,
+    pub(super) flows: u32,
+    pub(super) bounds: SchedulerBounds,
+}
+
+impl Common {
+    /// Reads what is given; the rest is as in `default`.
+    pub(super) fn from_spec(spec: &mut Spec<'_>, default: &Self) -> Result<Self, SpecError> {
+        const FEW: &str = "a whole number from 1 to 1000000";
+        Ok(Self {
+            share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
+            answer_octets: spec.take("answer", default.answer_octets, FEW, few)?,
+            load: spec.number("load", default.load, PART, PART_IN_WORDS)?,
+            flows: spec.take("flows", default.flows, FEW, few)?,
+            bounds: SchedulerBounds::from_spec(spec)?,
+        })
+    }
+
+    /// Writes all but the share, which is written first.
+    pub(super) fn write<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
+        let writer = writer
+            .value("answer", self.answer_octets)
+            .value("load", self.load)
+            .value("flows", self.flows);
+        self.bounds.write(writer)
+    }
+}
+
+/// Reads a count of at most a million.
+pub(super) fn few(text: &str) -> Option<u32> {
+    whole(text).and_then(|number| u32::try_from(number).ok()).filter(|number| *number <= 1_000_000)
 }
 
 /// Reads a count of something.

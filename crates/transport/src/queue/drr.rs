@@ -14,11 +14,11 @@
 //!   in: what they bring is known only afterwards, and a queue that has built up at the far end must drain (the figure is
 //!   the desired utilization of S. Kunniyur and R. Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm", 2004);
 //! - flows whose numbers agree modulo `flows` share a turn.
-use super::bound::{self, SchedulerBounds, Waiting};
+use super::bound::{self, Common, SchedulerBounds, Waiting};
 use super::shelf::{Line, Shelf};
 use super::{
-    CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, LOAD, LOAD_IN_WORDS, Load, Refusal,
-    Refused, Share, part_of, time_of,
+    CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, Load, Refusal, Refused, Share, part_of,
+    time_of,
 };
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
@@ -57,25 +57,19 @@ impl Default for DrrSettings {
 }
 
 impl DrrSettings {
+    fn common(&self) -> Common {
+        let Self { share, answer_octets, load, flows, bounds, .. } = *self;
+        Common { share, answer_octets, load, flows, bounds }
+    }
+
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        const WHOLE: &str = "a whole number from 1 to 1000000";
+        const OCTETS: &str = "a whole number from 64 to 1000000";
         let default = Self::default();
-        let few = |text: &str| bound::whole(text).filter(|number| *number <= 1_000_000);
-        let least = |text: &str| few(text).filter(|octets| *octets >= 64);
-        let quantum = u64::from(default.quantum_octets);
-        let read = Self {
-            share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
-            quantum_octets: spec.take(
-                "quantum",
-                quantum,
-                "a whole number from 64 to 1000000",
-                least,
-            )? as u32,
-            answer_octets: spec.take("answer", 1024, WHOLE, few)? as u32,
-            load: spec.number("load", default.load, LOAD, LOAD_IN_WORDS)?,
-            flows: spec.take("flows", u64::from(default.flows), WHOLE, few)? as u32,
-            bounds: SchedulerBounds::from_spec(&mut spec)?,
-        };
+        let least = |text: &str| bound::few(text).filter(|octets| *octets >= 64);
+        let common = Common::from_spec(&mut spec, &default.common())?;
+        let quantum_octets = spec.take("quantum", default.quantum_octets, OCTETS, least)?;
+        let Common { share, answer_octets, load, flows, bounds } = common;
+        let read = Self { share, quantum_octets, answer_octets, load, flows, bounds };
         spec.finish()?;
         Ok(read)
     }
@@ -85,11 +79,8 @@ impl fmt::Display for DrrSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let writer = SpecWriter::new(f, "drr")
             .value("share", self.share.word())
-            .value("quantum", self.quantum_octets)
-            .value("answer", self.answer_octets)
-            .value("load", self.load)
-            .value("flows", self.flows);
-        self.bounds.write(writer).finish()
+            .value("quantum", self.quantum_octets);
+        self.common().write(writer).finish()
     }
 }
 
@@ -120,6 +111,20 @@ impl<T: Load> Drr<T> {
         made
     }
 
+    /// The direction of a packet, whose turn it is there, and what it is charged with.
+    fn placed(&mut self, key: FlowKey, charge: Charge, item: &T) -> (&mut Round<T>, FlowKey, u32) {
+        let (round, octets) = match charge {
+            Charge::Itself => (&mut self.sending, item.octets()),
+            Charge::Answer => {
+                let known = self.answer_octets.get(&key.group).copied();
+                (&mut self.receiving, known.unwrap_or(self.settings.answer_octets))
+            }
+        };
+        let key = self.settings.share.apply(key);
+        let flow = key.flow % u64::from(self.settings.flows);
+        (round, FlowKey { flow, ..key }, octets.saturating_add(self.overhead_octets))
+    }
+
     fn adapt(&mut self, capacity: Capacity) {
         self.overhead_octets = capacity.overhead_octets;
         self.sending.bits = capacity.available_bits(Charge::Itself);
@@ -135,17 +140,22 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
         charge: Charge,
         item: T,
     ) -> Result<(), Refused<T>> {
-        let (round, octets) = match charge {
-            Charge::Itself => (&mut self.sending, item.octets()),
-            Charge::Answer => {
-                let known = self.answer_octets.get(&key.group).copied();
-                (&mut self.receiving, known.unwrap_or(self.settings.answer_octets))
-            }
-        };
-        let key = self.settings.share.apply(key);
-        let flow = key.flow % u64::from(self.settings.flows);
-        let charge = octets.saturating_add(self.overhead_octets);
-        round.enqueue(now, FlowKey { flow, ..key }, item, charge)
+        let (round, key, charge) = self.placed(key, charge, &item);
+        round.enqueue(now, key, item, charge)
+    }
+
+    fn offer(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        charge: Charge,
+        item: T,
+    ) -> Result<Option<T>, Refused<T>> {
+        let (round, key, charge) = self.placed(key, charge, &item);
+        if round.passes(now, key, &item, charge) {
+            return Ok(Some(item));
+        }
+        round.enqueue(now, key, item, charge).map(|()| None)
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<T> {
@@ -283,6 +293,23 @@ impl<T: Load> Round<T> {
         Ok(())
     }
 
+    /// Nothing waits and the link is free: a packet may leave without a turn of its own.
+    fn passes(&mut self, now: Instant, key: FlowKey, item: &T, charge: u32) -> bool {
+        let is_free = self.shelf.len() == 0 && self.free_at <= now;
+        if !is_free || self.admit(key, None, item.octets()).is_err() {
+            return false;
+        }
+        self.free_at = now;
+        self.carry(now, charge);
+        true
+    }
+
+    /// The link carries a packet from when it is free.
+    fn carry(&mut self, now: Instant, charge: u32) {
+        let time = self.bits.map(|bits| time_of(charge, bits)).unwrap_or_default();
+        self.free_at = self.free_at.max(now - CATCH_UP) + time;
+    }
+
     fn find(&self, key: FlowKey) -> Option<u32> {
         self.places.find(hash(key), |place| self.flows[*place as usize].key == key).copied()
     }
@@ -322,13 +349,11 @@ impl<T: Load> Round<T> {
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<T> {
-        let begun = self.free_at;
-        if begun > now {
+        if self.free_at > now {
             return None;
         }
         let (item, charge) = self.take()?;
-        let time = self.bits.map(|bits| time_of(charge, bits)).unwrap_or_default();
-        self.free_at = begun.max(now - CATCH_UP) + time;
+        self.carry(now, charge);
         Some(item)
     }
 

@@ -92,6 +92,19 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Fifo<T> {
         self.push(item).map_err(|item| Refused { item, why: Refusal::Full })
     }
 
+    fn offer(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        charge: Charge,
+        item: T,
+    ) -> Result<Option<T>, Refused<T>> {
+        if self.is_empty() && self.has_room_for(item.octets()) {
+            return Ok(Some(item));
+        }
+        self.enqueue(now, key, charge, item).map(|()| None)
+    }
+
     fn dequeue(&mut self, _: Instant) -> Option<T> {
         self.pop()
     }

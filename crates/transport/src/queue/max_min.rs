@@ -27,10 +27,8 @@ mod flow;
 mod group;
 mod pool;
 
-use super::bound::{self, SchedulerBounds};
-use super::{
-    Capacity, Charge, FairScheduler, FlowKey, LOAD, LOAD_IN_WORDS, Load, Refused, Share, part_of,
-};
+use super::bound::{Common, PART, PART_IN_WORDS, SchedulerBounds};
+use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Refused, Share, part_of};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use pool::Pool;
@@ -85,19 +83,24 @@ pub enum Duplex {
 const DUPLEX: [(&str, Duplex); 2] = [("full", Duplex::Full), ("half", Duplex::Half)];
 
 impl MaxMinSettings {
+    fn common(&self) -> Common {
+        let Self { share, answer_octets, load, flows, bounds, .. } = *self;
+        Common { share, answer_octets, load, flows, bounds }
+    }
+
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        const WHOLE: &str = "a whole number from 1 to 1000000";
         let default = Self::default();
-        let few = |text: &str| bound::whole(text).filter(|number| *number <= 1_000_000);
+        let common = Common::from_spec(&mut spec, &default.common())?;
+        let Common { share, answer_octets, load, flows, bounds } = common;
         let read = Self {
-            share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
             duplex: spec.word("duplex", default.duplex, &DUPLEX, "full or half")?,
-            gain: spec.number("gain", default.gain, LOAD, LOAD_IN_WORDS)?,
+            gain: spec.number("gain", default.gain, PART, PART_IN_WORDS)?,
             active: spec.duration("active", default.active, Duration::from_nanos(1))?,
-            answer_octets: spec.take("answer", 1024, WHOLE, few)? as u32,
-            load: spec.number("load", default.load, LOAD, LOAD_IN_WORDS)?,
-            flows: spec.take("flows", u64::from(default.flows), WHOLE, few)? as u32,
-            bounds: SchedulerBounds::from_spec(&mut spec)?,
+            share,
+            answer_octets,
+            load,
+            flows,
+            bounds,
         };
         spec.finish()?;
         Ok(read)
@@ -111,11 +114,8 @@ impl fmt::Display for MaxMinSettings {
             .value("share", self.share.word())
             .value("duplex", duplex.map_or("full", |(word, _)| word))
             .value("gain", self.gain)
-            .duration("active", self.active)
-            .value("answer", self.answer_octets)
-            .value("load", self.load)
-            .value("flows", self.flows);
-        self.bounds.write(writer).finish()
+            .duration("active", self.active);
+        self.common().write(writer).finish()
     }
 }
 
@@ -164,7 +164,31 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for MaxMin<T> {
     ) -> Result<(), Refused<T>> {
         let octets = (charge == Charge::Itself).then(|| item.octets());
         let key = self.settings.share.apply(key);
-        self.pool(charge).enqueue(now, key, octets, item)
+        let pool = self.pool(charge);
+        if let Some(passing) = pool.admit(now, key, octets, item)? {
+            pool.put_aside(passing);
+        }
+        Ok(())
+    }
+
+    fn offer(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        charge: Charge,
+        item: T,
+    ) -> Result<Option<T>, Refused<T>> {
+        let octets = (charge == Charge::Itself).then(|| item.octets());
+        let key = self.settings.share.apply(key);
+        let pool = self.pool(charge);
+        let Some(passing) = pool.admit(now, key, octets, item)? else {
+            return Ok(None);
+        };
+        if pool.has_none_aside() {
+            return Ok(Some(passing.item));
+        }
+        pool.put_aside(passing);
+        Ok(None)
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<T> {

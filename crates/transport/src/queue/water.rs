@@ -4,11 +4,13 @@
 //! Networks", section 6.5.2.
 //!
 //! Method: demands are kept as a histogram with 64 steps to each doubling. A flow that comes, goes or changes is two
-//! counters; the level is found by one pass over at most 36 octaves and the 64 steps of one of them, however many
+//! counters; the level is kept until then, and found by one pass over at most 36 octaves and the 64 steps of one of them, however many
 //! flows there are.
 //!
 //! Differences: a demand is rounded to the nearest step, by 0.8 % at most, which is less than an estimate from
 //! the gaps between packets is off. For the rounded demands the level is exact: everything is whole bits per second.
+
+use std::cell::Cell;
 
 /// Steps to a doubling.
 const STEPS: u16 = 64;
@@ -61,6 +63,8 @@ pub struct Demands {
     count: u64,
     sum_bits: u64,
     unbounded: u64,
+    /// The last capacity and the level to which it fills, until something changes.
+    known: Cell<Option<(u64, Option<u64>)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,13 +77,14 @@ struct Octave {
 impl Default for Demands {
     fn default() -> Self {
         let octaves = std::array::from_fn(|_| None);
-        Self { octaves, count: 0, sum_bits: 0, unbounded: 0 }
+        Self { octaves, count: 0, sum_bits: 0, unbounded: 0, known: Cell::new(None) }
     }
 }
 
 impl Demands {
     /// One more flow wants this.
     pub fn add(&mut self, demand: Demand) {
+        self.known.set(None);
         if demand == Demand::UNBOUNDED {
             self.unbounded += 1;
             return;
@@ -96,6 +101,7 @@ impl Demands {
 
     /// One flow less wants this; there was one.
     pub fn remove(&mut self, demand: Demand) {
+        self.known.set(None);
         if demand == Demand::UNBOUNDED {
             self.unbounded -= 1;
             return;
@@ -131,6 +137,17 @@ impl Demands {
         if self.unbounded == 0 && self.sum_bits <= capacity {
             return None;
         }
+        if let Some((of, level)) = self.known.get()
+            && of == capacity
+        {
+            return level;
+        }
+        let level = self.fill(capacity);
+        self.known.set(Some((capacity, level)));
+        level
+    }
+
+    fn fill(&self, capacity: u64) -> Option<u64> {
         let (mut rest, mut flows) = (capacity, self.count + self.unbounded);
         for (number, octave) in self.octaves.iter().enumerate() {
             let Some(octave) = octave.as_deref().filter(|octave| octave.count > 0) else {

@@ -150,6 +150,8 @@ impl DuplicateNonce {
 pub struct PitEntry {
     interest: Option<Arc<Interest>>,
     hash: u64,
+    /// Hash of its name without the segment, by which schedulers know content; 0 until one asks.
+    content: u32,
     /// How many Interests have been in this place.
     generation: u32,
     /// The table counts its name among those that are matched by more than the whole name.
@@ -170,6 +172,14 @@ impl PitEntry {
     #[must_use]
     pub const fn hash(&self) -> u64 {
         self.hash
+    }
+
+    /// Hash of its name without the segment, which `find` finds if nobody has asked before.
+    pub(crate) fn content(&mut self, find: impl FnOnce(&Name) -> u32) -> u32 {
+        if self.content == 0 {
+            self.content = find(&self.interest().name);
+        }
+        self.content
     }
 
     /// Who asked, in the order of first asking.
@@ -305,6 +315,7 @@ impl PitEntry {
         Self {
             interest: None,
             hash: 0,
+            content: 0,
             generation: 0,
             is_counted: false,
             ins: SmallVec::new(),
@@ -316,7 +327,7 @@ impl PitEntry {
     pub(super) fn fill(&mut self, interest: Arc<Interest>, hash: u64) {
         self.interest = Some(interest);
         self.generation = self.generation.wrapping_add(1);
-        self.hash = hash;
+        (self.hash, self.content) = (hash, 0);
         self.backoff = Backoff::default();
     }
 

@@ -13,6 +13,14 @@ const FORGOTTEN_AT_ONCE: usize = 4;
 /// What waits is looked at again after this time at the latest: shares may have grown.
 const REVIEW: Duration = Duration::from_secs(1);
 
+/// A packet that may leave at once.
+#[derive(Debug)]
+pub(super) struct Passing<T> {
+    pub(super) item: T,
+    /// Octets that it is charged with.
+    charge: u32,
+}
+
 /// What shares one direction of a face.
 #[derive(Debug)]
 pub(super) struct Pool<T> {
@@ -78,14 +86,15 @@ impl<T: Load> Pool<T> {
         if self.passing.is_empty() { self.wakes.deadline() } else { Some(Instant::ZERO) }
     }
 
-    /// A packet is to leave; `octets` are its own if they are what it is charged with.
-    pub(super) fn enqueue(
+    /// A packet is to leave; `octets` are its own if they are what it is charged with. It comes back if its flow may send
+    /// at once, and waits otherwise.
+    pub(super) fn admit(
         &mut self,
         now: Instant,
         key: FlowKey,
         octets: Option<u32>,
         item: T,
-    ) -> Result<(), Refused<T>> {
+    ) -> Result<Option<Passing<T>>, Refused<T>> {
         self.forget_idle(now);
         let Some(flow) = self.seen(now, key) else {
             return Err(Refused { item, why: Refusal::TooManyFlows });
@@ -103,11 +112,20 @@ impl<T: Load> Pool<T> {
             let group = self.flows.get(flow).group;
             (self.flows.get_mut(flow).pace, self.groups.get_mut(group).pace) = (pace, pace);
             self.carry(now, charge);
-            self.shelf.push(&mut self.passing, item, charge);
-        } else {
-            self.wait(now, flow, item, charge);
+            return Ok(Some(Passing { item, charge }));
         }
-        Ok(())
+        self.wait(now, flow, item, charge);
+        Ok(None)
+    }
+
+    /// What may leave, but is not taken yet.
+    pub(super) fn put_aside(&mut self, passing: Passing<T>) {
+        self.shelf.push(&mut self.passing, passing.item, passing.charge);
+    }
+
+    /// Nothing else that may leave has been put aside.
+    pub(super) fn has_none_aside(&self) -> bool {
+        self.passing.is_empty()
     }
 
     fn waiting(&self, flow: u32, passes: bool) -> Waiting {

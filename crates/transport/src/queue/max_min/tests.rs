@@ -129,13 +129,11 @@ fn a_flow_is_forgotten_after_a_silent_second() {
     let mut pool: Pool<Bytes> = Pool::new(LITERAL);
     pool.set_available(Some(1 << 30), 0);
     for flow in 0..100 {
-        pool.enqueue(ms(flow), key(flow), Some(1000), packet(0)).unwrap();
-        assert!(pool.dequeue(ms(flow)).is_some());
+        assert!(pool.admit(ms(flow), key(flow), Some(1000), packet(0)).unwrap().is_some());
     }
     assert_eq!(pool.flows(), 100);
     for at in 0..40 {
-        pool.enqueue(ms(1_049 + at), key(7_000), Some(1000), packet(0)).unwrap();
-        assert!(pool.dequeue(ms(1_049 + at)).is_some());
+        assert!(pool.admit(ms(1_049 + at), key(7_000), Some(1000), packet(0)).unwrap().is_some());
     }
     assert_eq!(pool.flows(), 12, "those of the last second, and the one that goes on");
 }

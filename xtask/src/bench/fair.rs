@@ -1,0 +1,281 @@
+//! `cargo xtask bench fair`: what schedulers cost a whole forwarder process, in processor time for each exchange of an
+//! Interest and its Data over two UDP faces. We are consumer and producer ourselves.
+//!
+//! *Pass*: the links have room for all. *Wait*: they have not, so that packets wait for their time; without a scheduler as
+//! many Interests wait at the producer.
+use super::process::Running;
+use crate::chore::Outcome;
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "\
+usage: cargo xtask bench fair [--runs N]
+
+  --runs N      how often each case runs (default 3); the least time is shown
+Environment: RECOUP_BINARY names a recoup to measure instead of building one.
+";
+
+const FLOWS: [u64; 2] = [10, 10_000];
+const SCHEDULERS: [&str; 3] = ["none", "max-min", "drr"];
+/// What the links carry, and whether packets wait for that.
+const RATES: [(&str, &str, bool); 2] = [("pass", "20 Gbit/s", false), ("wait", "100 Mbit/s", true)];
+const EXCHANGES: u64 = 60_000;
+/// Interests that are sent at a time.
+const BURST: u64 = 32;
+/// Most Interests under way where they pass, and where they wait.
+const FEW: u64 = 64;
+const MANY: u64 = 2_000;
+/// What does not come for so long was lost on the way.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Octets of content.
+const CONTENT: usize = 1_000;
+
+/// Runs the benchmark and prints what it found.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let runs: usize = match arguments {
+        [] => 3,
+        ["--runs", runs] => runs.parse().map_err(|_| USAGE)?,
+        _ => return Err(USAGE.into()),
+    };
+    let recoup = super::binary()?;
+    println!(
+        "processor microseconds of a forwarder for each exchange, and speed compared with none"
+    );
+    for (title, rate, waits) in RATES {
+        for flows in FLOWS {
+            let mut least = [f64::INFINITY; SCHEDULERS.len()];
+            for _ in 0..runs {
+                // In turn, so that a slow minute of the machine hits all of them.
+                for (scheduler, least) in SCHEDULERS.iter().zip(&mut least) {
+                    let case = Case { scheduler, rate, flows, waits };
+                    *least = least.min(case.cost(&recoup)?);
+                }
+            }
+            print!("{title} {flows:>6} flows");
+            for (scheduler, cost) in SCHEDULERS.iter().zip(least) {
+                print!("  {scheduler} {cost:.2} ({:.2})", least[0] / cost);
+            }
+            println!();
+        }
+    }
+    Ok(())
+}
+
+/// One forwarder that is measured.
+struct Case {
+    scheduler: &'static str,
+    rate: &'static str,
+    flows: u64,
+    waits: bool,
+}
+
+impl Case {
+    /// Microseconds of processor time for each exchange.
+    fn cost(&self, recoup: &Path) -> Outcome<f64> {
+        let mut ends = Ends::open(self)?;
+        let folder = std::env::temp_dir().join(format!("recoup-fair-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let config = folder.join("node.toml");
+        let up = ends.producer.local_addr().map_err(|error| error.to_string())?;
+        std::fs::write(&config, self.config(up)).map_err(|error| error.to_string())?;
+        let mut forward = Command::new(recoup);
+        let (running, face) =
+            Running::serve(forward.args(["forward", "--json", "--config"]).arg(&config))?;
+        let _ = std::fs::remove_dir_all(&folder);
+        let address = face.rsplit('/').next().unwrap_or_default();
+        ends.consumer.connect(address).map_err(|error| format!("{face}: {error}"))?;
+        let before = processor_nanos(running.id());
+        let done = ends.exchange()?;
+        let nanos = processor_nanos(running.id()).saturating_sub(before);
+        Ok(nanos as f64 / 1e3 / done as f64)
+    }
+
+    fn config(&self, up: SocketAddr) -> String {
+        let (scheduler, rate) = (self.scheduler, self.rate);
+        let shared = match scheduler {
+            "none" => String::new(),
+            _ => format!("scheduler = \"{scheduler}\"\nrate = \"{rate}\"\n"),
+        };
+        format!(
+            "[node]\ncache = \"0 packets\"\n{shared}[[listen]]\nuri = \"udp://127.0.0.1:0\"\n\
+             [[face]]\nname = \"up\"\nuri = \"udp://{up}\"\n{shared}[[route]]\nprefix = \"/bench\"\nface = \"up\"\n"
+        )
+    }
+}
+
+/// Processor time of a process, as Linux counts it.
+fn processor_nanos(id: u32) -> u64 {
+    let said = std::fs::read_to_string(format!("/proc/{id}/schedstat")).unwrap_or_default();
+    said.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or_default()
+}
+
+/// The consumer and the producer.
+struct Ends {
+    consumer: UdpSocket,
+    producer: UdpSocket,
+    flows: u64,
+    under_way: u64,
+    /// Names that the producer answers later, and how many of them.
+    held: VecDeque<Vec<u8>>,
+    holds: usize,
+    sent: u64,
+    done: u64,
+    lost: u64,
+}
+
+impl Ends {
+    fn open(case: &Case) -> Outcome<Self> {
+        let socket = || {
+            let socket = UdpSocket::bind("127.0.0.1:0")?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        };
+        let failed = |error: std::io::Error| error.to_string();
+        let under_way = if case.waits { (2 * case.flows).min(MANY) } else { FEW };
+        let holds = if case.waits && case.scheduler == "none" { under_way - 1 } else { 0 };
+        Ok(Self {
+            consumer: socket().map_err(failed)?,
+            producer: socket().map_err(failed)?,
+            flows: case.flows,
+            under_way,
+            held: VecDeque::new(),
+            holds: holds as usize,
+            sent: 0,
+            done: 0,
+            lost: 0,
+        })
+    }
+
+    /// Asks and answers until all has been asked for; how often there was an answer.
+    fn exchange(&mut self) -> Outcome<u64> {
+        let mut progress = Instant::now();
+        while self.done + self.lost < EXCHANGES {
+            self.ask()?;
+            let answered = self.answer()?;
+            match answered + self.receive()? {
+                0 if progress.elapsed() > PATIENCE => {
+                    self.lost = self.sent - self.done;
+                    if self.lost * 20 > EXCHANGES {
+                        return Err(format!("{} of {EXCHANGES} Interests were lost", self.lost));
+                    }
+                }
+                0 => std::thread::sleep(Duration::from_micros(50)),
+                _ => progress = Instant::now(),
+            }
+            // The last ones wait for others that do not come.
+            if self.sent == EXCHANGES {
+                self.holds = 0;
+            }
+        }
+        Ok(self.done)
+    }
+
+    fn ask(&mut self) -> Outcome {
+        for _ in 0..BURST {
+            if self.sent - self.done - self.lost >= self.under_way || self.sent == EXCHANGES {
+                return Ok(());
+            }
+            let frame = interest(self.sent, self.flows);
+            match self.consumer.send(&frame) {
+                Ok(_) => self.sent += 1,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Outcome<u64> {
+        let (mut frame, mut count) = ([0; 2_048], 0);
+        while let Some((octets, from)) = heard(self.producer.recv_from(&mut frame))? {
+            self.held.push_back(name(&frame[..octets])?.to_vec());
+            while self.held.len() > self.holds
+                && let Some(name) = self.held.pop_front()
+            {
+                let _ = self.producer.send_to(&data(&name), from);
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn receive(&mut self) -> Outcome<u64> {
+        let (mut frame, mut count) = ([0; 2_048], 0);
+        while heard(self.consumer.recv(&mut frame))?.is_some() {
+            (count, self.done) = (count + 1, self.done + 1);
+        }
+        Ok(count)
+    }
+}
+
+/// What a socket says, unless it says nothing.
+fn heard<T>(said: std::io::Result<T>) -> Outcome<Option<T>> {
+    match said {
+        Ok(heard) => Ok(Some(heard)),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Interest number `number`: flows take turns in an order that memory cannot foresee.
+fn interest(number: u64, flows: u64) -> Vec<u8> {
+    let flow = number.wrapping_mul(7_919) % flows;
+    let segment = (number / flows) as u32 | 0x0100_0000;
+    let mut name = vec![8, 5];
+    name.extend(b"bench");
+    name.extend([8, 8]);
+    name.extend(flow.to_be_bytes());
+    name.extend([0x32, 4]);
+    name.extend(segment.to_be_bytes());
+    let mut inner = vec![7, name.len() as u8];
+    inner.extend(name);
+    inner.extend([10, 4]);
+    inner.extend((number as u32).to_be_bytes());
+    inner.extend([12, 2, 0x4E, 0x20]);
+    let mut frame = vec![5, inner.len() as u8];
+    frame.extend(inner);
+    frame
+}
+
+/// The name of an Interest, with its type and length.
+fn name(frame: &[u8]) -> Outcome<&[u8]> {
+    let length = frame.get(3).map_or(0, |length| usize::from(*length));
+    match frame {
+        [5, _, 7, ..] => frame.get(2..4 + length).ok_or_else(|| "a name is cut off".into()),
+        _ => Err("the forwarder sent something else than an Interest".into()),
+    }
+}
+
+/// Data of that name.
+fn data(name: &[u8]) -> Vec<u8> {
+    let mut inner = name.to_vec();
+    inner.extend([21, 253]);
+    inner.extend((CONTENT as u16).to_be_bytes());
+    inner.resize(inner.len() + CONTENT, 7);
+    inner.extend([22, 3, 27, 1, 0, 23, 32]);
+    inner.resize(inner.len() + 32, 0);
+    let mut frame = vec![6, 253];
+    frame.extend((inner.len() as u16).to_be_bytes());
+    frame.extend(inner);
+    frame
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_has_the_name_of_its_interest() {
+        let asked = interest(12_345, 10);
+        let name = name(&asked).unwrap();
+        let answer = data(name);
+        assert_eq!(&answer[4..4 + name.len()], name);
+        assert_eq!(asked.len(), 2 + usize::from(asked[1]));
+        assert_eq!(answer.len(), 4 + usize::from(answer[2]) * 256 + usize::from(answer[3]));
+        assert!(super::name(&answer).is_err());
+    }
+}
