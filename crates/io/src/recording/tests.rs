@@ -6,6 +6,7 @@ use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
 use recoup_packet::interest::Interest;
 use recoup_transport::management::Persistency;
+use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use recoup_transport::time::Instant;
 
 fn at(millis: u64) -> Instant {
@@ -64,6 +65,10 @@ fn recorded() -> (Vec<u8>, usize) {
     let prefix = "/a".parse().unwrap();
     let route = RouteChange { prefix, face: FaceId(2), cost: Some(0) };
     recorder.handle(at(3), Input::Route(route));
+    let capacity = Capacity { other_sending_bits: 7, ..Capacity::symmetric(1_000_000) };
+    let discipline = "drr(quantum=900)".parse().unwrap();
+    let scheduling = Box::new(Scheduling { discipline, capacity });
+    recorder.handle(at(3), Input::Schedule { face: FaceId(2), scheduling });
     for (number, name) in [(4, "/a/x"), (5, "/b")] {
         let mut interest = Interest::new(name.parse().unwrap());
         interest.nonce = Some(number as u32);
@@ -99,10 +104,32 @@ fn what_was_recorded_is_done_again_byte_for_byte() {
         }
     })
     .unwrap();
-    assert_eq!((done.inputs, done.complete, done.last), (15, true, at(9_000)));
+    assert_eq!((done.inputs, done.complete, done.last), (16, true, at(9_000)));
     assert_eq!((done.compared, frames), (done.outputs, sent));
     assert!(sent >= 2, "{sent}");
     assert_eq!(told, notices());
+}
+
+#[test]
+fn a_schedule_is_told_again_as_it_was() {
+    let (file, _) = recorded();
+    let mut schedules = Vec::new();
+    replay(&mut Reader::new(file.as_slice()).unwrap(), &mut Node::new(), &mut |_, step| {
+        if let Step::Input(Input::Schedule { face, scheduling }) = step {
+            schedules.push((*face, **scheduling));
+        }
+    })
+    .unwrap();
+    let [(face, Scheduling { discipline, capacity })] = schedules.as_slice() else {
+        panic!("{schedules:?}")
+    };
+    assert_eq!(*face, FaceId(2));
+    assert_eq!(
+        discipline.to_string(),
+        "drr(quantum=900)".parse::<Discipline>().unwrap().to_string()
+    );
+    let told = Capacity { other_sending_bits: 7, ..Capacity::symmetric(1_000_000) };
+    assert_eq!(*capacity, told);
 }
 
 #[test]
