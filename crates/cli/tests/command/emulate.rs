@@ -45,6 +45,46 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
     place.run("emulate line.toml --within 0").fails(1, &["both worlds differ"]);
 }
 
+/// Two clients behind a router, one with a window of 500 whatever happens: 1.5 MB each, over 4 Mbit/s.
+fn shared_link() -> String {
+    let example = include_str!("../../../../examples/shared-link.toml");
+    let text = example.replace("4 MB", "1500 kB").replace("10 Mbit/s", "4 Mbit/s");
+    assert!(text.contains("1500 kB") && text.contains("4 Mbit/s"));
+    text
+}
+
+/// The greedy client's part of what both are given.
+fn greedy_part(place: &Place, scheduler: &str) -> f64 {
+    let words = format!("--fresh --within 1000 --json --set nodes.router.scheduler={scheduler}");
+    let document = place.run(&format!("emulate shared.toml {words}")).succeeds().document();
+    let goodput = |name: &str| {
+        let lines = document["lines"].as_array().expect("lines");
+        let line = lines.iter().find(|line| line["place"] == name).expect("the client's line");
+        line["metrics"]["goodput_bps"]["sockets"]["mean"].as_f64().expect("a goodput")
+    };
+    goodput("greedy") / (goodput("greedy") + goodput("modest"))
+}
+
+#[test]
+fn a_router_shares_its_link_within_a_tenth_of_max_min_however_greedy_one_is() {
+    let place = Place::new();
+    place.write("shared.toml", shared_link().as_bytes());
+    let takes_more = greedy_part(&place, "none");
+    assert!(takes_more > 0.6, "without a scheduler: {takes_more}");
+    for scheduler in ["max-min", "drr"] {
+        // Max-min fair is a half each. A machine that is busy may keep one of them from asking for a while.
+        let parts: Vec<f64> = std::iter::repeat_with(|| greedy_part(&place, scheduler))
+            .take(3)
+            .scan(false, |done, part| {
+                let is_last = (part - 0.5).abs() <= 0.05;
+                (!std::mem::replace(done, is_last)).then_some(part)
+            })
+            .collect();
+        let last = parts.last().copied().unwrap_or_default();
+        assert!((last - 0.5).abs() <= 0.05, "{scheduler}: {parts:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_had_on_processes_is_one_line() {
     let place = Place::new();

@@ -1,7 +1,7 @@
 //! The swarm: random worlds, one for each seed, and what must hold in every world whatever is in it.
 //!
 //! A seed decides topology, channels, losses, faults, content stores, strategies, suppression,
-//! processing times, routes (sometimes wrong ones) and applications. The [`checker`] holds the run to
+//! schedulers, processing times, routes (sometimes wrong ones) and applications. The [`checker`] holds the run to
 //! what must always hold: packets are conserved, nothing stalls, every Interest ends as satisfied, timed
 //! out or refused, windows are at least 1, time never goes backwards, and a second run is the same.
 //!

@@ -26,6 +26,7 @@ pub(crate) fn plan(seed: u64) -> Swarmed {
     let is_gentle = Dice::of(seed, "gentle").chance(0.15);
     let mut network = places(&mut Dice::of(seed, "topology"), is_gentle);
     nodes(&mut Dice::of(seed, "nodes"), &mut network, is_gentle);
+    schedulers(&mut Dice::of(seed, "schedulers"), &mut network, is_gentle);
     let producers = producers(&mut Dice::of(seed, "producers"), &mut network, is_gentle);
     routes(&mut Dice::of(seed, "routes"), &mut network, &producers, is_gentle);
     consumers(&mut Dice::of(seed, "consumers"), &mut network, &producers, is_gentle);
@@ -97,6 +98,32 @@ fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
             let laws =
                 ["constant(time=0.2ms)", "exponential(mean=0.3ms)", "uniform(min=0ms,max=1ms)"];
             node.processing = dice.one(&laws).into();
+        }
+    }
+}
+
+/// The last ones have so little room that they drop.
+const SCHEDULERS: [&str; 7] = [
+    "max-min",
+    "max-min(share=flow,gain=1)",
+    "drr",
+    "drr(share=flow,quantum=500)",
+    "fifo(packets=5)",
+    "max-min(flow-queue=4,packets=12,flows=3)",
+    "drr(flow-queue=4,octets=9000)",
+];
+
+/// How some nodes, or single links, share what leaves; not always alike at both ends.
+fn schedulers(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
+    let known = if is_gentle { &SCHEDULERS[..4] } else { &SCHEDULERS[..] };
+    let everywhere = dice.chance(0.3).then(|| dice.one(known));
+    for node in &mut network.nodes {
+        let own = if dice.chance(0.1) { Some(dice.one(known)) } else { everywhere };
+        node.scheduler = own.unwrap_or("none").into();
+    }
+    for link in &mut network.links {
+        for way in [&mut link.forth, &mut link.back] {
+            way.scheduler = if dice.chance(0.05) { dice.one(known) } else { "none" }.into();
         }
     }
 }
