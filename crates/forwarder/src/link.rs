@@ -22,8 +22,8 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// So much waits at the gate in front of the link, behind the packet that leaves next. A packet that waited there is
-    /// marked for it, as for what waits in the link; one that had no need to wait is told nothing.
+    /// So much waits at the gate in front of the link, behind the packet that leaves next: it counts for marks as what
+    /// waits in the link does.
     pub(crate) fn set_gated(&mut self, octets: u64) {
         match self {
             Self::Wire(link) => link.gated_octets = octets,

@@ -161,12 +161,12 @@ impl Node {
         &mut self,
         now: Instant,
         id: FaceId,
-        (group, content): (FaceId, u32),
+        (group, content): (FaceId, u64),
         packet: Packet,
     ) {
         let place = self.gates.place(id).ok();
         let gate = place.and_then(|place| self.gates.gates.get_mut(place));
-        let (Some(gate), Some(face)) = (gate, self.faces.get(id)) else {
+        let (Some(gate), Some(face)) = (gate, self.faces.get_mut(id)) else {
             return self.transmit(now, id, packet);
         };
         let charge = match packet.kind() {
@@ -184,7 +184,10 @@ impl Node {
             false => gate.scheduler.enqueue(now, key, charge, packet).map(|()| None),
         };
         match offered {
-            Ok(Some(packet)) => self.transmit(now, id, packet),
+            Ok(Some(packet)) => {
+                face.link.set_gated(gate.scheduler.octets());
+                self.transmit(now, id, packet);
+            }
             Ok(None) => {
                 self.let_pass(now, id);
                 self.say_queued(id);
@@ -216,13 +219,10 @@ impl Node {
                 let due = gate.scheduler.deadline();
                 return self.gates.arm(place, due);
             };
-            let (waits, octets) = (gate.scheduler.packets() > 0, gate.scheduler.octets());
-            face.link.set_gated(octets);
+            let is_last = gate.scheduler.packets() == 0;
+            face.link.set_gated(gate.scheduler.octets());
             self.transmit(now, id, packet);
-            if let Some(face) = self.faces.get_mut(id) {
-                face.link.set_gated(0);
-            }
-            if !waits {
+            if is_last {
                 return self.gates.arm(place, None);
             }
         }
@@ -244,7 +244,7 @@ impl Node {
         &mut self,
         ingress: FaceId,
         asker: FaceId,
-        (content, nonce): (u32, Option<u64>),
+        (content, nonce): (u64, Option<u64>),
         came: &Hop,
     ) {
         let place = self.gates.place(ingress).ok();
@@ -255,13 +255,13 @@ impl Node {
     }
 
     /// The content that an entry's Interest asks for: found once for an exchange.
-    pub(crate) fn content_of(&mut self, id: PitId) -> u32 {
+    pub(crate) fn content_of(&mut self, id: PitId) -> u64 {
         let Self { pit, hasher, .. } = self;
         pit.entry_mut(id).content(|name| content(hasher, name))
     }
 
     /// The content that Data which answers an entry is part of; nothing where nobody schedules.
-    pub(crate) fn content_of_answer(&mut self, id: PitId, data: &Data) -> Option<u32> {
+    pub(crate) fn content_of_answer(&mut self, id: PitId, data: &Data) -> Option<u64> {
         if self.gates.are_none() {
             return None;
         }
@@ -275,17 +275,16 @@ fn nonce_of(hop: &Hop) -> Option<u64> {
     hop.extra.as_ref().and_then(|extra| field::flow_nonce(&extra.carried))
 }
 
-/// The hash of a name without its segment; half of one, for which a table entry has room.
-pub(crate) fn content(hasher: &NameHasher, name: &Name) -> u32 {
+/// The hash of a name without its segment.
+pub(crate) fn content(hasher: &NameHasher, name: &Name) -> u64 {
     let segment = name.last().filter(|last| Convention::of_segment(last).is_some());
     let end = name.value().len() - segment.map_or(0, |segment| segment.encoded_len());
-    hasher.hash(&name.value()[..end]) as u32
+    hasher.hash(&name.value()[..end])
 }
 
 /// Content and originator.
-fn flow(hasher: &NameHasher, content: u32, nonce: Option<u64>) -> u64 {
-    let nonce = nonce.map_or(0, |nonce| hasher.hash(&nonce.to_be_bytes()));
-    mix(u64::from(content) ^ nonce)
+fn flow(hasher: &NameHasher, content: u64, nonce: Option<u64>) -> u64 {
+    nonce.map_or(content, |nonce| mix(content ^ hasher.hash(&nonce.to_be_bytes())))
 }
 
 fn reason(why: Refusal) -> DropReason {

@@ -19,7 +19,7 @@ impl Node {
         egress: FaceId,
         data: Data,
         mut hop: Hop,
-        content: Option<u32>,
+        content: Option<u64>,
     ) {
         if let Some(app) = egress.app() {
             let congestion_mark = u64::from(hop.congestion_mark);

@@ -1,10 +1,11 @@
 //! Faces with schedulers: what passes, what waits, and what becomes of it.
 use crate::bench::{Bench, UNLIMITED, cached, question};
-use recoup_forwarder::face::{FaceAttributes, FaceId};
-use recoup_forwarder::node::Input;
+use recoup_forwarder::face::{FaceAttributes, FaceId, Marking};
+use recoup_forwarder::node::{Input, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_packet::lp::field;
 use recoup_transport::queue::{Capacity, Scheduling};
+use recoup_transport::time::Duration;
 
 /// Face 2, toward producers, brings 1 Mbit/s: an Interest that may bring 1,024 octets takes 8.192 ms of it.
 fn bench(scheduler: &str, options: NodeOptions) -> Bench {
@@ -42,6 +43,28 @@ fn neighbours_take_turns_and_data_toward_them_is_not_delayed() {
     assert!(of("/a/other/v=1/seg=1") < of("/a/v=1/seg=3"), "{left:?}");
     let data = bench.data(2, "/a/v=1/seg=0");
     assert_eq!(data, ["1 < data /a/v=1/seg=0"]);
+}
+
+#[test]
+fn marks_count_what_waits_at_the_gate() {
+    let mut bench = bench("drr(load=1)", NodeOptions::default());
+    let marking = Some(Marking { threshold_octets: 100, interval: Duration::from_millis(20) });
+    bench.tell(Input::FaceDown { face: FaceId(2) });
+    bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(UNLIMITED) });
+    bench.tell(Input::Route(RouteChange {
+        prefix: "/a".parse().unwrap(),
+        face: FaceId(2),
+        cost: Some(1),
+    }));
+    for segment in 0..20 {
+        bench.interest(1, &format!("/a/v=1/seg={segment}"), segment);
+    }
+    let left = bench.pass(300);
+    let is_marked = |line: &String| line.contains("mark=");
+    let marked: Vec<_> = left.iter().map(is_marked).collect();
+    assert_eq!(left.len(), 19, "{left:?}");
+    assert!(!marked[0] && !marked[1], "not at once: {left:?}");
+    assert!(marked.iter().any(|it| *it) && !marked[18], "while many wait: {left:?}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ pub struct PitEntry {
     interest: Option<Arc<Interest>>,
     hash: u64,
     /// Hash of its name without the segment, by which schedulers know content; 0 until one asks.
-    content: u32,
+    content: u64,
     /// How many Interests have been in this place.
     generation: u32,
     /// The table counts its name among those that are matched by more than the whole name.
@@ -175,7 +175,7 @@ impl PitEntry {
     }
 
     /// Hash of its name without the segment, which `find` finds if nobody has asked before.
-    pub(crate) fn content(&mut self, find: impl FnOnce(&Name) -> u32) -> u32 {
+    pub(crate) fn content(&mut self, find: impl FnOnce(&Name) -> u64) -> u64 {
         if self.content == 0 {
             self.content = find(&self.interest().name);
         }
