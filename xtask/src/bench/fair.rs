@@ -241,11 +241,17 @@ fn interest(number: u64, flows: u64) -> Vec<u8> {
     frame
 }
 
-/// The name of an Interest, with its type and length.
+/// The name of an Interest, with its type and length; a mark may stand in a link header before it.
 fn name(frame: &[u8]) -> Outcome<&[u8]> {
-    let length = frame.get(3).map_or(0, |length| usize::from(*length));
-    match frame {
-        [5, _, 7, ..] => frame.get(2..4 + length).ok_or_else(|| "a name is cut off".into()),
+    let is_fragment = |window: &[u8]| matches!(window, [0x50, _, 5, _, 7]);
+    let interest = match frame {
+        [0x64, ..] => frame.windows(5).position(is_fragment).map(|at| at + 2),
+        _ => Some(0),
+    };
+    match interest.and_then(|at| frame.get(at..)) {
+        Some(interest @ [5, _, 7, length, ..]) => {
+            interest.get(2..4 + usize::from(*length)).ok_or_else(|| "a name is cut off".into())
+        }
         _ => Err("the forwarder sent something else than an Interest".into()),
     }
 }
@@ -274,6 +280,9 @@ mod tests {
         let name = name(&asked).unwrap();
         let answer = data(name);
         assert_eq!(&answer[4..4 + name.len()], name);
+        let mut marked = vec![0x64, 0, 253, 3, 64, 1, 1, 0x50, asked.len() as u8];
+        marked.extend(&asked);
+        assert_eq!(super::name(&marked).unwrap(), name);
         assert_eq!(asked.len(), 2 + usize::from(asked[1]));
         assert_eq!(answer.len(), 4 + usize::from(answer[2]) * 256 + usize::from(answer[3]));
         assert!(super::name(&answer).is_err());
