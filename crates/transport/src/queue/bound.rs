@@ -82,7 +82,7 @@ pub(super) const PART_IN_WORDS: &str = "a number above 0, at most 1";
 
 /// The parameters that all fair schedulers have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Common {
+pub(super) struct FairSettings {
     pub(super) share: Share,
     pub(super) answer_octets: u32,
     pub(super) load: f64,
@@ -90,7 +90,7 @@ pub(super) struct Common {
     pub(super) bounds: SchedulerBounds,
 }
 
-impl Common {
+impl FairSettings {
     /// Reads what is given; the rest is as in `default`.
     pub(super) fn from_spec(spec: &mut Spec<'_>, default: &Self) -> Result<Self, SpecError> {
         const FEW: &str = "a whole number from 1 to 1000000";

@@ -14,7 +14,7 @@
 //!   in: what they bring is known only afterwards, and a queue that has built up at the far end must drain (the figure is
 //!   the desired utilization of S. Kunniyur and R. Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm", 2004);
 //! - flows whose numbers agree modulo `flows` share a turn.
-use super::bound::{self, Common, SchedulerBounds, Waiting};
+use super::bound::{self, FairSettings, SchedulerBounds, Waiting};
 use super::shelf::{Line, Shelf};
 use super::{
     CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, Load, Refusal, Refused, Share, part_of,
@@ -57,18 +57,18 @@ impl Default for DrrSettings {
 }
 
 impl DrrSettings {
-    fn common(&self) -> Common {
+    fn shared(&self) -> FairSettings {
         let Self { share, answer_octets, load, flows, bounds, .. } = *self;
-        Common { share, answer_octets, load, flows, bounds }
+        FairSettings { share, answer_octets, load, flows, bounds }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
         const OCTETS: &str = "a whole number from 64 to 1000000";
         let default = Self::default();
         let least = |text: &str| bound::few(text).filter(|octets| *octets >= 64);
-        let common = Common::from_spec(&mut spec, &default.common())?;
+        let shared = FairSettings::from_spec(&mut spec, &default.shared())?;
         let quantum_octets = spec.take("quantum", default.quantum_octets, OCTETS, least)?;
-        let Common { share, answer_octets, load, flows, bounds } = common;
+        let FairSettings { share, answer_octets, load, flows, bounds } = shared;
         let read = Self { share, quantum_octets, answer_octets, load, flows, bounds };
         spec.finish()?;
         Ok(read)
@@ -80,7 +80,7 @@ impl fmt::Display for DrrSettings {
         let writer = SpecWriter::new(f, "drr")
             .value("share", self.share.word())
             .value("quantum", self.quantum_octets);
-        self.common().write(writer).finish()
+        self.shared().write(writer).finish()
     }
 }
 

@@ -27,7 +27,7 @@ mod flow;
 mod group;
 mod pool;
 
-use super::bound::{Common, PART, PART_IN_WORDS, SchedulerBounds};
+use super::bound::{FairSettings, PART, PART_IN_WORDS, SchedulerBounds};
 use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Refused, Share, part_of};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
@@ -83,15 +83,15 @@ pub enum Duplex {
 const DUPLEX: [(&str, Duplex); 2] = [("full", Duplex::Full), ("half", Duplex::Half)];
 
 impl MaxMinSettings {
-    fn common(&self) -> Common {
+    fn shared(&self) -> FairSettings {
         let Self { share, answer_octets, load, flows, bounds, .. } = *self;
-        Common { share, answer_octets, load, flows, bounds }
+        FairSettings { share, answer_octets, load, flows, bounds }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
         let default = Self::default();
-        let common = Common::from_spec(&mut spec, &default.common())?;
-        let Common { share, answer_octets, load, flows, bounds } = common;
+        let shared = FairSettings::from_spec(&mut spec, &default.shared())?;
+        let FairSettings { share, answer_octets, load, flows, bounds } = shared;
         let read = Self {
             duplex: spec.word("duplex", default.duplex, &DUPLEX, "full or half")?,
             gain: spec.number("gain", default.gain, PART, PART_IN_WORDS)?,
@@ -115,7 +115,7 @@ impl fmt::Display for MaxMinSettings {
             .value("duplex", duplex.map_or("full", |(word, _)| word))
             .value("gain", self.gain)
             .duration("active", self.active);
-        self.common().write(writer).finish()
+        self.shared().write(writer).finish()
     }
 }
 
