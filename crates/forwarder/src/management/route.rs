@@ -44,13 +44,11 @@ impl Node {
         let changes = set.map_err(|RibFull| Refusal::FULL)?;
         self.follow_rib(now, &changes);
         Ok(Outcome::Done(ControlParameters {
-            name: Some(prefix),
-            face_id: Some(u64::from(face.0)),
             origin: Some(origin),
             cost: Some(cost),
             flags: Some(flags),
             expiration_period,
-            ..ControlParameters::default()
+            ..of(prefix, face)
         }))
     }
 
@@ -66,12 +64,7 @@ impl Node {
         let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
         let changes = management.rib.unset(&prefix, face, origin);
         self.follow_rib(now, &changes);
-        Ok(Outcome::Done(ControlParameters {
-            name: Some(prefix),
-            face_id: Some(u64::from(face.0)),
-            origin: Some(origin),
-            ..ControlParameters::default()
-        }))
+        Ok(Outcome::Done(ControlParameters { origin: Some(origin), ..of(prefix, face) }))
     }
 
     pub(super) fn add_next_hop(
@@ -87,12 +80,7 @@ impl Node {
             return Err(Refusal::FULL);
         }
         self.on_route(now, &RouteChange { prefix: prefix.clone(), face, cost: Some(cost) });
-        Ok(Outcome::Done(ControlParameters {
-            name: Some(prefix),
-            face_id: Some(u64::from(face.0)),
-            cost: Some(cost),
-            ..ControlParameters::default()
-        }))
+        Ok(Outcome::Done(ControlParameters { cost: Some(cost), ..of(prefix, face) }))
     }
 
     pub(super) fn remove_next_hop(
@@ -104,11 +92,7 @@ impl Node {
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id)?;
         let prefix = command.prefix();
         self.on_route(now, &RouteChange { prefix: prefix.clone(), face, cost: None });
-        Ok(Outcome::Done(ControlParameters {
-            name: Some(prefix),
-            face_id: Some(u64::from(face.0)),
-            ..ControlParameters::default()
-        }))
+        Ok(Outcome::Done(of(prefix, face)))
     }
 
     /// Brings the forwarding table in line with the routing table.
@@ -128,5 +112,14 @@ impl Node {
             let changes = management.rib.forget_face(face);
             self.follow_rib(now, &changes);
         }
+    }
+}
+
+/// What a command was about, as its answer says.
+fn of(prefix: Name, face: FaceId) -> ControlParameters {
+    ControlParameters {
+        name: Some(prefix),
+        face_id: Some(u64::from(face.0)),
+        ..ControlParameters::default()
     }
 }
