@@ -3,36 +3,33 @@
 //! Who sends a frame collects octets anyway (into a batch of datagrams, or a vectored write), so nothing is gained by copying
 //! a packet behind its link header first.
 use bytes::{Bytes, BytesMut};
+use recoup_transport::link::recovery::lean::Head;
 use std::fmt;
-
-/// Most octets that stand before the shared ones.
-pub const MAX_HEAD_OCTETS: usize = 23;
 
 /// A whole frame in two parts. Cloning shares the second.
 #[derive(Clone)]
 pub struct Frame {
-    head: [u8; MAX_HEAD_OCTETS],
-    head_octets: u8,
+    head: Head,
     body: Bytes,
 }
 
 impl Frame {
-    /// Octets that stand before `body`; `None` if they are more than [`MAX_HEAD_OCTETS`].
+    /// Octets that stand before `body`.
     #[must_use]
-    pub fn new(head: &[u8], body: Bytes) -> Option<Self> {
-        let mut octets = [0; MAX_HEAD_OCTETS];
-        octets.get_mut(..head.len())?.copy_from_slice(head);
-        Some(Self { head: octets, head_octets: head.len() as u8, body })
+    pub fn new(head: Head, body: Bytes) -> Self {
+        Self { head, body }
     }
 
     /// The octets before the shared ones.
     #[must_use]
+    #[inline]
     pub fn head(&self) -> &[u8] {
-        self.head.get(..usize::from(self.head_octets)).unwrap_or_default()
+        self.head.octets()
     }
 
     /// The shared octets.
     #[must_use]
+    #[inline]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
@@ -40,7 +37,7 @@ impl Frame {
     /// Octets of the whole frame.
     #[must_use]
     pub fn len(&self) -> usize {
-        usize::from(self.head_octets) + self.body.len()
+        self.head().len() + self.body.len()
     }
 
     /// Whether there are no octets.
@@ -52,7 +49,7 @@ impl Frame {
     /// The whole frame in one piece; copied unless it is one already.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
-        if self.head_octets == 0 {
+        if self.head().is_empty() {
             return self.body;
         }
         let mut whole = BytesMut::with_capacity(self.len());
@@ -64,7 +61,7 @@ impl Frame {
 
 impl From<Bytes> for Frame {
     fn from(body: Bytes) -> Self {
-        Self { head: [0; MAX_HEAD_OCTETS], head_octets: 0, body }
+        Self { head: Head::default(), body }
     }
 }
 
@@ -77,13 +74,17 @@ impl fmt::Debug for Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_transport::link::recovery::Label;
 
     #[test]
     fn a_frame_in_two_parts_is_their_octets_one_after_the_other() {
-        let frame = Frame::new(b"head", Bytes::from_static(b"body")).unwrap();
-        assert_eq!((frame.len(), frame.is_empty()), (8, false));
-        assert_eq!(frame.into_bytes(), b"headbody"[..]);
-        assert!(Frame::new(&[0; MAX_HEAD_OCTETS + 1], Bytes::new()).is_none());
+        let label = Label { epoch: 1, number: 2, origin: None };
+        let body = Bytes::from_static(b"body");
+        let head = Head::new(label, body.len()).unwrap();
+        let frame = Frame::new(head, body.clone());
+        assert_eq!((frame.len(), frame.is_empty()), (head.octets().len() + 4, false));
+        assert_eq!(frame.into_bytes(), [head.octets(), b"body"].concat());
+        assert_eq!(Frame::from(body.clone()).into_bytes(), body);
         assert!(Frame::from(Bytes::new()).is_empty());
     }
 }

@@ -130,20 +130,26 @@ impl Guards {
 
     /// Notes anew when a guard has something to do.
     fn note(&mut self, id: FaceId) {
-        let Some(guard) = self.guards.get_mut(&id) else {
-            return;
-        };
-        let due = end!(&guard.end, it => it.deadline());
-        if due != guard.due {
-            guard.due.map(|before| self.due.remove(&(before, id)));
-            due.map(|due| self.due.insert((due, id)));
-            guard.due = due;
+        if let Some(guard) = self.guards.get_mut(&id) {
+            guard.note(id, &mut self.due);
         }
     }
 
     /// The guard of a face that is up.
     fn up_at(&mut self, id: FaceId) -> Option<&mut Guard> {
         self.guards.get_mut(&id).filter(|guard| !guard.down)
+    }
+}
+
+impl Guard {
+    /// Notes anew when it has something to do.
+    fn note(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>) {
+        let due = end!(&self.end, it => it.deadline());
+        if due != self.due {
+            self.due.map(|before| all.remove(&(before, id)));
+            due.map(|due| all.insert((due, id)));
+            self.due = due;
+        }
     }
 }
 

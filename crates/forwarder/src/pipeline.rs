@@ -105,9 +105,10 @@ impl Node {
             return self.discard_packet(id, packet, DropReason::NoFace);
         };
         face.count_out(packet.kind());
+        let guarded = face.is_guarded();
         let (outputs, counters) = (&mut self.outbox.outputs, &mut face.counters);
         let marked = match &mut face.link {
-            Link::Wire(_) if self.guards.has(id) => match self.send_guarded(now, id, &mut packet) {
+            Link::Wire(_) if guarded => match self.send_guarded(now, id, &mut packet) {
                 Ok(sent) => sent.marked,
                 Err(reason) => return self.discard_packet(id, packet, reason),
             },

@@ -166,11 +166,11 @@ impl Node {
         let Some(face) = self.faces.get_mut(id) else {
             return self.outbox.discard(id, None, DropReason::NoFace);
         };
+        let guarded = face.is_guarded();
         let Link::Wire(link) = &mut face.link else {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
         face.counters.in_octets += frame.len() as u64;
-        let guarded = self.guards.has(id);
         let whole = if !guarded && LpPacket::is_bare(&frame) {
             return self.read(now, id, None, frame);
         } else if !guarded {

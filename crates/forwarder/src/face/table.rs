@@ -140,6 +140,12 @@ impl FaceTable {
 }
 
 impl Face {
+    /// Whether its link recovers losses.
+    #[inline]
+    pub(crate) fn is_guarded(&self) -> bool {
+        !self.attributes.recovery.is_off()
+    }
+
     /// A packet came.
     #[inline]
     pub(crate) fn count_in(&mut self, kind: Kind) {

@@ -69,7 +69,11 @@ impl Node {
         if let Some(end) = self.guards.value(id) {
             let tag = packet.hop.extra.as_mut().and_then(|extra| extra.tag.take());
             let arrival = end.receive(now, &tag.unwrap_or_default(), carries);
-            self.drain_guard(now, id);
+            if end.waits() {
+                self.drain_guard(now, id);
+            } else {
+                self.guards.note(id);
+            }
             if arrival == Arrival::Duplicate {
                 self.discard_packet(id, packet, DropReason::Repeated);
                 return None;

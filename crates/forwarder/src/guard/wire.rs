@@ -58,13 +58,14 @@ impl Piece {
     /// As it leaves for the first time.
     fn into_frame(self, link: &mut WireLink, tag: &Tag) -> Frame {
         let label = tag.only_label().filter(|_| self.header.is_none());
-        if let Some(head) = label.and_then(|label| lean::Head::new(label, self.fragment.len()))
-            && let Some(frame) = Frame::new(head.octets(), self.fragment.clone())
-        {
-            link.note_backlog(frame.len());
-            return frame;
+        match label.and_then(|label| lean::Head::new(label, self.fragment.len())) {
+            Some(head) => {
+                let frame = Frame::new(head, self.fragment);
+                link.note_backlog(frame.len());
+                frame
+            }
+            None => link.write(&self.tagged(tag)).into(),
         }
-        link.write(&self.tagged(tag)).into()
     }
 
     /// As it leaves once more, `waited` after the first time; Data says how long that was, if there is room for it.
@@ -105,8 +106,8 @@ impl Node {
         id: FaceId,
         packet: &mut Packet,
     ) -> Result<Sent, DropReason> {
-        let (Some(face), Some(guard)) = (self.faces.get_mut(id), self.guards.guards.get_mut(&id))
-        else {
+        let Guards { guards, due, .. } = &mut self.guards;
+        let (Some(face), Some(guard)) = (self.faces.get_mut(id), guards.get_mut(&id)) else {
             return Err(DropReason::NoFace);
         };
         let (Link::Wire(link), End::Wire(end)) = (&mut face.link, &mut guard.end) else {
@@ -151,9 +152,10 @@ impl Node {
             }
         }
         if end.waits() {
-            self.drain_wire(now, id);
+            self.drain_guard(now, id);
+        } else {
+            guard.note(id, due);
         }
-        self.guards.note(id);
         Ok(sent)
     }
 
@@ -200,12 +202,19 @@ impl Node {
         tag: &Tag,
         carries: bool,
     ) -> Result<(), DropReason> {
-        let Some(end) = self.guards.wire(id) else {
+        let Guards { guards, due, .. } = &mut self.guards;
+        let Some(guard) = guards.get_mut(&id).filter(|guard| !guard.down) else {
+            return Ok(());
+        };
+        let End::Wire(end) = &mut guard.end else {
             return Ok(());
         };
         let arrival = end.receive(now, tag, carries);
-        self.drain_wire(now, id);
-        self.guards.note(id);
+        if end.waits() {
+            self.drain_guard(now, id);
+        } else {
+            guard.note(id, due);
+        }
         if arrival == Arrival::Duplicate { Err(DropReason::Repeated) } else { Ok(()) }
     }
 
@@ -255,10 +264,5 @@ mod tests {
         let interest = Interest::decode(Bytes::from_static(GREETING)).unwrap();
         assert_eq!(interest.name.to_string(), "/localhop/hello");
         assert_eq!((interest.hop_limit, interest.nonce), (Some(0), Some(0)));
-    }
-
-    #[test]
-    fn the_head_of_a_lean_frame_has_room_in_a_frame() {
-        const { assert!(lean::MAX_HEAD_OCTETS <= crate::frame::MAX_HEAD_OCTETS) }
     }
 }

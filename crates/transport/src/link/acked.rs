@@ -195,7 +195,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
 
     fn waits(&self) -> bool {
         let acks = !self.acks.is_empty() && self.acks_due.is_none();
-        !self.down && (acks || self.flight.waits())
+        self.flight.has_lost() || !self.down && (acks || self.flight.waits())
     }
 
     fn poll(&mut self, now: Instant) -> Option<Outgoing<T>> {

@@ -40,7 +40,7 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// Does what is due.
     fn fire(&mut self, now: Instant);
 
-    /// Whether [`poll`](Self::poll) has something that may leave.
+    /// Whether [`poll`](Self::poll) has something that may leave, or [`poll_lost`](Self::poll_lost) a frame.
     fn waits(&self) -> bool;
 
     /// What leaves next, before everything else; its tag is made for this very moment.
@@ -192,8 +192,9 @@ impl Recovery {
 
     /// Whether nothing is recovered.
     #[must_use]
+    #[inline]
     pub fn is_off(self) -> bool {
-        self == Self::Off
+        matches!(self, Self::Off)
     }
 
     /// Makes the machine for one end of a link. Its numbers are drawn from `rng`, so that no outsider guesses them.

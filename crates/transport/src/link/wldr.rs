@@ -320,7 +320,9 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         if self.down {
             return;
         }
-        self.gaps.fire(now);
+        if self.gaps.are_open() {
+            self.gaps.fire(now);
+        }
         if self.alarm.is_some_and(|alarm| alarm <= now) {
             self.on_alarm(now);
         }
@@ -328,8 +330,9 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
 
     fn waits(&self) -> bool {
         let notice = !self.echoes.is_empty() || self.session.owes() || self.question;
-        let again = self.settings.mode == Mode::Resend && self.ring.waits();
-        !self.down && (notice || again || self.gaps.waits())
+        let lost = self.settings.mode == Mode::Eln && self.ring.waits();
+        lost || !self.down
+            && (notice || self.ring.waits() || self.gaps.are_open() && self.gaps.waits())
     }
 
     fn poll(&mut self, now: Instant) -> Option<Outgoing<T>> {
@@ -367,6 +370,9 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
     fn deadline(&self) -> Option<Instant> {
         if self.down {
             return None;
+        }
+        if !self.gaps.are_open() {
+            return self.alarm;
         }
         self.alarm.into_iter().chain(self.gaps.deadline()).min()
     }

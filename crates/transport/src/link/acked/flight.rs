@@ -147,6 +147,10 @@ impl<T> Flight<T> {
         Some(flying)
     }
 
+    pub(super) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     pub(super) fn pop_lost(&mut self) -> Option<T> {
         self.lost.pop_front()
     }

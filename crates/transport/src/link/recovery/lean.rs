@@ -7,7 +7,7 @@ use recoup_packet::lp::field;
 use recoup_packet::tlv::typ;
 
 /// Most octets of a head: type and length of the frame, the label, type and length of the packet.
-pub const MAX_HEAD_OCTETS: usize = 16;
+const MAX_HEAD_OCTETS: usize = 16;
 
 /// Type and length of the field with the label.
 const FIELD: [u8; 4] = [
@@ -20,11 +20,11 @@ const FIELD_OCTETS: usize = FIELD.len() + super::tag::LABEL_OCTETS;
 const LP_PACKET: u8 = typ::LP_PACKET as u8;
 const FRAGMENT: u8 = typ::FRAGMENT as u8;
 
-/// What stands before a packet in its frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What stands before a packet in its frame; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     octets: [u8; MAX_HEAD_OCTETS],
-    len: usize,
+    len: u8,
 }
 
 impl Head {
@@ -35,35 +35,38 @@ impl Head {
         let (None, Ok(inner)) = (label.origin, inner) else {
             return None;
         };
-        let mut head = Self { octets: [0; MAX_HEAD_OCTETS], len: 0 };
-        head.put(&[LP_PACKET]);
+        let mut head = Self::default();
+        head.put([LP_PACKET]);
         head.put_length(inner);
-        head.put(&FIELD);
-        head.put(&label.first_octets());
-        head.put(&[FRAGMENT]);
+        head.put(FIELD);
+        head.put(label.first_octets());
+        head.put([FRAGMENT]);
         head.put_length(packet_octets as u16);
         Some(head)
     }
 
     /// Its octets.
     #[must_use]
+    #[inline]
     pub fn octets(&self) -> &[u8] {
-        self.octets.get(..self.len).unwrap_or_default()
+        self.octets.get(..usize::from(self.len)).unwrap_or_default()
     }
 
-    fn put(&mut self, octets: &[u8]) {
-        if let Some(room) = self.octets.get_mut(self.len..self.len + octets.len()) {
-            room.copy_from_slice(octets);
+    #[inline]
+    fn put<const N: usize>(&mut self, octets: [u8; N]) {
+        let at = usize::from(self.len);
+        if let Some(room) = self.octets.get_mut(at..at + N) {
+            room.copy_from_slice(&octets);
         }
-        self.len += octets.len();
+        self.len += N as u8;
     }
 
     fn put_length(&mut self, length: u16) {
         match u8::try_from(length) {
-            Ok(short) if short < 0xfd => self.put(&[short]),
+            Ok(short) if short < 0xfd => self.put([short]),
             _ => {
                 let [high, low] = length.to_be_bytes();
-                self.put(&[0xfd, high, low]);
+                self.put([0xfd, high, low]);
             }
         }
     }

@@ -125,6 +125,12 @@ impl Gaps {
         self.gaps.retain(|gap| gap.from < from || gap.until > until);
     }
 
+    /// Whether there are any.
+    #[inline]
+    pub(super) fn are_open(&self) -> bool {
+        !self.gaps.is_empty()
+    }
+
     /// When the other end is to be told of a gap.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.gaps.iter().filter_map(|gap| gap.due).min()

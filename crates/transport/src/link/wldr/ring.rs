@@ -107,7 +107,9 @@ impl<T> Ring<T> {
         self.slots.push_back(Some(slot));
         self.full += 1;
         counters.labelled += 1;
-        self.make_room(now, counters);
+        if self.is_too_full() || self.is_first_dead(now) {
+            self.make_room(now, counters);
+        }
         number
     }
 
@@ -196,9 +198,14 @@ impl<T> Ring<T> {
         self.slots.len() + self.again.len() > self.most_slots || self.octets > self.most_octets
     }
 
-    fn make_room(&mut self, now: Instant, counters: &mut Counters) {
+    /// Whether the first slot is empty, or what is in it too old.
+    fn is_first_dead(&self, now: Instant) -> bool {
         let dead = |slot: &Option<Slot<T>>| slot.as_ref().is_none_or(|it| it.dead_at <= now);
-        while self.is_too_full() || self.slots.front().is_some_and(dead) {
+        self.slots.front().is_some_and(dead)
+    }
+
+    fn make_room(&mut self, now: Instant, counters: &mut Counters) {
+        while self.is_too_full() || self.is_first_dead(now) {
             if let Some(slot) = self.slots.pop_front() {
                 self.base += 1;
                 let Some(slot) = slot else { continue };
