@@ -166,10 +166,11 @@ impl ForwardConfig {
 
     fn read_face(&mut self, one: &mut Section<'_>) {
         let (name, uri) = (one.required("name", text), one.required("uri", parsed));
-        let recovery = one.value("recovery", parsed).unwrap_or_default();
+        let recovery = one.value("recovery", parsed);
         let Some((name, uri)) = name.zip(uri) else {
             return;
         };
+        let of_node = if matches!(uri, FaceUri::Unix(_)) { Recovery::Off } else { self.recovery };
         if self.faces.iter().any(|(other, _)| *other == name) {
             return one.problem("name", format!("another face is called `{name}`"));
         }
@@ -180,7 +181,7 @@ impl ForwardConfig {
         }
         self.faces.push((name, uri));
         self.face_scheduling.push(scheduling);
-        self.recoveries.push(recovery);
+        self.recoveries.push(recovery.unwrap_or(of_node));
     }
 
     fn read_route(&mut self, one: &mut Section<'_>) {
@@ -330,6 +331,21 @@ mod tests {
         assert_eq!(config.recoveries, ["wldr(hold=5ms)".parse().unwrap()]);
         assert!(config.recovery.is_off());
         assert_eq!(config.node(1).unwrap().routes().count(), 2);
+    }
+
+    #[test]
+    fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() {
+        let face = |name: &str, rest: &str| format!("[[face]]\nname = \"{name}\"\nuri = {rest}\n");
+        let faces = [
+            face("a", "\"udp://192.0.2.7\""),
+            face("b", "\"udp://192.0.2.8\"\nrecovery = \"off\""),
+            face("c", "\"unix:///run/c\""),
+            face("d", "\"unix:///run/d\"\nrecovery = \"acked\""),
+        ];
+        let text = format!("[node]\nrecovery = \"wldr\"\n{}", faces.concat());
+        let config = ForwardConfig::parse("n.toml", &text).unwrap();
+        let wanted = ["wldr", "off", "off", "acked"].map(|it| it.parse().unwrap());
+        assert_eq!(config.recoveries, wanted);
     }
 
     #[test]

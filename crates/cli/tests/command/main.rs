@@ -17,5 +17,6 @@ mod serve;
 mod sim;
 mod study;
 mod trust;
+mod tutorial;
 mod unreachable;
 mod usage;
