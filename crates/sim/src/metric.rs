@@ -18,7 +18,7 @@
 //! | `active_s` | the same, completed or not; what the rates are relative to |
 //! | `segments`, `content_octets`, `packet_octets` | received: segments, their content, their Data packets |
 //! | `goodput_bps`, `throughput_bps` | content and Data packets per active time, in bit/s |
-//! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected`, `losses_congestion`, `losses_wireless`, `losses_mobility` | counts |
+//! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected`, `left_out`, `losses_congestion`, `losses_wireless`, `losses_mobility` | counts |
 //! | `network_interests` | Interests for the object of a fetch that left its node by a link, each link counted |
 //! | `loss_events`, `loss_events_timeout`, `loss_events_nack`, `loss_events_mark` | window reductions, by what told of the loss |
 //! | `loss_event_percent` | loss events per segment received (the packet-loss rate of ndncatchunks) |
@@ -27,7 +27,8 @@
 //! | `rtt_…` | round trips of segments asked for once |
 //! | `delay_…` | first transmission to Data |
 //! | `rto_…` | timeout in force at first transmissions |
-//! | `…_mean_s`, `…_sd_s`, `…_min_s`, `…_max_s`, `…_p05_s` … `…_p99_s` | of those three; quantiles within 0.1 % |
+//! | `ist_…` | first transmission to Data of segments that a move delayed: the network sent their Interest on, or told the consumer; where links send again, of what those delayed, too |
+//! | `…_mean_s`, `…_sd_s`, `…_min_s`, `…_max_s`, `…_p05_s` … `…_p99_s` | of those four; quantiles within 0.1 % |
 //! | `srtt_mean_s`, `rttvar_mean_s` | mean over the estimator's samples |
 //! | `bad_timeouts`, `good_timeouts`, `undecided_timeouts` | first timeouts, by whether they were needless ([`crate::oracle`]; only where transmissions are followed) |
 //! | `bad_timeout_share`, `relative_wait` | `ρ` and `φ` of the oracle |

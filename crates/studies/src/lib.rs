@@ -3,6 +3,7 @@
 //!
 //! A room holds data and decisions only: scenarios as text, claims as text, judgement as functions of
 //! results. Whoever runs the experiments and draws the pages (the command line) asks for these.
+pub mod carofiglio2016;
 pub mod claim;
 pub mod compare;
 pub mod contest;
@@ -18,11 +19,12 @@ pub mod yang2016;
 use study::Study;
 
 /// All studies, in the order of their papers.
-pub fn all() -> [&'static dyn Study; 4] {
+pub fn all() -> [&'static dyn Study; 5] {
     [
         &udugama2013::Udugama2013,
         &vonrotz2015::Vonrotz2015,
         &yang2016::Yang2016,
+        &carofiglio2016::Carofiglio2016,
         &nikzad2022::Nikzad2022,
     ]
 }

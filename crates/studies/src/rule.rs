@@ -5,7 +5,7 @@
 //! where an interval covers both answers, the claim stays open.
 use crate::claim::{Claim, Outcome, Verdict};
 use crate::result::Results;
-use recoup_sim::statistic::{Estimate, Seeded, paired};
+use recoup_sim::statistic::{Estimate, Seeded, mean, paired};
 
 /// Seeds that a judgement needs.
 pub const SEEDS: usize = 20;
@@ -189,6 +189,17 @@ pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> 
     let (left, right) = (text(&left, unit), text(&right, unit));
     let sign = sign(Some(difference));
     Finding { outcome, ours: format!("{} {left} {sign} {} {right}", first.0, second.0) }
+}
+
+/// Two series combined seed by seed.
+pub fn joined(first: &[Seeded], second: &[Seeded], with: impl Fn(f64, f64) -> f64) -> Vec<Seeded> {
+    let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
+    first.iter().filter_map(|(seed, value)| Some((*seed, with(*value, other(*seed)?)))).collect()
+}
+
+/// The mean of values by seed.
+pub fn mean_of(values: &[Seeded]) -> Option<f64> {
+    mean(&values.iter().map(|(_, value)| *value).collect::<Vec<_>>())
 }
 
 /// The quotient of the values of two series, seed by seed.

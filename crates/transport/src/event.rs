@@ -106,6 +106,19 @@ pub enum Event {
         /// It had counted as lost.
         judged: bool,
     },
+    /// Data of a segment says that nodes on its way lengthened its round trip: a link sent something again, or an Interest
+    /// was sent on to where somebody had moved. Comes before [`Received`](Self::Received).
+    Prolonged {
+        /// Number of the segment.
+        segment: u64,
+        /// By how much.
+        by: Span,
+    },
+    /// A segment was asked for as often as is permitted, and is left out.
+    LeftOut {
+        /// Number of the segment.
+        segment: u64,
+    },
     /// Data arrived after its segment's timeout and before the segment was asked for again, and was not
     /// used, because a timeout withdraws its Interest.
     Withdrawn {

@@ -87,6 +87,11 @@ pub struct FetchConfig {
     pub lifetime: Duration,
     /// How often a segment is asked for again; `None` means without limit.
     pub retries: Option<u32>,
+    /// A segment that was asked for so often without an answer is left out, and the fetch goes on without it. Not for content in
+    /// order ([`Delivery::Ordered`]), which would wait for it.
+    pub leaves_holes: bool,
+    /// What was asked for by a face that is gone is asked for again as soon as there is one; otherwise only timers tell of it.
+    pub follows_faces: bool,
     /// Longest time in which nothing new arrives.
     pub no_progress: Duration,
     /// Timeouts are looked for at multiples of this interval (yang2016 and ndnget: 10 ms), and found
@@ -128,6 +133,8 @@ impl FetchConfig {
             verifier: Box::new(NoVerifier),
             lifetime: DEFAULT_LIFETIME,
             retries: Some(15),
+            leaves_holes: false,
+            follows_faces: true,
             no_progress: Duration::from_secs(60),
             rto_check: Duration::ZERO,
             cancel_on_timeout: false,
@@ -399,7 +406,8 @@ impl Application for Fetch {
                 }
                 self.on_face(now, true);
             }
-            AppInput::FaceDown => self.on_face(now, false),
+            AppInput::FaceDown if self.config.follows_faces => self.on_face(now, false),
+            AppInput::FaceDown => {}
             AppInput::Interest { .. } => {}
         }
     }

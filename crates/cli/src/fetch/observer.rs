@@ -155,6 +155,10 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::Explained { segment, cause: Cause::Mobility, .. } => {
             format!("{segment} was lost because somebody moved")
         }
+        Event::Prolonged { segment, by } => {
+            format!("nodes on the way took {} ms of the round trip of {segment}", ms(by))
+        }
+        Event::LeftOut { segment } => format!("{segment} is left out"),
         Event::Withdrawn { segment } => format!("{segment} came too late to be used"),
         Event::Marked { segment } => format!("congestion mark on {segment}"),
         Event::Nacked { segment: Some(segment), reason } => format!("Nack for {segment}: {reason}"),

@@ -1,9 +1,10 @@
 //! Metrics of one application, from its events.
 use super::summary::Summary;
 use crate::statistic::moments::{Durations, Moments, TimeMean};
-use recoup_transport::event::Event;
+use recoup_transport::event::{Cause, Event};
 use recoup_transport::fetch::summary::Summary as Counts;
 use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeSet;
 
 /// What is kept of one application, or of several together.
 #[derive(Clone, Debug, Default)]
@@ -17,12 +18,22 @@ pub(super) struct Flow {
     srtt: Moments,
     rttvar: Moments,
     recovery: Recovery,
+    moves: Moves,
     outcome: Option<bool>,
     /// Interests that left the node.
     left: u64,
     served: u64,
     served_octets: u64,
     unknown: u64,
+}
+
+/// Segments whose Interest or Data was lost because somebody moved: the network sent the Interest on, or the consumer was told.
+#[derive(Clone, Debug, Default)]
+struct Moves {
+    /// Those that are awaited.
+    awaited: BTreeSet<u64>,
+    /// First Interest to Data.
+    satisfaction: Durations,
 }
 
 /// How far the consumer had asked at its window reductions.
@@ -47,7 +58,17 @@ impl Flow {
                     self.rto.add(rto.into());
                 }
             }
-            Event::Received { rtt, delay, transmissions, .. } => {
+            Event::Explained { segment, cause: Cause::Mobility, .. }
+            | Event::Prolonged { segment, .. } => {
+                self.moves.awaited.insert(segment);
+            }
+            Event::LeftOut { segment } => {
+                self.moves.awaited.remove(&segment);
+            }
+            Event::Received { segment, rtt, delay, transmissions, .. } => {
+                if self.moves.awaited.remove(&segment) {
+                    self.moves.satisfaction.add(delay.into());
+                }
                 self.delay.add(delay.into());
                 if transmissions == 1 {
                     self.rtt.add(rtt.into());
@@ -122,7 +143,9 @@ impl Flow {
         ours.duplicates += theirs.duplicates;
         ours.rejected += theirs.rejected;
         ours.wire_octets += theirs.wire_octets;
+        ours.left_out += theirs.left_out;
         ours.withdrawn += theirs.withdrawn;
+        self.moves.satisfaction.merge(&other.moves.satisfaction);
         self.rtt.merge(&other.rtt);
         self.delay.merge(&other.delay);
         self.rto.merge(&other.rto);
@@ -181,7 +204,13 @@ impl Flow {
             summary.option(place, "window_mean", "segments", self.window_mean());
             summary.option(place, "window_max", "segments", self.window.max());
         }
-        for (what, durations) in [("rtt", &self.rtt), ("delay", &self.delay), ("rto", &self.rto)] {
+        let told = [
+            ("rtt", &self.rtt),
+            ("delay", &self.delay),
+            ("rto", &self.rto),
+            ("ist", &self.moves.satisfaction),
+        ];
+        for (what, durations) in told {
             tell_durations(place, what, durations, summary);
         }
         summary.option(place, "srtt_mean_s", "s", self.srtt.mean());
@@ -203,6 +232,7 @@ impl Flow {
             ("duplicates", "", counts.duplicates),
             ("withdrawn", "", counts.withdrawn),
             ("spurious", "", counts.spurious),
+            ("left_out", "segments", counts.left_out),
             ("losses_congestion", "", counts.congestion_losses()),
             ("losses_wireless", "", counts.explained.wireless),
             ("losses_mobility", "", counts.explained.mobility),

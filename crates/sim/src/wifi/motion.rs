@@ -85,22 +85,26 @@ impl Motion {
         if motion.points.is_empty() { Self::still(Position::default()) } else { motion }
     }
 
-    /// Between two places until `until`, with a rest at each; no more than [`MOST_POINTS`] way-points.
+    /// Between two places until `until`, with a rest at each, beginning when `part` of the first way is behind it; no more than
+    /// [`MOST_POINTS`] way-points.
     pub fn shuttle(
         (here, there): (Position, Position),
+        part: f64,
         speed: f64,
         pause: Duration,
         until: Instant,
     ) -> Self {
         let pause = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
-        let nanos = ((here.distance(there) / speed.max(0.01) * 1e9) as u64).max(1);
-        let mut motion = Self::still(here);
-        let mut at = 0_u64;
+        let way = |part: f64| ((part * here.distance(there) / speed.max(0.01) * 1e9) as u64).max(1);
+        let (x, y) = (there.x - here.x, there.y - here.y);
+        let mut motion = Self::still(Position { x: here.x + part * x, y: here.y + part * y });
+        let (mut at, mut nanos) = (0_u64, way(1.0 - part));
         for to in [there, here].into_iter().cycle() {
             if at >= until.as_nanos() || motion.points.len() >= MOST_POINTS {
                 break;
             }
             at = at.saturating_add(nanos);
+            nanos = way(1.0);
             motion.extend(at, to);
             if pause > 0 {
                 at = at.saturating_add(pause);

@@ -26,7 +26,8 @@ pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
 }
 
 /// The options that have no field in the plan.
-const OPTIONS: &str = "first, last, must-be-fresh, cancel-on-timeout, flow-nonce";
+const OPTIONS: &str =
+    "first, last, must-be-fresh, cancel-on-timeout, flow-nonce, leaves-holes, follows-faces";
 
 fn set(config: &mut FetchConfig, key: &str, value: &str) -> Result<(), String> {
     let wrong = |expected| format!("`{key}={value}`: expected {expected}");
@@ -37,6 +38,8 @@ fn set(config: &mut FetchConfig, key: &str, value: &str) -> Result<(), String> {
         "last" => config.last = Some(number()?),
         "must-be-fresh" => config.must_be_fresh = switch()?,
         "cancel-on-timeout" => config.cancel_on_timeout = switch()?,
+        "leaves-holes" => config.leaves_holes = switch()?,
+        "follows-faces" => config.follows_faces = switch()?,
         "flow-nonce" => config.flow_nonce = switch()?,
         _ => return Err(format!("a fetch has no option `{key}`; it has: {OPTIONS}")),
     }

@@ -108,6 +108,8 @@ impl Digest {
             | Event::Lost { segment }
             | Event::Repaired { segment }
             | Event::Marked { segment }
+            | Event::Prolonged { segment, .. }
+            | Event::LeftOut { segment }
             | Event::Withdrawn { segment } => self.word(segment),
             _ => {}
         }

@@ -2,6 +2,7 @@
 use super::open::{ASSUMED, AXIS};
 use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
 use crate::result::Results;
+pub(super) use crate::rule::joined;
 use crate::rule::quotient;
 use recoup_sim::statistic::Seeded;
 
@@ -132,14 +133,4 @@ impl From<Other> for Timer {
 /// The exponent as a number.
 pub(super) fn number(s: &str) -> f64 {
     s.parse().unwrap_or(f64::NAN)
-}
-
-/// Two series combined seed by seed.
-pub(super) fn joined(
-    first: &[Seeded],
-    second: &[Seeded],
-    with: impl Fn(f64, f64) -> f64,
-) -> Vec<Seeded> {
-    let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
-    first.iter().filter_map(|(seed, value)| Some((*seed, with(*value, other(*seed)?)))).collect()
 }

@@ -2,6 +2,7 @@
 use super::open::Place;
 use crate::result::{Curve, Results};
 use crate::rule::Runs;
+pub(super) use crate::rule::joined;
 use recoup_sim::statistic::Seeded;
 
 /// The runs of one experiment.
@@ -51,14 +52,4 @@ impl<'a> World<'a> {
 /// Values in another unit.
 pub(super) fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
     values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
-}
-
-/// Two series combined seed by seed.
-pub(super) fn joined(
-    first: &[Seeded],
-    second: &[Seeded],
-    with: impl Fn(f64, f64) -> f64,
-) -> Vec<Seeded> {
-    let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
-    first.iter().filter_map(|(seed, value)| Some((*seed, with(*value, other(*seed)?)))).collect()
 }

@@ -3,7 +3,8 @@ use super::axis::Scenario;
 use super::scenario::ASSUMED;
 use crate::result::Results;
 use crate::rule::{Finding, Runs, quotient, within};
-use recoup_sim::statistic::{Seeded, mean};
+pub(super) use crate::rule::{joined, mean_of};
+use recoup_sim::statistic::Seeded;
 
 /// A scenario at a number of hops.
 pub(super) type At = (Scenario, &'static str);
@@ -105,19 +106,4 @@ impl<'a> World<'a> {
         let why = format!("not judged, most lifetimes of {} are at a bound", bound.join(", "));
         Finding::open(format!("{why}; {}", finding.ours))
     }
-}
-
-/// The mean of values by seed.
-pub(super) fn mean_of(values: &[Seeded]) -> Option<f64> {
-    mean(&values.iter().map(|(_, value)| *value).collect::<Vec<_>>())
-}
-
-/// Two series combined seed by seed.
-pub(super) fn joined(
-    first: &[Seeded],
-    second: &[Seeded],
-    with: impl Fn(f64, f64) -> f64,
-) -> Vec<Seeded> {
-    let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
-    first.iter().filter_map(|(seed, value)| Some((*seed, with(*value, other(*seed)?)))).collect()
 }

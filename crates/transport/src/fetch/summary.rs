@@ -41,6 +41,8 @@ pub struct Summary {
     pub repaired: u64,
     /// Phases of recovery that such losses led to.
     pub recovery: Recovery,
+    /// Segments that were asked for in vain and left out.
+    pub left_out: u64,
     /// Data that came too late to be used: its Interest had been withdrawn at its timeout.
     pub withdrawn: u64,
     /// Data that had been received before or that nobody asked for.
@@ -222,6 +224,7 @@ impl Summary {
             }
             Event::Marked { .. } => self.marks += 1,
             Event::Nacked { .. } => self.nacks += 1,
+            Event::LeftOut { .. } => self.left_out += 1,
             Event::Withdrawn { .. } => self.withdrawn += 1,
             Event::Duplicate => self.duplicates += 1,
             Event::Rejected { .. } => self.rejected += 1,

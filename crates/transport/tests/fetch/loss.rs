@@ -5,7 +5,8 @@ use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, Beside};
-use recoup_transport::fetch::FetchError;
+use recoup_transport::event::Event;
+use recoup_transport::fetch::{FetchConfig, FetchError};
 use recoup_transport::random::Rng;
 use recoup_transport::rto;
 use recoup_transport::time::{Duration, Instant};
@@ -247,6 +248,51 @@ fn a_way_that_stays_gone_is_tried_once_in_a_round_trip_and_uses_up_no_retries() 
     assert_eq!((result, bounced), (Ok(()), 30));
     assert_eq!(world.summary.reductions.total(), 0);
     assert!(world.now > Instant::from_millis(29 * 20), "{:?}", world.now);
+}
+
+#[test]
+fn a_segment_that_is_asked_for_in_vain_is_left_out_where_holes_are_permitted() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut config = config("/a/file");
+    (config.retries, config.leaves_holes) = (Some(2), true);
+    let mut world = World::new(config);
+    let result = world.run(|interest| match segment_of(interest) {
+        Some(20) => Vec::new(),
+        _ => answer(interest),
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!((world.summary.left_out, world.summary.segments), (1, 299));
+    assert!(!world.content.contains_key(&20) && world.content.contains_key(&29));
+    let asked = world.asked.iter().filter(|it| segment_of(it) == Some(20)).count();
+    assert_eq!(asked, 3);
+    assert!(world.events.iter().any(|it| matches!(it.1, Event::LeftOut { segment: 20 })));
+}
+
+#[test]
+fn who_does_not_follow_faces_learns_from_timers_alone_that_one_is_gone() {
+    let run = |follows_faces: bool| {
+        let file = file(30_000);
+        let answer = honest(&file);
+        let mut world = World::new(FetchConfig { follows_faces, ..config("/a/file") });
+        let mut lost = 0;
+        world.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
+            Some(segment) if segment >= 40 => {
+                lost += 1;
+                Vec::new()
+            }
+            _ => answer(interest),
+        });
+        world.at(Instant::from_millis(150), AppInput::FaceDown);
+        world.at(Instant::from_millis(151), AppInput::FaceUp { receive_budget: None });
+        assert_eq!(world.run(&answer), Ok(()));
+        assert_eq!(world.bytes(), file);
+        assert!(lost > 5);
+        let summary = &world.summary;
+        (summary.timeouts == 0, summary.explained.mobility == lost, summary.explained.mobility == 0)
+    };
+    assert_eq!(run(false), (false, false, true));
+    assert_eq!(run(true), (true, true, false));
 }
 
 #[test]

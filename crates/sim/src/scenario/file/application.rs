@@ -235,6 +235,9 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
 /// What the plan has no fields for.
 fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
     let (mut cancel, mut fresh, mut nonce, mut first, mut last) = (false, false, false, 0, None);
+    let (mut holes, mut follows) = (false, true);
+    fields.field("leaves-holes", &mut holes, Truth);
+    fields.field("follows-faces", &mut follows, Truth);
     fields.field("cancel-on-timeout", &mut cancel, Truth);
     fields.field("must-be-fresh", &mut fresh, Truth);
     fields.field("flow-nonce", &mut nonce, Truth);
@@ -243,6 +246,12 @@ fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
     let mut set = |key: &str, value: String| options.push((key.to_owned(), value));
     if cancel {
         set("cancel-on-timeout", "true".into());
+    }
+    if holes {
+        set("leaves-holes", "true".into());
+    }
+    if !follows {
+        set("follows-faces", "false".into());
     }
     if fresh {
         set("must-be-fresh", "true".into());

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `still` | stays at its place |
 //! | `linear(speed=,heading=0)` | from its place in a straight line; headings are degrees, 0 is east, 90 north |
-//! | `shuttle(east=,north=,speed=,pause=0s)` | from its place to the one so many metres east and north of it, and back, again and again |
+//! | `shuttle(east=,north=,speed=,pause=0s,begin=here)` | from its place to the one so many metres east and north of it, and back, again and again; with `begin=anywhere` from a random point of that way, in either direction |
 //! | `random-waypoint(west=,south=,east=,north=,speed=,slowest=,pause=0s)` | within an area ([`RandomWaypoint`]); speeds lie between `slowest` (the same as `speed` unless given) and `speed` |
 //! | `ns2(file=,node=)` | as a movement file of ns-2 has it ([`super::trace::ns2`]) |
 //! | `sumo(file=,vehicle=)` | as floating car data of SUMO have it ([`super::trace::sumo`]) |
@@ -29,6 +29,8 @@ pub enum MotionPlan {
         speed: f64,
         /// Rest at each end.
         pause: Duration,
+        /// It begins anywhere on the way, in either direction.
+        anywhere: bool,
     },
     /// From one random place to the next.
     RandomWaypoint(RandomWaypoint),
@@ -100,7 +102,7 @@ impl MotionPlan {
 
     /// Whether chance has a part in it.
     pub fn is_drawn(&self) -> bool {
-        matches!(self, Self::RandomWaypoint(_))
+        matches!(self, Self::RandomWaypoint(_) | Self::Shuttle { anywhere: true, .. })
     }
 
     /// The file that it is in.
@@ -126,9 +128,14 @@ impl MotionPlan {
         let motion = match self {
             Self::Still => Motion::still(place),
             Self::Linear(velocity) => Motion::linear(place, *velocity, until),
-            Self::Shuttle { offset, speed, pause } => {
+            Self::Shuttle { offset, speed, pause, anywhere } => {
                 let there = Position { x: place.x + offset.0, y: place.y + offset.1 };
-                Motion::shuttle((place, there), *speed, *pause, until)
+                let (ends, part) = match anywhere {
+                    false => ((place, there), 0.0),
+                    true if rng.unit_f64() < 0.5 => ((place, there), rng.unit_f64()),
+                    true => ((there, place), rng.unit_f64()),
+                };
+                Motion::shuttle(ends, part, *speed, *pause, until)
             }
             Self::RandomWaypoint(plan) => Motion::random_waypoint(plan, rng, until),
             Self::Recorded(_) => return Err(MotionError::Recorded),
@@ -151,8 +158,13 @@ fn shuttle(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
     if offset == (0.0, 0.0) {
         return Err(spec.bad("east", "0", "another place: so many metres, here or at `north`"));
     }
+    let anywhere = spec.take("begin", false, "here or anywhere", |text| match text {
+        "here" => Some(false),
+        "anywhere" => Some(true),
+        _ => None,
+    })?;
     spec.finish()?;
-    Ok(MotionPlan::Shuttle { offset, speed, pause })
+    Ok(MotionPlan::Shuttle { offset, speed, pause, anywhere })
 }
 
 fn random_waypoint(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
@@ -249,6 +261,26 @@ mod tests {
         assert_eq!(at("linear(speed=2m/s,heading=90)", 2_000), (10.0, 9.0));
         assert_eq!(at("linear(speed=2,heading=-180)", 2_000), (6.0, 5.0));
         assert_eq!(at("still", 2_000), (10.0, 5.0));
+    }
+
+    #[test]
+    fn a_shuttle_that_begins_anywhere_is_all_over_its_way_and_keeps_its_speed() {
+        let plan = MotionPlan::parse("shuttle(east=8m,speed=2m/s,begin=anywhere)").unwrap();
+        assert!(plan.is_drawn() && plan.needs_place());
+        let until = Instant::from_millis(20_000);
+        let (mut quarters, mut eastward) = ([0; 4], 0);
+        for seed in 0..400 {
+            let place = Position { x: 10.0, y: 5.0 };
+            let motion = plan.motion(place, until, &mut Rng::from_seed(seed)).unwrap();
+            let x = |millis| motion.position(Instant::from_millis(millis)).x;
+            quarters[((x(0) - 10.0) / 2.0) as usize] += 1;
+            eastward += u32::from(x(1) > x(0));
+            assert!((motion.top_speed() - 2.0).abs() < 1e-6);
+            assert!((x(8_000) - x(0)).abs() < 1e-6, "there and back takes eight seconds");
+        }
+        assert!(quarters.iter().all(|count| (70..130).contains(count)), "{quarters:?}");
+        assert!((160..240).contains(&eastward), "{eastward}");
+        assert!(MotionPlan::parse("shuttle(east=8m,speed=2m/s,begin=there)").is_err());
     }
 
     #[test]

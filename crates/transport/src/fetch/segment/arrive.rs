@@ -173,6 +173,9 @@ impl Transfer {
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;
         let content_octets = data.content().len();
+        if !reduction.is_zero() {
+            emit(reports, Event::Prolonged { segment, by: (*reduction).into() });
+        }
         let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
         let (now, provider, reduction) = (*now, *provider, *reduction);
         let accepted =

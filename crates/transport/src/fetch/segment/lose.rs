@@ -62,6 +62,10 @@ impl Transfer {
             let retries = config.retries.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
             if affordable.is_some_and(|retries| known.transmissions > retries) {
+                if config.leaves_holes && setback.is_none() {
+                    self.leave_out(segment, reports);
+                    continue;
+                }
                 let name = self.object.append(config.convention.segment(segment));
                 let attempts = known.transmissions;
                 let why = match setback {
@@ -85,6 +89,11 @@ impl Transfer {
         }
         self.lost = lost;
         self.note_phase(config, reports);
+    }
+
+    fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
+        self.board.receive(segment);
+        emit(reports, Event::LeftOut { segment });
     }
 
     /// Tells congestion control of a loss or a mark: its send order, what told of it, and how many Data

@@ -1,0 +1,115 @@
+//! G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng (2016): losses of the radio and of moves, repaired in the network.
+mod axis;
+mod draw;
+mod example;
+mod joint;
+mod judge;
+mod mobile;
+mod open;
+mod runs;
+mod scenario;
+mod wireless;
+
+use crate::claim::{self, Claim, Verdict};
+use crate::figure::Figure;
+use crate::result::Results;
+use crate::study::{Dependence, Experiment, Scale, Study};
+
+/// The study.
+#[derive(Debug)]
+pub struct Carofiglio2016;
+
+impl Study for Carofiglio2016 {
+    fn key(&self) -> &'static str {
+        "carofiglio2016"
+    }
+
+    fn title(&self) -> &'static str {
+        "What is gained if the network repairs what the radio and moves lose, instead of the consumer?"
+    }
+
+    fn source(&self) -> &'static str {
+        "G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng, in-network loss detection and recovery in ICN, \
+         ACM ICN 2016, ndnSIM"
+    }
+
+    fn readme(&self) -> &'static str {
+        include_str!("carofiglio2016/README.md")
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        claim::read(include_str!("carofiglio2016/claims.toml")).unwrap_or_default()
+    }
+
+    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
+        scenario::experiments(scale)
+    }
+
+    fn has_its_own_paper_scale(&self) -> bool {
+        true
+    }
+
+    fn judge(&self, results: &Results) -> Vec<Verdict> {
+        judge::verdicts(&self.claims(), results)
+    }
+
+    fn dependences(&self, results: &Results) -> Vec<Dependence> {
+        judge::dependences(results)
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        draw::figures(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Class::{self, M, R, T};
+    use crate::claim::Outcome;
+
+    /// Claims of class M and T; all others are R.
+    const MEDIUM: [&str; 10] =
+        ["E-06", "E-07", "E-08", "E-10", "E-11", "E-16", "E-18", "E-23", "E-24", "E-25"];
+    const TESTBED: [&str; 3] = ["E-01b", "E-21", "E-28"];
+
+    fn class(id: &str) -> Class {
+        match id {
+            id if TESTBED.contains(&id) => T,
+            id if MEDIUM.contains(&id) || id == "E-27" => M,
+            _ => R,
+        }
+    }
+
+    #[test]
+    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+        let numbers = (2..=29).map(|number| format!("E-{number:02}"));
+        let ids = ["E-01a", "E-01b"].map(str::to_owned).into_iter().chain(numbers);
+        let expected: Vec<_> = ids.map(|id| (id.clone(), class(&id))).collect();
+        let claims = claim::read(include_str!("carofiglio2016/claims.toml")).unwrap();
+        let found: Vec<_> = claims.into_iter().map(|claim| (claim.id, claim.class)).collect();
+        assert_eq!(found, expected);
+        let verdicts = Carofiglio2016.judge(&Results::default());
+        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.clone(), it.class)).collect();
+        assert_eq!(judged, expected);
+        for verdict in verdicts {
+            let outcome = match verdict.id.as_str() {
+                // It needs no runs.
+                "E-14" => Outcome::Holds,
+                _ if verdict.class == T => Outcome::Reported,
+                _ => Outcome::Open,
+            };
+            assert_eq!(verdict.verdict, outcome, "{}: {}", verdict.id, verdict.ours);
+            assert!(!verdict.ours.contains("no rule"), "{}", verdict.id);
+        }
+    }
+
+    #[test]
+    fn every_figure_is_one_that_an_experiment_serves() {
+        let all = Carofiglio2016.experiments(Scale::Check);
+        let served: Vec<_> = all.iter().flat_map(|it| it.serves).collect();
+        for name in ["5a", "5b", "5c", "7a", "7b", "7c", "9a", "9b", "9c", "residual"] {
+            assert!(served.contains(&&name), "{name}");
+        }
+    }
+}

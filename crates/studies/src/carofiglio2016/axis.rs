@@ -1,0 +1,169 @@
+//! The axes of the sweeps: what the paper varies, and what it compares.
+use std::fmt::Write;
+
+/// An axis as it stands in a scenario: its name, and each value with the fields that it sets.
+pub(super) fn axis<'a>(name: &str, values: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    values.into_iter().fold(String::new(), |mut text, (value, fields)| {
+        let _ = writeln!(text, "[sweep.{name}.\"{value}\"]\n{fields}");
+        text
+    })
+}
+
+// --- the wireless network -----------------------------------------------------------------------
+
+/// Nothing recovers losses of the radio.
+pub(super) const NOTHING: &str = "nothing";
+/// Both radio links do.
+pub(super) const WLDR: &str = "WLDR";
+/// They tell the consumer.
+pub(super) const ELN: &str = "ELN";
+/// Every frame is acknowledged by the link above the radio, as NDNLPv2 has it.
+pub(super) const ACKED: &str = "NDNLPv2";
+/// Interests alone are recovered, on both radio links.
+pub(super) const INTERESTS: &str = "Interests";
+/// Data alone are.
+pub(super) const DATA: &str = "Data";
+/// Interests, on the consumer's radio link alone.
+pub(super) const NEAR_INTERESTS: &str = "Interests at the consumer";
+/// Data, on the producer's radio link alone.
+pub(super) const FAR_DATA: &str = "Data at the producer";
+
+/// What is compared in Figure 5a, and one more.
+pub(super) const WAYS: [&str; 4] = [NOTHING, ELN, WLDR, ACKED];
+/// What is compared in Figure 5b.
+pub(super) const PARTS: [&str; 6] = [NOTHING, INTERESTS, NEAR_INTERESTS, DATA, FAR_DATA, WLDR];
+
+/// The axis of what recovers losses of the radio.
+pub(super) fn recoveries(chosen: &[&'static str]) -> String {
+    axis("recovery", chosen.iter().map(|way| (*way, recovery(way))))
+}
+
+fn recovery(way: &str) -> String {
+    let (near, far) = match way {
+        WLDR => ("wldr", "wldr"),
+        ELN => ("wldr(mode=eln)", "wldr(mode=eln)"),
+        ACKED => ("acked", "acked"),
+        INTERESTS => ("wldr(kinds=interests)", "wldr(kinds=interests)"),
+        DATA => ("wldr(kinds=data)", "wldr(kinds=data)"),
+        NEAR_INTERESTS => ("wldr(kinds=interests)", "off"),
+        FAR_DATA => ("off", "wldr(kinds=data)"),
+        _ => ("off", "off"),
+    };
+    format!(
+        "\"links.consumer-ap1.recovery\" = \"{near}\"\n\"links.ap2-producer.recovery\" = \"{far}\"\n"
+    )
+}
+
+/// The timers of Figure 5a, in milliseconds.
+pub(super) const TIMERS: [&str; 9] = ["40", "50", "60", "80", "100", "150", "200", "500", "1000"];
+/// Those of them that are longer than the round trip.
+pub(super) const LONG_TIMERS: [&str; 7] = ["60", "80", "100", "150", "200", "500", "1000"];
+/// The two of Figures 5b and 5c.
+pub(super) const TWO_TIMERS: [&str; 2] = ["60", "200"];
+/// Those of Figure 9c.
+pub(super) const JOINT_TIMERS: [&str; 4] = ["500", "1000", "2000", "4000"];
+
+/// The axis of timers, which are lifetimes, too.
+pub(super) fn timers(chosen: &[&'static str]) -> String {
+    axis("timer", chosen.iter().map(|millis| (*millis, timer(millis))))
+}
+
+fn timer(millis: &str) -> String {
+    format!("\"fetch.rto\" = \"constant(rto={millis}ms)\"\n\"fetch.lifetime\" = \"{millis} ms\"\n")
+}
+
+/// Rates of the wires, in Mbit/s: the bottleneck is the radio, or they are.
+pub(super) const WIRES: [&str; 2] = ["300", "60"];
+
+/// The axis of wires.
+pub(super) fn wires(chosen: &[&'static str]) -> String {
+    let value = |rate: &&'static str| (*rate, format!("\"link.rate\" = \"{rate} Mbit/s\"\n"));
+    axis("wires", chosen.iter().map(value))
+}
+
+/// Speeds, in km/h.
+pub(super) const SPEEDS: [&str; 4] = ["3", "10", "20", "50"];
+/// Slowest and fastest.
+pub(super) const SLOW: &str = SPEEDS[0];
+/// Fastest.
+pub(super) const FAST: &str = SPEEDS[3];
+
+/// The axis of speeds of these nodes.
+pub(super) fn speeds(nodes: &[&str], chosen: &[&'static str]) -> String {
+    let fields = |speed: &&'static str| {
+        let one = |node: &&str| format!("\"nodes.{node}.motion.speed\" = \"{speed}km/h\"\n");
+        (*speed, nodes.iter().map(one).collect())
+    };
+    axis("speed", chosen.iter().map(fields))
+}
+
+// --- the mobile network -------------------------------------------------------------------------
+
+/// The consumer's timer alone tells of losses by moves.
+pub(super) const TIMER: &str = "timer";
+/// The network sends Interests on.
+pub(super) const MLDR: &str = "MLDR";
+
+/// What is compared in Figure 7a: the timer, ELN and MLDR.
+pub(super) const MOVES: [&str; 3] = [TIMER, ELN, MLDR];
+/// What is compared in Figure 7c: the timer, in milliseconds, and MLDR.
+pub(super) const CONSUMER_TIMERS: [&str; 4] = ["50", "100", "200", "500"];
+
+/// The axis of what becomes of Interests whose face is gone.
+pub(super) fn moves(chosen: &[&'static str]) -> String {
+    axis("mobility", chosen.iter().map(|way| (*way, mobility(way))))
+}
+
+/// Without notices, consumers do not hear of their own faces either.
+fn mobility(way: &str) -> String {
+    match way {
+        MLDR => "\"node.mobility\" = \"mldr\"\n".to_owned(),
+        ELN => "\"node.mobility\" = \"eln\"\n".to_owned(),
+        _ => "\"fetch.follows-faces\" = false\n".to_owned(),
+    }
+}
+
+/// The consumer moves instead of the producer; MLDR against timers.
+pub(super) fn consumer_moves() -> String {
+    let swapped = "\"applications.p.node\" = \"root\"\n\"applications.c.node\" = \"mobile\"\n";
+    let with =
+        |millis: &'static str| (millis, format!("{swapped}{}{}", mobility(TIMER), timer(millis)));
+    let mldr = (MLDR, format!("{swapped}{}", mobility(MLDR)));
+    axis("mobility", CONSUMER_TIMERS.map(with).into_iter().chain([mldr]))
+}
+
+/// How often a timer may repeat an Interest in Figure 7b.
+pub(super) const REPETITIONS: [&str; 2] = ["0", "5"];
+
+/// That axis; what stays away after that is a hole. The links above take 70 ms.
+pub(super) fn repetitions() -> String {
+    let fields = |times: &'static str| {
+        let upper = ["n1-n2", "n1-n3"].map(|link| format!("\"links.{link}.delay\" = \"70 ms\"\n"));
+        (
+            times,
+            format!(
+                "\"fetch.retries\" = {times}\n\"fetch.leaves-holes\" = true\n{}",
+                upper.concat()
+            ),
+        )
+    };
+    axis("repetitions", REPETITIONS.map(fields))
+}
+
+// --- the joint network --------------------------------------------------------------------------
+
+/// Both.
+pub(super) const BOTH: &str = "WLDR and MLDR";
+
+/// What is compared in Figures 9a to 9c.
+pub(super) const JOINT: [&str; 4] = [NOTHING, WLDR, MLDR, BOTH];
+
+/// That axis.
+pub(super) fn joints() -> String {
+    let fields = |way: &'static str| {
+        let recovery = if [WLDR, BOTH].contains(&way) { "wldr" } else { "off" };
+        let moves = if [MLDR, BOTH].contains(&way) { MLDR } else { TIMER };
+        (way, format!("\"links.'m*-ap*'.recovery\" = \"{recovery}\"\n{}", mobility(moves)))
+    };
+    axis("network", JOINT.map(fields))
+}

@@ -1,0 +1,275 @@
+//! The paper's figures, drawn from our runs, and those that show what depends on what is open.
+use super::axis::{
+    BOTH, CONSUMER_TIMERS, ELN, JOINT, JOINT_TIMERS, MLDR, MOVES, NOTHING, PARTS, REPETITIONS,
+    SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
+};
+use super::open::{GRID, MOBILE, Open, TOGETHER, WIRELESS};
+use super::runs::World;
+use crate::figure::{Axis, Figure, Series, Style};
+use crate::result::Results;
+use crate::rule::{estimate, mean_of, quotient};
+use recoup_sim::statistic::Seeded;
+
+const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
+
+pub(super) fn figures(results: &Results) -> Vec<Figure> {
+    let mut all = vec![timers(results), parts(results), speeds(results)];
+    all.extend([producer(results), satisfaction(results), consumer(results)]);
+    all.extend([joint(results), timeouts(results), joint_timers(results)]);
+    all.extend([residual(results), open_wireless(results)]);
+    all.extend([open_mobile(results), open_joint(results)]);
+    all.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
+    all
+}
+
+fn figure(id: &str, title: &str, caption: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
+    let caption = format!("{caption} {MEANS}");
+    Figure { id: id.into(), title: title.into(), caption, x, y, series }
+}
+
+fn quantity(label: &str, unit: &str) -> Axis {
+    Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
+}
+
+fn places<S: Into<String>>(label: &str, names: impl IntoIterator<Item = S>) -> Axis {
+    let categories = names.into_iter().map(Into::into).collect();
+    Axis { label: label.into(), categories, ..Axis::default() }
+}
+
+fn flow_time() -> Axis {
+    quantity("flow time", "s")
+}
+
+fn reduction() -> Axis {
+    quantity("reduction of the flow time", "%")
+}
+
+/// Means at places, one after the other.
+fn means(name: &str, style: Style, all: impl IntoIterator<Item = Vec<Seeded>>) -> Series {
+    let mut series = Series::new(name, style);
+    for (place, values) in all.into_iter().enumerate() {
+        if let Some(estimate) = estimate(&values) {
+            series.points.push((place as f64, estimate.mean));
+            let half = if estimate.half_width.is_finite() { estimate.half_width } else { 0.0 };
+            series.errors.push(half);
+        }
+    }
+    series
+}
+
+// --- the radio ------------------------------------------------------------------------------------
+
+fn timers(results: &Results) -> Figure {
+    let world = World::of(results, "timer");
+    let line = |way: &'static str, wires: &'static str| {
+        let at = |timer| world.time(&[("recovery", way), ("timer", timer), ("wires", wires)]);
+        means(&format!("{way}, {wires} Mbit/s"), Style::Line, TIMERS.map(at))
+    };
+    let series = WIRES.iter().flat_map(|wires| WAYS.map(|way| line(way, wires))).collect();
+    let caption =
+        "Figure 5a. Both ends at 10 km/h; the radio is the bottleneck with wires of 300 Mbit/s.";
+    let x = Axis { unit: "ms".into(), ..places("timer and lifetime", TIMERS) };
+    figure("5a", "Flow time over the timer", caption, x, flow_time(), series)
+}
+
+fn parts(results: &Results) -> Figure {
+    let world = World::of(results, "part");
+    let bars = |timer: &'static str| {
+        let at = |way| world.time(&[("recovery", way), ("timer", timer)]);
+        means(&format!("{timer} ms"), Style::Bars, PARTS.map(at))
+    };
+    let caption = "Figure 5b. What is recovered, and where. Both ends at 10 km/h.";
+    let series = TWO_TIMERS.map(bars).into();
+    figure("5b", "Parts of WLDR", caption, places("recovered", PARTS), flow_time(), series)
+}
+
+fn speeds(results: &Results) -> Figure {
+    let world = World::of(results, "speed");
+    let line = |timer: &'static str| {
+        let at = |speed| {
+            let place = |way| [("recovery", way), ("timer", timer), ("speed", speed)];
+            world.reduction(&place(WLDR), &place(NOTHING))
+        };
+        means(&format!("{timer} ms"), Style::Line, SPEEDS.map(at))
+    };
+    let caption = "Figure 5c. WLDR against nothing.";
+    let series = TWO_TIMERS.map(line).into();
+    figure("5c", "What WLDR gains", caption, by_speed(), reduction(), series)
+}
+
+fn by_speed() -> Axis {
+    Axis { unit: "km/h".into(), ..places("speed", SPEEDS) }
+}
+
+// --- moves ----------------------------------------------------------------------------------------
+
+fn producer(results: &Results) -> Figure {
+    let world = World::of(results, "producer");
+    let line = |way: &'static str| {
+        let at = |speed| world.time(&[("mobility", way), ("speed", speed)]);
+        means(way, Style::Line, SPEEDS.map(at))
+    };
+    let caption = "Figure 7a. The producer passes by six access points; timers of 500 ms.";
+    let series = MOVES.map(line).into();
+    figure("7a", "Flow time with a producer that moves", caption, by_speed(), flow_time(), series)
+}
+
+fn satisfaction(results: &Results) -> Figure {
+    let world = World::of(results, "satisfaction");
+    let line = |way: &'static str, times: &'static str| {
+        let at = |speed| {
+            let place = [("mobility", way), ("repetitions", times), ("speed", speed)];
+            let seconds = world.values(&place, "ist_mean_s");
+            seconds.into_iter().map(|(seed, it)| (seed, 1e3 * it)).collect()
+        };
+        means(&format!("{way}, {times} repetitions"), Style::Line, SPEEDS.map(at))
+    };
+    let series = REPETITIONS.iter().flat_map(|times| [ELN, MLDR].map(|way| line(way, times)));
+    let caption =
+        "Figure 7b. Interest to Data, of segments that a move delayed; links above of 70 ms.";
+    let y = quantity("satisfaction time", "ms");
+    figure("7b", "Interest satisfaction time", caption, by_speed(), y, series.collect())
+}
+
+fn consumer(results: &Results) -> Figure {
+    let world = World::of(results, "consumer");
+    let line = |way: &'static str| {
+        let at = |speed| world.time(&[("mobility", way), ("speed", speed)]);
+        let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
+        means(&name, Style::Line, SPEEDS.map(at))
+    };
+    let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(line).collect();
+    let caption = "Figure 7c. The consumer passes by six access points.";
+    figure("7c", "Flow time with a consumer that moves", caption, by_speed(), flow_time(), series)
+}
+
+// --- both -----------------------------------------------------------------------------------------
+
+fn joint(results: &Results) -> Figure {
+    let world = World::of(results, "joint");
+    let line = |way: &'static str| {
+        let at = |speed| {
+            world.reduction(
+                &[("network", way), ("speed", speed)],
+                &[("network", NOTHING), ("speed", speed)],
+            )
+        };
+        means(way, Style::Line, SPEEDS.map(at))
+    };
+    let series = JOINT.iter().filter(|way| **way != NOTHING).map(|way| line(way)).collect();
+    let caption =
+        "Figure 9a. Ten mobiles among 36 access points; timers of 500 ms, against nothing.";
+    figure("9a", "What both gain", caption, by_speed(), reduction(), series)
+}
+
+fn timeouts(results: &Results) -> Figure {
+    let world = World::of(results, "joint");
+    let line = |way: &'static str| {
+        let at = |speed| world.values(&[("network", way), ("speed", speed)], "timeouts");
+        means(way, Style::Line, SPEEDS.map(at))
+    };
+    let caption = "Figure 9b. Timeouts of all five consumers.";
+    let y = quantity("timeouts", "");
+    figure("9b", "Timeouts at consumers", caption, by_speed(), y, JOINT.map(line).into())
+}
+
+fn joint_timers(results: &Results) -> Figure {
+    let world = World::of(results, "joint-timer");
+    let line = |way: &'static str| {
+        let at = |timer| {
+            world.reduction(
+                &[("network", way), ("timer", timer)],
+                &[("network", NOTHING), ("timer", timer)],
+            )
+        };
+        means(way, Style::Line, JOINT_TIMERS.map(at))
+    };
+    let x = Axis { unit: "ms".into(), ..places("timer and lifetime", JOINT_TIMERS) };
+    let series = [WLDR, MLDR, BOTH].map(line).into();
+    let caption = "Figure 9c. At 20 km/h, against nothing with the same timer.";
+    figure("9c", "What both gain over the timer", caption, x, reduction(), series)
+}
+
+// --- what is open ---------------------------------------------------------------------------------
+
+/// What WLDR and ELN gain at each point of the grid, over the residual loss there.
+fn residual(results: &Results) -> Figure {
+    let grid = || WIRELESS.iter().filter(|it| it.parameter == GRID).map(Open::label);
+    let dots = |way: &'static str, timer: &'static str| {
+        let mut series = Series::new(&format!("{way}, {timer} ms"), Style::Dots);
+        for label in grid() {
+            let world = World::open(results, "open-wireless", &label);
+            let at = |way| [("recovery", way), ("timer", timer)];
+            let lost = mean_of(&world.residual(&at(NOTHING)));
+            let gain = mean_of(&world.reduction(&at(way), &at(NOTHING)));
+            series.points.extend(lost.zip(gain));
+        }
+        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        series
+    };
+    let series = TWO_TIMERS.iter().flat_map(|timer| [WLDR, ELN].map(|way| dots(way, timer)));
+    Figure {
+        id: "residual".into(),
+        title: "What is gained over what the radio loses".into(),
+        caption: "Means; one point for each retry limit, fading and range. Both ends at 10 km/h."
+            .into(),
+        x: quantity("residual loss", "%"),
+        y: reduction(),
+        series: series.collect(),
+    }
+}
+
+fn labels(all: &[Open]) -> Axis {
+    places("different", all.iter().map(Open::label))
+}
+
+fn open_wireless(results: &Results) -> Figure {
+    let worlds = || WIRELESS.iter().map(Open::label);
+    let dots = |way: &'static str| {
+        let at = |label: String| {
+            let world = World::open(results, "open-wireless", &label);
+            world.time(&[("recovery", way), ("timer", "200")])
+        };
+        means(way, Style::Dots, worlds().map(at))
+    };
+    let caption = "The wireless network with a timer of 200 ms.";
+    let series = WAYS.map(dots).into();
+    figure(
+        "open-wireless",
+        "What is open about the radio",
+        caption,
+        labels(&WIRELESS),
+        flow_time(),
+        series,
+    )
+}
+
+fn open_mobile(results: &Results) -> Figure {
+    let dots = |way: &'static str| {
+        let at = |open: &Open| {
+            let label = open.label();
+            let world = World::open(results, "open-mobile", &label);
+            world.time(&[("mobility", way), ("speed", "50")])
+        };
+        means(way, Style::Dots, MOBILE.iter().map(at))
+    };
+    let caption = "The mobile network at 50 km/h.";
+    let series = MOVES.map(dots).into();
+    figure("open-mobile", "What is open about moves", caption, labels(&MOBILE), flow_time(), series)
+}
+
+fn open_joint(results: &Results) -> Figure {
+    let dots = |way: &'static str| {
+        let at = |open: &Open| {
+            let label = open.label();
+            let world = World::open(results, "open-joint", &label);
+            let time = |way| world.time(&[("network", way), ("speed", "50")]);
+            quotient(&time(way), &time(NOTHING))
+        };
+        means(way, Style::Dots, TOGETHER.iter().map(at))
+    };
+    let caption = "The joint network at 50 km/h, times over those of nothing.";
+    let y = quantity("flow time over that of nothing", "");
+    let series = [WLDR, MLDR, BOTH].map(dots).into();
+    figure("open-joint", "What is open about both", caption, labels(&TOGETHER), y, series)
+}

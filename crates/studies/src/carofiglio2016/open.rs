@@ -1,0 +1,150 @@
+//! What the paper leaves open: the grid of radios, and single things that are different.
+use super::axis::{self, TWO_TIMERS, axis};
+use super::scenario::{Net, experiment};
+use crate::study::{Experiment, Scale};
+use std::sync::LazyLock;
+
+/// One thing that is different, or a point of the grid.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// What is open.
+    pub parameter: &'static str,
+    /// How it is.
+    pub value: String,
+    /// Everything is as assumed.
+    pub is_assumed: bool,
+    fields: String,
+}
+
+impl Open {
+    fn new(parameter: &'static str, value: &str, fields: &str) -> Self {
+        let is_assumed = fields.is_empty() || fields == TRIES;
+        Self { parameter, value: value.to_owned(), is_assumed, fields: fields.to_owned() }
+    }
+
+    /// Its name on the axis of set-ups.
+    pub(super) fn label(&self) -> String {
+        format!("{}: {}", self.parameter, self.value)
+    }
+}
+
+/// The tries of an MPDU that are assumed. A scenario cannot take them back, so each set-up says how many.
+const TRIES: &str = "\"wifi.mpdu-tries\" = 4\n";
+
+/// Tries of an MPDU in aggregates.
+const RETRIES: [(&str, &str); 3] =
+    [("no limit", ""), ("4 tries", TRIES), ("7 tries", "\"wifi.mpdu-tries\" = 7\n")];
+const FADINGS: [(&str, &str); 3] = [
+    ("no fading", "\"wifi.fading\" = \"none\"\n"),
+    ("m = 1", ""),
+    ("m = 3", "\"wifi.fading\" = \"nakagami(m=3)\"\n"),
+];
+/// Two ways to a range of 120 m.
+const RANGES: [(&str, &str); 2] = [
+    ("exponent 2.47", ""),
+    (
+        "exponent 3",
+        "\"wifi.path-loss\" = \"log-distance(exponent=3)\"\n\"wifi.floor\" = \"-93.1 dBm\"\n",
+    ),
+];
+
+/// What the grid is called among open parameters.
+pub(super) const GRID: &str = "the grid";
+
+fn grid() -> Vec<Open> {
+    let mut all = Vec::new();
+    for (range, by_range) in RANGES {
+        for (retries, by_retries) in RETRIES {
+            for (fading, by_fading) in FADINGS {
+                let value = format!("{range}, {retries}, {fading}");
+                all.push(Open::new(GRID, &value, &format!("{by_range}{by_retries}{by_fading}")));
+            }
+        }
+    }
+    all
+}
+
+const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"";
+
+/// What is different on the wireless network: the grid, and single things.
+pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    let single =
+        |parameter, value, fields: &str| Open::new(parameter, value, &format!("{TRIES}{fields}\n"));
+    let mut all = grid();
+    all.extend([
+        single("window", "CUBIC", CUBIC),
+        single(
+            "the two cells",
+            "at the same place",
+            "\"nodes.ap2.position\" = [0, 0]\n\"nodes.producer.position\" = [0, 1]",
+        ),
+        single("timers are looked at", "exactly", "\"fetch.rto-check\" = 0"),
+        single("error model", "NIST", "\"wifi.errors\" = \"nist\""),
+        single("A-MSDU", "none", "\"wifi.amsdu\" = \"0 B\""),
+    ]);
+    all
+});
+
+/// What is different on the mobile network.
+pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    let handoff = |field: &str| format!("\"wifi.handoff.{field}\n");
+    let scan = |value, time: &str| {
+        Open::new("scan before an association", value, &handoff(&format!("scan\" = \"{time}\"")))
+    };
+    vec![
+        Open::new("nothing", "everything as assumed", ""),
+        scan("50 ms", "50 ms"),
+        scan("200 ms", "200 ms"),
+        Open::new(
+            "the old access point learns",
+            "of the departure",
+            &handoff("notice\" = \"departure\""),
+        ),
+        Open::new("fading", "none", FADINGS[0].1),
+        Open::new("fading", "m = 3", FADINGS[2].1),
+        Open::new("recovery of the radio", "WLDR", "\"links.'mobile-ap*'.recovery\" = \"wldr\""),
+        Open::new("window", "CUBIC", CUBIC),
+    ]
+});
+
+/// What is different on the joint network.
+pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    vec![
+        Open::new("nothing", "everything as assumed", ""),
+        Open::new("scan before an association", "200 ms", "\"wifi.handoff.scan\" = \"200 ms\""),
+        Open::new("fading", "none", FADINGS[0].1),
+        Open::new("fading", "m = 3", FADINGS[2].1),
+        Open::new("window", "CUBIC", CUBIC),
+    ]
+});
+
+/// The axis of set-ups. Small runs only show that everything works: a few values do.
+fn setups(all: &[Open], scale: Scale) -> String {
+    let every = if scale == Scale::Smoke { 8 } else { 1 };
+    let values = all.iter().step_by(every).map(|it| (it.label(), it.fields.clone()));
+    let values: Vec<_> = values.collect();
+    axis("setup", values.iter().map(|(label, fields)| (label.as_str(), fields.clone())))
+}
+
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let wireless =
+        [axis::recoveries(&axis::WAYS), axis::timers(&TWO_TIMERS), setups(&WIRELESS, scale)];
+    let mobile = [
+        axis::moves(&axis::MOVES),
+        axis::speeds(&["mobile"], &["10", "50"]),
+        setups(&MOBILE, scale),
+    ];
+    let joint = [axis::joints(), axis::speeds(&["'m{1..10}'"], &["50"]), setups(&TOGETHER, scale)];
+    let wireless = experiment(
+        "open-wireless",
+        &["residual", "open-wireless"],
+        Net::WirelessShort,
+        scale,
+        &wireless,
+    );
+    vec![
+        Experiment { scenario: wireless.scenario.replacen("mpdu-tries = 4\n", "", 1), ..wireless },
+        experiment("open-mobile", &["open-mobile"], Net::Mobile, scale, &mobile),
+        experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
+    ]
+}

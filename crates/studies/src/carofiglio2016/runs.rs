@@ -1,0 +1,61 @@
+//! Results of the three networks, under what is assumed or with something different.
+use crate::result::Results;
+use crate::rule::joined;
+use recoup_sim::statistic::Seeded;
+
+/// Some runs of an experiment.
+#[derive(Clone, Debug)]
+pub(super) struct World<'a> {
+    results: &'a Results,
+    experiment: &'static str,
+    setup: Option<&'a str>,
+}
+
+/// A place on the axes of an experiment.
+pub(super) type At<'a> = &'a [(&'a str, &'a str)];
+
+impl<'a> World<'a> {
+    /// An experiment of the paper.
+    pub(super) fn of(results: &'a Results, experiment: &'static str) -> Self {
+        Self { results, experiment, setup: None }
+    }
+
+    /// One with something different.
+    pub(super) fn open(results: &'a Results, experiment: &'static str, setup: &'a str) -> Self {
+        Self { results, experiment, setup: Some(setup) }
+    }
+
+    /// A metric of all consumers, by seed.
+    pub(super) fn values(&self, at: At<'_>, metric: &str) -> Vec<Seeded> {
+        let setup = self.setup.map(|setup| ("setup", setup));
+        let choice: Vec<_> = at.iter().copied().chain(setup).collect();
+        self.results.values(self.experiment, &choice, &format!("all.{metric}"))
+    }
+
+    /// How long a flow took, mean over flows.
+    pub(super) fn time(&self, at: At<'_>) -> Vec<Seeded> {
+        self.values(at, "time_mean_s")
+    }
+
+    /// What one place takes less than another, as a share of the other's time, in percent.
+    pub(super) fn reduction(&self, at: At<'_>, other: At<'_>) -> Vec<Seeded> {
+        joined(&self.time(at), &self.time(other), |ours, theirs| 100.0 * (1.0 - ours / theirs))
+    }
+
+    /// Interests that nodes sent on, as a share of those that consumers sent, in percent.
+    pub(super) fn sent_on(&self, at: At<'_>) -> Vec<Seeded> {
+        let (sent_on, all) = (self.values(at, "reforwarded"), self.values(at, "interests"));
+        joined(&sent_on, &all, |sent_on, all| 100.0 * sent_on / all)
+    }
+
+    /// What the radio lost of what it took, in percent.
+    pub(super) fn residual(&self, at: At<'_>) -> Vec<Seeded> {
+        let share = self.values(at, "residual_loss");
+        share.into_iter().map(|(seed, share)| (seed, 100.0 * share)).collect()
+    }
+}
+
+/// Two series of differences.
+pub(super) fn less_by(first: &[Seeded], second: &[Seeded]) -> Vec<Seeded> {
+    joined(second, first, |second, first| second - first)
+}

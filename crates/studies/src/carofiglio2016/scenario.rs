@@ -1,0 +1,271 @@
+//! The experiments: the paper's three networks, each with its sweeps.
+use super::axis::{self, JOINT_TIMERS, MOVES, SPEEDS, TIMERS, TWO_TIMERS};
+use super::open;
+use crate::study::{Experiment, Scale};
+use std::fmt::Write;
+
+/// What all networks share.
+const COMMON: &str = include_str!("common.toml");
+
+/// A network, with its consumers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Net {
+    /// Consumer and producer each on a radio link.
+    Wireless,
+    /// The same with a third of the packets: what is compared are ratios.
+    WirelessShort,
+    /// One that passes by six access points.
+    Mobile,
+    /// Ten among 36 access points.
+    Joint,
+}
+
+/// Flows of the wireless network.
+const FLOWS: u32 = 10;
+
+impl Net {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Wireless | Self::WirelessShort => include_str!("wireless.toml"),
+            Self::Mobile => include_str!("mobile.toml"),
+            Self::Joint => include_str!("joint.toml"),
+        }
+    }
+
+    /// Packets of each flow.
+    pub(super) fn packets(self, scale: Scale) -> u32 {
+        let (whole, share) = match self {
+            Self::Wireless => (50_000, 25),
+            Self::WirelessShort => (50_000, 75),
+            Self::Mobile => (300_000, 10),
+            Self::Joint => (100_000, 20),
+        };
+        match scale {
+            Scale::Smoke => 60,
+            Scale::Check => whole / share,
+            Scale::Paper => whole,
+        }
+    }
+
+    /// The scenario without its sweep.
+    fn scenario(self, scale: Scale) -> String {
+        let last = self.packets(scale) - 1;
+        let mut text = merged(COMMON, &format!("[fetch]\nlast = {last}\n{}", self.text()));
+        if matches!(self, Self::Wireless | Self::WirelessShort) {
+            for flow in 1..=FLOWS {
+                let _ = write!(
+                    text,
+                    "\n[applications.flow{flow}]\nkind = \"fetch\"\nnode = \"consumer\"\nobject = \"/file/{flow}\"\n"
+                );
+            }
+        }
+        text + "\n"
+    }
+}
+
+/// A scenario with the lines of another: those of a section that is there already are put at its beginning.
+fn merged(common: &str, own: &str) -> String {
+    let mut text = common.to_owned();
+    for section in
+        own.split_inclusive('\n').collect::<Vec<_>>().chunk_by(|_, line| !line.starts_with('['))
+    {
+        let header = section.first().copied().unwrap_or_default();
+        match text.find(header).filter(|_| header.starts_with('[')) {
+            Some(at) => text.insert_str(at + header.len(), &section[1..].concat()),
+            None => text += &section.concat(),
+        }
+    }
+    text
+}
+
+/// How many seeds there are.
+fn seeds(net: Net, scale: Scale) -> u64 {
+    match (scale, net) {
+        (Scale::Smoke, _) => 1,
+        (Scale::Paper, Net::Joint) => 200,
+        (Scale::Check | Scale::Paper, _) => 20,
+    }
+}
+
+/// An experiment on a network, with these axes.
+pub(super) fn experiment(
+    name: &'static str,
+    serves: &'static [&'static str],
+    net: Net,
+    scale: Scale,
+    axes: &[String],
+) -> Experiment {
+    let scenario = net.scenario(scale) + &axes.concat();
+    Experiment { name, serves, scenario, files: &[], seeds: seeds(net, scale), curves: None }
+}
+
+pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let mut all = paper(scale);
+    if scale != Scale::Paper {
+        all.extend(open::experiments(scale));
+    }
+    all
+}
+
+/// The nodes that move on the wireless network, and on the joint one.
+const BOTH_ENDS: [&str; 2] = ["consumer", "producer"];
+const CLIENTS: [&str; 1] = ["'m{1..10}'"];
+
+/// The ring of WLDR, and one in which nothing is ever overwritten.
+pub(super) const RINGS: [&str; 2] = ["8192", "65536"];
+
+/// The axis of rings; both radio links have one.
+fn rings() -> String {
+    let fields = |slots: &'static str| {
+        let octets = "octets=268435456";
+        let link =
+            |link: &str| format!("\"links.{link}.recovery\" = \"wldr(ring={slots},{octets})\"\n");
+        (slots, ["consumer-ap1", "ap2-producer"].map(link).concat())
+    };
+    axis::axis("ring", RINGS.map(fields))
+}
+
+/// The paper's own experiments.
+fn paper(scale: Scale) -> Vec<Experiment> {
+    let wireless =
+        |name, serves, axes: &[String]| experiment(name, serves, Net::Wireless, scale, axes);
+    let mobile = |name, serves, axes: &[String]| experiment(name, serves, Net::Mobile, scale, axes);
+    let joint = |name, serves, axes: &[String]| experiment(name, serves, Net::Joint, scale, axes);
+    let two = || axis::timers(&TWO_TIMERS);
+    let ends = || axis::speeds(&BOTH_ENDS, &SPEEDS);
+    let alone = || axis::speeds(&["mobile"], &SPEEDS);
+    vec![
+        wireless(
+            "timer",
+            &["5a"],
+            &[axis::recoveries(&axis::WAYS), axis::timers(&TIMERS), axis::wires(&axis::WIRES)],
+        ),
+        wireless("part", &["5b"], &[axis::recoveries(&axis::PARTS), two()]),
+        wireless(
+            "speed",
+            &["5c"],
+            &[axis::recoveries(&[axis::NOTHING, axis::WLDR]), two(), ends()],
+        ),
+        wireless("ring", &["E-13"], &[rings(), axis::timers(&["1000"])]),
+        mobile("producer", &["7a"], &[axis::moves(&MOVES), alone()]),
+        mobile(
+            "satisfaction",
+            &["7b"],
+            &[axis::moves(&[axis::ELN, axis::MLDR]), axis::repetitions(), alone()],
+        ),
+        mobile("consumer", &["7c"], &[axis::consumer_moves(), alone()]),
+        joint("joint", &["9a", "9b"], &[axis::joints(), axis::speeds(&CLIENTS, &SPEEDS)]),
+        joint("joint-timer", &["9c"], &[axis::joints(), axis::timers(&JOINT_TIMERS)]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_sim::network::{ApplicationKind, FetchPlan, Network, Notice};
+    use recoup_sim::scenario::ScenarioFile;
+
+    /// Label of each point with its network.
+    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
+        let file = ScenarioFile::parse(&experiment.scenario, &[])
+            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
+        let network = |point| {
+            let scenario = file.scenario(point, &|name| experiment.file(name));
+            let network = scenario.and_then(|scenario| scenario.network(1));
+            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
+        };
+        file.points().iter().map(|point| (point.label(), network(point))).collect()
+    }
+
+    fn at(name: &str, label: &str) -> Network {
+        let all = experiments(Scale::Check);
+        let experiment = all.iter().find(|it| it.name == name).unwrap();
+        let all = networks(experiment);
+        let labels: Vec<_> = all.iter().map(|(own, _)| own.clone()).collect();
+        let found = all.into_iter().find(|(own, _)| own == label);
+        found.unwrap_or_else(|| panic!("{name}: {label} is none of {labels:#?}")).1
+    }
+
+    fn fetches(network: &Network) -> Vec<&FetchPlan> {
+        let fetch = |kind| match kind {
+            &ApplicationKind::Fetch(ref plan) => Some(plan.as_ref()),
+            _ => None,
+        };
+        network.applications.iter().filter_map(|it| fetch(&it.kind)).collect()
+    }
+
+    fn recovery(network: &Network, link: &str) -> (String, String) {
+        let plan = network.links.iter().find(|it| it.name == link).unwrap();
+        (plan.forth.recovery.clone(), plan.back.recovery.clone())
+    }
+
+    #[test]
+    fn every_experiment_is_a_scenario_at_every_scale() {
+        for (scale, points) in [(Scale::Smoke, 254), (Scale::Check, 434), (Scale::Paper, 182)] {
+            let found = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            assert_eq!(found, points, "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn ten_flows_cross_two_radio_links_of_which_parts_are_recovered() {
+        let network = at("part", "recovery=Interests at the consumer, timer=60");
+        let flows = fetches(&network);
+        assert_eq!((flows.len(), network.wifi[0].links.len()), (10, 2));
+        assert!(
+            flows.iter().all(|plan| {
+                plan.rto == "constant(rto=60ms)" && plan.lifetime.as_millis() == 60
+            })
+        );
+        let near = recovery(&network, "consumer-ap1").0;
+        assert!(near.contains("kinds=interests"), "{near}");
+        assert_eq!(recovery(&network, "ap2-producer").0, "off");
+        assert_eq!(network.wifi[0].medium.aggregation.unwrap().mpdu_tries, Some(4));
+        assert_eq!(network.wifi[0].medium.fading.nakagami_m, Some(1.0));
+    }
+
+    #[test]
+    fn the_grid_takes_the_limit_of_tries_back() {
+        let set = |value: &str| {
+            at("open-wireless", &format!("recovery=WLDR, timer=60, setup=the grid: {value}"))
+        };
+        let limit = |network: &Network| network.wifi[0].medium.aggregation.unwrap().mpdu_tries;
+        let free = set("exponent 2.47, no limit, no fading");
+        assert_eq!((limit(&free), free.wifi[0].medium.fading.nakagami_m), (None, None));
+        assert_eq!(limit(&set("exponent 3, 7 tries, m = 3")), Some(7));
+        assert_eq!(limit(&set("exponent 2.47, 4 tries, m = 1")), Some(4));
+    }
+
+    #[test]
+    fn who_only_has_a_timer_does_not_hear_of_its_own_face_either() {
+        let deaf = |network: &Network| {
+            let option = ("follows-faces".to_owned(), "false".to_owned());
+            fetches(network).iter().all(|plan| plan.options.contains(&option))
+        };
+        let mobility = |network: &Network| network.nodes[0].mobility.clone();
+        let timer = at("consumer", "mobility=500, speed=3");
+        assert!(deaf(&timer) && mobility(&timer) == "off");
+        let mldr = at("consumer", "mobility=MLDR, speed=3");
+        assert!(!deaf(&mldr) && mobility(&mldr).starts_with("mldr"));
+    }
+
+    #[test]
+    fn the_joint_network_recovers_radio_links_and_no_others() {
+        let network = at("joint", "network=WLDR and MLDR, speed=50");
+        assert_eq!((fetches(&network).len(), network.wifi[0].links.len()), (5, 360));
+        assert!(recovery(&network, "m1-ap36").1.starts_with("wldr"));
+        assert_eq!(recovery(&network, "edge1-ap1").0, "off");
+        assert_eq!(network.wifi[0].notice, Notice::Association);
+        let early = at(
+            "open-mobile",
+            "mobility=MLDR, speed=50, setup=the old access point learns: of the departure",
+        );
+        assert_eq!(early.wifi[0].notice, Notice::Departure);
+    }
+
+    #[test]
+    fn sections_of_both_files_are_joined() {
+        let text = merged("[a]\nx = 1\n[b]\ny = 2\n", "[b]\nv = 3\n[c]\nw = 4\n");
+        assert_eq!(text, "[a]\nx = 1\n[b]\nv = 3\ny = 2\n[c]\nw = 4\n");
+    }
+}

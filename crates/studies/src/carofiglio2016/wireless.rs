@@ -1,0 +1,248 @@
+//! Losses of the radio: Figures 5a to 5c (E-01 to E-13), and the round trip.
+use super::axis::{
+    ACKED, DATA, ELN, FAR_DATA, INTERESTS, LONG_TIMERS, NEAR_INTERESTS, NOTHING, PARTS, SPEEDS,
+    TIMERS, TWO_TIMERS, WIRES, WLDR,
+};
+use super::runs::{World, less_by};
+use super::scenario::RINGS;
+use crate::claim::Outcome;
+use crate::rule::{
+    Finding, SEEDS, estimate, increasing, joined, less, mean_of, quotient, text, within,
+};
+use recoup_sim::statistic::Seeded;
+
+/// Times of Figure 5a.
+fn at(world: &World<'_>, way: &str, timer: &str, wires: &str) -> Vec<Seeded> {
+    world.time(&[("recovery", way), ("timer", timer), ("wires", wires)])
+}
+
+/// The timer with which the mean time is shortest.
+fn quickest(world: &World<'_>) -> Option<&'static str> {
+    let mean = |timer: &&'static str| Some((mean_of(&at(world, NOTHING, timer, "300"))?, *timer));
+    let quickest = TIMERS.iter().filter_map(mean).min_by(|a, b| a.0.total_cmp(&b.0));
+    quickest.map(|(_, timer)| timer)
+}
+
+/// Without recovery times fall and rise again with the timer, and are shortest just above the round trip.
+pub(super) fn timer_matters(world: &World<'_>) -> Finding {
+    let Some(best) = quickest(world) else { return Finding::open("no results") };
+    let time = |timer| at(world, NOTHING, timer, "300");
+    let name = |timer: &str| format!("{timer} ms");
+    let slower =
+        |timer: &'static str| less((&name(best), &time(best)), (&name(timer), &time(timer)), "s");
+    let round_trip =
+        world.values(&[("recovery", NOTHING), ("timer", best), ("wires", "300")], "rtt_mean_s");
+    let millis = best.parse::<f64>().unwrap_or(f64::NAN);
+    let round_trips: Vec<_> =
+        round_trip.iter().map(|(seed, rtt)| (*seed, millis / (rtt * 1e3))).collect();
+    slower("40").and(slower("1000")).and(within(
+        "the quickest timer, in round trips",
+        &round_trips,
+        "",
+        1.0,
+        2.0,
+    ))
+}
+
+/// Which timer is quickest, without judgement.
+pub(super) fn quickest_timer(world: &World<'_>) -> Finding {
+    let ours = quickest(world).map_or("no results".into(), |timer| format!("{timer} ms"));
+    Finding { outcome: Outcome::Reported, ours }
+}
+
+/// WLDR, then ELN, then nothing, at each timer above the round trip and with both kinds of wires.
+pub(super) fn near_repair_is_quickest(world: &World<'_>) -> Finding {
+    let one = |wires: &'static str, timer: &'static str| {
+        let of = |way| (way, at(world, way, timer, wires));
+        let order = increasing(&[of(WLDR), of(ELN), of(NOTHING)], "s");
+        order.labelled(&format!("{wires} Mbit/s, {timer} ms"))
+    };
+    Finding::all(
+        WIRES.iter().flat_map(|wires| LONG_TIMERS.iter().map(move |timer| one(wires, timer))),
+    )
+}
+
+/// What ELN takes more than WLDR, as a share, mean over timers above the round trip.
+fn gap(world: &World<'_>, wires: &str) -> Vec<Seeded> {
+    let one =
+        |timer: &&str| quotient(&at(world, ELN, timer, wires), &at(world, WLDR, timer, wires));
+    let sum = LONG_TIMERS.iter().map(one).reduce(|sum, one| joined(&sum, &one, |a, b| a + b));
+    let percent = |sum: f64| 100.0 * (sum / LONG_TIMERS.len() as f64 - 1.0);
+    sum.unwrap_or_default().into_iter().map(|(seed, sum)| (seed, percent(sum))).collect()
+}
+
+pub(super) fn far_repair_suffers_from_wires(world: &World<'_>) -> Finding {
+    less(("gap at 300 Mbit/s", &gap(world, "300")), ("at 60 Mbit/s", &gap(world, "60")), "%")
+}
+
+/// Times with WLDR are the same at all timers above the round trip.
+pub(super) fn wldr_needs_no_timer(world: &World<'_>) -> Finding {
+    let first = at(world, WLDR, "60", "300");
+    let one = |timer: &&str| {
+        let ratio = quotient(&at(world, WLDR, timer, "300"), &first);
+        within(&format!("{timer} ms over 60 ms"), &ratio, "", 0.97, 1.03)
+    };
+    Finding::all(LONG_TIMERS[1..].iter().map(one))
+}
+
+// --- parts --------------------------------------------------------------------------------------
+
+fn part(world: &World<'_>, way: &str, timer: &str) -> Vec<Seeded> {
+    world.time(&[("recovery", way), ("timer", timer)])
+}
+
+/// Without recovery 200 ms take longer than 60 ms.
+pub(super) fn nothing_needs_a_timer(world: &World<'_>) -> Finding {
+    less(("60 ms", &part(world, NOTHING, "60")), ("200 ms", &part(world, NOTHING, "200")), "s")
+}
+
+/// At both timers, one part is quicker than the other.
+fn quicker(world: &World<'_>, one: &str, other: &str) -> Finding {
+    Finding::all(TWO_TIMERS.map(|timer| {
+        let (ours, theirs) = (part(world, one, timer), part(world, other, timer));
+        less((one, &ours), (other, &theirs), "s").labelled(&format!("{timer} ms"))
+    }))
+}
+
+pub(super) fn interests_help_more(world: &World<'_>) -> Finding {
+    quicker(world, INTERESTS, DATA)
+}
+
+/// What a part gains on nothing, as a share of what the whole of it gains; mean over mean.
+fn share(world: &World<'_>, part_: &str, whole: &str, timer: &str, least: f64) -> Finding {
+    let times = [NOTHING, part_, whole].map(|way| part(world, way, timer));
+    let [Some(nothing), Some(some), Some(all)] = [0, 1, 2].map(|it| mean_of(&times[it])) else {
+        return Finding::open("no results");
+    };
+    let share = (nothing - some) / (nothing - all);
+    let outcome = match share >= least && nothing > all {
+        _ if times.iter().any(|values| values.len() < SEEDS) => Outcome::Open,
+        true => Outcome::Holds,
+        false => Outcome::Fails,
+    };
+    let ours =
+        format!("{timer} ms: {part_} gains {:.2} s of {:.2} s", nothing - some, nothing - all);
+    Finding { outcome, ours }
+}
+
+pub(super) fn interests_help_near(world: &World<'_>) -> Finding {
+    Finding::all(TWO_TIMERS.map(|timer| share(world, NEAR_INTERESTS, INTERESTS, timer, 0.6)))
+}
+
+/// Most of what recovering Data gains is gained at the producer; what is not, is more at 200 ms.
+pub(super) fn data_helps_far(world: &World<'_>) -> Finding {
+    let most = Finding::all(TWO_TIMERS.map(|timer| share(world, FAR_DATA, DATA, timer, 0.5)));
+    let rest = |timer| less_by(&part(world, DATA, timer), &part(world, FAR_DATA, timer));
+    most.and(less(("the rest at 60 ms", &rest("60")), ("at 200 ms", &rest("200")), "s"))
+}
+
+/// All of WLDR is best, nothing worst.
+pub(super) fn the_whole_is_best(world: &World<'_>) -> Finding {
+    let between = PARTS.iter().filter(|way| ![NOTHING, WLDR].contains(way));
+    let one = |way: &&str| quicker(world, WLDR, way).and(quicker(world, way, NOTHING));
+    Finding::all(between.map(one))
+}
+
+// --- speeds -------------------------------------------------------------------------------------
+
+fn gain(world: &World<'_>, timer: &str, speed: &str) -> Vec<Seeded> {
+    let place = |way| [("recovery", way), ("timer", timer), ("speed", speed)];
+    world.reduction(&place(WLDR), &place(NOTHING))
+}
+
+pub(super) fn gains(world: &World<'_>, timer: &str, (low, high): (f64, f64)) -> Finding {
+    let one =
+        |speed: &str| within(&format!("{speed} km/h"), &gain(world, timer, speed), "%", low, high);
+    Finding::all(SPEEDS.map(one))
+}
+
+/// The gain is larger at 200 ms than at 60 ms, at each speed.
+pub(super) fn gains_more_with_a_long_timer(world: &World<'_>) -> Finding {
+    Finding::all(SPEEDS.map(|speed| {
+        let (short, long) = (gain(world, "60", speed), gain(world, "200", speed));
+        less(("at 60 ms", &short), ("at 200 ms", &long), "%").labelled(&format!("{speed} km/h"))
+    }))
+}
+
+pub(super) fn wldr_always_gains(world: &World<'_>) -> Finding {
+    let one = |timer: &'static str, speed: &'static str| {
+        let time = |way| world.time(&[("recovery", way), ("timer", timer), ("speed", speed)]);
+        let finding = less((WLDR, &time(WLDR)), (NOTHING, &time(NOTHING)), "s");
+        finding.labelled(&format!("{speed} km/h, {timer} ms"))
+    };
+    Finding::all(SPEEDS.iter().flat_map(|speed| TWO_TIMERS.map(|timer| one(timer, speed))))
+}
+
+// --- the rest -----------------------------------------------------------------------------------
+
+/// No run ends at another instant if the ring is eight times as large: nothing that was wanted was overwritten.
+pub(super) fn the_ring_is_large_enough(world: &World<'_>) -> Finding {
+    let [small, large] = RINGS.map(|slots| world.values(&[("ring", slots)], "time_s"));
+    let differ = joined(&small, &large, |small, large| small - large);
+    let other = differ.iter().filter(|(_, by)| *by != 0.0).count();
+    let outcome = match other {
+        _ if differ.len() < SEEDS => Outcome::Open,
+        0 => Outcome::Holds,
+        _ => Outcome::Fails,
+    };
+    let ours = format!(
+        "{other} of {} runs end at another instant with 65,536 slots; 8192 references of 8 octets are {} octets",
+        differ.len(),
+        8192 * 8
+    );
+    Finding { outcome, ours }
+}
+
+/// Mean round trips, without judgement.
+pub(super) fn round_trips(world: &World<'_>) -> Finding {
+    let one = |way| {
+        let place = [("recovery", way), ("timer", "200"), ("wires", "300")];
+        let values: Vec<_> = world
+            .values(&place, "rtt_mean_s")
+            .iter()
+            .map(|(seed, rtt)| (*seed, rtt * 1e3))
+            .collect();
+        let shown = estimate(&values).map_or("no results".into(), |it| text(&it, "ms"));
+        format!("{way} {shown}")
+    };
+    let ours = format!("at 200 ms: {}", [NOTHING, ELN, WLDR, ACKED].map(one).join(", "));
+    Finding { outcome: Outcome::Reported, ours }
+}
+
+/// Claims by which a different set-up is judged: at 10 km/h, with timers of 60 and 200 ms and wires of 300 Mbit/s.
+pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+    let time = |way, timer| part(world, way, timer);
+    let order = |timer: &'static str| {
+        let series = [WLDR, ELN, NOTHING].map(|way| (way, time(way, timer)));
+        increasing(&series, "s").labelled(&format!("{timer} ms"))
+    };
+    let gain = |timer: &'static str| {
+        let place = |way| [("recovery", way), ("timer", timer)];
+        world.reduction(&place(WLDR), &place(NOTHING))
+    };
+    let lost = estimate(&world.residual(&[("recovery", NOTHING), ("timer", "200")]));
+    let lost = lost.map_or("no results".into(), |it| text(&it, "%"));
+    let ratio = quotient(&time(WLDR, "200"), &time(WLDR, "60"));
+    let most = gain("200");
+    vec![
+        ("E-02", Finding::all(TWO_TIMERS.map(order)).beside(&format!("residual loss {lost}"))),
+        ("E-04", within("200 ms over 60 ms", &ratio, "", 0.97, 1.03)),
+        ("E-05", nothing_needs_a_timer(world)),
+        ("E-10", within("10 km/h", &gain("60"), "%", 4.0, 18.0)),
+        (
+            "E-11",
+            within("10 km/h", &most, "%", 8.0, 28.0).and(less(
+                ("at 60 ms", &gain("60")),
+                ("at 200 ms", &most),
+                "%",
+            )),
+        ),
+        ("E-12", quicker(world, WLDR, NOTHING).beside(&competitor(world))),
+    ]
+}
+
+/// NDNLPv2 beside WLDR.
+fn competitor(world: &World<'_>) -> String {
+    let mean = |timer| mean_of(&part(world, ACKED, timer)).unwrap_or(f64::NAN);
+    format!("{ACKED} {:.2} and {:.2} s", mean("60"), mean("200"))
+}
