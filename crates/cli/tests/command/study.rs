@@ -10,6 +10,7 @@ fn studies_are_listed_with_their_questions() {
     assert!(text.contains("udugama2013") && text.contains("31 claims"), "{text}");
     assert!(text.contains("nikzad2022") && text.contains("41 claims"), "{text}");
     assert!(text.contains("vonrotz2015") && text.contains("57 claims"), "{text}");
+    assert!(text.contains("carofiglio2016") && text.contains("30 claims"), "{text}");
 }
 
 #[test]
@@ -99,6 +100,23 @@ fn every_study_runs_small_and_draws_every_figure_that_has_results() {
     let page = String::from_utf8(place.read("page/index.html")).unwrap();
     for id in ["time", "window-cubic", "compound", "caching-smart", "fairness", "single-floor"] {
         assert!(page.contains(&format!("id=\"figure-{id}\"")), "{id}");
+        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+    }
+}
+
+#[test]
+fn the_radio_and_the_moves_of_carofiglio2016_run_small_and_are_drawn() {
+    let place = Place::new();
+    let checked =
+        place.run("study check carofiglio2016 --scale smoke --json").fails(2, &["undecided"]);
+    let document: Value = checked.document();
+    let claims = document["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 30);
+    for claim in claims {
+        assert!(!claim["ours"].as_str().unwrap().is_empty(), "{claim}");
+    }
+    place.run("study report carofiglio2016 --scale smoke --out page").succeeds();
+    for id in ["5a", "5b", "5c", "7a", "7c", "9a", "9b", "9c", "residual", "open-mobile"] {
         assert!(place.exists(&format!("page/{id}.svg")), "{id}");
     }
 }

@@ -411,7 +411,7 @@ impl<L: Load + Clone> Medium<L> {
         }
         for place in 0..self.stations[who].peers.len() {
             let peer = &mut self.stations[who].peers[place];
-            peer.must_ask = false;
+            (peer.must_ask, peer.asked_in_vain) = (false, 0);
             let (from, waiting) = (peer.id, peer.reorder.clear());
             for load in waiting {
                 self.lose(from, Address::Station(station), Content::Above(load), Discard::Down);

@@ -174,7 +174,8 @@ fn moving(text: &str, car: &str, seed: u64) -> Result<Network, String> {
         _ => Err("is not there".to_owned()),
     };
     let scenario = file.scenario(&file.points()[0], &files).map_err(|error| error.to_string())?;
-    assert!(scenario.is_drawn() && scenario.identity().contains(car));
+    assert!(scenario.identity().contains(car));
+    assert_eq!(scenario.is_drawn(), text.contains("random-waypoint"));
     scenario.network(seed).map_err(|error| error.to_string())
 }
 
@@ -377,4 +378,66 @@ fn who_hears_another_say_the_same_keeps_silent_on_the_broadcast_face() {
     let answered = |ended: &Ended| ended.balance.delivered(Some(Kind::Data));
     assert!(answered(&polite) > 80, "{polite:?}");
     assert_eq!(run_room("5 ms"), polite);
+}
+
+/// Two stations, one of which is out of reach from 1 s to 2 s.
+const AWAY: &str = r#"
+stop = "4 s"
+
+[topology]
+links = ["here-there"]
+
+[nodes.here]
+position = [0, 0]
+[nodes.there]
+motion = "ns2(file=away.tcl,node=1)"
+
+[wifi]
+standard = "n"
+rate = "ht-3-40-short"
+mpdu-tries = 4
+
+[applications.p]
+kind = "produce"
+node = "there"
+prefix = "/p"
+
+[applications.c]
+kind = "request"
+node = "here"
+prefix = "/p"
+contents = 100000
+arrival = "constant(rate=60)"
+rto = "none"
+"#;
+
+const AWAY_AND_BACK: &str = "$node_(1) set X_ 10\n$node_(1) set Y_ 0\n\
+    $ns_ at 1.0 \"$node_(1) setdest 510 0 1000\"\n$ns_ at 1.5 \"$node_(1) setdest 10 0 1000\"\n";
+
+/// Interests that arrived at the producer, by time.
+#[derive(Default)]
+struct Comings(Vec<f64>);
+
+impl Observer for Comings {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        if let Observation::Arrived { packet, .. } = observation
+            && packet.kind() == recoup_forwarder::packet::Kind::Interest
+        {
+            self.0.push(now.as_secs_f64());
+        }
+    }
+}
+
+#[test]
+fn who_was_out_of_reach_does_not_wait_for_what_was_given_up_meanwhile() {
+    let mut world =
+        World::new(moving(&AWAY.replace("away.tcl", "car.tcl"), AWAY_AND_BACK, 1).unwrap(), 1)
+            .unwrap();
+    let mut comings = Comings::default();
+    world.run(&mut [&mut comings]);
+    let within =
+        |from: f64, until: f64| comings.0.iter().filter(|at| (from..until).contains(*at)).count();
+    assert!(within(0.0, 1.0) > 55 && within(1.2, 1.8) == 0, "{:?}", comings.0);
+    // 60 a second are asked for; a window of 64 that nobody moves would hold back a second of them.
+    assert!(within(2.05, 2.55) > 27, "{:?}", comings.0);
 }

@@ -140,3 +140,158 @@ fn rows(
     };
     all.iter().map(row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Carofiglio2016;
+    use super::super::axis::{
+        ACKED, BOTH, DATA, ELN, FAR_DATA, INTERESTS, MLDR, NEAR_INTERESTS, NOTHING, WLDR,
+    };
+    use super::super::scenario::experiments;
+    use super::*;
+    use crate::claim::{Class, Outcome};
+    use crate::result::Row;
+    use crate::study::{Scale, Study};
+    use recoup_sim::scenario::ScenarioFile;
+    use std::collections::BTreeMap;
+
+    type Metrics = Vec<(&'static str, f64)>;
+
+    fn number(values: &BTreeMap<String, String>, axis: &str) -> f64 {
+        values.get(axis).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
+    }
+
+    /// Runs that are as the paper says.
+    fn as_reported(experiment: &str, values: &BTreeMap<String, String>) -> Metrics {
+        let (timer, speed) = (number(values, "timer"), number(values, "speed"));
+        let way = |axis: &str| values.get(axis).map_or("", String::as_str);
+        let wires = if way("wires") == "60" { 2.0 } else { 1.0 };
+        let is_long = timer > 60.0;
+        match experiment {
+            "timer" => {
+                let time = match way("recovery") {
+                    WLDR => 100.0,
+                    ACKED => 103.0,
+                    ELN => 100.0 + 5.0 * wires,
+                    _ if timer < 60.0 => 140.0,
+                    _ => 120.0 + timer / 100.0,
+                };
+                vec![("time_mean_s", time), ("rtt_mean_s", 0.05)]
+            }
+            "part" => {
+                let time = match way("recovery") {
+                    WLDR => 100.0,
+                    INTERESTS => 104.0,
+                    NEAR_INTERESTS => 105.0,
+                    DATA => 106.0,
+                    FAR_DATA if is_long => 106.8,
+                    FAR_DATA => 106.5,
+                    _ if is_long => 120.0,
+                    _ => 112.0,
+                };
+                vec![("time_mean_s", time)]
+            }
+            "speed" => {
+                let nothing = if is_long { 118.0 } else { 110.0 };
+                vec![("time_mean_s", if way("recovery") == WLDR { 100.0 } else { nothing })]
+            }
+            "ring" => vec![("time_s", 7.25)],
+            "producer" => {
+                let time = match way("mobility") {
+                    MLDR => 100.0,
+                    ELN => 101.0,
+                    _ => 103.0 + 0.2 * speed,
+                };
+                vec![("time_mean_s", time), ("reforwarded", speed), ("interests", 25_000.0)]
+            }
+            "satisfaction" => {
+                let more = if way("repetitions") == "5" { 0.001 * speed } else { 0.0 };
+                vec![("ist_mean_s", if way("mobility") == MLDR { 0.1 } else { 0.2 + more })]
+            }
+            "consumer" => {
+                let timer = number(values, "mobility");
+                vec![("time_mean_s", if timer.is_nan() { 100.0 } else { 101.0 + timer / 100.0 })]
+            }
+            "joint" => {
+                let (slow, fast) = (3.0 - 0.03 * speed, 0.08 * speed);
+                let (less, timeouts) = match way("network") {
+                    WLDR => (slow, 600.0 + 6.0 * speed),
+                    MLDR => (fast, 950.0 - 10.0 * speed),
+                    BOTH => (slow + fast, 500.0),
+                    _ => (0.0, 1_000.0),
+                };
+                vec![
+                    ("time_mean_s", 100.0 - less),
+                    ("timeouts", timeouts),
+                    ("handoffs", 5.0 * speed),
+                ]
+            }
+            _ => {
+                let time = if way("network") == BOTH { 100.0 } else { 100.0 + timer / 200.0 };
+                vec![("time_mean_s", time)]
+            }
+        }
+    }
+
+    /// Results of the paper's experiments, of which one runs as `what` says instead.
+    fn results(what: impl Fn(&str, &BTreeMap<String, String>) -> Metrics) -> Results {
+        let mut results = Results::default();
+        for experiment in experiments(Scale::Paper) {
+            let file = ScenarioFile::parse(&experiment.scenario, &[]).unwrap();
+            let mut rows = Vec::new();
+            for point in file.points() {
+                let point: BTreeMap<_, _> = point.values.iter().cloned().collect();
+                let metrics = what(experiment.name, &point);
+                let metrics: BTreeMap<_, _> = metrics
+                    .into_iter()
+                    .map(|(name, value)| (format!("all.{name}"), value))
+                    .collect();
+                rows.extend((1..=20).map(|seed| Row {
+                    point: point.clone(),
+                    seed,
+                    metrics: metrics.clone(),
+                }));
+            }
+            results.experiments.insert(experiment.name.to_owned(), rows);
+        }
+        results
+    }
+
+    fn outcomes(results: &Results) -> BTreeMap<String, (Outcome, String)> {
+        let verdicts = Carofiglio2016.judge(results).into_iter();
+        verdicts.map(|it| (it.id, (it.verdict, it.ours))).collect()
+    }
+
+    #[test]
+    fn runs_that_are_as_the_paper_says_hold_every_claim() {
+        let found = outcomes(&results(as_reported));
+        for claim in Carofiglio2016.claims() {
+            let expected = if claim.class == Class::T { Outcome::Reported } else { Outcome::Holds };
+            let (outcome, ours) = &found[&claim.id];
+            assert_eq!(*outcome, expected, "{}: {ours}", claim.id);
+        }
+    }
+
+    #[test]
+    fn runs_that_are_the_other_way_round_hold_none_that_compares() {
+        let swapped = |experiment: &str, values: &BTreeMap<String, String>| {
+            let other = |value: &String| match value.as_str() {
+                NOTHING => WLDR.to_owned(),
+                WLDR => NOTHING.to_owned(),
+                ELN => MLDR.to_owned(),
+                MLDR => ELN.to_owned(),
+                "3" => "50".to_owned(),
+                "50" => "3".to_owned(),
+                own => own.to_owned(),
+            };
+            let values = values.iter().map(|(axis, value)| (axis.clone(), other(value)));
+            as_reported(experiment, &values.collect())
+        };
+        let found = outcomes(&results(swapped));
+        for id in
+            ["E-02", "E-09", "E-10", "E-12", "E-15", "E-16", "E-17", "E-18", "E-19", "E-22", "E-24"]
+        {
+            assert_eq!(found[id].0, Outcome::Fails, "{id}: {}", found[id].1);
+        }
+    }
+}

@@ -219,6 +219,10 @@ impl<L: Load + Clone> Medium<L> {
         let (partner, category) = (station.partner, station.line().category);
         let peer = station.peer(partner, category);
         let was_asked = std::mem::replace(&mut peer.must_ask, false);
+        if was_asked {
+            peer.asked_in_vain = 0;
+        }
+        peer.must_ask = peer.asked_in_vain > 0;
         let (received, lost) = self.sort(who, start, bits);
         if !was_asked && let Some(minstrel) = self.stations[who].minstrel() {
             minstrel.on_aggregate(now, received, lost);
@@ -279,12 +283,17 @@ impl<L: Load + Clone> Medium<L> {
         if station.line().queue.iter().any(|queued| queued.is_flying && is_alive(queued)) {
             return station.access.contenders[line].double_cw();
         }
-        station.access.contenders[line].reset_cw();
-        let is_stale = lost == 0;
-        if is_stale {
-            // What the receiver waits for was given up, and it does not answer.
-            station.peer(partner, category).must_ask = false;
+        if lost == 0 {
+            // What the receiver waits for was given up, and it does not answer: it is asked again once it answers anything.
+            let most = self.plan.tries;
+            let peer = station.peer(partner, category);
+            peer.asked_in_vain += 1;
+            peer.must_ask = peer.asked_in_vain % most != 0;
+            if peer.must_ask {
+                return station.access.contenders[line].double_cw();
+            }
         }
+        station.access.contenders[line].reset_cw();
         for queued in &mut station.line().queue {
             queued.is_flying = false;
         }

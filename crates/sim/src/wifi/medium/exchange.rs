@@ -198,8 +198,16 @@ impl<L: Load + Clone> Medium<L> {
             true => line.long_failures = 0,
             false => line.short_failures = 0,
         }
-        line.queue.pop_front();
+        let acknowledged = line.queue.pop_front();
+        let category = line.category;
         station.access.contenders[station.active].reset_cw();
+        if let Some(Address::Station(to)) = acknowledged.map(|queued| queued.to)
+            && plan.aggregation.is_some()
+        {
+            let peer = station.peer(to, category);
+            // It still waits for what was given up, and this frame waits there behind it.
+            peer.must_ask |= peer.asked_in_vain > 0;
+        }
         self.go_on(now, who);
     }
 

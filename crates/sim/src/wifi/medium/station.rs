@@ -166,6 +166,8 @@ pub(super) struct Peer<L> {
     pub(super) next_sequence: u16,
     /// A request for acknowledgement is to be sent.
     pub(super) must_ask: bool,
+    /// How many of them in a row were not answered.
+    pub(super) asked_in_vain: u32,
     /// What came from it.
     pub(super) reorder: Reorder<L>,
 }
@@ -339,8 +341,14 @@ impl<L> Station<L> {
     pub(super) fn peer(&mut self, id: StationId, category: Category) -> &mut Peer<L> {
         let is_it = |peer: &Peer<L>| peer.id == id && peer.category == category;
         let place = self.peers.iter().position(is_it).unwrap_or_else(|| {
-            let (reorder, must_ask) = (Reorder::new(), false);
-            self.peers.push(Peer { id, category, next_sequence: 0, must_ask, reorder });
+            self.peers.push(Peer {
+                id,
+                category,
+                next_sequence: 0,
+                must_ask: false,
+                asked_in_vain: 0,
+                reorder: Reorder::new(),
+            });
             self.peers.len() - 1
         });
         &mut self.peers[place]
