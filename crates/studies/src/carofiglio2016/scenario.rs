@@ -199,7 +199,7 @@ mod tests {
 
     fn fetches(network: &Network) -> Vec<&FetchPlan> {
         let fetch = |kind| match kind {
-            &ApplicationKind::Fetch(ref plan) => Some(plan.as_ref()),
+            ApplicationKind::Fetch(plan) => Some(plan.as_ref()),
             _ => None,
         };
         network.applications.iter().filter_map(|it| fetch(&it.kind)).collect()

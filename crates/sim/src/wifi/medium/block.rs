@@ -288,7 +288,7 @@ impl<L: Load + Clone> Medium<L> {
             let most = self.plan.tries;
             let peer = station.peer(partner, category);
             peer.asked_in_vain += 1;
-            peer.must_ask = peer.asked_in_vain % most != 0;
+            peer.must_ask = !peer.asked_in_vain.is_multiple_of(most);
             if peer.must_ask {
                 return station.access.contenders[line].double_cw();
             }
