@@ -198,11 +198,11 @@ mod tests {
     }
 
     fn fetches(network: &Network) -> Vec<&FetchPlan> {
-        let fetch = |kind| match kind {
+        let plans = network.applications.iter().filter_map(|it| match &it.kind {
             ApplicationKind::Fetch(plan) => Some(plan.as_ref()),
             _ => None,
-        };
-        network.applications.iter().filter_map(|it| fetch(&it.kind)).collect()
+        });
+        plans.collect()
     }
 
     fn recovery(network: &Network, link: &str) -> (String, String) {
