@@ -71,15 +71,13 @@ impl Gathering<'_> {
         let stop = Stop::polled()?;
         let mut gathered = Gathered::default();
         for experiment in self.chosen(experiments)? {
-            let wanted = seeds.map(u64::from);
-            if experiment.seeds > 0 {
-                let seeds = wanted.unwrap_or(experiment.seeds);
-                gathered.seeds = gathered.seeds.max(seeds);
-                self.rows(&experiment, &Seeds::first(seeds), &stop, &mut gathered)?;
+            let runs = Runs::of(&experiment, seeds.map(u64::from));
+            gathered.seeds = gathered.seeds.max(runs.rows);
+            if runs.rows > runs.curves {
+                self.rows(&experiment, &Seeds::first(runs.rows), &stop, &mut gathered)?;
             }
-            if let Some((curves, records)) = experiment.curves {
-                let seeds = Seeds::first(wanted.map_or(curves, |wanted| wanted.min(curves)));
-                self.curves(&experiment, &seeds, records, &stop, &mut gathered)?;
+            if let Some((_, records)) = experiment.curves {
+                self.curves(&experiment, runs, records, &stop, &mut gathered)?;
             }
         }
         Ok(gathered)
@@ -157,20 +155,26 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// The curves of some seeds. Runs with records are kept apart, so that the others stay small.
+    /// The curves of some seeds. Runs with records are kept apart, so that the others stay small; where these are all,
+    /// they make the rows, too.
     fn curves(
         &self,
         experiment: &Experiment,
-        seeds: &Seeds,
+        runs: Runs,
         records: &[&str],
         stop: &Stop,
         gathered: &mut Gathered,
     ) -> Result<(), Failure> {
+        let seeds = &Seeds::first(runs.curves);
         let quoted: Vec<_> = records.iter().map(|record| format!("\"{record}\"")).collect();
         let settings = [format!("record.tables=[{}]", quoted.join(","))];
         let name = format!("{}-curves", experiment.name);
         let way = self.simulating(&name, &settings);
         let made = self.campaign(experiment, &way, seeds, stop, gathered)?;
+        if (1..=runs.curves).contains(&runs.rows) {
+            let rows = emulate::rows(&made.campaign, &made.folder);
+            gathered.results.experiments.insert(experiment.name.to_owned(), rows);
+        }
         let stages = &made.campaign.points;
         for (stage, seed) in stages.iter().flat_map(|it| seeds.iter().map(move |seed| (it, seed))) {
             for record in records {
@@ -239,6 +243,22 @@ impl Gathering<'_> {
     }
 }
 
+/// Seeds of an experiment, from 1 on, of which rows and curves are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Runs {
+    rows: u64,
+    curves: u64,
+}
+
+impl Runs {
+    /// Its own, or so many, but not more curves than it keeps, and no rows where only curves are wanted.
+    fn of(experiment: &Experiment, wanted: Option<u64>) -> Self {
+        let rows = if experiment.seeds > 0 { wanted.unwrap_or(experiment.seeds) } else { 0 };
+        let kept = experiment.curves.map_or(0, |(kept, _)| kept);
+        Self { rows, curves: wanted.map_or(kept, |wanted| wanted.min(kept)) }
+    }
+}
+
 /// How the runs of an experiment are made and called.
 struct Way<'a> {
     name: &'a str,
@@ -268,4 +288,24 @@ pub(super) fn default_folder(key: &str) -> Result<PathBuf, Failure> {
         Failure::new(Exit::Local, "there is no home directory to keep results in")
             .advise("name a folder for them, or set XDG_CACHE_HOME")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_with_curves_make_the_rows_where_there_are_no_others() {
+        let of = |seeds, curves: Option<u64>, wanted| {
+            let curves = curves.map(|kept| (kept, &[] as &[&str]));
+            let (scenario, files) = (String::new(), &[]);
+            let experiment = Experiment { name: "", serves: &[], scenario, files, seeds, curves };
+            let runs = Runs::of(&experiment, wanted);
+            (runs.rows, runs.curves)
+        };
+        assert_eq!(of(20, None, None), (20, 0));
+        assert_eq!(of(100, Some(20), None), (100, 20));
+        assert_eq!(of(100, Some(20), Some(3)), (3, 3));
+        assert_eq!(of(0, Some(20), Some(30)), (0, 20));
+    }
 }

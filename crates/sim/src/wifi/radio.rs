@@ -25,15 +25,25 @@ const HELD: usize = 24;
 /// Rate of SIGNAL and HT-SIG.
 const HEADER_RATE: Rate = Rate::Ofdm(0);
 
+/// In place of the number of a frame that is too weak to be decoded: its octets do not matter.
+pub(super) const WEAK: PpduId = PpduId::MAX;
+
 /// A frame as it reaches a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signal {
+    /// The frame, or [`WEAK`].
     pub(super) ppdu: PpduId,
     pub(super) start: u64,
     pub(super) end: u64,
     /// In milliwatts.
     pub(super) power: f64,
     pub(super) rate: Rate,
+}
+
+impl Signal {
+    fn is_weak(&self) -> bool {
+        self.ppdu == WEAK
+    }
 }
 
 /// What the receiver is at.
@@ -70,6 +80,8 @@ pub(super) struct Radio {
     signals: Vec<Signal>,
     /// No less than the power of what is held, over or not.
     ceiling: f64,
+    /// When the first of them is over.
+    first_end: u64,
     /// Preambles that are to be decided on, by time.
     preambles: VecDeque<Signal>,
     phase: Phase,
@@ -87,6 +99,7 @@ impl Radio {
             pending: VecDeque::new(),
             signals: Vec::new(),
             ceiling: 0.0,
+            first_end: u64::MAX,
             preambles: VecDeque::new(),
             phase: Phase::Listening,
             tx_end: 0,
@@ -99,6 +112,10 @@ impl Radio {
 
     /// A frame will reach the station.
     pub(super) fn expect(&mut self, signal: Signal) {
+        // Frames begin one after the other, and the ways are short: nearly always it is the last.
+        if self.pending.back().is_none_or(|last| last.start <= signal.start) {
+            return self.pending.push_back(signal);
+        }
         let place = self.pending.iter().rposition(|other| other.start <= signal.start);
         self.pending.insert(place.map_or(0, |place| place + 1), signal);
     }
@@ -132,48 +149,29 @@ impl Radio {
         matches!(self.phase, Phase::Payload(_))
     }
 
-    /// Passes over signals that nothing follows from: a receiver that decodes nothing hears signals too weak
-    /// to be sensed, alone or together.
-    pub(super) fn skim<L>(&mut self, now: u64, ear: &Ear, air: &mut Air<L>) {
-        let is_idle = matches!(self.phase, Phase::Listening)
-            && self.preambles.is_empty()
-            && !self.is_sending
-            && self.ceiling < ear.carrier;
-        if !is_idle {
-            return;
-        }
-        if self.signals.len() >= HELD {
-            let first = self.pending.front().map_or(now, |signal| signal.start.min(now));
-            self.forget(first, air);
-        }
-        for _ in 0..self.idle_signals(now, ear) {
-            let Some(signal) = self.pending.pop_front() else { return };
-            if signal.end <= now {
-                air.release(signal.ppdu);
-            } else {
-                self.signals.push(signal);
-                self.ceiling += signal.power;
+    /// Takes in what begins before `until` and has no consequence by itself: signals too weak to be decoded.
+    fn take_in<L>(&mut self, until: u64, ear: &Ear, air: &mut Air<L>) {
+        while let Some(signal) = self.pending.front().copied() {
+            if signal.start >= until || !signal.is_weak() {
+                return;
             }
+            if self.signals.len() >= HELD || self.may_be_sensed(&signal, ear) {
+                self.forget(signal.start, air);
+                if self.may_be_sensed(&signal, ear) {
+                    return;
+                }
+            }
+            self.pending.pop_front();
+            self.hold(signal);
         }
     }
 
-    /// How many of the signals that have come begin with nothing to sense. What overlaps counts together, with
-    /// everything that is held, and stays together.
-    fn idle_signals(&self, now: u64, ear: &Ear) -> usize {
-        let mut end = self.signals.iter().map(|signal| signal.end).max().unwrap_or(0);
-        let (mut power, mut group, mut count) = (self.ceiling, 0, 0);
-        for signal in self.pending.iter().take_while(|signal| signal.start <= now) {
-            if signal.start >= end {
-                (power, group) = (0.0, count);
-            }
-            power += signal.power;
-            end = end.max(signal.end);
-            if power >= ear.carrier || signal.power >= ear.preamble {
-                return group;
-            }
-            count += 1;
-        }
-        count
+    /// Whether the medium may become busy, or busy for longer, with a signal that is not decoded: neither while octets
+    /// come, nor if the own frame outlasts it, nor while all that is here is too weak.
+    fn may_be_sensed(&self, signal: &Signal, ear: &Ear) -> bool {
+        let is_deaf = matches!(self.phase, Phase::Payload(_)) && self.rx_end > signal.start;
+        let is_outlasted = self.tx_end > signal.start && self.tx_end >= signal.end;
+        !is_deaf && !is_outlasted && self.ceiling + signal.power >= ear.carrier
     }
 
     /// Does the next thing that is due until `now`; `Ok(None)` if that is of no interest outside, `Err` if
@@ -189,7 +187,12 @@ impl Radio {
         let sent = if self.is_sending { self.tx_end } else { u64::MAX };
         let decision = self.preambles.front().map_or(u64::MAX, |s| s.start + DETECTION_NANOS);
         let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
-        let at = phase.min(sent).min(decision).min(arrival);
+        let first = phase.min(sent).min(decision);
+        if arrival < first && arrival <= now {
+            self.take_in(first.min(now + 1), ear, air);
+        }
+        let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
+        let at = first.min(arrival);
         if at > now {
             return Err(());
         }
@@ -250,8 +253,7 @@ impl Radio {
     }
 
     fn arrive(&mut self, now: u64, signal: Signal, ear: &Ear, access: &mut Access) {
-        self.signals.push(signal);
-        self.ceiling += signal.power;
+        self.hold(signal);
         if self.tx_end > now {
             return self.overlook(now, &signal, self.tx_end, ear, access);
         }
@@ -408,18 +410,30 @@ impl Radio {
         others.filter(|other| other.start < now && now <= other.end).map(|other| other.power).sum()
     }
 
+    fn hold(&mut self, signal: Signal) {
+        self.ceiling += signal.power;
+        self.first_end = self.first_end.min(signal.end);
+        self.signals.push(signal);
+    }
+
     /// Lets go of signals that are over and of no interest any more.
     fn forget<L>(&mut self, now: u64, air: &mut Air<L>) {
         let received = self.current().map(|signal| signal.start);
         let waiting = self.preambles.front().map(|signal| signal.start);
         let since = received.into_iter().chain(waiting).fold(now, u64::min);
+        if self.first_end > since {
+            return;
+        }
+        (self.ceiling, self.first_end) = (0.0, u64::MAX);
         self.signals.retain(|signal| {
             let is_over = signal.end <= since;
-            if is_over {
+            if !is_over {
+                self.ceiling += signal.power;
+                self.first_end = self.first_end.min(signal.end);
+            } else if !signal.is_weak() {
                 air.release(signal.ppdu);
             }
             !is_over
         });
-        self.ceiling = self.signals.iter().map(|signal| signal.power).sum();
     }
 }

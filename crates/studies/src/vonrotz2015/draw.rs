@@ -4,7 +4,7 @@ use super::open::{MAP, OPEN};
 use super::runs::{At, World, mean_of};
 use super::scenario::VARIANTS;
 use super::setup::RADIOS;
-use super::trace::{self, Place};
+use super::trace;
 use super::{judge, one};
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
@@ -14,11 +14,11 @@ use recoup_sim::statistic::Seeded;
 /// Most points of a trace, divided by four.
 const SLICES: usize = 1_000;
 
-/// The figures of the traces: where, the paper's figure, and their names by timer.
-pub(super) static TRACES: [(Place, At, &str, [&str; 6]); 3] = [
+/// The figures of the traces: where, the paper's figure, and their names by timer; last the figures over all hops that
+/// the same runs serve.
+pub(super) static TRACES: [(At, &str, [&str; 8]); 3] = [
     (
         trace::ONE,
-        one::THREE,
         "2",
         [
             "trace-1-constant",
@@ -27,11 +27,12 @@ pub(super) static TRACES: [(Place, At, &str, [&str; 6]); 3] = [
             "trace-1-ccntimer",
             "trace-1-wma",
             "trace-1-icp",
+            "time-1",
+            "interests-1",
         ],
     ),
     (
         trace::ROW,
-        (Scenario::Row, "5"),
         "5",
         [
             "trace-2-constant",
@@ -40,11 +41,12 @@ pub(super) static TRACES: [(Place, At, &str, [&str; 6]); 3] = [
             "trace-2-ccntimer",
             "trace-2-wma",
             "trace-2-icp",
+            "time-2",
+            "interests-2",
         ],
     ),
     (
         trace::SIDES,
-        (Scenario::Sides, "1"),
         "7",
         [
             "trace-3-constant",
@@ -53,6 +55,8 @@ pub(super) static TRACES: [(Place, At, &str, [&str; 6]); 3] = [
             "trace-3-ccntimer",
             "trace-3-wma",
             "trace-3-icp",
+            "time-3",
+            "interests-3",
         ],
     ),
 ];
@@ -81,9 +85,9 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             ..sent
         });
     }
-    for (place, at, of_paper, names) in TRACES {
+    for (at, of_paper, names) in TRACES {
         for (timer, name) in TIMERS.into_iter().zip(names) {
-            all.extend(traced(results, place, at, of_paper, timer, name));
+            all.extend(traced(&world, at, of_paper, timer, name));
         }
     }
     all.extend([variants(results), open(results), map(results)]);
@@ -134,14 +138,13 @@ fn by_hops(
 
 /// Round trips and lifetimes of one run, segment by segment.
 fn traced(
-    results: &Results,
-    place: Place,
+    world: &World<'_>,
     at: At,
     of_paper: &str,
     timer: &'static str,
     name: &str,
 ) -> Option<Figure> {
-    let traces = trace::traces(results, place, timer);
+    let traces = trace::traces(world, at, timer);
     let (_, trace) = traces.first()?;
     let numbered = |values: &[f64]| {
         values.iter().enumerate().map(|(number, value)| (number as f64, *value)).collect::<Vec<_>>()
@@ -196,7 +199,7 @@ fn variants(results: &Results) -> Figure {
 /// Times in scenario 1 at three hops with single things different.
 fn open(results: &Results) -> Figure {
     let labels: Vec<_> = OPEN.iter().map(super::open::Open::label).collect();
-    let worlds = || labels.iter().map(|label| World::open(results, label));
+    let worlds = || OPEN.iter().zip(&labels).map(|(open, label)| World::open(results, open, label));
     let dots = |timer: &str| {
         let mut series = Series::new(timer, Style::Dots);
         for (place, world) in worlds().enumerate() {

@@ -16,14 +16,14 @@ fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "A-01" => (dense::best_against_existing(&world), BEST),
         "A-02" => (dense::best_against_constant(&world), BEST),
         "A-03" => (
-            trace::losses_are_multiples_of_four(results),
+            trace::losses_are_multiples_of_four(&world),
             "Of segments that took 4 s or more, the share just above a multiple of 4 s.",
         ),
         "A-04" => (tcp_lifetimes(&world, one::THREE), "Quantiles over segments, means over seeds."),
         "A-05" => (one::timeest_stays_off_the_floor(&world), PAIRED),
         "A-06" => (one::ccntimer_is_near_the_round_trip(&world), PAIRED),
         "A-07" => (one::wma_is_lower(&world), PAIRED),
-        "A-08" => (trace::resets(results), "First 1000 segments, means over seeds."),
+        "A-08" => (trace::resets(&world), "First 1000 segments, means over seeds."),
         "A-09" => (
             trace::icp_is_slow(&world),
             "Memory: segments after which the autocorrelation of the lifetime is below 1/e; period: segments between \
@@ -95,7 +95,6 @@ fn at_three(id: &str, world: &World<'_>) -> Option<Finding> {
 fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
     let time = |at, timers, band| dense::time(world, at, timers, band);
     let sent = |at, timers, band| dense::interests(world, at, timers, band);
-    let results = world.results;
     match id {
         "A-26" => (time(row("3"), ("ICP", "CCNTimer"), (0.9, 1.1)), QUOTIENTS),
         "A-27" => (time(row("3"), ("Timeest", "CCNTimer"), (1.05, 1.4)), QUOTIENTS),
@@ -107,7 +106,7 @@ fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
             let faster = time(row("5"), ("WMA", "CCNTimer"), (0.85, 1.0));
             (faster.and(sent(row("5"), ("WMA", "CCNTimer"), (1.02, 1.12))), QUOTIENTS)
         }
-        "A-33" => (dense::wma_sends_most_everywhere(world), PAIRED),
+        "A-33" => (dense::wma_sends_most(world), PAIRED),
         "A-34" => {
             let near = |hops| sent(row(hops), ("CCNTimer", "Timeest"), (0.96, 1.04));
             (near("5").and(near("3")), QUOTIENTS)
@@ -121,9 +120,9 @@ fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
             dense::order_is_the_same(world),
             "Five hops; an order is the same if no pair that differs significantly at both is reversed.",
         ),
-        "A-38" => (trace::more_is_lost(results), "Segments that took 4 s or more."),
-        "A-39" => (trace::icp_at_four(results), "Share of time; the first 1000 segments."),
-        "A-40" => (trace::time_at_four(results), "Share of time at 3.9 s or more."),
+        "A-38" => (trace::more_is_lost(world), "Segments that took 4 s or more."),
+        "A-39" => (trace::icp_at_four(world), "Share of time; the first 1000 segments."),
+        "A-40" => (trace::time_at_four(world), "Share of time at 3.9 s or more."),
         "A-41" => (dense::wma_is_lowest(world), PAIRED),
         "A-42" => (dense::times_are_alike(world), QUOTIENTS),
         "A-43" => (dense::wma_gains_only_near(world), QUOTIENTS),
@@ -143,7 +142,7 @@ fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
         ),
         "A-52" => (dense::icp_times_out(world), "Means over seeds."),
         "A-57" => (
-            trace::icp_cycles(results, trace::SIDES),
+            trace::icp_cycles(world, trace::SIDES),
             "Segments between upward crossings of the mean.",
         ),
         _ => (Finding::open("no rule for this claim"), ""),
@@ -224,12 +223,15 @@ fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
         ("A-30", of_many("A-30", world).0),
         ("A-31", of_many("A-31", world).0),
         ("A-32", of_many("A-32", world).0),
-        ("A-33", dense::wma_sends_most(world, &["5"])),
+        ("A-33", dense::wma_sends_most(world)),
         ("A-35", of_many("A-35", world).0),
         ("A-41", dense::wma_is_lowest(world)),
         ("A-50", dense::timeest_waits_too_long(world)),
         ("A-51", dense::wma_is_sometimes_too_short(world)),
     ]);
+    if trace::is_traced(world, trace::ROW) {
+        all.push(("A-40", of_many("A-40", world).0));
+    }
     all.sort_by_key(|(id, _)| *id);
     all
 }
@@ -246,7 +248,7 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
         parameter: open.parameter,
         value: open.value,
         is_assumed: open.is_assumed(),
-        findings: findings(&World::open(results, &open.label())),
+        findings: findings(&World::open(results, open, &open.label())),
     });
     let mut all: Vec<_> = open.collect();
     all.extend(MAP.iter().map(|(label, setup)| {

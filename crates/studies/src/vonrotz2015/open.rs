@@ -1,6 +1,6 @@
 //! What the paper leaves open: the map of set-ups, and single things that are different.
 use super::axis::{Scenario, TIMERS, axis, hops, sides, timers};
-use super::scenario::{Size, followed, scenario, seeds};
+use super::scenario::{Size, TRACE, followed, scenario, seeds};
 use super::setup::{NAMED, PIPELINES, PROCESSINGS, RADIOS, SEGMENTS, Setup};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
@@ -51,8 +51,13 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all
 });
 
+/// How many frames may wait in a station.
+const ROOM: &str = "room of a station";
+/// How often a frame is sent that is not acknowledged.
+const TRIES: &str = "tries of a frame";
+
 /// What is not part of a set-up.
-const FIELDS: [(&str, &str, &str); 8] = [
+const FIELDS: [(&str, &str, &str); 11] = [
     (
         "what the pipeline counts",
         "Interests under way",
@@ -63,6 +68,9 @@ const FIELDS: [(&str, &str, &str); 8] = [
     ("capture", "from 5 dB on", r#""wifi.capture" = "5 dB""#),
     ("error model", "NIST", r#""wifi.errors" = "nist""#),
     ("late Data", "is dropped", r#""node.unsolicited" = "drop""#),
+    ("expired Interests", "are looked for every 100 ms", r#""fetch.rto-check" = "100 ms""#),
+    (ROOM, "8 frames", r#""wifi.frames" = 8"#),
+    (TRIES, "3", r#""wifi.tries" = 3"#),
     (
         "an Interest asked again",
         "waits 0.5 s at a node",
@@ -98,6 +106,12 @@ impl Open {
         matches!(self.change, Change::Setup(setup) if setup == NAMED)
     }
 
+    /// The point of the map that it is.
+    pub(super) fn on_map(&self) -> Option<&'static str> {
+        let Change::Setup(setup) = &self.change else { return None };
+        MAP.iter().find(|(_, point)| point == setup).map(|(label, _)| label.as_str())
+    }
+
     fn fields(&self, scenario: Scenario) -> String {
         let (setup, more) = match &self.change {
             Change::Setup(setup) => (*setup, ""),
@@ -108,8 +122,8 @@ impl Open {
     }
 }
 
-/// Figures that need the map.
-const OF_MAP: &[&str] = &["map"];
+/// Figures that need the map, of which some points are single differences.
+const OF_MAP: &[&str] = &["map", "open"];
 /// Figures that need single things to be different.
 const OF_OPEN: &[&str] = &["open"];
 
@@ -122,22 +136,33 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         seeds: seeds(scale),
         curves: None,
     };
-    let place = |place, chosen: &[&'static str]| {
-        // Small runs only show that everything works: a few values do.
-        let every = if scale == Scale::Smoke { 9 } else { 1 };
-        let values = OPEN.iter().step_by(every).map(|it| (it.label(), it.fields(place)));
-        let values: Vec<_> = values.collect();
+    // Small runs only show that everything works: a few values do.
+    let (some, few) = if scale == Scale::Smoke { (9, 35) } else { (1, 1) };
+    let place = |place, chosen: &[&'static str], is_in: &dyn Fn(&Open) -> bool| {
+        let values = OPEN.iter().filter(|it| is_in(it)).step_by(some);
+        let values: Vec<_> = values.map(|it| (it.label(), it.fields(place))).collect();
         let values = axis("setup", values.iter().map(|(label, it)| (label.as_str(), it.clone())));
         let axes = [timers(&TIMERS), hops(place, &NAMED, chosen), values];
         scenario(&axes, Size::of_many(scale))
     };
-    let every = if scale == Scale::Smoke { 35 } else { 1 };
-    let map = MAP.iter().step_by(every).map(|(label, setup)| (label.as_str(), setup.fields()));
+    let (any, other) = (|_: &Open| true, |it: &Open| !it.is_assumed());
+    let beside = |it: &Open| it.on_map().is_none();
+    // What turns A-40, which needs traces, and A-33, which is about two to five hops.
+    let (tries, room) = (|it: &Open| it.parameter == TRIES, |it: &Open| it.parameter == ROOM);
+    let map = MAP.iter().step_by(few).map(|(label, setup)| (label.as_str(), setup.fields()));
     let map = [timers(&TIMERS), hops(Scenario::One, &NAMED, &["3"]), axis("setup", map)];
+    let (one, row, sides) = (Scenario::One, Scenario::Row, Scenario::Sides);
     vec![
-        experiment("open-one", OF_OPEN, place(Scenario::One, &["2", "3", "5"])),
-        experiment("open-row", OF_OPEN, place(Scenario::Row, &["5"])),
-        experiment("open-side", OF_OPEN, followed(&place(Scenario::Sides, &["1"]))),
+        experiment("open-one", OF_OPEN, place(one, &["2", "5"], &any)),
+        experiment("open-three", OF_OPEN, place(one, &["3"], &beside)),
+        experiment("open-row", OF_OPEN, place(row, &["5"], &other)),
+        Experiment {
+            seeds: 0,
+            curves: Some((seeds(scale), TRACE)),
+            ..experiment("open-trace", OF_OPEN, place(row, &["5"], &tries))
+        },
+        experiment("open-rows", OF_OPEN, place(row, &["2", "3", "4"], &room)),
+        experiment("open-side", OF_OPEN, followed(&place(sides, &["1"], &other))),
         experiment("map", OF_MAP, scenario(&map, Size::of_many(scale))),
     ]
 }

@@ -1,5 +1,6 @@
 //! Results of the three scenarios under one set-up.
 use super::axis::Scenario;
+use super::open::Open;
 use super::scenario::ASSUMED;
 use crate::result::Results;
 use crate::rule::{Finding, Runs, quotient, within};
@@ -13,38 +14,85 @@ pub(super) type At = (Scenario, &'static str);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct World<'a> {
     pub results: &'a Results,
-    experiments: [&'static str; 3],
-    /// Where needless timeouts are told from others: scenario 3, one hop.
-    followed: &'static str,
-    setup: &'a str,
+    origin: Origin<'a>,
+}
+
+/// Where the runs of a set-up are.
+#[derive(Clone, Copy, Debug)]
+enum Origin<'a> {
+    /// It is the one that is assumed.
+    Assumed,
+    /// One thing is different; the label is that of the axis.
+    Open(&'a Open, &'a str),
+    /// It is a point of the map.
+    Map(&'a str),
+}
+
+/// The experiment that has a place of the assumed set-up. Where traces are left, the runs that leave them are all that
+/// there are.
+fn assumed(at: At) -> &'static str {
+    match at {
+        (Scenario::One, "3") => "one-trace",
+        (Scenario::One, _) => "one",
+        (Scenario::Row, "5") => "row-trace",
+        (Scenario::Row, _) => "row",
+        (Scenario::Sides, "1") => "side-trace",
+        (Scenario::Sides, _) => "side",
+    }
+}
+
+impl<'a> Origin<'a> {
+    /// The experiment that has a place, and the name that the set-up has there.
+    fn of(self, at: At) -> (&'static str, &'a str) {
+        match self {
+            Self::Assumed => (assumed(at), ASSUMED),
+            Self::Map(label) => ("map", label),
+            Self::Open(open, label) => match at {
+                (Scenario::One, "3") => match open.on_map() {
+                    Some(point) => ("map", point),
+                    None => ("open-three", label),
+                },
+                (Scenario::One, _) => ("open-one", label),
+                // As much of the file is fetched there as in the experiments of what is assumed.
+                _ if open.is_assumed() => (assumed(at), ASSUMED),
+                (Scenario::Row, "5") => ("open-row", label),
+                (Scenario::Row, _) => ("open-rows", label),
+                (Scenario::Sides, _) => ("open-side", label),
+            },
+        }
+    }
 }
 
 impl<'a> World<'a> {
     /// The set-up that is assumed.
     pub(super) fn assumed(results: &'a Results) -> Self {
-        let experiments = ["one", "row", "side"];
-        Self { results, experiments, followed: "side-trace", setup: ASSUMED }
+        Self { results, origin: Origin::Assumed }
     }
 
-    /// With one thing different.
-    pub(super) fn open(results: &'a Results, setup: &'a str) -> Self {
-        let experiments = ["open-one", "open-row", "open-side"];
-        Self { results, experiments, followed: "open-side", setup }
+    /// With one thing different, under its label.
+    pub(super) fn open(results: &'a Results, open: &'a Open, label: &'a str) -> Self {
+        Self { results, origin: Origin::Open(open, label) }
     }
 
     /// A point of the map.
-    pub(super) fn map(results: &'a Results, setup: &'a str) -> Self {
-        Self { results, experiments: ["map", "", ""], followed: "", setup }
+    pub(super) fn map(results: &'a Results, label: &'a str) -> Self {
+        Self { results, origin: Origin::Map(label) }
     }
 
-    fn of(&self, experiment: &str, hops: &str, timer: &str, metric: &str) -> Vec<Seeded> {
-        let choice = [("timer", timer), ("hops", hops), ("setup", self.setup)];
-        Runs { results: self.results, experiment, choice: &choice }.values(metric)
+    /// The curves of a place: their experiment, and the name of the point.
+    pub(super) fn curves(&self, at: At, timer: &str) -> (&'static str, String) {
+        let (experiment, setup) = match self.origin {
+            Origin::Open(open, label) if !open.is_assumed() => ("open-trace", label),
+            _ => self.origin.of(at),
+        };
+        (experiment, format!("timer={timer}, hops={}, setup={setup}", at.1))
     }
 
     /// A metric, by seed.
     pub(super) fn values(&self, at: At, timer: &str, metric: &str) -> Vec<Seeded> {
-        self.of(self.experiments[at.0 as usize], at.1, timer, metric)
+        let (experiment, setup) = self.origin.of(at);
+        let choice = [("timer", timer), ("hops", at.1), ("setup", setup)];
+        Runs { results: self.results, experiment, choice: &choice }.values(metric)
     }
 
     /// A metric of the leftmost requester.
@@ -78,7 +126,7 @@ impl<'a> World<'a> {
 
     /// A metric of scenario 3 at one hop, where transmissions are followed.
     pub(super) fn followed(&self, timer: &str, metric: &str) -> Vec<Seeded> {
-        self.of(self.followed, "1", timer, &format!("c1.{metric}"))
+        self.own((Scenario::Sides, "1"), timer, metric)
     }
 
     /// `metric` of one timer over that of another.

@@ -1,21 +1,17 @@
 //! Traces: lifetimes and round trips segment by segment, as Figures 2, 5 and 7 show them.
-use super::axis::ADAPTIVE;
-use super::runs::{World, mean_of};
-use super::scenario::ASSUMED;
+use super::axis::{ADAPTIVE, Scenario};
+use super::runs::{At, World, mean_of};
 use crate::claim::Outcome;
-use crate::result::{Curve, Results};
+use crate::result::Curve;
 use crate::rule::{Finding, less, within};
 use recoup_sim::statistic::{Seeded, mean};
 
-/// Where a trace is taken: its experiment, and its number of hops.
-pub(super) type Place = (&'static str, &'static str);
-
 /// Figure 2: scenario 1, three hops.
-pub(super) const ONE: Place = ("one-trace", "3");
+pub(super) const ONE: At = (Scenario::One, "3");
 /// Figure 5: scenario 2, five hops.
-pub(super) const ROW: Place = ("row-trace", "5");
+pub(super) const ROW: At = (Scenario::Row, "5");
 /// Figure 7: scenario 3, one hop.
-pub(super) const SIDES: Place = ("side-trace", "1");
+pub(super) const SIDES: At = (Scenario::Sides, "1");
 
 /// Segments of a trace that the paper shows.
 const SHOWN: usize = 1_000;
@@ -103,73 +99,75 @@ impl Trace {
 }
 
 /// The traces of the leftmost requester, by seed.
-pub(super) fn traces(
-    results: &Results,
-    (experiment, hops): Place,
-    timer: &str,
-) -> Vec<(u64, Trace)> {
-    let name = format!("timer={timer}, hops={hops}, setup={ASSUMED}/c1/segments");
-    let all = results.curves_of(experiment, &name);
+pub(super) fn traces(world: &World<'_>, at: At, timer: &str) -> Vec<(u64, Trace)> {
+    let (experiment, point) = world.curves(at, timer);
+    let name = format!("{point}/c1/segments");
+    let all = world.results.curves_of(experiment, &name);
     all.map(|(seed, curve)| (seed, Trace::of(curve))).collect()
 }
 
+/// Whether there are traces of a place.
+pub(super) fn is_traced(world: &World<'_>, at: At) -> bool {
+    ADAPTIVE.iter().any(|timer| !traces(world, at, timer).is_empty())
+}
+
 /// A number of each trace, by seed.
-fn each(results: &Results, place: Place, timer: &str, of: impl Fn(&Trace) -> f64) -> Vec<Seeded> {
-    traces(results, place, timer).iter().map(|(seed, trace)| (*seed, of(trace))).collect()
+fn each(world: &World<'_>, at: At, timer: &str, of: impl Fn(&Trace) -> f64) -> Vec<Seeded> {
+    traces(world, at, timer).iter().map(|(seed, trace)| (*seed, of(trace))).collect()
 }
 
 /// Losses show as round trips just above multiples of 4 s.
-pub(super) fn losses_are_multiples_of_four(results: &Results) -> Finding {
-    let traces = traces(results, ONE, "constant");
+pub(super) fn losses_are_multiples_of_four(world: &World<'_>) -> Finding {
+    let traces = traces(world, ONE, "constant");
     let share = |(seed, trace): &(u64, Trace)| Some((*seed, trace.share_just_above()?));
     let near: Vec<_> = traces.iter().filter_map(share).collect();
     let most = traces.iter().flat_map(|(_, trace)| &trace.round_trip).copied().fold(0.0, f64::max);
-    let lost = mean_of(&each(results, ONE, "constant", Trace::share_lost)).unwrap_or(f64::NAN);
+    let lost = mean_of(&each(world, ONE, "constant", Trace::share_lost)).unwrap_or(f64::NAN);
     within("share within 1 s above", &near, "", 0.9, 1.0)
         .beside(&format!("{:.1} % of segments lost, greatest {most:.1} s", 100.0 * lost))
 }
 
 /// Resets to 4 s of WMA and CCNTimer, without judgement.
-pub(super) fn resets(results: &Results) -> Finding {
-    let of = |timer| mean_of(&each(results, ONE, timer, Trace::resets)).unwrap_or(f64::NAN);
+pub(super) fn resets(world: &World<'_>) -> Finding {
+    let of = |timer| mean_of(&each(world, ONE, timer, Trace::resets)).unwrap_or(f64::NAN);
     let ours = format!("WMA {:.1}, CCNTimer {:.1}", of("WMA"), of("CCNTimer"));
     Finding { outcome: Outcome::Reported, ours }
 }
 
 /// ICP's lifetime changes in slow cycles.
 pub(super) fn icp_is_slow(world: &World<'_>) -> Finding {
-    let memory = |timer| each(world.results, ONE, timer, Trace::memory);
+    let memory = |timer| each(world, ONE, timer, Trace::memory);
     let icp = memory("ICP");
     let others = ADAPTIVE.into_iter().filter(|timer| *timer != "ICP");
     let slower = others.map(|timer| less((timer, &memory(timer)), ("ICP", &icp), "segments"));
     let slower = Finding::all(slower).labelled("memory");
-    let finding = slower.and(icp_cycles(world.results, ONE));
+    let finding = slower.and(icp_cycles(world, ONE));
     world.unless_bound(super::one::THREE, &["ICP"], finding)
 }
 
 /// The period of ICP's cycles.
-pub(super) fn icp_cycles(results: &Results, place: Place) -> Finding {
-    let period = each(results, place, "ICP", Trace::period);
+pub(super) fn icp_cycles(world: &World<'_>, at: At) -> Finding {
+    let period = each(world, at, "ICP", Trace::period);
     within("period", &period, "segments", 20.0, f64::INFINITY)
 }
 
 /// More is lost where everybody asks over five hops than where one asks over three.
-pub(super) fn more_is_lost(results: &Results) -> Finding {
-    let share = |place| {
-        let lost = each(results, place, "constant", Trace::share_lost);
+pub(super) fn more_is_lost(world: &World<'_>) -> Finding {
+    let share = |at| {
+        let lost = each(world, at, "constant", Trace::share_lost);
         lost.into_iter().map(|(seed, share)| (seed, 100.0 * share)).collect::<Vec<_>>()
     };
     less(("scenario 1, 3 hops", &share(ONE)), ("scenario 2, 5 hops", &share(ROW)), "%")
 }
 
-fn time_at_most(results: &Results, timer: &str) -> Vec<Seeded> {
-    let share = each(results, ROW, timer, Trace::share_at_most);
+fn time_at_most(world: &World<'_>, timer: &str) -> Vec<Seeded> {
+    let share = each(world, ROW, timer, Trace::share_at_most);
     share.into_iter().map(|(seed, share)| (seed, 100.0 * share)).collect()
 }
 
 /// CCNTimer is at 4 s for less time than Timeest, and that than ICP.
-pub(super) fn time_at_four(results: &Results) -> Finding {
-    let at = |timer| time_at_most(results, timer);
+pub(super) fn time_at_four(world: &World<'_>) -> Finding {
+    let at = |timer| time_at_most(world, timer);
     less(("CCNTimer", &at("CCNTimer")), ("Timeest", &at("Timeest")), "%").and(less(
         ("Timeest", &at("Timeest")),
         ("ICP", &at("ICP")),
@@ -178,8 +176,8 @@ pub(super) fn time_at_four(results: &Results) -> Finding {
 }
 
 /// The same of ICP, without judgement.
-pub(super) fn icp_at_four(results: &Results) -> Finding {
-    let share = mean_of(&time_at_most(results, "ICP")).unwrap_or(f64::NAN);
+pub(super) fn icp_at_four(world: &World<'_>) -> Finding {
+    let share = mean_of(&time_at_most(world, "ICP")).unwrap_or(f64::NAN);
     Finding {
         outcome: Outcome::Reported,
         ours: format!("{share:.0} % of the time at 3.9 s or more"),

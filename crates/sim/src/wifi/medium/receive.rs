@@ -27,7 +27,6 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     fn catch_up(&mut self, now: u64, who: usize) {
-        self.stations[who].radio.skim(now, &self.ear, &mut self.air);
         loop {
             let station = &mut self.stations[who];
             let step = station.radio.step(now, &mut self.ear, &mut station.access, &mut self.air);

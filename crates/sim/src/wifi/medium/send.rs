@@ -3,7 +3,7 @@ use super::super::air::{Envelope, Kind, Mpdu};
 use super::super::content::Management;
 use super::super::minstrel::Minstrel;
 use super::super::plan::{ACK_OCTETS, Category, RTS_OCTETS, RateControl};
-use super::super::radio::Signal;
+use super::super::radio::{Signal, WEAK};
 use super::super::rate::Rate;
 use super::super::{Address, StationId};
 use super::station::{Awaited, Expected};
@@ -170,9 +170,9 @@ impl<L: Load + Clone> Medium<L> {
             if station.is_down || station.is_away {
                 continue;
             }
-            users += 1;
             // Nobody decodes what is weaker than a preamble that is detected.
             let is_weak = neighbour.power < self.ear.preamble;
+            users += u32::from(!is_weak);
             let is_addressed = !is_weak
                 && match to {
                     Address::Station(to) => to.0 == neighbour.station,
@@ -185,7 +185,8 @@ impl<L: Load + Clone> Medium<L> {
             let start = now + neighbour.delay_nanos;
             let end = start + nanos;
             let station = &mut self.stations[who];
-            station.radio.expect(Signal { ppdu, start, end, power: neighbour.power, rate });
+            let heard = if is_weak { WEAK } else { ppdu };
+            station.radio.expect(Signal { ppdu: heard, start, end, power: neighbour.power, rate });
             if is_addressed {
                 addressed += 1;
                 let place = station.expected.iter().rposition(|other| other.end <= end);
