@@ -67,15 +67,13 @@ impl Hop {
     /// Takes the tokens out.
     #[inline]
     pub(crate) fn take_trace(&mut self) -> Trace {
-        self.extra.as_mut().map(|extra| extra.trace.take()).unwrap_or_default()
+        self.trace.take()
     }
 
     /// Puts tokens in.
     #[inline]
     pub(crate) fn add_trace(&mut self, trace: Trace) {
-        if !trace.is_empty() {
-            self.extra_mut().trace.merge(trace);
-        }
+        self.trace.merge(trace);
     }
 }
 

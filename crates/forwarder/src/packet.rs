@@ -65,6 +65,8 @@ pub struct Hop {
     pub congestion_mark: u8,
     /// What few packets have.
     pub extra: Option<Box<Extra>>,
+    /// First transmissions that the packet descends from; for the simulator's oracle only.
+    pub trace: Trace,
 }
 
 /// What few packets have.
@@ -80,8 +82,6 @@ pub struct Extra {
     pub tag: Option<Box<Tag>>,
     /// Data: lifetime of the Interest that it answers, for the links of this node alone, if it is not the usual one.
     pub lifetime: Option<Duration>,
-    /// First transmissions that the packet descends from; for the simulator's oracle only.
-    pub trace: Trace,
     /// Data: which node answered, from its store or through its producer.
     pub provider: Option<u64>,
     /// Data: not to be kept in content stores.
@@ -115,8 +115,7 @@ impl Packet {
     /// A frame without packet.
     #[must_use]
     pub fn idle(tag: Tag) -> Self {
-        let hop = Hop { name_hash: 0, octets: 0, hop_limit: None, congestion_mark: 0, extra: None };
-        let mut frame = Self { body: Body::Idle, hop };
+        let mut frame = Self { body: Body::Idle, hop: Hop::bare(0, 0) };
         frame.hop.extra_mut().tag = Some(Box::new(tag));
         frame
     }
@@ -128,8 +127,7 @@ impl Packet {
             Body::Interest(interest) => interest.hop_limit,
             Body::Data(_) | Body::Nack(..) | Body::Idle => None,
         };
-        let hop = Hop { name_hash, octets, hop_limit, congestion_mark: 0, extra: None };
-        Self { body, hop }
+        Self { body, hop: Hop { hop_limit, ..Hop::bare(name_hash, octets) } }
     }
 
     /// The name that it is about.
@@ -171,19 +169,18 @@ impl Packet {
         if self.has_link_fields() { self.octets_with_fields() } else { self.hop.octets as usize }
     }
 
-    #[cold]
     fn octets_with_fields(&self) -> usize {
-        let header = self.link_header();
         match self.body {
-            Body::Idle => tlv::tlv_len(typ::LP_PACKET, header.encoded_len()),
-            _ => in_frame(&header, self.hop.octets),
+            Body::Idle => tlv::tlv_len(typ::LP_PACKET, self.link_header().encoded_len()),
+            Body::Nack(..) => in_frame(self.link_header().encoded_len(), self.hop.octets),
+            _ => in_frame(self.hop.fields_octets(), self.hop.octets),
         }
     }
 
     /// The ids of first transmissions that it descends from.
     #[must_use]
     pub fn trace(&self) -> &Trace {
-        self.hop.trace()
+        &self.hop.trace
     }
 
     /// Whether a link has to write anything but the packet.
@@ -222,16 +219,30 @@ impl Extra {
             || !self.carried.is_empty()
             || !self.hop_local.is_empty()
     }
+
+    /// Whether links are told who answered, and nothing else.
+    fn has_provider_alone(&self) -> bool {
+        self.provider.is_some()
+            && self.pit_token.is_none()
+            && self.tag.is_none()
+            && !self.no_cache
+            && self.next_hop.is_none()
+            && self.carried.is_empty()
+            && self.hop_local.is_empty()
+    }
 }
 
-/// Octets of a network packet behind a link header.
-fn in_frame(header: &LpHeader, packet_octets: u32) -> usize {
+/// Octets of a network packet behind a link header with so many octets of fields.
+fn in_frame(fields_octets: usize, packet_octets: u32) -> usize {
     let packet = packet_octets as usize;
-    match header.encoded_len() {
+    match fields_octets {
         0 => packet,
         fields => tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet)),
     }
 }
+
+/// Octets of the number of a provider.
+const PROVIDER_OCTETS: usize = size_of::<u64>();
 
 /// CachePolicyType: not to be cached (NDNLPv2).
 pub(crate) const NO_CACHE: u64 = 1;
@@ -258,10 +269,17 @@ impl Body {
 }
 
 impl Hop {
-    /// The ids of first transmissions that the packet descends from.
-    #[must_use]
-    pub fn trace(&self) -> &Trace {
-        self.extra.as_ref().map_or(Trace::EMPTY, |extra| &extra.trace)
+    /// A hop without fields.
+    pub(crate) fn bare(name_hash: u64, octets: u32) -> Self {
+        let (hop_limit, congestion_mark, extra) = (None, 0, None);
+        Self { name_hash, octets, hop_limit, congestion_mark, extra, trace: Trace::new() }
+    }
+
+    /// What goes on to the next hop of what only few packets have, and of first transmissions, is for the caller to
+    /// say; all else stays.
+    pub(crate) fn onward(&self) -> Self {
+        let Self { name_hash, octets, hop_limit, congestion_mark, .. } = *self;
+        Self { hop_limit, congestion_mark, ..Self::bare(name_hash, octets) }
     }
 
     /// Octets that Data or an Interest with these fields takes on a link that needs no fragments.
@@ -269,7 +287,18 @@ impl Hop {
         if self.congestion_mark == 0 && !self.extra.as_ref().is_some_and(|it| it.has_fields()) {
             return self.octets;
         }
-        in_frame(&self.link_header(), self.octets) as u32
+        in_frame(self.fields_octets(), self.octets) as u32
+    }
+
+    /// Octets of the fields that it has on a link.
+    fn fields_octets(&self) -> usize {
+        // All Data of a world may say who answered: a header need not be made each time to know its length.
+        match &self.extra {
+            Some(extra) if self.congestion_mark == 0 && extra.has_provider_alone() => {
+                tlv::tlv_len(field::PROVIDER_ID, PROVIDER_OCTETS)
+            }
+            _ => self.link_header().encoded_len(),
+        }
     }
 
     /// The fields that it has on a link.
@@ -341,5 +370,15 @@ mod tests {
         let mut encoded = BytesMut::new();
         frame.encode(&mut encoded);
         assert_eq!(nack.octets(), encoded.len());
+    }
+
+    #[test]
+    fn who_answered_is_counted_as_it_is_written() {
+        let interest = Arc::new(Interest::new("/a/b".parse().unwrap()));
+        let mut packet = Packet::interest(interest, &NameHasher::new(1));
+        packet.hop.extra_mut().provider = Some(u64::MAX);
+        assert_eq!(packet.hop.fields_octets(), packet.link_header().encoded_len());
+        packet.hop.congestion_mark = 1;
+        assert_eq!(packet.hop.fields_octets(), packet.link_header().encoded_len());
     }
 }

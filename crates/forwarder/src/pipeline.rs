@@ -31,7 +31,7 @@ use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
 use crate::link::{Enqueued, Link};
 use crate::node::{Node, Output};
-use crate::packet::{Body, Hop, Packet};
+use crate::packet::{Body, Packet};
 use crate::strategy::FaceFacts;
 use crate::table::PitId;
 use bytes::Bytes;
@@ -157,9 +157,4 @@ impl Node {
     fn return_path(&self, id: PitId) -> ReturnPath {
         ReturnPath(self.pit.ticket(id))
     }
-}
-
-/// A hop without fields.
-fn bare_hop(name_hash: u64, octets: u32) -> Hop {
-    Hop { name_hash, octets, hop_limit: None, congestion_mark: 0, extra: None }
 }

@@ -1,11 +1,20 @@
 //! Which first transmissions a packet descends from: for the simulator's oracle (was a timeout
 //! necessary?), never on a real wire.
 
-use smallvec::{SmallVec, smallvec};
+/// A set of ids of first transmissions; one id needs no memory of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Trace(Ids);
 
-/// A set of ids of first transmissions; costs a null pointer while it is empty, and one allocation for one or two ids.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace(Option<Box<SmallVec<[u64; 2]>>>);
+#[derive(Clone, Debug, Default)]
+enum Ids {
+    #[default]
+    None,
+    One(u64),
+    /// At least two.
+    // Boxed, so that the usual case is small.
+    #[expect(clippy::box_collection, reason = "a vector by itself would make every packet larger")]
+    Several(Box<Vec<u64>>),
+}
 
 impl Trace {
     /// No id, for those who only look.
@@ -14,45 +23,54 @@ impl Trace {
     /// No id.
     #[must_use]
     pub const fn new() -> Self {
-        Self(None)
+        Self(Ids::None)
     }
 
     /// This id alone.
     #[must_use]
-    pub fn of(id: u64) -> Self {
-        Self(Some(Box::new(smallvec![id])))
+    pub const fn of(id: u64) -> Self {
+        Self(Ids::One(id))
     }
 
     /// Whether there is no id.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.0.is_none()
+        matches!(self.0, Ids::None)
     }
 
     /// The ids, each once, in the order in which they came together.
     #[must_use]
+    #[inline]
     pub fn ids(&self) -> &[u64] {
-        self.0.as_deref().map_or(&[], SmallVec::as_slice)
+        match &self.0 {
+            Ids::None => &[],
+            Ids::One(id) => std::slice::from_ref(id),
+            Ids::Several(ids) => ids,
+        }
     }
 
     /// Leaves nothing here and hands out what was here.
     #[must_use]
     pub const fn take(&mut self) -> Self {
-        Self(self.0.take())
+        std::mem::replace(self, Self::new())
     }
 
     /// Adds the ids of `other`.
     pub fn merge(&mut self, other: Self) {
-        let Some(theirs) = other.0 else {
+        if self.is_empty() {
+            *self = other;
             return;
-        };
+        }
+        other.ids().iter().for_each(|id| self.add(*id));
+    }
+
+    fn add(&mut self, id: u64) {
         match &mut self.0 {
-            None => self.0 = Some(theirs),
-            Some(ours) => theirs.iter().for_each(|id| {
-                if !ours.contains(id) {
-                    ours.push(*id);
-                }
-            }),
+            Ids::None => self.0 = Ids::One(id),
+            Ids::One(known) if *known == id => {}
+            Ids::One(known) => self.0 = Ids::Several(Box::new(vec![*known, id])),
+            Ids::Several(known) if known.contains(&id) => {}
+            Ids::Several(known) => known.push(id),
         }
     }
 
@@ -64,6 +82,14 @@ impl Trace {
     }
 }
 
+impl PartialEq for Trace {
+    fn eq(&self, other: &Self) -> bool {
+        self.ids() == other.ids()
+    }
+}
+
+impl Eq for Trace {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,17 +98,26 @@ mod tests {
     fn merging_keeps_each_id_once() {
         let mut trace = Trace::new();
         assert!(trace.is_empty() && trace.ids().is_empty());
-        for id in [3, 1, 3] {
+        for id in [3, 1, 3, 1, 7] {
             trace.merge(Trace::of(id));
         }
         trace.merge(Trace::new());
-        assert_eq!(trace.ids(), [3, 1]);
+        assert_eq!(trace.ids(), [3, 1, 7]);
         let copy = trace.split();
         assert_eq!((trace.take(), trace), (copy, Trace::new()));
     }
 
     #[test]
-    fn an_empty_trace_is_one_word() {
-        assert_eq!(size_of::<Trace>(), size_of::<usize>());
+    fn several_ids_join_one_in_their_order() {
+        let mut several = Trace::of(4);
+        several.merge(Trace::of(2));
+        let mut trace = Trace::of(2);
+        trace.merge(several);
+        assert_eq!(trace.ids(), [2, 4]);
+    }
+
+    #[test]
+    fn a_trace_is_two_words() {
+        assert_eq!(size_of::<Trace>(), 2 * size_of::<usize>());
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Source: NFD, `Forwarder::onContentStoreHit`. What is in the store came without link fields; it leaves with what the
 //! node itself says, and with those fields of the Interest that are to go back.
-use super::bare_hop;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::node::Node;
@@ -25,7 +24,7 @@ impl Node {
         self.outbox.event(NodeEvent::CsHit { hash: asked.name_hash });
         let same = data.name().value().len() == interest.name.value().len();
         let hash = if same { asked.name_hash } else { self.hasher.hash(data.name().value()) };
-        let mut hop = bare_hop(hash, data.encoded_len() as u32);
+        let mut hop = Hop::bare(hash, data.encoded_len() as u32);
         hop.add_trace(asked.take_trace());
         if let Some(asked) = asked.extra {
             self.send_back(&asked.carried, false, &mut hop);

@@ -5,7 +5,7 @@
 //! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
 //! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
 //! brought goes on with it, but never into the content store.
-use super::{bare_hop, mobility};
+use super::mobility;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
@@ -59,13 +59,13 @@ impl Node {
             entry.out_record(from).is_some() && entry.interest().is_satisfied_by(&data)
         });
         let Some(id) = waiting else {
-            let hop = bare_hop(self.hasher.hash(data.name().value()), octets);
+            let hop = Hop::bare(self.hasher.hash(data.name().value()), octets);
             return self.data_unsolicited(now, from, data, hop);
         };
         let entry = self.pit.entry(id);
         let same = entry.interest().name.len() == data.name().len();
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name().value()) };
-        let mut hop = bare_hop(hash, octets);
+        let mut hop = Hop::bare(hash, octets);
         hop.add_trace(self.trace_of_answer(id));
         let going_back = self.take_going_back(id);
         self.send_back(&going_back, true, &mut hop);
@@ -98,7 +98,7 @@ impl Node {
         self.learn_soft_timeout(now, id, ingress);
         self.remember_nonces(now, id, Some(&data));
         let reduction = self.reduction(id);
-        let strays = self.trace_answers(id, ingress, came.trace());
+        let strays = self.trace_answers(id, ingress, &came.trace);
         let content = self.content_of_answer(id, &data);
         let waiting = self.pit.entry(id).ins().len();
         self.trace_is_copied(&strays, waiting.saturating_sub(1));
@@ -110,7 +110,7 @@ impl Node {
             let nonce = rare.as_ref().and_then(|rare| rare.flow_nonce);
             let (token, trace) = match rare {
                 None if strays.is_empty() => (None, Trace::new()),
-                rare => self.tokens_for(*rare.unwrap_or_default(), came.trace(), &strays),
+                rare => self.tokens_for(*rare.unwrap_or_default(), &came.trace, &strays),
             };
             if let Some(content) = content {
                 self.note_answer(ingress, face, (content, nonce), came);
@@ -167,7 +167,7 @@ impl Node {
 /// What goes on to the next hop: the mark, what is carried over, the flow nonce of who waits there, and that it is not
 /// to be kept.
 fn onward(came: &Hop, flow_nonce: Option<u64>) -> Hop {
-    let mut hop = Hop { extra: None, ..*came };
+    let mut hop = came.onward();
     if let Some(extra) = &came.extra {
         if !extra.carried.is_empty() {
             hop.extra_mut().carried.clone_from(&extra.carried);

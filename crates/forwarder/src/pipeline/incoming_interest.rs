@@ -59,9 +59,7 @@ impl Node {
 
     /// An Interest goes no further, and its tokens with it.
     pub(super) fn drop_interest(&mut self, ingress: FaceId, hop: &Hop, reason: DropReason) {
-        if let Some(extra) = &hop.extra {
-            self.trace_dies(&extra.trace);
-        }
+        self.trace_dies(&hop.trace);
         self.outbox.discard(ingress, Kind::Interest, reason);
     }
 

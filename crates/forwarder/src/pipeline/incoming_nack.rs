@@ -1,7 +1,6 @@
 //! A Nack comes in, or an Interest comes back because its way or its Data was lost (see [`super::mobility`]).
 //!
 //! Source: NFD, `Forwarder::onIncomingNack`.
-use super::bare_hop;
 use crate::drop::DropReason;
 use crate::face::FaceId;
 use crate::node::Node;
@@ -57,7 +56,7 @@ impl Node {
         let trace = self.trace_of_answer(id);
         self.trace_dies(&trace);
         let interest = Arc::clone(self.pit.entry(id).interest());
-        let hop = bare_hop(self.pit.entry(id).hash(), interest.encoded_len() as u32);
+        let hop = Hop::bare(self.pit.entry(id).hash(), interest.encoded_len() as u32);
         self.upstream_refused(now, id, from, &interest, reason, hop);
     }
 

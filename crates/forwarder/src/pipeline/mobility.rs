@@ -11,7 +11,7 @@
 //! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. The nonce that it had
 //!   first goes with it (`Journey`): where it has been in vain it is sent back at once;
 //! - entries are found through a list for each face that is looked through when it is long, not kept exact.
-use super::{bare_hop, route};
+use super::route;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
@@ -176,7 +176,7 @@ impl Node {
         let mut interest = Interest::clone(entry.interest());
         (interest.nonce, interest.lifetime) = (Some(nonce), Some(residual));
         let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
-        let mut hop = bare_hop(entry.hash(), interest.encoded_len() as u32);
+        let mut hop = Hop::bare(entry.hash(), interest.encoded_len() as u32);
         hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
         field::set_journey(&mut hop.extra_mut().carried, began);
         if let Some(nonce) = flow {

@@ -49,7 +49,7 @@ impl Node {
             }
             return;
         }
-        let mut hop = Hop { extra: None, ..*came };
+        let mut hop = came.onward();
         if let Some(extra) = &came.extra
             && !extra.carried.is_empty()
         {

@@ -1,7 +1,6 @@
 //! A Nack leaves: one that this node begins, or one that came from further on.
 //!
 //! Source: NFD, `Forwarder::onOutgoingNack`.
-use super::bare_hop;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::node::Node;
@@ -91,7 +90,7 @@ impl Node {
             self.applications.tell(now, app, AppInput::Nack { interest, reason });
             return;
         }
-        let mut hop = bare_hop(hash, interest.encoded_len() as u32);
+        let mut hop = Hop::bare(hash, interest.encoded_len() as u32);
         if pit_token.is_some() {
             hop.extra_mut().pit_token = pit_token;
         }

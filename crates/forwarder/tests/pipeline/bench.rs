@@ -188,8 +188,8 @@ fn words(packet: &Packet) -> String {
         if extra.no_cache {
             words += " no-cache";
         }
-        extra.trace.ids().iter().for_each(|id| words += &format!(" token-{id}"));
     }
+    packet.trace().ids().iter().for_each(|id| words += &format!(" token-{id}"));
     words
 }
 
