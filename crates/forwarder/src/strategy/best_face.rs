@@ -50,19 +50,19 @@ impl BestFace {
         Ok(Self { gain, rto })
     }
 
-    /// The best of `hops`: for a new Interest where exploration is due, the one asked longest ago.
+    /// The best of `hops`, of whose faces so much is known: for a new Interest where exploration is due, the one asked
+    /// longest ago.
     fn choose(
-        context: &mut Context<'_>,
+        known: &[FaceMeasurement],
         hops: impl Iterator<Item = NextHop>,
         explore: bool,
     ) -> Option<NextHop> {
-        let (now, prefix) = (context.now, context.route.prefix);
-        let known = context.measurements.faces(now, prefix);
         let of = |hop: &NextHop| known.iter().find(|known| known.face == hop.face);
         if explore {
             return hops.min_by_key(|hop| of(hop).and_then(|known| known.asked));
         }
-        hops.min_by(|a, b| score(of(a)).total_cmp(&score(of(b))))
+        let rated = hops.map(|hop| (score(of(&hop)), hop));
+        rated.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, hop)| hop)
     }
 
     fn note_failure(&self, context: &mut Context<'_>, upstream: FaceId) {
@@ -79,6 +79,20 @@ impl BestFace {
         let (now, prefix) = (context.now, context.route.prefix);
         context.measurements.face(now, prefix, face).asked = Some(now);
         actions.push(Action::SendInterest { face });
+    }
+
+    /// Sends a new Interest to the best of `hops`, if there is one. The usual case: measurements are looked up once.
+    fn send_new(
+        context: &mut Context<'_>,
+        hops: impl Iterator<Item = NextHop>,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        let measured = context.measurements.of(context.now, context.route.prefix);
+        let explore = measured.take_exploration();
+        let Some(hop) = Self::choose(measured.faces(), hops, explore) else { return false };
+        measured.face(hop.face).asked = Some(context.now);
+        actions.push(Action::SendInterest { face: hop.face });
+        true
     }
 }
 
@@ -106,10 +120,8 @@ impl ForwardingStrategy for BestFace {
         let (now, prefix) = (context.now, context.route.prefix);
         let hop = match decision {
             Decision::Suppress => return,
-            Decision::New => {
-                let explore = context.measurements.take_exploration(now, prefix);
-                Self::choose(context, hops, explore)
-            }
+            Decision::New if Self::send_new(context, hops.clone(), actions) => return,
+            Decision::New => None,
             Decision::Again => {
                 let waiting = entry.outs().iter().filter(|record| record.is_pending(now));
                 if let Some(last) = waiting.max_by_key(|record| record.sent) {
@@ -118,7 +130,8 @@ impl ForwardingStrategy for BestFace {
                 let idle = |hop: &NextHop| {
                     entry.out_record(hop.face).is_none_or(|record| !record.is_pending(now))
                 };
-                Self::choose(context, hops.clone().filter(idle), false)
+                let known = context.measurements.faces(now, prefix);
+                Self::choose(known, hops.clone().filter(idle), false)
                     .or_else(|| choice::asked_longest_ago(entry, hops))
             }
         };

@@ -111,7 +111,7 @@ impl Pin {
 
 /// What is known of one prefix.
 #[derive(Debug)]
-struct Measured {
+pub struct Measured {
     prefix: Name,
     hash: u64,
     used: Instant,
@@ -127,6 +127,26 @@ impl Measured {
     fn new(prefix: &Name, hash: u64, used: Instant) -> Self {
         let (prefix, faces) = (prefix.clone(), SmallVec::new());
         Self { prefix, hash, used, exploration: false, faces, soft: None, pin: None }
+    }
+
+    /// What is known of faces, in the order in which they became known.
+    #[must_use]
+    pub fn faces(&self) -> &[FaceMeasurement] {
+        &self.faces
+    }
+
+    /// What is known of `face`, to be brought up to date.
+    pub fn face(&mut self, face: FaceId) -> &mut FaceMeasurement {
+        let place = self.faces.iter().position(|known| known.face == face).unwrap_or_else(|| {
+            self.faces.push(FaceMeasurement::new(face));
+            self.faces.len() - 1
+        });
+        &mut self.faces[place]
+    }
+
+    /// Whether exploration was wished since this was asked last.
+    pub fn take_exploration(&mut self) -> bool {
+        std::mem::take(&mut self.exploration)
     }
 }
 
@@ -150,48 +170,38 @@ impl Measurements {
 
     /// What is known of `face` toward `prefix`, to be brought up to date.
     pub fn face(&mut self, now: Instant, prefix: &Name, face: FaceId) -> &mut FaceMeasurement {
-        let faces = &mut self.measured(now, prefix).faces;
-        let place = faces.iter().position(|known| known.face == face).unwrap_or_else(|| {
-            faces.push(FaceMeasurement::new(face));
-            faces.len() - 1
-        });
-        &mut faces[place]
+        self.of(now, prefix).face(face)
     }
 
     /// What is known of the faces toward `prefix`, in the order in which they became known.
     #[must_use]
     pub fn faces(&mut self, now: Instant, prefix: &Name) -> &[FaceMeasurement] {
-        &self.measured(now, prefix).faces
+        &self.of(now, prefix).faces
     }
 
     /// The next Interest below `prefix` should try another face than the best.
     pub fn wish_exploration(&mut self, now: Instant, prefix: &Name) {
-        self.measured(now, prefix).exploration = true;
-    }
-
-    /// Whether exploration was wished since this was asked last.
-    pub fn take_exploration(&mut self, now: Instant, prefix: &Name) -> bool {
-        std::mem::take(&mut self.measured(now, prefix).exploration)
+        self.of(now, prefix).exploration = true;
     }
 
     /// The face that `prefix` is asked at, if it is pinned to one.
     pub fn pin(&mut self, now: Instant, prefix: &Name) -> Option<&mut Pin> {
-        self.measured(now, prefix).pin.as_deref_mut()
+        self.of(now, prefix).pin.as_deref_mut()
     }
 
     /// Pins `prefix` to `face`.
     pub fn pin_to(&mut self, now: Instant, prefix: &Name, face: FaceId) {
-        self.measured(now, prefix).pin = Some(Box::new(Pin { face, failures: Vec::new() }));
+        self.of(now, prefix).pin = Some(Box::new(Pin { face, failures: Vec::new() }));
     }
 
     /// Lets `prefix` be asked anywhere again.
     pub fn unpin(&mut self, now: Instant, prefix: &Name) {
-        self.measured(now, prefix).pin = None;
+        self.of(now, prefix).pin = None;
     }
 
     /// The estimator of the round trip toward `prefix`, by whatever face.
     pub(crate) fn soft(&mut self, now: Instant, prefix: &Name) -> &mut impl RtoEstimator {
-        self.measured(now, prefix).soft.get_or_insert_with(|| Jacobson::new(SOFT))
+        self.of(now, prefix).soft.get_or_insert_with(|| Jacobson::new(SOFT))
     }
 
     /// Forgets a face, for instance because its number may be given to another.
@@ -214,7 +224,8 @@ impl Measurements {
         self.slots.len() == 0
     }
 
-    fn measured(&mut self, now: Instant, prefix: &Name) -> &mut Measured {
+    /// What is known of `prefix`, used `now`.
+    pub fn of(&mut self, now: Instant, prefix: &Name) -> &mut Measured {
         self.forget(now);
         let hash = self.hasher.hash(prefix.value());
         let slot = match self.find(prefix, hash) {

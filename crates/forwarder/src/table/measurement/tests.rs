@@ -26,9 +26,9 @@ fn averages_move_by_their_gain() {
 fn exploration_is_wished_once_and_for_one_prefix() {
     let mut table = Measurements::new(NameHasher::new(1), MeasurementOptions::default());
     table.wish_exploration(at(0), &name(1));
-    assert!(!table.take_exploration(at(0), &name(2)));
-    assert!(table.take_exploration(at(0), &name(1)));
-    assert!(!table.take_exploration(at(0), &name(1)));
+    assert!(!table.of(at(0), &name(2)).take_exploration());
+    assert!(table.of(at(0), &name(1)).take_exploration());
+    assert!(!table.of(at(0), &name(1)).take_exploration());
 }
 
 #[test]
