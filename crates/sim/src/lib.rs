@@ -10,6 +10,7 @@ pub mod channel;
 pub mod metric;
 pub mod model;
 pub mod network;
+mod number;
 pub mod observe;
 pub mod oracle;
 pub mod pcap;

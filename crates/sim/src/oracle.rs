@@ -20,6 +20,7 @@ mod ledger;
 pub mod score;
 
 use crate::network::{ApplicationId, ApplicationKind, Network, NodeId};
+use crate::number::ByNumber;
 use crate::observe::{Observation, Observer};
 use ledger::{Fate, Ledger};
 use recoup_forwarder::event::NodeEvent;
@@ -89,9 +90,7 @@ pub struct Oracle {
     places: BTreeMap<(NodeId, AppId), ApplicationId>,
     consumers: Vec<Consumer>,
     /// First transmissions that have not been received, or not been judged: by their trace ids.
-    open: BTreeMap<u64, Open>,
-    /// The trace id of the first transmission of what is being asked for.
-    current: BTreeMap<(ApplicationId, u64), u64>,
+    open: ByNumber<Open>,
     judged: VecDeque<Timeout>,
     followed: bool,
 }
@@ -106,8 +105,10 @@ struct Consumer {
     /// way round. Both come in the order of the Interests.
     ids: VecDeque<(u64, u64)>,
     sends: VecDeque<Option<Open>>,
+    /// The trace id of the first transmission of each segment that is being asked for.
+    current: ByNumber<u64>,
     sample: Option<Duration>,
-    samples: BTreeMap<u64, Duration>,
+    samples: ByNumber<Duration>,
     /// The segment that came last, and the hash of its name: the next sample may be of it.
     latest: Option<(u64, u64)>,
     score: Score,
@@ -145,10 +146,12 @@ impl Oracle {
 
     /// The run is over: timeouts without a verdict are undecided.
     pub fn finish(&mut self) {
-        for open in std::mem::take(&mut self.open).into_values() {
+        let mut open: Vec<_> = self.open.drain().collect();
+        open.sort_unstable_by_key(|(id, _)| *id);
+        for (_, open) in open {
             self.judge(open, Verdict::Undecided);
         }
-        self.current.clear();
+        self.consumers.iter_mut().for_each(|consumer| consumer.current.clear());
     }
 
     /// Whether any transmission was followed; without, there is nothing to be said.
@@ -199,16 +202,13 @@ impl Oracle {
 
     /// Brings together transmissions and trace ids of an application.
     fn join(&mut self, application: ApplicationId) {
-        let Some(consumer) = self.consumers.get_mut(application.0 as usize) else {
-            return;
-        };
-        let both = consumer.ids.len().min(consumer.sends.len());
-        let joined: Vec<_> = consumer.ids.drain(..both).zip(consumer.sends.drain(..both)).collect();
-        for ((id, hash), send) in joined {
+        while let Some(consumer) = self.consumers.get_mut(application.0 as usize)
+            && let Some(((id, hash), send)) = consumer.next_joined()
+        {
             match send {
                 Some(open) => {
                     let open = Open { hash, ..open };
-                    let before = self.current.insert((application, open.segment), id);
+                    let before = consumer.current.insert(open.segment, id);
                     self.open.insert(id, open);
                     before.into_iter().for_each(|before| self.abandon(before));
                 }
@@ -227,25 +227,28 @@ impl Oracle {
     }
 
     fn on_timeout(&mut self, now: Instant, application: ApplicationId, segment: u64) {
-        let Some(id) = self.current.get(&(application, segment)).copied() else {
+        let Some(consumer) = self.consumers.get(application.0 as usize) else {
+            return;
+        };
+        let Some(id) = consumer.current.get(&segment).copied() else {
             return;
         };
         if let Some(open) = self.open.get_mut(&id)
             && open.timeout.is_none()
         {
-            let consumer = self.consumers.get(application.0 as usize);
-            open.timeout = Some((now, consumer.and_then(|it| it.sample(open.hash))));
+            open.timeout = Some((now, consumer.sample(open.hash)));
             self.settle(id);
         }
     }
 
     fn on_received(&mut self, application: ApplicationId, segment: u64) {
-        let Some(id) = self.current.remove(&(application, segment)) else {
+        let Some(consumer) = self.consumers.get_mut(application.0 as usize) else {
             return;
         };
-        if let Some(consumer) = self.consumers.get_mut(application.0 as usize) {
-            consumer.latest = self.open.get(&id).map(|open| (segment, open.hash));
-        }
+        let Some(id) = consumer.current.remove(&segment) else {
+            return;
+        };
+        consumer.latest = self.open.get(&id).map(|open| (segment, open.hash));
         self.abandon(id);
     }
 
@@ -310,6 +313,14 @@ impl Oracle {
 }
 
 impl Consumer {
+    /// The next trace id, with the hash of the name, and the transmission that it belongs to, once both are known.
+    fn next_joined(&mut self) -> Option<((u64, u64), Option<Open>)> {
+        let sent = self.sends.front().copied()?;
+        let id = self.ids.pop_front()?;
+        self.sends.pop_front();
+        Some((id, sent))
+    }
+
     fn on_sample(&mut self, segment: u64, rtt: Duration) {
         self.sample = Some(rtt);
         let latest = self.latest.filter(|(latest, _)| self.by_content && *latest == segment);

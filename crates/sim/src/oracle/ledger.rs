@@ -1,5 +1,5 @@
 //! How many copies there are of what descends from an Interest.
-use std::collections::BTreeMap;
+use crate::number::ByNumber;
 
 /// What became of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Fate {
 /// not count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    entries: BTreeMap<u64, Entry>,
+    entries: ByNumber<Entry>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -106,7 +106,8 @@ impl Bench {
 
     /// What is remembered of transmissions.
     fn kept(&self) -> usize {
-        self.oracle.ledger.len() + self.oracle.open.len() + self.oracle.current.len()
+        let current = self.oracle.consumers.iter().map(|it| it.current.len()).sum::<usize>();
+        self.oracle.ledger.len() + self.oracle.open.len() + current
     }
 }
 
@@ -117,7 +118,7 @@ fn ms(ms: u64) -> Duration {
 fn packet(ids: &[u64]) -> Packet {
     let interest = Interest::new("/a".parse().unwrap());
     let mut packet = Packet::interest(Arc::new(interest), &NameHasher::new(1));
-    let trace = &mut packet.hop.extra_mut().trace;
+    let trace = &mut packet.hop.trace;
     ids.iter().for_each(|id| trace.merge(Trace::of(*id)));
     packet
 }

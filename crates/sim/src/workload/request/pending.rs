@@ -1,6 +1,6 @@
 //! Requests that wait for an answer.
+use crate::number::ByNumber;
 use recoup_transport::time::Instant;
-use std::collections::BTreeMap;
 
 /// Requests without an answer: a slab, with those for one content in a chain.
 #[derive(Debug, Default)]
@@ -8,7 +8,7 @@ pub(super) struct Pending {
     pub(super) slots: Vec<Asked>,
     free: Vec<u32>,
     /// Content → the first that waits for it.
-    heads: BTreeMap<u64, u32>,
+    heads: ByNumber<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
