@@ -79,7 +79,7 @@ fn run(
     let none = |_: &str| Err("there are no files".to_owned());
     let scenario = file.scenario(&file.points()[0], &none).expect("a scenario");
     let network = scenario.network(seed).expect("a network");
-    let mut metrics = Metrics::new(&network, Detail { nodes: false, links: false });
+    let mut metrics = Metrics::new(&network, Detail::default());
     let mut world = World::new(network, seed).expect("a world");
     let ended = world.run(&mut [&mut metrics]);
     let summary = metrics.finish(ended.at);

@@ -65,13 +65,21 @@ use node::Nodes;
 use recoup_transport::application::Report;
 use recoup_transport::time::Instant;
 
-/// Which places beside applications and the whole have metrics of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which places beside the whole have metrics of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
+    /// Each application.
+    pub applications: bool,
     /// Each node.
     pub nodes: bool,
     /// Each direction of each link.
     pub links: bool,
+}
+
+impl Default for Detail {
+    fn default() -> Self {
+        Self { applications: true, nodes: false, links: false }
+    }
 }
 
 /// Makes a [`Summary`] of a run. Its memory does not grow with the length of the run.
@@ -94,8 +102,8 @@ impl Metrics {
             detail,
             flows: vec![Flow::default(); places.applications()],
             away: Away::new(network),
-            nodes: Nodes::new(&places),
-            channels: Channels::new(&places),
+            nodes: Nodes::new(&places, detail.nodes),
+            channels: Channels::new(&places, detail.links),
             oracle: network.follow_transmissions.then(|| Oracle::new(network)),
             places,
         }
@@ -108,12 +116,12 @@ impl Metrics {
         if let Some(oracle) = &mut self.oracle {
             oracle.finish();
         }
-        for (number, flow) in self.flows.iter().enumerate() {
+        for (number, flow) in self.flows.iter().enumerate().filter(|_| self.detail.applications) {
             self.tell_application(ApplicationId(number as u32), flow, &mut summary);
         }
         self.tell_all(&mut summary);
-        self.nodes.tell(now, &self.places, self.detail.nodes, &mut summary);
-        self.channels.tell(now, &self.places, self.detail.links, &mut summary);
+        self.nodes.tell(now, &self.places, &mut summary);
+        self.channels.tell(now, &self.places, &mut summary);
         summary
     }
 
@@ -126,6 +134,24 @@ impl Metrics {
             }
         } else {
             flow.tell_producer(place, summary);
+        }
+    }
+
+    fn ask_oracle(&mut self, now: Instant, observation: &Observation<'_>) {
+        if let Some(oracle) = &mut self.oracle {
+            oracle.on(now, observation);
+            while oracle.poll().is_some() {}
+        }
+    }
+
+    fn on_report(&mut self, now: Instant, application: ApplicationId, report: &Report) {
+        let Some(flow) = self.flows.get_mut(application.0 as usize) else {
+            return;
+        };
+        match report {
+            Report::Event(event) => flow.on_event(now, event),
+            Report::Done(outcome) => flow.on_done(outcome.is_ok()),
+            _ => {}
         }
     }
 
@@ -195,25 +221,32 @@ fn tell_score(place: &str, score: &score::Score, summary: &mut Summary) {
 
 impl Observer for Metrics {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        if let Observation::Application { application, report } = *observation
-            && let Some(flow) = self.flows.get_mut(application.0 as usize)
-        {
-            match report {
-                Report::Event(event) => flow.on_event(now, event),
-                Report::Done(outcome) => flow.on_done(outcome.is_ok()),
-                _ => {}
+        // Each kind of observation goes only to those whom it is news to: there are millions of them.
+        match *observation {
+            Observation::Application { application, report } => {
+                self.on_report(now, application, report);
+                self.ask_oracle(now, observation);
             }
-        }
-        if let Observation::Sent { link, direction, packet } = *observation {
-            for number in self.away.whose(link, direction, packet) {
-                self.flows[number].on_left();
+            Observation::Node { .. } => {
+                self.nodes.on(now, &self.places, observation);
+                if self.detail.links {
+                    self.channels.on(now, &self.places, observation);
+                }
+                self.ask_oracle(now, observation);
             }
-        }
-        self.nodes.on(now, &self.places, observation);
-        self.channels.on(now, &self.places, observation);
-        if let Some(oracle) = &mut self.oracle {
-            oracle.on(now, observation);
-            while oracle.poll().is_some() {}
+            Observation::Sent { link, direction, packet } => {
+                for number in self.away.whose(link, direction, packet) {
+                    self.flows[number].on_left();
+                }
+                self.nodes.on(now, &self.places, observation);
+                self.channels.on(now, &self.places, observation);
+            }
+            Observation::Arrived { .. } => self.nodes.on(now, &self.places, observation),
+            _ => {
+                self.nodes.on(now, &self.places, observation);
+                self.channels.on(now, &self.places, observation);
+                self.ask_oracle(now, observation);
+            }
         }
     }
 }

@@ -64,7 +64,7 @@ fn records(network: &Network, plans: &[&str]) -> Records {
 }
 
 fn measured(network: &Network) -> (Summary, Vec<Table>, Ended) {
-    let detail = Detail { nodes: true, links: true };
+    let detail = Detail { applications: true, nodes: true, links: true };
     let mut metrics = Metrics::new(network, detail);
     let mut records = records(network, &["segments", "goodput(bin=100ms)", "links(bin=100ms)"]);
     let mut world = World::new(network.clone(), 1).unwrap();

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(super) struct Channels {
     carriage: Carriage,
-    queues: Queues,
+    /// Only where each channel has metrics of its own.
+    queues: Option<Queues>,
     lengths: Vec<TimeMean>,
     /// Times that a client has come to an access point.
     handoffs: u64,
@@ -20,10 +21,11 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    pub(super) fn new(places: &Places) -> Self {
+    /// With `each`, every channel has metrics of its own.
+    pub(super) fn new(places: &Places, each: bool) -> Self {
         Self {
             carriage: Carriage::new(places),
-            queues: Queues::new(places),
+            queues: each.then(|| Queues::new(places)),
             lengths: vec![TimeMean::default(); places.channels().count()],
             handoffs: 0,
             began: None,
@@ -32,12 +34,19 @@ impl Channels {
 
     /// Takes in an observation.
     pub(super) fn on(&mut self, now: Instant, places: &Places, observation: &Observation<'_>) {
-        let lengths = &mut self.lengths;
-        self.queues.on(places, observation, |channel, waiting| {
-            if let Some(length) = lengths.get_mut(channel.index()) {
-                length.set(now, waiting.packets as f64);
-            }
-        });
+        let is_sent = matches!(observation, Observation::Sent { .. });
+        // What was sent matters to each channel and to media; what was lost to all.
+        if is_sent && self.queues.is_none() && !places.has_aerial() {
+            return;
+        }
+        if let Some(queues) = &mut self.queues {
+            let lengths = &mut self.lengths;
+            queues.on(places, observation, |channel, waiting| {
+                if let Some(length) = lengths.get_mut(channel.index()) {
+                    length.set(now, waiting.packets as f64);
+                }
+            });
+        }
         if let Observation::Started { .. } = observation
             && self.began.is_none()
         {
@@ -49,7 +58,7 @@ impl Channels {
     }
 
     /// Appends the losses of all together and, on request, the metrics of each.
-    pub(super) fn tell(&self, now: Instant, places: &Places, each: bool, summary: &mut Summary) {
+    pub(super) fn tell(&self, now: Instant, places: &Places, summary: &mut Summary) {
         let mut lost = BTreeMap::new();
         for (reason, count) in self.carriage.all().iter().flat_map(|carried| &carried.lost) {
             *lost.entry(*reason).or_default() += count;
@@ -58,7 +67,9 @@ impl Channels {
         if places.has_aerial() {
             self.tell_medium(places, summary);
         }
-        for (channel, carried) in places.channels().zip(self.carriage.all()).filter(|_| each) {
+        for (channel, carried) in
+            places.channels().zip(self.carriage.all()).filter(|_| self.queues.is_some())
+        {
             self.tell_channel(now, places, channel, carried, summary);
         }
     }

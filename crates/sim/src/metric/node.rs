@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
     nodes: Vec<Counts>,
-    pits: Pits,
+    /// Only where each node has metrics of its own.
+    pits: Option<Pits>,
 }
 
 /// What is counted of one node, or of all.
@@ -37,13 +38,16 @@ struct Counts {
 }
 
 impl Nodes {
-    pub(super) fn new(places: &Places) -> Self {
-        Self { nodes: vec![Counts::default(); places.nodes()], pits: Pits::new(places) }
+    /// With `each`, every node has metrics of its own.
+    pub(super) fn new(places: &Places, each: bool) -> Self {
+        let nodes = vec![Counts::default(); places.nodes()];
+        Self { nodes, pits: each.then(|| Pits::new(places)) }
     }
 
     /// Takes in an observation.
     pub(super) fn on(&mut self, now: Instant, places: &Places, observation: &Observation<'_>) {
-        if let Some((node, entries)) = self.pits.on(places, observation)
+        let changed = self.pits.as_mut().and_then(|pits| pits.on(places, observation));
+        if let Some((node, entries)) = changed
             && let Some(counts) = self.at(Some(node))
         {
             counts.pit.set(now, entries as f64);
@@ -92,7 +96,7 @@ impl Nodes {
     }
 
     /// Appends the metrics of all together and, on request, of each.
-    pub(super) fn tell(&self, now: Instant, places: &Places, each: bool, summary: &mut Summary) {
+    pub(super) fn tell(&self, now: Instant, places: &Places, summary: &mut Summary) {
         let mut all = Counts::default();
         self.nodes.iter().for_each(|counts| all.merge(counts));
         all.tell_cache("all", summary);
@@ -105,7 +109,7 @@ impl Nodes {
         summary.push("all", "reforwarded", "", all.reforwarded as f64);
         summary.push("all", "flagged", "", all.flagged as f64);
         all.tell_drops("all", true, summary);
-        for (number, counts) in self.nodes.iter().enumerate().filter(|_| each) {
+        for (number, counts) in self.nodes.iter().enumerate().filter(|_| self.pits.is_some()) {
             let place = format!("node.{}", places.node(NodeId(number as u32)));
             counts.tell(now, &place, summary);
         }

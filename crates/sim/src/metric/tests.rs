@@ -9,7 +9,7 @@ use recoup_forwarder::face::AppId;
 use recoup_forwarder::packet::Kind;
 use recoup_transport::event::{Event, Signal};
 
-const EACH: Detail = Detail { nodes: true, links: true };
+const EACH: Detail = Detail { applications: true, nodes: true, links: true };
 
 /// Runs a story and sums it up at the given millisecond.
 fn summary(until: u64, story: impl FnOnce(&mut Teller<'_, Metrics>)) -> Summary {

@@ -12,6 +12,8 @@ use crate::scenario::tree::Table;
 pub struct Record {
     /// Records that become tables, as they are written: `segments`, `queue(every=10ms)`.
     pub tables: Vec<String>,
+    /// Each application has metrics of its own, unless this says that none has.
+    pub applications: Option<bool>,
     /// Each node has metrics of its own.
     pub nodes: bool,
     /// Each direction of each link has metrics of its own.
@@ -31,9 +33,10 @@ impl Record {
         self.tables.iter().filter_map(|text| RecordPlan::parse(text).ok()).collect()
     }
 
-    /// The metrics that are wanted beside those of applications and of the whole.
+    /// The metrics that are wanted beside those of the whole.
     pub fn detail(&self) -> Detail {
-        Detail { nodes: self.nodes, links: self.links }
+        let applications = self.applications.unwrap_or(true);
+        Detail { applications, nodes: self.nodes, links: self.links }
     }
 }
 
@@ -46,6 +49,7 @@ pub(in crate::scenario) fn read(
 ) -> Table {
     let mut fields = Fields::new(given, path, origin, true, problems);
     fields.field("tables", &mut record.tables, Many(law::RECORD));
+    fields.field("applications", &mut record.applications, Maybe(Truth));
     fields.field("nodes", &mut record.nodes, Truth);
     fields.field("links", &mut record.links, Truth);
     fields.field("timeouts", &mut record.timeouts, Truth);
