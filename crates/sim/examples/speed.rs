@@ -1,15 +1,16 @@
 //! Runs one workload of `cargo xtask bench sim` and says what it moved, as `key value` lines.
 //!
 //! It reads no clock: whoever starts it takes the time.
+use recoup_sim::metric::{Detail, Metrics};
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::scenario::ScenarioFile;
-use recoup_sim::world::World;
+use recoup_sim::world::{Digest, World};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
 
 /// Names of the workloads; a number at the end is what varies.
-const WORKLOADS: [&str; 10] = [
+const WORKLOADS: [&str; 12] = [
     "line-10MB",
     "line-100MB",
     "fat-line",
@@ -20,6 +21,8 @@ const WORKLOADS: [&str; 10] = [
     "cache-1000000",
     "cached-data",
     "pending-interests",
+    "catalogue-2000",
+    "catalogue-100000",
 ];
 
 /// The scenario of a workload.
@@ -39,7 +42,11 @@ fn scenario(name: &str) -> Option<String> {
              nodes.n2 = { cache = \"1000000 packets\" }"
             .to_owned(),
         "pending-interests" => return Some(PENDING.to_owned()),
-        _ => return name.strip_prefix("sprint-").map(sprint),
+        _ => {
+            let catalogue = |requests| CATALOGUE.replace("REQUESTS", requests);
+            let studied = name.strip_prefix("catalogue-").map(catalogue);
+            return studied.or_else(|| name.strip_prefix("sprint-").map(sprint));
+        }
     };
     let (nodes, congestion, size) = match name {
         "line-10MB" => (4, "aimd", "10 MB"),
@@ -117,6 +124,35 @@ kind = "request"
 node = ["Reston", "Auckland", "Sydney", "WA", "Stockholm", "Seattle", "Cheyenne", "PrlHbr", "RC", "Boston", "PaloAlto", "Hamburg", "Hartford", "StLouis", "Miami", "Milan", "Singapore", "Orlando", "Tucson", "Dublin"]
 "#;
 
+/// A point of the study of timers: 20 consumers with windows ask for 10,000 contents of 20 producers, packets are lost,
+/// and what becomes of each Interest is followed.
+const CATALOGUE: &str = r#"
+stop = "100 h"
+topology = { kind = "sprint" }
+routing = { metric = "delay", paths = "loop-free(3)" }
+link = { rate = "1 Mbit/s", queue = "100 packets", loss = "bernoulli(p=0.01)" }
+node = { cache = "500 packets", strategy = "best-face" }
+nodes.consumer = { cache = "0" }
+places.consumer = { pick = 20 }
+places.producer = { pick = 20, from = "consumer", hops = "4..10" }
+record = { timeouts = true }
+[applications.p]
+kind = "produce"
+node = "producer"
+prefix = "/part/{k}"
+content = "1024 B"
+[applications.c]
+kind = "request"
+node = "consumer"
+prefix = "/part/{1..20}"
+contents = 10000
+popularity = "zipf(q=16,s=1)"
+arrival = "window(congestion=nikzad2022)"
+rto = "nikzad2022"
+retries = "unlimited"
+requests = REQUESTS
+"#;
+
 /// Questions that nobody answers: a million of them pending at one node.
 const PENDING: &str = r#"
 stop = "4 s"
@@ -169,9 +205,21 @@ fn main() -> Result<(), String> {
     let none = |_: &str| Err("no files here".to_owned());
     let scenario = file.scenario(&file.points()[0], &none).map_err(|wrong| format!("{wrong:?}"))?;
     let network = scenario.network(1).map_err(|wrong| format!("{wrong:?}"))?;
-    let mut world = World::with_silent_nodes(network, 1).map_err(|wrong| wrong.to_string())?;
     let mut count = Count::default();
-    let ended = world.run(&mut [&mut count]);
+    let (mut digest, mut metrics) = (Digest::new(), Metrics::new(&network, Detail::default()));
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut count];
+    // As a campaign runs it: nodes tell what happens in them, and all of it is summed up.
+    let is_studied = network.follow_transmissions;
+    if is_studied {
+        observers.extend([&mut digest as &mut dyn Observer, &mut metrics]);
+    }
+    let make = if is_studied { World::new } else { World::with_silent_nodes };
+    let mut world = make(network, 1).map_err(|wrong| wrong.to_string())?;
+    let ended = world.run(&mut observers);
+    if is_studied {
+        println!("digest {:016x}", digest.value());
+        println!("metrics {}", metrics.finish(ended.at).len());
+    }
     println!("hops {}", count.hops);
     println!("requests {}", count.requests);
     println!("received {}", count.received);
