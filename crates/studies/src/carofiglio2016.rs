@@ -45,8 +45,8 @@ impl Study for Carofiglio2016 {
         scenario::experiments(scale)
     }
 
-    fn has_its_own_paper_scale(&self) -> bool {
-        true
+    fn stands_apart(&self, scale: Scale) -> bool {
+        scale == Scale::Paper
     }
 
     fn judge(&self, results: &Results) -> Vec<Verdict> {

@@ -47,8 +47,8 @@ impl Study for Nikzad2022 {
         scenario::experiments(scale)
     }
 
-    fn has_its_own_paper_scale(&self) -> bool {
-        true
+    fn stands_apart(&self, scale: Scale) -> bool {
+        matches!(scale, Scale::Verdict | Scale::Paper)
     }
 
     fn judge(&self, results: &Results) -> Vec<Verdict> {

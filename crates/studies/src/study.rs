@@ -25,9 +25,10 @@ pub trait Study: Sync {
     /// What is run, at that scale.
     fn experiments(&self, scale: Scale) -> Vec<Experiment>;
 
-    /// Whether its experiments are longer at the paper's scale under the same names, so that their results stand apart
-    /// from those of other scales.
-    fn has_its_own_paper_scale(&self) -> bool {
+    /// Whether its experiments are others at that scale under the same names, so that their results stand apart from
+    /// those of other scales. Those of [`Scale::Smoke`] always do.
+    fn stands_apart(&self, scale: Scale) -> bool {
+        let _ = scale;
         false
     }
 
@@ -68,6 +69,9 @@ pub enum Scale {
     /// What `check` needs: at least 20 seeds, at most 15 minutes on two cores.
     #[default]
     Check,
+    /// The paper's experiments alone, at least 20 seeds, as long as is wanted for verdicts but takes too long for a
+    /// check: at most an hour on two cores. Where a check has them so, they are those of the check.
+    Verdict,
     /// As the paper has it, or more.
     Paper,
 }

@@ -15,7 +15,7 @@ usage: cargo xtask bench sim [--runs N] [--json] [--only WORD]
 ";
 
 /// A workload of the example `speed`, and the packet-hops per CPU-second that it must reach.
-const WORKLOADS: [(&str, Option<f64>); 8] = [
+const WORKLOADS: [(&str, Option<f64>); 9] = [
     ("line-10MB", Some(4.0e6)),
     ("line-100MB", Some(4.0e6)),
     ("fat-line", Some(2.5e6)),
@@ -24,6 +24,8 @@ const WORKLOADS: [(&str, Option<f64>); 8] = [
     ("sprint-10000", None),
     ("line-1000-nodes", None),
     ("cache-1000000", None),
+    // 15 million packet-hops in 15 seconds.
+    ("catalogue-100000", Some(1.0e6)),
 ];
 
 /// Clock ticks of /proc/self/stat in a second.

@@ -151,7 +151,9 @@ pub(super) enum Scale {
     /// The paper's experiments and what it leaves open, 20 seeds
     #[default]
     Check,
-    /// The paper's experiments alone, at least 20 seeds
+    /// The paper's experiments alone, 20 seeds, as long as verdicts want them but a check has no time for
+    Verdict,
+    /// The paper's experiments alone, at the paper's size
     Paper,
 }
 
@@ -160,6 +162,7 @@ impl Scale {
         match self {
             Self::Smoke => "smoke",
             Self::Check => "check",
+            Self::Verdict => "verdict",
             Self::Paper => "paper",
         }
     }
@@ -170,6 +173,7 @@ impl From<Scale> for study::Scale {
         match scale {
             Scale::Smoke => Self::Smoke,
             Scale::Check => Self::Check,
+            Scale::Verdict => Self::Verdict,
             Scale::Paper => Self::Paper,
         }
     }

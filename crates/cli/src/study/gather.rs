@@ -231,14 +231,12 @@ impl Gathering<'_> {
         Ok(Made { campaign, folder })
     }
 
-    /// Runs of small scale stand beside the others, longer ones at the paper's scale as well.
+    /// Runs of small scale stand beside the others, and so do those of a scale that has runs of its own.
     fn place(&self, name: &str) -> PathBuf {
-        match self.wanted.scale {
-            Scale::Smoke => self.folder.join("smoke").join(name),
-            Scale::Paper if self.study.has_its_own_paper_scale() => {
-                self.folder.join("paper").join(name)
-            }
-            Scale::Check | Scale::Paper => self.folder.join(name),
+        let scale = self.wanted.scale;
+        match scale == Scale::Smoke || self.study.stands_apart(scale.into()) {
+            true => self.folder.join(scale.word()).join(name),
+            false => self.folder.join(name),
         }
     }
 }

@@ -42,7 +42,7 @@ impl Net {
         };
         match scale {
             Scale::Smoke => 60,
-            Scale::Check => whole / share,
+            Scale::Check | Scale::Verdict => whole / share,
             Scale::Paper => whole,
         }
     }
@@ -83,7 +83,7 @@ fn seeds(net: Net, scale: Scale) -> u64 {
     match (scale, net) {
         (Scale::Smoke, _) => 1,
         (Scale::Paper, Net::Joint) => 200,
-        (Scale::Check | Scale::Paper, _) => 20,
+        (Scale::Check | Scale::Verdict | Scale::Paper, _) => 20,
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn experiment(
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let mut all = paper(scale);
-    if scale != Scale::Paper {
+    if matches!(scale, Scale::Smoke | Scale::Check) {
         all.extend(open::experiments(scale));
     }
     all

@@ -29,7 +29,7 @@ fn floors(id: &str, world: &World<'_>) -> (Finding, &'static str) {
         "C-01" => (floor::fewer_bad_ones_cost_more(world), RANKS),
         "C-02" => (
             floor::none_is_bad_from_200_ms(world),
-            "Means over seeds at 200, 300 and 500 ms. The paper's round trips end near 150 ms; ours have the delays of \
+            "Means over seeds at 200 and 500 ms. The paper's round trips end near 150 ms; ours have the delays of \
              Sprint's links, up to 280 ms without any queue, and queues above them.",
         ),
         "C-03" => (

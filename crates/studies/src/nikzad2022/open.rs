@@ -1,7 +1,7 @@
 //! What the paper leaves open: each parameter with the values that are tried in its place.
 use super::scenario::{seeds, with_requests};
 use super::timer::{
-    BASIC, ENDS, Gains, Jacobson, OURS, Other, PER_PROVIDER, RECONSIDERED, axis, exponents, floored,
+    BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, RECONSIDERED, axis, exponents, floored,
 };
 use crate::study::{Experiment, Scale};
 
@@ -135,11 +135,11 @@ pub(super) fn timers() -> Vec<Jacobson> {
     ]
 }
 
-const OTHERS: [Other; 2] = [PER_PROVIDER, OURS];
+const OTHERS: [Other; 1] = [PER_PROVIDER];
 
 /// Requests of each consumer: half of what the paper's own experiments have at the same scale.
 const fn requests(scale: Scale) -> u64 {
-    if matches!(scale, Scale::Smoke) { 20 } else { 750 }
+    if matches!(scale, Scale::Smoke) { 20 } else { 500 }
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {

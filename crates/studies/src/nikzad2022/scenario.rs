@@ -13,7 +13,8 @@ const COMMON: &str = include_str!("common.toml");
 const fn requests(scale: Scale) -> u64 {
     match scale {
         Scale::Smoke => 50,
-        Scale::Check => 2_000,
+        Scale::Check => 1_000,
+        Scale::Verdict => 10_000,
         Scale::Paper => 100_000,
     }
 }
@@ -27,14 +28,14 @@ pub(super) fn with_requests(requests: u64) -> String {
 pub(super) const fn seeds(scale: Scale) -> u64 {
     match scale {
         Scale::Smoke => 1,
-        Scale::Check => 20,
+        Scale::Check | Scale::Verdict => 20,
         Scale::Paper => 3,
     }
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let mut all = paper(scale);
-    if scale != Scale::Paper {
+    if matches!(scale, Scale::Smoke | Scale::Check) {
         all.extend(open::experiments(scale));
     }
     all

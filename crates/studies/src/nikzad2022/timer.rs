@@ -5,7 +5,7 @@ pub(super) const S: [&str; 5] = ["1", "1.25", "1.5", "1.75", "2"];
 /// The least and the greatest of them.
 pub(super) const ENDS: [&str; 2] = ["1", "2"];
 /// Shortest timeouts of Figure 2, in ms.
-pub(super) const FLOORS: [u32; 9] = [0, 25, 50, 75, 100, 150, 200, 300, 500];
+pub(super) const FLOORS: [u32; 6] = [0, 50, 100, 150, 200, 500];
 /// Factors of the deviation in Figures 7 to 10.
 pub(super) const FACTORS: [u32; 6] = [2, 4, 6, 8, 10, 12];
 

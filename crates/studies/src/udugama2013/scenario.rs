@@ -110,7 +110,7 @@ pub(super) fn swept(section: Section, scale: Scale, axes: &[String]) -> String {
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let mut all = paper(scale);
-    if scale != Scale::Paper {
+    if matches!(scale, Scale::Smoke | Scale::Check) {
         all.extend(open::experiments(scale));
     }
     all
@@ -227,7 +227,9 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, runs) in [(Scale::Smoke, 228), (Scale::Check, 484), (Scale::Paper, 116)] {
+        for (scale, runs) in
+            [(Scale::Smoke, 228), (Scale::Check, 484), (Scale::Verdict, 116), (Scale::Paper, 116)]
+        {
             let points = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");
         }

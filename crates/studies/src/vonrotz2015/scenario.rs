@@ -43,7 +43,7 @@ impl Size {
     pub(super) fn of_many(scale: Scale) -> Self {
         match scale {
             Scale::Smoke => Self::Small,
-            Scale::Check => Self::Quarter,
+            Scale::Check | Scale::Verdict => Self::Quarter,
             Scale::Paper => Self::Whole,
         }
     }
@@ -77,14 +77,14 @@ pub(super) fn scenario(axes: &[String], size: Size) -> String {
 pub(super) fn seeds(scale: Scale) -> u64 {
     match scale {
         Scale::Smoke => 1,
-        Scale::Check => 20,
+        Scale::Check | Scale::Verdict => 20,
         Scale::Paper => 100,
     }
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let mut all = paper(scale);
-    if scale != Scale::Paper {
+    if matches!(scale, Scale::Smoke | Scale::Check) {
         all.extend(open::experiments(scale));
     }
     all
@@ -165,7 +165,9 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in [(Scale::Smoke, 234), (Scale::Check, 1122), (Scale::Paper, 108)] {
+        for (scale, points) in
+            [(Scale::Smoke, 234), (Scale::Check, 1122), (Scale::Verdict, 108), (Scale::Paper, 108)]
+        {
             let found = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }

@@ -146,8 +146,7 @@ fn variants(open: &Open) -> String {
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let (seeds, octets) = match scale {
         Scale::Smoke => (2, "256 KiB"),
-        Scale::Check => (20, "10 MiB"),
-        Scale::Paper => (20, "10 MiB"),
+        Scale::Check | Scale::Verdict | Scale::Paper => (20, "10 MiB"),
     };
     let text = |network: &str, sweep: String| {
         format!("{}{network}{sweep}", COMMON.replace("10 MiB", octets))
@@ -174,7 +173,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
             ..experiment("dumbbell", &["dumbbell", "sharing"], text(DUMBBELL, designs(16)))
         },
     ];
-    if scale != Scale::Paper {
+    if matches!(scale, Scale::Smoke | Scale::Check) {
         all.extend(OPEN.iter().map(|open| {
             // The design comes first: it names algorithms whose parameters a variant then sets.
             let sweep = format!("{ADAPTIVE}{}", variants(open));
@@ -227,7 +226,9 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, runs) in [(Scale::Smoke, 8 + 63), (Scale::Check, 8 + 63), (Scale::Paper, 8)] {
+        for (scale, runs) in
+            [(Scale::Smoke, 8 + 63), (Scale::Check, 8 + 63), (Scale::Verdict, 8), (Scale::Paper, 8)]
+        {
             let points = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");
         }
