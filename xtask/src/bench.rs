@@ -10,6 +10,7 @@ mod process;
 pub(crate) mod recovery;
 mod sample;
 pub(crate) mod simulation;
+pub(crate) mod survive;
 mod transfer;
 
 use crate::chore::{Outcome, cargo, show, target_directory};

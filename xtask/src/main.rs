@@ -7,6 +7,7 @@
 //! | `bench forward` | exchanges that a forwarder process moves per CPU-second, its round trips and its memory |
 //! | `bench recovery` | what recovery costs two forwarders on a link that loses nothing |
 //! | `bench fair` | what schedulers cost a forwarder process |
+//! | `bench survive` | whether a forwarder stands floods, hostile packets, faces that come and go, and being killed |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
 //! | `fuzz` | runs the fuzz targets for a while |
 //! | `dist` | man pages and shell completions into `target/dist` |
@@ -32,6 +33,7 @@ usage: cargo xtask CHORE
   bench forward [--runs N]         exchanges per CPU-second of a forwarder, its latency and memory
   bench recovery [--runs N]        what recovery costs two forwarders that lose nothing
   bench fair [--runs N]            what schedulers cost a forwarder process
+  bench survive [--interests N]    whether a forwarder stands floods and hostile peers
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
   fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
   dist                             man pages and shell completions into target/dist
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         ["bench", "forward", rest @ ..] => bench::forward::run(rest),
         ["bench", "recovery", rest @ ..] => bench::recovery::run(rest),
         ["bench", "fair", rest @ ..] => bench::fair::run(rest),
+        ["bench", "survive", rest @ ..] => bench::survive::run(rest),
         ["bench", "sim", rest @ ..] => bench::simulation::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {

@@ -2,6 +2,7 @@
 pub(crate) mod args;
 mod board;
 pub(crate) mod config;
+mod limits;
 mod metrics;
 mod opened;
 mod report;
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
         marking: Some(Default::default()),
         on_demand_recovery: config.recovery,
         linger: Some(LINGER),
-        ..DriverOptions::default()
+        ..config.limits.driver()
     };
     let mut driver = Driver::with_options(options).map_err(|error| driver_failure(&error))?;
     driver.set_longest_wait(Some(LONGEST_WAIT));
@@ -142,7 +143,7 @@ fn reload(
     };
     if changed.fixed_text() != config.fixed_text() {
         output::tell(
-            "recoup: changes in [node] and [management], but for strategies, need a new start",
+            "recoup: changes in [node], [limits] and [management], but for strategies, need a new start",
         );
     }
     match opened.follow(&changed, driver, forwarder, Opening::Again) {

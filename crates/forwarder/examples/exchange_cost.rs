@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
@@ -25,11 +26,15 @@ const PRODUCER: FaceId = FaceId(2);
 
 fn node() -> Node {
     let cs = CsOptions { capacity: CsCapacity::Packets(STORE) };
-    let options = NodeOptions { pit_limit: 1 << 20, cs, ..NodeOptions::default() };
+    let limits = FaceLimits { fair: true, ..FaceLimits::default() };
+    let options = NodeOptions { pit_limit: 1 << 20, cs, limits, ..NodeOptions::default() };
     let mut node = Node::with_options(options).expect("options are right");
     for face in [CONSUMER, PRODUCER] {
-        let attributes =
-            FaceAttributes { permanent: true, local: true, ..FaceAttributes::wire(8_800) };
+        let attributes = FaceAttributes {
+            permanent: face == PRODUCER,
+            local: true,
+            ..FaceAttributes::wire(8_800)
+        };
         node.handle(Instant::ZERO, Input::FaceUp { face, attributes });
     }
     let prefix = "/bench".parse().expect("a name");
@@ -70,9 +75,14 @@ fn data(number: u64) -> Bytes {
     DataBuilder::new(&name(number)).build(&[0; 100], &DigestSigner).wire()
 }
 
-/// Hands in a batch, takes out what follows.
+/// As [`exchange`], where it counts.
 #[inline(never)]
 fn measured(node: &mut Node, now: Instant, face: FaceId, frames: Vec<Bytes>) -> u64 {
+    exchange(node, now, face, frames)
+}
+
+/// Hands in a batch, takes out what follows.
+fn exchange(node: &mut Node, now: Instant, face: FaceId, frames: Vec<Bytes>) -> u64 {
     for frame in frames {
         node.handle(now, Input::Frame { face, frame });
     }
@@ -97,7 +107,8 @@ fn main() {
         let (asked, answers) = (frames(interest, first), frames(data, first));
         let before = cpu_nanos();
         for (face, frames) in [(CONSUMER, asked), (PRODUCER, answers)] {
-            sent += measured(&mut node, now, face, frames);
+            let hand_in = if first < STORE { exchange } else { measured };
+            sent += hand_in(&mut node, now, face, frames);
             now += Duration::from_micros(50);
         }
         if first >= STORE {

@@ -34,6 +34,10 @@ pub enum DropReason {
     TooLong,
     /// There are as many pending Interests as there may be.
     PitFull,
+    /// An Interest whose face has as many pending as it may have.
+    TooManyPending,
+    /// An Interest that came faster than its face may ask.
+    TooFast,
     /// A Nack for an Interest that was not sent there, or not with this nonce.
     NackUnmatched,
     /// Its frame came before: the link sent it again, or doubled it.
@@ -44,7 +48,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
@@ -60,6 +64,8 @@ impl DropReason {
         Self::TooManyFlows,
         Self::TooLong,
         Self::PitFull,
+        Self::TooManyPending,
+        Self::TooFast,
         Self::NackUnmatched,
         Self::Repeated,
         Self::LinkLoss,
@@ -84,6 +90,8 @@ impl DropReason {
             Self::TooManyFlows => "too-many-flows",
             Self::TooLong => "too-long",
             Self::PitFull => "pit-full",
+            Self::TooManyPending => "too-many-pending",
+            Self::TooFast => "too-fast",
             Self::NackUnmatched => "nack-unmatched",
             Self::Repeated => "repeated",
             Self::LinkLoss => "link-loss",

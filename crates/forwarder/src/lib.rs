@@ -8,6 +8,7 @@ pub mod face;
 pub mod frame;
 mod guard;
 pub mod hash;
+pub mod limits;
 pub mod link;
 pub mod management;
 pub mod mobility;

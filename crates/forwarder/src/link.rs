@@ -4,7 +4,7 @@
 //! encoded and cut. A *value link* holds the queue of its face: a packet leaves when the world is ready for it.
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, QueueLimit};
-use crate::packet::Packet;
+use crate::packet::{Packet, Wires};
 use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
@@ -167,9 +167,12 @@ impl WireLink {
         packet: &mut Packet,
         pool: &mut BytesMut,
     ) -> (Bytes, Sent) {
-        let wire = packet.to_wire(pool);
-        let marked = mark(&mut self.marker, now, packet, self.backlog_octets + self.gated_octets);
-        (wire, Sent { marked })
+        (packet.to_wire(pool), self.mark(now, packet))
+    }
+
+    fn mark(&mut self, now: Instant, packet: &mut Packet) -> Sent {
+        let octets = self.backlog_octets + self.gated_octets;
+        Sent { marked: mark(&mut self.marker, now, packet, octets) }
     }
 
     /// Hands the frames of a packet to `out`, with room for some more octets of fields in each; they are to be
@@ -208,10 +211,10 @@ impl WireLink {
         &mut self,
         now: Instant,
         packet: &mut Packet,
-        pool: &mut BytesMut,
+        wires: &mut Wires,
         mut out: impl FnMut(Bytes),
     ) -> Result<Sent, DropReason> {
-        let (wire, sent) = self.begin(now, packet, pool);
+        let (wire, sent) = (wires.of(packet), self.mark(now, packet));
         let backlog = &mut self.backlog_octets;
         if wire.len() <= self.fragmenter.mtu() && !packet.has_link_fields() {
             *backlog += wire.len() as u64;

@@ -10,7 +10,7 @@
 //! [`pipeline::mobility`](crate::pipeline), what neighbours are told in `docs/mldr.md`.
 use crate::face::FaceId;
 use crate::hash::NameHasher;
-use crate::table::{Pit, PitId, PrefixTable};
+use crate::table::{Pit, PitId, PrefixTable, Tickets};
 use recoup_packet::name::Name;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
@@ -110,9 +110,9 @@ const MOST_FAREWELLS: usize = 4_096;
 #[derive(Clone, Debug)]
 pub(crate) struct Itinerary {
     /// By face, the entries that have a record of it: no face that goes needs a look at all entries.
-    lists: BTreeMap<FaceId, PitList>,
+    lists: BTreeMap<FaceId, Tickets>,
     /// Entries of local applications that wait for a face.
-    stranded: PitList,
+    stranded: Tickets,
     /// When a prefix lost a way that it had.
     farewells: PrefixTable<Instant>,
     /// By ticket, what is known of entries since a face of theirs is gone; of some that are gone, too.
@@ -134,31 +134,14 @@ pub(crate) struct Journey {
     pub(crate) tried: SmallVec<[FaceId; 2]>,
 }
 
-/// Tickets of entries, some of which may be gone; never more than twice as many as are there, and a few.
-#[derive(Clone, Debug, Default)]
-struct PitList {
-    tickets: Vec<u64>,
-    full_at: usize,
-}
-
-/// So many tickets are kept before it is looked which of them still lead anywhere.
+/// So many journeys are kept before it is looked which of them still lead anywhere.
 const FEW: usize = 64;
-
-impl PitList {
-    fn push(&mut self, ticket: u64, is_there: impl Fn(u64) -> bool) {
-        if self.tickets.len() >= self.full_at.max(FEW) {
-            self.tickets.retain(|ticket| is_there(*ticket));
-            self.full_at = 2 * self.tickets.len();
-        }
-        self.tickets.push(ticket);
-    }
-}
 
 impl Itinerary {
     pub(crate) fn new(hasher: NameHasher) -> Self {
         Self {
             lists: BTreeMap::new(),
-            stranded: PitList::default(),
+            stranded: Tickets::default(),
             farewells: PrefixTable::new(hasher),
             journeys: BTreeMap::new(),
             full_at: 0,
@@ -198,11 +181,7 @@ impl Itinerary {
 
     /// The entries that may have a record of a face, each once, which is forgotten.
     pub(crate) fn take(&mut self, face: FaceId, pit: &Pit) -> Vec<PitId> {
-        let tickets = self.lists.remove(&face).unwrap_or_default().tickets;
-        let mut ids: Vec<_> = tickets.into_iter().filter_map(|it| pit.by_ticket(it)).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+        self.lists.remove(&face).unwrap_or_default().into_entries(pit)
     }
 
     /// An entry waits for a face.
@@ -212,11 +191,7 @@ impl Itinerary {
 
     /// The entries that wait for a face, which are forgotten.
     pub(crate) fn take_stranded(&mut self, pit: &Pit) -> Vec<PitId> {
-        let tickets = std::mem::take(&mut self.stranded).tickets;
-        let mut ids: Vec<_> = tickets.into_iter().filter_map(|it| pit.by_ticket(it)).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+        std::mem::take(&mut self.stranded).into_entries(pit)
     }
 
     /// A prefix loses a way that it had.

@@ -14,7 +14,7 @@ use crate::management::{FaceOrder, Management, Notice};
 use crate::mobility::{Itinerary, Mobility};
 use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Kind, Packet, Wires};
 use crate::schedule::Gates;
 use crate::strategy::{self, Action, ForwardingStrategy};
 use crate::suppression::Suppression;
@@ -183,8 +183,7 @@ pub struct Node {
     pub(crate) provider_id: Option<u64>,
     pub(crate) anticipation: Anticipation,
     pub(crate) outbox: Outbox,
-    /// Outgoing Interests are written here.
-    pub(crate) pool: BytesMut,
+    pub(crate) wires: Wires,
     /// Interests that came are copied to here.
     pub(crate) kept: BytesMut,
     /// Lent to the pipelines, so that they need no memory of their own.
@@ -223,7 +222,7 @@ impl Node {
             fib.insert(&prefix, FaceId::MANAGEMENT, 0);
         }
         Self {
-            faces: FaceTable::default(),
+            faces: FaceTable::new(options.limits),
             gates: Gates::new(options.scheduling),
             applications: Applications::default(),
             way_out: None,
@@ -247,7 +246,7 @@ impl Node {
             provider_id: options.provider_id,
             anticipation: options.anticipation,
             outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
-            pool: BytesMut::new(),
+            wires: Wires::default(),
             kept: BytesMut::new(),
             actions: Vec::new(),
             found: Vec::new(),
@@ -311,6 +310,18 @@ impl Node {
     #[must_use]
     pub fn pit_len(&self) -> usize {
         self.pit.len()
+    }
+
+    /// How many may be.
+    #[must_use]
+    pub fn pit_limit(&self) -> usize {
+        self.pit.limit()
+    }
+
+    /// How many places of that table a face takes, where faces are limited.
+    #[must_use]
+    pub fn places(&self, face: FaceId) -> usize {
+        self.faces.get(face).map_or(0, |face| face.share.places)
     }
 
     /// What became of Interests so far.

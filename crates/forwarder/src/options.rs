@@ -1,4 +1,5 @@
 //! How a node is set up.
+use crate::limits::FaceLimits;
 use crate::management::ManagementOptions;
 use crate::mobility::Mobility;
 use crate::suppression::Suppression;
@@ -19,6 +20,8 @@ pub struct NodeOptions {
     pub strategy: String,
     /// Most Interests that may be pending.
     pub pit_limit: usize,
+    /// What each network face may take of it.
+    pub limits: FaceLimits,
     /// How long the nonces of Interests are remembered that are pending no more.
     pub dead_nonces: DeadNonceOptions,
     /// What strategies may remember.
@@ -54,6 +57,7 @@ impl Default for NodeOptions {
             suppression: Suppression::default(),
             strategy: "best-route".to_owned(),
             pit_limit: 1 << 17,
+            limits: FaceLimits::default(),
             dead_nonces: DeadNonceOptions::default(),
             measurements: MeasurementOptions::default(),
             hash_seed: 0,

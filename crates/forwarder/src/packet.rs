@@ -1,6 +1,8 @@
 //! Packets between the faces of nodes: a shared body, and beside it what changes at each hop.
 mod wire;
 
+pub(crate) use wire::Wires;
+
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use crate::trace::Trace;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | NoRoute | no next hop is eligible and nobody is being asked already |
 //! | Duplicate | its nonce came by another face, or was seen by this node a short while ago |
-//! | Congestion | as many Interests are pending as there may be |
+//! | Congestion | as many Interests are pending as there may be, in all or of its face, or it came faster than its face may ask |
 //! | Mobility | its face, or all faces that lead toward its name, are down or were lost a short while ago (`mobility`) |
 //! | Loss | a link lost it or its Data, and does not send it again (`wldr(mode=eln)`) |
 //!
@@ -37,6 +37,7 @@ use crate::table::PitId;
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, field};
+use recoup_packet::nack::NackReason;
 use recoup_transport::application::{AppOutput, ReturnPath};
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
@@ -54,7 +55,13 @@ impl Node {
         let facts = known.facts();
         let Packet { body, hop } = packet;
         match body {
-            Body::Interest(interest) => self.incoming_interest(now, face, facts, interest, hop),
+            Body::Interest(interest) if self.faces.admits(now, face) => {
+                self.incoming_interest(now, face, facts, interest, hop);
+            }
+            Body::Interest(interest) => {
+                self.refuse(now, face, &interest, &hop, NackReason::Congestion);
+                self.drop_interest(face, &hop, DropReason::TooFast);
+            }
             Body::Data(data) => self.incoming_data(now, face, facts, data, hop),
             Body::Nack(interest, reason) => self.incoming_nack(now, face, &interest, reason, hop),
             Body::Idle => {}
@@ -117,7 +124,7 @@ impl Node {
                     counters.out_octets += frame.len() as u64;
                     outputs.push_back(Output::Send { face: id, frame: frame.into() });
                 };
-                match link.send(now, &mut packet, &mut self.pool, push) {
+                match link.send(now, &mut packet, &mut self.wires, push) {
                     Ok(sent) => sent.marked,
                     Err(reason) => return self.discard_packet(id, packet, reason),
                 }

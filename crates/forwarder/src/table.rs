@@ -13,6 +13,7 @@ mod pit;
 mod prefix;
 mod recency;
 mod slab;
+mod tickets;
 
 pub use cs::{Cs, CsCapacity, CsOptions};
 pub use dead_nonce::{DeadNonceOptions, DeadNonces};
@@ -20,3 +21,4 @@ pub use fib::{Fib, FibMatch, NextHop};
 pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements, Pin};
 pub use pit::{Arrival, DuplicateNonce, InRecord, OutRecord, Pit, PitEntry, PitFull, PitId, Rare};
 pub use prefix::PrefixTable;
+pub(crate) use tickets::Tickets;

@@ -5,7 +5,7 @@ use crate::guard::Lean;
 use crate::link::Link;
 use crate::node::{Node, Output, RouteChange};
 use crate::packet::{Kind, Packet};
-use crate::table::{NextHop, PitEntry, PitId};
+use crate::table::{NextHop, PitEntry, PitId, Tickets};
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::name::Name;
@@ -64,7 +64,9 @@ impl Node {
             self.measurements.forget_face(id);
         }
         if self.mobility.is_off() {
-            self.forget_records(id);
+            let asked = face.counters.out_interests > 0;
+            let waits = (!permanent && self.faces.is_counting()).then_some(face.share.tickets);
+            self.forget_face(id, waits, asked);
         } else {
             self.face_lost(now, id);
         }
@@ -114,6 +116,20 @@ impl Node {
         Some(AppInput::FaceUp { receive_budget })
     }
 
+    /// Nobody waits at a network face any more, and no answer comes from there. Where it is known who `waits`, and that
+    /// nothing was `asked` there, not all entries are looked at: anybody may open faces and close them again.
+    fn forget_face(&mut self, face: FaceId, waits: Option<Tickets>, asked: bool) {
+        let Some(waits) = waits else {
+            return self.forget_records(face);
+        };
+        for id in waits.into_entries(&self.pit) {
+            self.forget_asker(id, face);
+        }
+        if asked {
+            self.pit.forget_asked(face);
+        }
+    }
+
     /// Nobody waits at that face any more, and no answer comes from there.
     pub(crate) fn forget_records(&mut self, face: FaceId) {
         let asked = |entry: &PitEntry| entry.in_record(face).is_some();
@@ -122,7 +138,7 @@ impl Node {
         for id in waiting {
             self.forget_asker(id, face);
         }
-        self.pit.forget_face(face);
+        self.pit.forget_asked(face);
     }
 
     /// Nobody waits at that face for one entry any more.
@@ -130,6 +146,9 @@ impl Node {
         let Some(record) = self.pit.entry_mut(id).remove_in(face) else {
             return;
         };
+        if self.faces.is_counting() {
+            self.faces.give_back(face, record.places);
+        }
         self.outbox.discard(face, Kind::Interest, DropReason::NoFace);
         self.trace_dies(&record.rare.unwrap_or_default().trace);
         if self.pit.entry(id).ins().is_empty() {
@@ -195,9 +214,14 @@ impl Node {
     /// Takes a whole network packet that came behind `header`, or bare.
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
         let will_stay = !self.cs.is_off();
+        let octets = Packet::is_interest(&packet).then(|| packet.clone());
         let packet = Packet::from_wire(header, packet, &self.hasher, &mut self.kept, will_stay);
         match packet {
-            Ok(packet) => self.receive(now, id, packet),
+            Ok(packet) => {
+                self.wires.came = octets.and_then(|octets| packet.leaves_as(octets));
+                self.receive(now, id, packet);
+                self.wires.came = None;
+            }
             Err(reason) => self.outbox.discard(id, None, reason),
         }
     }

@@ -172,11 +172,13 @@ pub enum DropReason {
     Unsolicited,
     /// Received, but a WebSocket message of text.
     Text,
+    /// Received from a newcomer, or a connection of one, although as many faces are open as may be, in all or from there.
+    NoRoom,
 }
 
 impl DropReason {
     /// Every reason, in the order of [`Counters::drops`].
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Empty,
         Self::TooLong,
         Self::Backlog,
@@ -185,6 +187,7 @@ impl DropReason {
         Self::NoFace,
         Self::Unsolicited,
         Self::Text,
+        Self::NoRoom,
     ];
 }
 
@@ -199,6 +202,7 @@ impl fmt::Display for DropReason {
             Self::NoFace => "no-face",
             Self::Unsolicited => "unsolicited",
             Self::Text => "text",
+            Self::NoRoom => "no-room",
         })
     }
 }
@@ -311,7 +315,7 @@ mod tests {
             counters.drop_frames(reason, index as u64 + 1);
             assert_eq!(counters.dropped(reason), index as u64 + 1);
         }
-        assert_eq!(counters.dropped_total(), 36);
+        assert_eq!(counters.dropped_total(), 45);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(crate) struct Intake {
     pub(crate) buffer: BytesMut,
     /// Where the next buffer comes from when this one is given away.
     pub(crate) pool: Buffers,
+    /// How often a stream may be read.
+    pub(crate) reads: usize,
     /// Scratch: where frames end in the buffer.
     pub(crate) ends: Vec<usize>,
 }
@@ -30,6 +32,7 @@ impl Default for Intake {
             counters: Counters::default(),
             buffer: BytesMut::new(),
             pool: Buffers::new(READ_OCTETS),
+            reads: 1,
             ends: Vec::new(),
         }
     }

@@ -13,8 +13,10 @@ use socket2::Socket;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Reads per wake-up.
-const READS: usize = 4;
+/// About so many frames are read at a time at most: others wait meanwhile.
+const FRAMES: usize = 1_024;
+/// Octets that are read at a time at least.
+const LEAST_OCTETS: usize = 16 * 1024;
 
 /// A stream with one peer.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub(crate) struct Stream {
     tail: Vec<u8>,
     backlog: Backlog,
     broken: Option<CloseReason>,
+    /// Octets that are read at a time: fewer where frames are short.
+    read_octets: usize,
 }
 
 impl Stream {
@@ -32,11 +36,12 @@ impl Stream {
     /// wait for a slow peer.
     pub(crate) fn new(socket: Socket, connecting: bool, waiting_limit: usize) -> Self {
         let backlog = Backlog::new(waiting_limit);
-        Self { socket, connecting, tail: Vec::new(), backlog, broken: None }
+        let (tail, broken) = (Vec::new(), None);
+        Self { socket, connecting, tail, backlog, broken, read_octets: READ_OCTETS }
     }
 
     fn read(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
-        for _ in 0..READS {
+        for _ in 0..intake.reads {
             if intake.buffer.is_empty() {
                 intake.buffer = intake.pool.take();
             }
@@ -45,6 +50,8 @@ impl Stream {
                 return Err(CloseReason::TooLong { length: old, limit: LARGEST_FRAME_RECEIVED });
             };
             start.copy_from_slice(&self.tail);
+            let most = self.read_octets.min(room.len());
+            let room = room.get_mut(..most).unwrap_or_default();
             let read =
                 match rustix::io::retry_on_intr(|| rustix::io::read(&self.socket, &mut *room)) {
                     Err(Errno::AGAIN) => return Ok(()),
@@ -54,6 +61,11 @@ impl Stream {
                 };
             let full = read == room.len();
             self.split(intake, old + read)?;
+            self.read_octets = match intake.ends.len() {
+                frames if frames > FRAMES => LEAST_OCTETS.max(self.read_octets / 2),
+                frames if frames < FRAMES / 2 => READ_OCTETS.min(self.read_octets * 2),
+                _ => self.read_octets,
+            };
             if !full {
                 break;
             }
@@ -244,6 +256,27 @@ mod tests {
         assert_eq!(intake.frames.concat(), frame(8_000).repeat(100));
         drop(sender.join().unwrap().unwrap());
         assert_eq!(stream.receive(&mut intake), Err(CloseReason::Ended));
+    }
+
+    #[test]
+    fn short_frames_are_read_in_smaller_portions_than_long_ones() {
+        let (mut stream, peer) = pair(1 << 20);
+        socket2::SockRef::from(&peer).set_send_buffer_size(4 << 20).unwrap();
+        let mut portions = |length: usize, count: usize| {
+            let (wire, mut peer) = (frame(length).repeat(count), peer.try_clone().unwrap());
+            let sender = std::thread::spawn(move || peer.write_all(&wire));
+            let (mut intake, mut portions) = (Intake::default(), Vec::new());
+            while portions.iter().sum::<usize>() < count {
+                wait(stream.fd(), false, Duration::from_secs(5)).unwrap();
+                stream.receive(&mut intake).unwrap();
+                portions.push(intake.frames.drain(..).count());
+            }
+            sender.join().unwrap().unwrap();
+            (portions, stream.read_octets)
+        };
+        let (short, octets) = portions(20, 100_000);
+        assert!(octets < READ_OCTETS && short.iter().skip(5).all(|frames| *frames <= FRAMES));
+        assert_eq!(portions(8_000, 200).1, READ_OCTETS);
     }
 
     #[test]

@@ -193,7 +193,11 @@ impl Name {
 /// Counts components, checking each and the limits.
 fn check(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
     let start = reader.offset();
-    let mut count = 0;
+    // Nearly all are short, and none of the first two types, digests, whose length is checked.
+    let mut count = reader.skip_short(3) as u32;
+    if count as usize > MAX_COMPONENTS {
+        return Err(DecodeError::at(start, "at most 256 name components"));
+    }
     while let Some(tlv) = reader.read()? {
         component::check(&tlv)?;
         count += 1;

@@ -243,11 +243,40 @@ impl<'a> Reader<'a> {
         self.octets.get(self.at..).unwrap_or_default()
     }
 
+    /// Walks over as many elements as have a type, of at least `least`, and a length of one octet each; how many.
+    #[inline]
+    pub(crate) fn skip_short(&mut self, least: u8) -> usize {
+        let (mut rest, mut count) = (self.rest(), 0);
+        while let [typ @ 1..=252, len @ ..=252, more @ ..] = rest
+            && *typ >= least
+            && let Some(after) = more.get(usize::from(*len)..)
+        {
+            rest = after;
+            count += 1;
+        }
+        self.at = self.octets.len() - rest.len();
+        count
+    }
+
     /// The next element, which must be there and of type `typ`.
+    #[inline]
     pub fn expect(&mut self, typ: u64, expected: &'static str) -> Result<Tlv<'a>, DecodeError> {
-        let offset = self.offset();
-        let tlv = self.read()?.ok_or(DecodeError::at(offset, expected))?;
-        if tlv.typ == typ { Ok(tlv) } else { Err(tlv.error(expected)) }
+        match self.read() {
+            Ok(Some(tlv)) if tlv.typ == typ => Ok(tlv),
+            other => self.unexpected(other, expected),
+        }
+    }
+
+    #[cold]
+    fn unexpected(
+        &self,
+        found: Result<Option<Tlv<'a>>, DecodeError>,
+        expected: &'static str,
+    ) -> Result<Tlv<'a>, DecodeError> {
+        match found? {
+            Some(tlv) => Err(tlv.error(expected)),
+            None => Err(DecodeError::at(self.offset(), expected)),
+        }
     }
 
     /// Demands that nothing is left.

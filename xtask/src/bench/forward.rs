@@ -173,7 +173,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 }
 
 /// The clients, built as fast as they get.
-fn blast() -> Outcome<PathBuf> {
+pub(super) fn blast() -> Outcome<PathBuf> {
     let build = ["build", "--release", "--quiet", "--package", "recoup-io", "--example", "blast"];
     show(&mut cargo(&build))?;
     Ok(target_directory()?.join("release/examples/blast"))
@@ -214,7 +214,12 @@ impl Forwarder {
 }
 
 /// Starts a forwarder of ours with a configuration; returns where it says to listen.
-fn forward(recoup: &Path, room: &Room, file: &str, text: &str) -> Outcome<(Running, Vec<String>)> {
+pub(super) fn forward(
+    recoup: &Path,
+    room: &Room,
+    file: &str,
+    text: &str,
+) -> Outcome<(Running, Vec<String>)> {
     let path = room.path(file);
     fs::write(&path, text).map_err(|error| error.to_string())?;
     let mut forward = Command::new(recoup);
@@ -306,11 +311,11 @@ fn met(is_met: bool) -> &'static str {
 }
 
 /// A client that answers; it ends with its owner.
-struct Producer(Child);
+pub(super) struct Producer(Child);
 
 impl Producer {
     /// Starts it and waits until its prefix is registered.
-    fn start(client: &mut Command) -> Outcome<Self> {
+    pub(super) fn start(client: &mut Command) -> Outcome<Self> {
         let child = client.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let mut producer = Self(child.map_err(|error| error.to_string())?);
         let mut line = String::new();
@@ -332,7 +337,7 @@ impl Drop for Producer {
 }
 
 /// Lines of a key and a number.
-fn numbers(said: &str) -> BTreeMap<String, f64> {
+pub(super) fn numbers(said: &str) -> BTreeMap<String, f64> {
     let pairs = said.lines().filter_map(|line| line.split_once(' '));
     pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect()
 }
@@ -354,11 +359,11 @@ fn peak_mb(id: u32) -> f64 {
 }
 
 /// A line of a forwarder's configuration.
-fn listen_at(uri: &str) -> String {
+pub(super) fn listen_at(uri: &str) -> String {
     format!("[[listen]]\nuri = \"{uri}\"\n")
 }
 
-fn unix(socket: &Path) -> String {
+pub(super) fn unix(socket: &Path) -> String {
     format!("unix://{}", socket.display())
 }
 

@@ -201,6 +201,12 @@ impl Running {
         processor_ticks(self.id()) as f64 / 100.0
     }
 
+    /// Ends it at once, without asking.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     /// Its number.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
@@ -225,8 +231,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 

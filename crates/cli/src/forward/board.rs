@@ -24,6 +24,8 @@ const MOST_PREFIXES: usize = 1_000;
 pub(super) struct Picture {
     pub(super) status: GeneralStatus,
     pub(super) cs: CsInfo,
+    /// Places of the table of pending Interests.
+    pub(super) pit_limit: usize,
     pub(super) counters: NodeCounters,
     pub(super) faces: Vec<FacePicture>,
     /// What recovery did on all links, past ones included.
@@ -45,6 +47,8 @@ pub(super) struct FacePicture {
     pub(super) recovered: Option<recovery::Counters>,
     /// Packets that wait in its scheduler.
     pub(super) waiting: u64,
+    /// Places of the table of pending Interests that it takes.
+    pub(super) places: u64,
 }
 
 impl Picture {
@@ -54,6 +58,7 @@ impl Picture {
             FacePicture {
                 frames: driver.counters(id).unwrap_or_default(),
                 recovered: node.recovery(id),
+                places: node.places(id) as u64,
                 waiting: node.queue(id).map_or(0, |queue| queue.packets),
                 status,
             }
@@ -65,6 +70,7 @@ impl Picture {
         Self {
             status: node.general_status(driver.now()),
             cs: node.cs_info(),
+            pit_limit: node.pit_limit(),
             counters: node.counters().clone(),
             faces: node.face_statuses().map(face).collect(),
             recovered: node.recovered(),

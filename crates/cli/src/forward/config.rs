@@ -1,4 +1,5 @@
 //! The file that says what a forwarder is: its tables, where it listens, its neighbours, its routes.
+use super::limits::LimitKeys;
 use super::scheduling::{self, SchedulingKeys};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
@@ -43,6 +44,8 @@ pub(crate) struct ForwardConfig {
     anticipation: Anticipation,
     scheduling: SchedulingKeys,
     strategies: Vec<(Name, String)>,
+    /// How much neighbours may take.
+    pub limits: LimitKeys,
     /// Where the status page and metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Where others connect.
@@ -89,6 +92,7 @@ impl ForwardConfig {
             anticipation: Anticipation::Off,
             scheduling: SchedulingKeys::default(),
             strategies: Vec::new(),
+            limits: LimitKeys::default(),
             metrics: None,
             listen: Vec::new(),
             faces: Vec::new(),
@@ -98,6 +102,7 @@ impl ForwardConfig {
             routes: Vec::new(),
         };
         whole.table("node", |node| made.read_node(node));
+        whole.table("limits", |table| made.limits.read(table));
         whole.table("management", |table| made.read_management(table));
         whole.list("listen", |one| made.listen.extend(one.required("uri", parsed)));
         whole.list("face", |one| made.read_face(one));
@@ -219,8 +224,8 @@ impl ForwardConfig {
         let Self { cache, suppression, localhop, provider_ids, anticipation, .. } = self;
         let authority = (&self.key_names, &self.authority.open);
         format!(
-            "{cache:?} {suppression:?} {localhop} {authority:?} {provider_ids} {anticipation:?} {:?} {} {:?}",
-            self.scheduling, self.recovery, self.metrics
+            "{cache:?} {suppression:?} {localhop} {authority:?} {provider_ids} {anticipation:?} {:?} {} {:?} {:?}",
+            self.scheduling, self.recovery, self.metrics, self.limits
         )
     }
 
@@ -258,6 +263,8 @@ impl ForwardConfig {
             strategy: self.strategy.clone(),
             suppression: self.suppression,
             mobility: self.mobility,
+            pit_limit: self.limits.pending,
+            limits: self.limits.face,
             management: Some(ManagementOptions {
                 localhop: self.localhop,
                 authority: self.authority.clone(),

@@ -66,6 +66,12 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     out.one("faces", "gauge", "Faces that are there.", faces.len());
     out.one("fib_entries", "gauge", "Prefixes with next hops.", status.fib_entries);
     out.one("pit_entries", "gauge", "Interests that are pending.", status.pit_entries);
+    out.one(
+        "pit_capacity",
+        "gauge",
+        "Places of the table of pending Interests.",
+        picture.pit_limit,
+    );
     out.one("cs_entries", "gauge", "Data in the content store.", cs.entries);
     out.one("cs_capacity", "gauge", "Data that the content store may hold.", cs.capacity);
     out.one("cs_hits_total", "counter", "Interests that the content store answered.", cs.hits);
@@ -130,6 +136,11 @@ fn of_faces(out: &mut Metrics, faces: &[FacePicture]) {
     out.about("face_waiting_packets", "gauge", "Packets that wait at a face's scheduler.");
     for face in faces {
         labelled(out, "face_waiting_packets", face, &[], face.waiting);
+    }
+    let help = "Places of the table of pending Interests that a face takes.";
+    out.about("face_pending_places", "gauge", help);
+    for face in faces {
+        labelled(out, "face_pending_places", face, &[], face.places);
     }
 }
 

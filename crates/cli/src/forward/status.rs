@@ -34,6 +34,7 @@ fn document(picture: &Picture) -> Value {
     json!({
         "status": picture.status.json(),
         "cs": picture.cs.json(),
+        "pit_limit": picture.pit_limit,
         "congestion_marks": picture.counters.marked,
         "round_trips": {
             "count": round_trips.count(),
@@ -53,6 +54,7 @@ fn face(face: &FacePicture) -> Value {
     let mut document = face.status.json();
     document["frames_dropped"] = face.frames.dropped_total().into();
     document["waiting"] = face.waiting.into();
+    document["pending_places"] = face.places.into();
     document["recovery"] = face.recovered.as_ref().map(recovery).unwrap_or_default();
     document
 }

@@ -1,8 +1,10 @@
 //! The faces of a node.
 use super::{FaceAttributes, FaceForm, FaceId};
+use crate::limits::{FaceLimits, Share};
 use crate::link::{Link, ValueLink, WireLink};
 use crate::packet::Kind;
 use crate::strategy::{FaceFacts, Faces};
+use crate::table::{Pit, PitId};
 use recoup_transport::management::FaceCounters;
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,8 @@ pub(crate) struct Face {
     pub(crate) link: Link,
     /// What it carried since it came up; octets of wire faces only.
     pub(crate) counters: FaceCounters,
+    /// What it has taken, if faces are limited.
+    pub(crate) share: Share,
     /// When incomplete packets are too old, as it stands in [`FaceTable::incomplete`].
     due: Option<Instant>,
 }
@@ -27,6 +31,11 @@ pub(crate) struct FaceTable {
     incomplete: BTreeSet<(Instant, FaceId)>,
     /// How many routes lead to each network face, up or not.
     routes: BTreeMap<FaceId, u32>,
+    limits: FaceLimits,
+    /// Faces are limited, so it is counted what they take.
+    is_counting: bool,
+    /// Places of the table of pending Interests that network faces have taken, those that are gone included.
+    taken: usize,
 }
 
 impl Faces for FaceTable {
@@ -39,6 +48,11 @@ impl Faces for FaceTable {
 }
 
 impl FaceTable {
+    /// No faces, which are limited like that when they come.
+    pub(crate) fn new(limits: FaceLimits) -> Self {
+        Self { limits, is_counting: !limits.is_off(), ..Self::default() }
+    }
+
     /// A network face that is up.
     pub(crate) fn get(&self, face: FaceId) -> Option<&Face> {
         Some(&self.faces[self.place(face).ok()?].1)
@@ -74,7 +88,16 @@ impl FaceTable {
         let place = self.place(id).unwrap_or_else(|place| place);
         self.faces.insert(
             place,
-            (id, Face { attributes, link, counters: FaceCounters::default(), due: None }),
+            (
+                id,
+                Face {
+                    attributes,
+                    link,
+                    counters: FaceCounters::default(),
+                    share: Share::default(),
+                    due: None,
+                },
+            ),
         );
     }
 
@@ -85,6 +108,57 @@ impl FaceTable {
             self.incomplete.remove(&(due, id));
         }
         Some(face)
+    }
+
+    /// Whether it is counted what faces take.
+    #[inline]
+    pub(crate) const fn is_counting(&self) -> bool {
+        self.is_counting
+    }
+
+    /// Whether an Interest that came by a network face is not too fast.
+    #[inline]
+    pub(crate) fn admits(&mut self, now: Instant, id: FaceId) -> bool {
+        let Some(rate) = self.limits.rate else {
+            return true;
+        };
+        self.get_mut(id).is_none_or(|face| face.share.meter.admits(now, rate))
+    }
+
+    /// Whether an Interest that came by a face may become pending, of `limit` that may.
+    pub(crate) fn let_wait(&self, id: FaceId, places: u8, limit: usize) -> bool {
+        let Some(face) = self.get(id) else {
+            return true;
+        };
+        self.limits.let_wait(face.share.places, places.into(), self.taken, limit)
+    }
+
+    /// An Interest of a network face is pending.
+    pub(crate) fn take_places(&mut self, id: FaceId, places: u8, entry: PitId, pit: &Pit) {
+        let Some(face) = self.get_mut(id) else {
+            return;
+        };
+        face.share.places += usize::from(places);
+        if !face.attributes.permanent {
+            let is_there = |ticket| {
+                let id_of = pit.by_ticket(ticket);
+                id_of.is_some_and(|entry| pit.entry(entry).in_record(id).is_some())
+            };
+            face.share.tickets.push(pit.ticket(entry), is_there);
+        }
+        self.taken += usize::from(places);
+    }
+
+    /// It is pending no more.
+    pub(crate) fn give_back(&mut self, id: FaceId, places: u8) {
+        if id.app().is_some() {
+            return;
+        }
+        debug_assert!(self.taken >= usize::from(places), "nothing is given back twice");
+        self.taken = self.taken.saturating_sub(places.into());
+        if let Some(face) = self.get_mut(id) {
+            face.share.places = face.share.places.saturating_sub(places.into());
+        }
     }
 
     /// One more route leads to a face, or one less.

@@ -1,7 +1,8 @@
 //! The routing table (RIB): who asked for which route, and what follows for the forwarding table.
 //!
 //! A prefix leads to the faces of its own routes, each at the cost of the cheapest, and to those that it inherits: from
-//! the nearest shorter prefix whose routes say so, up to the first that captures.
+//! the nearest shorter prefix whose routes say so, up to the first that captures. A route near the root may be inherited
+//! by all others, so what is inherited is bounded like the routes: what comes on top is left out.
 //!
 //! Source: NFD's developer guide, "RIB Management"; NFD, `daemon/rib/rib.cpp`.
 use crate::face::FaceId;
@@ -37,6 +38,8 @@ pub(crate) struct Rib {
     faces: BTreeMap<FaceId, BTreeSet<Name>>,
     expiring: BTreeSet<(Instant, FaceId, Name, u64)>,
     len: usize,
+    /// What all prefixes inherit, together.
+    inherited: usize,
     limit: usize,
 }
 
@@ -46,6 +49,8 @@ struct Entry {
     routes: BTreeMap<(FaceId, u64), Route>,
     /// What the forwarding table was told.
     told: BTreeMap<FaceId, u64>,
+    /// How many of these it inherits.
+    inherited: usize,
 }
 
 /// Faces and what they cost.
@@ -74,7 +79,7 @@ impl Entry {
 impl Rib {
     pub(crate) fn new(limit: usize) -> Self {
         let (entries, faces, expiring) = Default::default();
-        Self { entries, faces, expiring, len: 0, limit }
+        Self { entries, faces, expiring, len: 0, inherited: 0, limit }
     }
 
     /// Adds a route or changes it; says what follows from it.
@@ -196,10 +201,16 @@ impl Rib {
 
     /// Where a prefix leads, and by what this differs from what was told.
     fn tell(&mut self, prefix: &Name, changes: &mut Vec<RouteChange>) {
-        let hops = self.hops(prefix);
+        let (mut hops, all) = self.hops(prefix);
         let Some(entry) = self.entries.get_mut(prefix) else {
             return;
         };
+        self.inherited -= std::mem::take(&mut entry.inherited);
+        let more = all.len() - hops.len();
+        if self.inherited + more <= self.limit {
+            (entry.inherited, hops) = (more, all);
+            self.inherited += more;
+        }
         let told = std::mem::replace(&mut entry.told, hops);
         let change = |face, cost| RouteChange { prefix: prefix.clone(), face, cost };
         let gone = told.keys().filter(|face| !entry.told.contains_key(face));
@@ -208,11 +219,13 @@ impl Rib {
         changes.extend(other.map(|(face, cost)| change(*face, Some(*cost))));
     }
 
-    fn hops(&self, prefix: &Name) -> Hops {
+    /// Where the routes of a prefix lead, and where those lead that it inherits, too.
+    fn hops(&self, prefix: &Name) -> (Hops, Hops) {
         let Some(entry) = self.entries.get(prefix).filter(|entry| !entry.routes.is_empty()) else {
-            return Hops::new();
+            return Default::default();
         };
-        let (mut hops, mut captured) = (entry.hops(|_| true), entry.captures());
+        let (own, mut captured) = (entry.hops(|_| true), entry.captures());
+        let mut hops = own.clone();
         for count in (0..prefix.len()).rev() {
             if captured {
                 break;
@@ -223,7 +236,7 @@ impl Rib {
                 hops.entry(face).or_insert(cost);
             }
         }
-        hops
+        (own, hops)
     }
 }
 
@@ -308,6 +321,24 @@ mod tests {
         );
         assert_eq!(text(&rib.unset(&name("/a"), FaceId(1), 0)), ["/a 1 7", "/a/b/c 1 7"]);
         assert_eq!(text(&rib.forget_face(FaceId(1))), ["/ 1 -", "/a 1 -", "/a/b/c 1 -"]);
+    }
+
+    #[test]
+    fn what_is_inherited_is_bounded_like_the_routes() {
+        let mut rib = Rib::new(6);
+        for face in 1..=2 {
+            rib.set(&Name::root(), FaceId(face), 0, route(7, None)).unwrap();
+        }
+        let leads =
+            |changes: Vec<RouteChange>| changes.iter().filter(|it| it.cost.is_some()).count();
+        let mut set =
+            |prefix: &str| leads(rib.set(&name(prefix), FACE, 0, route(0, None)).unwrap());
+        assert_eq!(["/a", "/b", "/c", "/d"].map(&mut set), [3, 3, 3, 1]);
+        rib.unset(&name("/a"), FACE, 0);
+        assert_eq!(rib.inherited, 4);
+        assert_eq!(leads(rib.set(&name("/e"), FACE, 0, route(0, None)).unwrap()), 3);
+        rib.forget_face(FACE);
+        assert_eq!(rib.inherited, 0);
     }
 
     #[test]

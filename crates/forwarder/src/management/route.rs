@@ -76,7 +76,8 @@ impl Node {
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id)?;
         let (prefix, cost) = (command.prefix(), command.parameters.cost.unwrap_or(0));
         let limit = self.management.as_ref().map_or(0, |management| management.limit);
-        if self.fib.len() >= limit && self.fib.get(&prefix).is_empty() {
+        let is_known = self.fib.get(&prefix).iter().any(|hop| hop.face == face);
+        if self.fib.next_hops() >= limit && !is_known {
             return Err(Refusal::FULL);
         }
         self.on_route(now, &RouteChange { prefix: prefix.clone(), face, cost: Some(cost) });

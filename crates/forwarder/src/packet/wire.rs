@@ -21,7 +21,44 @@ const LEAVING_OCTETS: usize = 4096;
 /// Octets asked from the allocator at a time for Interests that came: one that waits for long keeps no more alive.
 const KEPT_OCTETS: usize = 1024;
 
+/// Where the octets of Interests that leave come from.
+#[derive(Debug, Default)]
+pub(crate) struct Wires {
+    /// Free room, where they are written.
+    pub(crate) room: BytesMut,
+    /// The Interest in hand and the octets that it came in, with which it leaves again: nodes change nothing of it but
+    /// the hop limit. It is held, so nobody can have changed it meanwhile.
+    pub(crate) came: Option<(Arc<Interest>, Bytes)>,
+}
+
+impl Wires {
+    /// The octets of a packet that leaves at once.
+    pub(crate) fn of(&mut self, packet: &Packet) -> Bytes {
+        match (&packet.body, &self.came) {
+            (Body::Interest(leaves), Some((came, octets))) if Arc::ptr_eq(leaves, came) => {
+                octets.clone()
+            }
+            _ => packet.to_wire(&mut self.room),
+        }
+    }
+}
+
 impl Packet {
+    /// Whether the octets of a packet begin as those of an Interest.
+    pub(crate) fn is_interest(octets: &[u8]) -> bool {
+        octets.first() == Some(&INTEREST)
+    }
+
+    /// The Interest that it is, with the octets that it came in, if it can leave with them.
+    pub(crate) fn leaves_as(&self, octets: Bytes) -> Option<(Arc<Interest>, Bytes)> {
+        match &self.body {
+            Body::Interest(it) if it.hop_limit.is_none() && it.nonce.is_some() => {
+                Some((Arc::clone(it), octets))
+            }
+            _ => None,
+        }
+    }
+
     /// Reads a whole network packet that came behind `header`, or bare.
     ///
     /// Interests are copied to the free room of `pool`: one that waits in a table for long would keep the buffer alive

@@ -8,6 +8,7 @@ use super::MAX_LIFETIME;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
+use crate::limits;
 use crate::node::Node;
 use crate::packet::{Hop, Kind};
 use crate::strategy::{Action, Context, Faces, ForwardingStrategy, Scope};
@@ -32,6 +33,10 @@ impl Node {
         if !self.cs.is_off() {
             self.counters.cs_misses += 1;
             self.outbox.event(NodeEvent::CsMiss { hash });
+        }
+        if self.faces.is_counting() && !self.finds_place(ingress, &hop, known) {
+            self.refuse(now, ingress, &interest, &hop, NackReason::Congestion);
+            return self.drop_interest(ingress, &hop, DropReason::TooManyPending);
         }
         let id = match known.map_or_else(|| self.begin(&interest, hash), Ok) {
             Ok(id) => id,
@@ -62,6 +67,13 @@ impl Node {
         Ok(id)
     }
 
+    /// Whether a face may have one more pending Interest, if it is one more.
+    fn finds_place(&self, ingress: FaceId, hop: &Hop, known: Option<PitId>) -> bool {
+        let waits = |id| self.pit.entry(id).in_record(ingress).is_some();
+        known.is_some_and(waits)
+            || self.faces.let_wait(ingress, limits::places(hop.octets), self.pit.limit())
+    }
+
     /// Notes who asks, and until when; the tokens stay in `hop`.
     fn note_asker(
         &mut self,
@@ -81,12 +93,19 @@ impl Node {
                 record.rare_mut().flow_nonce = Some(nonce);
             }
         }
+        let places = limits::places(hop.octets);
+        record.places = places;
         let entry = self.pit.entry_mut(id);
         let arrival = entry.receive(record);
         let expiry = entry.latest_expiry().unwrap_or(now);
         self.pit.arm(id, expiry);
         match arrival {
-            Arrival::First | Arrival::AnotherFace => self.note_at_face(ingress, id),
+            Arrival::First | Arrival::AnotherFace => {
+                if self.faces.is_counting() {
+                    self.faces.take_places(ingress, places, id, &self.pit);
+                }
+                self.note_at_face(ingress, id);
+            }
             Arrival::Retransmission => self.itinerary.restart_clock(id, &self.pit),
             Arrival::Repetition => {}
         }

@@ -105,8 +105,11 @@ impl Node {
         let (mut place, mut left) = (0, Some(data));
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
             place += 1;
-            let (face, waits) = (record.face, record.expiry > now);
+            let (face, waits, places) = (record.face, record.expiry > now, record.places);
             let rare = record.rare.take();
+            if self.faces.is_counting() {
+                self.faces.give_back(face, places);
+            }
             let nonce = rare.as_ref().and_then(|rare| rare.flow_nonce);
             let (token, trace) = match rare {
                 None if strays.is_empty() => (None, Trace::new()),

@@ -35,6 +35,10 @@ impl Node {
 
     fn interest_forget(&mut self, id: PitId) {
         self.bury_tokens(id);
+        if self.faces.is_counting() {
+            let records = self.pit.entry(id).ins();
+            records.iter().for_each(|it| self.faces.give_back(it.face, it.places));
+        }
         self.pit.remove(id);
     }
 

@@ -62,9 +62,13 @@ impl Node {
 
     /// Who waited waits no more, and is told so if `tell`.
     fn end_waiting(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason, tell: bool) {
-        let Some(InRecord { nonce, rare, .. }) = self.pit.entry_mut(id).remove_in(to) else {
+        let Some(InRecord { nonce, rare, places, .. }) = self.pit.entry_mut(id).remove_in(to)
+        else {
             return;
         };
+        if self.faces.is_counting() {
+            self.faces.give_back(to, places);
+        }
         let Rare { pit_token, trace, .. } = *rare.unwrap_or_default();
         self.trace_dies(&trace);
         if tell {

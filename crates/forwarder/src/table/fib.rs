@@ -29,13 +29,14 @@ pub struct FibMatch<'a> {
 #[derive(Clone, Debug)]
 pub struct Fib {
     routes: PrefixTable<Vec<NextHop>>,
+    next_hops: usize,
 }
 
 impl Fib {
     /// A table without routes.
     #[must_use]
     pub fn new(hasher: NameHasher) -> Self {
-        Self { routes: PrefixTable::new(hasher) }
+        Self { routes: PrefixTable::new(hasher), next_hops: 0 }
     }
 
     /// Next hops of the longest prefix of `name` that has any: cheapest first, those of equal cost by
@@ -65,11 +66,14 @@ impl Fib {
         let hop = NextHop { face, cost };
         match self.routes.get_mut(prefix) {
             Some(hops) => {
+                self.next_hops -= hops.len();
                 hops.retain(|other| other.face != face);
                 let place = hops.partition_point(|other| (other.cost, other.face) < (cost, face));
                 hops.insert(place, hop);
+                self.next_hops += hops.len();
             }
             None => {
+                self.next_hops += 1;
                 self.routes.insert(prefix, vec![hop]);
             }
         }
@@ -83,6 +87,7 @@ impl Fib {
         let before = hops.len();
         hops.retain(|hop| hop.face != face);
         let (gone, empty) = (hops.len() < before, hops.is_empty());
+        self.next_hops -= usize::from(gone);
         if empty {
             self.routes.remove(prefix);
         }
@@ -108,6 +113,12 @@ impl Fib {
     #[must_use]
     pub fn len(&self) -> usize {
         self.routes.len()
+    }
+
+    /// How many next hops there are, of all prefixes together.
+    #[must_use]
+    pub const fn next_hops(&self) -> usize {
+        self.next_hops
     }
 
     /// Whether there is no route.
@@ -163,6 +174,7 @@ mod tests {
                         prop_assert_eq!(fib.remove(prefix, face), there);
                     }
                 }
+                prop_assert_eq!(fib.next_hops(), model.len());
                 for wanted in &names {
                     let known = model.keys().map(|(name, _)| name);
                     let longest = known.filter(|name| name.is_prefix_of(wanted)).max_by_key(|name| name.len());

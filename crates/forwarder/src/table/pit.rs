@@ -83,6 +83,12 @@ impl Pit {
         self.index.is_empty()
     }
 
+    /// How many may be.
+    #[must_use]
+    pub const fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// The entry that `interest` belongs to, if there is one; `hash` is that of its name.
     #[must_use]
     pub fn find(&self, interest: &Interest, hash: u64) -> Option<PitId> {
@@ -203,11 +209,10 @@ impl Pit {
         numbered.filter(|(_, entry)| !entry.is_vacant())
     }
 
-    /// Forgets what a face asked and was asked, for instance because its number may be given to another.
+    /// Forgets what a face was asked, for instance because its number may be given to another.
     /// Entries stay until their timer.
-    pub fn forget_face(&mut self, face: FaceId) {
+    pub fn forget_asked(&mut self, face: FaceId) {
         for entry in self.entries.iter_mut().filter(|entry| !entry.is_vacant()) {
-            entry.remove_in(face);
             entry.remove_out(face);
         }
     }

@@ -1,13 +1,17 @@
 //! Clients that ask and answer as fast as a forwarder lets them, over a Unix stream of their own: no driver, no timers,
 //! nothing is sent again. What `cargo xtask bench forward` drives.
 //!
-//! `blast produce SOCKET PREFIX [payload=100] [style=batch|each] [spin-ns=0]` answers until its socket closes.
+//! `blast produce SOCKET PREFIX [payload=100] [style=batch|each] [spin-ns=0] [silent=0]` answers, if it is not to be silent, until its socket closes.
 //! `blast consume SOCKET PREFIX [window=256] [seconds=3] [style=batch|each] [spin-ns=0] [interval-us=0]` asks; says what it got.
+//! `blast offer SOCKET PREFIX [rate=10000] [seconds=3]` asks at that rate, whatever is answered; says how much was.
+//! `blast flood SOCKET PREFIX [count=1000000]` asks for so many random names at full speed; says how that went.
 //! `blast echo [seconds=1] [interval-us=0]` times round trips between two threads over a bare Unix stream.
 //!
 //! With `style=batch` everything that one read calls for is written at once; with `style=each` every packet is written by
 //! itself, as most libraries do, and costs `spin-ns` of further work. An interval makes one exchange at a time, that far apart.
+mod flood;
 mod frame;
+mod offer;
 mod stream;
 mod times;
 
@@ -34,9 +38,15 @@ fn main() -> Outcome {
     match words.as_slice() {
         ["produce", socket, prefix, rest @ ..] => produce(socket, prefix, &Options::read(rest)?),
         ["consume", socket, prefix, rest @ ..] => consume(socket, prefix, &Options::read(rest)?),
+        ["offer", socket, prefix, rest @ ..] => {
+            offer::run(socket, prefix, &Options::read(rest)?)
+        }
+        ["flood", socket, prefix, rest @ ..] => {
+            flood::run(socket, prefix, &Options::read(rest)?)
+        }
         ["echo", rest @ ..] => echo(&Options::read(rest)?),
         _ => {
-            Err("usage: blast produce|consume SOCKET PREFIX [key=value…], blast echo [key=value…]"
+            Err("usage: blast produce|consume|offer|flood SOCKET PREFIX [key=value…], blast echo [key=value…]"
                 .into())
         }
     }
@@ -58,6 +68,7 @@ fn produce(socket: &str, prefix: &str, options: &Options) -> Outcome {
     while stream.receive()? {
         while let Some(packet) = stream.next()? {
             match packet {
+                Packet::Interest { .. } if options.silent => {}
                 Packet::Interest { name, token } => {
                     frame::data(&mut answer, name, &payload, token);
                     stream.send(&answer)?;

@@ -2,6 +2,7 @@
 use crate::frame::Packet;
 use recoup_packet::tlv;
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,12 @@ pub(crate) struct Options {
     each: bool,
     /// Further work for every packet.
     spin: Duration,
+    /// Whoever asks gets no answer.
+    pub(crate) silent: bool,
+    /// Interests a second that are offered.
+    pub(crate) rate: u64,
+    /// Interests of a flood.
+    pub(crate) count: u64,
     /// Pause between exchanges.
     pub(crate) interval: Duration,
 }
@@ -29,6 +36,9 @@ impl Options {
             span: Duration::from_secs(3),
             each: false,
             spin: Duration::ZERO,
+            silent: false,
+            rate: 10_000,
+            count: 1_000_000,
             interval: Duration::ZERO,
         };
         for word in words {
@@ -41,6 +51,9 @@ impl Options {
                 ("window", _) => options.window = number()? as usize,
                 ("seconds", _) => options.span = Duration::from_secs(number()?),
                 ("spin-ns", _) => options.spin = Duration::from_nanos(number()?),
+                ("silent", _) => options.silent = number()? > 0,
+                ("rate", _) => options.rate = number()?,
+                ("count", _) => options.count = number()?,
                 ("interval-us", _) => options.interval = Duration::from_micros(number()?),
                 _ => return Err(format!("{word}: no such option")),
             }
@@ -71,6 +84,21 @@ impl Stream {
             each: options.each,
             spin: options.spin,
         })
+    }
+
+    /// Another hand on the same connection, for reading.
+    pub(crate) fn twin(&self) -> io::Result<Self> {
+        Ok(Self {
+            socket: self.socket.try_clone()?,
+            input: vec![0; BUFFER_OCTETS],
+            output: Vec::new(),
+            ..*self
+        })
+    }
+
+    /// Sends no more; the other end closes when it has read everything.
+    pub(crate) fn shut(&self) -> io::Result<()> {
+        self.socket.shutdown(Shutdown::Write)
     }
 
     pub(crate) fn set_timeout(&self, timeout: Duration) -> io::Result<()> {

@@ -37,6 +37,10 @@ pub(super) struct Face {
     pub(super) addresses: Vec<SocketAddr>,
     /// Failures in a row.
     pub(super) failures: u32,
+    /// Whose it is, if it is one of those that are counted by address.
+    pub(super) neighbour: Option<IpAddr>,
+    /// It is watched, for being writable, too, or not.
+    pub(super) watched: Option<bool>,
     /// When something last arrived; at first, when it was opened.
     pub(super) last_heard: Instant,
 }
@@ -78,6 +82,8 @@ impl UdpPeer {
 pub(super) struct Port {
     pub(super) socket: UdpPort,
     pub(super) used: PortUse,
+    /// It is watched for being writable, too.
+    pub(super) writes: bool,
 }
 
 /// Whose socket it is.
@@ -110,6 +116,8 @@ impl Face {
             waiting: 0,
             addresses: Vec::new(),
             failures: 0,
+            neighbour: None,
+            watched: None,
             last_heard: Instant::ZERO,
         }
     }

@@ -1,7 +1,7 @@
 //! Opening and closing faces and listeners.
 use super::face_entry::{Face, Port, PortUse, UdpPeer};
 use super::listener::Listener;
-use super::{Driver, DriverOptions, ListenerHandle, ListenerId, dial};
+use super::{Driver, DriverOptions, ListenerHandle, ListenerId, Token, dial};
 use crate::face::{Authority, CloseReason, FaceError, FaceId, FaceUri};
 use crate::memory::MemoryEnd;
 use crate::udp::UdpPort;
@@ -70,7 +70,10 @@ impl Driver {
         let (socket, remote) =
             found.map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let id = FaceId(self.next_face);
-        let port = self.add_port(Port { socket, used: PortUse::Connected(id) });
+        let port = Port { socket, used: PortUse::Connected(id), writes: false };
+        let port = self
+            .add_port(port)
+            .map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let peer = UdpPeer::new(port, remote, None);
         Ok(Face { permanent: true, ..Face::over_udp(uri.clone(), peer, &self.options) })
     }
@@ -120,18 +123,22 @@ impl Driver {
             let bound = socket.local_address().map_err(failed)?;
             let wildcard = bound.ip().is_unspecified();
             let used = PortUse::Shared { listener: id, peers: HashMap::new(), wildcard };
-            self.add_port(Port { socket, used });
+            self.add_port(Port { socket, used, writes: false }).map_err(failed)?;
             let uri = FaceUri::Udp(Authority::from(bound));
             return Ok(ListenerHandle { id, uri, address: Some(bound) });
         }
         let (listener, handle) = Listener::bind(id, uri, local).map_err(failed)?;
+        self.watch.add(listener.fd(), Token::Listener(id), false).map_err(failed)?;
         self.listeners.push(listener);
         Ok(handle)
     }
 
     /// Stops listening. Faces that peers opened over UDP end with their socket; others live on.
     pub fn close_listener(&mut self, id: ListenerId) {
-        self.listeners.retain(|listener| listener.id != id);
+        if let Some(index) = self.listeners.iter().position(|listener| listener.id == id) {
+            let listener = self.listeners.remove(index);
+            self.watch.remove(listener.fd(), Token::Listener(id));
+        }
         for index in 0..self.ports.len() {
             let Some(Some(Port { used, .. })) = self.ports.get(index) else {
                 continue;

@@ -15,7 +15,7 @@ pub struct DriverOptions {
     pub reconnect_after_at_most: Duration,
     /// Octets that may wait for one slow peer; what comes on top is dropped.
     pub backlog_octets: usize,
-    /// Octets that may wait for all slow peers together.
+    /// Octets that may wait for all slow peers together; one whose socket is full holds no more than is free.
     pub backlog_total_octets: usize,
     /// Octets asked for each direction of a UDP socket; the system may grant less.
     pub socket_buffer_octets: usize,
@@ -25,6 +25,8 @@ pub struct DriverOptions {
     pub udp_idle: Duration,
     /// Faces that peers may open, of all kinds together.
     pub on_demand_faces: usize,
+    /// Faces that peers may open from one address, or from one network of IPv6 (/64).
+    pub faces_per_address: usize,
     /// Faces in all.
     pub faces: usize,
     /// When packets that leave are marked for congestion; by default never.
@@ -52,6 +54,7 @@ impl Default for DriverOptions {
             udp_mtu: None,
             udp_idle: Duration::from_secs(120),
             on_demand_faces: 1_024,
+            faces_per_address: 256,
             faces: 4_096,
             marking: None,
             on_demand_recovery: Recovery::Off,

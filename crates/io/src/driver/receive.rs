@@ -1,7 +1,7 @@
 //! From sockets to frames, and from strangers to faces.
 use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
-use super::{Arrival, Driver};
-use crate::face::{Authority, CloseReason, DropReason, FaceId, FaceUri};
+use super::{Arrival, Driver, ListenerId, Token, room};
+use crate::face::{Authority, DropReason, FaceId, FaceUri};
 use crate::udp::Chunk;
 use recoup_transport::time::{Duration, Instant};
 use std::io;
@@ -10,8 +10,6 @@ use std::io;
 const ACCEPTS: usize = 64;
 /// A listener that met a full system is asked again after this time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// An on-demand face that was heard more recently is not evicted for a newcomer.
-const EVICTION_AGE: Duration = Duration::from_secs(1);
 
 impl Driver {
     pub(super) fn receive_frames(&mut self, id: FaceId, writable: bool) {
@@ -30,10 +28,11 @@ impl Driver {
         }
         self.take_frames(id);
         match result {
-            Err(reason) => self.end(id, reason, true),
+            Err(reason) => return self.end(id, reason, true),
             Ok(()) if writable => self.soil(id),
             Ok(()) => {}
         }
+        self.attend(id);
     }
 
     pub(super) fn take_frames(&mut self, id: FaceId) {
@@ -73,9 +72,12 @@ impl Driver {
         if chunk.is_empty() {
             return self.past.drop_frames(DropReason::Empty, 1);
         }
-        let Some(id) = self.sender(port, chunk, now) else {
-            let datagrams = chunk.datagrams().count() as u64;
-            return self.past.drop_frames(DropReason::Unsolicited, datagrams);
+        let id = match self.sender(port, chunk, now) {
+            Ok(id) => id,
+            Err(reason) => {
+                let datagrams = chunk.datagrams().count() as u64;
+                return self.past.drop_frames(reason, datagrams);
+            }
         };
         let Some(face) = self.faces.get_mut(&id) else {
             return;
@@ -88,20 +90,25 @@ impl Driver {
     }
 
     /// The face of whoever sent a chunk; a new one if the sender is unknown and sent a packet.
-    pub(super) fn sender(&mut self, port: usize, chunk: &Chunk, now: Instant) -> Option<FaceId> {
-        let (known, local) = match &self.ports.get(port)?.as_ref()?.used {
-            PortUse::Connected(face) => return Some(*face),
+    fn sender(&mut self, port: usize, chunk: &Chunk, now: Instant) -> Result<FaceId, DropReason> {
+        let Some(Some(Port { used, .. })) = self.ports.get(port) else {
+            return Err(DropReason::NoFace);
+        };
+        let (known, local) = match used {
+            PortUse::Connected(face) => return Ok(*face),
             PortUse::Shared { peers, wildcard, .. } => {
                 (peers.get(&chunk.remote).copied(), chunk.local.filter(|_| *wildcard))
             }
         };
-        if known.is_some() {
-            return known;
+        if let Some(known) = known {
+            return Ok(known);
         }
         // Only Interests and link packets start a conversation.
-        let speaks = matches!(chunk.first_octet(), Some(0x05 | 0x64));
-        if !speaks || !self.make_room(now) {
-            return None;
+        if !matches!(chunk.first_octet(), Some(0x05 | 0x64)) {
+            return Err(DropReason::Unsolicited);
+        }
+        if !self.make_room(now, Some(chunk.remote.ip())) {
+            return Err(DropReason::NoRoom);
         }
         let id = FaceId(self.next_face);
         if let Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) =
@@ -111,27 +118,13 @@ impl Driver {
         }
         let uri = FaceUri::Udp(Authority::from(chunk.remote));
         let peer = UdpPeer::new(port, chunk.remote, local);
-        Some(self.add(Face::over_udp(uri, peer, &self.options)))
+        let neighbour = Some(room::neighbour(chunk.remote.ip()));
+        Ok(self.add(Face { neighbour, ..Face::over_udp(uri, peer, &self.options) }))
     }
 
-    /// Whether one more on-demand face may be opened; the longest silent one may have to go.
-    pub(super) fn make_room(&mut self, now: Instant) -> bool {
-        if self.on_demand < self.options.on_demand_faces && self.faces.len() < self.options.faces {
-            return true;
-        }
-        let silent = |(id, face): (&FaceId, &Face)| Some((face.silent_since()?, *id));
-        match self.faces.iter().filter_map(silent).min() {
-            Some((since, id)) if now.since(since) > EVICTION_AGE => {
-                self.end(id, CloseReason::Evicted, false);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    pub(super) fn accept(&mut self, index: usize) {
+    pub(super) fn accept(&mut self, id: ListenerId) {
         for _ in 0..ACCEPTS {
-            let Some(listener) = self.listeners.get_mut(index) else {
+            let Some(listener) = self.listeners.iter_mut().find(|it| it.id == id) else {
                 return;
             };
             let (link, uri) = match listener.accept(&self.options) {
@@ -140,17 +133,21 @@ impl Driver {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 Err(_) => {
                     listener.paused_until = Some(self.clock.now() + ACCEPT_PAUSE);
+                    self.watch.remove(listener.fd(), Token::Listener(id));
                     return;
                 }
             };
             let now = self.clock.now();
-            let room = self.make_room(now);
+            let address = uri.address();
             // Without room the connection is closed at once, so that the peer knows.
-            if room {
-                let mut face = Face::over_link(uri, link);
-                face.open_by(now + self.options.connect_timeout);
-                self.add(face);
+            if !self.make_room(now, address) {
+                self.past.drop_frames(DropReason::NoRoom, 1);
+                continue;
             }
+            let mut face = Face::over_link(uri, link);
+            face.neighbour = address.map(room::neighbour);
+            face.open_by(now + self.options.connect_timeout);
+            self.add(face);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Faces and sockets coming and going.
 use super::face_entry::{Conduit, Face, Port, PortUse};
-use super::{Arrival, Driver};
+use super::{Arrival, Driver, Token};
 use crate::face::{CloseReason, FaceChange, FaceError, FaceEvent, FaceId, FaceUri};
 use crate::udp::UdpPort;
 use std::io;
@@ -29,12 +29,14 @@ impl Driver {
             self.on_demand += 1;
         }
         let usable = face.deadline().is_none();
+        self.move_in(face.neighbour);
         self.faces.insert(id, face);
         self.tell_known(id);
         match usable {
             true => self.up(id),
-            false => self.watch(id),
+            false => self.await_deadline(id),
         }
+        self.attend(id);
         id
     }
 
@@ -55,10 +57,14 @@ impl Driver {
         if std::mem::take(&mut face.is_up) {
             self.arrivals.push_back(Arrival::Down(id));
         }
+        self.neglect(id);
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
         if again && face.permanent && self.options.reconnect && face.can_be_dialed() {
             let retry = face.back_off(&self.options);
             face.conduit = Conduit::Down { retry_at: self.clock.now() + retry };
-            self.watch(id);
+            self.await_deadline(id);
             return self.tell(id, FaceChange::Down { reason, retry: Some(retry) });
         }
         self.tell(id, FaceChange::Down { reason, retry: None });
@@ -71,6 +77,7 @@ impl Driver {
     pub(super) fn forget(&mut self, face: &Face) {
         self.past.add(&face.counters);
         self.on_demand -= usize::from(!face.permanent);
+        self.move_out(face.neighbour);
         let Conduit::Udp(peer) = &face.conduit else {
             return;
         };
@@ -83,24 +90,38 @@ impl Driver {
     }
 
     /// Remembers that something is due for a face at its deadline.
-    pub(super) fn watch(&mut self, id: FaceId) {
+    pub(super) fn await_deadline(&mut self, id: FaceId) {
         if !self.timed.contains(&id) {
             self.timed.push(id);
         }
     }
 
-    pub(super) fn add_port(&mut self, port: Port) -> usize {
+    /// Takes a socket in and watches it.
+    pub(super) fn add_port(&mut self, port: Port) -> io::Result<usize> {
         let free = self.ports.iter().position(Option::is_none).unwrap_or(self.ports.len());
+        self.watch.add(port.socket.fd(), Token::Port(free), false)?;
         self.ports.resize_with(self.ports.len().max(free + 1), || None);
         if let Some(slot) = self.ports.get_mut(free) {
             *slot = Some(port);
         }
-        free
+        Ok(free)
     }
 
     pub(super) fn remove_port(&mut self, index: usize) {
-        if let Some(slot) = self.ports.get_mut(index) {
-            *slot = None;
+        if let Some(port) = self.ports.get_mut(index).and_then(Option::take) {
+            self.watch.remove(port.socket.fd(), Token::Port(index));
+        }
+    }
+
+    /// Watches a socket as it wants to be.
+    pub(super) fn attend_port(&mut self, index: usize) {
+        let Some(Some(Port { socket, writes, .. })) = self.ports.get_mut(index) else {
+            return;
+        };
+        let write = socket.is_waiting();
+        if std::mem::replace(writes, write) != write {
+            // It is watched; what else can go wrong shows when the socket is used.
+            let _ = self.watch.change(socket.fd(), Token::Port(index), write);
         }
     }
 

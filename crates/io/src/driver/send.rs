@@ -18,10 +18,14 @@ impl Driver {
             let reason = if length == 0 { DropReason::Empty } else { DropReason::TooLong };
             return face.counters.drop_frames(reason, 1);
         }
-        let full = self.waiting > self.options.backlog_total_octets;
+        let free = self.options.backlog_total_octets.saturating_sub(self.waiting);
+        let tight = free < self.options.backlog_octets;
         let taken = match &mut face.conduit {
             Conduit::Link { link, .. } if !link.is_open() => Err(DropReason::Down),
-            Conduit::Link { link, .. } if full && link.wants_write() => Err(DropReason::Backlog),
+            // One that is slow holds no more than is free for the next that is.
+            Conduit::Link { link, .. } if tight && link.waiting_octets() > free => {
+                Err(DropReason::Backlog)
+            }
             Conduit::Link { link, .. } => link.push(frame.into_bytes()),
             Conduit::Down { .. } => Err(DropReason::Down),
             Conduit::Udp(peer) => {
@@ -39,7 +43,9 @@ impl Driver {
             Err(reason) => face.counters.drop_frames(reason, 1),
             Ok(()) => {
                 face.counters.sent(length);
-                self.soil(id);
+                if !std::mem::replace(&mut face.dirty, true) {
+                    self.dirty.push(id);
+                }
             }
         }
     }
@@ -76,10 +82,14 @@ impl Driver {
         if peer.batch.is_empty() {
             return;
         }
-        let (sent, memory) = port.socket.send(peer.route, peer.batch.take());
+        let (index, (sent, memory)) = (peer.port, port.socket.send(peer.route, peer.batch.take()));
+        let stalls = port.socket.is_waiting() != port.writes;
         self.spare.extend(memory.filter(|_| self.spare.len() < SPARE_BUFFERS));
         if sent != Sent::default() {
             self.account(id, sent);
+        }
+        if stalls {
+            self.attend_port(index);
         }
     }
 
@@ -102,6 +112,7 @@ impl Driver {
                 self.account(face, sent);
             }
         }
+        self.attend_port(index);
     }
 
     /// Notes what went wrong with a batch.
@@ -154,9 +165,12 @@ impl Driver {
                 let waiting = if link.wants_write() { link.waiting_octets() } else { 0 };
                 self.waiting = self.waiting - face.waiting + waiting;
                 face.waiting = waiting;
+                let settled = face.watched == Some(waiting > 0);
                 self.tell_backlog(id);
-                if let Err(reason) = result {
-                    self.end(id, reason, true);
+                match result {
+                    Err(reason) => self.end(id, reason, true),
+                    Ok(()) if settled => {}
+                    Ok(()) => self.attend(id),
                 }
             }
         }

@@ -1,62 +1,66 @@
 //! Waiting for sockets and for the time, and what is due then.
-use super::face_entry::{Conduit, Face, Port};
+use super::face_entry::{Conduit, Face};
 use super::{Driver, DriverError, Token, dial};
 use crate::face::{CloseReason, FaceId};
-use recoup_transport::time::Instant;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use std::os::fd::AsFd;
+use recoup_transport::time::{Duration, Instant};
+use std::io::ErrorKind;
 
 impl Driver {
     /// Waits, and notes what is ready. Tells whether somebody interrupted.
     pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, DriverError> {
-        let timeout = self.timeout(deadline);
-        let Self { tokens, ready, .. } = self;
-        tokens.clear();
-        ready.clear();
-        let mut fds = Vec::with_capacity(4 + self.ports.len() + self.faces.len());
-        let mut watch = |token, fd, write| {
-            let flags = if write { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-            tokens.push(token);
-            fds.push(PollFd::from_borrowed_fd(fd, flags));
+        let timeout = match self.more.is_empty() {
+            true => self.timeout(deadline),
+            false => Some(Duration::ZERO),
         };
-        watch(Token::Alarm, self.alarm.stream.as_fd(), false);
-        for (index, port) in self.ports.iter().enumerate() {
-            if let Some(Port { socket, .. }) = port {
-                watch(Token::Port(index), socket.fd(), socket.is_waiting());
+        self.ready.clear();
+        match self.watch.wait(timeout, &mut self.ready) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
+            Err(error) => return Err(DriverError::Wait(error)),
+        }
+        let is_there = |ready: &[(Token, bool)], id| {
+            ready.iter().any(|(token, _)| matches!(token, Token::Face(face) if *face == id))
+        };
+        for id in std::mem::take(&mut self.more) {
+            if !is_there(&self.ready, id) {
+                self.ready.push((Token::Face(id), false));
             }
         }
-        for (index, listener) in self.listeners.iter().enumerate() {
-            if listener.paused_until.is_none() {
-                watch(Token::Listener(index), listener.fd(), false);
-            }
+        Ok(self.ready.iter().any(|(token, _)| matches!(token, Token::Alarm)))
+    }
+
+    /// Watches the connection of a face as it wants to be, and remembers it if it has received more than it handed out.
+    pub(super) fn attend(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
+        let Conduit::Link { link, .. } = &face.conduit else {
+            return;
+        };
+        if link.has_more() && !self.more.contains(&id) {
+            self.more.push(id);
         }
-        let (mut more, mut busy) = (Vec::new(), false);
-        for (id, face) in &self.faces {
-            if let Conduit::Link { link, .. } = &face.conduit {
-                watch(Token::Face(*id), link.fd(), link.wants_write());
-                if link.has_more() {
-                    busy = true;
-                    more.push(*id);
-                }
-            }
+        let write = link.wants_write();
+        let watched = match face.watched.replace(write) {
+            Some(before) if before == write => return,
+            Some(_) => self.watch.change(link.fd(), Token::Face(id), write),
+            None => self.watch.add(link.fd(), Token::Face(id), write),
+        };
+        if let Err(error) = watched {
+            self.end(id, error.into(), true);
         }
-        let timeout = if busy { Some(Timespec { tv_sec: 0, tv_nsec: 0 }) } else { timeout };
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) => {}
-            Err(Errno::INTR) => return Ok(true),
-            Err(error) => return Err(DriverError::Wait(error.into())),
+    }
+
+    /// Watches the connection of a face no more.
+    pub(super) fn neglect(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else {
+            return;
+        };
+        if let Conduit::Link { link, .. } = &face.conduit
+            && face.watched.take().is_some()
+        {
+            self.watch.remove(link.fd(), Token::Face(id));
         }
-        for (token, fd) in tokens.iter().zip(&fds) {
-            let found = fd.revents();
-            let also = matches!(token, Token::Face(face) if busy && more.contains(face));
-            if !found.is_empty() || also {
-                ready.push((*token, found.contains(PollFlags::OUT)));
-            }
-        }
-        drop(fds);
-        let woken = matches!(ready.first(), Some((Token::Alarm, _)));
-        Ok(woken)
     }
 
     /// Puts off looking, if that collects packets, but not beyond the deadline.
@@ -68,15 +72,14 @@ impl Driver {
     }
 
     /// How long nothing needs to be done.
-    pub(super) fn timeout(&self, deadline: Option<Instant>) -> Option<Timespec> {
+    pub(super) fn timeout(&self, deadline: Option<Instant>) -> Option<Duration> {
         let now = self.clock.now();
         let limit = self.longest_wait.map(|longest| now + longest);
         let sweep = (self.on_demand > 0).then_some(self.next_sweep);
         let faces = self.timed.iter().filter_map(|id| self.faces.get(id)?.deadline());
         let listeners = self.listeners.iter().filter_map(|listener| listener.paused_until);
         let first = [deadline, limit, sweep].into_iter().flatten().chain(faces).chain(listeners);
-        let wait = first.min()?.since(now);
-        Some(wait.try_into().unwrap_or(Timespec { tv_sec: 3_600, tv_nsec: 0 }))
+        Some(first.min()?.since(now))
     }
 
     pub(super) fn serve(&mut self, token: Token, writable: bool) {
@@ -88,7 +91,7 @@ impl Driver {
                 }
                 self.receive_datagrams(index);
             }
-            Token::Listener(index) => self.accept(index),
+            Token::Listener(id) => self.accept(id),
             Token::Face(face) => self.receive_frames(face, writable),
         }
     }
@@ -97,7 +100,11 @@ impl Driver {
     pub(super) fn expire(&mut self) {
         let now = self.clock.now();
         for listener in &mut self.listeners {
-            listener.paused_until = listener.paused_until.filter(|until| *until > now);
+            if listener.paused_until.is_some_and(|until| until <= now) {
+                listener.paused_until = None;
+                // What fails here is tried again with the next who knocks at another door.
+                let _ = self.watch.add(listener.fd(), Token::Listener(listener.id), false);
+            }
         }
         for index in (0..self.timed.len()).rev() {
             let Some(&id) = self.timed.get(index) else {
@@ -130,9 +137,10 @@ impl Driver {
                 let open = link.is_open();
                 let until = self.clock.now() + self.options.connect_timeout;
                 face.conduit = Conduit::Link { link, open_until: (!open).then_some(until) };
+                self.attend(id);
                 match open {
                     true => self.up(id),
-                    false => self.watch(id),
+                    false => self.await_deadline(id),
                 }
             }
         }

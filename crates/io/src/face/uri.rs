@@ -60,6 +60,17 @@ pub struct FaceUriError {
 const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws:// or memory:// \
                        (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
 
+impl FaceUri {
+    /// The address that it leads to, if it has one and needs nobody to look it up.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Udp(to) | Self::Tcp(to) | Self::WebSocket(to, _) => to.host.parse().ok(),
+            Self::Unix(_) | Self::Memory(_) => None,
+        }
+    }
+}
+
 impl FromStr for FaceUri {
     type Err = FaceUriError;
 

@@ -39,7 +39,7 @@ fn too_many_udp_peers_evict_the_longest_silent_one() {
     }
     // Those heard a moment ago stay, whoever comes.
     turn_until(&mut driver, &mut machine, |_, driver| {
-        driver.totals().dropped(DropReason::Unsolicited) == 1
+        driver.totals().dropped(DropReason::NoRoom) == 1
     });
     assert_eq!(machine.frames.len(), 3);
     let later = driver.now() + Duration::from_millis(1_100);

@@ -213,3 +213,42 @@ fn listening_where_somebody_listens_is_refused() {
     let error = first.listen(&uri("udp4://192.0.2.1:0")).unwrap_err();
     assert!(error.to_string().contains("no such address"), "{error}");
 }
+
+#[test]
+fn one_address_does_not_take_the_room_of_the_others() {
+    let options = DriverOptions { faces_per_address: 3, on_demand_faces: 5, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let mut machine = Recorder::default();
+    let greedy: Vec<_> = (0..10).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    for peer in &greedy {
+        peer.send_to(&interest(50), at).unwrap();
+    }
+    let refused = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
+    turn_until(&mut driver, &mut machine, |_, driver| refused(driver) == 7);
+    assert_eq!(machine.frames.len(), 3);
+    let other = UdpSocket::bind("127.0.0.2:0").unwrap();
+    other.send_to(&interest(50), at).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 4);
+    // Who has been silent for long makes room for another of the same address.
+    std::thread::sleep(Duration::from_millis(1_100));
+    greedy[9].send_to(&interest(50), at).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 5);
+    assert_eq!((machine.downs.len(), driver.faces().count()), (1, 4));
+}
+
+#[test]
+fn a_connection_without_room_is_closed_and_counted() {
+    let options = DriverOptions { faces_per_address: 2, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let mut machine = Recorder::default();
+    let mut peers: Vec<_> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
+    let refused = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
+    turn_until(&mut driver, &mut machine, |_, driver| refused(driver) == 1);
+    assert!(matches!(peers[2].read(&mut [0; 10]), Ok(0) | Err(_)));
+    drop(peers);
+    turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 2);
+    let _again = TcpStream::connect(at).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
+}

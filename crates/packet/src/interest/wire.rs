@@ -263,7 +263,8 @@ impl<'a> Parse<'a> {
         };
         // Most have none of this, which most names show without being taken apart.
         let plain = self.parameters.is_none() && interest.signature.is_none();
-        if plain && !interest.name.value().contains(&(typ::PARAMETERS_SHA256_DIGEST as u8)) {
+        let least = typ::PARAMETERS_SHA256_DIGEST as u8 + 1;
+        if plain && Reader::new(interest.name.value()).skip_short(least) == interest.name.len() {
             return Ok(interest);
         }
         let mut digests = interest.name.components().filter(is_parameters_digest);

@@ -21,6 +21,8 @@ pub struct InRecord {
     pub face: FaceId,
     /// Nonce of its last Interest.
     pub nonce: Option<u32>,
+    /// What its first Interest takes of what is limited.
+    pub(crate) places: u8,
     /// When it stops waiting.
     pub expiry: Instant,
     /// What few records have.
@@ -46,7 +48,7 @@ impl InRecord {
     /// What an Interest says that came by `face`; its token and traces are for the caller to add.
     #[must_use]
     pub fn new(face: FaceId, nonce: Option<u32>, expiry: Instant) -> Self {
-        Self { face, nonce, expiry, rare: None }
+        Self { face, nonce, places: 1, expiry, rare: None }
     }
 
     /// The first transmissions that came by this face and were forwarded.

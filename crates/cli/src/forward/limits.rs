@@ -1,0 +1,111 @@
+//! The keys of a forwarder's configuration that say how much neighbours may take of it.
+use crate::config::{Section, whole};
+use recoup_forwarder::limits::FaceLimits;
+use recoup_io::driver::DriverOptions;
+use recoup_sim::scenario::layer;
+use recoup_sim::scenario::tree::Tree;
+
+/// Places of the table of pending Interests.
+const PLACES: usize = 1 << 17;
+
+/// What `[limits]` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LimitKeys {
+    /// Places of the table of pending Interests.
+    pub pending: usize,
+    /// What each face may take of them.
+    pub face: FaceLimits,
+    faces: usize,
+    peer_faces: usize,
+    faces_per_address: usize,
+    backlog_octets: usize,
+    face_backlog_octets: usize,
+}
+
+impl Default for LimitKeys {
+    fn default() -> Self {
+        let driver = DriverOptions::default();
+        Self {
+            pending: PLACES,
+            face: FaceLimits { fair: true, ..FaceLimits::default() },
+            faces: driver.faces,
+            peer_faces: driver.on_demand_faces,
+            faces_per_address: driver.faces_per_address,
+            backlog_octets: driver.backlog_total_octets,
+            face_backlog_octets: driver.backlog_octets,
+        }
+    }
+}
+
+impl LimitKeys {
+    /// Takes the keys out of a table.
+    pub(crate) fn read(&mut self, table: &mut Section<'_>) {
+        let octets = |tree: &Tree| layer::few_octets(tree).map(|octets| octets as usize);
+        let mut set =
+            |key, place: &mut usize| *place = table.value(key, positive).unwrap_or(*place);
+        set("pending", &mut self.pending);
+        set("faces", &mut self.faces);
+        set("peer-faces", &mut self.peer_faces);
+        set("faces-per-address", &mut self.faces_per_address);
+        self.face.pending = table.value("face-pending", positive);
+        self.face.rate = table.value("face-interests", positive).map(|rate| rate as u64);
+        let mut set = |key, place: &mut usize| *place = table.value(key, octets).unwrap_or(*place);
+        set("backlog", &mut self.backlog_octets);
+        set("face-backlog", &mut self.face_backlog_octets);
+    }
+
+    /// Options of a driver that keeps to them.
+    pub(crate) fn driver(&self) -> DriverOptions {
+        DriverOptions {
+            faces: self.faces,
+            on_demand_faces: self.peer_faces,
+            faces_per_address: self.faces_per_address,
+            backlog_total_octets: self.backlog_octets,
+            backlog_octets: self.face_backlog_octets,
+            ..DriverOptions::default()
+        }
+    }
+}
+
+/// A number that lets something pass.
+fn positive(tree: &Tree) -> Result<usize, String> {
+    match whole(tree)? {
+        0 => Err("must be at least 1".into()),
+        number => usize::try_from(number).map_err(|_| "is too large".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forward::config::ForwardConfig;
+
+    fn read(keys: &str) -> Result<LimitKeys, String> {
+        let text = format!("[limits]\n{keys}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+        let config = ForwardConfig::parse("n.toml", &text);
+        config.map(|config| config.limits).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn limits_are_read_and_those_that_are_not_said_stay() {
+        let said =
+            read("pending = 1000\nface-pending = 10\nface-interests = 500\nbacklog = \"1 MiB\"")
+                .unwrap();
+        assert_eq!(said.pending, 1_000);
+        assert_eq!(said.face, FaceLimits { pending: Some(10), fair: true, rate: Some(500) });
+        let driver = said.driver();
+        assert_eq!((driver.backlog_total_octets, driver.backlog_octets), (1 << 20, 8 << 20));
+        let said =
+            read("faces = 7\npeer-faces = 5\nfaces-per-address = 3\nface-backlog = \"64 KiB\"")
+                .unwrap();
+        let driver = said.driver();
+        assert_eq!((driver.faces, driver.on_demand_faces, driver.faces_per_address), (7, 5, 3));
+        assert_eq!((driver.backlog_octets, said.pending), (64 << 10, PLACES));
+    }
+
+    #[test]
+    fn a_limit_that_lets_nothing_pass_is_refused() {
+        assert!(read("pending = 0").unwrap_err().contains("limits.pending: must be at least 1"));
+        assert!(read("face-pendings = 1").unwrap_err().contains("face-pending"));
+    }
+}
