@@ -191,6 +191,19 @@ pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> 
     Finding { outcome, ours: format!("{} {left} {sign} {} {right}", first.0, second.0) }
 }
 
+/// Run by run over the same seeds, the first is not more than the second: this fails only if the interval of the mean
+/// difference lies on the other side of zero.
+pub fn at_most(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> Finding {
+    let Finding { outcome, ours } = less(first, second, unit);
+    let outcome = match outcome {
+        Outcome::Open if paired(second.1, first.1, LEVEL).is_some_and(|it| it.count >= SEEDS) => {
+            Outcome::Holds
+        }
+        outcome => outcome,
+    };
+    Finding { outcome, ours }
+}
+
 /// Two series combined seed by seed.
 pub fn joined(first: &[Seeded], second: &[Seeded], with: impl Fn(f64, f64) -> f64) -> Vec<Seeded> {
     let other = |seed: u64| second.iter().find(|(it, _)| *it == seed).map(|(_, value)| *value);
@@ -265,6 +278,21 @@ mod tests {
             .iter_mut()
             .for_each(|(seed, value)| *value += if *seed % 3 == 0 { 4.0 } else { -2.0 });
         assert_eq!(less(("a", &small), ("c", &mixed), "s").outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn what_may_be_equal_fails_only_where_it_is_more() {
+        let (small, large) = (runs(10.0, 5.0), runs(10.5, 5.0));
+        let at_most = |a: &[Seeded], b: &[Seeded]| at_most(("a", a), ("b", b), "s").outcome;
+        assert_eq!(at_most(&small, &large), Outcome::Holds);
+        assert_eq!(at_most(&large, &small), Outcome::Fails);
+        let mut mixed = small.clone();
+        mixed
+            .iter_mut()
+            .for_each(|(seed, value)| *value += if *seed % 3 == 0 { 4.0 } else { -2.0 });
+        assert_eq!(at_most(&small, &mixed), Outcome::Holds);
+        assert_eq!(at_most(&mixed, &small), Outcome::Holds);
+        assert_eq!(at_most(&small[1..], &mixed), Outcome::Open);
     }
 
     #[test]

@@ -3,7 +3,7 @@ use super::axis::{
     BOTH, CONSUMER_TIMERS, ELN, JOINT, JOINT_TIMERS, MLDR, MOVES, NOTHING, PARTS, REPETITIONS,
     SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
 };
-use super::open::{GRID, MOBILE, Open, TOGETHER, WIRELESS};
+use super::open::{CONSUMER, GRID, MOBILE, Open, TOGETHER, WIRELESS};
 use super::runs::World;
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
@@ -17,7 +17,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     all.extend([producer(results), satisfaction(results), consumer(results)]);
     all.extend([joint(results), timeouts(results), joint_timers(results)]);
     all.extend([residual(results), open_wireless(results)]);
-    all.extend([open_mobile(results), open_joint(results)]);
+    all.extend([open_mobile(results), open_consumer(results), open_joint(results)]);
     all.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
     all
 }
@@ -256,6 +256,29 @@ fn open_mobile(results: &Results) -> Figure {
     let caption = "The mobile network at 50 km/h.";
     let series = MOVES.map(dots).into();
     figure("open-mobile", "What is open about moves", caption, labels(&MOBILE), flow_time(), series)
+}
+
+fn open_consumer(results: &Results) -> Figure {
+    let dots = |way: &'static str| {
+        let at = |open: &Open| {
+            let label = open.label();
+            let world = World::open(results, "open-consumer", &label);
+            world.time(&[("mobility", way), ("speed", "50")])
+        };
+        let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
+        means(&name, Style::Dots, CONSUMER.iter().map(at))
+    };
+    let caption = "The mobile network with a consumer that moves, at 50 km/h.";
+    let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(dots).collect();
+    let x = labels(&CONSUMER);
+    figure(
+        "open-consumer",
+        "What is open about consumers that move",
+        caption,
+        x,
+        flow_time(),
+        series,
+    )
 }
 
 fn open_joint(results: &Results) -> Figure {

@@ -1,7 +1,7 @@
 //! Losses by moves: Figures 7a to 7c (E-15 to E-20).
 use super::axis::{CONSUMER_TIMERS, ELN, FAST, MLDR, SLOW, SPEEDS, TIMER};
 use super::runs::{World, less_by};
-use crate::rule::{Finding, increasing, less, mean_of, quotient, within};
+use crate::rule::{Finding, at_most, increasing, less, mean_of, quotient, within};
 use recoup_sim::statistic::Seeded;
 
 fn place<'a>(way: &'a str, speed: &'a str) -> [(&'a str, &'a str); 2] {
@@ -18,10 +18,11 @@ fn labelled(speed: &str) -> String {
 
 /// At one speed: MLDR no slower than ELN, ELN quicker than the timer.
 fn moves_are_repaired(world: &World<'_>, speed: &str) -> Finding {
-    let ratio = quotient(&time(world, MLDR, speed), &time(world, ELN, speed));
-    let near = within("MLDR over ELN", &ratio, "", 0.95, 1.0);
-    let (eln, timer) = (time(world, ELN, speed), time(world, TIMER, speed));
-    near.and(less((ELN, &eln), (TIMER, &timer), "s")).labelled(&labelled(speed))
+    let [mldr, eln, timer] = [MLDR, ELN, TIMER].map(|way| time(world, way, speed));
+    let near = within("MLDR over ELN", &quotient(&mldr, &eln), "", 0.95, 1.05);
+    near.and(at_most((MLDR, &mldr), (ELN, &eln), "s"))
+        .and(less((ELN, &eln), (TIMER, &timer), "s"))
+        .labelled(&labelled(speed))
 }
 
 /// What MLDR gains on the timer, at each speed.
@@ -91,8 +92,8 @@ pub(super) fn mldr_is_always_lower(world: &World<'_>) -> Finding {
 // --- the consumer moves ---------------------------------------------------------------------------
 
 /// MLDR is quicker than the best of all timers, which is no slower than 500 ms, at every speed.
-pub(super) fn no_timer_is_as_good(world: &World<'_>) -> Finding {
-    let at = |speed: &'static str| {
+pub(super) fn no_timer_is_as_good(world: &World<'_>, speeds: &[&'static str]) -> Finding {
+    let at = |speed: &&'static str| {
         let mean = |timer: &&'static str| Some((mean_of(&time(world, timer, speed))?, *timer));
         let best = CONSUMER_TIMERS.iter().filter_map(mean).min_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, best)) = best else { return Finding::open("no results") };
@@ -102,16 +103,23 @@ pub(super) fn no_timer_is_as_good(world: &World<'_>) -> Finding {
         let quicker = less((MLDR, &ours), (&name, &theirs), "s");
         quicker.beside(&format!("500 ms {beside:.2} s")).labelled(&labelled(speed))
     };
-    Finding::all(SPEEDS.map(at))
+    Finding::all(speeds.iter().map(at))
 }
 
-/// Claims by which a different set-up is judged, at 10 and 50 km/h.
+/// At 10 and 50 km/h a different set-up is judged by claims.
+const FEW: [&str; 2] = ["10", FAST];
+
+/// Claims by which a different set-up is judged where the producer moves.
 pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
-    let speeds = ["10", FAST];
     let residual = mean_of(&world.residual(&place(TIMER, FAST))).unwrap_or(f64::NAN);
-    let moves = repair_gains_with_speed(world, &speeds);
+    let moves = repair_gains_with_speed(world, &FEW);
     vec![
         ("E-15", moves.beside(&format!("residual loss {residual:.2} %"))),
-        ("E-16", few_are_sent_on(world, &speeds)),
+        ("E-16", few_are_sent_on(world, &FEW)),
     ]
+}
+
+/// The same where the consumer moves.
+pub(super) fn findings_of_consumer(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+    vec![("E-20", no_timer_is_as_good(world, &FEW))]
 }

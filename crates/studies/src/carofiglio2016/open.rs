@@ -85,6 +85,8 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all
 });
 
+const MOBILE_WLDR: &str = "\"links.'mobile-ap*'.recovery\" = \"wldr\"";
+
 /// What is different on the mobile network.
 pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let handoff = |field: &str| format!("\"wifi.handoff.{field}\n");
@@ -102,8 +104,18 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
         ),
         Open::new("fading", "none", FADINGS[0].1),
         Open::new("fading", "m = 3", FADINGS[2].1),
-        Open::new("recovery of the radio", "WLDR", "\"links.'mobile-ap*'.recovery\" = \"wldr\""),
+        Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
         Open::new("window", "CUBIC", CUBIC),
+    ]
+});
+
+/// What is different where the consumer moves.
+pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    let parameter = "where the consumer moves";
+    vec![
+        Open::new(parameter, "everything as assumed", ""),
+        Open::new(parameter, "no fading", FADINGS[0].1),
+        Open::new(parameter, "WLDR recovers the radio", MOBILE_WLDR),
     ]
 });
 
@@ -134,6 +146,11 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         axis::speeds(&["mobile"], &["10", "50"]),
         setups(&MOBILE, scale),
     ];
+    let consumer = [
+        axis::consumer_moves(),
+        axis::speeds(&["mobile"], &["10", "50"]),
+        setups(&CONSUMER, scale),
+    ];
     let joint = [axis::joints(), axis::speeds(&["'m{1..10}'"], &["50"]), setups(&TOGETHER, scale)];
     let wireless = experiment(
         "open-wireless",
@@ -145,6 +162,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     vec![
         Experiment { scenario: wireless.scenario.replacen("mpdu-tries = 4\n", "", 1), ..wireless },
         experiment("open-mobile", &["open-mobile"], Net::Mobile, scale, &mobile),
+        experiment("open-consumer", &["open-consumer"], Net::Mobile, scale, &consumer),
         experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
     ]
 }

@@ -125,6 +125,9 @@ fn rings() -> String {
     axis::axis("ring", RINGS.map(fields))
 }
 
+/// Seeds of which twenty have a walker that goes to another access point.
+const WALKERS: u64 = 60;
+
 /// All values of an axis; the first and the last where it only has to be seen that everything works.
 fn some(all: &[&'static str], scale: Scale) -> Vec<&'static str> {
     let every = if scale == Scale::Smoke { all.len() - 1 } else { 1 };
@@ -155,11 +158,14 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         ),
         wireless("ring", &["E-13"], &[rings(), axis::timers(&["1000"])]),
         mobile("producer", &["7a"], &[axis::moves(&MOVES), alone()]),
-        mobile(
-            "satisfaction",
-            &["7b"],
-            &[axis::moves(&[axis::ELN, axis::MLDR]), axis::repetitions(), alone()],
-        ),
+        Experiment {
+            seeds: if scale == Scale::Check { WALKERS } else { seeds(Net::Mobile, scale) },
+            ..mobile(
+                "satisfaction",
+                &["7b"],
+                &[axis::moves(&[axis::ELN, axis::MLDR]), axis::repetitions(), alone()],
+            )
+        },
         mobile("consumer", &["7c"], &[axis::consumer_moves(), alone()]),
         joint(
             "joint",
@@ -212,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in [(Scale::Smoke, 112), (Scale::Check, 434), (Scale::Paper, 182)] {
+        for (scale, points) in [(Scale::Smoke, 122), (Scale::Check, 464), (Scale::Paper, 182)] {
             let found = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }
