@@ -219,29 +219,24 @@ fn residual(results: &Results) -> Figure {
     }
 }
 
-fn labels(all: &[Open]) -> Axis {
-    places("different", all.iter().map(Open::label))
+fn labels<'a>(all: impl IntoIterator<Item = &'a Open>) -> Axis {
+    places("different", all.into_iter().map(Open::short))
 }
 
 fn open_wireless(results: &Results) -> Figure {
-    let worlds = || WIRELESS.iter().map(Open::label);
+    // The grid has a figure of its own.
+    let single = || WIRELESS.iter().filter(|it| it.parameter != GRID || it.is_assumed);
     let dots = |way: &'static str| {
-        let at = |label: String| {
+        let at = |open: &Open| {
+            let label = open.label();
             let world = World::open(results, "open-wireless", &label);
             world.time(&[("recovery", way), ("timer", "200")])
         };
-        means(way, Style::Dots, worlds().map(at))
+        means(way, Style::Dots, single().map(at))
     };
     let caption = "The wireless network with a timer of 200 ms.";
-    let series = WAYS.map(dots).into();
-    figure(
-        "open-wireless",
-        "What is open about the radio",
-        caption,
-        labels(&WIRELESS),
-        flow_time(),
-        series,
-    )
+    let (x, series) = (labels(single()), WAYS.map(dots).into());
+    figure("open-wireless", "What is open about the radio", caption, x, flow_time(), series)
 }
 
 fn open_mobile(results: &Results) -> Figure {
@@ -255,7 +250,14 @@ fn open_mobile(results: &Results) -> Figure {
     };
     let caption = "The mobile network at 50 km/h.";
     let series = MOVES.map(dots).into();
-    figure("open-mobile", "What is open about moves", caption, labels(&MOBILE), flow_time(), series)
+    figure(
+        "open-mobile",
+        "What is open about moves",
+        caption,
+        labels(MOBILE.iter()),
+        flow_time(),
+        series,
+    )
 }
 
 fn open_consumer(results: &Results) -> Figure {
@@ -270,7 +272,7 @@ fn open_consumer(results: &Results) -> Figure {
     };
     let caption = "The mobile network with a consumer that moves, at 50 km/h.";
     let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(dots).collect();
-    let x = labels(&CONSUMER);
+    let x = labels(CONSUMER.iter());
     figure(
         "open-consumer",
         "What is open about consumers that move",
@@ -294,5 +296,5 @@ fn open_joint(results: &Results) -> Figure {
     let caption = "The joint network at 50 km/h, times over those of nothing.";
     let y = quantity("flow time over that of nothing", "");
     let series = [WLDR, MLDR, BOTH].map(dots).into();
-    figure("open-joint", "What is open about both", caption, labels(&TOGETHER), y, series)
+    figure("open-joint", "What is open about both", caption, labels(TOGETHER.iter()), y, series)
 }

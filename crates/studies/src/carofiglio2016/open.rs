@@ -22,6 +22,11 @@ impl Open {
         Self { parameter, value: value.to_owned(), is_assumed, fields: fields.to_owned() }
     }
 
+    /// Its name in a figure.
+    pub(super) fn short(&self) -> &str {
+        if self.is_assumed { "as assumed" } else { &self.value }
+    }
+
     /// Its name on the axis of set-ups.
     pub(super) fn label(&self) -> String {
         format!("{}: {}", self.parameter, self.value)
@@ -75,12 +80,12 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
         single("window", "CUBIC", CUBIC),
         single(
             "the two cells",
-            "at the same place",
+            "cells at the same place",
             "\"nodes.ap2.position\" = [0, 0]\n\"nodes.producer.position\" = [0, 1]",
         ),
-        single("timers are looked at", "exactly", "\"fetch.rto-check\" = 0"),
-        single("error model", "NIST", "\"wifi.errors\" = \"nist\""),
-        single("A-MSDU", "none", "\"wifi.amsdu\" = \"0 B\""),
+        single("timers are looked at", "exact timers", "\"fetch.rto-check\" = 0"),
+        single("error model", "NIST errors", "\"wifi.errors\" = \"nist\""),
+        single("A-MSDU", "no A-MSDU", "\"wifi.amsdu\" = \"0 B\""),
     ]);
     all
 });
@@ -95,14 +100,14 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
     };
     vec![
         Open::new("nothing", "everything as assumed", ""),
-        scan("50 ms", "50 ms"),
-        scan("200 ms", "200 ms"),
+        scan("scan of 50 ms", "50 ms"),
+        scan("scan of 200 ms", "200 ms"),
         Open::new(
             "the old access point learns",
-            "of the departure",
+            "departure noticed",
             &handoff("notice\" = \"departure\""),
         ),
-        Open::new("fading", "none", FADINGS[0].1),
+        Open::new("fading", "no fading", FADINGS[0].1),
         Open::new("fading", "m = 3", FADINGS[2].1),
         Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
         Open::new("window", "CUBIC", CUBIC),
@@ -123,8 +128,12 @@ pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     vec![
         Open::new("nothing", "everything as assumed", ""),
-        Open::new("scan before an association", "200 ms", "\"wifi.handoff.scan\" = \"200 ms\""),
-        Open::new("fading", "none", FADINGS[0].1),
+        Open::new(
+            "scan before an association",
+            "scan of 200 ms",
+            "\"wifi.handoff.scan\" = \"200 ms\"",
+        ),
+        Open::new("fading", "no fading", FADINGS[0].1),
         Open::new("fading", "m = 3", FADINGS[2].1),
         Open::new("window", "CUBIC", CUBIC),
     ]

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(network.wifi[0].notice, Notice::Association);
         let early = at(
             "open-mobile",
-            "mobility=MLDR, speed=50, setup=the old access point learns: of the departure",
+            "mobility=MLDR, speed=50, setup=the old access point learns: departure noticed",
         );
         assert_eq!(early.wifi[0].notice, Notice::Departure);
     }
