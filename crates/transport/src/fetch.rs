@@ -45,7 +45,7 @@ use assemble::Assembler;
 use discover::{Answer, Discovery};
 use recoup_packet::data::Data;
 use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
-use recoup_packet::lp::field;
+use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -155,6 +155,8 @@ struct Arrival {
     provider: Option<u64>,
     /// By how much nodes on the way say that they lengthened the round trip.
     reduction: Duration,
+    /// What else came beside it, if the timer learns from what nodes on the way recorded.
+    fields: Option<Box<Ignorable>>,
     /// Number of the segment that it brings, once that is looked at.
     segment: Option<u64>,
 }
@@ -314,19 +316,19 @@ impl Fetch {
         interest
     }
 
-    /// The next Interest of the current phase, if one may leave now.
-    fn next_interest(&mut self, now: Instant) -> Option<Interest> {
+    /// The next Interest of the current phase, if one may leave now, and what it announces.
+    fn next_interest(&mut self, now: Instant) -> Option<(Interest, Option<Box<Ignorable>>)> {
         if !self.connected {
             return None;
         }
-        let (interest, rto) = match &mut self.phase {
+        let (interest, rto, announced) = match &mut self.phase {
             Phase::Discovering(discovery) => {
                 let rto = self.config.rto.rto();
                 let interest = discovery.poll(now, rto);
                 if interest.is_some() {
                     self.reports.push_back(Report::Event(Event::Probed));
                 }
-                interest.map(|interest| (interest, rto))
+                interest.map(|interest| (interest, rto, None))
             }
             Phase::Transferring(transfer) => {
                 transfer.next_interest(&self.config, now, &mut self.reports)
@@ -334,7 +336,7 @@ impl Fetch {
             _ => None,
         }?;
         let nonce = self.config.rng.next_u32();
-        Some(self.finish(interest, nonce, rto))
+        Some((self.finish(interest, nonce, rto), announced))
     }
 
     /// Ends the fetch if there is a reason to.
@@ -363,8 +365,12 @@ impl Fetch {
         if let Phase::Transferring(transfer) = &mut self.phase {
             transfer.fire(&mut self.config, now, &mut self.reports);
         }
-        if let Some(interest) = self.next_interest(now) {
-            return Some(AppOutput::Interest(Arc::new(interest)));
+        if let Some((interest, announced)) = self.next_interest(now) {
+            let interest = Arc::new(interest);
+            return Some(match announced {
+                None => AppOutput::Interest(interest),
+                Some(fields) => AppOutput::InterestWith { interest, fields },
+            });
         }
         if self.reports.is_empty() {
             self.conclude(now);
@@ -383,10 +389,19 @@ impl Application for Fetch {
             AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
             AppInput::Data { data, congestion_mark, beside } => {
                 let provider = beside.provider;
-                let said = beside.fields.and_then(|it| field::time(&it, field::RTT_REDUCTION));
+                let fields = beside.fields;
+                let said = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
                 let (at, reduction, segment) = (now, said.unwrap_or_default(), None);
-                let arrival = Arrival { at, data, congestion_mark, provider, reduction, segment };
-                self.arrivals.push(arrival);
+                let fields = fields.filter(|_| self.config.rto.announces() > 0);
+                self.arrivals.push(Arrival {
+                    at,
+                    data,
+                    congestion_mark,
+                    provider,
+                    reduction,
+                    fields,
+                    segment,
+                });
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Held { interest } => {

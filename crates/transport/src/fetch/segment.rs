@@ -13,6 +13,7 @@ use crate::timer::Timers;
 use bytes::BytesMut;
 use lose::Setback;
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::{Ignorable, anticipation, field};
 use recoup_packet::name::Name;
 use recover::Watch;
 use std::collections::{BTreeMap, VecDeque};
@@ -157,13 +158,13 @@ impl Transfer {
         .then_some(next)
     }
 
-    /// The next Interest that may leave now, without nonce and lifetime, and its timeout.
+    /// The next Interest that may leave now, without nonce and lifetime, its timeout, and what it announces.
     pub(super) fn next_interest(
         &mut self,
         config: &FetchConfig,
         now: Instant,
         reports: &mut Reports,
-    ) -> Option<(Interest, Duration)> {
+    ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
         let segment = self.next_segment(config)?;
         let transmissions = self.board.send(segment, now);
         let target = Target { content: segment, class: 0 };
@@ -180,7 +181,22 @@ impl Transfer {
         emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
         let mut interest = Interest::new(self.name_of(config, segment));
         interest.must_be_fresh = config.must_be_fresh;
-        Some((interest, rto))
+        let announced = if transmissions == 1 { self.announcement(config, segment) } else { None };
+        Some((interest, rto, announced))
+    }
+
+    /// Announces the segments after this one, as many as the timer wants to hear of.
+    fn announcement(&mut self, config: &FetchConfig, segment: u64) -> Option<Box<Ignorable>> {
+        let ahead = config.rto.announces() as u64;
+        let next = (segment + 1..=segment + ahead).filter(|next| self.end.may_include(*next));
+        let next: Vec<u64> = next.collect();
+        if next.is_empty() {
+            return None;
+        }
+        let names: Vec<Name> = next.into_iter().map(|next| self.name_of(config, next)).collect();
+        let mut fields = Ignorable::default();
+        fields.set(field::ANTICIPATED, anticipation::encode_names(&names));
+        Some(Box::new(fields))
     }
 
     /// The name of a segment; those of consecutive segments share their memory.

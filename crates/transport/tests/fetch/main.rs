@@ -1,5 +1,6 @@
 //! The fetch loop against producers that behave, misbehave and lie, in a world of one link whose
 //! clock is a variable.
+mod announce;
 mod bottleneck;
 mod burst_curves;
 mod discovery;

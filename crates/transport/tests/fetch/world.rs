@@ -2,6 +2,7 @@
 use bytes::Bytes;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
+use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::metadata;
 use recoup_packet::metadata::Metadata;
@@ -27,6 +28,8 @@ pub(crate) enum Answer {
     Marked(Data),
     /// Data that says by how much its round trip was lengthened.
     Prolonged(Data, Duration),
+    /// Data with what a node on the way recorded of the announced names.
+    Recorded(Data, Record),
     Nack(NackReason),
 }
 
@@ -44,6 +47,8 @@ pub(crate) struct World {
     pub(crate) summary: Summary,
     pub(crate) events: Vec<(Instant, Event)>,
     pub(crate) asked: Vec<Interest>,
+    /// Names that were announced, by the name that was asked for with them.
+    pub(crate) announced: Vec<(Name, Vec<Name>)>,
     /// Content is reported as taken as soon as it is handed out.
     pub(crate) reads: bool,
 }
@@ -63,6 +68,7 @@ impl World {
             summary: Summary::default(),
             events: Vec::new(),
             asked: Vec::new(),
+            announced: Vec::new(),
             reads: true,
         }
     }
@@ -78,6 +84,15 @@ impl World {
         producer: &mut dyn FnMut(Instant, &Interest) -> Answers,
     ) -> Option<Result<(), FetchError>> {
         while let Some(output) = self.fetch.poll(self.now) {
+            let (output, announced) = match output {
+                AppOutput::InterestWith { interest, fields } => {
+                    let value = fields.get(field::ANTICIPATED).cloned().expect("an announcement");
+                    let names = anticipation::decode_names(&value).expect("names");
+                    self.announced.push((interest.name.clone(), names));
+                    (AppOutput::Interest(interest), value)
+                }
+                output => (output, Bytes::new()),
+            };
             match output {
                 AppOutput::Interest(interest) => {
                     for (delay, answer) in producer(self.now, &interest) {
@@ -95,6 +110,14 @@ impl World {
                             Answer::Prolonged(data, by) => {
                                 let mut fields = Ignorable::default();
                                 field::set_time(&mut fields, field::RTT_REDUCTION, by);
+                                let fields = Some(Box::new(fields));
+                                let beside = Beside { fields, ..Beside::default() };
+                                AppInput::Data { data, congestion_mark: 0, beside }
+                            }
+                            Answer::Recorded(data, record) => {
+                                let mut fields = Ignorable::default();
+                                fields.set(field::ANTICIPATED, announced.clone());
+                                fields.set(field::RECORDS, anticipation::with_record(&[], record));
                                 let fields = Some(Box::new(fields));
                                 let beside = Beside { fields, ..Beside::default() };
                                 AppInput::Data { data, congestion_mark: 0, beside }

@@ -6,9 +6,11 @@ use crate::event::{Cause, Event, Signal};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::{Arrival, FetchConfig};
-use crate::rto::{Answer, RttSample};
+use crate::rto::{Answer, RttSample, Trail};
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
+use recoup_packet::lp::anticipation::{self, Record};
+use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::name::Name;
 use recoup_packet::signature::Verdict;
 
@@ -39,6 +41,14 @@ pub(super) struct Accepted {
     provider: Option<u64>,
     /// By how much nodes on the way lengthened the round trip.
     reduction: Duration,
+    /// What nodes on the way recorded of announced segments.
+    trail: Option<OwnTrail>,
+}
+
+/// What an answered Interest announced, and what was recorded of it.
+struct OwnTrail {
+    announced: Vec<Option<u64>>,
+    records: Vec<Record>,
 }
 
 impl Transfer {
@@ -178,8 +188,19 @@ impl Transfer {
         }
         let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
         let (now, provider, reduction) = (*now, *provider, *reduction);
-        let accepted =
-            Accepted { now, segment, slot, rtt, in_flight, load, advance, provider, reduction };
+        let trail = arrival.fields.as_ref().and_then(|fields| self.trail(config, fields));
+        let accepted = Accepted {
+            now,
+            segment,
+            slot,
+            rtt,
+            in_flight,
+            load,
+            advance,
+            provider,
+            reduction,
+            trail,
+        };
         emit(
             reports,
             Event::Received {
@@ -235,6 +256,16 @@ impl Transfer {
         }
     }
 
+    /// What came back of an announcement; nothing if nobody recorded anything.
+    fn trail(&self, config: &FetchConfig, fields: &Ignorable) -> Option<OwnTrail> {
+        let records = anticipation::records(fields.get(field::RECORDS)?).collect();
+        let names = fields.get(field::ANTICIPATED);
+        let names = names.and_then(|names| anticipation::decode_names(names).ok());
+        let names = names.unwrap_or_default();
+        let announced = names.iter().map(|name| self.segment_of(config, name)).collect();
+        Some(OwnTrail { announced, records })
+    }
+
     /// Feeds the estimator: under Karn's rule, unless it sets the lifetime.
     fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
         let Accepted { now, segment, slot, in_flight, provider, reduction, .. } = accepted;
@@ -257,7 +288,13 @@ impl Transfer {
             let Some(sample) = self.sampler.on_delivered(*segment, net, *in_flight) else {
                 return;
             };
-            config.rto.on_sample(*now, &RttSample { provider: *provider, ..sample });
+            let sample = RttSample { provider: *provider, ..sample };
+            match &accepted.trail {
+                Some(OwnTrail { announced, records }) => {
+                    config.rto.on_trail(*now, &sample, &Trail { announced, records });
+                }
+                None => config.rto.on_sample(*now, &sample),
+            }
             net
         };
         let event = Event::Sampled {
