@@ -4,7 +4,7 @@
 //!
 //! | place | of |
 //! |---|---|
-//! | `c1` | the application of that name |
+//! | `c1` | the application of that name, unless none is wanted ([`Detail::applications`]) |
 //! | `all` | all consumers together, or all nodes and links |
 //! | `node.r1` | a node, on request ([`Detail::nodes`]) |
 //! | `link.r1-r2.forth`, `link.r1-r2.back` | a direction of a link, on request ([`Detail::links`]) |
