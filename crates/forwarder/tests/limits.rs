@@ -15,6 +15,8 @@ use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
 
 const PIT: usize = 1 << 12;
+/// Names of the flood; as many as take about as long with a compiler that optimises and without.
+const NAMES: u64 = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
 const FLOOD: FaceId = FaceId(1);
 const HONEST: FaceId = FaceId(2);
 const PRODUCER: FaceId = FaceId(3);
@@ -103,10 +105,10 @@ impl World {
 const FAIR: FaceLimits = FaceLimits { pending: None, fair: true, rate: None };
 
 #[test]
-fn a_million_random_names_leave_others_their_exchanges_and_the_table_its_bounds() {
+fn a_flood_of_random_names_leaves_others_their_exchanges_and_the_table_its_bounds() {
     let mut world = World::new(FAIR);
     let (mut refused, mut forwarded, mut served) = (0, 0, 0);
-    for number in 0..1_000_000_u64 {
+    for number in 0..NAMES {
         let nonce = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17;
         match world.ask(FLOOD, name("flood", nonce), number).as_slice() {
             [(FLOOD, frame)] => {
@@ -123,9 +125,9 @@ fn a_million_random_names_leave_others_their_exchanges_and_the_table_its_bounds(
             world.wait(Duration::from_millis(1));
         }
     }
-    assert_eq!(served, 10_000, "everybody else is served");
+    assert_eq!(served, NAMES / 100, "everybody else is served");
     assert_eq!(refused, world.dropped(FLOOD, DropReason::TooManyPending));
-    assert_eq!(refused + forwarded, 1_000_000);
+    assert_eq!(refused + forwarded, NAMES);
     assert!(forwarded >= PIT as u64 / 4);
     world.wait(Duration::from_secs(10));
     assert_eq!((world.node.pit_len(), world.node.places(FLOOD)), (0, 0));
