@@ -2,7 +2,7 @@
 use super::axis::Scenario;
 use super::open::{MAP, OPEN};
 use super::runs::{At, World, mean_of};
-use super::scenario::VARIANTS;
+use super::scenario::{VARIANTS, is_longer};
 use super::{dense, one, trace};
 use crate::claim::{Claim, Outcome, Verdict};
 use crate::result::Results;
@@ -186,7 +186,7 @@ fn variant(
 fn longer_bounds_gain_nothing(results: &Results) -> Finding {
     let mut all = Vec::new();
     for (experiment, at) in [("variants-1", one::THREE), ("variants-2", row("5"))] {
-        for (name, _) in VARIANTS.iter().filter(|(name, _)| name.ends_with("8 s")) {
+        for (name, _) in VARIANTS.iter().filter(|(name, _)| is_longer(name)) {
             let timer = name.split(',').next().unwrap_or_default();
             let (long, short) =
                 (variant_times(results, experiment, name), World::assumed(results).time(at, timer));

@@ -68,7 +68,7 @@ const FIELDS: [(&str, &str, &str); 11] = [
     ("capture", "from 5 dB on", r#""wifi.capture" = "5 dB""#),
     ("error model", "NIST", r#""wifi.errors" = "nist""#),
     ("late Data", "is dropped", r#""node.unsolicited" = "drop""#),
-    ("expired Interests", "are looked for every 100 ms", r#""fetch.rto-check" = "100 ms""#),
+    ("expired Interests", "are looked for every 200 ms", r#""fetch.rto-check" = "200 ms""#),
     (ROOM, "8 frames", r#""wifi.frames" = 8"#),
     (TRIES, "3", r#""wifi.tries" = 3"#),
     (
