@@ -14,9 +14,10 @@ pub(crate) fn closed(error: &io::Error) -> Failure {
     Failure::new(Exit::Local, format!("cannot write to standard output: {}", reason(error)))
 }
 
-/// Writes a line to standard error; nothing is left to be done if that fails.
+/// Writes a line to standard error, at once, so that it stays whole beside those of other processes; nothing is left to be
+/// done if that fails.
 pub(crate) fn tell(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Where a JSON document goes.
