@@ -174,9 +174,10 @@ impl Node {
 
 /// The tokens that are in both, for example of those that Data brought those that came by a face.
 pub(crate) fn common(one: &Trace, other: &Trace) -> Trace {
-    let mut common = Trace::new();
-    for token in one.ids().iter().filter(|token| other.ids().contains(token)) {
-        common.merge(Trace::of(*token));
+    match (one.ids(), other.ids()) {
+        ([], _) | (_, []) => Trace::new(),
+        (_, [id]) if one.ids().contains(id) => Trace::of(*id),
+        (_, [_]) => Trace::new(),
+        _ => one.shared_with(other),
     }
-    common
 }

@@ -1,6 +1,9 @@
 //! Which first transmissions a packet descends from: for the simulator's oracle (was a timeout
 //! necessary?), never on a real wire.
 
+/// From so many ids on they are looked up in order: where consumers repeat without end, a packet has thousands.
+const MANY: usize = 16;
+
 /// A set of ids of first transmissions; one id needs no memory of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Trace(Ids);
@@ -61,7 +64,37 @@ impl Trace {
             *self = other;
             return;
         }
-        other.ids().iter().for_each(|id| self.add(*id));
+        if other.ids().len() < MANY {
+            return other.ids().iter().for_each(|id| self.add(*id));
+        }
+        let more = other.without(self);
+        let mut all = self.ids().to_vec();
+        all.extend(more);
+        self.0 = Ids::Several(Box::new(all));
+    }
+
+    /// The ids that are in `other`, too.
+    pub(crate) fn shared_with(&self, other: &Self) -> Self {
+        let sorted = other.sorted();
+        let known = |id: &u64| sorted.binary_search(id).is_ok();
+        let mut shared: Vec<_> = self.ids().iter().copied().filter(known).collect();
+        match shared.len() {
+            0 => Self::new(),
+            1 => shared.pop().map_or_else(Self::new, Self::of),
+            _ => Self(Ids::Several(Box::new(shared))),
+        }
+    }
+
+    /// The ids that are not in `other`.
+    fn without(&self, other: &Self) -> Vec<u64> {
+        let sorted = other.sorted();
+        self.ids().iter().copied().filter(|id| sorted.binary_search(id).is_err()).collect()
+    }
+
+    fn sorted(&self) -> Vec<u64> {
+        let mut ids = self.ids().to_vec();
+        ids.sort_unstable();
+        ids
     }
 
     fn add(&mut self, id: u64) {
@@ -114,6 +147,23 @@ mod tests {
         let mut trace = Trace::of(2);
         trace.merge(several);
         assert_eq!(trace.ids(), [2, 4]);
+    }
+
+    #[test]
+    fn many_ids_join_many_and_have_in_common_what_both_have() {
+        let of = |ids: std::ops::Range<u64>| {
+            let mut trace = Trace::new();
+            ids.for_each(|id| trace.merge(Trace::of(id)));
+            trace
+        };
+        let (mut low, high) = (of(0..40), of(20..60));
+        assert_eq!(low.shared_with(&high), of(20..40));
+        assert_eq!(
+            (low.shared_with(&of(39..41)), low.shared_with(&of(40..90))),
+            (of(39..40), of(0..0))
+        );
+        low.merge(high);
+        assert_eq!(low, of(0..60));
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(super) static OPEN: [Open; 9] = [
         values: &[("a catalogue for each pair", OWN), ("all at each producer", EVERYWHERE)],
     },
     Open {
-        experiment: "open-back-off",
+        experiment: BACK_OFF,
         parameter: "back-off",
         assumed: "of each Interest",
         values: &[("ndnSIM's, of all together", r#""applications.c.rto.global-backoff" = true"#)],
@@ -109,9 +109,11 @@ const FIGURES: &[&str] = &[
     "open-repeats",
     "open-near",
     "open-catalogue",
-    "open-back-off",
+    BACK_OFF,
     "open-lifetime",
 ];
+
+const BACK_OFF: &str = "open-back-off";
 
 const NDNSIM: &str = r#""applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
 const NDNSIM_QUEUES: &str = r#""link.loss" = "none"
@@ -146,12 +148,14 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let small = scale == Scale::Smoke;
     let timers = if small { vec![BASIC, RECONSIDERED] } else { timers() };
     let others: &[Other] = if small { &[] } else { &OTHERS };
-    let base = with_requests(requests(scale)) + &axis(&timers, others) + &exponents(&ENDS);
     let experiment = |name, serves, values: &[(&str, &str)]| {
+        // Its timer has no floor: where answers take no time and all Interests share one back-off, it repeats without end.
+        let others = if name == BACK_OFF { &[] } else { others };
+        let base = with_requests(requests(scale)) + &axis(&timers, others) + &exponents(&ENDS);
         let one =
             |(value, fields): &(&str, &str)| format!("[sweep.{AXIS}.\"{value}\"]\n{fields}\n");
-        let axis: String = values.iter().map(one).collect();
-        let (scenario, seeds) = (base.clone() + &axis, seeds(scale));
+        let values: String = values.iter().map(one).collect();
+        let (scenario, seeds) = (base + &values, seeds(scale));
         Experiment { name, serves, scenario, files: &[], seeds, curves: None }
     };
     let of = |open: &'static Open| {
