@@ -149,7 +149,8 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let timers = if small { vec![BASIC, RECONSIDERED] } else { timers() };
     let others: &[Other] = if small { &[] } else { &OTHERS };
     let experiment = |name, serves, values: &[(&str, &str)]| {
-        // Its timer has no floor: where answers take no time and all Interests share one back-off, it repeats without end.
+        // PerProvider has no floor: where answers take no time, the largest back-off that all Interests share is
+        // little more than nothing, and it repeats millions of times.
         let others = if name == BACK_OFF { &[] } else { others };
         let base = with_requests(requests(scale)) + &axis(&timers, others) + &exponents(&ENDS);
         let one =
