@@ -32,6 +32,7 @@ use table::Table;
 
 const QUANTITIES: &[Quantity] = &[
     Quantity { metric: "goodput_bps", label: "goodput", unit: "Mbit/s", factor: 1e-6 },
+    Quantity { metric: "completed", label: "complete runs", unit: "%", factor: 100.0 },
     Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 },
     Quantity { metric: "loss_event_percent", label: "loss events", unit: "%", factor: 1.0 },
     Quantity { metric: "retransmissions", label: "sent again", unit: "", factor: 1.0 },

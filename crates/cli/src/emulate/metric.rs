@@ -5,8 +5,7 @@ use recoup_sim::statistic::jain;
 use serde_json::Value;
 
 /// Counts of a fetch's document that are metrics as they stand: name, unit, and where they are.
-const COUNTS: [(&str, &str, &str); 26] = [
-    ("time_s", "s", "/elapsed_s"),
+const COUNTS: [(&str, &str, &str); 25] = [
     ("segments", "segments", "/segments"),
     ("content_octets", "octets", "/octets"),
     ("interests", "", "/interests/sent"),
@@ -34,15 +33,21 @@ const COUNTS: [(&str, &str, &str); 26] = [
     ("window_max", "segments", "/window/max"),
 ];
 
-/// Appends the metrics of a fetch, from its document.
+/// Whether a fetch got all it asked for.
+pub(super) fn is_complete(document: &Value) -> bool {
+    document["complete"].as_bool().unwrap_or_default()
+}
+
+/// Appends the metrics of a fetch, from its document. Only one that got everything has a time.
 pub(super) fn consumer(part: &ConsumerPart, document: &Value, metrics: &mut Vec<Metric>) {
     let number = |path: &str| document.pointer(path).and_then(Value::as_f64);
     let mut push = |what: &str, unit, value: Option<f64>| {
         let name = format!("{}.{what}", part.name);
         metrics.extend(value.map(|value| Metric { name, unit, value }));
     };
-    let completed = document["complete"].as_bool().unwrap_or_default();
+    let completed = is_complete(document);
     push("completed", "", Some(if completed { 1.0 } else { 0.0 }));
+    push("time_s", "s", number("/elapsed_s").filter(|_| completed));
     for (what, unit, path) in COUNTS {
         push(what, unit, number(path));
     }
@@ -109,6 +114,16 @@ mod tests {
         assert_eq!(get("c1.throughput_bps"), Some(octets * 4.0));
         assert_eq!((get("c1.loss_event_percent"), get("c1.time_s")), (Some(1.0), Some(2.0)));
         assert_eq!((get("c1.rtt_mean_s"), get("c1.marks")), (Some(0.06), None));
+    }
+
+    #[test]
+    fn a_fetch_that_gave_up_has_no_time() {
+        let plan = Plan::new(&network("linear")).unwrap();
+        let document = json!({ "complete": false, "elapsed_s": 2.0, "goodput_bit_s": 7.0 });
+        let mut metrics = Vec::new();
+        consumer(&plan.consumers[0], &document, &mut metrics);
+        let values: Vec<_> = metrics.iter().map(|it| (it.name.as_str(), it.value)).collect();
+        assert_eq!(values, [("c1.completed", 0.0), ("c1.goodput_bps", 7.0)]);
     }
 
     #[test]

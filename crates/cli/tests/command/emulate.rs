@@ -45,6 +45,20 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
     place.run("emulate line.toml --within 0").fails(1, &["both worlds differ"]);
 }
 
+#[test]
+fn who_has_not_ended_when_a_run_stops_counts_as_incomplete_in_both_worlds() {
+    let place = Place::new();
+    place
+        .write("line.toml", format!("stop = \"1 s\"\n{LINE}").replace("600 kB", "6 MB").as_bytes());
+    let document = place.run("emulate line.toml --within 1000 --json").succeeds().document();
+    let metrics = &document["lines"][0]["metrics"];
+    for world in ["simulated", "sockets"] {
+        assert_eq!(metrics["completed"][world]["mean"], 0.0, "{document}");
+        assert!(metrics["goodput_bps"][world]["mean"].as_f64() > Some(1.0), "{document}");
+        assert!(metrics["time_s"][world].is_null(), "{document}");
+    }
+}
+
 /// Two clients behind a router, one with a window of 500 whatever happens: 1.5 MB each, over 4 Mbit/s.
 fn shared_link() -> String {
     let example = include_str!("../../../../examples/shared-link.toml");
