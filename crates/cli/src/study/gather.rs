@@ -17,8 +17,8 @@ use recoup_studies::result::Results;
 use recoup_studies::study::{Experiment, Study};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{fs, io, thread};
 
 /// Runs on processes at a time: few enough for each to be in time.
 const BESIDE: usize = 2;
@@ -218,8 +218,14 @@ impl Gathering<'_> {
         let campaign = Campaign::new(&source, Some(seeds))?;
         let path = self.place(name);
         let fresh = self.wanted.fresh || !campaign.goes_on(&path, runner)?;
-        if fresh && !self.wanted.fresh && path.exists() && !self.wanted.quiet {
-            output::tell(&format!("{name}: what it runs has changed; begins anew"));
+        if fresh && !self.wanted.fresh && path.exists() {
+            let kept = put_aside(&path)?;
+            if !self.wanted.quiet {
+                let kept = kept.display();
+                output::tell(&format!(
+                    "{name}: what it runs has changed; begins anew ({kept} has what was run before)"
+                ));
+            }
         }
         let mut folder = campaign.folder(&path, fresh, Format::Csv)?;
         let mut progress = Progress::new(!self.wanted.quiet);
@@ -239,6 +245,19 @@ impl Gathering<'_> {
             false => self.folder.join(name),
         }
     }
+}
+
+/// Keeps results that no command goes on with: they may have taken hours. Those that were put aside before go.
+fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".before");
+    let kept = path.with_file_name(name);
+    let moved = match fs::remove_dir_all(&kept) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::rename(path, &kept),
+    };
+    moved.map_err(|error| Failure::file("put aside", path.display(), &error))?;
+    Ok(kept)
 }
 
 /// Seeds of an experiment, from 1 on, of which rows and curves are wanted.
@@ -291,6 +310,20 @@ pub(super) fn default_folder(key: &str) -> Result<PathBuf, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_gone_on_with_is_kept_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("timer");
+        for content in ["first", "second"] {
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("runs.csv"), content).unwrap();
+            let kept = put_aside(&path).unwrap();
+            assert_eq!(kept, folder.path().join("timer.before"));
+            assert_eq!(fs::read_to_string(kept.join("runs.csv")).unwrap(), content);
+            assert!(!path.exists());
+        }
+    }
 
     #[test]
     fn runs_with_curves_make_the_rows_where_there_are_no_others() {
