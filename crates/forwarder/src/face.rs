@@ -7,6 +7,7 @@ mod table;
 
 pub(crate) use table::FaceTable;
 
+use crate::limits::FaceLimits;
 pub use recoup_transport::link::{Marking, Recovery};
 pub use recoup_transport::queue::QueueLimit;
 
@@ -58,6 +59,9 @@ pub struct FaceAttributes {
     pub marking: Option<Marking>,
     /// Whether and how frames that the link loses are sent again.
     pub recovery: Recovery,
+    /// What the face may take of the node; `None`: what [`NodeOptions::limits`](crate::options::NodeOptions::limits) say.
+    /// A node whose options limit nothing does not count what faces take, and heeds only the rate.
+    pub limits: Option<FaceLimits>,
 }
 
 impl FaceAttributes {
@@ -83,6 +87,7 @@ impl FaceAttributes {
             permanent: false,
             marking: None,
             recovery: Recovery::Off,
+            limits: None,
         }
     }
 

@@ -21,7 +21,9 @@ const FEW: usize = 8;
 /// How much of a second's Interests may come at once.
 const BURST: Duration = Duration::from_millis(100);
 
-/// What each network face of a node may take; by default everything.
+/// What a network face of a node may take; by default everything. What all of them may take stands in
+/// [`NodeOptions::limits`](crate::options::NodeOptions::limits), and of one in
+/// [`FaceAttributes::limits`](crate::face::FaceAttributes::limits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceLimits {
     /// Most places of the table of pending Interests.

@@ -20,7 +20,7 @@ pub struct NodeOptions {
     pub strategy: String,
     /// Most Interests that may be pending.
     pub pit_limit: usize,
-    /// What each network face may take of it.
+    /// What each network face may take of it that has no limits of its own.
     pub limits: FaceLimits,
     /// How long the nonces of Interests are remembered that are pending no more.
     pub dead_nonces: DeadNonceOptions,

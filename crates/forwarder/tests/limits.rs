@@ -197,6 +197,29 @@ fn who_asks_too_fast_is_told_so_and_others_are_not_slowed() {
 }
 
 #[test]
+fn a_face_with_limits_of_its_own_keeps_to_them_and_others_to_the_nodes() {
+    let mut world = World::new(FAIR);
+    let of = |pending, rate| Some(FaceLimits { pending, rate, ..FAIR });
+    let limit = |world: &mut World, limits| {
+        let attributes = FaceAttributes { limits, ..FaceAttributes::wire(8_800) };
+        world.node.handle(world.now, Input::FaceUp { face: FLOOD, attributes });
+    };
+    limit(&mut world, of(Some(7), None));
+    (0..100).for_each(|it| drop(world.ask(FLOOD, name("flood", it), it)));
+    assert_eq!(world.node.places(FLOOD), 7);
+    (0..100).for_each(|it| drop(world.ask(HONEST, name("other", it), it)));
+    assert_eq!(world.node.places(HONEST), 100);
+    limit(&mut world, of(None, Some(1_000)));
+    (100..400).for_each(|it| drop(world.ask(FLOOD, name("flood", it), it)));
+    assert_eq!(world.dropped(FLOOD, DropReason::TooFast), 300 - 101);
+    (0..300).for_each(|it| drop(world.ask(HONEST, name("more", it), it)));
+    assert_eq!(world.dropped(HONEST, DropReason::TooFast), 0);
+    limit(&mut world, None);
+    (400..800).for_each(|it| drop(world.ask(FLOOD, name("flood", it), it)));
+    assert_eq!(world.dropped(FLOOD, DropReason::TooFast), 300 - 101, "limits can be taken away");
+}
+
+#[test]
 fn places_are_given_back_however_an_interest_ends() {
     let mut world = World::new(FAIR);
     // Refused by the producer, at the end of its lifetime, with its face, and by Data.

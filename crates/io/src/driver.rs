@@ -35,6 +35,7 @@ use linger::Linger;
 use listener::Listener;
 use recoup_forwarder::drop;
 use recoup_forwarder::face::{AppId, FaceAttributes};
+use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_transport::application::Report;
@@ -102,6 +103,8 @@ pub struct Driver {
     faces: HashMap<FaceId, Face>,
     ports: Vec<Option<Port>>,
     listeners: Vec<Listener>,
+    /// What faces may take that peers open there, where that is not what all faces may.
+    listener_limits: BTreeMap<ListenerId, FaceLimits>,
     next_face: u32,
     next_listener: u32,
     on_demand: usize,
@@ -157,6 +160,7 @@ impl Driver {
             faces: HashMap::new(),
             ports: Vec::new(),
             listeners: Vec::new(),
+            listener_limits: BTreeMap::new(),
             next_face: 1,
             next_listener: 1,
             on_demand: 0,
@@ -239,6 +243,7 @@ impl Driver {
             permanent: face.permanent,
             local: face.is_local(),
             marking: face.marking,
+            limits: face.limits,
             recovery: if face.permanent || face.is_local() {
                 face.recovery
             } else {

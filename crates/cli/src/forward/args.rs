@@ -24,6 +24,7 @@ A configuration:
 
   [[listen]]
   uri = \"udp://0.0.0.0:6363\"
+  interests = 50000               # a second from each who connects here; pending = 1000 bounds what waits
 
   [[face]]
   name = \"north\"

@@ -5,6 +5,7 @@ use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
 use crate::trust;
 use recoup_forwarder::face::Recovery;
+use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::node::Node;
@@ -49,17 +50,28 @@ pub(crate) struct ForwardConfig {
     /// Where the status page and metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Where others connect.
-    pub listen: Vec<FaceUri>,
+    pub listen: Vec<Listen>,
     /// Neighbours, by name.
     pub faces: Vec<(String, FaceUri)>,
     /// What is shared among flows at each of them.
     face_scheduling: Vec<SchedulingKeys>,
+    /// What each of them may take, where that is not what all faces may.
+    pub face_limits: Vec<Option<FaceLimits>>,
     /// What is sent again on each of them.
     pub recoveries: Vec<Recovery>,
     /// What is sent again on faces that other machines open.
     pub recovery: Recovery,
     /// Routes to neighbours.
     pub routes: Vec<ConfiguredRoute>,
+}
+
+/// A place where others connect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listen {
+    /// Where.
+    pub uri: FaceUri,
+    /// What each of them may take, where that is not what all faces may.
+    pub limits: Option<FaceLimits>,
 }
 
 /// A route.
@@ -97,6 +109,7 @@ impl ForwardConfig {
             listen: Vec::new(),
             faces: Vec::new(),
             face_scheduling: Vec::new(),
+            face_limits: Vec::new(),
             recoveries: Vec::new(),
             recovery: Recovery::Off,
             routes: Vec::new(),
@@ -104,7 +117,10 @@ impl ForwardConfig {
         whole.table("node", |node| made.read_node(node));
         whole.table("limits", |table| made.limits.read(table));
         whole.table("management", |table| made.read_management(table));
-        whole.list("listen", |one| made.listen.extend(one.required("uri", parsed)));
+        whole.list("listen", |one| {
+            let (uri, limits) = (one.required("uri", parsed), made.limits.read_face(one));
+            made.listen.extend(uri.map(|uri| Listen { uri, limits }));
+        });
         whole.list("face", |one| made.read_face(one));
         whole.list("route", |one| made.read_route(one));
         whole.list("strategy", |one| {
@@ -172,6 +188,7 @@ impl ForwardConfig {
     fn read_face(&mut self, one: &mut Section<'_>) {
         let (name, uri) = (one.required("name", text), one.required("uri", parsed));
         let recovery = one.value("recovery", parsed);
+        let limits = self.limits.read_face(one);
         let Some((name, uri)) = name.zip(uri) else {
             return;
         };
@@ -186,6 +203,7 @@ impl ForwardConfig {
         }
         self.faces.push((name, uri));
         self.face_scheduling.push(scheduling);
+        self.face_limits.push(limits);
         self.recoveries.push(recovery.unwrap_or(of_node));
     }
 
@@ -210,7 +228,8 @@ impl ForwardConfig {
     /// Everything that is said of the face at this place; another text means another face.
     pub(crate) fn face_text(&self, place: usize) -> String {
         let (uri, recovery) = (self.faces.get(place), self.recoveries.get(place));
-        format!("{uri:?} {recovery:?} {:?}", self.face_scheduling.get(place))
+        let (scheduling, limits) = (self.face_scheduling.get(place), self.face_limits.get(place));
+        format!("{uri:?} {recovery:?} {scheduling:?} {limits:?}")
     }
 
     /// Strategies by prefix, that of "/" included.

@@ -1,5 +1,5 @@
 //! The keys of a forwarder's configuration that say how much neighbours may take of it.
-use crate::config::{Section, whole};
+use crate::config::{Section, text, whole};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_io::driver::DriverOptions;
 use recoup_sim::scenario::layer;
@@ -54,6 +54,17 @@ impl LimitKeys {
         set("face-backlog", &mut self.face_backlog_octets);
     }
 
+    /// Takes what is said of one face, or of those that peers open at one place, out of its table; `None` if nothing is.
+    pub(crate) fn read_face(&self, table: &mut Section<'_>) -> Option<FaceLimits> {
+        let pending = table.value("pending", positive_or_unlimited);
+        let rate = table.value("interests", positive_or_unlimited);
+        (pending.is_some() || rate.is_some()).then_some(FaceLimits {
+            pending: pending.unwrap_or(self.face.pending),
+            rate: rate.map_or(self.face.rate, |rate| rate.map(|rate| rate as u64)),
+            ..self.face
+        })
+    }
+
     /// Options of a driver that keeps to them.
     pub(crate) fn driver(&self) -> DriverOptions {
         DriverOptions {
@@ -72,6 +83,15 @@ fn positive(tree: &Tree) -> Result<usize, String> {
     match whole(tree)? {
         0 => Err("must be at least 1".into()),
         number => usize::try_from(number).map_err(|_| "is too large".into()),
+    }
+}
+
+/// A number that lets something pass, or everything.
+fn positive_or_unlimited(tree: &Tree) -> Result<Option<usize>, String> {
+    match text(tree) {
+        Ok(text) if text == "unlimited" => Ok(None),
+        Ok(other) => Err(format!("`{other}` is neither a whole number nor \"unlimited\"")),
+        Err(_) => positive(tree).map(Some),
     }
 }
 
@@ -101,6 +121,26 @@ mod tests {
         let driver = said.driver();
         assert_eq!((driver.faces, driver.on_demand_faces, driver.faces_per_address), (7, 5, 3));
         assert_eq!((driver.backlog_octets, said.pending), (64 << 10, PLACES));
+    }
+
+    #[test]
+    fn a_face_or_a_place_has_limits_of_its_own_and_the_nodes_where_it_says_nothing() {
+        let listen = |keys: &str| {
+            let text = format!(
+                "[limits]\nface-pending = 10\nface-interests = 500\n\
+                 [[listen]]\nuri = \"udp://0.0.0.0\"\n{keys}\n\
+                 [[face]]\nname = \"up\"\nuri = \"udp://192.0.2.7\"\n{keys}\n"
+            );
+            let config = ForwardConfig::parse("n.toml", &text).map_err(|it| it.to_string())?;
+            assert_eq!([config.listen[0].limits], config.face_limits[..]);
+            Ok::<_, String>(config.listen[0].limits)
+        };
+        let of = |pending, rate| Some(FaceLimits { pending, fair: true, rate });
+        assert_eq!(listen(""), Ok(None));
+        assert_eq!(listen("pending = 3"), Ok(of(Some(3), Some(500))));
+        assert_eq!(listen("interests = 7\npending = \"unlimited\""), Ok(of(None, Some(7))));
+        assert!(listen("interests = 0").unwrap_err().contains("interests: must be at least 1"));
+        assert!(listen("interests = \"some\"").unwrap_err().contains("nor \"unlimited\""));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a forwarder has opened because its configuration says so, and how that follows the configuration when it changes.
 //!
 //! A face or listener that stays as it was is not touched: what waits there and who is connected stays, too.
-use super::config::ForwardConfig;
+use super::config::{ForwardConfig, Listen};
 use super::{Forwarder, Opening};
 use crate::error::Failure;
 use crate::session::face_failure;
@@ -50,21 +50,24 @@ impl Opened {
     }
 
     fn listen(&mut self, config: &ForwardConfig, driver: &mut Driver) -> Vec<Failure> {
-        let mut wanted: Vec<&FaceUri> = config.listen.iter().collect();
+        let mut wanted: Vec<&Listen> = config.listen.iter().collect();
         self.listeners.retain(|(uri, handle)| {
-            let place = wanted.iter().position(|it| *it == uri);
+            let place = wanted.iter().position(|it| it.uri == *uri);
             match place {
                 Some(place) => {
-                    wanted.remove(place);
+                    driver.set_listener_limits(handle.id, wanted.remove(place).limits);
                 }
                 None => driver.close_listener(handle.id),
             }
             place.is_some()
         });
         let mut failures = Vec::new();
-        for uri in wanted {
+        for Listen { uri, limits } in wanted {
             match driver.listen(uri) {
-                Ok(handle) => self.listeners.push((uri.clone(), handle)),
+                Ok(handle) => {
+                    driver.set_listener_limits(handle.id, *limits);
+                    self.listeners.push((uri.clone(), handle));
+                }
                 Err(error) => failures.push(face_failure(&error)),
             }
         }
@@ -109,6 +112,7 @@ impl Opened {
             if let Some(recovery) = config.recoveries.get(place) {
                 driver.set_recovery(face, *recovery);
             }
+            driver.set_limits(face, config.face_limits.get(place).copied().flatten());
             if let Some(scheduling) = scheduling.get(&place) {
                 let scheduling = Box::new(*scheduling);
                 forwarder.handle(driver.now(), Input::Schedule { face, scheduling });

@@ -1,4 +1,5 @@
 //! What a forwarder does without a configuration: it listens where others look for one.
+use super::config::Listen;
 use recoup_io::config::Surroundings;
 use recoup_io::face::FaceUri;
 use std::fs::{Permissions, set_permissions};
@@ -22,8 +23,8 @@ fn with(socket: Option<PathBuf>) -> String {
 }
 
 /// The socket of the whole machine is for all its users, as that of NFD is.
-pub(super) fn let_everybody_in(listen: &[FaceUri]) {
-    for uri in listen {
+pub(super) fn let_everybody_in(listen: &[Listen]) {
+    for Listen { uri, .. } in listen {
         if let FaceUri::Unix(path) = uri
             && path.starts_with(Path::new(RUN).join("nfd"))
         {

@@ -31,9 +31,12 @@ pub(crate) struct FaceTable {
     incomplete: BTreeSet<(Instant, FaceId)>,
     /// How many routes lead to each network face, up or not.
     routes: BTreeMap<FaceId, u32>,
+    /// What faces may take that have no limits of their own.
     limits: FaceLimits,
     /// Faces are limited, so it is counted what they take.
     is_counting: bool,
+    /// A face has, or had, a limit of how fast it may ask.
+    is_metering: bool,
     /// Places of the table of pending Interests that network faces have taken, those that are gone included.
     taken: usize,
 }
@@ -50,7 +53,8 @@ impl Faces for FaceTable {
 impl FaceTable {
     /// No faces, which are limited like that when they come.
     pub(crate) fn new(limits: FaceLimits) -> Self {
-        Self { limits, is_counting: !limits.is_off(), ..Self::default() }
+        let (is_counting, is_metering) = (!limits.is_off(), limits.rate.is_some());
+        Self { limits, is_counting, is_metering, ..Self::default() }
     }
 
     /// A network face that is up.
@@ -75,6 +79,7 @@ impl FaceTable {
 
     /// A face is up; what was under way on it stays if it was up before.
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes) {
+        self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
         if let Some(face) = self.get_mut(id)
             && face.changes_to(attributes)
         {
@@ -119,10 +124,14 @@ impl FaceTable {
     /// Whether an Interest that came by a network face is not too fast.
     #[inline]
     pub(crate) fn admits(&mut self, now: Instant, id: FaceId) -> bool {
-        let Some(rate) = self.limits.rate else {
+        let default = self.limits;
+        if !self.is_metering {
             return true;
-        };
-        self.get_mut(id).is_none_or(|face| face.share.meter.admits(now, rate))
+        }
+        self.get_mut(id).is_none_or(|face| {
+            let rate = face.limits(&default).rate;
+            rate.is_none_or(|rate| face.share.meter.admits(now, rate))
+        })
     }
 
     /// Whether an Interest that came by a face may become pending, of `limit` that may.
@@ -130,7 +139,8 @@ impl FaceTable {
         let Some(face) = self.get(id) else {
             return true;
         };
-        self.limits.let_wait(face.share.places, places.into(), self.taken, limit)
+        let limits = face.limits(&self.limits);
+        limits.let_wait(face.share.places, places.into(), self.taken, limit)
     }
 
     /// An Interest of a network face is pending.
@@ -218,6 +228,11 @@ impl Face {
     #[inline]
     pub(crate) fn is_guarded(&self) -> bool {
         !self.attributes.recovery.is_off()
+    }
+
+    /// What it may take: what it has of its own, or `default`.
+    fn limits<'a>(&'a self, default: &'a FaceLimits) -> &'a FaceLimits {
+        self.attributes.limits.as_ref().unwrap_or(default)
     }
 
     /// A packet came.

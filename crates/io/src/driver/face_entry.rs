@@ -5,6 +5,7 @@ use crate::link::Link;
 use crate::udp::{self, Batch, Route, UdpPort};
 use hashbrown::HashMap;
 use recoup_forwarder::face::{Marking, Recovery};
+use recoup_forwarder::limits::FaceLimits;
 use recoup_transport::management::Persistency;
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
@@ -23,6 +24,8 @@ pub(super) struct Face {
     pub(super) marking: Option<Marking>,
     /// What is sent again on it.
     pub(super) recovery: Recovery,
+    /// What it may take of the machine, if that is not what all faces may.
+    pub(super) limits: Option<FaceLimits>,
     pub(super) conduit: Conduit,
     pub(super) counters: Counters,
     pub(super) mtu: usize,
@@ -107,6 +110,7 @@ impl Face {
             persistency: Persistency::Permanent,
             marking: None,
             recovery: Recovery::Off,
+            limits: None,
             conduit,
             counters: Counters::default(),
             mtu,

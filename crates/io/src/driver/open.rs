@@ -7,6 +7,7 @@ use crate::memory::MemoryEnd;
 use crate::udp::UdpPort;
 use hashbrown::HashMap;
 use recoup_forwarder::face::Recovery;
+use recoup_forwarder::limits::FaceLimits;
 use std::io;
 
 impl Driver {
@@ -85,6 +86,22 @@ impl Driver {
         }
     }
 
+    /// A face may take that much of the machine, from when it comes up the next time; `None`: what all faces may.
+    pub fn set_limits(&mut self, face: FaceId, limits: Option<FaceLimits>) {
+        if let Some(face) = self.faces.get_mut(&face) {
+            face.limits = limits;
+        }
+    }
+
+    /// Faces that peers open at a listener from here on may take that much of the machine each; `None`: what all faces
+    /// may.
+    pub fn set_listener_limits(&mut self, listener: ListenerId, limits: Option<FaceLimits>) {
+        match limits {
+            Some(limits) => self.listener_limits.insert(listener, limits),
+            None => self.listener_limits.remove(&listener),
+        };
+    }
+
     /// What is lost on faces that peers open from here on is sent again.
     pub fn set_on_demand_recovery(&mut self, recovery: Recovery) {
         self.options.on_demand_recovery = recovery;
@@ -135,6 +152,7 @@ impl Driver {
 
     /// Stops listening. Faces that peers opened over UDP end with their socket; others live on.
     pub fn close_listener(&mut self, id: ListenerId) {
+        self.listener_limits.remove(&id);
         if let Some(index) = self.listeners.iter().position(|listener| listener.id == id) {
             let listener = self.listeners.remove(index);
             self.watch.remove(listener.fd(), Token::Listener(id));

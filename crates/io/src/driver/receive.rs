@@ -94,10 +94,11 @@ impl Driver {
         let Some(Some(Port { used, .. })) = self.ports.get(port) else {
             return Err(DropReason::NoFace);
         };
-        let (known, local) = match used {
+        let (known, local, listener) = match used {
             PortUse::Connected(face) => return Ok(*face),
-            PortUse::Shared { peers, wildcard, .. } => {
-                (peers.get(&chunk.remote).copied(), chunk.local.filter(|_| *wildcard))
+            PortUse::Shared { peers, wildcard, listener } => {
+                let local = chunk.local.filter(|_| *wildcard);
+                (peers.get(&chunk.remote).copied(), local, *listener)
             }
         };
         if let Some(known) = known {
@@ -119,7 +120,8 @@ impl Driver {
         let uri = FaceUri::Udp(Authority::from(chunk.remote));
         let peer = UdpPeer::new(port, chunk.remote, local);
         let neighbour = Some(room::neighbour(chunk.remote.ip()));
-        Ok(self.add(Face { neighbour, ..Face::over_udp(uri, peer, &self.options) }))
+        let limits = self.listener_limits.get(&listener).copied();
+        Ok(self.add(Face { neighbour, limits, ..Face::over_udp(uri, peer, &self.options) }))
     }
 
     pub(super) fn accept(&mut self, id: ListenerId) {
@@ -146,6 +148,7 @@ impl Driver {
             }
             let mut face = Face::over_link(uri, link);
             face.neighbour = address.map(room::neighbour);
+            face.limits = self.listener_limits.get(&id).copied();
             face.open_by(now + self.options.connect_timeout);
             self.add(face);
         }

@@ -3,6 +3,7 @@
 //! Numbers are variable-length (seven bits an octet, least first); instants are nanoseconds since the record before.
 use bytes::Bytes;
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceForm, FaceId, Marking, Recovery};
+use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
@@ -37,6 +38,7 @@ const LOCAL: u64 = 2;
 const MULTI_ACCESS: u64 = 4;
 const PERMANENT: u64 = 8;
 const RECOVERY: u64 = 16;
+const LIMITS: u64 = 32;
 
 /// One thing that a recording says.
 #[derive(Clone, Debug)]
@@ -134,11 +136,17 @@ impl Pen<'_> {
             (attributes.multi_access, MULTI_ACCESS),
             (attributes.permanent, PERMANENT),
             (!attributes.recovery.is_off(), RECOVERY),
+            (attributes.limits.is_some(), LIMITS),
         ];
         self.number(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag).sum());
         self.marking(attributes.marking);
         if !attributes.recovery.is_off() {
             self.octets(attributes.recovery.to_string().as_bytes());
+        }
+        if let Some(FaceLimits { pending, fair, rate }) = attributes.limits {
+            self.option(pending.map(|pending| pending as u64));
+            self.number(u64::from(fair));
+            self.option(rate);
         }
         true
     }
@@ -349,6 +357,7 @@ impl Eye<'_> {
             0 => Recovery::Off,
             _ => std::str::from_utf8(&self.octets()?).ok()?.parse().ok()?,
         };
+        let limits = if flags & LIMITS == 0 { None } else { Some(self.limits()?) };
         Some(FaceAttributes {
             receive_budget,
             upstream: flags & UPSTREAM != 0,
@@ -357,8 +366,17 @@ impl Eye<'_> {
             permanent: flags & PERMANENT != 0,
             marking,
             recovery,
+            limits,
             ..FaceAttributes::wire(mtu)
         })
+    }
+
+    fn limits(&mut self) -> Option<FaceLimits> {
+        let pending = match self.option()? {
+            Some(pending) => Some(usize::try_from(pending).ok()?),
+            None => None,
+        };
+        Some(FaceLimits { pending, fair: self.number()? != 0, rate: self.option()? })
     }
 
     fn time(&mut self) -> Option<Instant> {

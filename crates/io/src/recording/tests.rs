@@ -2,6 +2,7 @@
 use super::*;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, Recovery};
+use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
 use recoup_packet::interest::Interest;
@@ -58,6 +59,7 @@ fn recorded() -> (Vec<u8>, usize) {
             receive_budget: Some(1 << 20),
             permanent: true,
             recovery: if number == 2 { "wldr(hold=1ms)".parse().unwrap() } else { Recovery::Off },
+            limits: (number == 2).then_some(FaceLimits { rate: Some(9), ..FaceLimits::default() }),
             ..FaceAttributes::wire(8800)
         };
         recorder.handle(at(number), Input::FaceUp { face: FaceId(number as u32), attributes });
