@@ -14,13 +14,13 @@ use crate::management::{FaceOrder, Management, Notice};
 use crate::mobility::{Itinerary, Mobility};
 use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
-use crate::packet::{Kind, Packet, Wires};
+use crate::packet::{Kept, Kind, Packet, Wires};
 use crate::schedule::Gates;
 use crate::strategy::{self, Action, ForwardingStrategy};
 use crate::suppression::Suppression;
 use crate::table::{Cs, DeadNonces, Fib, Measurements, NextHop, Pit, PitId, PrefixTable};
 use crate::way_out::WayOut;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::queue::Scheduling;
@@ -184,8 +184,8 @@ pub struct Node {
     pub(crate) anticipation: Anticipation,
     pub(crate) outbox: Outbox,
     pub(crate) wires: Wires,
-    /// Interests that came are copied to here.
-    pub(crate) kept: BytesMut,
+    /// Packets that came are copied to here.
+    pub(crate) kept: Kept,
     /// Lent to the pipelines, so that they need no memory of their own.
     pub(crate) actions: Vec<Action>,
     pub(crate) found: Vec<PitId>,
@@ -247,7 +247,7 @@ impl Node {
             anticipation: options.anticipation,
             outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
             wires: Wires::default(),
-            kept: BytesMut::new(),
+            kept: Kept::default(),
             actions: Vec::new(),
             found: Vec::new(),
         }

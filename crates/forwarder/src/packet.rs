@@ -1,7 +1,7 @@
 //! Packets between the faces of nodes: a shared body, and beside it what changes at each hop.
 mod wire;
 
-pub(crate) use wire::Wires;
+pub(crate) use wire::{Kept, Wires};
 
 use crate::face::FaceId;
 use crate::hash::NameHasher;

@@ -214,12 +214,11 @@ impl Node {
     /// Takes a whole network packet that came behind `header`, or bare.
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
         let will_stay = !self.cs.is_off();
-        let octets = Packet::is_interest(&packet).then(|| packet.clone());
-        let packet = Packet::from_wire(header, packet, &self.hasher, &mut self.kept, will_stay);
-        match packet {
-            Ok(packet) => {
-                self.wires.came = octets.and_then(|octets| packet.leaves_as(octets));
-                self.receive(now, id, packet);
+        let read = Packet::from_wire(header, &packet, &self.hasher, &mut self.kept, will_stay);
+        match read {
+            Ok(read) => {
+                self.wires.came = read.leaves_as(packet);
+                self.receive(now, id, read);
                 self.wires.came = None;
             }
             Err(reason) => self.outbox.discard(id, None, reason),

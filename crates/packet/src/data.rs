@@ -89,13 +89,14 @@ impl Data {
         Encoded::decode(wire).map(Self::from)
     }
 
-    /// Decodes one whole Data packet in octets of its own: what it came in can go.
-    pub fn decode_copy(octets: &[u8]) -> Result<Self, DecodeError> {
-        Encoded::decode(Bytes::copy_from_slice(octets)).map(|it| it.alone().into())
+    /// Decodes one whole Data packet whose octets can be kept as long as the packet, for they share no buffer with much
+    /// else: [`detached`](Self::detached) leaves it as it is.
+    pub fn decode_kept(wire: Bytes) -> Result<Self, DecodeError> {
+        Encoded::decode(wire).map(|it| it.alone().into())
     }
 
     /// The same packet in octets that it shares with nothing else, so that to keep it keeps no buffer in which it came
-    /// with others; costs nothing if that is so already.
+    /// with others; costs nothing if it was [decoded](Self::decode_kept) to be kept.
     #[must_use]
     pub fn detached(self) -> Self {
         match &self.0 {

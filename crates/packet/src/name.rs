@@ -191,7 +191,7 @@ impl Name {
 }
 
 /// Counts components, checking each and the limits.
-fn check(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
+pub(crate) fn check(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
     let start = reader.offset();
     // Nearly all are short, and none of the first two types, digests, whose length is checked.
     let mut count = reader.skip_short(3) as u32;

@@ -68,9 +68,11 @@ impl FaceTable {
         Some(&mut self.faces[place].1)
     }
 
-    /// Where a face is, or would be. Where numbers begin at 0 and no face is gone it is its number.
+    /// Where a face is, or would be. As long as none of those between is gone it is as far from the first as its number.
+    #[inline]
     fn place(&self, id: FaceId) -> Result<usize, usize> {
-        let guess = id.0 as usize;
+        let first = self.faces.first().map_or(0, |(first, _)| first.0);
+        let guess = id.0.wrapping_sub(first) as usize;
         if self.faces.get(guess).is_some_and(|(known, _)| *known == id) {
             return Ok(guess);
         }

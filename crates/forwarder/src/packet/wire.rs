@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, field};
-use recoup_packet::tlv::typ;
+use recoup_packet::tlv::{DecodeError, typ};
 use std::sync::Arc;
 
 /// First octet of an Interest.
@@ -18,8 +18,11 @@ const DATA: u8 = typ::DATA as u8;
 /// Octets asked from the allocator at a time for Interests that leave.
 const LEAVING_OCTETS: usize = 4096;
 
-/// Octets asked from the allocator at a time for Interests that came: one that waits for long keeps no more alive.
+/// Octets asked from the allocator at a time for packets that came: one that stays for long keeps no more alive.
 const KEPT_OCTETS: usize = 1024;
+
+/// Most Interests that are gone whose memory is used again.
+const SPARE_INTERESTS: usize = 256;
 
 /// Where the octets of Interests that leave come from.
 #[derive(Debug, Default)]
@@ -43,12 +46,54 @@ impl Wires {
     }
 }
 
-impl Packet {
-    /// Whether the octets of a packet begin as those of an Interest.
-    pub(crate) fn is_interest(octets: &[u8]) -> bool {
-        octets.first() == Some(&INTEREST)
+/// Memory of packets that came: they are copied out of the buffers that they came in, where they came with many others.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// Free room for their octets.
+    room: BytesMut,
+    /// Interests that are gone.
+    spare: Vec<Arc<Interest>>,
+    /// How often there was none, up to a bound: so many are kept.
+    wanted: usize,
+}
+
+impl Kept {
+    /// A copy of some octets. Short ones share a piece of memory with few others.
+    fn copy(&mut self, octets: &[u8]) -> Bytes {
+        if octets.len() > KEPT_OCTETS / 2 {
+            return Bytes::copy_from_slice(octets);
+        }
+        make_room(&mut self.room, octets.len(), KEPT_OCTETS);
+        self.room.extend_from_slice(octets);
+        self.room.split().freeze()
     }
 
+    /// Makes an Interest shareable.
+    fn share(&mut self, interest: Interest) -> Arc<Interest> {
+        let Some(mut spare) = self.spare.pop() else {
+            self.wanted = SPARE_INTERESTS.min(self.wanted + 1);
+            return Arc::new(interest);
+        };
+        match Arc::get_mut(&mut spare) {
+            Some(place) => {
+                *place = interest;
+                spare
+            }
+            None => Arc::new(interest),
+        }
+    }
+
+    /// An Interest is gone, if nobody else shares it.
+    #[inline]
+    pub(crate) fn recycle(&mut self, interest: Arc<Interest>) {
+        // One with parameters may hold a large buffer.
+        if self.spare.len() < self.wanted && interest.parameters.is_none() {
+            self.spare.push(interest);
+        }
+    }
+}
+
+impl Packet {
     /// The Interest that it is, with the octets that it came in, if it can leave with them.
     pub(crate) fn leaves_as(&self, octets: Bytes) -> Option<(Arc<Interest>, Bytes)> {
         match &self.body {
@@ -61,32 +106,33 @@ impl Packet {
 
     /// Reads a whole network packet that came behind `header`, or bare.
     ///
-    /// Interests are copied to the free room of `pool`: one that waits in a table for long would keep the buffer alive
-    /// in which it came with many others. Data shares the octets unless it `will_stay`.
+    /// Interests are copied to what is `kept`: one that waits in a table for long would keep the buffer alive in which
+    /// it came with many others. Data shares the octets unless it `will_stay`.
     ///
     /// # Errors
     /// If it is not a valid packet.
     pub(crate) fn from_wire(
         header: Option<&LpHeader>,
-        packet: Bytes,
+        packet: &Bytes,
         hasher: &NameHasher,
-        pool: &mut BytesMut,
+        kept: &mut Kept,
         will_stay: bool,
     ) -> Result<Self, DropReason> {
         let octets = packet.len() as u32;
-        let mut interest = || {
-            make_room(pool, packet.len(), KEPT_OCTETS);
-            pool.extend_from_slice(&packet);
-            Interest::decode(pool.split().freeze()).map(Arc::new)
+        let interest = |kept: &mut Kept| {
+            let interest = Interest::decode(kept.copy(packet))?;
+            Ok(kept.share(interest))
         };
         let body = match (packet.first(), header.and_then(|it| it.nack)) {
-            (Some(&INTEREST), None) => interest().map(Body::Interest),
-            (Some(&INTEREST), Some(reason)) => interest().map(|it| Body::Nack(it, reason)),
-            (Some(&DATA), None) if will_stay => Data::decode_copy(&packet).map(Body::Data),
-            (Some(&DATA), None) => Data::decode(packet).map(Body::Data),
+            (Some(&INTEREST), None) => interest(kept).map(Body::Interest),
+            (Some(&INTEREST), Some(reason)) => interest(kept).map(|it| Body::Nack(it, reason)),
+            (Some(&DATA), None) if will_stay => {
+                Data::decode_kept(kept.copy(packet)).map(Body::Data)
+            }
+            (Some(&DATA), None) => Data::decode(packet.clone()).map(Body::Data),
             _ => return Err(DropReason::Malformed),
         };
-        let body = body.map_err(|_| DropReason::Malformed)?;
+        let body = body.map_err(|_: DecodeError| DropReason::Malformed)?;
         let mut packet = Self::sized(body, octets, hasher);
         if let Some(header) = header {
             packet.hop.take_fields(header);
@@ -142,8 +188,9 @@ fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes
 
 /// Room for so many more octets, from a piece that is used up before the next is asked for.
 fn make_room(pool: &mut BytesMut, octets: usize, piece_octets: usize) {
-    if pool.capacity() - pool.len() < octets {
-        pool.reserve(octets.max(piece_octets));
+    // A piece that grows would stay as large as the longest packet.
+    if pool.capacity() - pool.len() < octets && !pool.try_reclaim(octets) {
+        *pool = BytesMut::with_capacity(octets.max(piece_octets));
     }
 }
 
@@ -180,8 +227,8 @@ mod tests {
         extra.provider = Some(7);
         extra.hop_local.set(field::WLDR_SEQUENCE, Bytes::from_static(b"1"));
         let wire = packet.to_wire(&mut BytesMut::new());
-        let (header, pool) = (packet.link_header(), &mut BytesMut::new());
-        let back = Packet::from_wire(Some(&header), wire, &hasher, pool, false).unwrap();
+        let (header, kept) = (packet.link_header(), &mut Kept::default());
+        let back = Packet::from_wire(Some(&header), &wire, &hasher, kept, false).unwrap();
         assert_eq!(back.hop.extra, packet.hop.extra);
         assert_eq!((back.hop.congestion_mark, back.hop.octets), (1, packet.hop.octets));
         assert_eq!(back.hop.name_hash, packet.hop.name_hash);
@@ -192,8 +239,42 @@ mod tests {
         let hasher = NameHasher::new(1);
         let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
         let data = Bytes::from_static(&[DATA, 0]);
-        let pool = &mut BytesMut::new();
-        let refused = Packet::from_wire(Some(&header), data, &hasher, pool, false).unwrap_err();
+        let kept = &mut Kept::default();
+        let refused = Packet::from_wire(Some(&header), &data, &hasher, kept, false).unwrap_err();
         assert_eq!(refused, DropReason::Malformed);
+    }
+
+    #[test]
+    fn an_interest_that_is_gone_lends_its_memory_unless_others_share_it() {
+        let mut kept = Kept::default();
+        let first = kept.share(interest(None));
+        let (address, shared) = (Arc::as_ptr(&first), Arc::clone(&first));
+        kept.recycle(first);
+        let second = kept.share(interest(Some(1)));
+        assert_ne!(Arc::as_ptr(&second), address);
+        assert_eq!(*shared, interest(None));
+        kept.recycle(shared);
+        let third = kept.share(interest(Some(2)));
+        assert_eq!((Arc::as_ptr(&third), third.hop_limit), (address, Some(2)));
+    }
+
+    #[test]
+    fn as_many_interests_are_spared_as_were_wanted_at_once() {
+        let mut kept = Kept::default();
+        kept.recycle(Arc::new(interest(None)));
+        assert!(kept.spare.is_empty(), "a node whose Interests come otherwise keeps none");
+        let waiting: Vec<_> =
+            (0..2 * SPARE_INTERESTS).map(|_| kept.share(interest(None))).collect();
+        waiting.into_iter().for_each(|it| kept.recycle(it));
+        assert_eq!(kept.spare.len(), SPARE_INTERESTS);
+    }
+
+    #[test]
+    fn a_long_packet_makes_the_pieces_of_short_ones_no_larger() {
+        let mut kept = Kept::default();
+        for octets in [10, 8_000, 400, 10, 500, 500] {
+            assert_eq!(kept.copy(&vec![1; octets]), vec![1; octets]);
+            assert!(kept.room.capacity() <= KEPT_OCTETS);
+        }
     }
 }

@@ -137,7 +137,7 @@ impl Node {
             }
             self.outgoing_data(now, face, data, hop, content);
         }
-        self.pit.remove(id);
+        self.end_entry(id);
     }
 
     /// Data answers an Interest that left by `upstream` a while ago.

@@ -39,7 +39,14 @@ impl Node {
             let records = self.pit.entry(id).ins();
             records.iter().for_each(|it| self.faces.give_back(it.face, it.places));
         }
-        self.pit.remove(id);
+        self.end_entry(id);
+    }
+
+    /// Takes an entry away; the next Interest that comes may use its memory.
+    pub(super) fn end_entry(&mut self, id: PitId) {
+        if let Some(interest) = self.pit.remove(id) {
+            self.kept.recycle(interest);
+        }
     }
 
     /// Remembers the nonces of an Interest that `data` has answered, where it could still go round.

@@ -12,7 +12,7 @@ pub(super) struct Encoded {
     wire: Bytes,
     name: Name,
     parts: Parts,
-    /// Nothing else shares the octets.
+    /// Nothing else of any size shares the memory of the octets.
     alone: bool,
 }
 
@@ -22,7 +22,7 @@ impl Encoded {
         Self { wire, name, parts, alone: false }
     }
 
-    /// The same, known to share its octets with nothing else.
+    /// The same, known to share the memory of its octets with nothing else of any size.
     pub(super) fn alone(self) -> Self {
         Self { alone: true, ..self }
     }
@@ -224,8 +224,8 @@ mod tests {
             assert_eq!(detached.signature_value(), built.signature_value());
             assert!(!chunk.as_ptr_range().contains(&detached.wire().as_ptr()));
             assert_eq!(detached.clone().detached().wire().as_ptr(), detached.wire().as_ptr());
-            let copied = Data::decode_copy(&built.wire()).unwrap();
-            assert_eq!(copied.clone().detached().wire().as_ptr(), copied.wire().as_ptr());
+            let kept = Data::decode_kept(built.wire()).unwrap();
+            assert_eq!(kept.clone().detached().wire().as_ptr(), kept.wire().as_ptr());
         }
     }
 }

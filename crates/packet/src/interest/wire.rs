@@ -1,10 +1,11 @@
 //! Interests as octets.
 
 use super::{Interest, InterestSignature, MAX_FORWARDING_HINTS, is_parameters_digest};
-use crate::name::Name;
+use crate::name::{self, Name};
 use crate::signature::{SignatureInfo, sha256};
 use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use std::ops::Range;
 use std::time::Duration;
 
 impl Interest {
@@ -140,20 +141,31 @@ impl Interest {
     ///
     /// The digest component in the name is checked against the parameters.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        let mut outer = Reader::new(&wire);
+        let (mut interest, name, components) = Self::decode_nameless(&wire)?;
+        // What is left of the octets becomes the name: nobody else has to be counted among those who share them.
+        let mut value = wire;
+        value.truncate(name.end);
+        value.advance(name.start);
+        interest.name = Name::known(value, components);
+        Ok(interest)
+    }
+
+    /// Everything but the name; where its TLV-VALUE stands, and of how many components it is.
+    fn decode_nameless(wire: &Bytes) -> Result<(Self, Range<usize>, usize), DecodeError> {
+        let mut outer = Reader::new(wire);
         let packet = outer.expect(typ::INTEREST, "an Interest packet")?;
         outer.finish()?;
         let mut reader = packet.reader();
-        let name_tlv = reader.expect(typ::NAME, "a Name")?;
-        let name = Name::share(&wire, &name_tlv)?;
-        if name.is_empty() {
-            return Err(name_tlv.error("a name with at least one component"));
+        let name = reader.expect(typ::NAME, "a Name")?;
+        let components = name::check(&mut name.reader())? as usize;
+        if components == 0 {
+            return Err(name.error("a name with at least one component"));
         }
-        let mut parse = Parse::new(&wire, Self::new(name));
+        let mut parse = Parse::new(wire, Self::new(Name::root()));
         while let Some(tlv) = reader.read()? {
             parse.take(&tlv)?;
         }
-        parse.finish(&name_tlv, packet.end())
+        Ok((parse.finish(&name, components, packet.end())?, name.range(), components))
     }
 }
 
@@ -251,8 +263,13 @@ impl<'a> Parse<'a> {
         Ok(self.wire.slice(tlv.range()))
     }
 
-    /// Checks what only the whole Interest, which ends at octet `end`, can tell.
-    fn finish(self, name: &Tlv<'_>, end: usize) -> Result<Interest, DecodeError> {
+    /// Checks what only the whole Interest can tell, which ends at octet `end` and whose name has so many components.
+    fn finish(
+        self,
+        name: &Tlv<'_>,
+        components: usize,
+        end: usize,
+    ) -> Result<Interest, DecodeError> {
         let mut interest = self.interest;
         interest.signature = match (self.info, self.value) {
             (Some(info), Some(value)) => Some(InterestSignature::new(info, value)),
@@ -264,10 +281,11 @@ impl<'a> Parse<'a> {
         // Most have none of this, which most names show without being taken apart.
         let plain = self.parameters.is_none() && interest.signature.is_none();
         let least = typ::PARAMETERS_SHA256_DIGEST as u8 + 1;
-        if plain && Reader::new(interest.name.value()).skip_short(least) == interest.name.len() {
+        if plain && Reader::new(name.value).skip_short(least) == components {
             return Ok(interest);
         }
-        let mut digests = interest.name.components().filter(is_parameters_digest);
+        let shared = Name::known(self.wire.slice(name.range()), components);
+        let mut digests = shared.components().filter(is_parameters_digest);
         let digest = digests.next();
         if digests.next().is_some() {
             return Err(name.error("at most one ParametersSha256DigestComponent"));
