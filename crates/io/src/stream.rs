@@ -344,6 +344,30 @@ mod tests {
     }
 
     #[test]
+    fn short_and_long_frames_arrive_in_the_order_in_which_they_were_pushed() {
+        let (mut stream, peer) = pair(1 << 20);
+        let lengths = [10, 10, 3_000, 10, 1_020, 1_021, 2_000, 10, 10];
+        let mut sent = Vec::new();
+        for length in lengths.into_iter().cycle().take(5_000) {
+            if stream.push(frame(length).into()).is_ok() {
+                sent.push(length);
+            }
+            if sent.len() % 7 == 0 {
+                stream.flush().unwrap();
+            }
+        }
+        assert!(sent.len() < 5_000 && stream.waiting_octets() > 0, "the peer is slow");
+        let (mut intake, mut reader) = (Intake::default(), Stream::new(peer, false, 0));
+        reader.socket.set_nonblocking(true).unwrap();
+        while intake.frames.len() < sent.len() {
+            stream.flush().unwrap();
+            reader.receive(&mut intake).unwrap();
+        }
+        assert_eq!(intake.frames.concat(), sent.into_iter().flat_map(frame).collect::<Vec<_>>());
+        assert_eq!(stream.waiting_octets(), 0);
+    }
+
+    #[test]
     fn writing_to_a_peer_that_is_gone_ends_the_face() {
         let (mut stream, peer) = pair(1 << 20);
         drop(peer);

@@ -7,21 +7,30 @@ use std::io::{self, ErrorKind, IoSlice};
 
 /// Frames per system call.
 const SLICES: usize = 128;
-/// Frames kept as they are while the socket is full.
+/// Frames, and pieces of short frames, kept as they are while the socket is full.
 const KEPT: usize = 128;
+/// Frames of no more octets are copied behind each other: a system call spends more on each of them than that.
+const SHORT_OCTETS: usize = 1_024;
 /// More memory than this is given back after a stall.
 const SPARE_OCTETS: usize = 1 << 20;
+/// More memory than this is given back after short frames.
+const SPARE_SHORT_OCTETS: usize = 128 << 10;
 /// So many fresh octets are worth a system call of their own.
 const LARGE_OCTETS: usize = 256 * 1024;
 
 /// Octets on their way to a stream socket.
 ///
-/// The last few frames are kept as they are; what the socket has not taken of earlier ones is copied
-/// together, so that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
+/// Short frames are copied together, and the last few long ones kept as they are; what the socket has not taken of earlier
+/// ones is copied together, too, so that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     stalled: VecDeque<u8>,
     fresh: VecDeque<Bytes>,
+    /// Short frames behind those that are fresh.
+    short: Vec<u8>,
+    /// How much of them was written.
+    short_written: usize,
+    /// Octets of both that were not.
     fresh_octets: usize,
     limit: usize,
 }
@@ -29,7 +38,14 @@ pub(crate) struct Backlog {
 impl Backlog {
     /// Holds up to `limit` octets.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { stalled: VecDeque::new(), fresh: VecDeque::new(), fresh_octets: 0, limit }
+        Self {
+            stalled: VecDeque::new(),
+            fresh: VecDeque::new(),
+            short: Vec::new(),
+            short_written: 0,
+            fresh_octets: 0,
+            limit,
+        }
     }
 
     /// Octets that wait.
@@ -53,6 +69,11 @@ impl Backlog {
             return Err(DropReason::Backlog);
         }
         self.fresh_octets += frame.len();
+        if frame.len() <= SHORT_OCTETS {
+            self.short.extend_from_slice(&frame);
+            return Ok(());
+        }
+        self.close_short();
         self.fresh.push_back(frame);
         Ok(())
     }
@@ -73,13 +94,16 @@ impl Backlog {
         if self.stalled.capacity() > SPARE_OCTETS {
             self.stalled = VecDeque::new();
         }
+        self.clear_short();
+        self.short.shrink_to(SPARE_SHORT_OCTETS);
         Ok(())
     }
 
     fn write_once(&self, socket: &Socket) -> io::Result<usize> {
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (first, second) = self.stalled.as_slices();
-        let octets = [first, second].into_iter().chain(self.fresh.iter().map(|frame| &frame[..]));
+        let fresh = self.fresh.iter().map(|frame| &frame[..]);
+        let octets = [first, second].into_iter().chain(fresh).chain([self.short_left()]);
         let mut used = 0;
         for (slice, octets) in slices.iter_mut().zip(octets.filter(|octets| !octets.is_empty())) {
             *slice = IoSlice::new(octets);
@@ -101,9 +125,30 @@ impl Backlog {
             rest -= frame.len();
             self.fresh.pop_front();
         }
+        self.short_written += rest;
+    }
+
+    fn short_left(&self) -> &[u8] {
+        self.short.get(self.short_written..).unwrap_or_default()
+    }
+
+    /// What is left of the short frames becomes a piece of its own, for something else stands behind it.
+    fn close_short(&mut self) {
+        let left = self.short_left();
+        if !left.is_empty() {
+            let piece = Bytes::copy_from_slice(left);
+            self.fresh.push_back(piece);
+        }
+        self.clear_short();
+    }
+
+    fn clear_short(&mut self) {
+        self.short.clear();
+        self.short_written = 0;
     }
 
     fn stall(&mut self) {
+        self.close_short();
         let old = self.fresh.len().saturating_sub(KEPT);
         for frame in self.fresh.drain(..old) {
             self.stalled.extend(&frame[..]);
