@@ -13,7 +13,7 @@ Examples:
 
 A configuration:
   [node]
-  cache = \"65536 packets\"        # or octets, such as \"64 MiB\"; 0 for none
+  cache = \"65536 packets\"        # or octets, such as \"48 MiB\", or by default both; 0 for none
   strategy = \"best-route\"
   suppression = \"same-face-retx\"
   metrics = \"127.0.0.1:9695\"    # a status page, JSON and Prometheus metrics

@@ -87,7 +87,7 @@ impl Node {
     #[must_use]
     pub fn cs_info(&self) -> CsInfo {
         let capacity = match self.cs.capacity() {
-            CsCapacity::Packets(packets) => packets,
+            CsCapacity::Packets(packets) | CsCapacity::Both { packets, .. } => packets,
             CsCapacity::Octets(octets) => octets / MAX_PACKET_SIZE as u64,
             CsCapacity::Unlimited => u64::MAX,
         };

@@ -26,8 +26,27 @@ pub enum CsCapacity {
     Packets(u64),
     /// So many octets of Data packets, counted as on the wire; with 0 nothing is kept.
     Octets(u64),
+    /// So many packets, as far as they have no more octets; with 0 of either nothing is kept.
+    Both {
+        /// Packets.
+        packets: u64,
+        /// Octets of all, counted as on the wire.
+        octets: u64,
+    },
     /// Everything.
     Unlimited,
+}
+
+impl CsCapacity {
+    /// Most packets, and most octets.
+    const fn bounds(self) -> (u64, u64) {
+        match self {
+            Self::Packets(packets) => (packets, u64::MAX),
+            Self::Octets(octets) => (u64::MAX, octets),
+            Self::Both { packets, octets } => (packets, octets),
+            Self::Unlimited => (u64::MAX, u64::MAX),
+        }
+    }
 }
 
 /// Settings of a content store; by default it keeps nothing.
@@ -103,7 +122,8 @@ impl Cs {
     /// Whether it never keeps anything.
     #[must_use]
     pub const fn is_off(&self) -> bool {
-        matches!(self.capacity, CsCapacity::Packets(0) | CsCapacity::Octets(0))
+        let (packets, octets) = self.capacity.bounds();
+        packets == 0 || octets == 0
     }
 
     /// How much it keeps.
@@ -185,7 +205,7 @@ impl Cs {
     /// go. A packet that came in a buffer is copied: the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
         let octets = data.encoded_len() as u64;
-        let is_too_long = matches!(self.capacity, CsCapacity::Octets(limit) if octets > limit);
+        let is_too_long = octets > self.capacity.bounds().1;
         if self.is_off() || is_too_long || !self.admits {
             return 0;
         }
@@ -228,19 +248,13 @@ impl Cs {
     }
 
     fn lacks_room(&self, octets: u64) -> bool {
-        match self.capacity {
-            CsCapacity::Packets(limit) => self.slots.len() as u64 >= limit,
-            CsCapacity::Octets(limit) => self.octets + octets > limit,
-            CsCapacity::Unlimited => false,
-        }
+        let (most_packets, most_octets) = self.capacity.bounds();
+        self.slots.len() as u64 >= most_packets || self.octets + octets > most_octets
     }
 
     fn exceeds(&self) -> bool {
-        match self.capacity {
-            CsCapacity::Packets(limit) => self.slots.len() as u64 > limit,
-            CsCapacity::Octets(limit) => self.octets > limit,
-            CsCapacity::Unlimited => false,
-        }
+        let (most_packets, most_octets) = self.capacity.bounds();
+        self.slots.len() as u64 > most_packets || self.octets > most_octets
     }
 
     fn remove(&mut self, slot: u32) {

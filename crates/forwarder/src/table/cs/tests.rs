@@ -118,7 +118,9 @@ fn octets_are_counted_as_on_the_wire() {
 
 #[test]
 fn a_capacity_of_zero_keeps_nothing() {
-    for capacity in [CsCapacity::Packets(0), CsCapacity::Octets(0)] {
+    let neither = |packets, octets| CsCapacity::Both { packets, octets };
+    let none = [CsCapacity::Packets(0), CsCapacity::Octets(0), neither(0, 9), neither(9, 0)];
+    for capacity in none {
         let mut fixture = Fixture::new(capacity);
         assert!(fixture.cs.is_off());
         fixture.insert(at(0), &data("/a", 1, 0));
@@ -173,8 +175,13 @@ impl Model {
         let octets = data.encoded_len() as u64;
         let (packets, octets) = match self.capacity {
             CsCapacity::Packets(packets) => (packets.saturating_sub(1), u64::MAX),
-            CsCapacity::Octets(limit) if octets > limit => return,
+            CsCapacity::Octets(limit) | CsCapacity::Both { octets: limit, .. }
+                if octets > limit =>
+            {
+                return;
+            }
             CsCapacity::Octets(limit) => (u64::MAX, limit - octets),
+            CsCapacity::Both { packets, octets: limit } => (packets - 1, limit - octets),
             CsCapacity::Unlimited => (u64::MAX, u64::MAX),
         };
         self.stored.retain(|(other, _)| other.name() != data.name());
@@ -201,6 +208,7 @@ fn any_capacity() -> impl Strategy<Value = CsCapacity> {
     prop_oneof![
         (1..5_u64).prop_map(CsCapacity::Packets),
         (100..500_u64).prop_map(CsCapacity::Octets),
+        (1..5_u64, 100..500_u64).prop_map(|(packets, octets)| CsCapacity::Both { packets, octets }),
         Just(CsCapacity::Unlimited),
     ]
 }
