@@ -145,6 +145,15 @@ impl Guard {
     /// Notes anew when it has something to do.
     fn note(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>) {
         let due = end!(&self.end, it => it.deadline());
+        self.set_due(id, all, due);
+    }
+
+    /// It has something to do at `now`, as soon as everything else is done.
+    fn wake(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>, now: Instant) {
+        self.set_due(id, all, Some(now));
+    }
+
+    fn set_due(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>, due: Option<Instant>) {
         if due != self.due {
             self.due.map(|before| all.remove(&(before, id)));
             due.map(|due| all.insert((due, id)));

@@ -131,16 +131,18 @@ impl World {
                 Input::FaceUp { face: LINK, attributes }
             }
             Load::Up(false) => Input::FaceDown { face: LINK },
-            Load::Ask(number) => {
-                let mut interest = Interest::new(format!("/{number}").parse().unwrap());
-                (interest.nonce, interest.lifetime) =
-                    (Some(number as u32), Some(Duration::from_secs(2)));
-                let packet = Packet::interest(Arc::new(interest), self.nodes[node].hasher());
-                Input::Packet { face: EDGE, packet }
-            }
+            Load::Ask(number) => self.question(node, number),
         };
         self.nodes[node].handle(now, input);
         self.poll();
+    }
+
+    /// Somebody at a node asks for a packet.
+    fn question(&self, node: usize, number: u64) -> Input {
+        let mut interest = Interest::new(format!("/{number}").parse().unwrap());
+        (interest.nonce, interest.lifetime) = (Some(number as u32), Some(Duration::from_secs(2)));
+        let packet = Packet::interest(Arc::new(interest), self.nodes[node].hasher());
+        Input::Packet { face: EDGE, packet }
     }
 
     fn attributes(&self) -> FaceAttributes {
@@ -339,6 +341,27 @@ fn a_loss_takes_little_longer_than_a_round_trip_of_the_hop_and_says_by_how_much(
     // Twice lost in a row, or an EWLN lost too.
     assert!(slow < 120, "{slow}");
     assert!(world.reductions > 50, "{}", world.reductions);
+}
+
+#[test]
+fn a_question_leaves_behind_all_frames_of_its_instant() {
+    let mut world = World::new([wire("wldr"), wire("wldr")], 0.0);
+    world.ask(1, 3);
+    world.run();
+    world.now += Duration::from_millis(1);
+    for number in 1_000..1_200 {
+        let input = world.question(0, number);
+        world.nodes[0].handle(world.now, input);
+    }
+    let mut lengths = Vec::new();
+    while let Some(output) = world.nodes[0].poll(world.now) {
+        if let Output::Send { face: LINK, frame } = output {
+            lengths.push(frame.len());
+        }
+    }
+    // Frames of one length are one batch of a socket.
+    assert_eq!(lengths.len(), 201);
+    assert!(lengths[..200].iter().all(|it| *it == lengths[0]) && lengths[200] != lengths[0]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use bytes::{Buf, Bytes};
 use recoup_packet::lp::{LpHeader, LpPacket, field};
 use recoup_packet::tlv::typ;
 use recoup_transport::link::LinkRecovery;
-use recoup_transport::link::recovery::{Arrival, Outgoing, Sending, Tag, lean};
+use recoup_transport::link::recovery::{Arrival, Label, Outgoing, Sending, Tag, lean};
 use recoup_transport::time::{Duration, Instant};
 
 /// What a greeting carries: an Interest for `/localhop/hello` that may take no hop, so that everybody discards it.
@@ -57,14 +57,21 @@ impl Piece {
 
     /// As it leaves for the first time.
     fn into_frame(self, link: &mut WireLink, tag: &Tag) -> Frame {
-        let label = tag.only_label().filter(|_| self.header.is_none());
-        match label.and_then(|label| lean::Head::new(label, self.fragment.len())) {
+        match tag.only_label() {
+            Some(label) => self.numbered(link, label),
+            None => link.write(&self.tagged(tag)).into(),
+        }
+    }
+
+    /// As it leaves for the first time with nothing but a number.
+    fn numbered(self, link: &mut WireLink, label: Label) -> Frame {
+        match lean::Head::new(label, self.fragment.len()).filter(|_| self.header.is_none()) {
             Some(head) => {
                 let frame = Frame::new(head, self.fragment);
                 link.note_backlog(frame.len());
                 frame
             }
-            None => link.write(&self.tagged(tag)).into(),
+            None => link.write(&self.tagged(&Tag::label(label))).into(),
         }
     }
 
@@ -134,8 +141,13 @@ impl Node {
         if !packet.has_link_fields() && wire.len() + tag_octets + WRAPPING_OCTETS <= mtu {
             let sending = describe(wire.len());
             let piece = Piece { header: None, fragment: wire };
-            let tag = end.send(now, &piece, &sending);
-            let frame = piece.into_frame(link, &tag);
+            let frame = match end.number(now, &piece, &sending) {
+                Some(label) => piece.numbered(link, label),
+                None => {
+                    let tag = end.send(now, &piece, &sending);
+                    piece.into_frame(link, &tag)
+                }
+            };
             face.counters.out_octets += frame.len() as u64;
             self.outbox.outputs.push_back(Output::Send { face: id, frame });
         } else {
@@ -152,7 +164,8 @@ impl Node {
             }
         }
         if end.waits() {
-            self.drain_guard(now, id);
+            // Behind everything else that leaves at this instant: between equally long frames it would end their batch.
+            guard.wake(id, due, now);
         } else {
             guard.note(id, due);
         }
@@ -169,7 +182,7 @@ impl Node {
         let Some((label, packet_at)) = lean::read(&frame) else {
             return Err(Lean::Other(frame));
         };
-        self.hear(now, id, &Tag::label(label), true).map_err(Lean::Dropped)?;
+        self.hear(now, id, |end| end.numbered(now, label)).map_err(Lean::Dropped)?;
         frame.advance(packet_at);
         Ok(frame)
     }
@@ -186,7 +199,8 @@ impl Node {
             let tag = Tag::take(&mut packet.header);
             let greets = tag.notice.is_some() && packet.fragment.as_deref() == Some(GREETING);
             packet.fragment = packet.fragment.filter(|_| !greets);
-            self.hear(now, id, &tag, packet.fragment.is_some())?;
+            let carries = packet.fragment.is_some();
+            self.hear(now, id, |end| end.receive(now, &tag, carries))?;
         }
         match self.faces.get_mut(id).map(|face| &mut face.link) {
             Some(Link::Wire(link)) => link.accept(now, packet),
@@ -194,13 +208,12 @@ impl Node {
         }
     }
 
-    /// A frame came with this tag, and perhaps with a packet, which may have come before.
+    /// A frame came, perhaps with a packet, which may have come before: the recovery of its face is `told`.
     fn hear(
         &mut self,
         now: Instant,
         id: FaceId,
-        tag: &Tag,
-        carries: bool,
+        told: impl FnOnce(&mut dyn LinkRecovery<Piece>) -> Arrival,
     ) -> Result<(), DropReason> {
         let Guards { guards, due, .. } = &mut self.guards;
         let Some(guard) = guards.get_mut(&id).filter(|guard| !guard.down) else {
@@ -209,7 +222,7 @@ impl Node {
         let End::Wire(end) = &mut guard.end else {
             return Ok(());
         };
-        let arrival = end.receive(now, tag, carries);
+        let arrival = told(end.as_mut());
         if end.waits() {
             self.drain_guard(now, id);
         } else {

@@ -34,6 +34,18 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// A frame leaves for the first time; what is to be written on it.
     fn send(&mut self, now: Instant, frame: &T, sending: &Sending) -> Tag;
 
+    /// As [`send`](Self::send), if a number is all that is to be written on the frame: what nearly every frame of a link
+    /// with WLDR is told. `None` if it is not, and nothing is done yet.
+    fn number(&mut self, now: Instant, frame: &T, sending: &Sending) -> Option<Label> {
+        let _ = (now, frame, sending);
+        None
+    }
+
+    /// A frame came with a packet (or a piece of one) and nothing but a number.
+    fn numbered(&mut self, now: Instant, label: Label) -> Arrival {
+        self.receive(now, &Tag::label(label), true)
+    }
+
     /// A frame came, with a packet (or a piece of one) or without; what becomes of its packet.
     fn receive(&mut self, now: Instant, tag: &Tag, carries: bool) -> Arrival;
 

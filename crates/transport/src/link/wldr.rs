@@ -282,6 +282,18 @@ impl<T> Wldr<T> {
     }
 }
 
+impl<T: Clone> Wldr<T> {
+    /// A frame leaves for the first time and is held from here on; its label.
+    fn label_first(&mut self, now: Instant, frame: &T, sending: &Sending) -> Label {
+        let patience = self.settings.patience(sending.lifetime);
+        let slot = Slot::new(frame.clone(), sending.octets, now, patience);
+        let label = self.label(now, slot);
+        // On a frame of its own: those with packets stay as long as each other.
+        self.question |= self.is_full_of_doubt();
+        label
+    }
+}
+
 impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
     fn send(&mut self, now: Instant, frame: &T, sending: &Sending) -> Tag {
         let mut tag = Tag::default();
@@ -292,13 +304,21 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
             tag.notice = Some(self.ask(now));
         }
         if self.session.numbers() && self.settings.numbers(sending.kind) {
-            let patience = self.settings.patience(sending.lifetime);
-            let slot = Slot::new(frame.clone(), sending.octets, now, patience);
-            tag.label = Some(self.label(now, slot));
-            // On a frame of its own: those with packets stay as long as each other.
-            self.question |= self.is_full_of_doubt();
+            tag.label = Some(self.label_first(now, frame, sending));
         }
         tag
+    }
+
+    fn number(&mut self, now: Instant, frame: &T, sending: &Sending) -> Option<Label> {
+        // Only a neighbour that is certain is neither offered anything nor given up.
+        let is_plain = !self.session.may_offer() && self.settings.numbers(sending.kind);
+        is_plain.then(|| self.label_first(now, frame, sending))
+    }
+
+    fn numbered(&mut self, now: Instant, label: Label) -> Arrival {
+        let arrival = self.on_label(now, label);
+        self.fire(now);
+        arrival
     }
 
     fn receive(&mut self, now: Instant, tag: &Tag, carries: bool) -> Arrival {

@@ -17,6 +17,8 @@ const FIELD: [u8; 4] = [
     super::tag::LABEL_OCTETS as u8,
 ];
 const FIELD_OCTETS: usize = FIELD.len() + super::tag::LABEL_OCTETS;
+/// From here on a length has three octets.
+const LONG: u16 = 0xfd;
 const LP_PACKET: u8 = typ::LP_PACKET as u8;
 const FRAGMENT: u8 = typ::FRAGMENT as u8;
 
@@ -35,14 +37,19 @@ impl Head {
         let (None, Ok(inner)) = (label.origin, inner) else {
             return None;
         };
-        let mut head = Self::default();
-        head.put([LP_PACKET]);
-        head.put_length(inner);
-        head.put(FIELD);
-        head.put(label.first_octets());
-        head.put([FRAGMENT]);
-        head.put_length(packet_octets as u16);
-        Some(head)
+        let [a, b, c, d] = FIELD;
+        let [e, f, g, h] = label.first_octets();
+        let ([long, short], [i, j]) = (inner.to_be_bytes(), (packet_octets as u16).to_be_bytes());
+        let (octets, len) = match (inner < LONG, (packet_octets as u16) < LONG) {
+            (true, _) => ([LP_PACKET, short, a, b, c, d, e, f, g, h, FRAGMENT, j, 0, 0, 0, 0], 12),
+            (false, true) => {
+                ([LP_PACKET, 0xfd, long, short, a, b, c, d, e, f, g, h, FRAGMENT, j, 0, 0], 14)
+            }
+            (false, false) => {
+                ([LP_PACKET, 0xfd, long, short, a, b, c, d, e, f, g, h, FRAGMENT, 0xfd, i, j], 16)
+            }
+        };
+        Some(Self { octets, len })
     }
 
     /// Its octets.
@@ -51,30 +58,11 @@ impl Head {
     pub fn octets(&self) -> &[u8] {
         self.octets.get(..usize::from(self.len)).unwrap_or_default()
     }
-
-    #[inline]
-    fn put<const N: usize>(&mut self, octets: [u8; N]) {
-        let at = usize::from(self.len);
-        if let Some(room) = self.octets.get_mut(at..at + N) {
-            room.copy_from_slice(&octets);
-        }
-        self.len += N as u8;
-    }
-
-    fn put_length(&mut self, length: u16) {
-        match u8::try_from(length) {
-            Ok(short) if short < 0xfd => self.put([short]),
-            _ => {
-                let [high, low] = length.to_be_bytes();
-                self.put([0xfd, high, low]);
-            }
-        }
-    }
 }
 
 /// Octets of a length.
 const fn length_octets(length: usize) -> usize {
-    if length < 0xfd { 1 } else { 3 }
+    if length < LONG as usize { 1 } else { 3 }
 }
 
 /// The label of such a frame, and where its packet begins; `None` for any other frame.

@@ -72,6 +72,15 @@ pub(super) struct Session {
     /// When the only open question was asked; `None` if there is none, or several.
     asked: Option<Instant>,
     rtt: Option<Duration>,
+    /// Follows from `rtt` and `unanswered`; wanted for each frame.
+    patience: Duration,
+}
+
+/// Twice a round trip, and twice that with every question that found no answer.
+fn patience(rtt: Option<Duration>, unanswered: u32) -> Duration {
+    let (least, most) = RTT_BOUNDS;
+    let rtt = rtt.unwrap_or(FIRST_RTT).clamp(least, most);
+    rtt.saturating_mul(2 << unanswered.min(MAX_PROBES))
 }
 
 impl Session {
@@ -91,6 +100,7 @@ impl Session {
             answers_at: Instant::ZERO,
             asked: None,
             rtt: None,
+            patience: patience(None, 0),
         }
     }
 
@@ -144,9 +154,12 @@ impl Session {
 
     /// Twice the round trip of the hop, and twice that with every question that found no answer.
     pub(super) fn patience(&self) -> Duration {
-        let (least, most) = RTT_BOUNDS;
-        let rtt = self.rtt.unwrap_or(FIRST_RTT).clamp(least, most);
-        rtt.saturating_mul(2 << self.unanswered.min(MAX_PROBES))
+        self.patience
+    }
+
+    fn set_unanswered(&mut self, questions: u32) {
+        self.unanswered = questions;
+        self.patience = patience(self.rtt, questions);
     }
 
     /// When the neighbour is asked whether everything came that left until `last_sent`: when the link has been idle for
@@ -187,7 +200,7 @@ impl Session {
         self.wait_to_offer(now);
         self.asked = (self.unanswered == 0).then_some(now);
         self.asked_last = now;
-        self.unanswered = self.unanswered.saturating_add(1);
+        self.set_unanswered(self.unanswered.saturating_add(1));
         self.unsure |= self.is_silent();
     }
 
@@ -206,7 +219,7 @@ impl Session {
     /// The link was down: the neighbour may be another one.
     pub(super) fn doubt(&mut self, now: Instant) {
         self.unsure = true;
-        self.unanswered = 0;
+        self.set_unanswered(0);
         self.asked = None;
         self.offer_at = now;
     }
@@ -278,6 +291,7 @@ impl Session {
             let smooth = |rtt: Duration| (rtt.saturating_mul(7) + sample) / 8;
             self.rtt = Some(self.rtt.map_or(sample, smooth));
         }
-        (self.unsure, self.unanswered, self.heard) = (false, 0, now);
+        (self.unsure, self.heard) = (false, now);
+        self.set_unanswered(0);
     }
 }
