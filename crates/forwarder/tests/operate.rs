@@ -168,11 +168,14 @@ fn faces_are_listed_with_what_they_carried() {
     assert_eq!((status.start_millis, status.satisfied), (NOON / 1_000, 3));
     assert_eq!(status.counters.in_data, 1);
 
-    let filter = FaceFilter { uri_scheme: Some("udp4".into()), ..FaceFilter::default() };
-    let query: Name = "/localhost/nfd/faces/query".parse().unwrap();
-    let found = bench.dataset(&query.append(Component::generic(&filter.to_bytes())));
-    let found = decode_records::<FaceStatus>(&found).unwrap();
-    assert_eq!(found.iter().map(|it| it.profile.face_id).collect::<Vec<_>>(), [2]);
+    let by_scheme = FaceFilter { uri_scheme: Some("udp4".into()), ..FaceFilter::default() };
+    let by_uri = FaceFilter { uri: Some("udp://192.0.2.7".into()), ..FaceFilter::default() };
+    for filter in [by_scheme, by_uri] {
+        let query: Name = "/localhost/nfd/faces/query".parse().unwrap();
+        let found = bench.dataset(&query.append(Component::generic(&filter.to_bytes())));
+        let found = decode_records::<FaceStatus>(&found).unwrap();
+        assert_eq!(found.iter().map(|it| it.profile.face_id).collect::<Vec<_>>(), [2]);
+    }
 }
 
 #[test]
@@ -270,6 +273,7 @@ fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
     // It is there, though not up: routes may lead to it, and there is no second one.
     bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(3), ..about("/a") });
     assert_eq!(bench.refused(Verb::FaceCreate, &wish), 409);
+    assert_eq!(bench.refused(Verb::FaceCreate, &to("tcp://192.0.2.9")), 409);
     bench.orders.clear();
     let destroyed = bench
         .done(Verb::FaceDestroy, &ControlParameters { face_id: Some(3), ..Default::default() });

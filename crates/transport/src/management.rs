@@ -17,6 +17,7 @@ mod inquiry;
 mod parameters;
 mod record;
 mod typ;
+mod uri;
 
 pub use answer::{
     Command, Dataset, EVENTS_COMPONENTS, MAX_PREFIX_COMPONENTS, Refusal, Request, Verb, respond,
@@ -36,6 +37,7 @@ pub use record::{
     CsInfo, FibEntry, GeneralStatus, Record, RibEntry, Route, StrategyChoice, decode_records,
     encode_records,
 };
+pub use uri::canonical_uri;
 
 use bytes::Bytes;
 use recoup_packet::data::Data;

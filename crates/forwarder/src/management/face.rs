@@ -17,7 +17,7 @@ use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{
     CONGESTION_MARKING, ControlParameters, FaceCounters, FaceEventKind, FaceProfile, FaceStatus,
-    LOCAL_FIELDS, LP_RELIABILITY, Persistency, Refusal, Verb,
+    LOCAL_FIELDS, LP_RELIABILITY, Persistency, Refusal, Verb, canonical_uri,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ impl Node {
         if settings.persistency == Some(Persistency::OnDemand) {
             return Err(NOT_OURS_TO_OPEN);
         }
-        let uri = command.parameters.uri.ok_or(NO_URI)?;
+        let uri = canonical_uri(command.parameters.uri.as_deref().ok_or(NO_URI)?).into_owned();
         let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
         if let Some(there) = management.roster.find(&uri) {
             return Ok(Outcome::Conflict(self.described(there, true)));

@@ -223,12 +223,15 @@ fn is_signed_in_its_name(name: &Name) -> Option<bool> {
     Some(!is_digest || value == sha256(name.prefix(LEN - 1).value()))
 }
 
-/// The answer to the command `name`: what was done, or why nothing.
+/// The answer to the command `name`: what was done, or why nothing. A refusal has empty parameters, without which
+/// ndnd's commands do not show it.
 #[must_use]
 pub fn respond(name: &Name, outcome: &Result<ControlParameters, Refusal>) -> Data {
     match outcome {
         Ok(parameters) => response(name, OK, "OK", &parameters.to_bytes()),
-        Err(refusal) => response(name, refusal.code, refusal.text, &[]),
+        Err(refusal) => {
+            response(name, refusal.code, refusal.text, &ControlParameters::default().to_bytes())
+        }
     }
 }
 
@@ -297,6 +300,7 @@ mod tests {
         let refused =
             ManagementError::Refused { code: 414, text: "the prefix is too long".to_owned() };
         assert_eq!(parse_response(&answer), Err(refused));
+        assert!(answer.content().ends_with(b"too long\x68\x00"), "the parameters are empty");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::typ::{
     MARKING_THRESHOLD, MTU, N_IN_BYTES, N_IN_DATA, N_IN_INTERESTS, N_IN_NACKS, N_OUT_BYTES,
     N_OUT_DATA, N_OUT_INTERESTS, N_OUT_NACKS, RECORD, URI, URI_SCHEME,
 };
+use super::uri::canonical_uri;
 use recoup_packet::tlv::{DecodeError, Reader};
 use std::time::Duration;
 
@@ -288,9 +289,9 @@ pub struct FaceFilter {
     pub face_id: Option<u64>,
     /// Those whose URI, or local URI, begins with this scheme.
     pub uri_scheme: Option<String>,
-    /// Those that lead there.
+    /// Those that lead there, whether it says the family of the address and the port or not.
     pub uri: Option<String>,
-    /// Those with this local URI.
+    /// Those with this local URI, likewise.
     pub local_uri: Option<String>,
     /// Those that are local, or not.
     pub scope: Option<u64>,
@@ -339,7 +340,9 @@ impl FaceFilter {
     #[must_use]
     pub fn accepts(&self, face: &FaceProfile) -> bool {
         let is = |wanted: Option<u64>, found: u64| wanted.is_none_or(|wanted| wanted == found);
-        let reads = |wanted: &Option<String>, found: &str| wanted.iter().all(|it| it == found);
+        let reads = |wanted: &Option<String>, found: &str| {
+            wanted.iter().all(|it| canonical_uri(it) == found)
+        };
         let has_scheme = |uri: &str, scheme: &str| {
             uri.strip_prefix(scheme).is_some_and(|rest| rest.starts_with("://"))
         };

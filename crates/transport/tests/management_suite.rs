@@ -1,0 +1,147 @@
+//! What management writes it reads, whatever the fields say; and any octets are survived.
+use bytes::Bytes;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::management::{
+    ChannelStatus, ControlParameters, CsInfo, FaceEvent, FaceFilter, FaceStatus, FibEntry,
+    GeneralStatus, Record, Request, RibEntry, Scope, StrategyChoice, Verb, canonical_uri,
+    command_interest, decode_records, encode_records, parse_response, respond,
+};
+use std::time::Duration;
+
+const VERBS: [Verb; 11] = [
+    Verb::RibRegister,
+    Verb::RibUnregister,
+    Verb::FibAddNextHop,
+    Verb::FibRemoveNextHop,
+    Verb::FaceCreate,
+    Verb::FaceUpdate,
+    Verb::FaceDestroy,
+    Verb::StrategySet,
+    Verb::StrategyUnset,
+    Verb::CsConfig,
+    Verb::CsErase,
+];
+
+fn name() -> impl Strategy<Value = Name> {
+    vec(vec(any::<u8>(), 0..6), 1..6)
+        .prop_map(|words| words.iter().map(|word| Component::generic(word)).collect())
+}
+
+prop_compose! {
+    fn parameters()(
+        name in option::of(name()),
+        strategy in option::of(name()),
+        uri in any::<[Option<String>; 2]>(),
+        numbers in any::<[Option<u64>; 10]>(),
+        times in any::<[Option<u32>; 2]>(),
+    ) -> ControlParameters {
+        let [uri, local_uri] = uri;
+        let [face_id, origin, cost, capacity, count, marking_threshold, mtu, flags, mask, face_persistency] =
+            numbers;
+        let [nanos, millis] = times;
+        ControlParameters {
+            name, face_id, uri, local_uri, origin, cost, capacity, count, mtu, flags, mask, strategy,
+            marking_interval: nanos.map(|it| Duration::from_nanos(it.into())),
+            marking_threshold,
+            expiration_period: millis.map(|it| Duration::from_millis(it.into())),
+            face_persistency,
+        }
+    }
+}
+
+/// What is read is written so that the same is read again.
+fn survives<R: Record + PartialEq + std::fmt::Debug>(octets: &[u8]) {
+    if let Ok(records) = decode_records::<R>(octets) {
+        let written = encode_records(decode_records::<R>(octets).unwrap());
+        assert_eq!(decode_records::<R>(&written).unwrap(), records);
+    }
+}
+
+fn read_everything(octets: &[u8]) {
+    survives::<RibEntry>(octets);
+    survives::<FibEntry>(octets);
+    survives::<FaceStatus>(octets);
+    survives::<ChannelStatus>(octets);
+    survives::<StrategyChoice>(octets);
+    survives::<CsInfo>(octets);
+    survives::<GeneralStatus>(octets);
+    if let Ok(filter) = FaceFilter::decode(octets) {
+        assert_eq!(FaceFilter::decode(&filter.to_bytes()), Ok(filter));
+    }
+    if let Ok(event) = FaceEvent::from_content(octets) {
+        assert_eq!(FaceEvent::from_content(&event.to_content()), Ok(event));
+    }
+    if let Ok(found) = ControlParameters::decode(octets) {
+        assert_eq!(ControlParameters::decode(&found.to_bytes()), Ok(found));
+    }
+}
+
+proptest! {
+    #[test]
+    fn parameters_are_read_as_they_were_written(parameters in parameters()) {
+        let octets = parameters.to_bytes();
+        prop_assert_eq!(ControlParameters::decode(&octets), Ok(parameters.clone()));
+        let answer = respond(&"/x".parse().unwrap(), &Ok(parameters.clone()));
+        prop_assert_eq!(parse_response(&answer), Ok(parameters));
+    }
+
+    #[test]
+    fn a_command_with_an_octet_changed_is_refused_or_no_command(
+        parameters in parameters(),
+        verb in 0..VERBS.len(),
+        place in any::<prop::sample::Index>(),
+        bit in 0..8_u32,
+    ) {
+        let unique = Uniqueness { nonce: Some(&[1; 8]), time: Some(1), seq_num: None };
+        let verb = VERBS[verb];
+        let mut interest =
+            command_interest(Scope::Localhost, verb, &parameters, &DigestSigner, unique);
+        interest.nonce = Some(7);
+        let mut octets = interest.to_bytes().to_vec();
+        let at = place.index(octets.len());
+        octets[at] ^= 1 << bit;
+        // The nonce is not signed, and neither are the flags and the lifetime around it.
+        if let Ok(changed) = Interest::decode(Bytes::from(octets))
+            && changed.name.prefix(5) != interest.name.prefix(5)
+        {
+            prop_assert!(!matches!(Request::read(&changed), Some(Ok(Request::Command(_)))));
+        }
+    }
+
+    #[test]
+    fn any_octets_are_survived(octets in vec(any::<u8>(), 0..200)) {
+        read_everything(&octets);
+        let text = String::from_utf8_lossy(&octets);
+        let once = canonical_uri(&text).into_owned();
+        prop_assert_eq!(canonical_uri(&once), once.as_str());
+    }
+
+    #[test]
+    fn parameters_with_octets_changed_are_survived(
+        parameters in parameters(),
+        changes in vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        outer in prop_oneof![Just(0x68_u8), Just(0x80), Just(0x96), Just(0xc0), any::<u8>()],
+    ) {
+        let mut octets = parameters.to_bytes().to_vec();
+        octets[0] = outer;
+        for (place, octet) in changes {
+            let at = place.index(octets.len());
+            octets[at] = octet;
+        }
+        read_everything(&octets);
+    }
+
+    #[test]
+    fn complete_uris_stay_and_others_become_complete(octets in any::<[u8; 4]>(), port in any::<u16>()) {
+        let [a, b, c, d] = octets;
+        let complete = format!("udp4://{a}.{b}.{c}.{d}:{port}");
+        prop_assert_eq!(canonical_uri(&complete), complete.as_str());
+        let bare = complete.replacen('4', "", 1);
+        prop_assert_eq!(canonical_uri(&bare), complete.as_str());
+    }
+}
