@@ -10,8 +10,9 @@
 //! Differences from NFD:
 //! - at most `frames` frames with `octets` octets are held; NFD has no bound. The oldest is given up first;
 //! - acknowledgements that wait and Sequences that came are bounded, too;
-//! - both ends must have it switched on, as with NFD: there is no way to find out. One whose neighbour has not would send
-//!   every frame four times.
+//! - both ends must have it switched on, as with NFD, and there is no way to ask. A neighbour that acknowledged nothing while
+//!   64 transmissions were lost is held for one that has not: frames still bear numbers, but are not sent again until it
+//!   acknowledges one. NFD goes on sending every frame four times.
 mod flight;
 mod recent;
 

@@ -146,6 +146,30 @@ fn a_neighbour_without_reliability_gets_every_frame_four_times_and_no_more() {
     assert_eq!(frames.len(), 4);
 }
 
+/// Sends so many frames, of which nobody acknowledges any; how many leave until nothing is held.
+fn sent_in_vain(end: &mut End, from: Instant, frames: u64) -> usize {
+    for packet in 0..frames {
+        let _ = end.send(from, packet);
+    }
+    (1..10).map(|second| end.drain(from + Duration::from_secs(second)).len()).sum()
+}
+
+#[test]
+fn a_neighbour_that_never_acknowledges_gets_frames_once_until_it_does() {
+    let (mut a, _) = ends();
+    // The 64th loss tells; those before it are on their way again.
+    assert_eq!(sent_in_vain(&mut a, ms(0), 100), 63);
+    assert_eq!(sent_in_vain(&mut a, ms(20_000), 100), 0);
+    let counters = a.counters();
+    assert_eq!(counters.labelled, counters.resent + counters.expired);
+    // A number that was never given says nothing; one that was, however late, that it speaks it after all.
+    let number = numbers(&a.send(ms(40_000), 0)).1.unwrap();
+    a.receive(ms(42_000), &acks(&[number + 1]));
+    assert_eq!(sent_in_vain(&mut a, ms(43_000), 1), 0);
+    a.receive(ms(54_000), &acks(&[number]));
+    assert_eq!(sent_in_vain(&mut a, ms(55_000), 100), 300);
+}
+
 #[test]
 fn what_is_held_is_bounded() {
     let mut a = End::new("acked(frames=10,octets=8000)", 1);

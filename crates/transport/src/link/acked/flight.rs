@@ -4,6 +4,9 @@ use crate::link::recovery::{Counters, Sending};
 use crate::time::Instant;
 use std::collections::{BTreeSet, VecDeque};
 
+/// So many transmissions that were lost say that the neighbour does not acknowledge, if it never did.
+const IN_VAIN: u32 = 64;
+
 /// A frame under way.
 #[derive(Debug)]
 pub(super) struct Flying<T> {
@@ -57,6 +60,21 @@ pub(super) struct Flight<T> {
     lost: VecDeque<T>,
     /// Octets of all frames in `frames` and `again`.
     octets: u64,
+    neighbour: Neighbour,
+}
+
+/// What acknowledgements, or their absence, say of the neighbour.
+#[derive(Clone, Copy, Debug)]
+enum Neighbour {
+    /// It acknowledged nothing yet, and so many transmissions were lost.
+    Unknown(u32),
+    Acknowledges,
+}
+
+impl Neighbour {
+    fn is_silent(self) -> bool {
+        matches!(self, Self::Unknown(in_vain) if in_vain >= IN_VAIN)
+    }
 }
 
 impl<T> Flight<T> {
@@ -69,6 +87,7 @@ impl<T> Flight<T> {
             again: VecDeque::new(),
             lost: VecDeque::new(),
             octets: 0,
+            neighbour: Neighbour::Unknown(0),
         }
     }
 
@@ -107,6 +126,9 @@ impl<T> Flight<T> {
 
     /// A frame was acknowledged.
     pub(super) fn land(&mut self, number: u64, counters: &mut Counters) -> Option<Flying<T>> {
+        if number < self.base + self.frames.len() as u64 {
+            self.neighbour = Neighbour::Acknowledges;
+        }
         let Some(flying) = self.take(number) else {
             counters.ignored += 1;
             return None;
@@ -159,7 +181,13 @@ impl<T> Flight<T> {
         let Some(flying) = self.take(number) else {
             return;
         };
-        if flying.resends < self.settings.retries {
+        if let Neighbour::Unknown(in_vain) = &mut self.neighbour {
+            *in_vain = in_vain.saturating_add(1);
+        }
+        if self.neighbour.is_silent() {
+            self.octets -= u64::from(flying.octets);
+            counters.expired += 1;
+        } else if flying.resends < self.settings.retries {
             self.again.push_back(flying);
         } else {
             self.give_up(flying, counters);
