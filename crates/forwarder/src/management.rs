@@ -242,7 +242,8 @@ impl Node {
     ) -> Result<Outcome, Refusal> {
         let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
         management.shelf.spoil();
-        let is_rib = matches!(command.verb, Verb::RibRegister | Verb::RibUnregister);
+        let of_rib = [Verb::RibRegister, Verb::RibUnregister, Verb::RibAnnounce];
+        let is_rib = of_rib.contains(&command.verb);
         if command.scope == Scope::Localhop && !is_rib {
             return Err(Refusal::NOT_ALLOWED);
         }
@@ -259,6 +260,7 @@ impl Node {
         match command.verb {
             Verb::RibRegister => self.register(now, ingress, command),
             Verb::RibUnregister => self.unregister(now, ingress, command),
+            Verb::RibAnnounce => self.announce(now, now_millis, ingress, command),
             Verb::FibAddNextHop => self.add_next_hop(now, ingress, command),
             Verb::FibRemoveNextHop => self.remove_next_hop(now, ingress, command),
             Verb::FaceCreate => self.create_face(command),

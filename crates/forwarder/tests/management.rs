@@ -10,7 +10,8 @@ use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::management::{
-    ControlParameters, ManagementError, Scope, parse_response, register_command, unregister_command,
+    ControlParameters, ManagementError, PrefixAnnouncement, Scope, announce_command,
+    parse_response, register_command, unregister_command,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -106,6 +107,36 @@ fn code(answer: Option<Result<ControlParameters, ManagementError>>) -> u64 {
         Some(Err(ManagementError::Refused { code, .. })) => code,
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_prefix_announcement_makes_a_route_that_ends_with_it() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let prefix: Name = "/served".parse().unwrap();
+    let expires_after = std::time::Duration::from_secs(60);
+    let announcement = PrefixAnnouncement { prefix, expires_after, validity: None };
+    let data = announcement.to_data(1, &DigestSigner);
+    let unique = Uniqueness { nonce: Some(&[1; 8]), time: Some(1), seq_num: None };
+    let command = announce_command(Scope::Localhost, &data, &DigestSigner, unique);
+    let done = bench.command(APP, &command).unwrap().unwrap();
+    assert_eq!((done.face_id, done.origin, done.cost), (Some(1), Some(129), Some(2_048)));
+    assert_eq!(done.expiration_period, Some(expires_after));
+    assert_eq!(bench.routes(), ["/served 1 2048"]);
+    bench.now = Instant::from_millis(60_000);
+    assert!(bench.poll().is_empty() && bench.routes().is_empty());
+    // Where other routes may not lead an announcement leads to nothing either.
+    let own = PrefixAnnouncement { prefix: "/localhost/nfd".parse().unwrap(), ..announcement };
+    let data = own.to_data(2, &DigestSigner);
+    let unique = Uniqueness { nonce: Some(&[2; 8]), time: Some(2), seq_num: None };
+    let command = announce_command(Scope::Localhost, &data, &DigestSigner, unique);
+    let refused = bench.command(APP, &command).unwrap();
+    assert!(matches!(refused, Err(ManagementError::Refused { code: 403, .. })), "{refused:?}");
+    // And what is none is malformed.
+    let other = recoup_packet::data::DataBuilder::new(&own.prefix).build(b"", &DigestSigner);
+    let unique = Uniqueness { nonce: Some(&[3; 8]), time: Some(3), seq_num: None };
+    let command = announce_command(Scope::Localhost, &other, &DigestSigner, unique);
+    let refused = bench.command(APP, &command).unwrap();
+    assert!(matches!(refused, Err(ManagementError::Refused { code: 400, .. })), "{refused:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //!
 //! Source: NFD's wiki pages "Management", "ControlCommand", "StatusDataset" and those of the modules; TLV numbers as in ndn-cxx
 //! (`tlv-nfd.hpp`). Understood by NFD (22.12 and later), ndnd, and forwarders made like them.
+mod announcement;
 mod answer;
 mod authority;
 mod element;
@@ -19,6 +20,7 @@ mod record;
 mod typ;
 mod uri;
 
+pub use announcement::{PrefixAnnouncement, announce_command};
 pub use answer::{
     Command, Dataset, EVENTS_COMPONENTS, MAX_PREFIX_COMPONENTS, Refusal, Request, Verb, respond,
     respond_conflict,
@@ -70,6 +72,8 @@ pub enum Origin {
     App = 0,
     /// A client at the other end of a link; routing daemons advertise such routes further.
     Client = 65,
+    /// Whoever signed a prefix announcement.
+    PrefixAnnouncement = 129,
 }
 
 /// The command that asks for a route to `parameters.name` by the face that the command comes by.
@@ -103,14 +107,7 @@ pub fn command_interest(
     signer: &dyn Signer,
     unique: Uniqueness<'_>,
 ) -> Interest {
-    let local: &str = match scope {
-        Scope::Localhost => "localhost",
-        Scope::Localhop => "localhop",
-    };
-    let parameters = parameters.to_bytes();
-    let (module, verb) = verb.words();
-    let words = [local, "nfd", module, verb].map(|word| Component::generic(word.as_bytes()));
-    let name = words.into_iter().chain([Component::generic(&parameters)]).collect();
+    let name = verb.name(scope).append(Component::generic(&parameters.to_bytes()));
     Interest::new(name).sign(Bytes::new(), signer, unique)
 }
 

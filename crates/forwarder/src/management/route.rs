@@ -1,4 +1,5 @@
-//! Routes: `rib/register`, `rib/unregister`, `fib/add-nexthop`, `fib/remove-nexthop`, and those of the configuration.
+//! Routes: `rib/register`, `rib/unregister`, `rib/announce`, `fib/add-nexthop`, `fib/remove-nexthop`, and those of the
+//! configuration.
 //!
 //! Source: NFD's wiki pages "RibMgmt" and "FibMgmt".
 use super::{Command, Node, Outcome, RibFull, Route, STATIC};
@@ -50,6 +51,20 @@ impl Node {
             expiration_period,
             ..of(prefix, face)
         }))
+    }
+
+    /// A route to what a prefix announcement announces, for as long as that holds.
+    pub(super) fn announce(
+        &mut self,
+        now: Instant,
+        now_millis: u64,
+        ingress: FaceId,
+        mut command: Command,
+    ) -> Result<Outcome, Refusal> {
+        let announcement = command.announcement.as_ref().ok_or(Refusal::MALFORMED)?;
+        let remaining = announcement.remaining(now_millis).ok_or(Refusal::NOT_VALID)?;
+        command.parameters.expiration_period = Some(remaining);
+        self.register(now, ingress, command)
     }
 
     pub(super) fn unregister(

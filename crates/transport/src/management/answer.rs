@@ -3,12 +3,13 @@
 //! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and those of the modules; status codes as NFD uses them.
 //!
 //! Differences from NFD: signed Interests of packet format v0.2, which python-ndn writes, are understood.
+use super::announcement::{self, PrefixAnnouncement};
 use super::face::FaceFilter;
 use super::typ::{CONTROL_PARAMETERS, CONTROL_RESPONSE, STATUS_CODE, STATUS_TEXT};
 use super::{ControlParameters, OK, Scope};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
-use recoup_packet::name::Name;
+use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{DigestSigner, SignatureInfo, SignatureType, sha256};
 use recoup_packet::tlv::{Reader, nni_tlv_len, put_header, put_nni_tlv, tlv_len, typ};
 
@@ -21,6 +22,7 @@ pub const MAX_PREFIX_COMPONENTS: usize = 32;
 pub enum Verb {
     RibRegister,
     RibUnregister,
+    RibAnnounce,
     FibAddNextHop,
     FibRemoveNextHop,
     FaceCreate,
@@ -33,9 +35,10 @@ pub enum Verb {
 }
 
 impl Verb {
-    const ALL: [(Self, &'static str, &'static str); 11] = [
+    const ALL: [(Self, &'static str, &'static str); 12] = [
         (Self::RibRegister, "rib", "register"),
         (Self::RibUnregister, "rib", "unregister"),
+        (Self::RibAnnounce, "rib", "announce"),
         (Self::FibAddNextHop, "fib", "add-nexthop"),
         (Self::FibRemoveNextHop, "fib", "remove-nexthop"),
         (Self::FaceCreate, "faces", "create"),
@@ -59,6 +62,19 @@ impl Verb {
     pub fn words(self) -> (&'static str, &'static str) {
         let of = Self::ALL.iter().find(|(verb, ..)| *verb == self);
         of.map_or(("", ""), |(_, module, verb)| (module, verb))
+    }
+
+    /// What the name of such a command begins with.
+    pub(super) fn name(self, scope: Scope) -> Name {
+        let local = match scope {
+            Scope::Localhost => "localhost",
+            Scope::Localhop => "localhop",
+        };
+        let (module, verb) = self.words();
+        [local, "nfd", module, verb]
+            .map(|word| Component::generic(word.as_bytes()))
+            .into_iter()
+            .collect()
     }
 
     /// The modules that have commands.
@@ -102,8 +118,10 @@ pub struct Command {
     pub scope: Scope,
     /// What is to be done.
     pub verb: Verb,
-    /// Everything that it says.
+    /// Everything that it says; of `rib/announce` the route that the announcement asks for.
     pub parameters: ControlParameters,
+    /// The announcement of `rib/announce`.
+    pub announcement: Option<Box<PrefixAnnouncement>>,
 }
 
 /// Why a command is not carried out.
@@ -120,6 +138,9 @@ impl Refusal {
     pub const MALFORMED: Self = Self { code: 400, text: "malformed command" };
     /// It is not signed, or not rightly, or asks for what only others may.
     pub const NOT_ALLOWED: Self = Self { code: 403, text: "not allowed" };
+    /// The prefix announcement does not hold at this time.
+    pub const NOT_VALID: Self =
+        Self { code: 403, text: "the prefix announcement is not valid now" };
     /// It came before, or its time is not the forwarder's.
     pub const NOT_IN_TIME: Self =
         Self { code: 403, text: "not allowed: repeated, or not of this time; compare the clocks" };
@@ -158,8 +179,15 @@ impl Request {
         if !is_signed(interest) {
             return Some(Err(Refusal::NOT_ALLOWED));
         }
-        let parameters = word(4).and_then(|octets| ControlParameters::decode(&octets).ok());
-        Some(Command::of(scope, verb, parameters).map(Self::Command))
+        let announcement = (verb == Verb::RibAnnounce).then(|| announcement::carried(interest));
+        let announcement = announcement.flatten().as_ref().and_then(PrefixAnnouncement::read);
+        let announcement = announcement.map(Box::new);
+        let parameters = match verb {
+            Verb::RibAnnounce => announcement.as_deref().map(PrefixAnnouncement::route),
+            _ => word(4).and_then(|octets| ControlParameters::decode(&octets).ok()),
+        };
+        let command = Command::of(scope, verb, parameters);
+        Some(command.map(|command| Self::Command(Command { announcement, ..command })))
     }
 }
 
@@ -192,7 +220,7 @@ impl Command {
         match &parameters.name {
             None if needs_name => Err(Refusal::MALFORMED),
             Some(name) if name.len() > MAX_PREFIX_COMPONENTS => Err(Refusal::TOO_LONG),
-            _ => Ok(Self { scope, verb, parameters }),
+            _ => Ok(Self { scope, verb, parameters, announcement: None }),
         }
     }
 
@@ -259,7 +287,6 @@ mod tests {
     use super::*;
     use bytes::Bytes;
     use recoup_packet::interest::Uniqueness;
-    use recoup_packet::name::Component;
 
     fn parameters() -> ControlParameters {
         let name = Some("/a/b".parse().unwrap());

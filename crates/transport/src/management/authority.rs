@@ -2,7 +2,8 @@
 //!
 //! Without configured keys the face decides: a command that came by a local face is carried out if it is signed, whoever
 //! signed it, and a digest that it carries is right. With keys, commands must be signed by one of them, be made while the
-//! forwarder runs, at most [`GRACE`] away from its clock, and not have come before.
+//! forwarder runs, at most [`GRACE`] away from its clock, and not have come before. A prefix announcement that a command
+//! carries is judged like the command, except for its time.
 //!
 //! Source: NFD's wiki page "CommandAuthenticator", ndn-cxx, `security/validation-policy-signed-interest.cpp`.
 //!
@@ -10,10 +11,12 @@
 //! overtake each other; instead what came is remembered, and what is older than the oldest that is remembered is refused.
 //! Commands from before the start are refused, since what came then is not remembered. Signed Interests of packet format
 //! v0.2 carry no signatures by keys here.
+use super::announcement;
 use super::answer::{Command, Refusal, is_signed};
 use super::{Scope, Verb};
+use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
-use recoup_packet::signature::{PublicKey, sha256};
+use recoup_packet::signature::{PublicKey, SignatureType, sha256};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -71,7 +74,17 @@ impl Authority {
         start_millis: u64,
     ) -> Result<(), Refusal> {
         if self.options.keys.is_empty() || self.is_open(command) {
-            return if is_signed(interest) { Ok(()) } else { Err(Refusal::NOT_ALLOWED) };
+            let is_right = is_signed(interest) && announces(command, interest, is_data_signed);
+            return if is_right { Ok(()) } else { Err(Refusal::NOT_ALLOWED) };
+        }
+        let keys = &self.options.keys;
+        let by_a_key = |data: &Data| {
+            let mut keys =
+                keys.iter().filter(|key| key.signature_type() == data.signature_info().typ);
+            keys.any(|key| key.verify(data.signed_portion(), data.signature_value()))
+        };
+        if !announces(command, interest, by_a_key) {
+            return Err(Refusal::NOT_ALLOWED);
         }
         let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion())
         else {
@@ -95,6 +108,18 @@ impl Authority {
         let module = Verb::words(command.verb).0;
         command.scope == Scope::Localhost && self.options.open.iter().any(|it| it == module)
     }
+}
+
+/// Whether a command that announces a prefix carries an announcement that is signed rightly; others need none.
+fn announces(command: &Command, interest: &Interest, is_right: impl Fn(&Data) -> bool) -> bool {
+    command.verb != Verb::RibAnnounce
+        || announcement::carried(interest).is_some_and(|data| is_right(&data))
+}
+
+/// Whether Data is signed by whomever, and its digest right if it is signed by that.
+fn is_data_signed(data: &Data) -> bool {
+    data.signature_info().typ != SignatureType::DigestSha256
+        || data.signature_value() == sha256(data.signed_portion())
 }
 
 impl Seen {
@@ -133,7 +158,30 @@ mod tests {
         let parameters = ControlParameters { name, ..ControlParameters::default() };
         let unique = Uniqueness { nonce: Some(&[nonce; 8]), time: Some(time), seq_num: None };
         let interest = command_interest(Scope::Localhost, verb, &parameters, signer, unique);
-        (interest, Command { scope: Scope::Localhost, verb, parameters })
+        let scope = Scope::Localhost;
+        (interest, Command { scope, verb, parameters, announcement: None })
+    }
+
+    #[test]
+    fn an_announcement_is_signed_by_a_key_as_its_command_is() {
+        use super::super::{PrefixAnnouncement, Request, announce_command};
+        let prefix = "/a".parse().unwrap();
+        let expires_after = Duration::from_secs(60);
+        let announcement = PrefixAnnouncement { prefix, expires_after, validity: None };
+        let check = |open: &[&str], by: &dyn Signer, nonce| {
+            let data = announcement.to_data(1, by);
+            let unique = Uniqueness { nonce: Some(&[nonce; 8]), time: Some(NOW), seq_num: None };
+            let interest = announce_command(Scope::Localhost, &data, &signer(b"one"), unique);
+            let Some(Ok(Request::Command(command))) = Request::read(&interest) else {
+                panic!("it is a command");
+            };
+            assert_eq!(command.parameters.cost, Some(2_048));
+            authority(open).check(&interest, &command, NOW, START)
+        };
+        assert_eq!(check(&[], &signer(b"two"), 1), Ok(()));
+        assert_eq!(check(&[], &signer(b"three"), 2), Err(Refusal::NOT_ALLOWED));
+        assert_eq!(check(&["rib"], &signer(b"three"), 3), Ok(()));
+        assert_eq!(check(&["rib"], &DigestSigner, 4), Ok(()));
     }
 
     fn authority(open: &[&str]) -> Authority {

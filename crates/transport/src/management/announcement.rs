@@ -1,0 +1,233 @@
+//! Prefix announcements: Data whose signer says to serve a prefix, for how long, and when.
+//!
+//! Source: NFD's wiki pages "PrefixAnnouncement" and "RibMgmt"; ndn-cxx, `prefix-announcement.cpp`; the origin and cost of
+//! such a route as in NFD's `rib/route.cpp`.
+use super::element::{Elements, Fields};
+use super::parameters::CHILD_INHERIT;
+use super::typ::EXPIRATION_PERIOD;
+use super::{ControlParameters, Origin, Scope, Verb};
+use recoup_packet::data::{ContentType, Data, DataBuilder};
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::Signer;
+use recoup_packet::tlv::{Reader, Tlv, is_critical, typ};
+use std::time::Duration;
+
+/// The word in the name of an announcement, behind the prefix.
+const WORD: &[u8] = b"PA";
+/// Components behind the prefix: the word, a version, a segment.
+const TAIL: usize = 3;
+/// What a route that was announced costs: more than most that somebody has chosen.
+const COST: u64 = 2_048;
+
+/// What an announcement says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrefixAnnouncement {
+    /// What is served.
+    pub prefix: Name,
+    /// For how long from now on, to the millisecond.
+    pub expires_after: Duration,
+    /// The first and the last second since 1970 in which it is valid, if it says so.
+    pub validity: Option<(u64, u64)>,
+}
+
+impl PrefixAnnouncement {
+    /// Reads an announcement; `None` if the Data is none.
+    #[must_use]
+    pub fn read(data: &Data) -> Option<Self> {
+        let name = data.name();
+        let prefix = name.len().checked_sub(TAIL)?;
+        let is_word = name.get(prefix)?.is_keyword(WORD);
+        let [version, segment] = [name.get(prefix + 1)?, name.get(prefix + 2)?];
+        let is_named = is_word && version.is_version().is_some() && segment.is_segment().is_some();
+        if !is_named || data.content_type() != ContentType::PrefixAnnouncement {
+            return None;
+        }
+        let fields = Fields::new(data.content(), typ::CONTENT).ok()?;
+        let mut reader = Reader::new(data.content());
+        let mut validity = None;
+        while let Some(element) = reader.read().ok()? {
+            match element.typ {
+                EXPIRATION_PERIOD => {}
+                typ::VALIDITY_PERIOD => validity = Some(period(&element)?),
+                other if is_critical(other) => return None,
+                _ => {}
+            }
+        }
+        let expires_after = fields.millis(EXPIRATION_PERIOD).ok()??;
+        Some(Self { prefix: name.prefix(prefix), expires_after, validity })
+    }
+
+    /// How long it holds from `now_millis` on, in milliseconds since 1970; `None` if it does not hold then.
+    #[must_use]
+    pub fn remaining(&self, now_millis: u64) -> Option<Duration> {
+        let Some((first, last)) = self.validity else {
+            return Some(self.expires_after);
+        };
+        let (begin, end) = (first.saturating_mul(1_000), (last + 1).saturating_mul(1_000));
+        let is_valid = (begin..end).contains(&now_millis);
+        is_valid.then(|| self.expires_after.min(Duration::from_millis(end - now_millis)))
+    }
+
+    /// The route that it asks for.
+    pub(super) fn route(&self) -> ControlParameters {
+        ControlParameters {
+            name: Some(self.prefix.clone()),
+            origin: Some(Origin::PrefixAnnouncement as u64),
+            cost: Some(COST),
+            flags: Some(CHILD_INHERIT),
+            expiration_period: Some(self.expires_after),
+            ..ControlParameters::default()
+        }
+    }
+
+    /// The announcement as Data, signed; later versions count as newer.
+    #[must_use]
+    pub fn to_data(&self, version: u64, signer: &dyn Signer) -> Data {
+        let tail = [Component::keyword(WORD), Component::version(version), Component::segment(0)];
+        let name = self.prefix.components().chain(tail).collect();
+        let mut content = Elements::default();
+        content.millis(EXPIRATION_PERIOD, Some(self.expires_after));
+        let builder = DataBuilder::new(&name).content_type(ContentType::PrefixAnnouncement);
+        builder.build(&content.0, signer)
+    }
+}
+
+/// The command that asks for a route to what `announcement` announces, by the face that the command comes by. `unique`
+/// needs a time, and should have a nonce of 8 octets.
+#[must_use]
+pub fn announce_command(
+    scope: Scope,
+    announcement: &Data,
+    signer: &dyn Signer,
+    unique: Uniqueness<'_>,
+) -> Interest {
+    Interest::new(Verb::RibAnnounce.name(scope)).sign(announcement.wire(), signer, unique)
+}
+
+/// The announcement that a command carries.
+pub(super) fn carried(interest: &Interest) -> Option<Data> {
+    let parameters = interest.parameters.as_ref()?;
+    let mut reader = Reader::new(parameters);
+    while let Some(element) = reader.read().ok()? {
+        if element.typ == typ::DATA {
+            return Data::decode(parameters.slice(element.whole())).ok();
+        }
+    }
+    None
+}
+
+/// First and last second of a ValidityPeriod.
+fn period(element: &Tlv<'_>) -> Option<(u64, u64)> {
+    let mut reader = element.reader();
+    let first = seconds(reader.expect(typ::NOT_BEFORE, "a NotBefore").ok()?.value)?;
+    let last = seconds(reader.expect(typ::NOT_AFTER, "a NotAfter").ok()?.value)?;
+    Some((first, last))
+}
+
+/// Seconds since 1970 of a time that is written `YYYYMMDDThhmmss`, in UTC.
+fn seconds(text: &[u8]) -> Option<u64> {
+    let number = |from: usize, to: usize| {
+        let digits = text.get(from..to).filter(|it| it.iter().all(u8::is_ascii_digit))?;
+        std::str::from_utf8(digits).ok()?.parse::<u64>().ok()
+    };
+    if text.len() != 15 || text.get(8) != Some(&b'T') {
+        return None;
+    }
+    let [year, month, day] = [number(0, 4)?, number(4, 6)?, number(6, 8)?];
+    let [hour, minute, second] = [number(9, 11)?, number(11, 13)?, number(13, 15)?];
+    let is_date = year >= 1970 && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !is_date || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let days = days_before(year, month) + day - 1;
+    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+/// Days from the beginning of 1970 to that of a month of the Gregorian calendar.
+fn days_before(year: u64, month: u64) -> u64 {
+    const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    let leaps = |year: u64| year / 4 - year / 100 + year / 400;
+    let is_leap = leaps(year) > leaps(year - 1);
+    let in_year = usize::try_from(month - 1).ok().and_then(|it| BEFORE.get(it)).copied();
+    let leap_day = u64::from(is_leap && month > 2);
+    (year - 1970) * 365 + leaps(year - 1) - leaps(1969) + in_year.unwrap_or_default() + leap_day
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::signature::DigestSigner;
+    use recoup_packet::tlv::{put_nni_tlv, put_tlv};
+
+    fn announcement() -> PrefixAnnouncement {
+        let expires_after = Duration::from_secs(3_600);
+        PrefixAnnouncement { prefix: "/a/b".parse().unwrap(), expires_after, validity: None }
+    }
+
+    fn with(name: &str, content_type: ContentType, content: &[u8]) -> Option<PrefixAnnouncement> {
+        let name = name.parse().unwrap();
+        let builder = DataBuilder::new(&name).content_type(content_type);
+        PrefixAnnouncement::read(&builder.build(content, &DigestSigner))
+    }
+
+    #[test]
+    fn an_announcement_is_read_as_it_was_written_and_from_a_command() {
+        let data = announcement().to_data(7, &DigestSigner);
+        assert_eq!(data.name().to_string(), "/a/b/32=PA/v=7/seg=0");
+        assert_eq!(PrefixAnnouncement::read(&data), Some(announcement()));
+        let unique = Uniqueness { nonce: Some(&[1; 8]), time: Some(1), seq_num: None };
+        let command = announce_command(Scope::Localhost, &data, &DigestSigner, unique);
+        assert!(command.name.to_string().starts_with("/localhost/nfd/rib/announce/"));
+        assert_eq!(carried(&command).map(|data| data.wire()), Some(data.wire()));
+    }
+
+    #[test]
+    fn what_is_no_announcement_is_refused() {
+        let (name, kind) = ("/a/32=PA/v=1/seg=0", ContentType::PrefixAnnouncement);
+        let mut content = Vec::new();
+        put_nni_tlv(&mut content, EXPIRATION_PERIOD, 1_000);
+        assert!(with(name, kind, &content).is_some());
+        assert!(with("/32=PA/v=1/seg=0", kind, &content).is_some_and(|it| it.prefix.is_empty()));
+        for other in ["/a/32=PB/v=1/seg=0", "/a/PA/v=1/seg=0", "/a/32=PA/v=1", "/v=1/seg=0"] {
+            assert_eq!(with(other, kind, &content), None, "{other}");
+        }
+        assert_eq!(with(name, ContentType::Blob, &content), None);
+        assert_eq!(with(name, kind, b""), None);
+        let mut strange = content.clone();
+        put_tlv(&mut strange, 0xFFF1, b"critical");
+        assert_eq!(with(name, kind, &strange), None);
+    }
+
+    #[test]
+    fn an_announcement_holds_in_its_time_and_no_longer() {
+        let mut content = Vec::new();
+        put_nni_tlv(&mut content, EXPIRATION_PERIOD, 3_600_000);
+        let mut period = Vec::new();
+        put_tlv(&mut period, typ::NOT_BEFORE, b"20240229T120000");
+        put_tlv(&mut period, typ::NOT_AFTER, b"20240229T122959");
+        put_tlv(&mut content, typ::VALIDITY_PERIOD, &period);
+        let found = with("/a/32=PA/v=1/seg=0", ContentType::PrefixAnnouncement, &content).unwrap();
+        // date -u -d "2024-02-29 12:00:00" +%s
+        let begin = 1_709_208_000;
+        assert_eq!(found.validity, Some((begin, begin + 1_799)));
+        assert_eq!(found.remaining(begin * 1_000 - 1), None);
+        assert_eq!(found.remaining(begin * 1_000), Some(Duration::from_secs(1_800)));
+        assert_eq!(found.remaining((begin + 1_800) * 1_000), None);
+        assert_eq!(announcement().remaining(7), Some(Duration::from_secs(3_600)));
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (text, expected) in [
+            ("19700101T000000", Some(0)),
+            ("20000229T235959", Some(951_868_799)),
+            ("21000301T000000", Some(4_107_542_400)),
+            ("20241301T000000", None),
+            ("2024-01-01T0000", None),
+            ("19691231T235959", None),
+        ] {
+            assert_eq!(seconds(text.as_bytes()), expected, "{text}");
+        }
+    }
+}
