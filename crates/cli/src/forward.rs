@@ -62,6 +62,11 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     };
     let mut driver = Driver::with_options(options).map_err(|error| driver_failure(&error))?;
     driver.set_longest_wait(Some(LONGEST_WAIT));
+    if let Err(error) = driver.follow_interfaces()
+        && args.verbose
+    {
+        output::tell(&format!("recoup: faces do not follow the network interfaces: {error}"));
+    }
     let stop = Stop::new(&driver.waker())?;
     let mut forwarder = record(args, node, Heading { seed, text })?;
     tell_time(&driver, &mut forwarder);

@@ -108,6 +108,9 @@ fn show(now: Instant, step: Step<'_>) -> Result<(), Failure> {
     let seconds = now.since(Instant::ZERO).as_secs_f64();
     let line = match step {
         Step::Input(Input::Frame { face, frame }) => format!("< {} {}", face.0, hex(frame)),
+        Step::Input(Input::FrameFrom { face, sender, frame }) => {
+            format!("< {} from {sender:x} {}", face.0, hex(frame))
+        }
         Step::Input(input) => format!("< {input:?}"),
         Step::Output(Output::Send { face, frame }) => {
             format!("> {} {}{}", face.0, hex(frame.head()), hex(frame.body()))

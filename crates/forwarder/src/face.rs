@@ -9,6 +9,7 @@ pub(crate) use table::FaceTable;
 
 use crate::limits::FaceLimits;
 pub use recoup_transport::link::{Marking, Recovery};
+pub use recoup_transport::management::LinkType;
 pub use recoup_transport::queue::QueueLimit;
 
 /// Number of a face, unique in its node: a driver numbers network faces from small numbers up and never gives a
@@ -26,6 +27,9 @@ const APP_BIT: u32 = 1 << 31;
 impl FaceId {
     /// The face of the node's own management, behind which no application is.
     pub const MANAGEMENT: Self = Self(u32::MAX);
+
+    /// What applications are told of Data from the content store, as NFD says it.
+    pub const CONTENT_STORE: Self = Self(254);
 
     /// The face of an application.
     #[must_use]
@@ -51,8 +55,10 @@ pub struct FaceAttributes {
     pub upstream: bool,
     /// The other end is on this machine: packets below /localhost may pass.
     pub local: bool,
-    /// Several nodes hear what is sent: nobody is sent a Nack.
-    pub multi_access: bool,
+    /// Who hears what is sent: where several do nobody is sent a Nack, and on an ad-hoc link what came may leave again.
+    pub link_type: LinkType,
+    /// The other end, an application of this machine, is told by which face packets came (IncomingFaceId).
+    pub local_fields: bool,
     /// The face comes up again under its number after it went down, so its routes are kept.
     pub permanent: bool,
     /// Whether and when packets that leave are marked for congestion.
@@ -83,7 +89,8 @@ impl FaceAttributes {
             receive_budget: None,
             upstream: false,
             local: false,
-            multi_access: false,
+            link_type: LinkType::PointToPoint,
+            local_fields: false,
             permanent: false,
             marking: None,
             recovery: Recovery::Off,

@@ -101,10 +101,11 @@ impl WireLink {
     pub(crate) fn receive(
         &mut self,
         now: Instant,
+        sender: u64,
         frame: Bytes,
     ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
         let packet = LpPacket::decode(frame).map_err(|_| DropReason::Malformed)?;
-        self.accept(now, packet)
+        self.accept(now, sender, packet)
     }
 
     /// Takes a frame that was read.
@@ -114,6 +115,7 @@ impl WireLink {
     pub(crate) fn accept(
         &mut self,
         now: Instant,
+        sender: u64,
         packet: LpPacket,
     ) -> Result<Option<(LpHeader, Bytes)>, DropReason> {
         let Some(fragment) = packet.fragment else {
@@ -122,7 +124,7 @@ impl WireLink {
         match packet.header.frag_count {
             None | Some(1) => Ok(Some((packet.header, fragment))),
             Some(_) => {
-                let whole = self.reassembler.accept(now, packet.header, fragment);
+                let whole = self.reassembler.accept_from(now, sender, packet.header, fragment);
                 self.count_discarded();
                 whole.map_err(|_| DropReason::Fragment)
             }

@@ -51,6 +51,15 @@ pub enum Input {
         /// The whole frame: a bare packet or an LpPacket.
         frame: Bytes,
     },
+    /// A frame arrived by a wire face where several send.
+    FrameFrom {
+        /// Which.
+        face: FaceId,
+        /// A number for who sent it: fragments belong together only if it is the same.
+        sender: u64,
+        /// The whole frame.
+        frame: Bytes,
+    },
     /// A packet arrived by a value face.
     Packet {
         /// Which.
@@ -360,7 +369,8 @@ impl Node {
     #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input) {
         match input {
-            Input::Frame { face, frame } => self.on_frame(now, face, frame),
+            Input::Frame { face, frame } => self.on_frame(now, face, 0, frame),
+            Input::FrameFrom { face, sender, frame } => self.on_frame(now, face, sender, frame),
             Input::Packet { face, packet } => self.on_packet(now, face, packet),
             Input::Ready { face } => self.on_ready(now, face),
             Input::Busy { face, until } => self.on_busy(face, until),

@@ -90,6 +90,8 @@ pub struct Extra {
     pub no_cache: bool,
     /// Interests of local applications: the face that it is to leave by.
     pub next_hop: Option<FaceId>,
+    /// For local applications that want to know it: the face that it came by.
+    pub incoming: Option<FaceId>,
 }
 
 impl Packet {
@@ -218,6 +220,7 @@ impl Extra {
             || self.tag.is_some()
             || self.no_cache
             || self.next_hop.is_some()
+            || self.incoming.is_some()
             || !self.carried.is_empty()
             || !self.hop_local.is_empty()
     }
@@ -229,6 +232,7 @@ impl Extra {
             && self.tag.is_none()
             && !self.no_cache
             && self.next_hop.is_none()
+            && self.incoming.is_none()
             && self.carried.is_empty()
             && self.hop_local.is_empty()
     }
@@ -313,6 +317,7 @@ impl Hop {
             header.pit_token.clone_from(&extra.pit_token);
             header.cache_policy = extra.no_cache.then_some(NO_CACHE);
             header.next_hop_face_id = extra.next_hop.map(|face| u64::from(face.0));
+            header.incoming_face_id = extra.incoming.map(|face| u64::from(face.0));
             header.ignorable = extra.carried.clone();
             for (typ, value) in extra.hop_local.iter() {
                 header.ignorable.set(typ, value.clone());

@@ -4,7 +4,7 @@
 //! [`ForwardingStrategy`], called by the pipelines with the preconditions given there. *Actions*
 //! ([`Action`]) are what a trigger can have done; it appends them to a list and the pipeline carries
 //! them out in order. *Accessors* are the fields and methods of [`Context`], and those of [`PitEntry`].
-use crate::face::FaceId;
+use crate::face::{FaceId, LinkType};
 use crate::suppression::{Decision, Suppression};
 use crate::table::{Arrival, FibMatch, Measurements, NextHop, PitEntry};
 use recoup_packet::nack::NackReason;
@@ -60,15 +60,16 @@ pub enum Action {
 /// What the strategy may know of a face that is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceFacts {
-    /// Several nodes hear what is sent, so an Interest may leave by the face it came by.
-    pub multi_access: bool,
+    /// Who hears what is sent. Only on an ad-hoc link an Interest may leave by the face it came by: not everybody there
+    /// has heard it.
+    pub link_type: LinkType,
     /// The other end is on this machine.
     pub local: bool,
 }
 
 impl FaceFacts {
     /// What is known of the face of any application.
-    pub const APPLICATION: Self = Self { multi_access: false, local: true };
+    pub const APPLICATION: Self = Self { link_type: LinkType::PointToPoint, local: true };
 }
 
 /// The faces of a node, as strategies see them.
@@ -103,7 +104,8 @@ impl<'a> Context<'a> {
         let from = faces.facts(ingress);
         self.route.next_hops.iter().copied().filter(move |hop| {
             faces.facts(hop.face).is_some_and(|to| {
-                (hop.face != ingress || to.multi_access) && scope.lets_pass(from, to)
+                (hop.face != ingress || to.link_type == LinkType::AdHoc)
+                    && scope.lets_pass(from, to)
             })
         })
     }
@@ -118,7 +120,7 @@ impl fmt::Debug for Context<'_> {
 /// Decides where the Interests of one namespace go.
 ///
 /// Holds for every implementation: nothing is sent to a face that is down, out of scope, or that the
-/// Interest came by (unless the face is multi-access); each trigger appends a bounded number of actions;
+/// Interest came by (unless its link is ad-hoc); each trigger appends a bounded number of actions;
 /// its text (`Display`) is read by [`parse`] as an equal strategy in its initial state.
 pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
     /// An Interest came by `ingress` and nothing stored answers it. Precondition: it is no loop, and its

@@ -181,7 +181,9 @@ impl Node {
 
     // --- links ----------------------------------------------------------------------------------
 
-    pub(crate) fn on_frame(&mut self, now: Instant, id: FaceId, frame: Bytes) {
+    /// A frame came; where one end sends, `sender` is always the same.
+    #[inline]
+    pub(crate) fn on_frame(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
         let Some(face) = self.faces.get_mut(id) else {
             return self.outbox.discard(id, None, DropReason::NoFace);
         };
@@ -193,7 +195,7 @@ impl Node {
         let whole = if !guarded && LpPacket::is_bare(&frame) {
             return self.read(now, id, None, frame);
         } else if !guarded {
-            link.receive(now, frame)
+            link.receive(now, sender, frame)
         } else {
             match self.receive_lean(now, id, frame) {
                 Ok(packet) => return self.read(now, id, None, packet),

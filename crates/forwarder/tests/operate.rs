@@ -1,6 +1,6 @@
 //! A node that its operators ask and command.
 use bytes::Bytes;
-use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::management::{FaceDescription, FaceOrder, ManagementOptions, Notice};
 use recoup_forwarder::node::{Input, Node, Output};
 use recoup_forwarder::options::NodeOptions;
@@ -53,6 +53,8 @@ impl Bench {
             mtu: 8_800,
             marking: None,
             reliable: false,
+            local_fields: false,
+            link_type: LinkType::PointToPoint,
         };
         self.node.handle(self.now, Notice::FaceKnown { face, description }.into());
         let attributes = FaceAttributes { local, permanent: !local, ..FaceAttributes::wire(8_800) };
@@ -264,6 +266,8 @@ fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
         mtu: 1_400,
         marking: None,
         reliable: false,
+        local_fields: false,
+        link_type: LinkType::PointToPoint,
     };
     bench.node.handle(bench.now, Notice::FaceKnown { face, description }.into());
     bench.node.handle(bench.now, Notice::FaceMade { ticket, outcome: Ok(face) }.into());
@@ -292,7 +296,9 @@ fn what_no_face_can_be_is_refused() {
     let unmasked = ControlParameters { flags: Some(1), ..to("udp4://192.0.2.9:1") };
     assert_eq!(bench.refused(Verb::FaceCreate, &unmasked), 400);
     let fields = ControlParameters { mask: Some(LOCAL_FIELDS), ..unmasked };
-    assert_eq!(bench.refused(Verb::FaceUpdate, &fields), 409);
+    assert_eq!(bench.refused(Verb::FaceCreate, &fields), 409);
+    let of_remote = ControlParameters { face_id: Some(2), ..fields };
+    assert_eq!(bench.refused(Verb::FaceUpdate, &of_remote), 409, "it is no local face");
     let nobody = ControlParameters { face_id: Some(77), ..Default::default() };
     assert_eq!(bench.refused(Verb::FaceUpdate, &nobody), 404);
     assert_eq!(bench.done(Verb::FaceDestroy, &nobody).face_id, Some(77));

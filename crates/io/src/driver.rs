@@ -7,6 +7,7 @@
 //! dropped with a reason above it.
 mod dial;
 mod face_entry;
+mod ground;
 mod linger;
 mod listener;
 mod open;
@@ -30,11 +31,12 @@ use crate::udp::{Chunk, ReceiveBuffers, UdpPort};
 use crate::waker::{Alarm, Waker};
 use bytes::Bytes;
 use face_entry::{Conduit, Face, Port};
+use ground::Followed;
 use hashbrown::HashMap;
 use linger::Linger;
 use listener::Listener;
 use recoup_forwarder::drop;
-use recoup_forwarder::face::{AppId, FaceAttributes};
+use recoup_forwarder::face::{AppId, FaceAttributes, Recovery};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
@@ -76,6 +78,8 @@ enum Arrival {
     Up(FaceId),
     Down(FaceId),
     Frame(FaceId, Bytes),
+    /// With who sent it, where several do.
+    FrameFrom(FaceId, u64, Bytes),
     /// What is known of a face has changed.
     Known(FaceId),
     Notice(Box<Notice>),
@@ -88,6 +92,7 @@ enum Token {
     Port(usize),
     Listener(ListenerId),
     Face(FaceId),
+    Interfaces,
 }
 
 /// Drives one machine over real sockets.
@@ -119,6 +124,7 @@ pub struct Driver {
     /// Faces that have received more than they handed out.
     more: Vec<FaceId>,
     room: Room,
+    followed: Option<Followed>,
     intake: Intake,
     buffers: ReceiveBuffers,
     chunks: Vec<Chunk>,
@@ -172,6 +178,7 @@ impl Driver {
             watch,
             more: Vec::new(),
             room: Room::default(),
+            followed: None,
             intake: Intake::default(),
             buffers: ReceiveBuffers::new(),
             chunks: Vec::new(),
@@ -233,6 +240,7 @@ impl Driver {
         let face = self.faces.get(&face)?;
         let receive_budget = match &face.conduit {
             Conduit::Udp(peer) => self.port(peer.port).and_then(UdpPort::receive_budget),
+            Conduit::Link { .. } if face.uri.is_medium() => None,
             // A stream holds what the far end keeps for a slow reader, and ours keeps as much.
             Conduit::Link { .. } => Some(self.options.backlog_octets as u64),
             Conduit::Down { .. } => None,
@@ -242,9 +250,14 @@ impl Driver {
             upstream: face.upstream,
             permanent: face.permanent,
             local: face.is_local(),
+            local_fields: face.local_fields,
+            link_type: face.link_type(),
             marking: face.marking,
             limits: face.limits,
-            recovery: if face.permanent || face.is_local() {
+            // Neighbours that share a link have no numbers in common.
+            recovery: if face.uri.is_shared() {
+                Recovery::Off
+            } else if face.permanent || face.is_local() {
                 face.recovery
             } else {
                 self.options.on_demand_recovery
@@ -361,6 +374,10 @@ impl Driver {
                 Arrival::Frame(face, frame) => {
                     frames += 1;
                     Input::Frame { face, frame }
+                }
+                Arrival::FrameFrom(face, sender, frame) => {
+                    frames += 1;
+                    Input::FrameFrom { face, sender, frame }
                 }
                 Arrival::Backlog(face, octets) => Input::Backlog { face, octets },
                 Arrival::Down(face) => Input::FaceDown { face },

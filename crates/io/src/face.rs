@@ -12,8 +12,22 @@ use std::io::{self, ErrorKind};
 /// frame with its link header.
 pub const LARGEST_FRAME_SENT: usize = 8_800;
 
+/// Shortest MTU, in octets, that a face may be given: shorter frames carry more header than content.
+pub const LEAST_MTU: usize = 256;
+
 /// Largest frame, in octets, that is accepted: a packet of 8,800 octets and a generous link header.
 pub const LARGEST_FRAME_RECEIVED: usize = 8_800 + 1_024;
+
+/// How a face is that leads to a medium, which several may share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MediumOptions {
+    /// Name of the interface; by default the one that the system chooses.
+    pub interface: Option<String>,
+    /// Not everybody hears everybody, as on a radio: what came may leave there again.
+    pub ad_hoc: bool,
+    /// Other programs of this machine hear what is sent, too.
+    pub loopback: bool,
+}
 
 /// A face could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -139,6 +153,9 @@ pub enum CloseReason {
     /// It was the longest silent of too many faces.
     #[error("it was the longest silent of too many faces")]
     Evicted,
+    /// The interface that it leaves by is down, or the address that it leaves from is gone.
+    #[error("its interface is down, or its address is gone")]
+    NoInterface,
     /// This side closed it.
     #[error("closed by this side")]
     Closed,

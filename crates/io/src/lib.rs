@@ -6,9 +6,13 @@ pub mod driver;
 pub mod entropy;
 pub mod face;
 pub mod http;
+#[cfg_attr(not(target_os = "linux"), path = "interface_unknown.rs")]
+mod interface;
 pub mod key;
 pub mod library;
 mod link;
+#[cfg_attr(not(target_os = "linux"), path = "medium_unknown.rs")]
+mod medium;
 pub mod memory;
 pub mod part;
 pub mod process;

@@ -1,8 +1,10 @@
-//! What the driver needs of a connection with exactly one peer.
+//! What the driver needs of a connection, or of a medium that several share.
 use crate::buffer::Buffers;
 use crate::face::{CloseReason, Counters, DropReason};
 use bytes::{Bytes, BytesMut};
+use socket2::SockRef;
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
 /// Octets that a stream reads at a time.
@@ -13,6 +15,8 @@ pub(crate) const READ_OCTETS: usize = 256 * 1024;
 pub(crate) struct Intake {
     /// Frames received, in order.
     pub(crate) frames: Vec<Bytes>,
+    /// Who sent each of them, where several may have.
+    pub(crate) senders: Vec<u64>,
     /// Discarded on the way.
     pub(crate) counters: Counters,
     /// What a stream reads into.
@@ -29,6 +33,7 @@ impl Default for Intake {
     fn default() -> Self {
         Self {
             frames: Vec::new(),
+            senders: Vec::new(),
             counters: Counters::default(),
             buffer: BytesMut::new(),
             pool: Buffers::new(READ_OCTETS),
@@ -44,7 +49,7 @@ impl Intake {
     }
 }
 
-/// A connection with one peer: stream, WebSocket or in-process pair. Nothing here ever waits.
+/// A connection with one peer (stream, WebSocket or in-process pair), or a medium with several. Nothing here ever waits.
 ///
 /// A link begins opening or open, and ends with the first error; it is used no more after that.
 pub(crate) trait Link: Debug + Send {
@@ -74,4 +79,14 @@ pub(crate) trait Link: Debug + Send {
 
     /// Octets taken and not sent.
     fn waiting_octets(&self) -> usize;
+
+    /// Longest frame that it carries, in octets, if that is less than any frame may have.
+    fn mtu(&self) -> Option<usize> {
+        None
+    }
+
+    /// Its address on this machine, if it has one.
+    fn local_address(&self) -> Option<SocketAddr> {
+        SockRef::from(&self.fd()).local_addr().ok()?.as_socket()
+    }
 }

@@ -19,7 +19,7 @@ use recoup_forwarder::node::Output;
 use recoup_packet::signature::sha256;
 
 const MAGIC: &[u8; 8] = b"RECOUPRC";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Most octets of the heading's text.
 const MAX_TEXT: usize = 1 << 20;
 /// Most octets of a block.

@@ -30,6 +30,11 @@ A configuration:
   name = \"north\"
   uri = \"tcp://192.0.2.7\"
 
+  [[face]]
+  name = \"lan\"                  # all forwarders on a link; on Ethernet without IP: ether://[01:00:5e:00:17:aa]
+  uri = \"udp4://224.0.23.170:56363\"
+  interface = \"eth0\"
+
   [[route]]
   prefix = \"/\"
   face = \"north\"

@@ -13,7 +13,7 @@ use recoup_forwarder::options::{Anticipation, NodeOptions};
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
-use recoup_io::face::FaceUri;
+use recoup_io::face::{FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions};
 use recoup_packet::name::Name;
 use recoup_sim::network::CachePlan;
 use recoup_sim::scenario::layer;
@@ -56,14 +56,25 @@ pub(crate) struct ForwardConfig {
     pub faces: Vec<(String, FaceUri)>,
     /// What is shared among flows at each of them.
     face_scheduling: Vec<SchedulingKeys>,
-    /// What each of them may take, where that is not what all faces may.
-    pub face_limits: Vec<Option<FaceLimits>>,
+    /// How each of them is.
+    pub face_options: Vec<FaceOptions>,
     /// What is sent again on each of them.
     pub recoveries: Vec<Recovery>,
     /// What is sent again on faces that other machines open.
     pub recovery: Recovery,
     /// Routes to neighbours.
     pub routes: Vec<ConfiguredRoute>,
+}
+
+/// How the face of a neighbour is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FaceOptions {
+    /// How the medium is, if it leads to one.
+    pub medium: MediumOptions,
+    /// What it may take, where that is not what all faces may.
+    pub limits: Option<FaceLimits>,
+    /// Longest frame, in octets, where it is shorter than the path allows.
+    pub mtu: Option<usize>,
 }
 
 /// A place where others connect.
@@ -110,7 +121,7 @@ impl ForwardConfig {
             listen: Vec::new(),
             faces: Vec::new(),
             face_scheduling: Vec::new(),
-            face_limits: Vec::new(),
+            face_options: Vec::new(),
             recoveries: Vec::new(),
             recovery: Recovery::Off,
             routes: Vec::new(),
@@ -120,6 +131,9 @@ impl ForwardConfig {
         whole.table("management", |table| made.read_management(table));
         whole.list("listen", |one| {
             let (uri, limits) = (one.required("uri", parsed), made.limits.read_face(one));
+            if uri.as_ref().is_some_and(FaceUri::is_medium) {
+                one.problem("uri", "several share this: it is no listener; write [[face]]");
+            }
             made.listen.extend(uri.map(|uri| Listen { uri, limits }));
         });
         whole.list("face", |one| made.read_face(one));
@@ -190,10 +204,15 @@ impl ForwardConfig {
         let (name, uri) = (one.required("name", text), one.required("uri", parsed));
         let recovery = one.value("recovery", parsed);
         let limits = self.limits.read_face(one);
+        let (medium, mtu) = (medium(one, uri.as_ref()), one.value("mtu", mtu));
         let Some((name, uri)) = name.zip(uri) else {
             return;
         };
-        let of_node = if matches!(uri, FaceUri::Unix(_)) { Recovery::Off } else { self.recovery };
+        if uri.is_shared() && recovery.is_some_and(|it: Recovery| !it.is_off()) {
+            one.problem("recovery", "is for one neighbour, and several share this face");
+        }
+        let loses_nothing = matches!(uri, FaceUri::Unix(_)) || uri.is_shared();
+        let of_node = if loses_nothing { Recovery::Off } else { self.recovery };
         if self.faces.iter().any(|(other, _)| *other == name) {
             return one.problem("name", format!("another face is called `{name}`"));
         }
@@ -204,7 +223,7 @@ impl ForwardConfig {
         }
         self.faces.push((name, uri));
         self.face_scheduling.push(scheduling);
-        self.face_limits.push(limits);
+        self.face_options.push(FaceOptions { medium, limits, mtu });
         self.recoveries.push(recovery.unwrap_or(of_node));
     }
 
@@ -229,8 +248,8 @@ impl ForwardConfig {
     /// Everything that is said of the face at this place; another text means another face.
     pub(crate) fn face_text(&self, place: usize) -> String {
         let (uri, recovery) = (self.faces.get(place), self.recoveries.get(place));
-        let (scheduling, limits) = (self.face_scheduling.get(place), self.face_limits.get(place));
-        format!("{uri:?} {recovery:?} {scheduling:?} {limits:?}")
+        let (scheduling, options) = (self.face_scheduling.get(place), self.face_options.get(place));
+        format!("{uri:?} {recovery:?} {scheduling:?} {options:?}")
     }
 
     /// Strategies by prefix, that of "/" included.
@@ -306,6 +325,37 @@ impl ForwardConfig {
         }
         Ok(node)
     }
+}
+
+/// The keys of a face that say how its medium is; they mean nothing for one that leads to none.
+fn medium(one: &mut Section<'_>, uri: Option<&FaceUri>) -> MediumOptions {
+    let medium = MediumOptions {
+        interface: one.value("interface", text),
+        ad_hoc: one.value("ad-hoc", truth).unwrap_or_default(),
+        loopback: one.value("loopback", truth).unwrap_or_default(),
+    };
+    let Some(uri) = uri else {
+        return medium;
+    };
+    for key in ["interface", "ad-hoc", "loopback"] {
+        if one.gives(key) && !uri.is_medium() {
+            one.problem(
+                key,
+                "is for multicast groups and Ethernet, and this face leads to one peer",
+            );
+        }
+    }
+    if matches!(uri, FaceUri::Ether(_)) && !one.gives("interface") {
+        one.problem("interface", "is missing; write interface = \"eth0\"");
+    }
+    medium
+}
+
+/// What a face carries in one piece.
+fn mtu(tree: &Tree) -> Result<usize, String> {
+    let range = LEAST_MTU..=LARGEST_FRAME_SENT;
+    let octets = usize::try_from(whole(tree)?).ok().filter(|it| range.contains(it));
+    octets.ok_or_else(|| format!("must be from {LEAST_MTU} to {LARGEST_FRAME_SENT} octets"))
 }
 
 fn address(tree: &Tree) -> Result<SocketAddr, String> {
@@ -400,6 +450,35 @@ mod tests {
         );
         let said = wrong("[node]\nscheduler = \"dr\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
         assert!(said.contains("did you mean `drr`?"), "{said}");
+    }
+
+    #[test]
+    fn a_face_that_several_share_is_on_an_interface_and_recovers_nothing() {
+        let face = |uri: &str, keys: &str| {
+            format!(
+                "[node]\nrecovery = \"wldr\"\n[[face]]\nname = \"lan\"\nuri = \"{uri}\"\n{keys}"
+            )
+        };
+        let group = "udp4://224.0.23.170";
+        let keys = "interface = \"eth0\"\nad-hoc = true\nloopback = true\n";
+        let config = ForwardConfig::parse("n.toml", &face(group, keys)).unwrap();
+        let medium = MediumOptions { interface: Some("eth0".into()), ad_hoc: true, loopback: true };
+        assert_eq!(
+            (&config.face_options[0].medium, config.recoveries[0]),
+            (&medium, Recovery::Off)
+        );
+        let said = wrong(&face(group, "recovery = \"wldr\"\n"));
+        assert!(said.contains("n.toml:6:12: face.1.recovery: is for one neighbour"), "{said}");
+        let said = wrong(&face("udp4://192.0.2.7", "mtu = 100\n"));
+        assert!(said.contains("n.toml:6:7: face.1.mtu: must be from 256 to 8800"), "{said}");
+        let config = ForwardConfig::parse("n.toml", &face("udp4://192.0.2.7", "mtu = 1400\n"));
+        assert_eq!(config.unwrap().face_options[0].mtu, Some(1_400));
+        let said = wrong(&face("udp4://192.0.2.7", "interface = \"eth0\"\n"));
+        assert!(said.contains("n.toml:6:13: face.1.interface: is for multicast"), "{said}");
+        let said = wrong(&face("ether://[01:00:5e:00:17:aa]", ""));
+        assert!(said.contains("face.1.interface: is missing"), "{said}");
+        let said = wrong(&format!("[[listen]]\nuri = \"{group}\"\n"));
+        assert!(said.contains("n.toml:2:7: listen.1.uri: several share this"), "{said}");
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The keys of a forwarder's configuration that say how much neighbours may take of it.
 use crate::config::{Section, text, whole};
+use crate::value;
 use recoup_forwarder::limits::FaceLimits;
 use recoup_io::driver::DriverOptions;
 use recoup_sim::scenario::layer;
 use recoup_sim::scenario::tree::Tree;
+use recoup_transport::time::Duration;
+
+/// Who has not said anything for less may be between two Interests.
+const LEAST_IDLE: Duration = Duration::from_secs(1);
 
 /// Places of the table of pending Interests.
 const PLACES: usize = 1 << 17;
@@ -20,6 +25,7 @@ pub(crate) struct LimitKeys {
     faces_per_address: usize,
     backlog_octets: usize,
     face_backlog_octets: usize,
+    udp_idle: Duration,
 }
 
 impl Default for LimitKeys {
@@ -33,6 +39,7 @@ impl Default for LimitKeys {
             faces_per_address: driver.faces_per_address,
             backlog_octets: driver.backlog_total_octets,
             face_backlog_octets: driver.backlog_octets,
+            udp_idle: driver.udp_idle,
         }
     }
 }
@@ -52,6 +59,7 @@ impl LimitKeys {
         let mut set = |key, place: &mut usize| *place = table.value(key, octets).unwrap_or(*place);
         set("backlog", &mut self.backlog_octets);
         set("face-backlog", &mut self.face_backlog_octets);
+        self.udp_idle = table.value("idle", idle).unwrap_or(self.udp_idle);
     }
 
     /// Takes what is said of one face, or of those that peers open at one place, out of its table; `None` if nothing is.
@@ -73,6 +81,7 @@ impl LimitKeys {
             faces_per_address: self.faces_per_address,
             backlog_total_octets: self.backlog_octets,
             backlog_octets: self.face_backlog_octets,
+            udp_idle: self.udp_idle,
             ..DriverOptions::default()
         }
     }
@@ -84,6 +93,12 @@ fn positive(tree: &Tree) -> Result<usize, String> {
         0 => Err("must be at least 1".into()),
         number => usize::try_from(number).map_err(|_| "is too large".into()),
     }
+}
+
+/// How long a face may be silent.
+fn idle(tree: &Tree) -> Result<Duration, String> {
+    let idle = value::duration(&text(tree)?)?;
+    if idle < LEAST_IDLE { Err("must be at least 1s".into()) } else { Ok(idle) }
 }
 
 /// A number that lets something pass, or everything.
@@ -116,9 +131,11 @@ mod tests {
         let driver = said.driver();
         assert_eq!((driver.backlog_total_octets, driver.backlog_octets), (1 << 20, 8 << 20));
         let said =
-            read("faces = 7\npeer-faces = 5\nfaces-per-address = 3\nface-backlog = \"64 KiB\"")
+            read("faces = 7\npeer-faces = 5\nfaces-per-address = 3\nface-backlog = \"64 KiB\"\nidle = \"10s\"")
                 .unwrap();
         let driver = said.driver();
+        assert_eq!(driver.udp_idle, Duration::from_secs(10));
+        assert!(read("idle = \"10ms\"").unwrap_err().contains("limits.idle: must be at least 1s"));
         assert_eq!((driver.faces, driver.on_demand_faces, driver.faces_per_address), (7, 5, 3));
         assert_eq!((driver.backlog_octets, said.pending), (64 << 10, PLACES));
     }
@@ -132,7 +149,7 @@ mod tests {
                  [[face]]\nname = \"up\"\nuri = \"udp://192.0.2.7\"\n{keys}\n"
             );
             let config = ForwardConfig::parse("n.toml", &text).map_err(|it| it.to_string())?;
-            assert_eq!([config.listen[0].limits], config.face_limits[..]);
+            assert_eq!(config.listen[0].limits, config.face_options[0].limits);
             Ok::<_, String>(config.listen[0].limits)
         };
         let of = |pending, rate| Some(FaceLimits { pending, fair: true, rate });

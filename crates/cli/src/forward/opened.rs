@@ -101,7 +101,12 @@ impl Opened {
                 faces.push(Some(*face));
                 continue;
             }
-            let face = match driver.keep(uri) {
+            let options = config.face_options.get(place).cloned().unwrap_or_default();
+            let face = match uri.is_medium() {
+                true => driver.keep_medium(uri, options.medium),
+                false => driver.keep(uri),
+            };
+            let face = match face {
                 Ok(face) => face,
                 Err(error) => {
                     failures.push(face_failure(&error));
@@ -112,7 +117,10 @@ impl Opened {
             if let Some(recovery) = config.recoveries.get(place) {
                 driver.set_recovery(face, *recovery);
             }
-            driver.set_limits(face, config.face_limits.get(place).copied().flatten());
+            driver.set_limits(face, options.limits);
+            if let Some(mtu) = options.mtu {
+                driver.set_mtu(face, mtu);
+            }
             if let Some(scheduling) = scheduling.get(&place) {
                 let scheduling = Box::new(*scheduling);
                 forwarder.handle(driver.now(), Input::Schedule { face, scheduling });

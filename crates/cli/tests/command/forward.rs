@@ -69,6 +69,37 @@ fn two_forwarders_in_a_chain_over_udp_bring_what_a_producer_behind_the_second_se
     assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
 }
 
+#[test]
+fn a_file_is_fetched_through_a_multicast_group() {
+    let place = Place::new();
+    let content = noise(100_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    // Nobody else talks at a port that was free.
+    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let lan = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"lan\"\nuri = \"udp4://224.0.23.170:{port}\"\n\
+         interface = \"lo\"\nloopback = true\n"
+    );
+    let far = forwarder(&place, "far.toml", &[&unix], &lan);
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let near = format!("{lan}[[route]]\nprefix = \"/data\"\nface = \"lan\"\n");
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &near);
+    let fetched = place.run(&format!("fetch /data -q --face {}", near.face()));
+    if fetched.code == Some(0) {
+        assert!(fetched.stdout == content);
+        let told = place.run(&format!("ctl --json --face {unix} face list")).succeeds().document();
+        assert!(told.to_string().contains("multi-access"), "{told}");
+    } else {
+        // Where a group cannot be joined the face never came up, and says so.
+        assert!(std::env::var_os("RECOUP_REQUIRE_NAMESPACES").is_none());
+        let (_, document) = near.stop("INT");
+        assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
+        eprintln!("skipped: no multicast on lo");
+    }
+    drop(far);
+}
+
 /// What fetching through two forwarders costs with a link between them that loses a frame of twenty: the last words of the near
 /// and the far one, and of the consumer.
 fn over_a_lossy_link(near: &str, far: &str) -> [serde_json::Value; 3] {

@@ -35,6 +35,8 @@ pub(crate) struct FaceTable {
     limits: FaceLimits,
     /// Faces are limited, so it is counted what they take.
     is_counting: bool,
+    /// A face is, or was, told by which faces packets came.
+    is_telling: bool,
     /// A face has, or had, a limit of how fast it may ask.
     is_metering: bool,
     /// Places of the table of pending Interests that network faces have taken, those that are gone included.
@@ -81,6 +83,7 @@ impl FaceTable {
 
     /// A face is up; what was under way on it stays if it was up before.
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes) {
+        self.is_telling |= attributes.local_fields;
         self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
         if let Some(face) = self.get_mut(id)
             && face.changes_to(attributes)
@@ -115,6 +118,12 @@ impl FaceTable {
             self.incomplete.remove(&(due, id));
         }
         Some(face)
+    }
+
+    /// Whether a face is told by which faces packets came.
+    #[inline]
+    pub(crate) fn tells(&self, id: FaceId) -> bool {
+        self.is_telling && self.get(id).is_some_and(|face| face.attributes.local_fields)
     }
 
     /// Whether it is counted what faces take.
@@ -261,8 +270,8 @@ impl Face {
 
     /// What strategies may know of it.
     pub(crate) fn facts(&self) -> FaceFacts {
-        let FaceAttributes { multi_access, local, .. } = self.attributes;
-        FaceFacts { multi_access, local }
+        let FaceAttributes { link_type, local, .. } = self.attributes;
+        FaceFacts { link_type, local }
     }
 
     /// Whether there is nothing new about its fragments to be noted or accounted for.

@@ -203,7 +203,7 @@ impl Node {
             self.hear(now, id, |end| end.receive(now, &tag, carries))?;
         }
         match self.faces.get_mut(id).map(|face| &mut face.link) {
-            Some(Link::Wire(link)) => link.accept(now, packet),
+            Some(Link::Wire(link)) => link.accept(now, 0, packet),
             _ => Err(DropReason::NoFace),
         }
     }

@@ -3,7 +3,8 @@
 //! Source: NFD's wiki page "FaceMgmt".
 //!
 //! Differences: a face to be created is there as soon as it is known where it leads; connecting goes on behind it.
-//! `LocalFieldsEnabled` is refused, since faces are told to nobody; a NextHopFaceId of local applications is always heeded.
+//! `LocalFieldsEnabled` of local faces has Interests and Data say by which face they came; a NextHopFaceId and a CachePolicy of
+//! local applications are heeded without it. Nacks do not say it.
 use super::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings};
 use super::roster::{Vigil, event_name};
 use super::{Command, MAX_ORDERS, Node, Ordered, Outcome};
@@ -27,14 +28,16 @@ const FRESH: Duration = Duration::from_secs(1);
 const NO_URI: Refusal = Refusal { code: 400, text: "malformed command: where is it to lead?" };
 const NOT_OURS_TO_OPEN: Refusal =
     Refusal { code: 406, text: "on-demand faces are opened by peers" };
-const NO_LOCAL_FIELDS: Refusal = Refusal {
-    code: 409,
-    text: "local fields cannot be switched; a NextHopFaceId is always heeded",
-};
+const NO_LOCAL_FIELDS: Refusal =
+    Refusal { code: 409, text: "only applications of this machine are told faces" };
 
 impl Node {
     pub(super) fn create_face(&mut self, command: Command) -> Result<Outcome, Refusal> {
         let settings = settings(&command.parameters)?;
+        // What can be created leads to other machines, or to applications that can say it themselves.
+        if settings.local_fields == Some(true) {
+            return Err(NO_LOCAL_FIELDS);
+        }
         if settings.persistency == Some(Persistency::OnDemand) {
             return Err(NOT_OURS_TO_OPEN);
         }
@@ -61,6 +64,9 @@ impl Node {
         let of_peer = is_on_demand(known.persistency);
         if settings.persistency.is_some_and(|wanted| is_on_demand(wanted) != of_peer) {
             return Err(Refusal { code: 409, text: "who opened a face does not change" });
+        }
+        if settings.local_fields == Some(true) && !known.local {
+            return Err(NO_LOCAL_FIELDS);
         }
         let ticket = management.next_ticket;
         Ok(Outcome::Ordered(FaceOrder::Update { ticket, face, settings }))
@@ -230,9 +236,6 @@ fn settings(said: &ControlParameters) -> Result<FaceSettings, Refusal> {
     if said.flags.is_some() != said.mask.is_some() {
         return Err(Refusal { code: 400, text: "malformed command: flags and mask come together" });
     }
-    if said.flag(LOCAL_FIELDS) == Some(true) {
-        return Err(NO_LOCAL_FIELDS);
-    }
     let persistency = match said.face_persistency.map(Persistency::from_number) {
         Some(None) => return Err(Refusal::MALFORMED),
         known => known.flatten(),
@@ -244,5 +247,6 @@ fn settings(said: &ControlParameters) -> Result<FaceSettings, Refusal> {
         marking_interval: said.marking_interval,
         marking_threshold: said.marking_threshold,
         reliable: said.flag(LP_RELIABILITY),
+        local_fields: said.flag(LOCAL_FIELDS),
     })
 }

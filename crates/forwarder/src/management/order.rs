@@ -1,7 +1,7 @@
 //! What management and the owner of a node say to each other: the owner knows where faces lead, and opens and closes them.
 use crate::face::{FaceId, Marking};
 use recoup_packet::name::Name;
-use recoup_transport::management::{Persistency, Refusal};
+use recoup_transport::management::{LinkType, Persistency, Refusal};
 use recoup_transport::time::Duration;
 
 /// What the owner of a node knows of a face.
@@ -15,12 +15,16 @@ pub struct FaceDescription {
     pub persistency: Persistency,
     /// The other end is on this machine.
     pub local: bool,
+    /// Who hears what is sent.
+    pub link_type: LinkType,
     /// Longest frame, in octets.
     pub mtu: u64,
     /// Whether and when packets that leave are marked for congestion.
     pub marking: Option<Marking>,
     /// What is lost is sent again, by the reliability of NDNLPv2.
     pub reliable: bool,
+    /// Applications at the other end are told by which faces packets came.
+    pub local_fields: bool,
 }
 
 /// What a command wants of a face; what is absent stays as it is.
@@ -38,6 +42,8 @@ pub struct FaceSettings {
     pub marking_threshold: Option<u64>,
     /// Whether what is lost is sent again, by the reliability of NDNLPv2.
     pub reliable: Option<bool>,
+    /// Whether applications at the other end are told by which faces packets came.
+    pub local_fields: Option<bool>,
 }
 
 /// What the node wants of its owner.

@@ -8,7 +8,7 @@ use recoup_packet::name::{Component, Name};
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{
     CONGESTION_MARKING, EVENTS_COMPONENTS, FaceCounters, FaceEvent, FaceEventKind, FaceProfile,
-    FaceStatus, LP_RELIABILITY, LinkType, Persistency,
+    FaceStatus, LOCAL_FIELDS, LP_RELIABILITY, LinkType, Persistency,
 };
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
@@ -82,8 +82,9 @@ impl Roster {
     }
 
     pub(super) fn profile(&self, face: FaceId) -> Option<FaceProfile> {
-        let FaceDescription { uri, local_uri, persistency, local, marking, reliable, .. } =
-            self.get(face)?;
+        let description = self.get(face)?;
+        let FaceDescription { uri, local_uri, persistency, local, .. } = description;
+        let FaceDescription { link_type, marking, reliable, local_fields, .. } = description;
         let flag = |set, flag| if set { flag } else { 0 };
         Some(FaceProfile {
             face_id: u64::from(face.0),
@@ -91,8 +92,10 @@ impl Roster {
             local_uri: local_uri.clone(),
             local: *local,
             persistency: *persistency,
-            link_type: LinkType::PointToPoint,
-            flags: flag(marking.is_some(), CONGESTION_MARKING) + flag(*reliable, LP_RELIABILITY),
+            link_type: *link_type,
+            flags: flag(marking.is_some(), CONGESTION_MARKING)
+                + flag(*reliable, LP_RELIABILITY)
+                + flag(*local_fields, LOCAL_FIELDS),
         })
     }
 

@@ -41,6 +41,9 @@ impl Node {
         if self.guards.has(downstream) {
             hop.note_lifetime(interest);
         }
+        if self.faces.tells(downstream) {
+            hop.extra_mut().incoming = Some(FaceId::CONTENT_STORE);
+        }
         self.outgoing_data(now, downstream, data, hop, None);
     }
 }

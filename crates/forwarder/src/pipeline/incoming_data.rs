@@ -8,7 +8,7 @@
 use super::mobility;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
-use crate::face::FaceId;
+use crate::face::{FaceId, LinkType};
 use crate::node::Node;
 use crate::oracle;
 use crate::packet::{Hop, Kind};
@@ -135,6 +135,9 @@ impl Node {
             if self.guards.has(face) {
                 hop.note_lifetime(self.pit.entry(id).interest());
             }
+            if self.faces.tells(face) {
+                hop.extra_mut().incoming = Some(ingress);
+            }
             self.outgoing_data(now, face, data, hop, content);
         }
         self.end_entry(id);
@@ -148,9 +151,10 @@ impl Node {
         }
     }
 
-    /// Data does not go back where it came from, unless others hear it there.
+    /// Data does not go back where it came from, unless not everybody there has heard it.
     fn may_go_to(&self, egress: FaceId, ingress: FaceId) -> bool {
-        egress != ingress || self.faces.facts(ingress).is_some_and(|facts| facts.multi_access)
+        egress != ingress
+            || self.faces.facts(ingress).is_some_and(|it| it.link_type == LinkType::AdHoc)
     }
 
     /// The PIT token of one who waits, and the tokens that Data takes along there, of those that it `brought`.

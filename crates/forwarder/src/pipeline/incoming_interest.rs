@@ -18,7 +18,7 @@ impl Node {
         &mut self,
         now: Instant,
         ingress: FaceId,
-        FaceFacts { local, multi_access }: FaceFacts,
+        FaceFacts { local, link_type }: FaceFacts,
         interest: Arc<Interest>,
         mut hop: Hop,
     ) {
@@ -38,7 +38,7 @@ impl Node {
         let known = self.pit.find(&interest, hop.name_hash);
         let is_loop = self.dead_nonces.contains(now, hop.name_hash, nonce)
             || known.is_some_and(|id| {
-                self.pit.entry(id).find_nonce(ingress, nonce).is_loop(multi_access)
+                self.pit.entry(id).find_nonce(ingress, nonce).is_loop(link_type.is_shared())
             });
         if is_loop {
             return self.interest_loop(now, ingress, &interest, &hop);

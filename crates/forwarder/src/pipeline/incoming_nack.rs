@@ -26,13 +26,13 @@ impl Node {
     ) {
         let trace = hop.take_trace();
         self.trace_dies(&trace);
-        let multi_access = self.faces.facts(ingress).is_none_or(|facts| facts.multi_access);
+        let is_shared = self.faces.facts(ingress).is_none_or(|it| it.link_type.is_shared());
         let refused = self.pit.find(interest, hop.name_hash).filter(|id| {
             let record = self.pit.entry(*id).out_record(ingress);
-            !multi_access && record.is_some_and(|record| record.nonce == interest.nonce)
+            !is_shared && record.is_some_and(|record| record.nonce == interest.nonce)
         });
         let returned = matches!(reason, NackReason::Mobility | NackReason::Loss);
-        let lost = || self.find_lost(interest, hop.name_hash, ingress).filter(|_| !multi_access);
+        let lost = || self.find_lost(interest, hop.name_hash, ingress).filter(|_| !is_shared);
         let refused = refused.or_else(|| (reason == NackReason::Loss).then(lost)?);
         match refused {
             Some(id) if returned => self.came_back(now, id, ingress, reason),

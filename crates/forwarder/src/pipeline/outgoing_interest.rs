@@ -56,6 +56,10 @@ impl Node {
             hop.extra_mut().carried.clone_from(&extra.carried);
             self.add_record(now, &mut hop);
         }
+        if self.faces.tells(egress) {
+            let asker = self.asker_of(id, &interest).map(|record| record.face);
+            hop.extra_mut().incoming = asker;
+        }
         hop.add_trace(trace);
         let flow = (!self.gates.are_none()).then(|| {
             let asker = self.asker_of(id, &interest).map_or(egress, |record| record.face);

@@ -56,8 +56,8 @@ impl Node {
 
     /// A refusal from further on goes to one who waits.
     pub(super) fn pass_nack(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
-        let multi_access = self.faces.get(to).is_some_and(|face| face.attributes.multi_access);
-        self.end_waiting(now, id, to, reason, !multi_access);
+        let to_shared = self.faces.get(to).map(|face| face.attributes.link_type.is_shared());
+        self.end_waiting(now, id, to, reason, to_shared != Some(true));
     }
 
     /// Who waited waits no more, and is told so if `tell`.
@@ -107,6 +107,6 @@ impl Node {
             return self.way_out.is_some();
         }
         let attributes = self.faces.get(face).map(|face| face.attributes);
-        attributes.is_some_and(|it| !it.upstream && !it.multi_access)
+        attributes.is_some_and(|it| !it.upstream && !it.link_type.is_shared())
     }
 }

@@ -40,7 +40,7 @@ impl Stage {
     /// Faces 1 to 5; "/" leads to 2, 3 and 4, at costs of 10, 20 and 30.
     fn new(strategy: &str, suppression: &str) -> Self {
         let hasher = NameHasher::new(1);
-        let plain = FaceFacts { multi_access: false, local: false };
+        let plain = FaceFacts { link_type: LinkType::PointToPoint, local: false };
         let mut fib = Fib::new(hasher.clone());
         for (face, cost) in [(2, 10), (3, 20), (4, 30)] {
             fib.insert(&name("/"), FaceId(face), cost);
@@ -229,12 +229,20 @@ fn multicast_asks_those_who_asked_for_others() {
 
 #[test]
 fn broadcast_never_sends_back_even_where_multicast_does() {
-    let shared = FaceFacts { multi_access: true, local: false };
+    let shared = FaceFacts { link_type: LinkType::AdHoc, local: false };
     for (strategy, expected) in [("broadcast", &[3, 4][..]), ("multicast", &[2, 3, 4])] {
         let mut stage = Stage::new(strategy, "same-face-retx");
         stage.faces.0.insert(FaceId(2), shared);
         assert_eq!(sent(&stage.interest(0, "/a", 2, 1)), expected, "{strategy}");
     }
+}
+
+#[test]
+fn an_interest_does_not_leave_where_everybody_has_heard_it() {
+    let shared = FaceFacts { link_type: LinkType::MultiAccess, local: false };
+    let mut stage = Stage::new("multicast", "same-face-retx");
+    stage.faces.0.insert(FaceId(2), shared);
+    assert_eq!(sent(&stage.interest(0, "/a", 2, 1)), [3, 4]);
 }
 
 #[test]
@@ -443,8 +451,8 @@ fn what_cannot_be_a_strategy_is_an_error_that_helps() {
 #[test]
 fn local_names_stay_local() {
     let (far, near) = (
-        FaceFacts { multi_access: false, local: false },
-        FaceFacts { multi_access: false, local: true },
+        FaceFacts { link_type: LinkType::PointToPoint, local: false },
+        FaceFacts { link_type: LinkType::PointToPoint, local: true },
     );
     let cases = [
         ("/localhost/x", Some(near), near, true),
@@ -467,7 +475,7 @@ enum Event {
     Nack { place: usize, face: u32, reason: u64 },
     Data { place: usize, face: u32 },
     Expire { place: usize },
-    Toggle { face: u32, multi_access: bool, local: bool },
+    Toggle { face: u32, link_type: LinkType, local: bool },
     Route { place: usize, face: u32, cost: u64 },
 }
 
@@ -479,8 +487,11 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(place, face, reason)| Event::Nack { place, face, reason: 50 * reason }),
         2 => (place.clone(), face.clone()).prop_map(|(place, face)| Event::Data { place, face }),
         1 => place.clone().prop_map(|place| Event::Expire { place }),
-        1 => (face.clone(), any::<bool>(), any::<bool>())
-            .prop_map(|(face, multi_access, local)| Event::Toggle { face, multi_access, local }),
+        1 => (face.clone(), 0..3_u64, any::<bool>())
+            .prop_map(|(face, link_type, local)| {
+                let link_type = LinkType::from_number(link_type);
+                Event::Toggle { face, link_type, local }
+            }),
         1 => (place, face, 0..3_u64).prop_map(|(place, face, cost)| Event::Route { place, face, cost }),
     ]
 }
@@ -494,7 +505,7 @@ fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
         let facts = stage.faces.facts(FaceId(face));
         let facts = facts.unwrap_or_else(|| panic!("sent to face {face}, which is down"));
         assert!(hops.iter().any(|hop| hop.face.0 == face), "face {face} does not lead to {uri}");
-        assert!(Some(face) != ingress || facts.multi_access, "sent back to {face}");
+        assert!(Some(face) != ingress || facts.link_type == LinkType::AdHoc, "sent back to {face}");
         assert!(ingress.is_none() || scope.lets_pass(from, facts), "{uri} left its scope");
     }
     let mut distinct = sent(actions);
@@ -537,9 +548,9 @@ proptest! {
                     }
                     Event::Data { place, face } => stage.data(now, URIS[place], face),
                     Event::Expire { place } => stage.expire(now, URIS[place]),
-                    Event::Toggle { face, multi_access, local } => {
+                    Event::Toggle { face, link_type, local } => {
                         if stage.faces.0.remove(&FaceId(face)).is_none() {
-                            stage.faces.0.insert(FaceId(face), FaceFacts { multi_access, local });
+                            stage.faces.0.insert(FaceId(face), FaceFacts { link_type, local });
                         }
                     }
                     Event::Route { place, face, cost: 0 } => {

@@ -1,6 +1,6 @@
 //! What becomes of Data that arrives.
 use crate::bench::{Bench, UNLIMITED, answer, question, special, token};
-use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::node::{Input, Output};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::{Body, Packet};
@@ -30,11 +30,15 @@ fn data_is_not_sent_back_by_the_face_it_came_by() {
 }
 
 #[test]
-fn data_is_sent_back_on_a_face_with_many_listeners() {
-    let mut bench = bench();
-    bench.up(5, FaceAttributes { multi_access: true, ..FaceAttributes::value(UNLIMITED) });
-    bench.interest(5, "/a/b", 1);
-    assert_eq!(bench.data(5, "/a/b"), ["5 < data /a/b"]);
+fn data_is_sent_back_only_where_not_everybody_has_heard_it() {
+    for (link_type, lines) in
+        [(LinkType::AdHoc, &["5 < data /a/b"][..]), (LinkType::MultiAccess, &[])]
+    {
+        let mut bench = bench();
+        bench.up(5, FaceAttributes { link_type, ..FaceAttributes::value(UNLIMITED) });
+        bench.interest(5, "/a/b", 1);
+        assert_eq!(bench.data(5, "/a/b"), lines, "{link_type:?}");
+    }
 }
 
 #[test]

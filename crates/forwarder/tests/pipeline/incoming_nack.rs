@@ -1,7 +1,7 @@
 //! What becomes of Nacks that arrive.
 use crate::bench::{Bench, UNLIMITED};
 use crate::tester::{Manner, Probe, Tester};
-use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::options::NodeOptions;
 use recoup_packet::nack::NackReason;
 
@@ -43,7 +43,10 @@ fn a_refusal_of_an_earlier_transmission_does_not_count() {
 #[test]
 fn a_refusal_is_not_believed_where_many_listen() {
     let mut bench = bench();
-    bench.up(5, FaceAttributes { multi_access: true, ..FaceAttributes::value(UNLIMITED) });
+    bench.up(
+        5,
+        FaceAttributes { link_type: LinkType::MultiAccess, ..FaceAttributes::value(UNLIMITED) },
+    );
     bench.route("/m", 5, 1);
     bench.interest(1, "/m/x", 1);
     let lines = bench.nack(5, "/m/x", 1, NackReason::NoRoute);

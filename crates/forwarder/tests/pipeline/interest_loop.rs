@@ -1,7 +1,7 @@
 //! Interests that go round in a circle.
 use crate::bench::{Bench, UNLIMITED, special};
 use crate::tester::{Probe, Tester};
-use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::options::NodeOptions;
 
 fn bench() -> Bench {
@@ -32,7 +32,7 @@ fn an_interest_that_comes_back_is_a_loop() {
 fn faces_with_many_listeners_and_forwarders_upstream_are_not_told() {
     let mut bench = bench();
     let value = FaceAttributes::value(UNLIMITED);
-    bench.up(4, FaceAttributes { multi_access: true, ..value });
+    bench.up(4, FaceAttributes { link_type: LinkType::MultiAccess, ..value });
     bench.up(5, value.toward_producers());
     bench.interest(1, "/a/b", 7);
     assert_eq!(bench.interest(4, "/a/b", 7), ["drop at 4: loop"]);

@@ -1,7 +1,7 @@
 //! What leaves a node, and by which faces.
 use crate::bench::{Bench, UNLIMITED, question, special, token};
 use bytes::Bytes;
-use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::node::Input;
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::Packet;
@@ -103,7 +103,7 @@ fn an_interest_without_a_route_is_refused() {
 fn nobody_is_refused_who_leads_upstream_or_is_heard_by_many() {
     let mut bench = bench();
     let value = FaceAttributes::value(UNLIMITED);
-    bench.up(5, FaceAttributes { multi_access: true, ..value });
+    bench.up(5, FaceAttributes { link_type: LinkType::MultiAccess, ..value });
     assert_eq!(bench.interest(5, "/b", 1), ["drop at 5: no-route"]);
     bench.up(6, value.toward_producers());
     assert_eq!(bench.interest(6, "/b", 2), ["drop at 6: no-route"]);

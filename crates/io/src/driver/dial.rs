@@ -22,7 +22,7 @@ pub(crate) struct Dialed {
 pub(crate) fn dial(uri: &FaceUri, options: &DriverOptions) -> Result<Dialed, FaceError> {
     let addresses = match uri {
         FaceUri::Udp(to) | FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) => to.resolve()?,
-        FaceUri::Unix(_) | FaceUri::Memory(_) => Vec::new(),
+        FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) => Vec::new(),
     };
     let mut last = None;
     for attempt in 0..addresses.len().max(1) {

@@ -1,12 +1,12 @@
 //! A face and a UDP socket, as the driver keeps them.
 use super::{DriverOptions, ListenerId};
-use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT};
+use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
 use crate::link::Link;
 use crate::udp::{self, Batch, Route, UdpPort};
 use hashbrown::HashMap;
 use recoup_forwarder::face::{Marking, Recovery};
 use recoup_forwarder::limits::FaceLimits;
-use recoup_transport::management::Persistency;
+use recoup_transport::management::{LinkType, Persistency};
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,6 +14,8 @@ use std::net::{IpAddr, SocketAddr};
 #[derive(Debug)]
 pub(super) struct Face {
     pub(super) uri: FaceUri,
+    /// How the medium is that it leads to, if it does.
+    pub(super) medium: MediumOptions,
     /// It leads toward producers.
     pub(super) upstream: bool,
     /// This side opened it: it ends when this side wants, and is opened again when it breaks.
@@ -24,6 +26,8 @@ pub(super) struct Face {
     pub(super) marking: Option<Marking>,
     /// What is sent again on it.
     pub(super) recovery: Recovery,
+    /// Who is at the other end is told by which faces packets came.
+    pub(super) local_fields: bool,
     /// What it may take of the machine, if that is not what all faces may.
     pub(super) limits: Option<FaceLimits>,
     pub(super) conduit: Conduit,
@@ -105,11 +109,13 @@ impl Face {
     fn new(uri: FaceUri, conduit: Conduit, mtu: usize) -> Self {
         Self {
             uri,
+            medium: MediumOptions::default(),
             upstream: false,
             permanent: false,
             persistency: Persistency::Permanent,
             marking: None,
             recovery: Recovery::Off,
+            local_fields: false,
             limits: None,
             conduit,
             counters: Counters::default(),
@@ -127,7 +133,8 @@ impl Face {
     }
 
     pub(super) fn over_link(uri: FaceUri, link: Box<dyn Link>) -> Self {
-        Self::new(uri, Conduit::Link { link, open_until: None }, LARGEST_FRAME_SENT)
+        let mtu = mtu_of(link.as_ref());
+        Self::new(uri, Conduit::Link { link, open_until: None }, mtu)
     }
 
     /// A connection that is to be opened at `retry_at`.
@@ -172,12 +179,25 @@ impl Face {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
         match (&self.conduit, &self.uri) {
             (Conduit::Udp(peer), _) => self.permanent && is_loopback(peer.route.remote.ip()),
+            (_, FaceUri::Ether(_)) => false,
             (_, FaceUri::Unix(_) | FaceUri::Memory(_)) => true,
             (_, FaceUri::Tcp(to) | FaceUri::WebSocket(to, _)) => match self.addresses.as_slice() {
                 [] => to.host.parse().is_ok_and(is_loopback),
                 all => all.iter().all(|to| is_loopback(to.ip())),
             },
-            (_, FaceUri::Udp(_)) => false,
+            (_, FaceUri::Udp(_)) => {
+                let loops = |to: &SocketAddr| is_loopback(to.ip());
+                self.permanent && !self.addresses.is_empty() && self.addresses.iter().all(loops)
+            }
+        }
+    }
+
+    /// Who hears what is sent.
+    pub(super) fn link_type(&self) -> LinkType {
+        match self.medium.ad_hoc {
+            _ if !self.uri.is_shared() => LinkType::PointToPoint,
+            true => LinkType::AdHoc,
+            false => LinkType::MultiAccess,
         }
     }
 
@@ -193,7 +213,7 @@ impl Face {
     }
 
     pub(super) fn can_be_dialed(&self) -> bool {
-        !self.addresses.is_empty() || matches!(self.uri, FaceUri::Unix(_))
+        !self.addresses.is_empty() || matches!(self.uri, FaceUri::Unix(_)) || self.uri.is_medium()
     }
 
     /// The address for the next attempt.
@@ -223,6 +243,11 @@ impl Face {
         self.mtu = self.mtu.min(path);
         self.mtu < before
     }
+}
+
+/// Longest frame that a link carries.
+pub(super) fn mtu_of(link: &dyn Link) -> usize {
+    link.mtu().map_or(LARGEST_FRAME_SENT, |mtu| mtu.min(LARGEST_FRAME_SENT))
 }
 
 /// Longest frame that a path of datagrams of up to `path` octets carries.

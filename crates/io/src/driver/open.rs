@@ -2,7 +2,8 @@
 use super::face_entry::{Face, Port, PortUse, UdpPeer};
 use super::listener::Listener;
 use super::{Driver, DriverOptions, ListenerHandle, ListenerId, Token, dial};
-use crate::face::{Authority, CloseReason, FaceError, FaceId, FaceUri};
+use crate::face::{Authority, CloseReason, FaceError, FaceId, FaceUri, LEAST_MTU, MediumOptions};
+use crate::medium;
 use crate::memory::MemoryEnd;
 use crate::udp::UdpPort;
 use hashbrown::HashMap;
@@ -37,18 +38,46 @@ impl Driver {
     /// # Errors
     /// If its host cannot be found, or too many faces are open.
     pub fn keep(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
+        if uri.is_medium() {
+            return self.keep_medium(uri, MediumOptions::default());
+        }
         self.check_room(uri)?;
         let addresses = match uri {
             FaceUri::Udp(_) | FaceUri::Memory(_) => return self.peer(uri),
-            FaceUri::Unix(_) => Vec::new(),
+            FaceUri::Unix(_) | FaceUri::Ether(_) => Vec::new(),
             FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) => to.resolve()?,
         };
         let face = Face::waiting(uri.clone(), self.clock.now());
         Ok(self.add(Face { addresses, permanent: true, ..face }))
     }
 
+    /// Opens a face toward all who share a medium, as [`keep`](Self::keep) does.
+    ///
+    /// # Errors
+    /// If we may not, there can be no such face, or too many faces are open. An interface that is missing or down may
+    /// come.
+    pub fn keep_medium(
+        &mut self,
+        uri: &FaceUri,
+        medium: MediumOptions,
+    ) -> Result<FaceId, FaceError> {
+        self.check_room(uri)?;
+        let face = match medium::open(uri, &medium, &self.options) {
+            Ok(link) => Face::over_link(uri.clone(), link),
+            Err(source) if may_pass(&source) => Face::waiting(uri.clone(), self.clock.now()),
+            Err(source) => return Err(FaceError::Connect { uri: uri.clone(), source }),
+        };
+        Ok(self.add(Face { medium, permanent: true, ..face }))
+    }
+
     fn dial(&mut self, uri: &FaceUri) -> Result<Face, FaceError> {
         self.check_room(uri)?;
+        if uri.is_medium() {
+            let opened = medium::open(uri, &MediumOptions::default(), &self.options);
+            let failed = |source| FaceError::Connect { uri: uri.clone(), source };
+            let face = Face::over_link(uri.clone(), opened.map_err(failed)?);
+            return Ok(Face { permanent: true, ..face });
+        }
         if let FaceUri::Udp(to) = uri {
             return self.dial_udp(uri, to);
         }
@@ -76,7 +105,8 @@ impl Driver {
             .add_port(port)
             .map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let peer = UdpPeer::new(port, remote, None);
-        Ok(Face { permanent: true, ..Face::over_udp(uri.clone(), peer, &self.options) })
+        let addresses = vec![remote];
+        Ok(Face { permanent: true, addresses, ..Face::over_udp(uri.clone(), peer, &self.options) })
     }
 
     /// What is lost on a face is sent again from here on, if the face is not up yet; else when it comes up again.
@@ -90,6 +120,14 @@ impl Driver {
     pub fn set_limits(&mut self, face: FaceId, limits: Option<FaceLimits>) {
         if let Some(face) = self.faces.get_mut(&face) {
             face.limits = limits;
+        }
+    }
+
+    /// A face carries frames of at most so many octets, less if the path carries less, from when it comes up the next
+    /// time.
+    pub fn set_mtu(&mut self, face: FaceId, octets: usize) {
+        if let Some(face) = self.faces.get_mut(&face) {
+            face.mtu = face.mtu.min(octets.max(LEAST_MTU));
         }
     }
 
@@ -125,11 +163,15 @@ impl Driver {
     /// If the address is taken or not ours.
     pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, FaceError> {
         let failed = |source| FaceError::Listen { uri: uri.clone(), source };
+        if uri.is_medium() {
+            let what = "who shares a medium needs no listener: open a face toward it";
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, what)));
+        }
         let local = match uri {
             FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
                 at.resolve()?.first().copied()
             }
-            FaceUri::Unix(_) | FaceUri::Memory(_) => None,
+            FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) => None,
         };
         let id = ListenerId(self.next_listener);
         self.next_listener += 1;
@@ -177,4 +219,10 @@ impl Driver {
         self.flush_face(face);
         self.end(face, CloseReason::Closed, false);
     }
+}
+
+/// Whether what keeps a medium from being opened may end by itself.
+fn may_pass(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }

@@ -1,16 +1,12 @@
 //! What the management of the machine wants of faces, and what it is told of them.
 use super::face_entry::{Conduit, Face};
 use super::{Arrival, Driver};
-use crate::face::{Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT};
+use crate::face::{Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT, LEAST_MTU};
 use recoup_forwarder::face::{Marking, Recovery};
 use recoup_forwarder::management::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
 use recoup_transport::management::Persistency;
-use socket2::SockRef;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd};
-
-/// Shorter frames carry more header than content.
-const LEAST_MTU: u64 = 256;
+use std::os::fd::AsRawFd;
 
 impl Driver {
     /// Carries out what the management wants.
@@ -83,7 +79,7 @@ impl Driver {
         let face = self.faces.get(&id)?;
         let local = match &face.conduit {
             Conduit::Udp(peer) => self.port(peer.port).and_then(|port| port.local_address().ok()),
-            Conduit::Link { link, .. } => local_address(link.fd()),
+            Conduit::Link { link, .. } => link.local_address(),
             Conduit::Down { .. } => None,
         };
         Some(FaceDescription {
@@ -91,9 +87,11 @@ impl Driver {
             local_uri: face.local_text(local),
             persistency: if face.permanent { face.persistency } else { Persistency::OnDemand },
             local: face.is_local(),
+            link_type: face.link_type(),
             mtu: face.mtu as u64,
             marking: face.marking,
-            reliable: matches!(face.recovery, Recovery::Acked(_)),
+            local_fields: face.local_fields,
+            reliable: !face.uri.is_shared() && matches!(face.recovery, Recovery::Acked(_)),
         })
     }
 }
@@ -102,6 +100,7 @@ impl Face {
     fn set(&mut self, settings: &FaceSettings) {
         let FaceSettings { persistency, mtu, marks, .. } = *settings;
         self.persistency = persistency.unwrap_or(self.persistency);
+        self.local_fields = settings.local_fields.unwrap_or(self.local_fields);
         if let Some(mtu) = mtu.and_then(|mtu| usize::try_from(mtu).ok()) {
             self.mtu = mtu.min(LARGEST_FRAME_SENT);
         }
@@ -135,11 +134,11 @@ impl Face {
             (Conduit::Udp(peer), _) => FaceUri::Udp(Authority::from(peer.route.remote)).to_string(),
             (_, FaceUri::Unix(_)) if accepted => format!("fd://{}", fd()),
             (_, FaceUri::WebSocket(to, _)) if accepted => format!("wsclient://{to}"),
-            (_, FaceUri::Tcp(_)) => match self.addresses.first() {
-                Some(to) => FaceUri::Tcp(Authority::from(*to)).to_string(),
-                None => self.uri.to_string(),
+            (_, uri) => match (uri, self.addresses.first().copied().map(Authority::from)) {
+                (FaceUri::Tcp(_), Some(to)) => FaceUri::Tcp(to).to_string(),
+                (FaceUri::Udp(_), Some(to)) => FaceUri::Udp(to).to_string(),
+                (uri, _) => uri.to_string(),
             },
-            (_, uri) => uri.to_string(),
         }
     }
 
@@ -150,13 +149,12 @@ impl Face {
             FaceUri::Udp(_) => FaceUri::Udp(Authority::from(local)).to_string(),
             FaceUri::Tcp(_) => FaceUri::Tcp(Authority::from(local)).to_string(),
             FaceUri::WebSocket(..) => format!("ws://{}", Authority::from(local)),
+            FaceUri::Ether(_) => {
+                format!("dev://{}", self.medium.interface.as_deref().unwrap_or_default())
+            }
             uri => uri.to_string(),
         }
     }
-}
-
-fn local_address(fd: BorrowedFd<'_>) -> Option<SocketAddr> {
-    SockRef::from(&fd).local_addr().ok()?.as_socket()
 }
 
 /// A face that can be opened without asking anybody for an address.
@@ -169,18 +167,19 @@ fn canonical(text: &str) -> Result<FaceUri, FaceRefusal> {
         first.ok_or(FaceRefusal::Malformed)
     };
     Ok(match &uri {
+        uri if uri.is_medium() => return Err(FaceRefusal::Unsupported),
         FaceUri::Udp(to) => FaceUri::Udp(Authority::from(resolved(to)?)),
         FaceUri::Tcp(to) => FaceUri::Tcp(Authority::from(resolved(to)?)),
         FaceUri::WebSocket(to, path) => {
             FaceUri::WebSocket(Authority::from(resolved(to)?), path.clone())
         }
-        FaceUri::Unix(_) | FaceUri::Memory(_) => return Err(FaceRefusal::Unsupported),
+        _ => return Err(FaceRefusal::Unsupported),
     })
 }
 
 fn check(settings: &FaceSettings) -> Result<(), FaceRefusal> {
     match settings.mtu {
-        Some(mtu) if mtu < LEAST_MTU => Err(FaceRefusal::Unsupported),
+        Some(mtu) if mtu < LEAST_MTU as u64 => Err(FaceRefusal::Unsupported),
         _ => Ok(()),
     }
 }
@@ -198,5 +197,6 @@ mod tests {
             assert_eq!(read(text), Err(FaceRefusal::Malformed), "{text}");
         }
         assert_eq!(read("unix:///x"), Err(FaceRefusal::Unsupported));
+        assert_eq!(read("udp4://224.0.23.170:56363"), Err(FaceRefusal::Unsupported));
     }
 }

@@ -41,14 +41,19 @@ impl Driver {
             return;
         };
         face.counters.add(&std::mem::take(&mut self.intake.counters));
+        let mut senders = self.intake.senders.drain(..);
         for frame in self.intake.frames.drain(..) {
+            let sender = senders.next();
             if frame.is_empty() {
                 face.counters.drop_frames(DropReason::Empty, 1);
                 continue;
             }
             face.heard(now);
             face.counters.received(frame.len());
-            self.arrivals.push_back(Arrival::Frame(id, frame));
+            self.arrivals.push_back(match sender {
+                Some(sender) => Arrival::FrameFrom(id, sender, frame),
+                None => Arrival::Frame(id, frame),
+            });
         }
     }
 

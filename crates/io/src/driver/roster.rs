@@ -63,7 +63,10 @@ impl Driver {
         };
         if again && face.permanent && self.options.reconnect && face.can_be_dialed() {
             let retry = face.back_off(&self.options);
-            face.conduit = Conduit::Down { retry_at: self.clock.now() + retry };
+            let down = Conduit::Down { retry_at: self.clock.now() + retry };
+            if let Conduit::Udp(peer) = std::mem::replace(&mut face.conduit, down) {
+                self.remove_port(peer.port);
+            }
             self.await_deadline(id);
             return self.tell(id, FaceChange::Down { reason, retry: Some(retry) });
         }

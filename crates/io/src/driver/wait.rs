@@ -1,7 +1,8 @@
 //! Waiting for sockets and for the time, and what is due then.
-use super::face_entry::{Conduit, Face};
+use super::face_entry::{Conduit, Face, mtu_of};
 use super::{Driver, DriverError, Token, dial};
-use crate::face::{CloseReason, FaceId};
+use crate::face::{CloseReason, FaceId, FaceUri};
+use crate::medium;
 use recoup_transport::time::{Duration, Instant};
 use std::io::ErrorKind;
 
@@ -93,6 +94,7 @@ impl Driver {
             }
             Token::Listener(id) => self.accept(id),
             Token::Face(face) => self.receive_frames(face, writable),
+            Token::Interfaces => self.follow_change(),
         }
     }
 
@@ -131,13 +133,22 @@ impl Driver {
         if !matches!(face.conduit, Conduit::Down { .. }) {
             return self.end(id, CloseReason::TooSlow, true);
         }
-        match dial::begin(&face.uri, face.next_address(), &self.options) {
+        if matches!(face.uri, FaceUri::Udp(_)) && !face.uri.is_medium() {
+            return self.dial_udp_again(id);
+        }
+        let begun = match face.uri.is_medium() {
+            true => medium::open(&face.uri, &face.medium, &self.options),
+            false => dial::begin(&face.uri, face.next_address(), &self.options),
+        };
+        match begun {
             Err(error) => self.end(id, error.into(), true),
             Ok(link) => {
                 let open = link.is_open();
+                face.mtu = face.mtu.min(mtu_of(link.as_ref()));
                 let until = self.clock.now() + self.options.connect_timeout;
                 face.conduit = Conduit::Link { link, open_until: (!open).then_some(until) };
                 self.attend(id);
+                self.tell_known(id);
                 match open {
                     true => self.up(id),
                     false => self.await_deadline(id),

@@ -91,6 +91,7 @@ fn data(token: Token) -> EventData {
         Token::Port(index) => (1, index as u32),
         Token::Listener(id) => (2, id.0),
         Token::Face(id) => (3, id.0),
+        Token::Interfaces => (4, 0),
     };
     EventData::new_u64(kind << 32 | u64::from(number))
 }
@@ -101,6 +102,7 @@ fn token(data: EventData) -> Token {
         0 => Token::Alarm,
         1 => Token::Port(number as usize),
         2 => Token::Listener(ListenerId(number)),
+        4 => Token::Interfaces,
         _ => Token::Face(FaceId(number)),
     }
 }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 /// Port of NDN over UDP and TCP, registered with IANA.
 pub const DEFAULT_PORT: u16 = 6363;
+/// Port of NDN's multicast groups of UDP, 224.0.23.170 and ff02::1234.
+pub const DEFAULT_MULTICAST_PORT: u16 = 56_363;
 /// Port of NDN over WebSocket, as NFD and ndnd listen on.
 pub const DEFAULT_WEBSOCKET_PORT: u16 = 9696;
 
@@ -45,6 +47,8 @@ pub enum FaceUri {
     WebSocket(Authority, String),
     /// `memory://name`: another driver in this process.
     Memory(String),
+    /// `ether://[01:00:5e:00:17:aa]`: a station, or a group of stations, on Ethernet.
+    Ether([u8; 6]),
 }
 
 /// A face's text could not be understood.
@@ -57,16 +61,37 @@ pub struct FaceUriError {
     pub reason: &'static str,
 }
 
-const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws:// or memory:// \
+const NO_ETHER: &str = "after ether:// stand six octets in brackets: [01:00:5e:00:17:aa]";
+const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether:// or memory:// \
                        (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
 
 impl FaceUri {
+    /// Whether it leads to a medium by itself and not to a socket of a peer: a multicast group, or anything on Ethernet.
+    #[must_use]
+    pub fn is_medium(&self) -> bool {
+        match self {
+            Self::Udp(to) => to.address().is_some_and(|address| address.is_multicast()),
+            Self::Ether(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether several hear what is sent there.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        match self {
+            // The first bit on the wire says whether an address is that of a group.
+            Self::Ether([first, ..]) => first & 1 == 1,
+            other => other.is_medium(),
+        }
+    }
+
     /// The address that it leads to, if it has one and needs nobody to look it up.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
         match self {
-            Self::Udp(to) | Self::Tcp(to) | Self::WebSocket(to, _) => to.host.parse().ok(),
-            Self::Unix(_) | Self::Memory(_) => None,
+            Self::Udp(to) | Self::Tcp(to) | Self::WebSocket(to, _) => to.address(),
+            Self::Unix(_) | Self::Memory(_) | Self::Ether(_) => None,
         }
     }
 }
@@ -84,9 +109,9 @@ fn parse(text: &str) -> Result<FaceUri, &'static str> {
     let (scheme, rest) = text.split_once("://").ok_or(SCHEMES)?;
     let authority = |family| authority(rest, DEFAULT_PORT, family);
     match scheme {
-        "udp" => authority(Family::Any).map(FaceUri::Udp),
-        "udp4" => authority(Family::V4).map(FaceUri::Udp),
-        "udp6" => authority(Family::V6).map(FaceUri::Udp),
+        "udp" => udp(rest, Family::Any),
+        "udp4" => udp(rest, Family::V4),
+        "udp6" => udp(rest, Family::V6),
         "tcp" => authority(Family::Any).map(FaceUri::Tcp),
         "tcp4" => authority(Family::V4).map(FaceUri::Tcp),
         "tcp6" => authority(Family::V6).map(FaceUri::Tcp),
@@ -95,8 +120,35 @@ fn parse(text: &str) -> Result<FaceUri, &'static str> {
         "wss" => Err("encrypted WebSockets (wss) are not supported; use ws://"),
         "memory" if rest.is_empty() => Err("a name is missing after memory://"),
         "memory" => Ok(FaceUri::Memory(rest.to_owned())),
+        "ether" => ether(rest).ok_or(NO_ETHER).map(FaceUri::Ether),
         _ => Err(SCHEMES),
     }
+}
+
+/// Groups have a port of their own.
+fn udp(rest: &str, family: Family) -> Result<FaceUri, &'static str> {
+    let to = FaceUri::Udp(authority(rest, DEFAULT_PORT, family)?);
+    match to.is_medium() {
+        true => authority(rest, DEFAULT_MULTICAST_PORT, family).map(FaceUri::Udp),
+        false => Ok(to),
+    }
+}
+
+/// Six octets in hexadecimal digits between brackets.
+fn ether(rest: &str) -> Option<[u8; 6]> {
+    let text = rest.strip_prefix('[')?.strip_suffix(']')?;
+    let octet = |digits: &str| {
+        let plain = digits.len() == 2 && digits.bytes().all(|it| it.is_ascii_hexdigit());
+        plain.then(|| u8::from_str_radix(digits, 16).ok())?
+    };
+    let octets: Vec<u8> = text.split(':').map(octet).collect::<Option<_>>()?;
+    octets.try_into().ok()
+}
+
+/// An address of Ethernet, as it stands in a face.
+pub(crate) fn ether_text(address: [u8; 6]) -> String {
+    let octets = address.map(|octet| format!("{octet:02x}"));
+    format!("[{}]", octets.join(":"))
 }
 
 fn unix(path: &str) -> Result<FaceUri, &'static str> {
@@ -173,6 +225,7 @@ impl fmt::Display for FaceUri {
             Self::Unix(path) => write!(f, "unix://{}", path.display()),
             Self::WebSocket(to, path) => write!(f, "ws://{to}{path}"),
             Self::Memory(name) => write!(f, "memory://{name}"),
+            Self::Ether(address) => write!(f, "ether://{}", ether_text(*address)),
         }
     }
 }
@@ -203,6 +256,12 @@ impl Family {
 }
 
 impl Authority {
+    /// The host, if it is an address.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        self.host.split('%').next()?.parse().ok()
+    }
+
     /// The addresses that the host stands for, in the resolver's order. May wait for the resolver.
     ///
     /// # Errors
@@ -247,14 +306,35 @@ mod tests {
             "ws://localhost:9696/",
             "ws://[fe80::1]:80/a/b?c=d",
             "memory://pair",
+            "udp6://[ff02::1234%eth0]:56363",
+            "ether://[01:00:5e:00:17:aa]",
         ] {
             assert_eq!(round(text), text);
+        }
+        assert_eq!(round("ether://[02:00:5E:00:17:AA]"), "ether://[02:00:5e:00:17:aa]");
+    }
+
+    #[test]
+    fn what_leads_to_several_is_known_by_its_address() {
+        let kind = |text: &str| {
+            let uri: FaceUri = text.parse().unwrap();
+            (uri.is_medium(), uri.is_shared())
+        };
+        for text in ["udp4://224.0.23.170", "udp6://[ff02::1234%lo]", "ether://[33:33:00:00:12:34]"]
+        {
+            assert_eq!(kind(text), (true, true), "{text}");
+        }
+        assert_eq!(kind("ether://[02:00:00:00:00:01]"), (true, false));
+        for text in ["udp4://192.0.2.7", "udp://example.net", "tcp4://224.0.23.170", "memory://x"] {
+            assert_eq!(kind(text), (false, false), "{text}");
         }
     }
 
     #[test]
     fn ports_have_defaults() {
         assert_eq!(round("udp://example.net"), "udp://example.net:6363");
+        assert_eq!(round("udp4://224.0.23.170"), "udp4://224.0.23.170:56363");
+        assert_eq!(round("udp4://224.0.23.170:7"), "udp4://224.0.23.170:7");
         assert_eq!(round("tcp6://[::1]/"), "tcp6://[::1]:6363");
         assert_eq!(round("ws://example.net"), "ws://example.net:9696/");
     }
@@ -280,6 +360,10 @@ mod tests {
             "ws://a/ b",
             "memory://",
             "udp://a@b:1",
+            "ether://01:00:5e:00:17:aa",
+            "ether://[01:00:5e:00:17]",
+            "ether://[01:00:5e:00:17:+a]",
+            "ether://[01:00:5e:00:17:aa]:1",
         ] {
             let error = text.parse::<FaceUri>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");

@@ -8,7 +8,7 @@ use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
-use recoup_transport::management::Persistency;
+use recoup_transport::management::{LinkType, Persistency};
 use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ const CHECK: u8 = 8;
 const END: u8 = 9;
 const SCHEDULE: u8 = 10;
 const NOTICE: u8 = 11;
+const FRAME_FROM: u8 = 12;
 
 const KNOWN: u64 = 0;
 const GONE: u64 = 1;
@@ -36,6 +37,8 @@ const NO_STRATEGY: u64 = 7;
 const UPSTREAM: u64 = 1;
 const LOCAL: u64 = 2;
 const MULTI_ACCESS: u64 = 4;
+const AD_HOC: u64 = 64;
+const LOCAL_FIELDS: u64 = 128;
 const PERMANENT: u64 = 8;
 const RECOVERY: u64 = 16;
 const LIMITS: u64 = 32;
@@ -81,6 +84,11 @@ impl Pen<'_> {
             Input::FaceDown { face } => self.begin(DOWN, now, *face),
             Input::Frame { face, frame } => {
                 self.begin(FRAME, now, *face);
+                self.octets(frame);
+            }
+            Input::FrameFrom { face, sender, frame } => {
+                self.begin(FRAME_FROM, now, *face);
+                self.number(*sender);
                 self.octets(frame);
             }
             Input::Backlog { face, octets } => {
@@ -133,8 +141,10 @@ impl Pen<'_> {
         let flags = [
             (attributes.upstream, UPSTREAM),
             (attributes.local, LOCAL),
-            (attributes.multi_access, MULTI_ACCESS),
+            (attributes.link_type == LinkType::MultiAccess, MULTI_ACCESS),
+            (attributes.link_type == LinkType::AdHoc, AD_HOC),
             (attributes.permanent, PERMANENT),
+            (attributes.local_fields, LOCAL_FIELDS),
             (!attributes.recovery.is_off(), RECOVERY),
             (attributes.limits.is_some(), LIMITS),
         ];
@@ -193,11 +203,12 @@ impl Pen<'_> {
     }
 
     fn description(&mut self, description: &FaceDescription) {
-        let FaceDescription { uri, local_uri, persistency, local, mtu, marking, reliable } =
-            description;
+        let FaceDescription { uri, local_uri, persistency, local, link_type, .. } = description;
+        let FaceDescription { mtu, marking, reliable, local_fields, .. } = description;
         self.octets(uri.as_bytes());
         self.octets(local_uri.as_bytes());
-        self.numbers([*persistency as u64, u64::from(*local), *mtu, u64::from(*reliable)]);
+        self.numbers([*persistency as u64, u64::from(*local), *link_type as u64, *mtu]);
+        self.numbers([u64::from(*reliable), u64::from(*local_fields)]);
         self.marking(*marking);
     }
 
@@ -269,6 +280,7 @@ impl Eye<'_> {
             UP => Input::FaceUp { face, attributes: self.attributes()? },
             DOWN => Input::FaceDown { face },
             FRAME => Input::Frame { face, frame: self.octets()? },
+            FRAME_FROM => Input::FrameFrom { face, sender: self.number()?, frame: self.octets()? },
             BACKLOG => Input::Backlog { face, octets: self.number()? },
             ROUTE => {
                 let prefix = self.name()?;
@@ -325,8 +337,10 @@ impl Eye<'_> {
             local_uri: self.text()?,
             persistency: Persistency::from_number(self.number()?)?,
             local: self.number()? != 0,
+            link_type: LinkType::from_number(self.number()?),
             mtu: self.number()?,
             reliable: self.number()? != 0,
+            local_fields: self.number()? != 0,
             marking: self.marking()?,
         })
     }
@@ -362,8 +376,13 @@ impl Eye<'_> {
             receive_budget,
             upstream: flags & UPSTREAM != 0,
             local: flags & LOCAL != 0,
-            multi_access: flags & MULTI_ACCESS != 0,
+            link_type: match flags & (MULTI_ACCESS | AD_HOC) {
+                0 => LinkType::PointToPoint,
+                MULTI_ACCESS => LinkType::MultiAccess,
+                _ => LinkType::AdHoc,
+            },
             permanent: flags & PERMANENT != 0,
+            local_fields: flags & LOCAL_FIELDS != 0,
             marking,
             recovery,
             limits,

@@ -6,7 +6,7 @@ use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
 use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
 use recoup_packet::interest::Interest;
-use recoup_transport::management::Persistency;
+use recoup_transport::management::{LinkType, Persistency};
 use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use recoup_transport::time::Instant;
 
@@ -34,6 +34,8 @@ fn notices() -> [Notice; 8] {
         mtu: 1_400,
         marking,
         reliable: true,
+        local_fields: true,
+        link_type: LinkType::MultiAccess,
     };
     [
         Notice::TimeOfDay { micros: 1_800_000_000_000_000 },

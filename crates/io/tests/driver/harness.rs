@@ -41,7 +41,9 @@ impl Machine for Recorder {
             }
             Input::FaceDown { face } => self.downs.push(face),
             Input::Frame { face, frame } if self.echo => self.send(face, frame),
-            Input::Frame { face, frame } => self.frames.push((face, frame)),
+            Input::Frame { face, frame } | Input::FrameFrom { face, frame, .. } => {
+                self.frames.push((face, frame));
+            }
             _ => {}
         }
     }

@@ -1,5 +1,7 @@
 //! The driver against real sockets: every kind of face, and peers that misbehave.
 mod exchange;
 mod harness;
+mod medium;
+mod namespace;
 mod peer;
 mod rude;

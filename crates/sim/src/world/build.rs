@@ -17,7 +17,7 @@ use crate::network::{
     Network, NodeId,
 };
 use crate::workload::{self, Tables};
-use recoup_forwarder::face::{FaceAttributes, FaceId, Recovery};
+use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType, Recovery};
 use recoup_forwarder::node::{Input, Node, RouteChange};
 use recoup_forwarder::options::{NodeOptions, Unsolicited};
 use recoup_forwarder::suppression::Suppression;
@@ -230,8 +230,8 @@ impl World {
         }
         for (face, lane) in doors.iter().enumerate().filter(|(_, lane)| !detached[**lane]) {
             let face = FaceId(face as u32);
-            let multi_access = lanes[*lane].is_for_all();
-            let attributes = FaceAttributes { multi_access, ..attributes(plan_of(network, *lane)) };
+            let link_type = link_type(lanes[*lane].is_for_all());
+            let attributes = FaceAttributes { link_type, ..attributes(plan_of(network, *lane)) };
             node.handle(now, Input::FaceUp { face, attributes });
         }
         for plan in network.routes.iter().filter(|plan| plan.node == id) {
@@ -267,6 +267,11 @@ pub(super) fn attributes(plan: &ChannelPlan) -> FaceAttributes {
     let marking = marking::parse(&plan.marking).unwrap_or_default();
     let recovery = plan.recovery.parse().unwrap_or_default();
     FaceAttributes { marking, recovery, ..FaceAttributes::value(limit) }
+}
+
+/// Not everybody hears what is sent by radio.
+pub(super) fn link_type(is_for_all: bool) -> LinkType {
+    if is_for_all { LinkType::AdHoc } else { LinkType::PointToPoint }
 }
 
 pub(super) fn plan_of(network: &Network, lane: usize) -> &ChannelPlan {

@@ -1,5 +1,5 @@
 //! Faults, starts and stops: the script, carried out.
-use super::build::{attributes, lived, plan_of};
+use super::build::{attributes, link_type, lived, plan_of};
 use super::lane::{self, End};
 use super::script::Turn;
 use super::{Observers, World, tell};
@@ -76,9 +76,9 @@ impl World {
         let faces = if ends[0].node == ends[1].node { 1 } else { 2 };
         for (lane, is_down) in changed.into_iter().take(faces) {
             let End { node, face } = self.lanes[lane].from;
-            let multi_access = self.lanes[lane].is_for_all();
+            let link_type = link_type(self.lanes[lane].is_for_all());
             let attributes =
-                FaceAttributes { multi_access, ..attributes(plan_of(&self.network, lane)) };
+                FaceAttributes { link_type, ..attributes(plan_of(&self.network, lane)) };
             let input = match is_down {
                 true => Input::FaceDown { face },
                 false => Input::FaceUp { face, attributes },

@@ -73,7 +73,7 @@ pub struct Discarded {
     pub evicted: u64,
 }
 
-/// Puts the fragments of one adjacency together.
+/// Puts the fragments of one link together.
 #[derive(Debug, Default)]
 pub struct Reassembler {
     limits: ReassemblyLimits,
@@ -85,8 +85,8 @@ pub struct Reassembler {
 
 #[derive(Debug)]
 struct Partial {
-    /// Sequence number of the packet's first fragment.
-    base: u64,
+    /// Who sent it, and the sequence number of its first fragment.
+    base: (u64, u64),
     count: u64,
     since: Instant,
     header: LpHeader,
@@ -107,17 +107,32 @@ impl Reassembler {
         Self { limits, ..Self::default() }
     }
 
+    /// As [`accept_from`](Self::accept_from) on a link where nobody else sends.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn accept(
+        &mut self,
+        now: Instant,
+        header: LpHeader,
+        fragment: Bytes,
+    ) -> Result<Option<(LpHeader, Bytes)>, Refused> {
+        self.accept_from(now, 0, header, fragment)
+    }
+
     /// Takes the payload of one frame and returns the packet that it completes, with the fields of
     /// its first fragment (fields of the frame only, sequence numbers and acknowledgements, are the
     /// caller's business before and are removed).
     ///
-    /// A frame that is no fragment of anything passes unchanged.
+    /// A frame that is no fragment of anything passes unchanged. Where several send, each has sequence numbers of its
+    /// own, and a number as `sender`.
     ///
     /// # Errors
     /// If the fragment cannot belong to any packet, or is not needed.
-    pub fn accept(
+    pub fn accept_from(
         &mut self,
         now: Instant,
+        sender: u64,
         header: LpHeader,
         fragment: Bytes,
     ) -> Result<Option<(LpHeader, Bytes)>, Refused> {
@@ -133,7 +148,7 @@ impl Reassembler {
             return Err(Refused::Empty);
         }
         self.expire(now);
-        let place = self.place(base, count, now)?;
+        let place = self.place((sender, base), count, now)?;
         self.add(place, index, header, &fragment)?;
         Ok(self.complete(place))
     }
@@ -165,8 +180,8 @@ impl Reassembler {
         self.bytes
     }
 
-    /// The place of the packet that begins at `base`, which is begun if it is new.
-    fn place(&mut self, base: u64, count: u64, now: Instant) -> Result<usize, Refused> {
+    /// The place of the packet of that sender and first sequence number, which is begun if it is new.
+    fn place(&mut self, base: (u64, u64), count: u64, now: Instant) -> Result<usize, Refused> {
         // Fragments of the latest packets are the likeliest to come.
         if let Some(place) = self.partials.iter().rposition(|partial| partial.base == base) {
             let same = self.partials[place].count == count;
@@ -220,7 +235,7 @@ impl Reassembler {
 }
 
 impl Partial {
-    fn new(base: u64, count: u64, since: Instant) -> Self {
+    fn new(base: (u64, u64), count: u64, since: Instant) -> Self {
         Self {
             base,
             count,

@@ -58,12 +58,20 @@ pub enum LinkType {
 }
 
 impl LinkType {
-    fn from_number(number: u64) -> Self {
+    /// The one of this number; a number that means none is the first.
+    #[must_use]
+    pub const fn from_number(number: u64) -> Self {
         match number {
             1 => Self::MultiAccess,
             2 => Self::AdHoc,
             _ => Self::PointToPoint,
         }
+    }
+
+    /// Whether several hear what is sent.
+    #[must_use]
+    pub const fn is_shared(self) -> bool {
+        !matches!(self, Self::PointToPoint)
     }
 
     /// As `nfdc` spells it.

@@ -142,8 +142,8 @@ impl DuplicateNonce {
 
     /// Whether the Interest went round in a circle: a link to one peer may well bring it twice.
     #[must_use]
-    pub const fn is_loop(self, multi_access: bool) -> bool {
-        self.in_other || self.out_same || self.out_other || (multi_access && self.in_same)
+    pub const fn is_loop(self, is_shared: bool) -> bool {
+        self.in_other || self.out_same || self.out_other || (is_shared && self.in_same)
     }
 }
 

@@ -1,0 +1,64 @@
+//! Applications that want to know by which face packets came are told.
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_packet::data::DataBuilder;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::LpPacket;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::time::Instant;
+
+const APP: FaceId = FaceId(1);
+const REMOTE: FaceId = FaceId(2);
+
+/// What leaves by each face, and by which face that says to have come.
+fn tell(node: &mut Node, input: Input) -> Vec<(FaceId, Option<u64>)> {
+    node.handle(Instant::ZERO, input);
+    let outputs = std::iter::from_fn(|| node.poll(Instant::ZERO));
+    let sent = |output| match output {
+        Output::Send { face, frame } => {
+            let header = LpPacket::decode(frame.into_bytes()).unwrap().header;
+            Some((face, header.incoming_face_id))
+        }
+        _ => None,
+    };
+    outputs.filter_map(sent).collect()
+}
+
+fn ask(node: &mut Node, face: FaceId, name: &str, nonce: u32) -> Vec<(FaceId, Option<u64>)> {
+    let mut interest = Interest::new(name.parse().unwrap());
+    interest.nonce = Some(nonce);
+    tell(node, Input::Frame { face, frame: interest.to_bytes() })
+}
+
+fn answer(node: &mut Node, face: FaceId, name: &str) -> Vec<(FaceId, Option<u64>)> {
+    let data = DataBuilder::new(&name.parse().unwrap()).build(b"here", &DigestSigner);
+    tell(node, Input::Frame { face, frame: data.wire() })
+}
+
+fn switch(node: &mut Node, local_fields: bool) {
+    let app = FaceAttributes { local: true, local_fields, ..FaceAttributes::wire(8_800) };
+    tell(node, Input::FaceUp { face: APP, attributes: app });
+}
+
+#[test]
+fn interests_and_data_say_where_they_came_from_to_applications_that_want_it() {
+    let cs = CsOptions { capacity: CsCapacity::Packets(10) };
+    let mut node = Node::with_options(NodeOptions { cs, ..NodeOptions::default() }).unwrap();
+    let remote = FaceAttributes { permanent: true, ..FaceAttributes::wire(8_800) };
+    tell(&mut node, Input::FaceUp { face: REMOTE, attributes: remote });
+    switch(&mut node, true);
+    for (prefix, face) in [("/", REMOTE), ("/app", APP)] {
+        let prefix = prefix.parse().unwrap();
+        tell(&mut node, Input::Route(RouteChange { prefix, face, cost: Some(0) }));
+    }
+    assert_eq!(ask(&mut node, APP, "/x", 1), [(REMOTE, None)]);
+    assert_eq!(answer(&mut node, REMOTE, "/x"), [(APP, Some(2))]);
+    assert_eq!(ask(&mut node, APP, "/x", 2), [(APP, Some(254))], "from the content store");
+    assert_eq!(ask(&mut node, REMOTE, "/app/1", 3), [(APP, Some(2))]);
+    assert_eq!(answer(&mut node, APP, "/app/1"), [(REMOTE, None)]);
+    switch(&mut node, false);
+    assert_eq!(ask(&mut node, APP, "/x", 4), [(APP, None)]);
+    assert_eq!(ask(&mut node, REMOTE, "/app/2", 5), [(APP, None)]);
+}

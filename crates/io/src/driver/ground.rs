@@ -1,0 +1,120 @@
+//! Faces go down with the interface that they leave by, or the address that they leave from, and are opened again with it.
+//!
+//! What becomes of Interests whose face is gone is the machine's business (`docs/mldr.md`); here it learns about it when it
+//! happens, instead of when a connection has timed out.
+use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
+use super::{Driver, DriverOptions, Token};
+use crate::face::{CloseReason, FaceId};
+use crate::interface::{InterfaceWatch, Interfaces};
+use crate::udp::UdpPort;
+use std::io::{self, ErrorKind};
+use std::net::IpAddr;
+
+/// What a face stands on.
+#[derive(Debug)]
+enum Ground<'a> {
+    Interface(&'a str),
+    Address(IpAddr),
+}
+
+/// The interfaces that faces follow.
+#[derive(Debug)]
+pub(super) struct Followed {
+    watch: InterfaceWatch,
+    /// As they were at the last look.
+    known: Interfaces,
+}
+
+impl Driver {
+    /// Faces follow the interfaces of this machine from here on.
+    ///
+    /// # Errors
+    /// If the system does not say what happens to them.
+    pub fn follow_interfaces(&mut self) -> io::Result<()> {
+        let watch = InterfaceWatch::new()?;
+        self.watch.add(watch.fd(), Token::Interfaces, false)?;
+        self.followed = Some(Followed { watch, known: Interfaces::of_system()? });
+        Ok(())
+    }
+
+    /// Something about the interfaces has changed.
+    pub(super) fn follow_change(&mut self) {
+        let Some(Followed { watch, known }) = &mut self.followed else {
+            return;
+        };
+        watch.clear();
+        let Ok(present) = Interfaces::of_system() else {
+            return;
+        };
+        let before = std::mem::replace(known, present.clone());
+        if before == present {
+            return;
+        }
+        let is_lost = |ground: Ground<'_>| ground.is_there(&before) && !ground.is_there(&present);
+        let lost = |id: &FaceId| self.ground(*id).is_some_and(is_lost);
+        let lost: Vec<_> = self.faces.keys().copied().filter(lost).collect();
+        lost.into_iter().for_each(|id| self.end(id, CloseReason::NoInterface, true));
+        // Whoever waits for another attempt may have what was missing.
+        let now = self.clock.now();
+        for face in self.faces.values_mut() {
+            if let Conduit::Down { retry_at } = &mut face.conduit {
+                *retry_at = now.min(*retry_at);
+            }
+        }
+    }
+
+    /// What a face that is up stands on; none where nothing can be taken away.
+    fn ground(&self, id: FaceId) -> Option<Ground<'_>> {
+        let Face { conduit, medium, .. } = self.faces.get(&id)?;
+        let address = match conduit {
+            Conduit::Down { .. } => return None,
+            Conduit::Link { link, .. } => match &medium.interface {
+                Some(name) => return Some(Ground::Interface(name)),
+                None => link.local_address()?.ip(),
+            },
+            Conduit::Udp(peer) => match peer.route.local {
+                Some(local) => local,
+                None => self.port(peer.port)?.local_address().ok()?.ip(),
+            },
+        };
+        (!address.is_unspecified()).then_some(Ground::Address(address))
+    }
+
+    /// Opens the socket of a UDP face again that stood on nothing.
+    pub(super) fn dial_udp_again(&mut self, id: FaceId) {
+        match self.reconnect_udp(id) {
+            Ok(()) => {
+                self.tell_known(id);
+                self.up(id);
+            }
+            Err(error) => self.end(id, error.into(), true),
+        }
+    }
+
+    fn reconnect_udp(&mut self, id: FaceId) -> io::Result<()> {
+        let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
+        let remote = self.faces.get(&id).and_then(Face::next_address);
+        let remote = remote.ok_or(ErrorKind::AddrNotAvailable)?;
+        let socket = UdpPort::connect(remote, socket_buffer_octets, backlog_octets)?;
+        let ground = Ground::Address(socket.local_address()?.ip());
+        if !ground.is_there(&Interfaces::of_system()?) {
+            return Err(ErrorKind::NetworkDown.into());
+        }
+        let port = Port { socket, used: PortUse::Connected(id), writes: false };
+        let port = self.add_port(port)?;
+        if let Some(face) = self.faces.get_mut(&id) {
+            face.conduit = Conduit::Udp(UdpPeer::new(port, remote, None));
+            face.failures = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Ground<'_> {
+    fn is_there(&self, interfaces: &Interfaces) -> bool {
+        match self {
+            Self::Interface(name) => interfaces.is_up(name),
+            Self::Address(address) => interfaces.has(*address),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A multicast group of UDP: what is sent reaches everybody on the link who has joined.
+//!
+//! Source: NFD, `daemon/face/multicast-udp-transport.cpp` (two sockets, a time to live of 1) and its default groups
+//! 224.0.23.170 and ff02::1234, port 56363.
+//!
+//! Differences: what is sent leaves from a port of its own instead of the group's, so that nodes of one machine can be
+//! told apart, and a node knows what it said itself.
+use super::{Heard, Medium};
+use crate::face::MediumOptions;
+use crate::udp::BATCH_OCTETS;
+use rustix::net::{netdevice, sockopt};
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// A group that was joined on one interface.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Hears what is sent to the group.
+    ear: UdpSocket,
+    /// Speaks to the group.
+    mouth: UdpSocket,
+    /// Where what we say comes from.
+    own: SocketAddr,
+    mtu: usize,
+}
+
+impl Group {
+    /// Joins `group` on the interface of that name, or on the one that the system chooses.
+    pub(super) fn join(
+        group: SocketAddr,
+        medium: &MediumOptions,
+        buffer_octets: usize,
+    ) -> io::Result<Self> {
+        let new = || Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP));
+        let (ear, mouth) = (new()?, new()?);
+        let index = match &medium.interface {
+            Some(name) => netdevice::name_to_index(&ear, name)?,
+            None => 0,
+        };
+        let group = on_link(group, index);
+        ear.set_reuse_address(true)?;
+        match group {
+            SocketAddr::V4(at) => {
+                ear.join_multicast_v4_n(at.ip(), &InterfaceIndexOrAddress::Index(index))?;
+                let any = &Ipv4Addr::UNSPECIFIED;
+                sockopt::set_ip_multicast_if_with_ifindex(&mouth, any, any, index)?;
+                mouth.set_multicast_loop_v4(medium.loopback)?;
+                // What was joined on another interface is for another face.
+                ear.set_multicast_all_v4(false)?;
+            }
+            SocketAddr::V6(at) if at.scope_id() == 0 => return Err(no_interface()),
+            SocketAddr::V6(at) => {
+                ear.set_only_v6(true)?;
+                ear.join_multicast_v6(at.ip(), at.scope_id())?;
+                mouth.set_multicast_if_v6(at.scope_id())?;
+                mouth.set_multicast_loop_v6(medium.loopback)?;
+            }
+        }
+        // The system grants what it pleases.
+        let _ = ear.set_recv_buffer_size(buffer_octets);
+        let _ = mouth.set_send_buffer_size(buffer_octets);
+        ear.bind(&group.into())?;
+        mouth.connect(&group.into())?;
+        let (ear, mouth) = (UdpSocket::from(ear), UdpSocket::from(mouth));
+        ear.set_nonblocking(true)?;
+        mouth.set_nonblocking(true)?;
+        let (own, mtu) = (mouth.local_addr()?, mtu(&mouth, group)?);
+        Ok(Self { ear, mouth, own, mtu })
+    }
+}
+
+impl Medium for Group {
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.ear.as_fd()
+    }
+
+    fn send(&self, frame: &[u8]) -> io::Result<()> {
+        self.mouth.send(frame).map(|_| ())
+    }
+
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+        let (length, from) = self.ear.recv_from(buffer)?;
+        let is_own = (from.ip(), from.port()) == (self.own.ip(), self.own.port());
+        Ok((!is_own).then(|| Heard { frame: 0..length, sender: number(from) }))
+    }
+
+    fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    fn local_address(&self) -> Option<SocketAddr> {
+        Some(self.own)
+    }
+}
+
+/// An address of IPv6 means something on one interface only.
+fn on_link(group: SocketAddr, index: u32) -> SocketAddr {
+    match group {
+        SocketAddr::V6(at) if index != 0 => {
+            SocketAddrV6::new(*at.ip(), at.port(), at.flowinfo(), index).into()
+        }
+        group => group,
+    }
+}
+
+fn no_interface() -> io::Error {
+    let what = "a group of IPv6 needs an interface: interface = \"eth0\", or [ff02::1234%eth0]";
+    io::Error::new(ErrorKind::InvalidInput, what)
+}
+
+/// Longest datagram that the interface carries in one piece.
+fn mtu(mouth: &UdpSocket, group: SocketAddr) -> io::Result<usize> {
+    let (mtu, headers) = match group {
+        SocketAddr::V4(_) => (sockopt::ip_mtu(mouth)?, 28),
+        SocketAddr::V6(_) => (sockopt::ipv6_mtu(mouth)?, 48),
+    };
+    Ok((mtu as usize).saturating_sub(headers).min(BATCH_OCTETS))
+}
+
+/// Who that is; nodes of one link differ in the lower half of an address of IPv6.
+fn number(from: SocketAddr) -> u64 {
+    let port = u64::from(from.port()) << 48;
+    match from.ip() {
+        IpAddr::V4(ip) => port ^ u64::from(u32::from(ip)),
+        IpAddr::V6(ip) => port ^ folded(ip),
+    }
+}
+
+fn folded(ip: Ipv6Addr) -> u64 {
+    let whole = u128::from(ip);
+    (whole >> 64) as u64 ^ whole as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senders_differ_by_address_and_by_port() {
+        let of = |text: &str| number(text.parse().unwrap());
+        let all =
+            ["192.0.2.1:1", "192.0.2.2:1", "192.0.2.1:2", "[fe80::1]:1", "[fe80::2]:1"].map(of);
+        for (place, one) in all.iter().enumerate() {
+            assert!(!all[..place].contains(one));
+        }
+    }
+
+    #[test]
+    fn a_group_of_ipv6_without_an_interface_is_refused_with_advice() {
+        let group = "[ff02::1234]:56363".parse().unwrap();
+        let failed = Group::join(group, &MediumOptions::default(), 1 << 16).unwrap_err();
+        assert!(failed.to_string().contains("needs an interface"), "{failed}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Faces that several share, and faces that go and come with an interface.
+use crate::harness::{Recorder, driver, frame, turn_until, uri};
+use crate::namespace::{ip, skip, within};
+use recoup_forwarder::face::{FaceId, LinkType};
+use recoup_forwarder::mobility::Mobility;
+use recoup_forwarder::node::{Input, Node, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_io::driver::Driver;
+use recoup_io::face::{CloseReason, FaceChange, MediumOptions};
+use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
+use recoup_transport::time::Duration;
+use std::net::UdpSocket;
+
+fn on(interface: &str) -> MediumOptions {
+    let interface = Some(interface.to_owned());
+    MediumOptions { interface, loopback: true, ..MediumOptions::default() }
+}
+
+/// Three drivers with a face each that is up; `None` if there can be none. An interface takes a moment to carry something,
+/// and an address of IPv6 to be usable.
+fn three(faces: [(&str, &str); 3]) -> Option<[(Driver, Recorder, FaceId); 3]> {
+    let opened = faces.map(|(to, interface)| {
+        let (mut driver, mut machine) = (driver(), Recorder::default());
+        let face = driver.keep_medium(&uri(to), on(interface)).ok()?;
+        let end = driver.now() + Duration::from_secs(10);
+        while machine.ups.is_empty() && driver.now() < end {
+            driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+        }
+        (!machine.ups.is_empty()).then_some((driver, machine, face))
+    });
+    let [Some(a), Some(b), Some(c)] = opened else {
+        return None;
+    };
+    Some([a, b, c])
+}
+
+/// The first says something, and exactly the others at `hears` hear it.
+fn speaks(parties: &mut [(Driver, Recorder, FaceId); 3], length: usize, hears: [bool; 3]) {
+    let (driver, machine, face) = &mut parties[0];
+    machine.send(*face, frame(length));
+    driver.turn(machine, &mut |_, _, _| {}).unwrap();
+    for ((driver, machine, _), hears) in parties.iter_mut().zip(hears) {
+        if hears {
+            turn_until(driver, machine, |machine, _| !machine.frames.is_empty());
+        } else {
+            for _ in 0..3 {
+                driver.turn(machine, &mut |_, _, _| {}).unwrap();
+            }
+        }
+        let heard: Vec<_> = machine.frames.drain(..).map(|(_, frame)| frame.to_vec()).collect();
+        assert_eq!(heard, vec![frame(length); usize::from(hears)]);
+    }
+}
+
+#[test]
+fn what_is_said_to_a_group_is_heard_by_all_others_who_joined() {
+    // Nobody else talks at a port that was free.
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let group = format!("udp4://224.0.23.170:{port}");
+    let Some(mut parties) = three([(group.as_str(), "lo"); 3]) else {
+        return skip("no multicast on lo");
+    };
+    speaks(&mut parties, 100, [false, true, true]);
+    speaks(&mut parties, 8_800, [false, true, true]);
+    let (driver, _, face) = &parties[0];
+    let attributes = driver.attributes(*face).unwrap();
+    assert_eq!((attributes.link_type, attributes.local), (LinkType::MultiAccess, false));
+    let described = driver.describe(*face).unwrap();
+    assert_eq!((described.uri, described.mtu), (group, 8_800));
+    assert!(described.local_uri.starts_with("udp4://"), "{}", described.local_uri);
+}
+
+#[test]
+fn a_face_on_an_interface_that_is_not_there_waits_for_it() {
+    let mut driver = driver();
+    let face = driver.keep_medium(&uri("udp4://224.0.23.170"), on("no-such-if")).unwrap();
+    let mut machine = Recorder::default();
+    driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+    assert!(machine.ups.is_empty() && driver.attributes(face).is_some());
+    assert!(driver.listen(&uri("udp4://224.0.23.170")).is_err(), "it is no listener");
+}
+
+#[test]
+fn groups_of_ipv6_and_of_ethernet_stay_on_their_interface() {
+    let test = "medium::groups_of_ipv6_and_of_ethernet_stay_on_their_interface";
+    let links = ["link add a0 type veth peer name b0", "link add d0 type veth peer name e0"];
+    let up = ["a0", "b0", "d0", "e0"].map(|name| format!("link set {name} mtu 1400 up"));
+    let commands: Vec<_> = links.into_iter().chain(up.iter().map(String::as_str)).collect();
+    within(test, &commands, || {
+        let ether = "ether://[01:00:5e:00:17:aa]";
+        let mut parties = three([(ether, "a0"), (ether, "b0"), (ether, "d0")]).unwrap();
+        speaks(&mut parties, 1_000, [false, true, false]);
+        // Shorter than a frame of Ethernet may be.
+        speaks(&mut parties, 10, [false, true, false]);
+        let (driver, _, face) = &parties[0];
+        let described = driver.describe(*face).unwrap();
+        assert_eq!(described.uri, ether);
+        assert_eq!(described.local_uri, "dev://a0");
+        assert!([1_400, 1_500].contains(&described.mtu), "{}", described.mtu);
+        drop(parties);
+
+        let group = "udp6://[ff02::1234]";
+        let mut parties = three([(group, "a0"), (group, "b0"), (group, "d0")]).unwrap();
+        speaks(&mut parties, 1_000, [false, true, false]);
+        let (driver, _, face) = &parties[0];
+        let described = driver.describe(*face).unwrap();
+        assert_eq!(described.mtu, 1_400 - 48);
+        assert!(described.local_uri.starts_with("udp6://[fe80"), "{}", described.local_uri);
+    });
+}
+
+#[test]
+fn a_station_hears_the_station_that_its_face_leads_to() {
+    let test = "medium::a_station_hears_the_station_that_its_face_leads_to";
+    let commands = [
+        "link add a0 address 02:00:00:00:00:0a type veth peer name b0 address 02:00:00:00:00:0b",
+        "link set a0 up",
+        "link set b0 up",
+    ];
+    within(test, &commands, || {
+        let [a, b, other] = ["0a", "0b", "0c"].map(|it| format!("ether://[02:00:00:00:00:{it}]"));
+        let mut parties = three([(&b, "a0"), (&a, "b0"), (&other, "b0")]).unwrap();
+        speaks(&mut parties, 1_000, [false, true, false]);
+        let (driver, _, face) = &parties[0];
+        assert_eq!(driver.attributes(*face).unwrap().link_type, LinkType::PointToPoint);
+        // What was open ends with the interface, although nobody follows those.
+        ip("link set b0 down");
+        let (driver, machine, face) = &mut parties[1];
+        turn_until(driver, machine, |machine, _| machine.downs == [*face]);
+    });
+}
+
+/// A node between one that asks and two that could answer, behind interfaces of their own.
+struct Fork {
+    driver: Driver,
+    node: Node,
+    hops: [UdpSocket; 2],
+    faces: [FaceId; 2],
+    consumer: UdpSocket,
+}
+
+impl Fork {
+    fn new() -> Self {
+        let mobility = "mldr".parse::<Mobility>().unwrap();
+        let mut node =
+            Node::with_options(NodeOptions { mobility, ..NodeOptions::default() }).unwrap();
+        let mut driver = driver();
+        driver.follow_interfaces().unwrap();
+        let hops = ["10.7.0.1:0", "10.8.0.1:0"].map(|at| UdpSocket::bind(at).unwrap());
+        let mut cost = 0;
+        let faces = hops.each_ref().map(|hop| {
+            hop.set_nonblocking(true).unwrap();
+            let to = uri(&format!("udp4://{}", hop.local_addr().unwrap()));
+            let (face, prefix) = (driver.keep(&to).unwrap(), "/a".parse().unwrap());
+            node.handle(driver.now(), Input::Route(RouteChange { prefix, face, cost: Some(cost) }));
+            cost += 1;
+            face
+        });
+        let door = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
+        let consumer = UdpSocket::bind("127.0.0.1:0").unwrap();
+        consumer.connect(door).unwrap();
+        Self { driver, node, hops, faces, consumer }
+    }
+
+    fn ask(&self, name: &str, nonce: u32) {
+        let mut interest = Interest::new(name.parse::<Name>().unwrap());
+        interest.nonce = Some(nonce);
+        interest.lifetime = Some(Duration::from_secs(60));
+        self.consumer.send(&interest.to_bytes()).unwrap();
+    }
+
+    /// Turns until a hop has heard something.
+    fn hears(&mut self, hop: usize) {
+        let Self { driver, node, hops, .. } = self;
+        let mut buffer = [0; 2_000];
+        turn_until(driver, node, |_, _| hops[hop].recv(&mut buffer.clone()).is_ok());
+        while hops[hop].recv(&mut buffer).is_ok() {}
+    }
+
+    /// Turns until the first face has changed so.
+    fn changes(&mut self, wanted: impl Fn(&FaceChange) -> bool) {
+        let Self { driver, node, faces, .. } = self;
+        let (mut done, end) = (false, driver.now() + Duration::from_secs(20));
+        while !done {
+            assert!(driver.now() < end, "it did not happen in time");
+            driver.turn(node, &mut |_, _, _| {}).unwrap();
+            while let Some(event) = driver.next_event() {
+                done |= event.face == faces[0] && wanted(&event.change);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_pending_where_an_interface_goes_down_is_sent_on_by_another_one() {
+    let test = "medium::what_is_pending_where_an_interface_goes_down_is_sent_on_by_another_one";
+    let commands = [
+        "link set lo up",
+        "link add d0 type veth peer name e0",
+        "link add d1 type veth peer name e1",
+        "address add 10.7.0.1/24 dev d0",
+        "address add 10.8.0.1/24 dev d1",
+        "link set d0 up",
+        "link set e0 up",
+        "link set d1 up",
+        "link set e1 up",
+    ];
+    within(test, &commands, || {
+        let mut fork = Fork::new();
+        fork.ask("/a/1", 1);
+        fork.hears(0);
+        ip("link set d0 down");
+        fork.hears(1);
+        let lost = |change: &FaceChange| {
+            matches!(change, FaceChange::Down { reason: CloseReason::NoInterface, retry: Some(_) })
+        };
+        fork.changes(lost);
+        fork.ask("/a/2", 2);
+        fork.hears(1);
+        ip("link set d0 up");
+        fork.changes(|change| *change == FaceChange::Up);
+        fork.ask("/a/3", 3);
+        fork.hears(0);
+        // The address alone is enough, too.
+        ip("address del 10.7.0.1/24 dev d0");
+        fork.changes(lost);
+        fork.ask("/a/4", 4);
+        fork.hears(1);
+    });
+}
