@@ -26,8 +26,11 @@
 //! apart from the start. Who needs everything of a long run calls [`Records::take`] from time to time
 //! while the world runs, and writes what it returns. Captured packets are a stream and no table: see
 //! [`crate::pcap`].
+mod bins;
 mod cache;
+mod drop;
 mod flow;
+mod handoff;
 pub mod ndnsim;
 mod period;
 pub mod place;

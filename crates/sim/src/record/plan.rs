@@ -1,6 +1,8 @@
 //! What to record, as it is written in a scenario.
 use super::place::Places;
-use super::{Recorder, cache, flow, ndnsim, queue, rate, recovery, residual, segment, timeout};
+use super::{
+    Recorder, cache, drop, flow, handoff, ndnsim, queue, rate, recovery, residual, segment, timeout,
+};
 use crate::network::Network;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
@@ -106,11 +108,11 @@ impl RecordPlan {
             Kind::Queue => Box::new(queue::Lengths::new(places, rows, interval)),
             Kind::Pit => Box::new(queue::Pending::new(places, rows, interval)),
             Kind::Goodput => Box::new(rate::Goodput::new(places, rows, interval)),
-            Kind::Links => Box::new(rate::Links::new(places, rows, interval)),
-            Kind::Caches => Box::new(cache::Caches::new(places, rows, interval)),
-            Kind::Drops => Box::new(cache::Drops::new(places, rows, interval)),
-            Kind::Residual => Box::new(residual::Residual::new(places, rows, interval)),
-            Kind::Handoffs => Box::new(residual::Handoffs::new(places, rows)),
+            Kind::Links => Box::new(rate::Links::record(places, rows, interval)),
+            Kind::Caches => Box::new(cache::Caches::record(places, rows, interval)),
+            Kind::Drops => Box::new(drop::Drops::record(places, rows, interval)),
+            Kind::Residual => Box::new(residual::Residual::record(places, rows, interval)),
+            Kind::Handoffs => Box::new(handoff::Handoffs::new(places, rows)),
             Kind::NdnsimRate => Box::new(ndnsim::RateTrace::new(places, rows, interval)),
             Kind::NdnsimDelay => Box::new(ndnsim::DelayTrace::new(places, rows)),
             Kind::NdnsimCache => Box::new(ndnsim::CacheTrace::new(places, rows, interval)),

@@ -1,4 +1,5 @@
 //! Rates in stretches of time: what consumers received and links carried.
+use super::bins::{Bins, Count};
 use super::period::Period;
 use super::place::Places;
 use super::table::{Cell, Sheet, Table, Type};
@@ -128,14 +129,11 @@ impl Recorder for Goodput {
 
 /// Makes `links`: a row for each direction of a link that carried or lost something.
 pub(super) struct Links {
-    places: Arc<Places>,
-    period: Period,
     carriage: Carriage,
-    sheet: Sheet,
 }
 
 impl Links {
-    pub(super) fn new(places: Arc<Places>, rows: usize, bin: Duration) -> Self {
+    pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
         let columns = [
             ("time_s", "s", Type::F64),
             ("link", "", Type::Text),
@@ -145,31 +143,26 @@ impl Links {
             ("lost", "packets", Type::U64),
             ("utilisation", "", Type::F64),
         ];
-        Self {
-            period: Period::new(bin),
-            carriage: Carriage::new(&places),
-            sheet: Sheet::new(Table::new("links", &columns), rows),
-            places,
-        }
+        let sheet = Sheet::new(Table::new("links", &columns), rows);
+        let counts = Self { carriage: Carriage::new(&places) };
+        Bins::new(places, bin, sheet, counts)
+    }
+}
+
+impl Count for Links {
+    fn count(&mut self, places: &Places, observation: &Observation<'_>) {
+        self.carriage.on(places, observation);
     }
 
-    fn roll(&mut self, now: Instant) {
-        while let Some((start, end)) = self.period.due(now) {
-            self.flush(start, end);
-            self.period.skip(now);
-        }
-    }
-
-    fn flush(&mut self, start: Instant, end: Instant) {
-        let width = end.since(start).as_secs_f64();
-        for (channel, carried) in self.places.channels().zip(self.carriage.all_mut()) {
+    fn rows(&mut self, places: &Places, start: Instant, width: f64, sheet: &mut Sheet) {
+        for (channel, carried) in places.channels().zip(self.carriage.all_mut()) {
             let lost = carried.lost.values().sum::<u64>();
             if carried.packets == 0 && lost == 0 {
                 continue;
             }
-            self.sheet.push(&[
+            sheet.push(&[
                 seconds(start),
-                Cell::Text(self.places.link(channel.link)),
+                Cell::Text(places.link(channel.link)),
                 Cell::Text(channel.direction_name()),
                 Cell::U64(carried.packets),
                 Cell::U64(carried.octets),
@@ -178,26 +171,5 @@ impl Links {
             ]);
             *carried = Carried { charge: carried.charge, ..Carried::default() };
         }
-    }
-}
-
-impl Observer for Links {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        self.roll(now);
-        self.carriage.on(&self.places, observation);
-    }
-}
-
-impl Recorder for Links {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
-    }
-
-    fn finish(&mut self, now: Instant) -> Vec<Table> {
-        self.roll(now);
-        if let Some((start, end)) = self.period.rest(now) {
-            self.flush(start, end);
-        }
-        self.take()
     }
 }

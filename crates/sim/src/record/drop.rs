@@ -1,0 +1,69 @@
+//! What was discarded, in stretches of time.
+use super::bins::{Bins, Count};
+use super::place::{Channel, Places};
+use super::seconds;
+use super::table::{Cell, Sheet, Table, Type};
+use crate::observe::Observation;
+use recoup_forwarder::packet::Kind;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Makes `drops`. Places are nodes (`r1`) and directions of links (`r1-r2.forth`).
+#[derive(Default)]
+pub(super) struct Drops {
+    counts: BTreeMap<(String, Option<Kind>, &'static str), u64>,
+}
+
+impl Drops {
+    pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
+        let columns = [
+            ("time_s", "s", Type::F64),
+            ("place", "", Type::Text),
+            ("kind", "", Type::Text),
+            ("reason", "", Type::Text),
+            ("packets", "packets", Type::U64),
+        ];
+        let sheet = Sheet::new(Table::new("drops", &columns), rows);
+        Bins::new(places, bin, sheet, Self::default())
+    }
+}
+
+impl Count for Drops {
+    fn count(&mut self, places: &Places, observation: &Observation<'_>) {
+        let key = match *observation {
+            Observation::Dropped { node, kind, reason } => {
+                (places.node(node).to_owned(), kind, reason.name())
+            }
+            Observation::Lost { link, direction, packet, reason } => {
+                let direction = Channel::new(link, direction).direction_name();
+                let place = format!("{}.{direction}", places.link(link));
+                (place, Some(packet.kind()), reason.name())
+            }
+            _ => return,
+        };
+        *self.counts.entry(key).or_default() += 1;
+    }
+
+    fn rows(&mut self, _: &Places, start: Instant, _: f64, sheet: &mut Sheet) {
+        for ((place, kind, reason), packets) in std::mem::take(&mut self.counts) {
+            sheet.push(&[
+                seconds(start),
+                Cell::Text(&place),
+                Cell::Text(kind.map_or("", kind_name)),
+                Cell::Text(reason),
+                Cell::U64(packets),
+            ]);
+        }
+    }
+}
+
+/// The kind of a packet as records spell it.
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Interest => "interest",
+        Kind::Data => "data",
+        Kind::Nack => "nack",
+        Kind::Idle => "idle",
+    }
+}

@@ -1,0 +1,67 @@
+//! Clients that go from one access point to another.
+use super::place::Places;
+use super::table::{Cell, Sheet, Table, Type};
+use super::{Recorder, seconds};
+use crate::network::NodeId;
+use crate::observe::{Observation, Observer};
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+/// Makes `handoffs`: a row for each time that a client has come to an access point.
+pub(super) struct Handoffs {
+    places: Arc<Places>,
+    /// By node: when it left the access point before.
+    left: Vec<Option<Instant>>,
+    sheet: Sheet,
+}
+
+impl Handoffs {
+    pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
+        let columns = [
+            ("time_s", "s", Type::F64),
+            ("client", "", Type::Text),
+            ("from", "", Type::Text),
+            ("to", "", Type::Text),
+            ("without_s", "s", Type::F64),
+        ];
+        let left = vec![None; places.nodes()];
+        Self { places, left, sheet: Sheet::new(Table::new("handoffs", &columns), rows) }
+    }
+
+    fn on_joined(&mut self, now: Instant, client: NodeId, point: NodeId, before: Option<NodeId>) {
+        let left = self.left.get_mut(client.0 as usize).and_then(Option::take);
+        self.sheet.push(&[
+            seconds(now),
+            Cell::Text(self.places.node(client)),
+            Cell::Text(before.map_or("", |before| self.places.node(before))),
+            Cell::Text(self.places.node(point)),
+            Cell::F64(left.map_or(f64::NAN, |left| now.since(left).as_secs_f64())),
+        ]);
+    }
+}
+
+impl Observer for Handoffs {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        match *observation {
+            Observation::Left { client, .. } => {
+                if let Some(left) = self.left.get_mut(client.0 as usize) {
+                    *left = Some(now);
+                }
+            }
+            Observation::Joined { client, point, before } => {
+                self.on_joined(now, client, point, before);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Recorder for Handoffs {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, _: Instant) -> Vec<Table> {
+        self.take()
+    }
+}
