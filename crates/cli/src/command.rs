@@ -1,7 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    ctl, demo, emulate, fetch, forward, generate, key, link, ping, replay, rto, serve, sim, study,
+    ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, replay, rto, serve,
+    sim, study,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -41,6 +42,7 @@ pub(crate) enum Command {
     Replay(replay::ReplayArgs),
     Demo(demo::DemoArgs),
     Sim(sim::SimArgs),
+    Explain(explain::ExplainArgs),
     Emulate(emulate::EmulateArgs),
     Study(study::StudyArgs),
     Rto(rto::RtoArgs),

@@ -9,6 +9,7 @@ mod ctl;
 mod demo;
 mod emulate;
 mod error;
+mod explain;
 mod fetch;
 mod format;
 mod forward;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Ping(args) => ping::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Forward(args) => forward::run(&args),
         Command::Ctl(args) => ctl::run(&args),
         Command::Link(args) => link::run(&args),

@@ -18,6 +18,7 @@ pub mod record;
 pub mod route;
 pub mod scenario;
 pub mod statistic;
+pub mod timeline;
 pub mod topology;
 pub mod wifi;
 pub mod workload;

@@ -16,7 +16,7 @@
 //! contents, else the latest of all; a good timeout before any sample counts for `ρ` alone.
 //!
 //! An Interest lifetime shorter than the timeout makes late Data look dead: it expires on the way.
-mod ledger;
+pub(crate) mod ledger;
 pub mod score;
 
 use crate::network::{ApplicationId, ApplicationKind, Network, NodeId};

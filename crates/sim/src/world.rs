@@ -22,6 +22,7 @@ mod station;
 
 pub use balance::{Balance, Imbalance};
 pub use build::NetworkError;
+pub(crate) use build::name_hash;
 pub use digest::Digest;
 
 use crate::agenda::{Agenda, Key};

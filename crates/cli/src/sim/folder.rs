@@ -12,7 +12,7 @@
 //! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
 //! only appended to, everything else is written under another name and then renamed.
 use super::args::Format;
-use super::journal::{Journal, Row};
+use super::journal::{self, Journal, Row};
 use super::table;
 use crate::error::{Exit, Failure};
 use recoup_sim::record::Table;
@@ -138,6 +138,22 @@ impl ResultFolder {
         }
         Ok(())
     }
+}
+
+/// The scenario and the runs that are in a folder, which is only read, whoever uses it meanwhile.
+///
+/// # Errors
+/// If it holds no results.
+pub(crate) fn read(path: &Path) -> Result<(String, Vec<Row>), Failure> {
+    if !path.join(VERSIONS).exists() {
+        let message = format!("{} holds no results", path.display());
+        return Err(Failure::new(Exit::Local, message)
+            .advise("name a folder that `recoup sim` wrote; of a study, that of an experiment"));
+    }
+    let file = path.join(SCENARIO);
+    let text =
+        fs::read_to_string(&file).map_err(|error| Failure::file("read", file.display(), &error))?;
+    Ok((text, journal::rows(&path.join(JOURNAL))?))
 }
 
 /// Where tables are put.

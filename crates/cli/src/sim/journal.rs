@@ -6,7 +6,7 @@ use crate::error::{Exit, Failure};
 use recoup_sim::metric::Metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,32 @@ enum Line {
     Units(BTreeMap<String, String>),
     /// A run.
     Run(Row),
+}
+
+/// The runs that are in the journal at `path`, which is only read.
+///
+/// # Errors
+/// If it cannot be read, or is no journal.
+pub(crate) fn rows(path: &Path) -> Result<Vec<Row>, Failure> {
+    let text = fs::read(path).map_err(|error| Failure::file("read", path.display(), &error))?;
+    let mut rows = Vec::new();
+    let complete = |line: &&[u8]| line.len() > 1 && line.ends_with(b"\n");
+    for (number, line) in (1..).zip(text.split_inclusive(|octet| *octet == b'\n').filter(complete))
+    {
+        if let Line::Run(row) = parse(path, number, line)? {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Line, Failure> {
+    serde_json::from_slice(line).map_err(|error| {
+        let place = path.display();
+        let message = format!("{place}:{number}: this is no line of a journal: {error}");
+        Failure::new(Exit::Local, message)
+            .advise("begin anew with --fresh, or choose another folder with --out")
+    })
 }
 
 /// An open journal.
@@ -84,15 +110,9 @@ impl Journal {
     }
 
     fn read(&mut self, number: usize, line: &[u8]) -> Result<(), Failure> {
-        match serde_json::from_slice(line) {
-            Ok(Line::Units(units)) => self.units.extend(units),
-            Ok(Line::Run(row)) => self.take(row),
-            Err(error) => {
-                let place = self.path.display();
-                let message = format!("{place}:{number}: this is no line of a journal: {error}");
-                return Err(Failure::new(Exit::Local, message)
-                    .advise("begin anew with --fresh, or choose another folder with --out"));
-            }
+        match parse(&self.path, number, line)? {
+            Line::Units(units) => self.units.extend(units),
+            Line::Run(row) => self.take(row),
         }
         Ok(())
     }

@@ -17,6 +17,29 @@ enum Files {
     Folder(PathBuf),
     /// Built in, too.
     Texts(Texts),
+    /// In a folder, or else built in: nobody knows any more.
+    Either(PathBuf, Vec<(&'static str, &'static str)>),
+}
+
+impl Files {
+    /// What is in the file of that name, or why that cannot be told.
+    fn read(&self, name: &str) -> Result<String, String> {
+        let built_in = |texts: &[(&str, &str)]| {
+            let found = texts.iter().find(|(own, _)| *own == name);
+            found.map(|(_, text)| (*text).to_owned())
+        };
+        let in_folder = |folder: &Path| {
+            let file = File::open(folder.join(name)).and_then(limited);
+            file.map_err(|error| crate::error::reason(&error))
+        };
+        match self {
+            Self::Texts(texts) => built_in(texts).ok_or_else(|| "it is not built in".into()),
+            Self::Folder(folder) => in_folder(folder),
+            Self::Either(folder, texts) => {
+                in_folder(folder).or_else(|why| built_in(texts).ok_or(why))
+            }
+        }
+    }
 }
 
 /// A scenario file that was read.
@@ -58,6 +81,16 @@ impl Source {
         Self::new(name, Files::Texts(files), text, settings)
     }
 
+    /// A scenario that was kept with its results. The files that it names are in a folder, or among `texts`.
+    pub(crate) fn kept(
+        name: &str,
+        folder: PathBuf,
+        texts: Vec<(&'static str, &'static str)>,
+        text: &str,
+    ) -> Result<Self, Failure> {
+        Self::new(name, Files::Either(folder, texts), text, &[])
+    }
+
     fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Failure> {
         let file = ScenarioFile::parse(text, settings)
             .map_err(|problems| failure(name, settings, &problems))?;
@@ -66,16 +99,7 @@ impl Source {
 
     /// The scenario of a point of the sweep, with the files that it names.
     pub(crate) fn scenario(&self, point: &Point) -> Result<Scenario, Failure> {
-        let read = |name: &str| match &self.files {
-            Files::Texts(texts) => {
-                let found = texts.iter().find(|(own, _)| *own == name);
-                found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "it is not built in".into())
-            }
-            Files::Folder(folder) => {
-                let file = File::open(folder.join(name)).and_then(limited);
-                file.map_err(|error| crate::error::reason(&error))
-            }
-        };
+        let read = |name: &str| self.files.read(name);
         self.file.scenario(point, &read).map_err(|problems| self.failure(&problems))
     }
 

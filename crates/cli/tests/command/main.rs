@@ -4,6 +4,7 @@ mod place;
 mod ctl;
 mod demo;
 mod emulate;
+mod explain;
 mod fetch;
 mod folder;
 mod forward;

@@ -3,7 +3,7 @@ use crate::number::ByNumber;
 
 /// What became of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// Its Data came back, or found that another's had.
     Answered,
     /// No copy is left.
@@ -13,7 +13,7 @@ pub(super) enum Fate {
 /// Copies and fates by trace id. Ids that it does not know (retransmissions, what was forgotten) do
 /// not count.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     entries: ByNumber<Entry>,
 }
 
@@ -25,19 +25,19 @@ struct Entry {
 
 impl Ledger {
     /// An Interest was expressed: one copy.
-    pub(super) fn born(&mut self, id: u64) {
+    pub(crate) fn born(&mut self, id: u64) {
         self.entries.insert(id, Entry { copies: 1, answered: false });
     }
 
     /// There are so many copies more.
-    pub(super) fn copied(&mut self, id: u64, copies: u32) {
+    pub(crate) fn copied(&mut self, id: u64, copies: u32) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.copies += u64::from(copies);
         }
     }
 
     /// One copy is gone.
-    pub(super) fn died(&mut self, id: u64) {
+    pub(crate) fn died(&mut self, id: u64) {
         if let Some(entry) = self.entries.get_mut(&id) {
             debug_assert!(entry.copies > 0, "more copies of {id:#x} died than there were");
             entry.copies = entry.copies.saturating_sub(1);
@@ -45,7 +45,7 @@ impl Ledger {
     }
 
     /// One copy made it; what becomes of the others does not matter.
-    pub(super) fn answered(&mut self, id: u64) {
+    pub(crate) fn answered(&mut self, id: u64) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.answered = true;
             entry.copies = entry.copies.saturating_sub(1);
@@ -53,7 +53,7 @@ impl Ledger {
     }
 
     /// What became of it, once that is certain.
-    pub(super) fn fate(&self, id: u64) -> Option<Fate> {
+    pub(crate) fn fate(&self, id: u64) -> Option<Fate> {
         let entry = self.entries.get(&id)?;
         if entry.answered {
             return Some(Fate::Answered);
@@ -62,7 +62,7 @@ impl Ledger {
     }
 
     /// Nobody will ask for it again.
-    pub(super) fn forget(&mut self, id: u64) {
+    pub(crate) fn forget(&mut self, id: u64) {
         self.entries.remove(&id);
     }
 

@@ -18,10 +18,12 @@ use crate::network::{
 };
 use crate::workload::{self, Tables};
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType, Recovery};
+use recoup_forwarder::hash::NameHasher;
 use recoup_forwarder::node::{Input, Node, RouteChange};
 use recoup_forwarder::options::{NodeOptions, Unsolicited};
 use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_packet::name::Name;
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
@@ -43,6 +45,11 @@ pub(super) fn wrong(place: impl Into<String>, problem: impl ToString) -> Network
 
 /// Seed of the hashes of names: the same in all worlds, so that digests can be compared.
 const HASH_SEED: u64 = 0x5eed;
+
+/// The hash by which all worlds know a name.
+pub(crate) fn name_hash(name: &Name) -> u64 {
+    NameHasher::new(HASH_SEED).hash(name.value())
+}
 
 /// Most Interests that may be pending at a node. A simulated node is not attacked, and what a fast link
 /// with a long delay holds must fit.

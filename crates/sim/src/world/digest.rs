@@ -4,6 +4,7 @@
 //! somebody who wants two runs to look alike. Folded multiplication, as in wyhash.
 use crate::network::Direction;
 use crate::observe::{Observation, Observer};
+use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::{Body, Packet};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
@@ -15,11 +16,12 @@ use std::hash::{Hash as _, Hasher};
 pub struct Digest {
     state: u64,
     observations: u64,
+    leaves_out_traces: bool,
 }
 
 impl Default for Digest {
     fn default() -> Self {
-        Self { state: 0x9e37_79b9_7f4a_7c15, observations: 0 }
+        Self { state: 0x9e37_79b9_7f4a_7c15, observations: 0, leaves_out_traces: false }
     }
 }
 
@@ -27,6 +29,12 @@ impl Digest {
     /// The digest of nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same for a network that follows transmissions and shall count as one that does not: what is told of
+    /// trace ids is left out.
+    pub fn without_traces() -> Self {
+        Self { leaves_out_traces: true, ..Self::default() }
     }
 
     /// The digest of what was observed so far.
@@ -118,6 +126,9 @@ impl Digest {
 
 impl Observer for Digest {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        if self.leaves_out_traces && is_of_trace(observation) {
+            return;
+        }
         self.observations += 1;
         self.word(now.as_nanos());
         match *observation {
@@ -167,6 +178,19 @@ impl Observer for Digest {
             Observation::Waiting { .. } => {}
         }
     }
+}
+
+fn is_of_trace(observation: &Observation<'_>) -> bool {
+    use NodeEvent::{TraceBorn, TraceCopied, TraceDelivered, TraceDied, TraceSuperseded};
+    let Observation::Node { event, .. } = observation else { return false };
+    matches!(
+        event,
+        TraceBorn { .. }
+            | TraceCopied { .. }
+            | TraceDelivered { .. }
+            | TraceDied { .. }
+            | TraceSuperseded { .. }
+    )
 }
 
 /// What can be hashed goes into the digest as words, alike on every machine of 64 bits.

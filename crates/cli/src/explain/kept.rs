@@ -1,0 +1,100 @@
+//! The run that is meant, in a folder of results that is only read.
+use crate::error::{Exit, Failure};
+use crate::sim::campaign::{Campaign, Stage};
+use crate::sim::folder;
+use crate::sim::journal::Row;
+use crate::sim::source::Source;
+use recoup_sim::network::Network;
+use recoup_studies::study::Scale;
+use std::path::{Path, PathBuf};
+
+/// What is in the folder.
+pub(super) struct Kept {
+    pub folder: PathBuf,
+    source: Source,
+    campaign: Campaign,
+    rows: Vec<Row>,
+}
+
+/// A run in it.
+pub(super) struct Chosen<'a> {
+    pub stage: &'a Stage,
+    pub row: &'a Row,
+}
+
+impl Kept {
+    /// Reads a folder; files that the scenario names are looked for in `files`, or beside the folder, and among those
+    /// of the studies.
+    ///
+    /// # Errors
+    /// If it holds no results, or a file is missing.
+    pub(super) fn open(path: &Path, files: Option<&Path>) -> Result<Self, Failure> {
+        let (scenario, rows) = folder::read(path)?;
+        let beside = || path.canonicalize().ok().and_then(|it| it.parent().map(Path::to_owned));
+        let folder = files.map(Path::to_owned).or_else(beside).unwrap_or_default();
+        let name = path.join("scenario.toml").display().to_string();
+        let source = Source::kept(&name, folder, built_in(), &scenario)?;
+        let campaign = Campaign::new(&source, None)?;
+        Ok(Self { folder: path.to_owned(), source, campaign, rows })
+    }
+
+    /// The first run that has these values on axes of the sweep and that seed, or the lowest.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(super) fn choose(&self, at: &[String], seed: Option<u64>) -> Result<Chosen<'_>, Failure> {
+        let mut wanted = Vec::new();
+        for text in at {
+            wanted.push(text.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("`{text}` has no value"))
+                    .advise("write --at AXIS=VALUE, such as --at link.delay='10 ms'")
+            })?);
+        }
+        let has = |stage: &&Stage| {
+            let own = |(axis, value): &(&str, &str)| {
+                stage.point.values.iter().any(|(a, v)| a == axis.trim() && v == value.trim())
+            };
+            wanted.iter().all(own)
+        };
+        let stages: Vec<_> = self.campaign.points.iter().filter(has).collect();
+        if stages.is_empty() {
+            return Err(self.no_such_point());
+        }
+        let of_stage = |stage: &&Stage| {
+            let rows = self.rows.iter().filter(|row| row.point == stage.key);
+            rows.filter(|row| seed.is_none_or(|seed| row.seed == seed)).min_by_key(|row| row.seed)
+        };
+        let mut runs =
+            stages.into_iter().filter_map(|stage| Some(Chosen { stage, row: of_stage(&stage)? }));
+        runs.next().ok_or_else(|| {
+            Failure::usage(format!("no such run is kept in {}", self.folder.display()))
+                .advise("runs.csv there lists those that are")
+        })
+    }
+
+    /// The network of a run.
+    ///
+    /// # Errors
+    /// If it cannot be built, which it could when the results were made.
+    pub(super) fn network(&self, chosen: &Chosen<'_>) -> Result<Network, Failure> {
+        let network = chosen.stage.scenario.network(chosen.row.seed);
+        network.map_err(|problems| self.source.failure(&problems))
+    }
+
+    fn no_such_point(&self) -> Failure {
+        let labels = self.campaign.points.iter().map(|stage| stage.point.label());
+        let labels: Vec<_> = labels.filter(|label| !label.is_empty()).take(5).collect();
+        let failure = Failure::new(Exit::Usage, "no point of the sweep has these values");
+        match labels.is_empty() {
+            true => failure.advise("nothing is varied: leave --at out"),
+            false => failure.advise(format!("there is, for example, {}", labels.join("; "))),
+        }
+    }
+}
+
+/// Files that scenarios of studies name.
+fn built_in() -> Vec<(&'static str, &'static str)> {
+    let studies = recoup_studies::all().into_iter();
+    let experiments = studies.flat_map(|study| study.experiments(Scale::Check));
+    experiments.flat_map(|experiment| experiment.files).copied().collect()
+}

@@ -1,0 +1,129 @@
+//! `recoup explain`: why a segment of a kept run was late.
+use crate::place::Place;
+
+/// One segment after the other over two links; the sixth Data is lost on the second.
+const LINE: &str = r#"
+seeds = "4..5"
+stop = "60 s"
+
+[topology]
+links = ["c-r", "r-p"]
+
+[link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[links.r-p]
+back = { loss = "trace(file=lift.txt)" }
+
+[fetch]
+congestion = "fixed(window=1)"
+rto = "constant(rto=300ms)"
+
+[applications.c1]
+kind = "fetch"
+node = "c"
+object = "/file"
+
+[applications.p1]
+kind = "serve"
+node = "p"
+prefix = "/file"
+size = "20 kB"
+segment = "1 kB"
+
+[sweep]
+link.delay = ["5 ms", "20 ms"]
+"#;
+
+fn ran(scenario: &str) -> Place {
+    let place = Place::new();
+    place.write("line.toml", scenario.as_bytes());
+    place.write("lift.txt", b"6\n");
+    place.run("sim line.toml -q").succeeds();
+    place
+}
+
+#[test]
+fn a_lost_segment_has_its_link_its_timer_and_its_delay() {
+    let place = ran(LINE);
+    let document = place.run("explain line-results 5 --json").succeeds().document();
+    assert_eq!(document["cause"], "repair");
+    assert_eq!((&document["late"], &document["transmissions"]), (&true.into(), &2.into()));
+    assert_eq!((&document["seed"], &document["values"]["link.delay"]), (&4.into(), &"5 ms".into()));
+    assert_eq!(document["source"], "p");
+    let (delay, median) =
+        (document["delay_ms"].as_f64().unwrap(), document["median_ms"].as_f64().unwrap());
+    assert!((320.0..330.0).contains(&delay) && (20.0..25.0).contains(&median), "{document}");
+    let verdict = document["verdict"].as_str().unwrap();
+    for piece in
+        ["Data from p to r was lost on r-p (model)", "a timer of 300.0 ms", "the producer at p"]
+    {
+        assert!(verdict.contains(piece), "{verdict}");
+    }
+    let text = place.run("explain line-results 5").succeeds().stdout;
+    let text = String::from_utf8(text).unwrap();
+    for piece in [
+        "c1 at c, segment 5; seed 4",
+        "Data to r is lost on r-p: model",
+        "the timer expires",
+        "asks for the 2. time",
+    ] {
+        assert!(text.contains(piece), "{text}");
+    }
+}
+
+#[test]
+fn a_run_is_chosen_by_its_seed_and_its_place_in_the_sweep() {
+    let place = ran(LINE);
+    let ended = place.run("explain line-results 4 --seed 5 --at link.delay=5ms");
+    ended.fails(2, &["no point of the sweep has these values", "link.delay=5 ms"]);
+    let mut command = place.command("explain line-results 4 --seed 5 --json --at");
+    let ended =
+        crate::place::Ended::of("explain", command.arg("link.delay=20 ms").output().unwrap());
+    let document = ended.succeeds().document();
+    assert_eq!((&document["seed"], &document["late"]), (&5.into(), &false.into()));
+    assert!(document["verdict"].as_str().unwrap().starts_with("Not late: "));
+    place.run("explain line-results 4 --seed 6").fails(2, &["no such run is kept"]);
+}
+
+#[test]
+fn what_cannot_be_explained_is_said_in_a_line() {
+    let place = ran(LINE);
+    place.run("explain line-results 20").fails(2, &["c1 never asked for 20", "from 0"]);
+    place.run("explain line-results 1 -a c2").fails(2, &["no consumer is called c2", "c1"]);
+    place.run("explain line-results /other/1").fails(2, &["no consumer asks for that"]);
+    place.run("explain line-results five").fails(2, &["neither the number of a segment"]);
+    std::fs::create_dir(place.path("notes")).unwrap();
+    place.write("notes/a.txt", b"mine");
+    place.run("explain notes 1").fails(4, &["notes holds no results"]);
+}
+
+#[test]
+fn results_that_do_not_run_again_alike_are_not_explained() {
+    let place = ran(LINE);
+    let journal = String::from_utf8(place.read("line-results/journal.jsonl")).unwrap();
+    let begin = journal.find("\"digest\":\"").unwrap() + 10;
+    let forged = format!("{}{}{}", &journal[..begin], "0123456789abcdef", &journal[begin + 16..]);
+    place.write("line-results/journal.jsonl", forged.as_bytes());
+    let first = if journal[..begin].contains("\"seed\":4") { 4 } else { 5 };
+    place
+        .run(&format!("explain line-results 5 --seed {first}"))
+        .fails(4, &["does not run as the results"]);
+    // Another list of losses is another scenario, whose runs are not there.
+    let place = ran(LINE);
+    place.write("lift.txt", b"7\n");
+    place.run("explain line-results 5").fails(2, &["no such run is kept"]);
+    std::fs::create_dir(place.path("old")).unwrap();
+    place.write("old/lift.txt", b"6\n");
+    place.run("explain line-results 5 --files old").succeeds();
+}
+
+#[test]
+fn a_study_s_run_is_explained_too() {
+    let place = Place::new();
+    place.run("study run yang2016 --scale smoke --figure window -q --out study").succeeds();
+    let text = place.run("explain study/smoke/linear-curves 10 --at design=#2").succeeds().stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("design=#2") && text.contains("Interest comes from"), "{text}");
+}

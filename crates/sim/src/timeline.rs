@@ -1,0 +1,581 @@
+//! The timeline of one segment: all that a world tells of it, hop by hop, from the first Interest of its consumer on.
+//!
+//! A segment is known by the hash of its name, so that what others asked for by that name is seen, too. Which of it
+//! descends from the consumer's own Interests is told by trace ids, as the oracle has it ([`crate::oracle`]): they say whose
+//! packets were lost, and which of several transmissions was answered. So the network must follow transmissions
+//! ([`Network::follow_transmissions`]), which changes nothing in what happens.
+//!
+//! An observer like any other: whoever has a scenario and a seed runs it again and watches one segment of it.
+mod flight;
+mod verdict;
+
+pub use verdict::{Cause, Loss, Remedy, Source, Verdict};
+
+use crate::network::{ApplicationId, Network, NodeId};
+use crate::observe::{LossReason, Observation, Observer};
+use crate::oracle::ledger::Ledger;
+use crate::record::place::{Channel, Places};
+use crate::world::name_hash;
+use flight::Flights;
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::face::AppId;
+use recoup_forwarder::packet::{Kind, Packet};
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_transport::application::Report;
+use recoup_transport::event::{self, Event, Signal};
+use recoup_transport::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Moments that are kept; of what comes after them only the number is.
+const MOST_MOMENTS: usize = 10_000;
+
+/// What is to be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The segment of that number; of a consumer of single contents the request of that number.
+    Segment(u64),
+    /// The content of that name, from the first time that the consumer asks for it.
+    Content(Name),
+}
+
+/// One thing that happened to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub step: Step,
+}
+
+/// What happened to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// The consumer asked for it.
+    Asked {
+        /// How often, this time included.
+        transmissions: u32,
+        /// Timeout in force for this transmission.
+        rto: Duration,
+    },
+    /// A packet of it left a node.
+    Left {
+        /// Over which channel.
+        channel: Channel,
+        /// Which kind of packet.
+        kind: Kind,
+        /// Time since it, or what made it, came to the node.
+        waited: Duration,
+        /// It had left by this channel before, and came to the node only once: its link sends again what it lost.
+        again: bool,
+        /// It descends from an Interest of the consumer.
+        own: bool,
+    },
+    /// A packet of it came to the node at the end of a channel.
+    Came {
+        /// Over which channel.
+        channel: Channel,
+        /// Which kind of packet.
+        kind: Kind,
+        /// Time since it left; `None` if that was before the consumer asked.
+        travelled: Option<Duration>,
+        /// What of that the channel's rate and delay do not explain: waiting inside, jitter, contention. `None` where
+        /// the channel is a medium's, of which nobody can say what it takes.
+        excess: Option<Duration>,
+        /// It descends from an Interest of the consumer.
+        own: bool,
+    },
+    /// A channel lost a packet of it.
+    Lost {
+        /// Which.
+        channel: Channel,
+        /// Which kind of packet.
+        kind: Kind,
+        /// Why.
+        reason: LossReason,
+        /// It descended from an Interest of the consumer.
+        own: bool,
+    },
+    /// A node discarded what descended from an Interest of the consumer.
+    Dropped {
+        /// Which.
+        node: NodeId,
+        /// Which kind of packet, where that is known.
+        kind: Option<Kind>,
+        /// Why.
+        reason: DropReason,
+    },
+    /// A content store answered.
+    Cached {
+        /// Of which node.
+        node: NodeId,
+    },
+    /// An Interest joined one that was pending.
+    Joined {
+        /// In which node.
+        node: NodeId,
+    },
+    /// An Interest for which another was pending was sent on nevertheless.
+    SentOn {
+        /// By which node.
+        node: NodeId,
+    },
+    /// A repeated Interest was not sent on.
+    Suppressed {
+        /// By which node.
+        node: NodeId,
+    },
+    /// Nothing came for a pending Interest.
+    Expired {
+        /// In which node.
+        node: NodeId,
+    },
+    /// Its face was gone, and an Interest was sent on by another one.
+    Redirected {
+        /// By which node.
+        node: NodeId,
+    },
+    /// Data came to a node after an earlier copy had answered everybody.
+    Superseded {
+        /// To which node.
+        node: NodeId,
+    },
+    /// The timer of the latest transmission expired.
+    TimedOut,
+    /// The consumer took it for lost by the order in which others came.
+    TakenForLost,
+    /// The network refused the consumer's Interest.
+    Refused {
+        /// Why.
+        reason: NackReason,
+    },
+    /// The consumer learnt why it stayed away.
+    Explained {
+        /// Why.
+        cause: event::Cause,
+    },
+    /// The consumer learnt that it had been taken for lost wrongly.
+    FalseAlarm {
+        /// What had told of a loss.
+        signal: Signal,
+    },
+    /// It came, and was new.
+    Received {
+        /// How often it had been asked for.
+        transmissions: u32,
+        /// Time since the first transmission.
+        delay: Duration,
+    },
+    /// It was asked for as often as is permitted, and left out.
+    LeftOut,
+}
+
+/// An Interest of the consumer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transmission {
+    /// When it was sent.
+    pub at: Instant,
+    /// Its timeout.
+    pub rto: Duration,
+    /// When that expired.
+    pub expired: Option<Instant>,
+    /// When its Data came back, or found that another's had answered.
+    pub answered: Option<Instant>,
+    id: u64,
+}
+
+/// Follows one segment of one consumer.
+#[derive(Debug)]
+pub struct Timeline {
+    places: Places,
+    application: ApplicationId,
+    home: Option<NodeId>,
+    wanted: Wanted,
+    app: Option<AppId>,
+    births: VecDeque<Birth>,
+    sends: VecDeque<Option<Send>>,
+    /// The segment and the hash of its name, once it has been asked for.
+    target: Option<(u64, u64)>,
+    /// Until that is known: what happened at this instant, by the hashes of names.
+    early: Vec<(u64, Moment)>,
+    moments: Vec<Moment>,
+    omitted: u64,
+    transmissions: Vec<Transmission>,
+    ledger: Ledger,
+    flights: Flights,
+    /// A node discarded something at that instant, before or after it said whose it was.
+    dropped: Option<(Instant, NodeId, Option<Kind>, DropReason)>,
+    died: Option<(Instant, NodeId)>,
+    source: Option<Source>,
+    delays: Vec<f64>,
+    delay: Option<Duration>,
+    is_over: bool,
+    /// The latest instant of which something was told.
+    seen: Instant,
+}
+
+/// A trace id of the consumer that has not been joined with its transmission.
+#[derive(Clone, Copy, Debug)]
+struct Birth {
+    id: u64,
+    hash: u64,
+    /// How many moments there were.
+    place: usize,
+}
+
+/// A transmission that has not been joined with its trace id.
+#[derive(Clone, Copy, Debug)]
+struct Send {
+    segment: u64,
+    transmissions: u32,
+    rto: Duration,
+}
+
+impl Timeline {
+    /// Follows what `application` of `network` wants.
+    pub fn new(network: &Network, application: ApplicationId, wanted: Wanted) -> Self {
+        let places = Places::new(network);
+        Self {
+            home: places.home(application),
+            flights: Flights::new(network),
+            places,
+            application,
+            wanted,
+            app: None,
+            births: VecDeque::new(),
+            sends: VecDeque::new(),
+            target: None,
+            early: Vec::new(),
+            moments: Vec::new(),
+            omitted: 0,
+            transmissions: Vec::new(),
+            ledger: Ledger::default(),
+            dropped: None,
+            died: None,
+            source: None,
+            delays: Vec::new(),
+            delay: None,
+            is_over: false,
+            seen: Instant::ZERO,
+        }
+    }
+
+    /// Number of the segment, once it has been asked for.
+    pub fn segment(&self) -> Option<u64> {
+        self.target.map(|(segment, _)| segment)
+    }
+
+    /// What happened to it, in order.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// How many moments were too many to be kept.
+    pub fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
+    /// The Interests by which it was asked for.
+    pub fn transmissions(&self) -> &[Transmission] {
+        &self.transmissions
+    }
+
+    /// Names of nodes and links.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Time from the first Interest to its arrival; `None` if it did not come.
+    pub fn delay(&self) -> Option<Duration> {
+        self.delay
+    }
+
+    /// The median of that over all that the consumer received.
+    pub fn median(&self) -> Option<Duration> {
+        crate::statistic::order::quantile(&self.delays, 0.5).map(Duration::from_secs_f64)
+    }
+
+    // --- what is asked for ----------------------------------------------------------------------
+
+    fn on_report(&mut self, now: Instant, event: &Event) {
+        match *event {
+            Event::Probed => self.sends.push_back(None),
+            Event::Sent { segment, transmissions, rto } => {
+                let rto = rto.into();
+                self.sends.push_back(Some(Send { segment, transmissions, rto }));
+            }
+            Event::Received { segment, delay, transmissions, .. } => {
+                let delay: Duration = delay.into();
+                self.delays.push(delay.as_secs_f64());
+                if self.is_ours(segment) {
+                    self.on_received(now, transmissions, delay);
+                }
+                return;
+            }
+            _ => return self.on_event(now, event),
+        }
+        self.join(now);
+    }
+
+    /// Brings together trace ids and transmissions; both come in the order of the Interests.
+    fn join(&mut self, now: Instant) {
+        while let (Some(birth), Some(send)) = (self.births.front().copied(), self.sends.front()) {
+            let send = *send;
+            self.births.pop_front();
+            self.sends.pop_front();
+            match send.filter(|send| self.is_wanted(send, birth.hash)) {
+                Some(send) => self.on_asked(now, send, birth),
+                None => self.ledger.forget(birth.id),
+            }
+        }
+    }
+
+    fn is_wanted(&self, send: &Send, hash: u64) -> bool {
+        match (self.target, &self.wanted) {
+            (Some((segment, _)), _) => send.segment == segment,
+            (None, Wanted::Segment(segment)) => send.segment == *segment,
+            (None, Wanted::Content(name)) => name_hash(name) == hash,
+        }
+    }
+
+    fn on_asked(&mut self, now: Instant, send: Send, birth: Birth) {
+        let mut place = birth.place.min(self.moments.len());
+        if self.target.replace((send.segment, birth.hash)).is_none() {
+            let early = std::mem::take(&mut self.early).into_iter();
+            self.moments = early.filter(|(hash, _)| *hash == birth.hash).map(|it| it.1).collect();
+            place = 0;
+        }
+        let Send { transmissions, rto, .. } = send;
+        self.moments.insert(place, Moment { at: now, step: Step::Asked { transmissions, rto } });
+        let (id, expired, answered) = (birth.id, None, None);
+        self.transmissions.push(Transmission { at: now, rto, expired, answered, id });
+    }
+
+    fn is_ours(&self, segment: u64) -> bool {
+        self.target.is_some_and(|(own, _)| own == segment) && !self.is_over
+    }
+
+    // --- what the consumer tells ----------------------------------------------------------------
+
+    fn on_event(&mut self, now: Instant, event: &Event) {
+        let (segment, step) = match *event {
+            Event::TimedOut { segment } => (segment, Step::TimedOut),
+            Event::Lost { segment } => (segment, Step::TakenForLost),
+            Event::LeftOut { segment } => (segment, Step::LeftOut),
+            Event::Nacked { segment: Some(segment), reason } => (segment, Step::Refused { reason }),
+            Event::Explained { segment, cause, .. } => (segment, Step::Explained { cause }),
+            Event::Spurious { segment, cause: signal } => (segment, Step::FalseAlarm { signal }),
+            _ => return,
+        };
+        if !self.is_ours(segment) {
+            return;
+        }
+        if let (Step::TimedOut, Some(last)) = (step, self.transmissions.last_mut()) {
+            last.expired = Some(now);
+        }
+        self.push(now, step);
+    }
+
+    fn on_received(&mut self, now: Instant, transmissions: u32, delay: Duration) {
+        if self.delay.is_some() {
+            return;
+        }
+        self.delay = Some(delay);
+        self.source = self.home.and_then(|home| self.flights.source(home));
+        self.push(now, Step::Received { transmissions, delay });
+        self.close();
+    }
+
+    /// Nothing more is to be expected once it has come and each Interest's fate is known.
+    fn close(&mut self) {
+        let known = |it: &Transmission| self.ledger.fate(it.id).is_some();
+        self.is_over = self.delay.is_some() && self.transmissions.iter().all(known);
+    }
+
+    // --- what nodes tell ------------------------------------------------------------------------
+
+    fn on_node(&mut self, now: Instant, node: NodeId, event: NodeEvent) {
+        let step = |step: fn(NodeId) -> Step| Some(step(node));
+        let (hash, step) = match event {
+            NodeEvent::TraceBorn { id, app, hash } => {
+                return self.on_birth(now, node, id, app, hash);
+            }
+            NodeEvent::TraceDied { id } => return self.on_death(now, node, id),
+            NodeEvent::TraceDelivered { id, .. } => return self.on_answer(now, id, None),
+            NodeEvent::TraceSuperseded { id } => return self.on_answer(now, id, Some(node)),
+            NodeEvent::TraceCopied { id, copies } => return self.ledger.copied(id, copies),
+            NodeEvent::CsHit { hash } => (hash, step(|node| Step::Cached { node })),
+            NodeEvent::PitAggregated { hash } => (hash, step(|node| Step::Joined { node })),
+            NodeEvent::PitForwardedAgain { hash } => (hash, step(|node| Step::SentOn { node })),
+            NodeEvent::PitSuppressed { hash } => (hash, step(|node| Step::Suppressed { node })),
+            NodeEvent::PitExpired { hash } => (hash, step(|node| Step::Expired { node })),
+            NodeEvent::Reforwarded { hash, .. } => (hash, step(|node| Step::Redirected { node })),
+            _ => return,
+        };
+        if let Some(step) = step
+            && self.is_about(hash)
+        {
+            if matches!(step, Step::Cached { .. }) {
+                self.flights.answered_from_cache(node);
+            }
+            self.note(now, hash, step);
+        }
+    }
+
+    fn on_birth(&mut self, now: Instant, node: NodeId, id: u64, app: AppId, hash: u64) {
+        if self.home != Some(node) || self.app != Some(app) || self.is_over {
+            return;
+        }
+        self.ledger.born(id);
+        self.births.push_back(Birth { id, hash, place: self.moments.len() });
+        if self.is_about(hash) {
+            self.flights.begin(node, now);
+        }
+        self.join(now);
+    }
+
+    /// What descended from one of its Interests ended in a node; why is told just before or after.
+    fn on_death(&mut self, now: Instant, node: NodeId, id: u64) {
+        self.ledger.died(id);
+        if !self.is_own(&[id]) || self.is_over {
+            return;
+        }
+        match self.dropped.take() {
+            Some((at, place, kind, reason)) if (at, place) == (now, node) => {
+                self.push(now, Step::Dropped { node, kind, reason });
+            }
+            _ => self.died = Some((now, node)),
+        }
+        self.close();
+    }
+
+    fn on_dropped(&mut self, now: Instant, node: NodeId, kind: Option<Kind>, reason: DropReason) {
+        match self.died.take() {
+            Some(death) if death == (now, node) => {
+                self.push(now, Step::Dropped { node, kind, reason });
+            }
+            _ => self.dropped = Some((now, node, kind, reason)),
+        }
+    }
+
+    fn on_answer(&mut self, now: Instant, id: u64, late_at: Option<NodeId>) {
+        self.ledger.answered(id);
+        let Some(transmission) = self.transmissions.iter_mut().find(|it| it.id == id) else {
+            return;
+        };
+        transmission.answered.get_or_insert(now);
+        if let Some(node) = late_at.filter(|_| !self.is_over) {
+            self.push(now, Step::Superseded { node });
+        }
+        self.close();
+    }
+
+    // --- what channels tell ---------------------------------------------------------------------
+
+    fn on_sent(&mut self, now: Instant, channel: Channel, packet: &Packet) {
+        let Some((hash, kind, own)) = self.about(packet) else { return };
+        let sender = self.places.sender(channel);
+        let (waited, again) = self.flights.depart(now, sender, channel, packet);
+        self.note(now, hash, Step::Left { channel, kind, waited, again, own });
+    }
+
+    fn on_arrived(&mut self, now: Instant, channel: Channel, packet: &Packet) {
+        let Some((hash, kind, own)) = self.about(packet) else { return };
+        let receiver = self.places.receiver(channel);
+        let (travelled, excess) = self.flights.arrive(now, receiver, channel, packet);
+        let excess = excess.filter(|_| !self.places.is_aerial(channel.link));
+        self.note(now, hash, Step::Came { channel, kind, travelled, excess, own });
+    }
+
+    fn on_lost(&mut self, now: Instant, channel: Channel, packet: &Packet, reason: LossReason) {
+        packet.trace().ids().iter().for_each(|id| self.ledger.died(*id));
+        if let Some((hash, kind, own)) = self.about(packet) {
+            self.flights.end(channel, packet);
+            self.note(now, hash, Step::Lost { channel, kind, reason, own });
+        }
+        self.close();
+    }
+
+    fn on_doubled(&mut self, channel: Channel, packet: &Packet) {
+        packet.trace().ids().iter().for_each(|id| self.ledger.copied(*id, 1));
+        if self.about(packet).is_some() {
+            self.flights.double(channel, packet);
+        }
+    }
+
+    /// The hash of a packet's name, its kind, and whether it is the consumer's; `None` if it does not matter.
+    fn about(&self, packet: &Packet) -> Option<(u64, Kind, bool)> {
+        let (hash, kind) = (packet.hop.name_hash, packet.kind());
+        let matters = kind != Kind::Idle && self.is_about(hash);
+        matters.then(|| (hash, kind, self.is_own(packet.trace().ids())))
+    }
+
+    fn is_own(&self, ids: &[u64]) -> bool {
+        let sent = self.transmissions.iter().map(|it| it.id);
+        let mut own = sent.chain(self.births.iter().map(|birth| birth.id));
+        own.any(|id| ids.contains(&id))
+    }
+
+    /// Whether something of that name may matter: before the target is known anything may.
+    fn is_about(&self, hash: u64) -> bool {
+        !self.is_over && self.target.is_none_or(|(_, own)| own == hash)
+    }
+
+    fn note(&mut self, now: Instant, hash: u64, step: Step) {
+        match self.target {
+            Some(_) => self.push(now, step),
+            None => self.early.push((hash, Moment { at: now, step })),
+        }
+    }
+
+    fn push(&mut self, at: Instant, step: Step) {
+        match self.moments.len() < MOST_MOMENTS {
+            true => self.moments.push(Moment { at, step }),
+            false => self.omitted += 1,
+        }
+    }
+
+    /// What happened at an earlier instant was not about the target if that has not been asked for.
+    fn forget_before(&mut self, now: Instant) {
+        if self.target.is_none() && now > self.seen {
+            self.early.clear();
+            self.flights.forget();
+        }
+        self.seen = now;
+    }
+}
+
+impl Observer for Timeline {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        self.forget_before(now);
+        match *observation {
+            Observation::Started { application, app } if application == self.application => {
+                self.app = app;
+                self.births.clear();
+                self.sends.clear();
+            }
+            Observation::Application { application, report: Report::Event(event) }
+                if application == self.application =>
+            {
+                self.on_report(now, event);
+            }
+            Observation::Node { node, event } => self.on_node(now, node, event),
+            Observation::Sent { link, direction, packet } => {
+                self.on_sent(now, Channel::new(link, direction), packet);
+            }
+            Observation::Arrived { link, direction, packet } => {
+                self.on_arrived(now, Channel::new(link, direction), packet);
+            }
+            Observation::Lost { link, direction, packet, reason } => {
+                self.on_lost(now, Channel::new(link, direction), packet, reason);
+            }
+            Observation::Doubled { link, direction, packet } => {
+                self.on_doubled(Channel::new(link, direction), packet);
+            }
+            Observation::Dropped { node, kind, reason } => self.on_dropped(now, node, kind, reason),
+            Observation::Fault { number } => self.flights.on_fault(&self.places, number),
+            _ => {}
+        }
+    }
+}
