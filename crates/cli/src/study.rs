@@ -6,6 +6,7 @@ mod page;
 mod picture;
 #[cfg(feature = "png")]
 mod png;
+mod text;
 mod verdict;
 
 pub(crate) use args::StudyArgs;
@@ -14,7 +15,7 @@ use crate::emulate::table::{Table, lateness};
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
-use args::{Action, CheckArgs, ReportArgs, RunArgs, Scale, Wanted, World};
+use args::{Action, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted, World};
 use gather::{Gathered, Gathering, default_folder};
 use page::Page;
 use recoup_studies::claim::{Outcome, Verdict};
@@ -121,10 +122,15 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
         figures: &work.study.figures(results),
         sockets: sockets.as_ref(),
         origin: work.origin(),
+        scale: args.wanted.scale.word(),
+        seeds: work.gathered.seeds,
     };
     let folder =
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report", work.study.key())));
-    let path = page::write(&page, &folder)?;
+    let path = match args.form {
+        Form::Page => page::write(&page, &folder)?,
+        Form::Text => text::write(&page, &work.study.lessons(results), &folder)?,
+    };
     if !args.wanted.quiet {
         output::tell(&work.effort());
     }
@@ -133,7 +139,7 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
 
 /// A study at work.
 struct Work<'a> {
-    study: &'static dyn Study,
+    study: &'static Study,
     wanted: &'a Wanted,
     folder: PathBuf,
     gathered: Gathered,

@@ -4,69 +4,39 @@ mod draw;
 mod example;
 mod joint;
 mod judge;
+mod learn;
 mod mobile;
 mod open;
 mod runs;
 mod scenario;
 mod wireless;
 
-use crate::claim::{self, Claim, Verdict};
-use crate::figure::Figure;
-use crate::result::Results;
-use crate::study::{Dependence, Experiment, Scale, Study};
+use crate::study::{Scale, Study};
 
 /// The study.
-#[derive(Debug)]
-pub struct Carofiglio2016;
-
-impl Study for Carofiglio2016 {
-    fn key(&self) -> &'static str {
-        "carofiglio2016"
-    }
-
-    fn title(&self) -> &'static str {
-        "What is gained if the network repairs what the radio and moves lose, instead of the consumer?"
-    }
-
-    fn source(&self) -> &'static str {
-        "G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng, in-network loss detection and recovery in ICN, \
-         ACM ICN 2016, ndnSIM"
-    }
-
-    fn readme(&self) -> &'static str {
-        include_str!("carofiglio2016/README.md")
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claim::read(include_str!("carofiglio2016/claims.toml")).unwrap_or_default()
-    }
-
-    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
-        scenario::experiments(scale)
-    }
-
-    fn stands_apart(&self, scale: Scale) -> bool {
-        scale == Scale::Paper
-    }
-
-    fn judge(&self, results: &Results) -> Vec<Verdict> {
-        judge::verdicts(&self.claims(), results)
-    }
-
-    fn dependences(&self, results: &Results) -> Vec<Dependence> {
-        judge::dependences(results)
-    }
-
-    fn figures(&self, results: &Results) -> Vec<Figure> {
-        draw::figures(results)
-    }
-}
+pub static CAROFIGLIO2016: Study = Study {
+    key: "carofiglio2016",
+    title: "What is gained if the network repairs what the radio and moves lose, instead of the consumer?",
+    source: "G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng, in-network loss detection and recovery in ICN, \
+         ACM ICN 2016, ndnSIM",
+    readme: include_str!("carofiglio2016/README.md"),
+    claims: include_str!("carofiglio2016/claims.toml"),
+    experiments: scenario::experiments,
+    stands_apart: |scale| scale == Scale::Paper,
+    sockets: None,
+    verdicts: judge::verdicts,
+    dependences: judge::dependences,
+    figures: draw::figures,
+    lessons: learn::lessons,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim;
     use crate::claim::Class::{self, M, R, T};
     use crate::claim::Outcome;
+    use crate::result::Results;
 
     /// Claims of class M and T; all others are R.
     const MEDIUM: [&str; 10] =
@@ -89,7 +59,7 @@ mod tests {
         let claims = claim::read(include_str!("carofiglio2016/claims.toml")).unwrap();
         let found: Vec<_> = claims.into_iter().map(|claim| (claim.id, claim.class)).collect();
         assert_eq!(found, expected);
-        let verdicts = Carofiglio2016.judge(&Results::default());
+        let verdicts = CAROFIGLIO2016.judge(&Results::default());
         let judged: Vec<_> = verdicts.iter().map(|it| (it.id.clone(), it.class)).collect();
         assert_eq!(judged, expected);
         for verdict in verdicts {
@@ -106,7 +76,7 @@ mod tests {
 
     #[test]
     fn every_figure_is_one_that_an_experiment_serves() {
-        let all = Carofiglio2016.experiments(Scale::Check);
+        let all = CAROFIGLIO2016.experiments(Scale::Check);
         let served: Vec<_> = all.iter().flat_map(|it| it.serves).collect();
         for name in ["5a", "5b", "5c", "7a", "7b", "7c", "9a", "9b", "9c", "residual"] {
             assert!(served.contains(&&name), "{name}");

@@ -8,10 +8,12 @@ pub mod claim;
 pub mod compare;
 pub mod contest;
 pub mod figure;
+pub mod lesson;
 pub mod nikzad2022;
 pub mod result;
 pub mod rule;
 pub mod study;
+mod sweep;
 pub mod udugama2013;
 pub mod vonrotz2015;
 pub mod yang2016;
@@ -19,12 +21,12 @@ pub mod yang2016;
 use study::Study;
 
 /// All studies, in the order of their papers.
-pub fn all() -> [&'static dyn Study; 5] {
+pub fn all() -> [&'static Study; 5] {
     [
-        &udugama2013::Udugama2013,
-        &vonrotz2015::Vonrotz2015,
-        &yang2016::Yang2016,
-        &carofiglio2016::Carofiglio2016,
-        &nikzad2022::Nikzad2022,
+        &udugama2013::UDUGAMA2013,
+        &vonrotz2015::VONROTZ2015,
+        &yang2016::YANG2016,
+        &carofiglio2016::CAROFIGLIO2016,
+        &nikzad2022::NIKZAD2022,
     ]
 }

@@ -5,70 +5,40 @@ mod draw;
 mod floor;
 mod gains;
 mod judge;
+mod learn;
 mod open;
 mod runs;
 mod scenario;
 mod timer;
 mod trend;
 
-use crate::claim::{self, Claim, Verdict};
-use crate::figure::Figure;
-use crate::result::Results;
-use crate::study::{Dependence, Experiment, Scale, Study};
+use crate::study::{Scale, Study};
 
 /// The study.
-#[derive(Debug)]
-pub struct Nikzad2022;
-
-impl Study for Nikzad2022 {
-    fn key(&self) -> &'static str {
-        "nikzad2022"
-    }
-
-    fn title(&self) -> &'static str {
-        "Which retransmission timeout is right where caches answer some requests and producers others?"
-    }
-
-    fn source(&self) -> &'static str {
-        "M. Nikzad, K. Jamshidi, A. Bohlooli, F. M. Faqiry, An accurate retransmission timeout estimator for \
+pub static NIKZAD2022: Study = Study {
+    key: "nikzad2022",
+    title: "Which retransmission timeout is right where caches answer some requests and producers others?",
+    source: "M. Nikzad, K. Jamshidi, A. Bohlooli, F. M. Faqiry, An accurate retransmission timeout estimator for \
          content-centric networking based on the Jacobson algorithm, Digital Communications and Networks 8(6), 2022, \
-         ndnSIM"
-    }
-
-    fn readme(&self) -> &'static str {
-        include_str!("nikzad2022/README.md")
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claim::read(include_str!("nikzad2022/claims.toml")).unwrap_or_default()
-    }
-
-    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
-        scenario::experiments(scale)
-    }
-
-    fn stands_apart(&self, scale: Scale) -> bool {
-        matches!(scale, Scale::Verdict | Scale::Paper)
-    }
-
-    fn judge(&self, results: &Results) -> Vec<Verdict> {
-        judge::verdicts(&self.claims(), results)
-    }
-
-    fn dependences(&self, results: &Results) -> Vec<Dependence> {
-        judge::dependences(results)
-    }
-
-    fn figures(&self, results: &Results) -> Vec<Figure> {
-        draw::figures(results)
-    }
-}
+         ndnSIM",
+    readme: include_str!("nikzad2022/README.md"),
+    claims: include_str!("nikzad2022/claims.toml"),
+    experiments: scenario::experiments,
+    stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
+    sockets: None,
+    verdicts: judge::verdicts,
+    dependences: judge::dependences,
+    figures: draw::figures,
+    lessons: learn::lessons,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim;
     use crate::claim::Class::{M, R, T};
     use crate::claim::Outcome;
+    use crate::result::Results;
 
     #[test]
     fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
@@ -118,7 +88,7 @@ mod tests {
         let claims = claim::read(include_str!("nikzad2022/claims.toml")).unwrap();
         let found: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.class)).collect();
         assert_eq!(found, expected);
-        let verdicts = Nikzad2022.judge(&Results::default());
+        let verdicts = NIKZAD2022.judge(&Results::default());
         let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
         assert_eq!(judged, expected);
         for verdict in verdicts {
@@ -135,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_helped_to_fix_a_parameter_does_not_gate() {
-        let gating = |id: &str| Nikzad2022.claims().iter().any(|it| it.id == id && it.is_gating());
+        let gating = |id: &str| NIKZAD2022.claims().iter().any(|it| it.id == id && it.is_gating());
         assert!(gating("C-01") && gating("C-12") && gating("C-30") && gating("C-35"));
         assert!(!gating("C-34") && !gating("C-32") && !gating("C-25"));
     }

@@ -1,51 +1,89 @@
 //! What every study is.
-use crate::claim::{Claim, Verdict};
+use crate::claim::{self, Claim, Verdict};
 use crate::compare::Sockets;
 use crate::figure::Figure;
+use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::Finding;
 
-/// A paper in its room.
-pub trait Study: Sync {
+/// A paper in its room: what it is called, and the functions that a room consists of.
+#[derive(Debug)]
+pub struct Study {
+    pub(crate) key: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) readme: &'static str,
+    pub(crate) claims: &'static str,
+    pub(crate) experiments: fn(Scale) -> Vec<Experiment>,
+    pub(crate) stands_apart: fn(Scale) -> bool,
+    pub(crate) sockets: Option<fn(Scale) -> Sockets>,
+    pub(crate) verdicts: fn(&[Claim], &Results) -> Vec<Verdict>,
+    pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
+    pub(crate) figures: fn(&Results) -> Vec<Figure>,
+    pub(crate) lessons: fn(&Results) -> Vec<Lesson>,
+}
+
+impl Study {
     /// Its name on the command line, such as `yang2016`.
-    fn key(&self) -> &'static str;
+    pub fn key(&self) -> &'static str {
+        self.key
+    }
 
     /// Its question, in one line.
-    fn title(&self) -> &'static str;
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
 
     /// The paper's authors, title and place.
-    fn source(&self) -> &'static str;
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
 
     /// The room's `README.md`: question, set-up, deviations.
-    fn readme(&self) -> &'static str;
+    pub fn readme(&self) -> &'static str {
+        self.readme
+    }
 
     /// The room's `claims.toml`.
-    fn claims(&self) -> Vec<Claim>;
+    pub fn claims(&self) -> Vec<Claim> {
+        claim::read(self.claims).unwrap_or_default()
+    }
 
     /// What is run, at that scale.
-    fn experiments(&self, scale: Scale) -> Vec<Experiment>;
+    pub fn experiments(&self, scale: Scale) -> Vec<Experiment> {
+        (self.experiments)(scale)
+    }
 
     /// Whether its experiments are others at that scale under the same names, so that their results stand apart from
     /// those of other scales. Those of [`Scale::Smoke`] always do.
-    fn stands_apart(&self, scale: Scale) -> bool {
-        let _ = scale;
-        false
+    pub fn stands_apart(&self, scale: Scale) -> bool {
+        (self.stands_apart)(scale)
     }
 
     /// What of it is run on real processes, too; nothing unless the study says so.
-    fn sockets(&self, scale: Scale) -> Option<Sockets> {
-        let _ = scale;
-        None
+    pub fn sockets(&self, scale: Scale) -> Option<Sockets> {
+        self.sockets.map(|sockets| sockets(scale))
     }
 
     /// Judges every claim, in the order of [`claims`](Self::claims).
-    fn judge(&self, results: &Results) -> Vec<Verdict>;
+    pub fn judge(&self, results: &Results) -> Vec<Verdict> {
+        (self.verdicts)(&self.claims(), results)
+    }
 
     /// How the verdicts depend on what the paper leaves open, one open parameter after the other.
-    fn dependences(&self, results: &Results) -> Vec<Dependence>;
+    pub fn dependences(&self, results: &Results) -> Vec<Dependence> {
+        (self.dependences)(results)
+    }
 
     /// Draws the paper's figures from `results`; what has no results is left out.
-    fn figures(&self, results: &Results) -> Vec<Figure>;
+    pub fn figures(&self, results: &Results) -> Vec<Figure> {
+        (self.figures)(results)
+    }
+
+    /// What the results say to somebody who has to choose; what has no results is left out.
+    pub fn lessons(&self, results: &Results) -> Vec<Lesson> {
+        (self.lessons)(results)
+    }
 }
 
 /// What becomes of claims when something that the paper leaves open is different.
@@ -93,10 +131,36 @@ pub struct Experiment {
     pub curves: Option<(u64, &'static [&'static str])>,
 }
 
+/// The paper's own experiments, and at the scales that ask for it those of what it leaves open.
+pub(crate) fn with_open(
+    scale: Scale,
+    paper: fn(Scale) -> Vec<Experiment>,
+    open: fn(Scale) -> Vec<Experiment>,
+) -> Vec<Experiment> {
+    let mut all = paper(scale);
+    if matches!(scale, Scale::Smoke | Scale::Check) {
+        all.extend(open(scale));
+    }
+    all
+}
+
 impl Experiment {
     /// Whether a figure, or a claim, needs it.
     pub fn is_for(&self, what: &str) -> bool {
         self.serves.contains(&what)
+    }
+
+    /// Label of each point with its network for the first seed.
+    #[cfg(test)]
+    pub(crate) fn networks(&self) -> Vec<(String, recoup_sim::network::Network)> {
+        let file = recoup_sim::scenario::ScenarioFile::parse(&self.scenario, &[])
+            .unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
+        let network = |point| {
+            let scenario = file.scenario(point, &|name| self.file(name));
+            let network = scenario.and_then(|scenario| scenario.network(1));
+            network.unwrap_or_else(|problems| panic!("{}: {problems}", self.name))
+        };
+        file.points().iter().map(|point| (point.label(), network(point))).collect()
     }
 
     /// The file that its scenario calls `name`.

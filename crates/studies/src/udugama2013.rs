@@ -6,6 +6,7 @@ mod compound;
 mod draw;
 mod growth;
 mod judge;
+mod learn;
 mod near;
 mod open;
 mod runs;
@@ -14,63 +15,31 @@ mod share;
 mod single;
 mod sockets;
 
-use crate::claim::{self, Claim, Verdict};
-use crate::compare::Sockets;
-use crate::figure::Figure;
-use crate::result::Results;
-use crate::study::{Dependence, Experiment, Scale, Study};
+use crate::study::Study;
 
 /// The study.
-#[derive(Debug)]
-pub struct Udugama2013;
-
-impl Study for Udugama2013 {
-    fn key(&self) -> &'static str {
-        "udugama2013"
-    }
-
-    fn title(&self) -> &'static str {
-        "What is gained by telling losses from the order of arrivals, and by sharing links fairly hop by hop?"
-    }
-
-    fn source(&self) -> &'static str {
-        "A. Udugama et al., TCP flavours, early loss detection and hop-by-hop fairness for CCN, 2013, OPNET"
-    }
-
-    fn readme(&self) -> &'static str {
-        include_str!("udugama2013/README.md")
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claim::read(include_str!("udugama2013/claims.toml")).unwrap_or_default()
-    }
-
-    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
-        scenario::experiments(scale)
-    }
-
-    fn sockets(&self, scale: Scale) -> Option<Sockets> {
-        Some(sockets::sockets(scale))
-    }
-
-    fn judge(&self, results: &Results) -> Vec<Verdict> {
-        judge::verdicts(&self.claims(), results)
-    }
-
-    fn dependences(&self, results: &Results) -> Vec<Dependence> {
-        judge::dependences(results)
-    }
-
-    fn figures(&self, results: &Results) -> Vec<Figure> {
-        draw::figures(results)
-    }
-}
+pub static UDUGAMA2013: Study = Study {
+    key: "udugama2013",
+    title: "What is gained by telling losses from the order of arrivals, and by sharing links fairly hop by hop?",
+    source: "A. Udugama et al., TCP flavours, early loss detection and hop-by-hop fairness for CCN, 2013, OPNET",
+    readme: include_str!("udugama2013/README.md"),
+    claims: include_str!("udugama2013/claims.toml"),
+    experiments: scenario::experiments,
+    stands_apart: |_| false,
+    sockets: Some(sockets::sockets),
+    verdicts: judge::verdicts,
+    dependences: judge::dependences,
+    figures: draw::figures,
+    lessons: learn::lessons,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim;
     use crate::claim::Class::{M, R, T, X};
     use crate::claim::Outcome;
+    use crate::result::Results;
 
     #[test]
     fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
@@ -110,7 +79,7 @@ mod tests {
         let claims = claim::read(include_str!("udugama2013/claims.toml")).unwrap();
         let found: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.class)).collect();
         assert_eq!(found, expected);
-        let verdicts = Udugama2013.judge(&Results::default());
+        let verdicts = UDUGAMA2013.judge(&Results::default());
         let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
         assert_eq!(judged, expected);
         for verdict in verdicts {
@@ -122,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_helped_to_fix_a_parameter_does_not_gate() {
-        let gating = |id: &str| Udugama2013.claims().iter().any(|it| it.id == id && it.is_gating());
+        let gating = |id: &str| UDUGAMA2013.claims().iter().any(|it| it.id == id && it.is_gating());
         assert!(gating("D-01") && gating("D-14") && gating("D-24") && gating("D-27"));
         let open = ["D-04", "D-05", "D-06", "D-07", "D-08", "D-09", "D-23", "D-26", "D-30"];
         assert!(open.iter().all(|id| !gating(id)));

@@ -3,6 +3,7 @@ mod axis;
 mod dense;
 mod draw;
 mod judge;
+mod learn;
 mod one;
 mod open;
 mod runs;
@@ -10,59 +11,33 @@ mod scenario;
 mod setup;
 mod trace;
 
-use crate::claim::{self, Claim, Verdict};
-use crate::figure::Figure;
-use crate::result::Results;
-use crate::study::{Dependence, Experiment, Scale, Study};
+use crate::study::Study;
 
 /// The study.
-#[derive(Debug)]
-pub struct Vonrotz2015;
-
-impl Study for Vonrotz2015 {
-    fn key(&self) -> &'static str {
-        "vonrotz2015"
-    }
-
-    fn title(&self) -> &'static str {
-        "What is gained by Interest lifetimes that follow the round trip over several wireless hops?"
-    }
-
-    fn source(&self) -> &'static str {
-        "A. von Rotz, C. Anastasiades and T. Braun, adaptive Interest lifetimes for wireless multi-hop communication, 2015, \
-         CCNx and ns-3 DCE"
-    }
-
-    fn readme(&self) -> &'static str {
-        include_str!("vonrotz2015/README.md")
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claim::read(include_str!("vonrotz2015/claims.toml")).unwrap_or_default()
-    }
-
-    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
-        scenario::experiments(scale)
-    }
-
-    fn judge(&self, results: &Results) -> Vec<Verdict> {
-        judge::verdicts(&self.claims(), results)
-    }
-
-    fn dependences(&self, results: &Results) -> Vec<Dependence> {
-        judge::dependences(results)
-    }
-
-    fn figures(&self, results: &Results) -> Vec<Figure> {
-        draw::figures(results)
-    }
-}
+pub static VONROTZ2015: Study = Study {
+    key: "vonrotz2015",
+    title: "What is gained by Interest lifetimes that follow the round trip over several wireless hops?",
+    source: "A. von Rotz, C. Anastasiades and T. Braun, adaptive Interest lifetimes for wireless multi-hop communication, 2015, \
+         CCNx and ns-3 DCE",
+    readme: include_str!("vonrotz2015/README.md"),
+    claims: include_str!("vonrotz2015/claims.toml"),
+    experiments: scenario::experiments,
+    stands_apart: |_| false,
+    sockets: None,
+    verdicts: judge::verdicts,
+    dependences: judge::dependences,
+    figures: draw::figures,
+    lessons: learn::lessons,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim;
     use crate::claim::Class::{M, R, T};
     use crate::claim::Outcome;
+    use crate::result::Results;
+    use crate::study::Scale;
 
     /// Claims of class R and T; all others are M.
     const ROBUST: [u32; 16] = [3, 6, 7, 9, 10, 14, 19, 20, 25, 33, 38, 40, 41, 50, 51, 53];
@@ -80,7 +55,7 @@ mod tests {
         let claims = claim::read(include_str!("vonrotz2015/claims.toml")).unwrap();
         let found: Vec<_> = claims.into_iter().map(|claim| (claim.id, claim.class)).collect();
         assert_eq!(found, expected);
-        let verdicts = Vonrotz2015.judge(&Results::default());
+        let verdicts = VONROTZ2015.judge(&Results::default());
         let judged: Vec<_> = verdicts.iter().map(|it| (it.id.clone(), it.class)).collect();
         assert_eq!(judged, expected);
         for verdict in verdicts {
@@ -92,14 +67,14 @@ mod tests {
 
     #[test]
     fn what_helped_to_fix_a_parameter_does_not_gate() {
-        let gating = |id: &str| Vonrotz2015.claims().iter().any(|it| it.id == id && it.is_gating());
+        let gating = |id: &str| VONROTZ2015.claims().iter().any(|it| it.id == id && it.is_gating());
         assert!(gating("A-03") && gating("A-53"));
         assert!(!gating("A-04") && !gating("A-05") && !gating("A-01"));
     }
 
     #[test]
     fn every_figure_is_one_that_an_experiment_serves() {
-        let all = Vonrotz2015.experiments(Scale::Check);
+        let all = VONROTZ2015.experiments(Scale::Check);
         let served: Vec<_> = all.iter().flat_map(|it| it.serves).collect();
         for name in ["time-1", "interests-3", "trace-2-icp", "variants", "open", "map"] {
             assert!(served.contains(&&name), "{name}");

@@ -2,14 +2,11 @@
 //! round trip at a time.
 mod draw;
 mod judge;
+mod learn;
 mod scenario;
 mod sockets;
 
-use crate::claim::{self, Claim, Verdict};
-use crate::compare::Sockets;
-use crate::figure::Figure;
-use crate::result::Results;
-use crate::study::{Dependence, Experiment, Scale, Study};
+use crate::study::Study;
 
 pub use scenario::{DUMBBELL_CONF, LINEAR_CONF};
 
@@ -17,55 +14,27 @@ pub use scenario::{DUMBBELL_CONF, LINEAR_CONF};
 pub const DESIGNS: [&str; 4] = ["#0", "#1", "#2", "#3"];
 
 /// The study.
-#[derive(Debug)]
-pub struct Yang2016;
-
-impl Study for Yang2016 {
-    fn key(&self) -> &'static str {
-        "yang2016"
-    }
-
-    fn title(&self) -> &'static str {
-        "What does a consumer gain from one reaction to loss and one round-trip sample per round trip?"
-    }
-
-    fn source(&self) -> &'static str {
-        "S. Yang, congestion control and loss recovery for an NDN consumer (chunks), 2016, Mini-NDN"
-    }
-
-    fn readme(&self) -> &'static str {
-        include_str!("yang2016/README.md")
-    }
-
-    fn claims(&self) -> Vec<Claim> {
-        claim::read(include_str!("yang2016/claims.toml")).unwrap_or_default()
-    }
-
-    fn experiments(&self, scale: Scale) -> Vec<Experiment> {
-        scenario::experiments(scale)
-    }
-
-    fn sockets(&self, scale: Scale) -> Option<Sockets> {
-        Some(sockets::sockets(scale))
-    }
-
-    fn judge(&self, results: &Results) -> Vec<Verdict> {
-        judge::verdicts(&self.claims(), results)
-    }
-
-    fn dependences(&self, results: &Results) -> Vec<Dependence> {
-        judge::dependences(results)
-    }
-
-    fn figures(&self, results: &Results) -> Vec<Figure> {
-        draw::figures(results)
-    }
-}
+pub static YANG2016: Study = Study {
+    key: "yang2016",
+    title: "What does a consumer gain from one reaction to loss and one round-trip sample per round trip?",
+    source: "S. Yang, congestion control and loss recovery for an NDN consumer (chunks), 2016, Mini-NDN",
+    readme: include_str!("yang2016/README.md"),
+    claims: include_str!("yang2016/claims.toml"),
+    experiments: scenario::experiments,
+    stands_apart: |_| false,
+    sockets: Some(sockets::sockets),
+    verdicts: judge::verdicts,
+    dependences: judge::dependences,
+    figures: draw::figures,
+    lessons: learn::lessons,
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim;
     use crate::claim::Class::{M, R};
+    use crate::result::Results;
 
     #[test]
     fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
@@ -97,7 +66,7 @@ mod tests {
         let claims = claim::read(include_str!("yang2016/claims.toml")).unwrap();
         let found: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.class)).collect();
         assert_eq!(found, expected);
-        let verdicts = Yang2016.judge(&Results::default());
+        let verdicts = YANG2016.judge(&Results::default());
         let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
         assert_eq!(judged, expected);
         assert!(verdicts.iter().all(|verdict| verdict.verdict == claim::Outcome::Open));
@@ -105,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_helped_to_fix_a_parameter_does_not_gate() {
-        let gating = |id: &str| Yang2016.claims().iter().any(|it| it.id == id && it.is_gating());
+        let gating = |id: &str| YANG2016.claims().iter().any(|it| it.id == id && it.is_gating());
         assert!(gating("B-01") && gating("B-07") && gating("B-22"));
         assert!(!gating("B-05") && !gating("B-06a") && !gating("B-21") && !gating("B-02"));
     }

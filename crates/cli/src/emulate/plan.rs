@@ -363,12 +363,12 @@ fn order(involved: &BTreeSet<usize>, links: &[LinkPart]) -> Result<Vec<Part>, St
 pub(super) mod tests {
     use super::*;
     use recoup_sim::scenario::ScenarioFile;
-    use recoup_studies::study::{Scale, Study};
-    use recoup_studies::yang2016::Yang2016;
+    use recoup_studies::study::Scale;
+    use recoup_studies::yang2016::YANG2016;
 
     /// The network of the first point of one of the paper's experiments.
     pub(crate) fn network(name: &str) -> Network {
-        let experiments = Yang2016.experiments(Scale::Paper);
+        let experiments = YANG2016.experiments(Scale::Paper);
         let experiment = experiments.iter().find(|it| it.name == name).unwrap();
         let file = ScenarioFile::parse(&experiment.scenario, &[]).unwrap();
         let scenario = file.scenario(&file.points()[0], &|name| experiment.file(name)).unwrap();

@@ -20,6 +20,8 @@ Examples:
       for programs: a document, and the exit code
   recoup study report yang2016 --out yang2016-report
       one HTML page with the paper's figures drawn from our runs
+  recoup study report yang2016 --form text --out docs/studies/yang2016
+      the same as text, to be kept
 ";
 
 const CODES: &str = "\
@@ -128,9 +130,23 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub results: Option<PathBuf>,
 
-    /// Folder for the page, index.html, and its pictures; KEY-report here unless told otherwise
+    /// What is written
+    #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Reports")]
+    pub form: Form,
+
+    /// Folder for the page, index.html or README.md, and its pictures; KEY-report here unless told otherwise
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
+}
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// One HTML page, whose figures can be asked
+    #[default]
+    Page,
+    /// Markdown with tables, small pictures beside it, and result.json: to be kept with the source
+    Text,
 }
 
 /// Where experiments are run.
@@ -181,7 +197,7 @@ impl From<Scale> for study::Scale {
 
 impl Wanted {
     /// The study, which is there since its key was looked up.
-    pub(super) fn study(&self) -> Option<&'static dyn Study> {
+    pub(super) fn study(&self) -> Option<&'static Study> {
         recoup_studies::all().into_iter().find(|study| study.key() == self.key)
     }
 }

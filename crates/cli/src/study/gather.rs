@@ -42,7 +42,7 @@ pub(super) struct Gathered {
 
 /// Runs what is missing.
 pub(super) struct Gathering<'a> {
-    pub study: &'static dyn Study,
+    pub study: &'static Study,
     pub wanted: &'a Wanted,
     /// Folder of the study's results.
     pub folder: PathBuf,

@@ -22,7 +22,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// What a page is made of.
 pub(super) struct Page<'a> {
-    pub study: &'a dyn Study,
+    pub study: &'a Study,
     pub verdicts: &'a [Verdict],
     pub dependences: &'a [Dependence],
     pub figures: &'a [Figure],
@@ -30,6 +30,10 @@ pub(super) struct Page<'a> {
     pub sockets: Option<&'a Comparison>,
     /// How the results were made.
     pub origin: String,
+    /// How much was run.
+    pub scale: &'static str,
+    /// Seeds of each point.
+    pub seeds: u64,
 }
 
 impl Page<'_> {
@@ -351,13 +355,15 @@ mod tests {
     use super::*;
     use recoup_studies::result::Results;
 
-    fn page(study: &dyn Study, figures: &[Figure]) -> String {
+    fn page(study: &Study, figures: &[Figure]) -> String {
         let results = Results::default();
         let verdicts = study.judge(&results);
         let dependences = study.dependences(&results);
         let origin = "made by <nobody>".to_owned();
         let (verdicts, dependences) = (verdicts.as_slice(), dependences.as_slice());
-        let page = Page { study, verdicts, dependences, figures, sockets: None, origin };
+        let (scale, seeds) = ("check", 20);
+        let page =
+            Page { study, verdicts, dependences, figures, sockets: None, origin, scale, seeds };
         page.render().unwrap()
     }
 

@@ -105,10 +105,9 @@ impl fmt::Display for Check<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_studies::study::Study;
 
     fn verdicts(outcome: impl Fn(&str) -> Outcome) -> (Vec<Claim>, Vec<Verdict>) {
-        let claims = recoup_studies::yang2016::Yang2016.claims();
+        let claims = recoup_studies::yang2016::YANG2016.claims();
         let verdict = |claim: &Claim| Verdict {
             id: claim.id.clone(),
             class: claim.class,

@@ -103,13 +103,12 @@ fn what_cannot_be_explained_is_said_in_a_line() {
 fn results_that_do_not_run_again_alike_are_not_explained() {
     let place = ran(LINE);
     let journal = String::from_utf8(place.read("line-results/journal.jsonl")).unwrap();
-    let begin = journal.find("\"digest\":\"").unwrap() + 10;
-    let forged = format!("{}{}{}", &journal[..begin], "0123456789abcdef", &journal[begin + 16..]);
+    let (first, rest) = journal.split_once("\"digest\":\"").unwrap();
+    let forged = rest.split("\"digest\":\"").fold(first.to_owned(), |text, after| {
+        text + "\"digest\":\"0123456789abcdef" + &after[16..]
+    });
     place.write("line-results/journal.jsonl", forged.as_bytes());
-    let first = if journal[..begin].contains("\"seed\":4") { 4 } else { 5 };
-    place
-        .run(&format!("explain line-results 5 --seed {first}"))
-        .fails(4, &["does not run as the results"]);
+    place.run("explain line-results 5").fails(4, &["does not run as the results"]);
     // Another list of losses is another scenario, whose runs are not there.
     let place = ran(LINE);
     place.write("lift.txt", b"7\n");

@@ -1,13 +1,5 @@
 //! The axes of the sweeps: what the paper varies, and what it compares.
-use std::fmt::Write;
-
-/// An axis as it stands in a scenario: its name, and each value with the fields that it sets.
-pub(super) fn axis<'a>(name: &str, values: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    values.into_iter().fold(String::new(), |mut text, (value, fields)| {
-        let _ = writeln!(text, "[sweep.{name}.\"{value}\"]\n{fields}");
-        text
-    })
-}
+pub(super) use crate::sweep::axis;
 
 // --- the wireless network -----------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ fn rows(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Carofiglio2016;
+    use super::super::CAROFIGLIO2016;
     use super::super::axis::{
         ACKED, BOTH, DATA, ELN, FAR_DATA, INTERESTS, MLDR, NEAR_INTERESTS, NOTHING, WLDR,
     };
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::claim::{Class, Outcome};
     use crate::result::Row;
-    use crate::study::{Scale, Study};
+    use crate::study::Scale;
     use recoup_sim::scenario::ScenarioFile;
     use std::collections::BTreeMap;
 
@@ -259,14 +259,14 @@ mod tests {
     }
 
     fn outcomes(results: &Results) -> BTreeMap<String, (Outcome, String)> {
-        let verdicts = Carofiglio2016.judge(results).into_iter();
+        let verdicts = CAROFIGLIO2016.judge(results).into_iter();
         verdicts.map(|it| (it.id, (it.verdict, it.ours))).collect()
     }
 
     #[test]
     fn runs_that_are_as_the_paper_says_hold_every_claim() {
         let found = outcomes(&results(as_reported));
-        for claim in Carofiglio2016.claims() {
+        for claim in CAROFIGLIO2016.claims() {
             let expected = if claim.class == Class::T { Outcome::Reported } else { Outcome::Holds };
             let (outcome, ours) = &found[&claim.id];
             assert_eq!(*outcome, expected, "{}: {ours}", claim.id);

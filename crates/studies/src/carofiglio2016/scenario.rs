@@ -1,7 +1,7 @@
 //! The experiments: the paper's three networks, each with its sweeps.
 use super::axis::{self, JOINT_TIMERS, MOVES, SPEEDS, TIMERS, TWO_TIMERS};
 use super::open;
-use crate::study::{Experiment, Scale};
+use crate::study::{Experiment, Scale, with_open};
 use std::fmt::Write;
 
 /// What all networks share.
@@ -100,11 +100,7 @@ pub(super) fn experiment(
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let mut all = paper(scale);
-    if matches!(scale, Scale::Smoke | Scale::Check) {
-        all.extend(open::experiments(scale));
-    }
-    all
+    with_open(scale, paper, open::experiments)
 }
 
 /// The nodes that move on the wireless network, and on the joint one.
@@ -180,24 +176,11 @@ fn paper(scale: Scale) -> Vec<Experiment> {
 mod tests {
     use super::*;
     use recoup_sim::network::{ApplicationKind, FetchPlan, Network, Notice};
-    use recoup_sim::scenario::ScenarioFile;
-
-    /// Label of each point with its network.
-    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
-        let file = ScenarioFile::parse(&experiment.scenario, &[])
-            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
-        let network = |point| {
-            let scenario = file.scenario(point, &|name| experiment.file(name));
-            let network = scenario.and_then(|scenario| scenario.network(1));
-            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
-        };
-        file.points().iter().map(|point| (point.label(), network(point))).collect()
-    }
 
     fn at(name: &str, label: &str) -> Network {
         let all = experiments(Scale::Check);
         let experiment = all.iter().find(|it| it.name == name).unwrap();
-        let all = networks(experiment);
+        let all = experiment.networks();
         let labels: Vec<_> = all.iter().map(|(own, _)| own.clone()).collect();
         let found = all.into_iter().find(|(own, _)| own == label);
         found.unwrap_or_else(|| panic!("{name}: {label} is none of {labels:#?}")).1
@@ -219,7 +202,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, points) in [(Scale::Smoke, 122), (Scale::Check, 464), (Scale::Paper, 182)] {
-            let found = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }
     }

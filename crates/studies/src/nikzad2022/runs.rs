@@ -11,7 +11,7 @@ pub(super) const B: &str = "all.b";
 /// Cost of good ones.
 pub(super) const W: &str = "all.w";
 /// Rate that Table 3 and Table 4 compare.
-const RATE: &str = "all.goodput_mean_bps";
+pub(super) const RATE: &str = "all.goodput_mean_bps";
 
 /// Runs under one set of assumptions.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::timer::{
     BASIC, BEYOND, COMPARED, ENDS, FACTORS, FLOORS, Gains, Jacobson, Other, PREDICTIVE,
     RECONSIDERED, S, axis, exponents, floored,
 };
-use crate::study::{Experiment, Scale};
+use crate::study::{Experiment, Scale, with_open};
 
 /// Sprint's network with twenty consumers, and what all experiments share.
 const COMMON: &str = include_str!("common.toml");
@@ -34,11 +34,7 @@ pub(super) const fn seeds(scale: Scale) -> u64 {
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let mut all = paper(scale);
-    if matches!(scale, Scale::Smoke | Scale::Check) {
-        all.extend(open::experiments(scale));
-    }
-    all
+    with_open(scale, paper, open::experiments)
 }
 
 /// Figures 4 to 6: every class but the one of Figure 2, without a floor and with 100 ms.

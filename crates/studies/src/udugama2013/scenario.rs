@@ -1,7 +1,7 @@
 //! The experiments: the paper's four sections, each a scenario with its sweep.
 use super::axis::{CACHED, COMPOUND, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
 use super::open;
-use crate::study::{Experiment, Scale};
+use crate::study::{Experiment, Scale, with_open};
 
 /// Two clients, two routers and a server in a line, and what all experiments share.
 const COMMON: &str = include_str!("common.toml");
@@ -109,11 +109,7 @@ pub(super) fn swept(section: Section, scale: Scale, axes: &[String]) -> String {
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let mut all = paper(scale);
-    if matches!(scale, Scale::Smoke | Scale::Check) {
-        all.extend(open::experiments(scale));
-    }
-    all
+    with_open(scale, paper, open::experiments)
 }
 
 /// The paper's own experiments.
@@ -200,23 +196,10 @@ fn paper(scale: Scale) -> Vec<Experiment> {
 mod tests {
     use super::*;
     use recoup_sim::network::{ApplicationKind, Network};
-    use recoup_sim::scenario::ScenarioFile;
-
-    /// Label of each point with its network.
-    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
-        let file = ScenarioFile::parse(&experiment.scenario, &[])
-            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
-        let network = |point| {
-            let scenario = file.scenario(point, &|name| experiment.file(name));
-            let network = scenario.and_then(|scenario| scenario.network(1));
-            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
-        };
-        file.points().iter().map(|point| (point.label(), network(point))).collect()
-    }
 
     fn at(all: &[Experiment], name: &str, label: &str) -> Network {
         let experiment = all.iter().find(|it| it.name == name).unwrap();
-        let found = networks(experiment).into_iter().find(|(own, _)| own == label);
+        let found = experiment.networks().into_iter().find(|(own, _)| own == label);
         found.unwrap_or_else(|| panic!("{name}: {label}")).1
     }
 
@@ -230,7 +213,7 @@ mod tests {
         for (scale, runs) in
             [(Scale::Smoke, 228), (Scale::Check, 484), (Scale::Verdict, 116), (Scale::Paper, 116)]
         {
-            let points = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");
         }
     }

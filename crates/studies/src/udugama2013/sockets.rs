@@ -203,24 +203,14 @@ fn experiment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_sim::network::{ApplicationKind, Network};
+    use recoup_sim::network::ApplicationKind;
     use recoup_sim::scenario::ScenarioFile;
-
-    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
-        let file = ScenarioFile::parse(&experiment.scenario, &[])
-            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
-        let network = |point| {
-            let scenario = file.scenario(point, &|name| experiment.file(name)).unwrap();
-            scenario.network(1).unwrap_or_else(|problems| panic!("{problems}"))
-        };
-        file.points().iter().map(|point| (point.label(), network(point))).collect()
-    }
 
     #[test]
     fn a_round_trip_takes_40_ms_and_what_varies_is_what_the_points_say() {
         let sockets = sockets(Scale::Check);
         let [repair, sources] = sockets.experiments.as_slice() else { panic!() };
-        let all = networks(repair);
+        let all = repair.networks();
         assert_eq!((all.len(), repair.seeds), (5 * 2 * 3 * 2, 20));
         let point = "window=newreno, version=Smart, loss=2 %, order=changed";
         let (_, network) = all.iter().find(|(label, _)| label == point).unwrap();
@@ -234,7 +224,7 @@ mod tests {
         let fetch = network.applications.iter().find_map(|it| of(&it.kind)).unwrap();
         assert!(fetch.0.starts_with("aimd") || fetch.0 == "newreno", "{fetch:?}");
         assert_eq!(fetch.1, "smart");
-        let all = networks(sources);
+        let all = sources.networks();
         assert_eq!(all.len(), 5 * 2);
         let delays: Vec<_> = all[0].1.links.iter().map(|it| it.forth.delay.as_millis()).collect();
         assert_eq!(delays, [10, 10, 25]);

@@ -1,5 +1,6 @@
 //! The axes of the sweeps: what the paper varies.
 use super::setup::{SIDE, Setup};
+pub(super) use crate::sweep::axis;
 use std::fmt::Write;
 
 /// The timers by the names that sweeps, tables and figures give them, in the order of the paper's figures.
@@ -18,14 +19,6 @@ pub(super) fn spec(timer: &str) -> &'static str {
         "ICP" => "icp",
         _ => "constant",
     }
-}
-
-/// An axis as it stands in a scenario: its name, and each value with the fields that it sets.
-pub(super) fn axis<'a>(name: &str, values: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    values.into_iter().fold(String::new(), |mut text, (value, fields)| {
-        let _ = writeln!(text, "[sweep.{name}.\"{value}\"]\n{fields}");
-        text
-    })
 }
 
 /// The axis of timers.

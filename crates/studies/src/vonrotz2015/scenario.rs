@@ -3,7 +3,7 @@ use super::axis::{Scenario, TIMERS, axis, hops, rto, timers};
 use super::draw::TRACES;
 use super::open;
 use super::setup::{LAST, NAMED};
-use crate::study::{Experiment, Scale};
+use crate::study::{Experiment, Scale, with_open};
 
 /// What all scenarios share.
 const COMMON: &str = include_str!("common.toml");
@@ -89,11 +89,7 @@ pub(super) fn seeds(scale: Scale) -> u64 {
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let mut all = paper(scale);
-    if matches!(scale, Scale::Smoke | Scale::Check) {
-        all.extend(open::experiments(scale));
-    }
-    all
+    with_open(scale, paper, open::experiments)
 }
 
 /// Seeds whose traces are kept.
@@ -144,23 +140,10 @@ pub(super) fn followed(scenario: &str) -> String {
 mod tests {
     use super::*;
     use recoup_sim::network::{ApplicationKind, Network};
-    use recoup_sim::scenario::ScenarioFile;
-
-    /// Label of each point with its network.
-    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
-        let file = ScenarioFile::parse(&experiment.scenario, &[])
-            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
-        let network = |point| {
-            let scenario = file.scenario(point, &|name| experiment.file(name));
-            let network = scenario.and_then(|scenario| scenario.network(1));
-            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
-        };
-        file.points().iter().map(|point| (point.label(), network(point))).collect()
-    }
 
     fn at(all: &[Experiment], name: &str, label: &str) -> Network {
         let experiment = all.iter().find(|it| it.name == name).unwrap();
-        let found = networks(experiment).into_iter().find(|(own, _)| own == label);
+        let found = experiment.networks().into_iter().find(|(own, _)| own == label);
         found.unwrap_or_else(|| panic!("{name}: {label}")).1
     }
 
@@ -176,7 +159,7 @@ mod tests {
         for (scale, points) in
             [(Scale::Smoke, 230), (Scale::Check, 1118), (Scale::Verdict, 104), (Scale::Paper, 104)]
         {
-            let found = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }
     }
@@ -235,7 +218,7 @@ mod tests {
     #[test]
     fn smoke_fetches_sixty_four_segments() {
         for experiment in experiments(Scale::Smoke) {
-            for (label, network) in networks(&experiment).into_iter().take(3) {
+            for (label, network) in experiment.networks().into_iter().take(3) {
                 let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
                 assert_eq!(plan.options, [("last".to_owned(), "63".to_owned())], "{label}");
             }

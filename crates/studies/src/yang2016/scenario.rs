@@ -205,19 +205,6 @@ pub(super) fn open() -> impl Iterator<Item = Parameter> {
 mod tests {
     use super::*;
     use recoup_sim::network::{ApplicationKind, Network, Order};
-    use recoup_sim::scenario::ScenarioFile;
-
-    /// Label of each point with its network.
-    fn networks(experiment: &Experiment) -> Vec<(String, Network)> {
-        let file = ScenarioFile::parse(&experiment.scenario, &[])
-            .unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name));
-        let network = |point| {
-            let scenario = file.scenario(point, &|name| experiment.file(name));
-            let network = scenario.and_then(|scenario| scenario.network(1));
-            network.unwrap_or_else(|problems| panic!("{}: {problems}", experiment.name))
-        };
-        file.points().iter().map(|point| (point.label(), network(point))).collect()
-    }
 
     fn fetch(network: &Network) -> (&str, &str, &[(String, String)]) {
         let ApplicationKind::Fetch(plan) = &network.applications[0].kind else { panic!() };
@@ -229,7 +216,7 @@ mod tests {
         for (scale, runs) in
             [(Scale::Smoke, 8 + 63), (Scale::Check, 8 + 63), (Scale::Verdict, 8), (Scale::Paper, 8)]
         {
-            let points = experiments(scale).iter().map(|it| networks(it).len()).sum::<usize>();
+            let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");
         }
     }
@@ -237,7 +224,7 @@ mod tests {
     #[test]
     fn the_networks_are_the_papers() {
         for experiment in &experiments(Scale::Paper) {
-            for (label, network) in networks(experiment) {
+            for (label, network) in experiment.networks() {
                 let middle = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
                 assert_eq!(
                     (middle.forth.rate_bits, middle.forth.queue_packets),
@@ -255,7 +242,7 @@ mod tests {
         let all = experiments(Scale::Check);
         let at = |name: &str, label: &str| {
             let experiment = all.iter().find(|it| it.name == name).unwrap();
-            let found = networks(experiment).into_iter().find(|(own, _)| own == label);
+            let found = experiment.networks().into_iter().find(|(own, _)| own == label);
             found.unwrap_or_else(|| panic!("{label}")).1
         };
         let network = at("linear-reading", "design=#1, reading=window 1 after a loss");

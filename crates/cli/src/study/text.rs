@@ -1,0 +1,302 @@
+//! The page of a study as text: Markdown with tables, pictures beside it, and what it comes to as JSON. Small enough to be
+//! kept with the source, so that documentation can be made of it; runs themselves are not kept.
+use super::page::{Page, pictures};
+use super::verdict::Summary;
+use crate::error::Failure;
+use recoup_sim::statistic::Estimate;
+use recoup_studies::claim::{Claim, Outcome, Verdict};
+use recoup_studies::figure::{Figure, Series, Style};
+use recoup_studies::lesson::Lesson;
+use recoup_studies::rule;
+use recoup_studies::study::Dependence;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Slices of a curve that are drawn.
+const SLICES: usize = 150;
+/// Figures with more places on their horizontal axis have no table.
+const MOST_ROWS: usize = 12;
+
+/// What a study came to.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    study: &'a str,
+    title: &'a str,
+    scale: &'a str,
+    seeds: u64,
+    /// Gating claims by their verdicts, and the others.
+    held: usize,
+    failed: usize,
+    undecided: usize,
+    /// Claims that do not gate, without those that helped to fix a parameter.
+    reported: usize,
+    used_for_inference: usize,
+    claims: Vec<Judged<'a>>,
+    lessons: &'a [Lesson],
+}
+
+#[derive(Debug, Serialize)]
+struct Judged<'a> {
+    id: &'a str,
+    gating: bool,
+    verdict: &'static str,
+}
+
+/// Writes the text, `README.md`, its pictures and `result.json` into a folder; returns the path of the text.
+pub(super) fn write(
+    page: &Page<'_>,
+    lessons: &[Lesson],
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
+    let figures: Vec<_> = page.figures.iter().map(thin).collect();
+    pictures(&figures, folder)?;
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| Failure::file("write", path.display(), &error))
+    };
+    let mut json = serde_json::to_string_pretty(&document(page, lessons)).unwrap_or_default();
+    json.push('\n');
+    put("result.json", &json)?;
+    put("README.md", &text(page, &figures))?;
+    Ok(folder.join("README.md"))
+}
+
+fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
+    let claims = page.study.claims();
+    let Summary { hold, fail, undecided, others } = Summary::new(&claims, page.verdicts);
+    let inferred = claims.iter().filter(|claim| claim.used_for_inference()).count();
+    let judged = |verdict: &'a Verdict| Judged {
+        id: &verdict.id,
+        gating: claims.iter().any(|claim| claim.id == verdict.id && claim.is_gating()),
+        verdict: word(verdict.verdict),
+    };
+    Document {
+        study: page.study.key(),
+        title: page.study.title(),
+        scale: page.scale,
+        seeds: page.seeds,
+        held: hold,
+        failed: fail,
+        undecided,
+        reported: others - inferred,
+        used_for_inference: inferred,
+        claims: page.verdicts.iter().map(judged).collect(),
+        lessons,
+    }
+}
+
+fn thin(figure: &Figure) -> Figure {
+    let series = figure.series.iter().map(|series| series.thinned(SLICES));
+    Figure { series: series.collect(), ..figure.clone() }
+}
+
+fn text(page: &Page<'_>, figures: &[Figure]) -> String {
+    let key = page.study.key();
+    let summary = Summary::new(&page.study.claims(), page.verdicts);
+    let mut text = format!(
+        "# {key}: {}\n\n{}. Question, set-up and deviations: [the room](../../../crates/studies/src/{key}/README.md).\n\n\
+         Of {} gating claims {} hold, {} fail, {} are undecided; {} stand beside them.\n\n",
+        page.study.title(),
+        page.study.source(),
+        summary.hold + summary.fail + summary.undecided,
+        summary.hold,
+        summary.fail,
+        summary.undecided,
+        summary.others
+    );
+    text += &claims(page);
+    if !figures.is_empty() {
+        text += "## Figures\n\n";
+    }
+    for figure in figures {
+        let (id, title, caption) = (&figure.id, &figure.title, &figure.caption);
+        let _ = write!(text, "### {title}\n\n![{title}]({id}.svg)\n\n{caption}\n\n");
+        text += &values(figure).unwrap_or_default();
+    }
+    text += &open(page.dependences);
+    let _ = writeln!(text, "## Origin\n\n{}", page.origin);
+    text
+}
+
+fn claims(page: &Page<'_>) -> String {
+    let claims = page.study.claims();
+    let mut text = String::from(
+        "## Claims\n\n**R** gates; R that helped to fix a parameter, M, T and X do not \
+         ([classes](../../studies.md#verdicts)).\n\n\
+         | claim | class | what | paper | ours | verdict | why |\n|---|---|---|---|---|---|---|\n",
+    );
+    let mut metric = String::new();
+    for verdict in page.verdicts {
+        let claim = claims.iter().find(|claim| claim.id == verdict.id);
+        let own = claim.map(|claim| claim.metric.as_str()).filter(|own| *own != "same");
+        metric = own.map_or(metric, str::to_owned);
+        let what = claim.map_or_else(String::new, |it| {
+            format!("{}: {metric} ({}; {})", it.place, it.scenario, it.algorithms)
+        });
+        let gates = claim.is_some_and(Claim::is_gating);
+        let class =
+            if gates { format!("**{}**", verdict.class) } else { verdict.class.to_string() };
+        let cells = [
+            verdict.id.as_str(),
+            &class,
+            &what,
+            &verdict.paper,
+            &verdict.ours,
+            word(verdict.verdict),
+            &verdict.why,
+        ];
+        text += &row(cells.into_iter().map(cell));
+    }
+    text + "\n"
+}
+
+/// The points of a figure as a table, where they are few and stand one below the other.
+fn values(figure: &Figure) -> Option<String> {
+    let drawn = || figure.series.iter().filter(|it| it.style != Style::Reference);
+    let mut places: Vec<f64> = drawn().flat_map(|it| it.points.iter().map(|at| at.0)).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    if places.is_empty() || places.len() > MOST_ROWS {
+        return None;
+    }
+    let names = drawn().map(|series| cell(&series.name));
+    let heads = std::iter::once(cell(&labelled(&figure.x.label, &figure.x.unit))).chain(names);
+    let mut text = format!("{}|---|{}\n", row(heads), "---:|".repeat(drawn().count()));
+    for place in places {
+        let name = match figure.x.categories.get(place.max(0.0) as usize) {
+            Some(name) => cell(name),
+            None => format!("{place}"),
+        };
+        text += &row(std::iter::once(name).chain(drawn().map(|series| value(series, place))));
+    }
+    let y = labelled(&figure.y.label, &figure.y.unit);
+    Some(format!("{text}\nValues: {y}, means with half the width of their 95 % intervals.\n\n"))
+}
+
+fn labelled(label: &str, unit: &str) -> String {
+    if unit.is_empty() { label.to_owned() } else { format!("{label}, {unit}") }
+}
+
+fn value(series: &Series, place: f64) -> String {
+    let Some(at) = series.points.iter().position(|point| point.0 == place) else {
+        return String::new();
+    };
+    let mean = series.points.get(at).map_or(f64::NAN, |point| point.1);
+    let half_width = series.errors.get(at).copied().unwrap_or(0.0);
+    let places = [(100.0, 0), (10.0, 1), (1.0, 2)];
+    match half_width > 0.0 {
+        true => rule::text(&Estimate { count: series.errors.len(), mean, sd: 0.0, half_width }, ""),
+        false => {
+            let places = places.iter().find(|(least, _)| mean.abs() >= *least);
+            format!("{mean:.*}", places.map_or(3, |(_, places)| *places))
+        }
+    }
+}
+
+/// Each value of what is open, with what becomes of the claims; a table for those that are about the same claims.
+fn open(dependences: &[Dependence]) -> String {
+    if dependences.iter().all(|it| it.findings.is_empty()) {
+        return String::new();
+    }
+    let mut text = String::from(
+        "## What the paper leaves open\n\nEach line is an assumption in place of something that the paper does not state; \
+         **bold** is what the study assumes. + holds, − fails, ? undecided.\n\n",
+    );
+    let ids = |line: &Dependence| line.findings.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+    for lines in dependences.chunk_by(|a, b| ids(a) == ids(b)) {
+        let ids = lines.first().map(ids).unwrap_or_default();
+        let heads = ["open", "assumption"].into_iter().chain(ids.iter().copied());
+        text += &row(heads.map(cell));
+        let _ = writeln!(text, "|---|---|{}", "---|".repeat(ids.len()));
+        for line in lines {
+            let value = cell(line.value);
+            let value = if line.is_assumed { format!("**{value}**") } else { value };
+            let marks = line.findings.iter().map(|(_, finding)| mark(finding.outcome).to_owned());
+            text += &row([cell(line.parameter), value].into_iter().chain(marks));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn row(cells: impl Iterator<Item = String>) -> String {
+    cells.fold(String::from("|"), |line, cell| line + " " + &cell + " |") + "\n"
+}
+
+/// Text that cannot end its cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ").trim().to_owned()
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "holds",
+        Outcome::Fails => "fails",
+        Outcome::Reported => "reported",
+        Outcome::Open => "undecided",
+    }
+}
+
+fn mark(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "+",
+        Outcome::Fails => "−",
+        Outcome::Reported => "·",
+        Outcome::Open => "?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_studies::result::Results;
+
+    #[test]
+    fn a_text_has_every_claim_and_its_pictures_and_says_what_it_comes_to() {
+        let figures = [super::super::picture::tests::example()];
+        for study in recoup_studies::all() {
+            let results = Results::default();
+            let (verdicts, dependences) = (study.judge(&results), study.dependences(&results));
+            let page = Page {
+                study,
+                verdicts: &verdicts,
+                dependences: &dependences,
+                figures: &figures,
+                sockets: None,
+                origin: "made here".into(),
+                scale: "check",
+                seeds: 20,
+            };
+            let text = text(&page, &figures);
+            for claim in study.claims() {
+                assert!(text.contains(&format!("\n| {} | ", claim.id)), "{}", claim.id);
+            }
+            assert!(text.contains("(example.svg)") && text.ends_with("made here\n"));
+            let columns = |line: &&str| line.starts_with('|');
+            for table in text.split("\n\n").filter(columns) {
+                let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+                let first = table.lines().next().map(bars);
+                assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
+            }
+            let result = document(&page, &[]);
+            let all = result.held + result.failed + result.undecided + result.reported;
+            assert_eq!(all + result.used_for_inference, study.claims().len());
+        }
+    }
+
+    #[test]
+    fn a_figure_with_few_places_has_a_table_of_its_values() {
+        let mut figure = super::super::picture::tests::example();
+        figure.x.categories = vec!["a | b".into(), "c".into()];
+        let mut bars = Series::new("ours", Style::Bars);
+        (bars.points, bars.errors) = (vec![(0.0, 12.345), (1.0, 0.5)], vec![0.25, 0.0]);
+        figure.series = vec![bars];
+        let table = values(&figure).unwrap();
+        assert!(table.contains("| a \\| b | 12.35 ± 0.25 |\n| c | 0.500 |\n"), "{table}");
+        figure.series[0].points = (0..100).map(|at| (f64::from(at), 1.0)).collect();
+        assert_eq!(values(&figure), None);
+    }
+}
