@@ -112,7 +112,7 @@ impl Timeline {
         let late = |it: &&Transmission| it.expired.is_some_and(|at| it.answered >= Some(at));
         let cause = match self.delay {
             Some(delay) => self.cause(first.at, first.at + delay),
-            None => Cause::Missing(self.losses().last()),
+            None => Cause::Missing(self.moments.iter().filter_map(loss).next_back()),
         };
         Some(Verdict {
             delay: self.delay,
@@ -138,8 +138,8 @@ impl Timeline {
     /// Why transmission number `answered`, which was sent at `sent`, was needed.
     fn repair(&self, answered: usize, sent: Instant) -> Cause {
         let before = self.moments.iter().filter(|it| it.at <= sent);
-        let loss = before.clone().filter_map(loss).last();
-        let told = before.filter_map(|it| match it.step {
+        let loss = before.clone().filter_map(loss).next_back();
+        let mut told = before.filter_map(|it| match it.step {
             Step::TimedOut => {
                 let rto = self.transmissions.get(answered.wrapping_sub(1)).map(|it| it.rto);
                 Some(Remedy::Timer(rto.unwrap_or_default()))
@@ -148,13 +148,9 @@ impl Timeline {
             Step::Refused { .. } | Step::Explained { .. } => Some(Remedy::Network),
             _ => None,
         });
-        let remedy = told.last().unwrap_or(Remedy::Network);
+        let remedy = told.next_back().unwrap_or(Remedy::Network);
         let first = self.transmissions.first().map_or(sent, |it| it.at);
         Cause::Repair { loss, remedy, after: sent.since(first), in_vain: answered }
-    }
-
-    fn losses(&self) -> impl Iterator<Item = Loss> {
-        self.moments.iter().filter_map(loss)
     }
 }
 
