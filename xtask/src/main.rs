@@ -10,17 +10,20 @@
 //! | `bench survive` | whether a forwarder stands floods, hostile packets, faces that come and go, and being killed |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
 //! | `fuzz` | runs the fuzz targets for a while |
+//! | `docs` | documentation that is made of kept results: the table of the studies, `docs/which.md` |
 //! | `dist` | man pages and shell completions into `target/dist` |
 
 mod bench;
 mod chore;
 mod dist;
+mod docs;
 mod fuzz;
 mod layer;
 mod leg;
 mod peer;
 mod test;
 mod text;
+mod tutorial;
 
 use std::process::ExitCode;
 
@@ -36,6 +39,7 @@ usage: cargo xtask CHORE
   bench survive [--interests N]    whether a forwarder stands floods and hostile peers
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
   fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
+  docs [--check]                   what documentation says of studies, from docs/studies
   dist                             man pages and shell completions into target/dist
 ";
 
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         ["bench", "fair", rest @ ..] => bench::fair::run(rest),
         ["bench", "survive", rest @ ..] => bench::survive::run(rest),
         ["bench", "sim", rest @ ..] => bench::simulation::run(rest),
+        ["docs", rest @ ..] => docs::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

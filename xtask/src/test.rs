@@ -2,18 +2,24 @@
 
 use crate::chore::{Outcome, cargo, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{layer, peer, text};
+use crate::{docs, layer, peer, text, tutorial};
 use std::process::Command;
 
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 8] = [
+const LEGS: [(&str, Leg, &str); 10] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, with its lints switched on"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
+    ("docs", docs_leg, "what documentation says of studies is what was kept of them"),
     ("lint", lint, "clippy has nothing to say, about tests and examples too"),
     ("test", test, "unit, property and integration tests"),
+    (
+        "tutorial",
+        tutorial_leg,
+        "the estimator of docs/estimator.md compiles, keeps what all promise, and is swept",
+    ),
     ("doctest", doctest, "the examples in the documentation run"),
     ("doc", doc, "the documentation builds, and its links lead somewhere"),
     ("interop", interop, "python-ndn and NDNts understand us, and we them"),
@@ -50,6 +56,14 @@ fn laws(_: &mut Tally) -> Outcome<Done> {
 
 fn text_leg(_: &mut Tally) -> Outcome<Done> {
     text::check().map(|()| Done::Held(Tally::default()))
+}
+
+fn docs_leg(_: &mut Tally) -> Outcome<Done> {
+    docs::check().map(|()| Done::Held(Tally::default()))
+}
+
+fn tutorial_leg(_: &mut Tally) -> Outcome<Done> {
+    tutorial::follow().map(|()| Done::Held(Tally::default()))
 }
 
 fn lint(_: &mut Tally) -> Outcome<Done> {

@@ -1,0 +1,199 @@
+//! `cargo xtask docs`: documentation that is made of results.
+//!
+//! Results of the studies are kept as text in `docs/studies/KEY` (`recoup study report KEY --form text`). From their
+//! `result.json` follow the table of the studies in `README.md`, between two marks, and all of `docs/which.md`. Whoever
+//! changes a kept result runs this; `cargo xtask test docs` tells who forgot.
+mod which;
+
+use crate::chore::{Outcome, root};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+const BEGIN: &str = "<!-- studies: written by `cargo xtask docs` -->\n";
+const END: &str = "<!-- end of studies -->";
+/// Where rooms are, and what each of them has.
+const ROOMS: &str = "crates/studies/src";
+const CLAIMS: &str = "claims.toml";
+
+/// Writes what is generated, or only says whether it is current.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    match arguments {
+        [] => write(),
+        ["--check"] => check(),
+        _ => Err("usage: cargo xtask docs [--check]".into()),
+    }
+}
+
+fn write() -> Outcome {
+    for (path, text) in generated(&studies()?)? {
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Fails if a file is not as it would be written, or a kept result is of other claims than its room.
+pub(crate) fn check() -> Outcome {
+    let studies = studies()?;
+    for study in &studies {
+        study.is_of_its_room()?;
+    }
+    for (path, text) in generated(&studies)? {
+        if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            let place = path.strip_prefix(root()).unwrap_or(&path).display();
+            return Err(format!("{place} is not current: run `cargo xtask docs`"));
+        }
+    }
+    Ok(())
+}
+
+/// The files that are made, whole.
+fn generated(studies: &[Study]) -> Outcome<Vec<(PathBuf, String)>> {
+    let readme = root().join("README.md");
+    let text = fs::read_to_string(&readme).map_err(|error| format!("README.md: {error}"))?;
+    let text = between(&text, &table(studies))?;
+    Ok(vec![(readme, text), (root().join("docs/which.md"), which::page(studies))])
+}
+
+/// The text with `new` between the marks.
+fn between(text: &str, new: &str) -> Outcome<String> {
+    let (before, rest) =
+        text.split_once(BEGIN).ok_or("README.md has no mark where studies begin")?;
+    let (_, after) = rest.split_once(END).ok_or("README.md has no mark where studies end")?;
+    Ok(format!("{before}{BEGIN}\n{new}\n{END}{after}"))
+}
+
+/// A room, with its kept result if there is one.
+struct Study {
+    key: String,
+    result: Option<Value>,
+}
+
+impl Study {
+    /// A number of the result.
+    fn count(&self, name: &str) -> Option<u64> {
+        self.result.as_ref()?.get(name)?.as_u64()
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.result.as_ref().and_then(|it| it.get(name)?.as_str()).unwrap_or_default()
+    }
+
+    fn lessons(&self) -> &[Value] {
+        let list = self.result.as_ref().and_then(|it| it.get("lessons")?.as_array());
+        list.map_or(&[], Vec::as_slice)
+    }
+
+    /// The result has a verdict on each claim of the room, in its order.
+    fn is_of_its_room(&self) -> Outcome {
+        let Some(result) = &self.result else { return Ok(()) };
+        let path = root().join(ROOMS).join(&self.key).join(CLAIMS);
+        let claims =
+            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let judged = result["claims"].as_array().into_iter().flatten();
+        let judged: Vec<_> = judged.filter_map(|claim| claim["id"].as_str()).collect();
+        match judged == ids(&claims) {
+            true => Ok(()),
+            false => {
+                Err(format!("docs/studies/{} has verdicts on other claims than its room", self.key))
+            }
+        }
+    }
+}
+
+/// The numbers of the claims in a room's file.
+fn ids(claims: &str) -> Vec<&str> {
+    claims.lines().filter_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"')).collect()
+}
+
+/// All rooms, in the order of their papers.
+fn studies() -> Outcome<Vec<Study>> {
+    let rooms = root().join(ROOMS);
+    let entries = fs::read_dir(&rooms).map_err(|error| format!("{}: {error}", rooms.display()))?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut keys: Vec<_> = names.filter(|name| rooms.join(name).join(CLAIMS).exists()).collect();
+    let year =
+        |key: &String| key.trim_start_matches(|letter: char| !letter.is_ascii_digit()).to_owned();
+    keys.sort_by_key(|key| (year(key), key.clone()));
+    keys.into_iter().map(study).collect()
+}
+
+fn study(key: String) -> Outcome<Study> {
+    let path = root().join("docs/studies").join(&key).join("result.json");
+    let result = match fs::read_to_string(&path) {
+        Ok(text) => Some(
+            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?,
+        ),
+        Err(_) => None,
+    };
+    Ok(Study { key, result })
+}
+
+/// The table of the studies.
+fn table(studies: &[Study]) -> String {
+    let mut text = String::from(
+        "| study | asks | gating claims: hold | fail | undecided | reported beside them | used for inference | seeds |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for study in studies {
+        let key = &study.key;
+        let _ = match &study.result {
+            Some(_) => {
+                let number = |name| study.count(name).unwrap_or_default();
+                writeln!(
+                    text,
+                    "| [{key}](docs/studies/{key}/README.md) | {} | {} | {} | {} | {} | {} | {} |",
+                    study.text("title"),
+                    number("held"),
+                    number("failed"),
+                    number("undecided"),
+                    number("reported"),
+                    number("used_for_inference"),
+                    number("seeds"),
+                )
+            }
+            None => writeln!(
+                text,
+                "| [{key}](crates/studies/src/{key}/README.md) | no result is kept | | | | | | |"
+            ),
+        };
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_stands_between_the_marks_is_replaced_and_nothing_else() {
+        let text = format!("before\n{BEGIN}old\n{END}\nafter\n");
+        let new = between(&text, "new").unwrap();
+        assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
+        assert_eq!(between(&new, "new").unwrap(), new);
+        assert!(between("no marks", "new").is_err());
+    }
+
+    #[test]
+    fn a_study_without_a_kept_result_has_a_row_that_says_so() {
+        let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "reported": 4,
+                             "used_for_inference": 2, "seeds": 20 });
+        let studies = [
+            Study { key: "a2001".into(), result: Some(result) },
+            Study { key: "b2002".into(), result: None },
+        ];
+        let table = table(&studies);
+        assert!(table.contains("| Why? | 3 | 1 | 0 | 4 | 2 | 20 |\n"), "{table}");
+        assert!(table.contains("b2002/README.md) | no result is kept |"), "{table}");
+    }
+
+    #[test]
+    fn claims_are_known_by_their_lines() {
+        assert_eq!(
+            ids("[[claim]]\nid = \"A-1\"\nplace = \"x\"\n[[claim]]\nid = \"A-2\"\n"),
+            ["A-1", "A-2"]
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! The tutorial `docs/estimator.md`, word for word, in a copy of the tree: files are written, lines are put into the list,
+//! commands are run. What it prints compiles and runs, or this fails.
+use crate::chore::{Outcome, capture, command, root, target_directory, watch};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const TUTORIAL: &str = "docs/estimator.md";
+
+/// A block of the text, with what it is of and the file that the line before it names.
+#[derive(Debug, PartialEq, Eq)]
+struct Block<'a> {
+    kind: &'a str,
+    file: Option<&'a str>,
+    text: &'a str,
+}
+
+/// Does what the tutorial says.
+pub(crate) fn follow() -> Outcome {
+    let text = fs::read_to_string(root().join(TUTORIAL)).map_err(|error| error.to_string())?;
+    let target = target_directory()?;
+    let copy = copied(&target.join("tutorial"))?;
+    for block in blocks(&text) {
+        match (block.kind, block.file) {
+            ("rust" | "toml", Some(file)) => write(&copy.join(file), block.text)?,
+            ("diff", Some(file)) => {
+                let path = copy.join(file);
+                let old = fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
+                write(&path, &inserted(&old, block.text)?)?;
+            }
+            ("sh", _) => {
+                let mut shell = command("bash");
+                shell.args(["-euo", "pipefail", "-c", block.text]).current_dir(&copy);
+                watch(shell.env("CARGO_TARGET_DIR", &target), |_| {})?;
+            }
+            (kind, _) => {
+                return Err(format!(
+                    "{TUTORIAL}: nobody knows what to do with a block of {kind:?}"
+                ));
+            }
+        }
+    }
+    swept(&copy)
+}
+
+/// A run of each point with each seed was kept: that is what the tutorial is about.
+fn swept(copy: &Path) -> Outcome {
+    let path = copy.join("peak-results/runs.csv");
+    let rows = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let rows: Vec<_> = rows.lines().filter(|row| row.contains("peak(")).collect();
+    match rows.len() {
+        10 => Ok(()),
+        other => Err(format!("{other} runs of the tutorial's estimator were kept, not 10")),
+    }
+}
+
+/// The committed or newly added files of the tree, in a folder of their own.
+fn copied(folder: &Path) -> Outcome<PathBuf> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let list = capture(command("git").args(arguments))?;
+    for path in list.split_terminator('\0').filter(|path| root().join(path).is_file()) {
+        let to = folder.join(path);
+        fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(failed)?;
+        fs::copy(root().join(path), to).map_err(failed)?;
+    }
+    Ok(folder.to_owned())
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The fenced blocks of a text.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, fenced)) = rest.split_once("\n```") {
+        let Some((block, after)) = fenced.split_once("\n```") else { break };
+        let (kind, text) = block.split_once('\n').unwrap_or((block, ""));
+        let named = before.trim_end().lines().last().and_then(|line| line.strip_prefix('`'));
+        let file = named.and_then(|line| line.strip_suffix("`:"));
+        // The last line of a block keeps its end.
+        let end = text.len() + 1;
+        let begin = text.as_ptr() as usize - rest.as_ptr() as usize;
+        found.push(Block { kind, file, text: &rest[begin..begin + end] });
+        rest = after;
+    }
+    found
+}
+
+/// The text with the lines of a diff: each `+` line comes after the line without a sign before it, which stands once.
+fn inserted(text: &str, diff: &str) -> Outcome<String> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut place = None;
+    for line in diff.lines() {
+        match (line.strip_prefix('+'), place) {
+            (Some(new), Some(at)) => {
+                lines.insert(at, new);
+                place = Some(at + 1);
+            }
+            (Some(_), None) => return Err("a diff begins with a line that is there".into()),
+            (None, _) => {
+                let known = line.strip_prefix(' ').unwrap_or(line);
+                let mut found = lines.iter().enumerate().filter(|(_, it)| **it == known);
+                place = match (found.next(), found.next()) {
+                    (Some((at, _)), None) => Some(at + 1),
+                    _ => return Err(format!("{TUTORIAL}: `{known}` does not stand there once")),
+                };
+            }
+        }
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_know_their_kind_and_their_file() {
+        let text =
+            "# A\n\n`a/b.rs`:\n\n```rust\nfn x() {}\n\nfn y() {}\n```\n\nThen:\n\n```sh\nls\n```\n";
+        let found = blocks(text);
+        let rust = Block { kind: "rust", file: Some("a/b.rs"), text: "fn x() {}\n\nfn y() {}\n" };
+        assert_eq!(found, [rust, Block { kind: "sh", file: None, text: "ls\n" }]);
+    }
+
+    #[test]
+    fn lines_of_a_diff_follow_the_line_that_is_there() {
+        let text = "a\nb\nlist [\n  old\n]\n";
+        let diff = " b\n+c\n list [\n+  new\n";
+        assert_eq!(inserted(text, diff).unwrap(), "a\nb\nc\nlist [\n  new\n  old\n]\n");
+        assert!(inserted(text, " z\n+c\n").is_err() && inserted("b\nb\n", " b\n+c\n").is_err());
+        assert!(inserted(text, "+c\n").is_err());
+    }
+}
