@@ -46,7 +46,7 @@ fn window(results: &Results) -> Option<Lesson> {
     let about = About {
         situation: Situation::RandomLoss,
         part: Part::Window,
-        runs: "the same, each window with Smart",
+        runs: "the same, each window with Smart; what Compound gains depends on how the paper is read (D-09 to D-12)",
         figure: "time",
         claims: &["D-04", "D-05", "D-06", "D-07"],
     };
