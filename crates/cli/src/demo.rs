@@ -14,7 +14,7 @@ use crate::output::{self, Stream};
 use crate::picture::{self, Curve};
 use consumer::{Consumed, Consumer};
 use producer::Producer;
-use recoup_io::relay::Relay;
+use recoup_io::relay::{Relay, Span};
 use recoup_packet::signature::sha256;
 use recoup_sim::channel::ChannelError;
 use recoup_sim::network::ChannelPlan;
@@ -100,12 +100,13 @@ fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
         ..ChannelPlan::default()
     };
     let near = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let span = Span { near, peer: None, far: producer.address() };
     let wrong = |error: ChannelError| Failure::new(Exit::Usage, error.to_string());
     let way = |rng: Rng| Way::new(&plan, Vec::new(), rng).map_err(wrong);
     let rng = Rng::from_seed(args.seed).substream("link");
     let one = |spec: &String| -> Result<Consumed, Failure> {
         let (forth, back) = (way(rng.substream("toward"))?, way(rng.substream("back"))?);
-        let relay = Relay::start(near, producer.address(), forth, back)
+        let relay = Relay::start(span, forth, back)
             .map_err(|error| Failure::new(Exit::Other, format!("cannot open a link: {error}")))?;
         let consumer = Consumer { spec, congestion: &args.congestion, seed: args.seed };
         let mut consumed = consumer.run(relay.address())?;

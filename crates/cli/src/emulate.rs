@@ -1,11 +1,15 @@
-//! `recoup emulate`: a scenario on real processes, beside its simulation.
+//! `recoup emulate`: networks on real processes: a topology for commands to run on, or a scenario beside its simulation.
 //!
-//! The parts of it serve whoever runs networks as processes: a [`plan::Plan`] says what has to be started,
-//! [`run::Processes`] runs scenarios of a campaign so, a [`table::Table`] puts both worlds beside each other.
+//! The parts of it serve whoever runs networks as processes: a [`plan::Plan`] says what has to be started, a [`net::Net`]
+//! is what stands then. [`lab`] lets commands run on one, [`run::Processes`] scenarios of a campaign, of which a
+//! [`table::Table`] puts both worlds beside each other.
 mod args;
+mod command;
 pub(crate) mod duel;
+mod lab;
 mod length;
 mod metric;
+mod net;
 mod plan;
 mod process;
 pub(crate) mod run;
@@ -21,7 +25,7 @@ use crate::sim::campaign::{Campaign, Manner, Runner};
 use crate::sim::folder::ResultFolder;
 use crate::sim::progress::Progress;
 use crate::sim::run::Worlds;
-use crate::sim::source::Source;
+use crate::sim::source::{Given, Source};
 use crate::stop::Stop;
 use recoup_studies::compare::{Quantity, Terms, compare};
 use recoup_studies::result::{Results, Row};
@@ -38,15 +42,24 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { metric: "retransmissions", label: "sent again", unit: "", factor: 1.0 },
 ];
 
+/// By how much mean goodputs may differ unless told otherwise.
+const WITHIN_PERCENT: f64 = 5.0;
+
 /// Runs the command.
 pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
-    let source = Source::open(&args.file, &args.settings)?;
+    let (given, settings) = (Given::read(&args.file)?, args.all_settings());
+    let is_topology = given.is_topology();
+    args.check(is_topology)?;
+    if is_topology {
+        return lab::run(args, given, &settings);
+    }
+    let source = Source::scenario_in(given, &settings)?;
     let campaign = Campaign::new(&source, args.seeds.as_ref())?;
     let work = Work { args, campaign, stop: Stop::polled()? };
     let name = source.name.as_str();
     let real = work.results(name, "sockets", &Processes, 1)?;
     let simulated = work.results(name, "simulated", &Worlds, crate::sim::cores())?;
-    let within = args.within / 100.0;
+    let within = args.within.unwrap_or(WITHIN_PERCENT) / 100.0;
     let terms = Terms { quantities: QUANTITIES, within, ..Terms::default() };
     let comparison = compare(&[name], &terms, &simulated, &real);
     let table = Table { title: name, comparison: &comparison };

@@ -56,12 +56,15 @@ pub(crate) struct Failure {
     /// A document on standard error has said it already.
     #[serde(skip)]
     pub told: bool,
+    /// The exit code of a command that was run for the user, instead of one of ours.
+    #[serde(skip)]
+    pub code: Option<u8>,
 }
 
 impl Failure {
     /// A failure without advice.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), advice: None, told: false }
+        Self { exit, message: message.into(), advice: None, told: false, code: None }
     }
 
     /// The same failure with what to do about it.
@@ -94,7 +97,7 @@ impl Failure {
 
     /// The exit code as the process returns it.
     pub(crate) fn code(&self) -> ExitCode {
-        ExitCode::from(self.exit as u8)
+        ExitCode::from(self.code.unwrap_or(self.exit as u8))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::session::face_failure;
 use crate::stop::Stop;
 use plan::LinkPlan;
 use recoup_io::face::FaceUri;
-use recoup_io::relay::{Relay, Relayed};
+use recoup_io::relay::{Relay, Relayed, Span};
 use serde::Serialize;
 use std::fmt;
 use std::net::SocketAddr;
@@ -25,8 +25,12 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Debug, Serialize)]
 struct Listening {
     event: &'static str,
+    /// Where the near end speaks to.
     face: String,
+    /// Who is at the far end.
     far: String,
+    /// Where the far end speaks to.
+    far_face: String,
 }
 
 /// The last line of `recoup link --json`.
@@ -52,16 +56,17 @@ struct Late {
 /// Runs the command.
 pub(crate) fn run(args: &LinkArgs) -> Result<(), Failure> {
     let plan = LinkPlan::new(args)?;
-    let (near, far) = ends(args)?;
+    let span = span(args)?;
     let (forth, back) = plan.ways(args.seed)?;
     let stop = Stop::polled()?;
     let failed = |error| {
+        let Span { near, far, .. } = span;
         let message = format!("cannot open a link from {near} to {far}: {}", reason(&error));
         Failure::new(Exit::Local, message).advise("name addresses that are free and reachable")
     };
-    let relay = Relay::start(near, far, forth, back).map_err(failed)?;
+    let relay = Relay::start(span, forth, back).map_err(failed)?;
     let began = Instant::now();
-    begin(args, relay.address(), far)?;
+    begin(args, &relay, span.far)?;
     while stop.wanted().is_none() && !relay.is_broken() {
         std::thread::sleep(LOOK);
     }
@@ -76,7 +81,7 @@ pub(crate) fn run(args: &LinkArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn ends(args: &LinkArgs) -> Result<(SocketAddr, SocketAddr), Failure> {
+fn span(args: &LinkArgs) -> Result<Span, Failure> {
     let address = |uri: &FaceUri| match uri {
         FaceUri::Udp(to) => {
             let all = to.resolve().map_err(|error| face_failure(&error))?;
@@ -89,15 +94,19 @@ fn ends(args: &LinkArgs) -> Result<(SocketAddr, SocketAddr), Failure> {
         }
     };
     match args.between.as_slice() {
-        [near, far] => Ok((address(near)?, address(far)?)),
+        [near, far] => {
+            let peer = args.peer.as_ref().map(address).transpose()?;
+            Ok(Span { near: address(near)?, peer, far: address(far)? })
+        }
         _ => Err(Failure::usage("--between takes two faces")),
     }
 }
 
-fn begin(args: &LinkArgs, near: SocketAddr, far: SocketAddr) -> Result<(), Failure> {
+fn begin(args: &LinkArgs, relay: &Relay<Way>, far: SocketAddr) -> Result<(), Failure> {
     let uri = |address: SocketAddr| format!("udp://{address}");
+    let (near, far_face) = (relay.address(), uri(relay.far_address()));
     if args.json {
-        let listening = Listening { event: "listening", face: uri(near), far: uri(far) };
+        let listening = Listening { event: "listening", face: uri(near), far: uri(far), far_face };
         return output::json_line(&listening);
     }
     if !args.quiet {

@@ -15,6 +15,7 @@ mod link;
 mod medium;
 pub mod memory;
 pub mod part;
+pub mod port;
 pub mod process;
 pub mod recording;
 pub mod relay;

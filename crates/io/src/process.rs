@@ -1,7 +1,64 @@
 //! Processes that belong together: children that are asked to end, and that end with their parent.
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use std::io;
-use std::process::Child;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at a group that was asked to end.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A command with everything that it starts, unless that leaves its group. All of it ends at the latest when this value
+/// does.
+#[derive(Debug)]
+pub struct Group {
+    /// Not waited for before the end: until then its number is the group's.
+    leader: Child,
+}
+
+impl Group {
+    /// Starts a command as the first of its group.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let leader = command.process_group(0).spawn()?;
+        Ok(Self { leader })
+    }
+
+    /// How the command ended, if it has, as a shell tells it: its own code, or 128 and the number of the signal.
+    ///
+    /// # Errors
+    /// If the system cannot say.
+    pub fn code(&self) -> io::Result<Option<u8>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(Pid::from_child(&self.leader)), options)?;
+        Ok(status.map(|status| {
+            let signal = status.terminating_signal().map(|signal| 128 + signal);
+            let code = status.exit_status().or(signal).and_then(|code| u8::try_from(code).ok());
+            code.unwrap_or(u8::MAX)
+        }))
+    }
+
+    /// Ends everything in the group: first by asking (SIGTERM); what is left after `patience` is killed.
+    pub fn end(self, patience: Duration) {
+        let begun = Instant::now();
+        // Where everybody has ended already nobody is left to be told.
+        let _ = kill_process_group(Pid::from_child(&self.leader), Signal::TERM);
+        while matches!(self.code(), Ok(None)) && begun.elapsed() < patience {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = kill_process_group(Pid::from_child(&self.leader), Signal::KILL);
+        let _ = self.leader.wait();
+    }
+}
 
 /// Asks a child to end (SIGTERM). One that has ended already is left alone, since nobody has waited for it.
 ///
@@ -46,7 +103,40 @@ const PROMPT: i32 = -10;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+
+    fn shell(text: &str) -> Group {
+        Group::start(Command::new("sh").args(["-c", text])).unwrap()
+    }
+
+    fn code(group: &Group) -> u8 {
+        loop {
+            if let Some(code) = group.code().unwrap() {
+                return code;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    #[test]
+    fn a_command_that_ended_says_how_as_often_as_it_is_asked() {
+        let group = shell("exit 7");
+        assert_eq!([code(&group), code(&group)], [7, 7]);
+        assert_eq!(code(&shell("kill -TERM $$")), 128 + 15);
+        assert_eq!(shell("sleep 60").code().unwrap(), None);
+    }
+
+    #[test]
+    fn a_group_ends_with_whatever_its_command_has_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("late");
+        let group = shell(&format!("(sleep 0.3; touch '{}') & exit 0", file.display()));
+        assert_eq!(code(&group), 0);
+        group.end(Duration::from_secs(5));
+        let deaf = shell("trap '' TERM; sleep 60; sleep 60");
+        deaf.end(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(!file.exists());
+    }
 
     #[test]
     fn a_child_that_is_asked_to_end_ends() {

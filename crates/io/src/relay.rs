@@ -67,32 +67,45 @@ const STOP_CHECK: Duration = Duration::from_millis(50);
 /// Frames read from a socket before others have their turn.
 const BATCH: usize = 64;
 
+/// Between which addresses a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where it listens.
+    pub near: SocketAddr,
+    /// Who is at the near end, if that is known before it has spoken.
+    pub peer: Option<SocketAddr>,
+    /// Who is at the far end.
+    pub far: SocketAddr,
+}
+
 /// A link that listens at one end, run by its own thread until it is dropped.
 #[derive(Debug)]
 pub struct Relay<M> {
     address: SocketAddr,
+    far_address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Relayed<M>>>,
 }
 
 impl<M: FrameMachine> Relay<M> {
-    /// Listens at `near` (port 0: any); what comes there passes `forth` on its way to `far`, and what that answers passes
-    /// `back` on its way to whoever spoke last.
+    /// Listens at `near` (port 0: any); what comes there passes `forth` on its way to `far`, and what that sends passes
+    /// `back` on its way to whoever spoke last at the near end, to begin with `peer`.
     ///
     /// # Errors
     /// When a socket cannot be opened or the thread not be started.
-    pub fn start(near: SocketAddr, far: SocketAddr, forth: M, back: M) -> io::Result<Self> {
+    pub fn start(span: Span, forth: M, back: M) -> io::Result<Self> {
+        let Span { near, peer, far } = span;
         let near = socket(UdpSocket::bind(near)?)?;
         let any: IpAddr =
             if far.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let end = socket(UdpSocket::bind((any, 0))?)?;
         end.connect(far)?;
-        let address = near.local_addr()?;
+        let (address, far_address) = (near.local_addr()?, end.local_addr()?);
         let stop = Arc::new(AtomicBool::new(false));
         let mut ends = Ends {
             near,
             far: end,
-            client: None,
+            client: peer,
             forth,
             back,
             began: std::time::Instant::now(),
@@ -109,7 +122,7 @@ impl<M: FrameMachine> Relay<M> {
             let Ends { forth, back, lateness, undelivered, .. } = ends;
             Relayed { forth, back, lateness, undelivered }
         })?;
-        Ok(Self { address, stop, thread: Some(thread) })
+        Ok(Self { address, far_address, stop, thread: Some(thread) })
     }
 
     /// Ends the link; `None` if its thread broke down.
@@ -122,6 +135,11 @@ impl<M> Relay<M> {
     /// Where the near end speaks to.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where the far end speaks to.
+    pub fn far_address(&self) -> SocketAddr {
+        self.far_address
     }
 
     /// Its thread has ended by itself, which it should not.
@@ -265,11 +283,27 @@ mod tests {
         Delay { delay: Duration::from_millis(millis), ..Delay::default() }
     }
 
+    /// From any port of ours to this end.
+    fn span(far: &UdpSocket) -> Span {
+        let near = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Span { near, peer: None, far: far.local_addr().unwrap() }
+    }
+
+    #[test]
+    fn the_far_end_may_speak_first_to_a_peer_that_is_known() {
+        let (near, far) = (end(), end());
+        let span = Span { peer: near.local_addr().ok(), ..span(&far) };
+        let relay = Relay::start(span, delay(0), delay(0)).unwrap();
+        far.send_to(b"hello", relay.far_address()).unwrap();
+        let mut buffer = [0; 10];
+        let (octets, from) = near.recv_from(&mut buffer).unwrap();
+        assert_eq!((&buffer[..octets], from), (&b"hello"[..], relay.address()));
+    }
+
     #[test]
     fn a_relay_carries_frames_both_ways_each_with_its_delay() {
         let (near, far) = (end(), end());
-        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let relay = Relay::start(any, far.local_addr().unwrap(), delay(20), delay(1)).unwrap();
+        let relay = Relay::start(span(&far), delay(20), delay(1)).unwrap();
         let began = std::time::Instant::now();
         near.send_to(b"question", relay.address()).unwrap();
         let mut buffer = [0; 100];
@@ -288,8 +322,7 @@ mod tests {
     #[test]
     fn an_end_that_is_gone_does_not_break_the_link() {
         let far = end();
-        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let relay = Relay::start(any, far.local_addr().unwrap(), delay(0), delay(0)).unwrap();
+        let relay = Relay::start(span(&far), delay(0), delay(0)).unwrap();
         let near = end();
         near.send_to(b"1", relay.address()).unwrap();
         let (_, from) = far.recv_from(&mut [0; 10]).unwrap();

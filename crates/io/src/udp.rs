@@ -8,6 +8,7 @@ mod batch;
 pub(crate) use batch::{BATCH_OCTETS, Batch, Bounds};
 
 use crate::buffer::Buffers;
+use crate::port;
 use bytes::{Bytes, BytesMut};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::net::sockopt;
@@ -124,8 +125,16 @@ pub(crate) struct UdpPort {
 
 impl UdpPort {
     /// A socket that exchanges datagrams with `remote` only.
-    pub(crate) fn connect(remote: SocketAddr, buffer: usize, waiting: usize) -> io::Result<Self> {
-        let socket = UdpSocket::bind(unspecified(remote))?;
+    pub(crate) fn connect(
+        remote: SocketAddr,
+        local: Option<SocketAddr>,
+        buffer: usize,
+        waiting: usize,
+    ) -> io::Result<Self> {
+        let socket = match local {
+            Some(local) => port::shared(local)?,
+            None => UdpSocket::bind(unspecified(remote))?,
+        };
         socket.connect(remote)?;
         Self::new(socket, buffer, waiting)
     }
@@ -350,7 +359,7 @@ mod tests {
     fn pair() -> (UdpPort, UdpPort, Route) {
         let listener = UdpPort::bind("127.0.0.1:0".parse().unwrap(), 4 << 20, 1 << 20).unwrap();
         let remote = listener.local_address().unwrap();
-        let dialer = UdpPort::connect(remote, 4 << 20, 1 << 20).unwrap();
+        let dialer = UdpPort::connect(remote, None, 4 << 20, 1 << 20).unwrap();
         (dialer, listener, Route { remote, local: None })
     }
 

@@ -31,7 +31,7 @@ pub use problem::{Origin, Problem, Problems};
 pub use seeds::Seeds;
 pub use sweep::Point;
 
-use crate::network::Network;
+use crate::network::{Network, RoutePlan};
 use crate::pcap::CaptureOptions;
 use crate::wifi::motion::plan::MotionPlan;
 use file::{Content, SECTIONS};
@@ -231,6 +231,15 @@ impl Scenario {
     /// What is wrong with it: names that nobody has, nodes that cannot be reached.
     pub fn network(&self, seed: u64) -> Result<Network, Problems> {
         compile::compile(&self.content, seed)
+    }
+
+    /// Routes of every node to every other, of which node `x` answers what is below `/x`, by the scenario's metric and
+    /// choice of next hops.
+    ///
+    /// # Errors
+    /// A link that does not join two nodes.
+    pub fn routes_to_all(&self, network: &Network) -> Result<Vec<RoutePlan>, Problems> {
+        compile::routes_to_all(&self.content, network)
     }
 
     /// What is allowed in its network, but probably not meant; a line each.

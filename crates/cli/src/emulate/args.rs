@@ -1,68 +1,140 @@
 //! The options of `recoup emulate`.
-use crate::error::EXIT_CODES;
-use clap::Args;
+use crate::error::{EXIT_CODES, Failure};
+use clap::{ArgAction, Args};
 use recoup_sim::scenario::Seeds;
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  recoup emulate net.conf
+      start a network; print where its nodes are reached, and keep it until Ctrl-C
+  recoup emulate net.conf --beside c 'recoup serve film.mp4 --name /c/film' --on a 'recoup fetch /c/film -o copy.mp4'
+      fetch a file from node c to node a
+  recoup emulate net.conf --recovery wldr --set links.a-b.loss='bernoulli(p=0.05)' --on a 'recoup ping /b/ping'
+      losses are repaired hop by hop, and one link loses more than the file says
+  recoup emulate net.conf -- ./experiment.sh
+      a script finds the sockets of all nodes in $RECOUP_NODES, as NODE.sock
   recoup emulate line.toml
       run a scenario on processes and in simulation; its results go to ./line-emulated
   recoup emulate line.toml --seeds 1..3 --within 2
       three runs; exit code 1 if mean goodputs differ by more than 2 %
-  recoup emulate line.toml --set link.delay=50ms --json
-      change a field; end with a document
 ";
 
-/// Run a scenario on real processes of this machine, beside its simulation
+/// Run a network on real processes of this machine
 ///
-/// Each node becomes a `recoup forward`, each link a `recoup link`, each application a `recoup fetch` or
-/// `recoup serve`, on free ports of the loopback interface, in real time. Then the same scenario is
-/// simulated, and both are printed beside each other. Exit code 1 says that they disagree.
+/// Each node becomes a `recoup forward`, each link a `recoup link`, on free ports of the loopback interface, in real
+/// time; no rights are needed. The file is a topology or a scenario.
 ///
-/// A scenario may have links with all properties but marking, nodes with caches, strategies and
-/// suppression, and applications of the kinds fetch and serve, of which Interests cross each link in one
-/// direction. Packets that are longer in the scenario than `recoup serve` makes them count as long there.
+/// A topology (Mini-NDN's .conf; also ndnSIM's annotated files, FNSS and GraphML) stands until the commands given with
+/// --on and after -- have ended, or else until Ctrl-C. Node x has routes to each other node y for names below /y; what
+/// registers such a name at y is found. Commands find the forwarder of their node (NDN_CLIENT_TRANSPORT) and this
+/// program (PATH); the exit code is that of the first of them that fails.
+///
+/// A scenario runs with its applications, each a `recoup fetch` or `recoup serve`. Then it is simulated, and both are
+/// printed beside each other. Exit code 1 says that they disagree. It may have links with all properties but marking,
+/// nodes with caches, strategies and suppression, and applications of the kinds fetch and serve. Packets that are longer
+/// in the scenario than `recoup serve` makes them count as long there.
+///
 /// A machine that is busy with other things distorts what happens in milliseconds.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct EmulateArgs {
-    /// The scenario, a TOML file; `-` reads standard input
+    /// The topology or scenario; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
     /// Give a field another value: a dotted path, such as link.delay=50ms
-    #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Scenario")]
+    ///
+    /// A topology has the sections [link], [links.NAME], [node], [nodes.NAME] and [routing] of a scenario.
+    #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Network")]
     pub settings: Vec<String>,
 
-    /// Seeds instead of the file's, one run each: 7, 1..3 (1 to 3) or 1..5,9
-    #[arg(long, value_name = "SEEDS", help_heading = "Scenario")]
+    /// What all links lose, their ends send again: wldr or acked; as --set link.recovery=…
+    #[arg(long, value_name = "RECOVERY", help_heading = "Network")]
+    pub recovery: Option<String>,
+
+    /// Seeds instead of the file's, one run each: 7, 1..3 (1 to 3) or 1..5,9; a topology takes the first
+    #[arg(long, value_name = "SEEDS", help_heading = "Network")]
     pub seeds: Option<Seeds>,
 
-    /// Per cent by which mean goodputs may differ
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = percent, help_heading = "Scenario")]
-    pub within: f64,
+    /// Run a command on a node of a topology; those of several --on run one after the other, until one fails
+    #[arg(long, value_names = ["NODE", "COMMAND"], num_args = 2, action = ArgAction::Append, help_heading = "Topology")]
+    pub on: Vec<String>,
+
+    /// Run a command on a node beside the others, until those have ended
+    ///
+    /// Others begin when it has registered a prefix, or after five seconds without.
+    #[arg(long, value_names = ["NODE", "COMMAND"], num_args = 2, action = ArgAction::Append, help_heading = "Topology")]
+    pub beside: Vec<String>,
+
+    /// Give each node of a topology a status page
+    #[arg(long, help_heading = "Topology")]
+    pub pages: bool,
+
+    /// A command that finds all nodes in $RECOUP_NODES; it runs after those of --on
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+
+    /// Per cent by which mean goodputs may differ; 5 unless told otherwise
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Scenario")]
+    pub within: Option<f64>,
 
     /// Runs at a time; one on processes unless told otherwise
-    #[arg(short, long, value_name = "N", help_heading = "Running")]
+    #[arg(short, long, value_name = "N", help_heading = "Scenario")]
     pub jobs: Option<NonZeroUsize>,
 
     /// Folder for the results; FILE-emulated here unless told otherwise
-    #[arg(short, long, value_name = "DIR", help_heading = "Results")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Scenario")]
     pub out: Option<PathBuf>,
 
     /// Remove results that are in the folder, and begin anew
-    #[arg(long, help_heading = "Results")]
+    #[arg(long, help_heading = "Scenario")]
     pub fresh: bool,
 
-    /// Print neither progress nor table
+    /// Print neither progress nor tables
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// End with a JSON document instead of a table
+    /// Print JSON documents instead: of a scenario one at the end, of a topology a line when it stands and one at the end
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
+}
+
+impl EmulateArgs {
+    /// Settings of the file, shorthands first.
+    pub(super) fn all_settings(&self) -> Vec<String> {
+        let recovery = self.recovery.iter().map(|recovery| format!("link.recovery={recovery}"));
+        recovery.chain(self.settings.iter().cloned()).collect()
+    }
+
+    /// Refuses options that mean nothing for the kind of file.
+    pub(super) fn check(&self, is_topology: bool) -> Result<(), Failure> {
+        let of_topologies = [
+            ("--on", !self.on.is_empty()),
+            ("--beside", !self.beside.is_empty()),
+            ("--pages", self.pages),
+            ("-- COMMAND", !self.command.is_empty()),
+        ];
+        let of_scenarios = [
+            ("--within", self.within.is_some()),
+            ("--jobs", self.jobs.is_some()),
+            ("--out", self.out.is_some()),
+            ("--fresh", self.fresh),
+        ];
+        let (wrong, kind, other) = match is_topology {
+            true => (of_scenarios, "a topology", "a scenario"),
+            false => (of_topologies, "a scenario", "a topology"),
+        };
+        match wrong.iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                let message = format!("{option} is for {other}; this is {kind}");
+                Err(Failure::usage(message))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {

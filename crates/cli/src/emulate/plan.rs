@@ -1,59 +1,43 @@
 //! What has to be started so that a network stands on this machine as processes. Pure: nothing is started here.
 //!
 //! A node is a `recoup forward`, a link a `recoup link` between two of them, a fetch a `recoup fetch`, a served object a
-//! `recoup serve`. Interests cross a link in one direction: its near end belongs to the node that asks, which has a
-//! static face toward it, its far end to the node that answers, which listens.
+//! `recoup serve`. Each end of a link is a face of its node, with an address that the link knows, so that either may
+//! speak first.
 use super::length;
 use recoup_packet::name::Name;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, ChannelPlan, Direction, FetchPlan, LinkId, LinkPlan, Network,
-    NodeId, NodePlan, ServePlan,
+    ApplicationKind, ApplicationPlan, ChannelPlan, FetchPlan, LinkId, LinkPlan, Network, NodeId,
+    NodePlan, ServePlan,
 };
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that is started, and in which order.
+/// Everything that is started.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
-    /// Forwarders, numbered as the nodes of the network; those that nothing passes are not in `order`.
-    pub nodes: Vec<NodePart>,
-    /// Links that Interests cross.
+    /// Forwarders, by the numbers of their nodes in the network; nodes that nothing passes have none.
+    pub nodes: BTreeMap<usize, NodePart>,
+    /// Links.
     pub links: Vec<LinkPart>,
     /// Served objects.
     pub producers: Vec<ProducerPart>,
     /// Fetches.
     pub consumers: Vec<ConsumerPart>,
-    /// Who answers is started before the link to it, that before who asks.
-    pub order: Vec<Part>,
     /// Longest time that the fetches may take.
     pub at_most: Duration,
-}
-
-/// Something that is started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A forwarder: its place in [`Plan::nodes`].
-    Node(usize),
-    /// A link: its place in [`Plan::links`].
-    Link(usize),
 }
 
 /// A forwarder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NodePart {
+    /// What its files are called.
+    pub label: String,
     /// As the network has it.
     pub plan: NodePlan,
     /// Strategies below other prefixes than `/`.
     pub strategies: Vec<(Name, String)>,
     /// Routes over links, by their place in [`Plan::links`].
     pub routes: Vec<RoutePart>,
-    /// Links lead to it.
-    pub answers: bool,
-    /// What it sends again on the links that lead to it, as it is written.
-    pub recovery: String,
-    /// How it shares each of the links that lead to it among flows: a scheduler and the link's two ways, away from it
-    /// first.
-    pub sharing: Option<(String, ChannelPlan, ChannelPlan)>,
 }
 
 /// A route.
@@ -72,15 +56,18 @@ pub(crate) struct RoutePart {
 pub(crate) struct LinkPart {
     /// Its name in the network.
     pub name: String,
-    /// The node whose Interests cross it.
-    pub asks: usize,
-    /// The node that they reach.
-    pub answers: usize,
-    /// The way of Interests.
-    pub forth: ChannelPlan,
-    /// The way of Data.
-    pub back: ChannelPlan,
-    /// How the node that asks shares the link among flows, `none` if it does not.
+    /// From the first end to the second, then back.
+    pub ways: [WayPart; 2],
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WayPart {
+    /// The node that sends.
+    pub from: usize,
+    /// What becomes of what it sends.
+    pub channel: ChannelPlan,
+    /// How it shares the link among flows, `none` if it does not.
     pub scheduler: String,
 }
 
@@ -110,11 +97,8 @@ pub(crate) struct ConsumerPart {
     pub missing_octets: u32,
 }
 
-/// Which way Interests take, by link.
-type Crossed = BTreeMap<LinkId, Direction>;
-
 impl Plan {
-    /// The processes of a network.
+    /// The processes of a network, with its applications and the links that their Interests cross.
     ///
     /// # Errors
     /// What of it cannot be had on sockets, as a sentence.
@@ -124,52 +108,55 @@ impl Plan {
         let consumers = consumers(network, missing_octets)?;
         check(network)?;
         let crossed = crossed(network, &consumers)?;
-        let mut links = Vec::new();
-        for (id, direction) in &crossed {
-            let link = network.links.get(id.0 as usize).ok_or("a route leads over no link")?;
-            let mut link = LinkPart::new(link, *direction);
-            link.scheduler = scheduler(network, link.asks, &link.forth).to_owned();
-            links.push(link);
-        }
+        let mut links = links(network, |id| crossed.contains(&id));
         if missing_octets > 0 {
             let interest = length::longest_interest(&consumers);
             links.iter_mut().for_each(|link| link.charge(missing_octets, interest));
         }
-        let nodes = nodes(network, &crossed, &links)?;
         let involved = producers.iter().map(|it| it.node).chain(consumers.iter().map(|it| it.node));
-        let involved = involved.chain(links.iter().flat_map(|link| [link.asks, link.answers]));
-        let order = order(&involved.collect(), &links)?;
+        let at_ends = links.iter().flat_map(|link| link.ways.iter().map(|way| way.from));
+        let involved: BTreeSet<usize> = involved.chain(at_ends).collect();
+        let crossed: Vec<LinkId> = crossed.into_iter().collect();
+        let nodes = nodes(network, &crossed, |number| involved.contains(&number));
         let at_most = network.stop.at.since(Instant::ZERO);
-        Ok(Self { nodes, links, producers, consumers, order, at_most })
+        Ok(Self { nodes, links, producers, consumers, at_most })
+    }
+
+    /// The processes of a network of which all nodes and links stand, whoever is going to use them.
+    ///
+    /// # Errors
+    /// What of it cannot be had on sockets, as a sentence.
+    pub(crate) fn whole(network: &Network) -> Result<Self, String> {
+        check(network)?;
+        let all: Vec<LinkId> = (0..network.links.len() as u32).map(LinkId).collect();
+        let (nodes, links) = (nodes(network, &all, |_| true), links(network, |_| true));
+        let at_most = network.stop.at.since(Instant::ZERO);
+        Ok(Self { nodes, links, producers: Vec::new(), consumers: Vec::new(), at_most })
+    }
+
+    /// The links that end at a node: their places, with the ways away from it and toward it.
+    pub(crate) fn links_of(
+        &self,
+        node: usize,
+    ) -> impl Iterator<Item = (usize, &WayPart, &WayPart)> {
+        self.links.iter().enumerate().filter_map(move |(place, link)| {
+            let [first, second] = &link.ways;
+            match (first.from == node, second.from == node) {
+                (true, _) => Some((place, first, second)),
+                (_, true) => Some((place, second, first)),
+                _ => None,
+            }
+        })
     }
 }
 
 impl LinkPart {
-    fn new(link: &LinkPlan, direction: Direction) -> Self {
-        let (forth, back) = (link.forth.clone(), link.back.clone());
-        let (first, second) = (link.ends.0.0 as usize, link.ends.1.0 as usize);
-        let name = link.name.clone();
-        match direction {
-            Direction::Forth => {
-                Self { name, asks: first, answers: second, forth, back, scheduler: String::new() }
-            }
-            Direction::Back => Self {
-                name,
-                asks: second,
-                answers: first,
-                forth: back,
-                back: forth,
-                scheduler: String::new(),
-            },
-        }
-    }
-
     /// Data count as long as they are in the network, Interests as before.
     fn charge(&mut self, missing_octets: u32, interest_octets: u32) {
-        for way in [&mut self.forth, &mut self.back] {
-            let own = interest_octets.saturating_add(way.overhead_octets);
-            way.interest_octets.get_or_insert(own);
-            way.overhead_octets = way.overhead_octets.saturating_add(missing_octets);
+        for WayPart { channel, .. } in &mut self.ways {
+            let own = interest_octets.saturating_add(channel.overhead_octets);
+            channel.interest_octets.get_or_insert(own);
+            channel.overhead_octets = channel.overhead_octets.saturating_add(missing_octets);
         }
     }
 }
@@ -240,9 +227,9 @@ fn missing(producers: &[ProducerPart]) -> Result<u32, String> {
     Ok(found.unwrap_or_default())
 }
 
-/// The links that Interests cross, each in one direction.
-fn crossed(network: &Network, consumers: &[ConsumerPart]) -> Result<Crossed, String> {
-    let mut crossed = Crossed::new();
+/// The links that Interests cross.
+fn crossed(network: &Network, consumers: &[ConsumerPart]) -> Result<BTreeSet<LinkId>, String> {
+    let mut crossed = BTreeSet::new();
     for ConsumerPart { node, plan, .. } in consumers {
         let (mut seen, mut open) = (BTreeSet::new(), vec![NodeId(*node as u32)]);
         while let Some(node) = open.pop() {
@@ -252,25 +239,36 @@ fn crossed(network: &Network, consumers: &[ConsumerPart]) -> Result<Crossed, Str
             let of_node = network.routes.iter().filter(|route| route.node == node);
             let fitting = of_node.filter(|route| route.prefix.is_prefix_of(&plan.object));
             for (link, _) in fitting.flat_map(|route| &route.hops) {
-                let (direction, next) = away(network, *link, node)?;
-                if *crossed.entry(*link).or_insert(direction) != direction {
-                    let name = network.links.get(link.0 as usize).map_or("", |link| &link.name);
-                    return Err(format!("Interests cross link {name} in both directions"));
-                }
-                open.push(next);
+                open.push(other_end(network, *link, node)?);
+                crossed.insert(*link);
             }
         }
     }
     Ok(crossed)
 }
 
-/// The direction of a link away from a node, and the node at its other end.
-fn away(network: &Network, link: LinkId, node: NodeId) -> Result<(Direction, NodeId), String> {
+/// The node at the other end of a link.
+fn other_end(network: &Network, link: LinkId, node: NodeId) -> Result<NodeId, String> {
     match network.links.get(link.0 as usize).map(|link| link.ends) {
-        Some((first, second)) if first == node => Ok((Direction::Forth, second)),
-        Some((first, second)) if second == node => Ok((Direction::Back, first)),
+        Some((first, second)) if first == node => Ok(second),
+        Some((first, second)) if second == node => Ok(first),
         _ => Err("a route leads over a link that is elsewhere".into()),
     }
+}
+
+/// Those of the links that are wanted, in their order.
+fn links(network: &Network, wanted: impl Fn(LinkId) -> bool) -> Vec<LinkPart> {
+    let part = |link: &LinkPlan| {
+        let way = |from: NodeId, channel: &ChannelPlan| {
+            let (from, channel) = (from.0 as usize, channel.clone());
+            let scheduler = scheduler(network, from, &channel).to_owned();
+            WayPart { from, channel, scheduler }
+        };
+        let ways = [way(link.ends.0, &link.forth), way(link.ends.1, &link.back)];
+        LinkPart { name: link.name.clone(), ways }
+    };
+    let all = (0..).map(LinkId).zip(&network.links);
+    all.filter(|(id, _)| wanted(*id)).map(|(_, link)| part(link)).collect()
 }
 
 /// How a node shares a way that leads away from it.
@@ -281,82 +279,36 @@ fn scheduler<'a>(network: &'a Network, node: usize, way: &'a ChannelPlan) -> &'a
     }
 }
 
-/// How a node shares the links that lead to it. A forwarder cannot tell one that calls from another.
-fn sharing(
-    network: &Network,
-    number: usize,
-    links: &[LinkPart],
-) -> Result<Option<(String, ChannelPlan, ChannelPlan)>, String> {
-    let here = links.iter().filter(|link| link.answers == number);
-    let mut all = here.map(|link| {
-        let scheduler = scheduler(network, number, &link.back).to_owned();
-        (scheduler, link.back.clone(), link.forth.clone())
-    });
-    let Some(first) = all.next() else { return Ok(None) };
-    let alike = |other: &(String, ChannelPlan, ChannelPlan)| {
-        let ways = |of: &(String, ChannelPlan, ChannelPlan)| {
-            (of.1.rate_bits, of.2.rate_bits, of.1.overhead_octets)
-        };
-        other.0 == first.0 && (first.0 == "none" || ways(other) == ways(&first))
-    };
-    if !all.all(|other| alike(&other)) {
-        let name = network.nodes.get(number).map_or("", |node| &node.name);
-        return Err(format!("{name} shares links that lead to it in different ways"));
-    }
-    Ok(Some(first).filter(|first| first.0 != "none"))
-}
-
-/// What a node sends again on the links that lead to it. A forwarder cannot tell one that calls from another.
-fn recovery(network: &Network, number: usize, links: &[LinkPart]) -> Result<String, String> {
-    let mut here = links.iter().filter(|link| link.answers == number).map(|it| &it.back.recovery);
-    let Some(first) = here.next() else { return Ok("off".into()) };
-    if here.any(|other| other != first) {
-        let name = network.nodes.get(number).map_or("", |node| &node.name);
-        return Err(format!("{name} has links that lead to it with different `recovery`"));
-    }
-    Ok(first.clone())
-}
-
+/// The nodes that are wanted, with routes over these links.
 fn nodes(
     network: &Network,
-    crossed: &Crossed,
-    links: &[LinkPart],
-) -> Result<Vec<NodePart>, String> {
-    let place = |link: &LinkId| crossed.keys().position(|other| other == link);
+    links: &[LinkId],
+    wanted: impl Fn(usize) -> bool,
+) -> BTreeMap<usize, NodePart> {
+    let place = |link: &LinkId| links.iter().position(|other| other == link);
+    let speak = network.nodes.iter().all(|node| is_plain(&node.name));
     let part = |(number, plan): (usize, &NodePlan)| {
         let here = |node: NodeId| node.0 as usize == number;
         let strategies = network.strategies.iter().filter(|it| here(it.node));
         let routes = network.routes.iter().filter(|it| here(it.node)).flat_map(|route| {
             let hops = route.hops.iter().filter_map(|(link, cost)| Some((place(link)?, *cost)));
-            let hops =
-                hops.filter(|(link, _)| links.get(*link).is_some_and(|it| it.asks == number));
             hops.map(|(link, cost)| RoutePart { prefix: route.prefix.clone(), link, cost })
         });
-        Ok(NodePart {
-            sharing: sharing(network, number, links)?,
-            recovery: recovery(network, number, links)?,
+        let part = NodePart {
+            label: if speak { plan.name.clone() } else { format!("node-{number}") },
             plan: plan.clone(),
             strategies: strategies.map(|it| (it.prefix.clone(), it.strategy.clone())).collect(),
             routes: routes.collect(),
-            answers: links.iter().any(|link| link.answers == number),
-        })
+        };
+        (number, part)
     };
-    network.nodes.iter().enumerate().map(part).collect()
+    network.nodes.iter().enumerate().filter(|(number, _)| wanted(*number)).map(part).collect()
 }
 
-/// Whoever answers before whoever asks.
-fn order(involved: &BTreeSet<usize>, links: &[LinkPart]) -> Result<Vec<Part>, String> {
-    let (mut order, mut begun) = (Vec::new(), BTreeSet::new());
-    while begun.len() < involved.len() {
-        let of = |node: usize| links.iter().enumerate().filter(move |(_, link)| link.asks == node);
-        let can_begin = |node: &&usize| of(**node).all(|(_, link)| begun.contains(&link.answers));
-        let next = involved.iter().filter(|node| !begun.contains(*node)).find(can_begin);
-        let node = *next.ok_or("Interests could run in a circle of its links")?;
-        order.extend(of(node).map(|(place, _)| Part::Link(place)));
-        order.push(Part::Node(node));
-        begun.insert(node);
-    }
-    Ok(order)
+/// Whether a file may have this name: with a folder in front it has to fit into the address of a socket, too.
+fn is_plain(name: &str) -> bool {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.chars().all(letters) && !name.starts_with('.') && (1..=32).contains(&name.len())
 }
 
 #[cfg(test)]
@@ -375,25 +327,18 @@ pub(super) mod tests {
         scenario.network(1).unwrap()
     }
 
-    fn place(plan: &Plan, part: Part) -> usize {
-        plan.order.iter().position(|other| *other == part).unwrap()
-    }
-
     #[test]
-    fn a_line_is_a_chain_of_forwarders_and_links_that_begins_at_the_producer() {
+    fn a_line_is_a_chain_of_forwarders_and_links() {
         let plan = Plan::new(&network("linear")).unwrap();
         assert_eq!((plan.links.len(), plan.consumers.len(), plan.producers.len()), (3, 1, 1));
-        assert_eq!(plan.order.len(), 7);
-        for (number, link) in plan.links.iter().enumerate() {
-            let link_at = place(&plan, Part::Link(number));
-            assert!(place(&plan, Part::Node(link.answers)) < link_at);
-            assert!(link_at < place(&plan, Part::Node(link.asks)));
-        }
-        let consumer = &plan.nodes[plan.consumers[0].node];
-        assert_eq!((consumer.plan.name.as_str(), consumer.answers), ("c1", false));
-        assert_eq!(consumer.routes.len(), 1);
-        let producer = &plan.nodes[plan.producers[0].node];
-        assert!(producer.routes.is_empty() && producer.answers);
+        assert_eq!(plan.nodes.len(), 4);
+        let consumer = &plan.nodes[&plan.consumers[0].node];
+        assert_eq!((consumer.plan.name.as_str(), consumer.label.as_str()), ("c1", "c1"));
+        assert_eq!((consumer.routes.len(), plan.links_of(plan.consumers[0].node).count()), (1, 1));
+        let producer = plan.producers[0].node;
+        assert!(plan.nodes[&producer].routes.is_empty());
+        let (_, away, toward) = plan.links_of(producer).next().unwrap();
+        assert_eq!((away.from, toward.from == producer), (producer, false));
     }
 
     #[test]
@@ -401,19 +346,67 @@ pub(super) mod tests {
         let plan = Plan::new(&network("linear")).unwrap();
         let missing = plan.consumers[0].missing_octets;
         assert!((300..400).contains(&missing), "{missing}");
-        for link in &plan.links {
-            assert_eq!((link.forth.overhead_octets, link.back.overhead_octets), (missing, missing));
-            assert!((20..60).contains(&link.forth.interest_octets.unwrap()), "{link:?}");
+        for channel in plan.links.iter().flat_map(|link| link.ways.iter().map(|it| &it.channel)) {
+            assert_eq!(channel.overhead_octets, missing);
+            assert!((20..60).contains(&channel.interest_octets.unwrap()), "{channel:?}");
         }
     }
 
     #[test]
-    fn a_dumbbell_has_no_routes_that_no_interest_takes() {
+    fn a_dumbbell_has_its_routes_over_the_links_that_interests_cross() {
         let plan = Plan::new(&network("dumbbell")).unwrap();
-        assert_eq!((plan.links.len(), plan.consumers.len(), plan.order.len()), (5, 2, 11));
-        let routes =
-            |name: &str| plan.nodes.iter().find(|it| it.plan.name == name).unwrap().routes.len();
-        assert_eq!(["c1", "c2", "r1", "r2", "p1", "p2"].map(routes), [2, 2, 2, 2, 0, 0]);
+        assert_eq!((plan.links.len(), plan.consumers.len(), plan.nodes.len()), (5, 2, 6));
+        let of = |name: &str| plan.nodes.values().find(|it| it.plan.name == name).unwrap();
+        let routes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| of(name).routes.len());
+        // Each but the producer of a prefix has a route to it.
+        assert_eq!(routes, [2, 2, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn a_whole_network_has_what_nobody_uses_too_and_ways_of_their_own() {
+        let mut network = network("dumbbell");
+        network.applications.clear();
+        network.links[2].back.recovery = "wldr".into();
+        network.nodes[0].scheduler = "drr".into();
+        let plan = Plan::whole(&network).unwrap();
+        assert_eq!((plan.links.len(), plan.nodes.len()), (5, 6));
+        let recovery = plan.links[2].ways.each_ref().map(|way| way.channel.recovery.as_str());
+        assert_eq!(recovery, ["off", "wldr"]);
+        let (_, away, toward) = plan.links_of(0).next().unwrap();
+        assert_eq!((away.scheduler.as_str(), toward.scheduler.as_str()), ("drr", "none"));
+    }
+
+    #[test]
+    fn files_are_called_after_nodes_where_all_names_allow_it() {
+        let labels = |name: &str| {
+            let mut network = network("linear");
+            network.nodes[0].name = name.into();
+            let plan = Plan::whole(&network).unwrap();
+            plan.nodes.into_values().map(|it| it.label).take(2).collect::<Vec<_>>()
+        };
+        let plain = labels("edge-1.x");
+        assert!(plain[0] == "edge-1.x" && plain[1] != "node-1", "{plain:?}");
+        let long = "n".repeat(33);
+        for name in ["a/b", "..", "", "node 7", long.as_str()] {
+            assert_eq!(labels(name), ["node-0", "node-1"], "{name}");
+        }
+    }
+
+    #[test]
+    fn interests_may_cross_a_link_in_both_directions() {
+        // A consumer beside the second producer asks the neighbour of the second consumer.
+        let mut network = network("dumbbell");
+        let (c1, p2) = (network.applications[0].node, network.applications[3].node);
+        network.applications[0].node = p2;
+        network.applications[3].node = c1;
+        let back = |link: u32, node| recoup_sim::network::RoutePlan {
+            node: NodeId(node),
+            prefix: "/p1".parse().unwrap(),
+            hops: vec![(LinkId(link), 1)],
+        };
+        let (r1, r2) = (network.links[2].ends.0.0, network.links[2].ends.1.0);
+        network.routes.extend([back(4, p2.0), back(2, r2), back(2, r1)]);
+        assert!(Plan::new(&network).is_ok());
     }
 
     #[test]
@@ -427,24 +420,8 @@ pub(super) mod tests {
             wrong(|it| it.nodes[2].processing = "constant(time=1ms)".into()).contains("processing")
         );
         assert!(wrong(|it| it.links[0].back.marking = "codel()".into()).contains("marking"));
-        // Two links lead to the router of both consumers.
-        assert!(wrong(|it| it.links[0].back.recovery = "wldr".into()).contains("recovery"));
         assert!(
             wrong(|it| it.applications.retain(|one| one.name.starts_with('p'))).contains("nobody")
         );
-        // A consumer beside the first producer that asks the first consumer's neighbour.
-        let both = wrong(|it| {
-            let (c1, p2) = (it.applications[0].node, it.applications[3].node);
-            it.applications[0].node = p2;
-            it.applications[3].node = c1;
-            let back = |link: u32, node| recoup_sim::network::RoutePlan {
-                node: NodeId(node),
-                prefix: "/p1".parse().unwrap(),
-                hops: vec![(LinkId(link), 1)],
-            };
-            let (r1, r2) = (it.links[2].ends.0.0, it.links[2].ends.1.0);
-            it.routes = vec![back(4, p2.0), back(2, r2), back(2, r1)];
-        });
-        assert!(both.contains("both directions"), "{both}");
     }
 }

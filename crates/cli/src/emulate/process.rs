@@ -72,6 +72,17 @@ impl Process {
         self.child.try_wait().map_err(failed)
     }
 
+    /// It has not ended.
+    ///
+    /// # Errors
+    /// It has.
+    pub(super) fn check(&mut self) -> Result<(), Failure> {
+        match self.ended()? {
+            Some(_) => Err(self.failure("has ended before its time")),
+            None => Ok(()),
+        }
+    }
+
     /// The document on its standard output, the last one if there are lines of them.
     pub(super) fn document(&self) -> Result<Value, Failure> {
         let said = std::fs::read_to_string(&self.output).unwrap_or_default();

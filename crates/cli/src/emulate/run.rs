@@ -1,23 +1,20 @@
-//! Runs networks as processes on this machine: starts what a plan names, waits for its fetches, ends everything, and
-//! tells what came of it in the words of simulated runs.
+//! Runs scenarios as processes on this machine: starts the network and its applications, waits for the fetches, ends
+//! everything, and tells what came of it in the words of simulated runs.
 use super::metric;
-use super::plan::{ConsumerPart, Part, Plan, ProducerPart};
+use super::net::{Manner, Net};
+use super::plan::{ConsumerPart, Plan, ProducerPart};
 use super::process::Process;
 use super::text;
 use crate::error::{Exit, Failure};
 use crate::sim::campaign::{Outcome, Runner, Stage};
 use crate::sim::folder::Shelf;
 use recoup_transport::random::Rng;
-use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
-/// Any port of this machine that is free.
-const ANYWHERE: &str = "udp://127.0.0.1:0";
 /// Time between two looks at the fetches.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -52,68 +49,26 @@ impl Runner for Processes {
     }
 }
 
-/// A network that stands. Fields are dropped in their order: the processes end before their folder goes.
+/// A network that stands with its applications. Fields are dropped in their order: applications end first.
 struct Standing<'a> {
     plan: &'a Plan,
     consumers: Vec<Process>,
     producers: Vec<Process>,
-    links: Vec<Process>,
-    nodes: Vec<Process>,
-    folder: TempDir,
+    /// Files of applications.
+    folder: PathBuf,
+    net: Net<'a>,
 }
 
 impl<'a> Standing<'a> {
     /// Starts everything but the fetches.
     fn build(plan: &'a Plan, seed: u64) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("recoup-").tempdir();
-        let folder = folder.map_err(|error| {
-            Failure::file("make a folder in", std::env::temp_dir().display(), &error)
-        })?;
-        let (consumers, producers, links, nodes) = Default::default();
-        let mut standing = Self { plan, consumers, producers, links, nodes, folder };
-        let mut places = Places::default();
-        for part in &plan.order {
-            match part {
-                Part::Link(link) => standing.start_link(*link, seed, &mut places)?,
-                Part::Node(node) => standing.start_node(*node, &mut places)?,
-            }
-        }
+        let net = Net::build(plan, Manner { seed, ..Manner::default() })?;
+        let folder = net.make_folder("applications")?;
+        let mut standing = Self { plan, consumers: Vec::new(), producers: Vec::new(), folder, net };
         for part in &plan.producers {
             standing.start_producer(part, seed)?;
         }
         Ok(standing)
-    }
-
-    fn start_link(&mut self, link: usize, seed: u64, places: &mut Places) -> Result<(), Failure> {
-        let Some(part) = self.plan.links.get(link) else { return Ok(()) };
-        let file = self.write(&format!("link-{link}.toml"), text::link(part).as_bytes())?;
-        let far = places.of_node(part.answers);
-        let seed = Rng::from_seed(seed).substream(&part.name).next_u64();
-        let (file, seed) = (format!("--file={}", file.display()), format!("--seed={seed}"));
-        let words = ["link", "--json", &file, &seed, "--between", ANYWHERE, &far].map(String::from);
-        let mut process = Process::start(&format!("link-{link}"), &words, self.folder.path())?;
-        let face = string(&process.listening()?["face"]);
-        places.links.push((link, face));
-        self.links.push(process);
-        Ok(())
-    }
-
-    fn start_node(&mut self, node: usize, places: &mut Places) -> Result<(), Failure> {
-        let Some(part) = self.plan.nodes.get(node) else { return Ok(()) };
-        let mut listen = vec![self.door(node)];
-        listen.extend(part.answers.then(|| ANYWHERE.to_owned()));
-        let asks = |link: usize| self.plan.links.get(link).is_some_and(|link| link.asks == node);
-        let faces: Vec<_> = places.links.iter().filter(|(link, _)| asks(*link)).cloned().collect();
-        let config = text::node(part, &self.plan.links, &listen, &faces);
-        let file = self.write(&format!("node-{node}.toml"), config.as_bytes())?;
-        let words =
-            ["forward", "--json", &format!("--config={}", file.display())].map(String::from);
-        let mut process = Process::start(&format!("node-{node}"), &words, self.folder.path())?;
-        let heard = process.listening()?;
-        let all = heard["faces"].as_array().into_iter().flatten().map(string);
-        places.nodes.extend(all.filter(|uri| uri.starts_with("udp")).map(|uri| (node, uri)));
-        self.nodes.push(process);
-        Ok(())
     }
 
     fn start_producer(&mut self, part: &ProducerPart, seed: u64) -> Result<(), Failure> {
@@ -122,8 +77,8 @@ impl<'a> Standing<'a> {
         let rng = Rng::from_seed(seed).substream(&part.plan.prefix.to_string());
         fill(&path, part.plan.size_octets, rng)
             .map_err(|error| Failure::file("write", path.display(), &error))?;
-        let words = text::serve(part, &path.display().to_string(), &self.door(part.node));
-        let mut process = Process::start(&part.name, &words, self.folder.path())?;
+        let words = text::serve(part, &path.display().to_string(), &self.net.door(part.node));
+        let mut process = Process::start(&part.name, &words, &self.folder)?;
         process.listening()?;
         self.producers.push(process);
         Ok(())
@@ -139,8 +94,8 @@ impl<'a> Standing<'a> {
             while let Some(part) = waiting.pop_if(|part| part.start <= begun.elapsed()) {
                 let copy = self.copy(part).display().to_string();
                 let words =
-                    text::fetch(part, &copy, &self.door(part.node)).map_err(Failure::usage)?;
-                self.consumers.push(Process::start(&part.name, &words, self.folder.path())?);
+                    text::fetch(part, &copy, &self.net.door(part.node)).map_err(Failure::usage)?;
+                self.consumers.push(Process::start(&part.name, &words, &self.folder)?);
             }
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
@@ -163,11 +118,8 @@ impl<'a> Standing<'a> {
 
     /// Whether all fetches have ended. Nothing else may have.
     fn are_done(&mut self) -> Result<bool, Failure> {
-        for process in self.nodes.iter_mut().chain(&mut self.links).chain(&mut self.producers) {
-            if process.ended()?.is_some() {
-                return Err(process.failure("has ended before its time"));
-            }
-        }
+        self.net.check()?;
+        self.producers.iter_mut().try_for_each(Process::check)?;
         let mut done = true;
         for process in &mut self.consumers {
             match process.ended()? {
@@ -175,8 +127,9 @@ impl<'a> Standing<'a> {
                 Some(status) if status.code() == Some(Exit::TimedOut as i32) => {}
                 Some(status) if !status.success() => {
                     let document = process.document();
-                    let said = document.as_ref().map(|it| string(&it["error"]["message"]));
-                    return Err(process.failure(&said.unwrap_or_else(|_| "failed".into())));
+                    let said =
+                        document.as_ref().ok().and_then(|it| it["error"]["message"].as_str());
+                    return Err(process.failure(said.unwrap_or("failed")));
                 }
                 ended => done &= ended.is_some(),
             }
@@ -197,16 +150,9 @@ impl<'a> Standing<'a> {
             }
         }
         metric::all(&self.plan.consumers, &mut metrics);
-        let mut links = Vec::new();
-        for (processes, is_link) in
-            [(&mut self.producers, false), (&mut self.links, true), (&mut self.nodes, false)]
-        {
-            processes.iter().for_each(Process::ask_to_end);
-            for process in processes {
-                process.finish()?;
-                links.extend(is_link.then(|| process.document()).transpose()?);
-            }
-        }
+        self.producers.iter().for_each(Process::ask_to_end);
+        self.producers.iter_mut().try_for_each(Process::finish)?;
+        let (links, _) = self.net.finish()?;
         metric::links(&links, &mut metrics);
         Ok(metrics)
     }
@@ -230,45 +176,13 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// Where applications of a node reach their forwarder.
-    fn door(&self, node: usize) -> String {
-        format!("unix://{}", self.folder.path().join(format!("node-{node}.sock")).display())
-    }
-
     fn content(&self, part: &ProducerPart) -> PathBuf {
-        self.folder.path().join(format!("{}.content", part.name))
+        self.folder.join(format!("{}.content", part.name))
     }
 
     fn copy(&self, part: &ConsumerPart) -> PathBuf {
-        self.folder.path().join(format!("{}.copy", part.name))
+        self.folder.join(format!("{}.copy", part.name))
     }
-
-    fn write(&self, name: &str, octets: &[u8]) -> Result<PathBuf, Failure> {
-        let path = self.folder.path().join(name);
-        std::fs::write(&path, octets)
-            .map_err(|error| Failure::file("write", path.display(), &error))?;
-        Ok(path)
-    }
-}
-
-/// Where others can be reached, as they said.
-#[derive(Default)]
-struct Places {
-    /// Near ends of links.
-    links: Vec<(usize, String)>,
-    /// Forwarders, for links.
-    nodes: Vec<(usize, String)>,
-}
-
-impl Places {
-    fn of_node(&self, node: usize) -> String {
-        let found = self.nodes.iter().find(|(other, _)| *other == node);
-        found.map(|(_, uri)| uri.clone()).unwrap_or_default()
-    }
-}
-
-fn string(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// Octets that differ everywhere, so that a misplaced segment shows.

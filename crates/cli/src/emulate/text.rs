@@ -1,17 +1,24 @@
 //! The files and command lines of the processes. Pure: text only.
-use super::plan::{ConsumerPart, LinkPart, NodePart, ProducerPart};
+use super::plan::{ConsumerPart, LinkPart, Plan, ProducerPart};
 use recoup_sim::network::{Anticipation, CachePlan, ChannelPlan, Order};
 use recoup_transport::time::Duration;
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 
-/// The configuration of a forwarder that listens at `listen`; `faces` are the places of its links in the plan with
-/// where they are.
-pub(super) fn node(
-    part: &NodePart,
-    links: &[LinkPart],
-    listen: &[String],
-    faces: &[(usize, String)],
-) -> String {
+/// Where one end of a link is: its place in the plan, where the node's face leads, and from where.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct End {
+    /// Place of the link in the plan.
+    pub link: usize,
+    /// Where the link is.
+    pub uri: String,
+    /// Where the link knows the node.
+    pub local: SocketAddr,
+}
+
+/// The configuration of node `number`, which listens at `listen` and has a face at each of these ends.
+pub(super) fn node(plan: &Plan, number: usize, listen: &[String], ends: &[End]) -> String {
+    let Some(part) = plan.nodes.get(&number) else { return String::new() };
     let cache = match part.plan.cache {
         CachePlan::Packets(packets) => format!("{packets} packets"),
         CachePlan::Octets(octets) => format!("{octets} B"),
@@ -23,9 +30,6 @@ pub(super) fn node(
         quoted(&part.plan.strategy),
         quoted(&part.plan.suppression)
     );
-    if part.recovery != "off" {
-        let _ = writeln!(text, "recovery = {}", quoted(&part.recovery));
-    }
     if part.plan.mobility != "off" {
         let _ = writeln!(text, "mobility = {}", quoted(&part.plan.mobility));
     }
@@ -37,23 +41,21 @@ pub(super) fn node(
         Anticipation::Holders => text += "anticipation = \"holders\"\n",
         Anticipation::All => text += "anticipation = \"all\"\n",
     }
-    if let Some((scheduler, away, toward)) = &part.sharing {
-        text += &shared(scheduler, away, toward);
-    }
     for uri in listen {
         let _ = write!(text, "\n[[listen]]\nuri = {}\n", quoted(uri));
     }
-    for (link, uri) in faces {
-        let _ = write!(text, "\n[[face]]\nname = \"link-{link}\"\nuri = {}\n", quoted(uri));
-        if let Some(link) = links.get(*link).filter(|link| link.forth.recovery != "off") {
-            let _ = writeln!(text, "recovery = {}", quoted(&link.forth.recovery));
-        }
-        match links.get(*link) {
-            Some(link) if link.scheduler != "none" => {
-                text += &shared(&link.scheduler, &link.forth, &link.back);
-            }
-            _ => text += "scheduler = \"none\"\n",
-        }
+    for (place, away, toward) in plan.links_of(number) {
+        let Some(end) = ends.iter().find(|end| end.link == place) else { continue };
+        let (uri, local) = (quoted(&end.uri), end.local);
+        let _ = write!(
+            text,
+            "\n[[face]]\nname = \"link-{place}\"\nuri = {uri}\nlocal = \"{local}\"\nrecovery = {}\n",
+            quoted(&away.channel.recovery)
+        );
+        text += &match away.scheduler.as_str() {
+            "none" => "scheduler = \"none\"\n".to_owned(),
+            scheduler => shared(scheduler, &away.channel, &toward.channel),
+        };
     }
     for route in &part.routes {
         let prefix = quoted(&route.prefix.to_string());
@@ -86,7 +88,8 @@ fn rate(plan: &ChannelPlan) -> String {
 
 /// The file of a link.
 pub(super) fn link(part: &LinkPart) -> String {
-    format!("[link.forth]\n{}\n[link.back]\n{}", channel(&part.forth), channel(&part.back))
+    let [forth, back] = part.ways.each_ref().map(|way| channel(&way.channel));
+    format!("[link.forth]\n{forth}\n[link.back]\n{back}")
 }
 
 fn channel(plan: &ChannelPlan) -> String {
@@ -209,7 +212,6 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::plan::tests::network;
-    use super::super::plan::{Part, Plan};
     use super::*;
     use crate::command::Cli;
     use crate::forward::config::ForwardConfig;
@@ -223,30 +225,34 @@ mod tests {
     #[test]
     fn a_link_reads_its_file_as_what_was_planned() {
         let mut part = plan().links.remove(2);
-        part.forth.loss = "bernoulli(p=0.01)".into();
-        part.forth.reorder = true;
-        (part.forth.rate_bits, part.forth.queue_packets, part.forth.queue_octets) =
-            (0, None, Some(7_000));
-        (part.back.queue_packets, part.back.queue_octets) = (Some(32), Some(64_000));
+        let [forth, back] = &mut part.ways;
+        forth.channel.loss = "bernoulli(p=0.01)".into();
+        forth.channel.reorder = true;
+        (forth.channel.rate_bits, forth.channel.queue_packets) = (0, None);
+        forth.channel.queue_octets = Some(7_000);
+        (back.channel.queue_packets, back.channel.queue_octets) = (Some(32), Some(64_000));
         let read = LinkPlan::parse("l", &link(&part)).unwrap();
-        assert_eq!((read.forth, read.back), (part.forth, part.back));
+        let [forth, back] = part.ways;
+        assert_eq!((read.forth, read.back), (forth.channel, back.channel));
     }
 
     #[test]
     fn a_forwarder_reads_its_configuration() {
         let mut plan = plan();
-        plan.links[2].forth.recovery = "wldr".into();
-        for part in &plan.order {
-            let Part::Node(number) = part else { continue };
-            let faces = plan.links.iter().enumerate().filter(|(_, it)| it.asks == *number);
-            let faces: Vec<_> =
-                faces.map(|(link, _)| (link, "udp://127.0.0.1:7".to_owned())).collect();
-            let text =
-                node(&plan.nodes[*number], &plan.links, &["udp://127.0.0.1:0".into()], &faces);
-            assert_eq!(text.contains("recovery = \"wldr\""), faces.iter().any(|(it, _)| *it == 2));
+        plan.links[2].ways[0].channel.recovery = "wldr".into();
+        for number in plan.nodes.keys() {
+            let end = |(link, ..): (usize, _, _)| End {
+                link,
+                uri: "udp://127.0.0.1:7".into(),
+                local: "127.0.0.1:8".parse().unwrap(),
+            };
+            let ends: Vec<_> = plan.links_of(*number).map(end).collect();
+            let text = node(&plan, *number, &["udp://127.0.0.1:0".into()], &ends);
+            let sends = plan.links[2].ways[0].from == *number;
+            assert_eq!(text.contains("recovery = \"wldr\""), sends, "{text}");
             let config = ForwardConfig::parse("n", &text).unwrap();
-            assert_eq!(config.faces.len(), faces.len());
-            assert_eq!(config.routes.len(), plan.nodes[*number].routes.len());
+            assert_eq!((config.faces.len(), config.locals[0]), (ends.len(), Some(ends[0].local)));
+            assert_eq!(config.routes.len(), plan.nodes[number].routes.len());
             config.node(1).unwrap();
         }
     }

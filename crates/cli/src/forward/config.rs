@@ -54,6 +54,8 @@ pub(crate) struct ForwardConfig {
     pub listen: Vec<Listen>,
     /// Neighbours, by name.
     pub faces: Vec<(String, FaceUri)>,
+    /// The addresses and ports of ours that they have; any where there is none.
+    pub locals: Vec<Option<SocketAddr>>,
     /// What is shared among flows at each of them.
     face_scheduling: Vec<SchedulingKeys>,
     /// How each of them is.
@@ -120,6 +122,7 @@ impl ForwardConfig {
             metrics: None,
             listen: Vec::new(),
             faces: Vec::new(),
+            locals: Vec::new(),
             face_scheduling: Vec::new(),
             face_options: Vec::new(),
             recoveries: Vec::new(),
@@ -202,7 +205,7 @@ impl ForwardConfig {
 
     fn read_face(&mut self, one: &mut Section<'_>) {
         let (name, uri) = (one.required("name", text), one.required("uri", parsed));
-        let recovery = one.value("recovery", parsed);
+        let (local, recovery) = (one.value("local", address), one.value("recovery", parsed));
         let limits = self.limits.read_face(one);
         let (medium, mtu) = (medium(one, uri.as_ref()), one.value("mtu", mtu));
         let Some((name, uri)) = name.zip(uri) else {
@@ -220,6 +223,9 @@ impl ForwardConfig {
         let scheduling = given.or(self.scheduling);
         if given.has_rate() && scheduling.scheduling().is_none() {
             one.problem("rate", USELESS_RATE);
+        }
+        if local.is_some() && (uri.is_medium() || !matches!(uri, FaceUri::Udp(_))) {
+            one.problem("local", "is for faces over UDP");
         }
         self.faces.push((name, uri));
         self.face_scheduling.push(scheduling);
@@ -249,7 +255,8 @@ impl ForwardConfig {
     pub(crate) fn face_text(&self, place: usize) -> String {
         let (uri, recovery) = (self.faces.get(place), self.recoveries.get(place));
         let (scheduling, options) = (self.face_scheduling.get(place), self.face_options.get(place));
-        format!("{uri:?} {recovery:?} {scheduling:?} {options:?}")
+        let local = self.locals.get(place);
+        format!("{uri:?} {local:?} {recovery:?} {scheduling:?} {options:?}")
     }
 
     /// Strategies by prefix, that of "/" included.
@@ -423,6 +430,25 @@ mod tests {
         let config = ForwardConfig::parse("n.toml", &text).unwrap();
         let wanted = ["wldr", "off", "off", "acked"].map(|it| it.parse().unwrap());
         assert_eq!(config.recoveries, wanted);
+    }
+
+    #[test]
+    fn faces_over_udp_may_have_an_address_that_peers_know() {
+        let read = |uri: &str, local: &str| {
+            let text = format!("[[face]]\nname = \"a\"\nuri = \"{uri}\"\nlocal = \"{local}\"\n");
+            ForwardConfig::parse("n.toml", &text)
+        };
+        let config = read("udp://192.0.2.7", "0.0.0.0:5000").unwrap();
+        assert_eq!(config.locals, [Some("0.0.0.0:5000".parse().unwrap())]);
+        let other = read("udp://192.0.2.7", "0.0.0.0:5001").unwrap();
+        assert_ne!(config.face_text(0), other.face_text(0));
+        for (uri, local, piece) in [
+            ("tcp://192.0.2.7", "0.0.0.0:5000", "over UDP"),
+            ("udp://192.0.2.7", "here", "no address and port"),
+        ] {
+            let wrong = read(uri, local).unwrap_err().to_string();
+            assert!(wrong.contains("face.1.local") && wrong.contains(piece), "{wrong}");
+        }
     }
 
     #[test]

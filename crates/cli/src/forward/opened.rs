@@ -102,9 +102,10 @@ impl Opened {
                 continue;
             }
             let options = config.face_options.get(place).cloned().unwrap_or_default();
-            let face = match uri.is_medium() {
-                true => driver.keep_medium(uri, options.medium),
-                false => driver.keep(uri),
+            let opened = match (uri, config.locals.get(place).copied().flatten()) {
+                (uri, _) if uri.is_medium() => driver.keep_medium(uri, options.medium),
+                (FaceUri::Udp(to), Some(local)) => driver.keep_from(local, to),
+                _ => driver.keep(uri),
             };
             let face = match face {
                 Ok(face) => face,

@@ -45,6 +45,10 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_names = ["URI", "FAR"], num_args = 2, required = true, help_heading = "Link")]
     pub between: Vec<FaceUri>,
 
+    /// Who is at the near end, so that the far end can speak first
+    #[arg(long, value_name = "URI", help_heading = "Link")]
+    pub peer: Option<FaceUri>,
+
     /// Properties and events in time from this TOML file
     #[arg(long, value_name = "FILE", help_heading = "Link")]
     pub file: Option<PathBuf>,

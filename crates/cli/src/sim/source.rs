@@ -2,13 +2,16 @@
 use crate::error::{Exit, Failure};
 use crate::output;
 use recoup_sim::scenario::{Point, Problems, Scenario, ScenarioFile};
-use recoup_sim::topology::read::MAX_TEXT_OCTETS;
+use recoup_sim::topology::read::{Format, MAX_TEXT_OCTETS};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Texts that a scenario names, by their names.
 type Texts = &'static [(&'static str, &'static str)];
+
+/// What a topology is called in the scenario that is made around it.
+const TOPOLOGY: &str = "the topology";
 
 /// Where the files are that a scenario names.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ enum Files {
     Texts(Texts),
     /// In a folder, or else built in: nobody knows any more.
     Either(PathBuf, Vec<(&'static str, &'static str)>),
+    /// One text, whatever it is called.
+    One(String),
 }
 
 impl Files {
@@ -34,11 +39,45 @@ impl Files {
         };
         match self {
             Self::Texts(texts) => built_in(texts).ok_or_else(|| "it is not built in".into()),
+            Self::One(text) => Ok(text.clone()),
             Self::Folder(folder) => in_folder(folder),
             Self::Either(folder, texts) => {
                 in_folder(folder).or_else(|why| built_in(texts).ok_or(why))
             }
         }
+    }
+}
+
+/// What is in a file, before it is known what that means.
+#[derive(Debug)]
+pub(crate) struct Given {
+    name: String,
+    folder: PathBuf,
+    text: String,
+}
+
+impl Given {
+    /// Reads a file, or standard input if it is called `-`.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let (name, folder) = match path.to_str() {
+            Some("-") => ("standard input".to_owned(), PathBuf::from(".")),
+            _ => {
+                let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+                (path.display().to_string(), folder)
+            }
+        };
+        let text = if path.as_os_str() == "-" {
+            limited(std::io::stdin().lock())
+        } else {
+            File::open(path).and_then(limited)
+        };
+        let text = text.map_err(|error| Failure::file("read", &name, &error))?;
+        Ok(Self { name, folder, text })
+    }
+
+    /// Whether it is a topology, in a format that shows, and no scenario.
+    pub(crate) fn is_topology(&self) -> bool {
+        !self.name.ends_with(".toml") && Format::guess(&self.text).is_some()
     }
 }
 
@@ -55,20 +94,25 @@ pub(crate) struct Source {
 impl Source {
     /// Reads a file, or standard input if it is called `-`.
     pub(crate) fn open(path: &Path, settings: &[String]) -> Result<Self, Failure> {
-        let (name, folder) = match path.to_str() {
-            Some("-") => ("standard input".to_owned(), PathBuf::from(".")),
-            _ => {
-                let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-                (path.display().to_string(), folder)
-            }
-        };
-        let text = if path.as_os_str() == "-" {
-            limited(std::io::stdin().lock())
-        } else {
-            File::open(path).and_then(limited)
-        };
-        let text = text.map_err(|error| Failure::file("read", &name, &error))?;
+        Self::scenario_in(Given::read(path)?, settings)
+    }
+
+    /// The scenario that this is.
+    pub(crate) fn scenario_in(given: Given, settings: &[String]) -> Result<Self, Failure> {
+        let Given { name, folder, text } = given;
         Self::new(&name, Files::Folder(folder), &text, settings)
+    }
+
+    /// A scenario of this topology, in which nothing runs. What the topology leaves open, `defaults` say in the words
+    /// of scenarios.
+    pub(crate) fn of_topology(
+        given: Given,
+        defaults: &str,
+        settings: &[String],
+    ) -> Result<Self, Failure> {
+        let Given { name, text, .. } = given;
+        let scenario = format!("[topology]\nfile = \"{TOPOLOGY}\"\n{defaults}");
+        Self::new(&name, Files::One(text), &scenario, settings)
     }
 
     /// A scenario that is built in, with the files that it names.
@@ -105,6 +149,11 @@ impl Source {
 
     /// The failure that problems make.
     pub(crate) fn failure(&self, problems: &Problems) -> Failure {
+        if let (Files::One(_), [problem]) = (&self.files, problems.list())
+            && let Some(what) = problem.what.strip_prefix(&format!("{TOPOLOGY}: "))
+        {
+            return Failure::usage(format!("{}: {what}", self.name));
+        }
         failure(&self.name, &self.settings, problems)
     }
 }

@@ -1,6 +1,6 @@
 //! Networks on real processes: they come about, carry content as their links let them, and leave nothing behind.
-use crate::place::{Place, kill, until};
-use std::process::{Child, Command};
+use crate::place::{Place, kill, processes, until};
+use std::process::Child;
 
 /// Three links in a line, a fetch that takes about half a second, and its producer.
 const LINE: &str = r#"
@@ -110,12 +110,6 @@ fn what_cannot_be_had_on_processes_is_one_line() {
     refused("link.marking=codel()", "marking");
     refused("applications.c1.stop=1s", "c1 must end by itself");
     place.run("emulate line.toml --within often").refuses(&["per cent"]);
-}
-
-/// Processes whose command line has this in it.
-fn processes(piece: &str) -> usize {
-    let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps runs").stdout;
-    String::from_utf8_lossy(&listed).lines().filter(|line| line.contains(piece)).count()
 }
 
 /// A long run, with its temporary files in `place`, until all its processes are there.

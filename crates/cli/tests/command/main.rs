@@ -11,6 +11,7 @@ mod forward;
 mod generate;
 mod interrupted;
 mod key;
+mod lab;
 mod link;
 mod ping;
 mod rto;

@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
 use std::io;
+use std::net::SocketAddr;
 
 impl Driver {
     /// Opens a face toward producers or a forwarder. Waits until it is usable, except for UDP, where
@@ -70,6 +71,18 @@ impl Driver {
         Ok(self.add(Face { medium, permanent: true, ..face }))
     }
 
+    /// Keeps a face over UDP open as [`keep`](Self::keep) does, from an address and port of ours that the peer knows: it
+    /// can speak first, and has the same face toward us.
+    ///
+    /// # Errors
+    /// As [`keep`](Self::keep), and if the address is not ours, or taken by anything but such faces.
+    pub fn keep_from(&mut self, local: SocketAddr, to: &Authority) -> Result<FaceId, FaceError> {
+        let uri = FaceUri::Udp(to.clone());
+        self.check_room(&uri)?;
+        let face = self.dial_udp(&uri, to, Some(local))?;
+        Ok(self.add(face))
+    }
+
     fn dial(&mut self, uri: &FaceUri) -> Result<Face, FaceError> {
         self.check_room(uri)?;
         if uri.is_medium() {
@@ -79,19 +92,24 @@ impl Driver {
             return Ok(Face { permanent: true, ..face });
         }
         if let FaceUri::Udp(to) = uri {
-            return self.dial_udp(uri, to);
+            return self.dial_udp(uri, to, None);
         }
         let dialed = dial::dial(uri, &self.options)?;
         let face = Face::over_link(uri.clone(), dialed.link);
         Ok(Face { addresses: dialed.addresses, permanent: true, ..face })
     }
 
-    fn dial_udp(&mut self, uri: &FaceUri, to: &Authority) -> Result<Face, FaceError> {
+    fn dial_udp(
+        &mut self,
+        uri: &FaceUri,
+        to: &Authority,
+        local: Option<SocketAddr>,
+    ) -> Result<Face, FaceError> {
         let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
         let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
         for remote in to.resolve()? {
             // An address of a family that leads nowhere is refused by the system at once.
-            found = UdpPort::connect(remote, socket_buffer_octets, backlog_octets)
+            found = UdpPort::connect(remote, local, socket_buffer_octets, backlog_octets)
                 .map(|socket| (socket, remote));
             if found.is_ok() {
                 break;

@@ -22,7 +22,7 @@ use crate::network::{
 use crate::pcap::CaptureOptions;
 use crate::route::{Graph, Producer};
 use crate::topology::Topology;
-use recoup_packet::name::Name;
+use recoup_packet::name::{Component, Name};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use site::Site;
@@ -90,6 +90,27 @@ fn stranded(network: &Network) -> impl Iterator<Item = String> {
     let all = network.applications.iter().filter(move |one| asks(&one.kind));
     all.filter(move |one| !leads_away(one.node))
         .map(|one| format!("{} asks for nothing: no route leads away from its node", one.name))
+}
+
+/// Routes of every node to every other.
+pub(super) fn routes_to_all(
+    content: &Content,
+    network: &Network,
+) -> Result<Vec<RoutePlan>, Problems> {
+    let mut problems = Problems::default();
+    let Some(paths) = content.routing.paths else { return Ok(Vec::new()) };
+    let producer = |(node, plan): (u32, &NodePlan)| {
+        let prefix = Name::root().append(Component::generic(plan.name.as_bytes()));
+        Producer { node: NodeId(node), prefix }
+    };
+    let producers: Vec<_> = (0..).zip(&network.nodes).map(producer).collect();
+    let graph = Graph::of_plans(&network.nodes, &network.links, content.routing.metric);
+    let routes = graph.and_then(|graph| graph.routes(&producers, paths, &[]));
+    let routes = routes.unwrap_or_else(|error| {
+        problems.add(Origin::Unknown, "routing", error.to_string());
+        Vec::new()
+    });
+    problems.or(routes)
 }
 
 /// What is captured; names that nobody has were found when the network was made.

@@ -1,0 +1,206 @@
+//! Forwarders and links that stand on this machine, from when they are started until they are ended.
+use super::plan::{Plan, WayPart};
+use super::process::Process;
+use super::text::{self, End};
+use crate::error::{Exit, Failure, reason};
+use recoup_io::port::shared;
+use recoup_transport::random::Rng;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Any port of this machine that is free.
+const ANYWHERE: &str = "udp://127.0.0.1:0";
+
+/// What stands. Fields are dropped in their order: the processes end before their folder goes.
+pub(super) struct Net<'a> {
+    plan: &'a Plan,
+    links: Vec<Process>,
+    nodes: BTreeMap<usize, Process>,
+    /// Status pages of nodes.
+    pages: BTreeMap<usize, String>,
+    folder: TempDir,
+}
+
+/// How a network is started, beside what its plan says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    /// What chance follows from.
+    pub seed: u64,
+    /// Nodes have status pages.
+    pub pages: bool,
+}
+
+impl<'a> Net<'a> {
+    /// Starts all links and then all nodes, and waits until they can be reached.
+    ///
+    /// # Errors
+    /// Which process did not come about, in its own words.
+    pub(super) fn build(plan: &'a Plan, manner: Manner) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new().prefix("recoup-").tempdir();
+        let folder = folder.map_err(|error| {
+            Failure::file("make a folder in", std::env::temp_dir().display(), &error)
+        })?;
+        let (links, nodes, pages) = Default::default();
+        let mut net = Self { plan, links, nodes, pages, folder };
+        for kind in ["links", "nodes"] {
+            net.make_folder(kind)?;
+        }
+        // Held until the nodes have them, too.
+        let ports = Ports::reserve(plan)?;
+        let ends = net.start_links(manner.seed, &ports)?;
+        for number in plan.nodes.keys() {
+            net.start_node(*number, &ends, &ports, manner)?;
+        }
+        for (number, process) in &mut net.nodes {
+            let said = process.listening()?;
+            net.pages.extend(said["metrics"].as_str().map(|page| (*number, page.to_owned())));
+        }
+        Ok(net)
+    }
+
+    /// What each link leads to, by its place and the node that sends.
+    fn start_links(&mut self, seed: u64, ports: &Ports) -> Result<Ends, Failure> {
+        let folder = self.folder.path().join("links");
+        for (place, link) in self.plan.links.iter().enumerate() {
+            let [near, far] = link.ways.each_ref().map(|way| ports.address(place, way));
+            let file = folder.join(format!("link-{place}.toml"));
+            write(&file, text::link(link).as_bytes())?;
+            let seed = Rng::from_seed(seed).substream(&link.name).next_u64();
+            let words = [
+                "link".into(),
+                "--json".into(),
+                format!("--file={}", file.display()),
+                format!("--seed={seed}"),
+                format!("--peer=udp://{near}"),
+                "--between".into(),
+                ANYWHERE.into(),
+                format!("udp://{far}"),
+            ];
+            self.links.push(Process::start(&format!("link-{place}"), &words, &folder)?);
+        }
+        let mut ends = Ends::new();
+        for ((place, link), process) in self.plan.links.iter().enumerate().zip(&mut self.links) {
+            let said = process.listening()?;
+            for (way, key) in link.ways.iter().zip(["face", "far_face"]) {
+                ends.insert((place, way.from), said[key].as_str().unwrap_or_default().to_owned());
+            }
+        }
+        Ok(ends)
+    }
+
+    fn start_node(
+        &mut self,
+        number: usize,
+        ends: &Ends,
+        ports: &Ports,
+        manner: Manner,
+    ) -> Result<(), Failure> {
+        let Some(part) = self.plan.nodes.get(&number) else { return Ok(()) };
+        let ends = self.plan.links_of(number).filter_map(|(link, away, _)| {
+            let uri = ends.get(&(link, number))?.clone();
+            Some(End { link, uri, local: ports.address(link, away) })
+        });
+        let ends: Vec<End> = ends.collect();
+        let config = text::node(self.plan, number, &[self.door(number)], &ends);
+        let file = self.nodes_folder().join(format!("{}.toml", part.label));
+        write(&file, config.as_bytes())?;
+        let mut words: Vec<String> = vec!["forward".into(), "--json".into()];
+        words.push(format!("--config={}", file.display()));
+        words.extend(manner.pages.then(|| "--metrics=127.0.0.1:0".to_owned()));
+        let process = Process::start(&part.label, &words, &self.nodes_folder())?;
+        self.nodes.insert(number, process);
+        Ok(())
+    }
+
+    /// Nothing of it has ended.
+    ///
+    /// # Errors
+    /// What has.
+    pub(super) fn check(&mut self) -> Result<(), Failure> {
+        for process in self.nodes.values_mut().chain(&mut self.links) {
+            process.check()?;
+        }
+        Ok(())
+    }
+
+    /// Ends everything, nodes first; what links and nodes, by number, say of themselves.
+    ///
+    /// # Errors
+    /// What does not end, or says nothing.
+    pub(super) fn finish(mut self) -> Result<(Vec<Value>, BTreeMap<usize, Value>), Failure> {
+        let mut nodes = BTreeMap::new();
+        self.nodes.values().for_each(Process::ask_to_end);
+        for (number, process) in &mut self.nodes {
+            process.finish()?;
+            nodes.insert(*number, process.document()?);
+        }
+        let mut links = Vec::new();
+        self.links.iter().for_each(Process::ask_to_end);
+        for process in &mut self.links {
+            process.finish()?;
+            links.push(process.document()?);
+        }
+        Ok((links, nodes))
+    }
+
+    /// Where applications of a node reach their forwarder.
+    pub(super) fn door(&self, node: usize) -> String {
+        let label = self.plan.nodes.get(&node).map_or("", |part| &part.label);
+        format!("unix://{}", self.nodes_folder().join(format!("{label}.sock")).display())
+    }
+
+    /// The status page of a node.
+    pub(super) fn page(&self, node: usize) -> Option<&str> {
+        self.pages.get(&node).map(String::as_str)
+    }
+
+    /// Where the sockets of nodes are.
+    pub(super) fn nodes_folder(&self) -> PathBuf {
+        self.folder.path().join("nodes")
+    }
+
+    /// A folder beside the network's own, which goes with them.
+    pub(super) fn make_folder(&self, name: &str) -> Result<PathBuf, Failure> {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir(&path)
+            .map_err(|error| Failure::file("make", path.display(), &error))?;
+        Ok(path)
+    }
+}
+
+/// Where the ends of links are, by their place and the node at that end.
+type Ends = BTreeMap<(usize, usize), String>;
+
+/// Ports that nodes are going to have, by the link and the node; nobody else is given them while they are held.
+struct Ports(BTreeMap<(usize, usize), (SocketAddr, UdpSocket)>);
+
+impl Ports {
+    fn reserve(plan: &Plan) -> Result<Self, Failure> {
+        let mut held = BTreeMap::new();
+        for (place, link) in plan.links.iter().enumerate() {
+            for way in &link.ways {
+                let socket = shared((Ipv4Addr::LOCALHOST, 0).into());
+                let port = socket.and_then(|socket| Ok((socket.local_addr()?, socket)));
+                let port = port.map_err(|error| {
+                    let message = format!("cannot open a port: {}", reason(&error));
+                    Failure::new(Exit::Other, message).advise("allow more open files (ulimit -n)")
+                })?;
+                held.insert((place, way.from), port);
+            }
+        }
+        Ok(Self(held))
+    }
+
+    /// That of the node that sends this way.
+    fn address(&self, link: usize, way: &WayPart) -> SocketAddr {
+        let none = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        self.0.get(&(link, way.from)).map_or(none, |(address, _)| *address)
+    }
+}
+
+fn write(path: &Path, octets: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, octets).map_err(|error| Failure::file("write", path.display(), &error))
+}
