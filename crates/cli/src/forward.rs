@@ -1,14 +1,17 @@
 //! `recoup forward`: a forwarder between applications and neighbours.
 pub(crate) mod args;
 mod board;
+mod capturing;
 pub(crate) mod config;
 mod limits;
+pub(crate) mod log;
 mod metrics;
 mod opened;
 mod report;
 mod scheduling;
 mod standard;
 mod status;
+mod watch;
 
 pub(crate) use args::ForwardArgs;
 
@@ -18,20 +21,23 @@ use crate::session::{driver_failure, seed};
 use crate::stop::Stop;
 use board::Board;
 use config::ForwardConfig;
+use log::{Event, Log};
 use opened::Opened;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Machine, Node};
+use recoup_io::capture::Capturer;
 use recoup_io::clock::unix_time;
 use recoup_io::driver::{Driver, DriverOptions};
 use recoup_io::http::HttpServer;
 use recoup_io::recording::{Heading, Recorder};
-use recoup_transport::time::Duration;
+use recoup_transport::time::{Duration, Instant};
 use report::{Forwarded, Listening};
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use watch::Watch;
 
 /// The longest time between two looks at signals and at the recording.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
@@ -42,7 +48,7 @@ const TELL_TIME: Duration = Duration::from_secs(60);
 /// How long the last frames may take to leave.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-type Forwarder = Recorder<Node, BufWriter<File>>;
+type Forwarder = Recorder<Capturer, BufWriter<File>>;
 
 /// Runs the command.
 pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
@@ -51,6 +57,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
         None => ("the standard configuration".to_owned(), standard::text()),
     };
     let mut config = ForwardConfig::parse(&file, &text)?;
+    let log = args.log(config.log);
     let seed = seed()?.next_u64();
     let node = config.node(seed)?;
     let options = DriverOptions {
@@ -72,27 +79,31 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     tell_time(&driver, &mut forwarder);
     let mut opened = Opened::default();
     opened.follow(&config, &mut driver, &mut forwarder, Opening::First)?;
+    capture(&config, &opened, &driver, &mut forwarder);
+    if let Some(failure) = forwarder.machine_mut().next_failure() {
+        return Err(capturing::failure(&failure));
+    }
     if args.config.is_none() {
         standard::let_everybody_in(&config.listen);
     }
-    if !args.quiet {
-        config.warnings().iter().for_each(|line| output::tell(line));
-    }
+    config.warnings().into_iter().for_each(|text| log.say(&Event::Notice { text }));
     let board = Arc::new(Board::new(driver.waker()));
     let http = watched(args.metrics.or(config.metrics), &board)?;
     let hangup = Stop::heed_hangup(&driver.waker())?;
-    begin(args, opened.places(), http.as_ref())?;
+    begin(args, log, opened.places(), http.as_ref())?;
+    let mut watch = Watch::default();
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
         board.serve(driver, forwarder.machine());
         if hangup.take() {
-            reload(args, &mut config, &mut opened, driver, forwarder);
+            reload(args, log, &mut config, &mut opened, driver, forwarder);
         }
+        tell(log, &mut watch, driver, forwarder);
     };
     let ended = until_stopped(args, &stop, &mut between, &mut driver, &mut forwarder);
     drop(http);
     driver.finish(FAREWELL);
     let finished = forwarder.finish().map_err(|error| unrecorded(args, &error));
-    let forwarded = Forwarded::new(&driver, forwarder.machine());
+    let forwarded = Forwarded::new(&driver, forwarder.machine().node());
     if args.json {
         output::json_line(&forwarded)?;
     } else if !args.quiet {
@@ -108,12 +119,33 @@ fn tell_time(driver: &Driver, forwarder: &mut Forwarder) {
 }
 
 fn record(args: &ForwardArgs, node: Node, heading: Heading) -> Result<Forwarder, Failure> {
+    let node = Capturer::new(node);
     let Some(path) = &args.record else {
         return Ok(Recorder::off(node));
     };
     let file = File::create(path)
         .map_err(|error| Failure::file("make the recording", path.display(), &error))?;
     Recorder::new(node, &heading, BufWriter::new(file)).map_err(|error| unrecorded(args, &error))
+}
+
+/// Captures what the configuration says.
+fn capture(config: &ForwardConfig, opened: &Opened, driver: &Driver, forwarder: &mut Forwarder) {
+    let wish = capturing::wish(config, |name| opened.face(name));
+    let since_1970 = unix_time().saturating_sub(driver.now().since(Instant::ZERO));
+    forwarder.machine_mut().capture(wish, since_1970);
+}
+
+/// Says what has happened since it was last asked, and lets captures be written.
+fn tell(log: Log, watch: &mut Watch, driver: &mut Driver, forwarder: &mut Forwarder) {
+    while let Some(event) = driver.next_event() {
+        log.say(&Event::face(&event));
+    }
+    let capturer = forwarder.machine_mut();
+    capturer.flush(driver.now());
+    while let Some(failure) = capturer.next_failure() {
+        log.say(&Event::CaptureEnded { text: capturing::failure(&failure).to_string() });
+    }
+    watch.look(driver, capturer.node(), &log);
 }
 
 fn unrecorded(args: &ForwardArgs, error: &std::io::Error) -> Failure {
@@ -131,34 +163,32 @@ enum Opening {
 /// Reads the configuration again and follows it; what is wrong with it is told, and nothing changes then.
 fn reload(
     args: &ForwardArgs,
+    log: Log,
     config: &mut ForwardConfig,
     opened: &mut Opened,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
 ) {
     let Some(path) = &args.config else {
-        return output::tell(
-            "recoup: there is no configuration to be read again; start with --config",
-        );
+        let text = "there is no configuration to be read again; start with --config";
+        return log.say(&Event::Failed { text: text.into() });
     };
     let read = |text: String| ForwardConfig::parse(&path.display().to_string(), &text);
     let changed = match crate::config::read(path).and_then(read) {
         Ok(changed) => changed,
-        Err(failure) => return output::tell(&format!("recoup: {failure}; nothing has changed")),
+        Err(failure) => {
+            return log.say(&Event::Failed { text: format!("{failure}; nothing has changed") });
+        }
     };
     if changed.fixed_text() != config.fixed_text() {
-        output::tell(
-            "recoup: changes in [node], [limits] and [management], but for strategies, need a new start",
-        );
+        let text = "changes in [node], [limits] and [management], but for strategies and captures, need a new start";
+        log.say(&Event::Notice { text: text.into() });
     }
     match opened.follow(&changed, driver, forwarder, Opening::Again) {
-        Ok(()) if args.quiet => {}
-        Ok(()) => output::tell(&format!(
-            "configuration read again; listening at {}",
-            opened.places().join(", ")
-        )),
-        Err(failure) => output::tell(&format!("recoup: {failure}")),
+        Ok(()) => log.say(&Event::Reloaded { places: opened.places() }),
+        Err(failure) => log.say(&Event::failed(&failure)),
     }
+    capture(&changed, opened, driver, forwarder);
     *config = changed;
 }
 
@@ -173,6 +203,7 @@ fn watched(address: Option<SocketAddr>, board: &Arc<Board>) -> Result<Option<Htt
 
 fn begin(
     args: &ForwardArgs,
+    log: Log,
     listening: Vec<String>,
     http: Option<&HttpServer>,
 ) -> Result<(), Failure> {
@@ -180,11 +211,7 @@ fn begin(
     if args.json {
         return output::json_line(&Listening::new(listening, page));
     }
-    if !args.quiet {
-        let place = if listening.is_empty() { "nowhere".into() } else { listening.join(", ") };
-        let page = page.map_or_else(String::new, |page| format!("; status at {page}"));
-        output::tell(&format!("forwarding; listening at {place}{page}"));
-    }
+    log.say(&Event::Forwarding { places: listening, page });
     Ok(())
 }
 
@@ -204,11 +231,6 @@ fn until_stopped(
         }
         driver.turn(forwarder, &mut |_, _, _| {}).map_err(|error| driver_failure(&error))?;
         between(driver, forwarder);
-        while let Some(event) = driver.next_event() {
-            if args.verbose {
-                output::tell(&event.to_string());
-            }
-        }
         if let Some(error) = forwarder.trouble() {
             let failure = unrecorded(args, &error);
             return Err(match error.kind() {

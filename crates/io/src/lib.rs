@@ -1,5 +1,6 @@
 //! The real world: clock, sockets, files, configuration, key store and forwarder management.
 mod buffer;
+pub mod capture;
 pub mod clock;
 pub mod config;
 pub mod driver;

@@ -26,5 +26,6 @@ pub mod lp;
 pub mod metadata;
 pub mod nack;
 pub mod name;
+pub mod pcapng;
 pub mod signature;
 pub mod tlv;

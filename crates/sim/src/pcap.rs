@@ -10,24 +10,17 @@
 //! is written as the world runs and keeps nothing; it can be thinned by choosing links and by cutting
 //! packets ([`CaptureOptions`]).
 //!
-//! Source: draft-ietf-opsawg-pcapng (section header, interface description and enhanced packet blocks).
-//! Differences: none.
+//! The format is [`recoup_packet::pcapng`]'s.
 use crate::network::{LinkId, Network, NodeId};
 use crate::observe::{Observation, Observer};
 use crate::record::place::{Channel, Places};
 use bytes::BytesMut;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::lp::LpPacket;
+use recoup_packet::pcapng::{ETHERNET_OCTETS, Interface, Passed, Writer, ethernet};
 use recoup_transport::time::Instant;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-
-/// EtherType of NDN.
-const ETHER_TYPE: [u8; 2] = [0x86, 0x24];
-/// LINKTYPE_ETHERNET.
-const LINK_TYPE: u16 = 1;
-/// Octets of an Ethernet header.
-const HEADER_LEN: usize = 14;
 
 /// What is captured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,14 +34,13 @@ pub struct CaptureOptions {
 /// Writes captured packets.
 #[derive(Debug)]
 pub struct Capture<W> {
-    out: W,
+    out: Writer<W>,
     places: Places,
     /// The interface of each channel that is captured.
     interfaces: Vec<Option<u32>>,
     frame_octets: u32,
     pool: BytesMut,
     frame: BytesMut,
-    block: Vec<u8>,
     packets: u64,
     failed: Option<io::Error>,
 }
@@ -60,25 +52,22 @@ impl<W: Write> Capture<W> {
     /// What `out` says.
     pub fn new(network: &Network, options: &CaptureOptions, out: W) -> io::Result<Self> {
         let mut capture = Self {
-            out,
+            out: Writer::new(out, "recoup sim")?,
             places: Places::new(network),
             interfaces: Vec::new(),
             frame_octets: options.frame_octets.unwrap_or(u32::MAX),
             pool: BytesMut::new(),
             frame: BytesMut::new(),
-            block: Vec::new(),
             packets: 0,
             failed: None,
         };
-        capture.write_section()?;
-        let mut count = 0;
         for (channel, plan) in capture.places.channels().zip(channel_rates(network)) {
             let wanted = options.links.is_empty() || options.links.contains(&channel.link);
-            capture.interfaces.push(wanted.then_some(count));
-            if wanted {
-                count += 1;
-                capture.write_interface(channel, plan, options.frame_octets)?;
-            }
+            let number = match wanted {
+                true => Some(capture.write_interface(channel, plan, options.frame_octets)?),
+                false => None,
+            };
+            capture.interfaces.push(number);
         }
         Ok(capture)
     }
@@ -97,21 +86,9 @@ impl<W: Write> Capture<W> {
             Some(error) => Err(error),
             None => {
                 self.out.flush()?;
-                Ok(self.out)
+                Ok(self.out.into_inner())
             }
         }
-    }
-
-    fn write_section(&mut self) -> io::Result<()> {
-        const ORDER: u32 = 0x1A2B_3C4D;
-        const VERSION: [u16; 2] = [1, 0];
-        const UNKNOWN_LENGTH: u64 = u64::MAX;
-        self.block.extend(ORDER.to_le_bytes());
-        self.block.extend(VERSION.iter().flat_map(|part| part.to_le_bytes()));
-        self.block.extend(UNKNOWN_LENGTH.to_le_bytes());
-        self.put_option(option::APPLICATION, b"recoup sim");
-        self.end_options();
-        self.write_block(block::SECTION)
     }
 
     fn write_interface(
@@ -119,23 +96,13 @@ impl<W: Write> Capture<W> {
         channel: Channel,
         rate_bits: u64,
         frame_octets: Option<u32>,
-    ) -> io::Result<()> {
-        const NANOSECONDS: u8 = 9;
+    ) -> io::Result<u32> {
         let name = format!("{}.{}", self.places.link(channel.link), channel.direction_name());
         let node = |id: Option<NodeId>| id.map_or("?", |id| self.places.node(id));
         let (from, to) = (self.places.sender(channel), self.places.receiver(channel));
         let description = format!("{} to {}", node(from), node(to));
-        self.block.extend(LINK_TYPE.to_le_bytes());
-        self.block.extend([0, 0]);
-        self.block.extend(frame_octets.unwrap_or(0).to_le_bytes());
-        self.put_option(option::NAME, name.as_bytes());
-        self.put_option(option::DESCRIPTION, description.as_bytes());
-        if rate_bits > 0 {
-            self.put_option(option::SPEED, &rate_bits.to_le_bytes());
-        }
-        self.put_option(option::TIME_RESOLUTION, &[NANOSECONDS]);
-        self.end_options();
-        self.write_block(block::INTERFACE)
+        let (name, description) = (name.as_str(), description.as_str());
+        self.out.interface(&Interface { name, description, rate_bits, frame_octets })
     }
 
     fn capture(&mut self, now: Instant, channel: Channel, packet: &Packet, comment: Option<&str>) {
@@ -153,12 +120,12 @@ impl<W: Write> Capture<W> {
     /// Puts the Ethernet frame together.
     fn lay_out(&mut self, channel: Channel, packet: &Packet) {
         self.frame.clear();
-        self.frame.extend(address(self.places.receiver(channel)));
-        self.frame.extend(address(self.places.sender(channel)));
-        self.frame.extend(ETHER_TYPE);
+        let station = |node: Option<NodeId>| node.map_or(u32::MAX, |node| node.0);
+        let (from, to) = (self.places.sender(channel), self.places.receiver(channel));
+        self.frame.extend(ethernet(station(to), station(from)));
         let fragment = Some(packet.to_wire(&mut self.pool));
         LpPacket { header: packet.link_header(), fragment }.encode(&mut self.frame);
-        debug_assert_eq!(self.frame.len(), HEADER_LEN + packet.octets(), "{}", packet.name());
+        debug_assert_eq!(self.frame.len(), ETHERNET_OCTETS + packet.octets(), "{}", packet.name());
     }
 
     fn write_packet(
@@ -167,41 +134,9 @@ impl<W: Write> Capture<W> {
         interface: u32,
         comment: Option<&str>,
     ) -> io::Result<()> {
-        let whole = self.frame.len() as u32;
-        let kept = whole.min(self.frame_octets);
-        let nanos = now.as_nanos();
-        let fields = [interface, (nanos >> 32) as u32, nanos as u32, kept, whole];
-        self.block.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
-        self.block.extend(&self.frame[..kept as usize]);
-        pad(&mut self.block);
-        if let Some(comment) = comment {
-            self.put_option(option::COMMENT, comment.as_bytes());
-            self.end_options();
-        }
-        self.write_block(block::PACKET)
-    }
-
-    fn put_option(&mut self, code: u16, value: &[u8]) {
-        let length = u16::try_from(value.len()).unwrap_or(u16::MAX);
-        self.block.extend(code.to_le_bytes());
-        self.block.extend(length.to_le_bytes());
-        self.block.extend(value.iter().take(usize::from(length)));
-        pad(&mut self.block);
-    }
-
-    fn end_options(&mut self) {
-        self.block.extend([0; 4]);
-    }
-
-    /// Writes what is in `block`, with type and length around it.
-    fn write_block(&mut self, kind: u32) -> io::Result<()> {
-        const AROUND: usize = 12;
-        let length = ((self.block.len() + AROUND) as u32).to_le_bytes();
-        self.out.write_all(&kind.to_le_bytes())?;
-        self.out.write_all(&length)?;
-        self.out.write_all(&self.block)?;
-        self.block.clear();
-        self.out.write_all(&length)
+        let (nanos, kept, pieces) = (now.as_nanos(), self.frame_octets, [&self.frame[..]]);
+        let pieces = pieces.as_slice();
+        self.out.frame(&Passed { interface, nanos, pieces, kept, way: None, comment })
     }
 }
 
@@ -218,35 +153,6 @@ impl<W: Write> Observer for Capture<W> {
             _ => {}
         }
     }
-}
-
-/// Types of blocks.
-mod block {
-    pub(super) const SECTION: u32 = 0x0A0D_0D0A;
-    pub(super) const INTERFACE: u32 = 1;
-    pub(super) const PACKET: u32 = 6;
-}
-
-/// Codes of options.
-mod option {
-    pub(super) const COMMENT: u16 = 1;
-    pub(super) const NAME: u16 = 2;
-    pub(super) const DESCRIPTION: u16 = 3;
-    /// Of a section.
-    pub(super) const APPLICATION: u16 = 4;
-    pub(super) const SPEED: u16 = 8;
-    pub(super) const TIME_RESOLUTION: u16 = 9;
-}
-
-/// Zeros up to the next multiple of four octets.
-fn pad(block: &mut Vec<u8>) {
-    block.resize(block.len().next_multiple_of(4), 0);
-}
-
-/// A locally administered address with a node's number.
-fn address(node: Option<NodeId>) -> [u8; 6] {
-    let [a, b, c, d] = node.map_or(u32::MAX, |node| node.0).to_be_bytes();
-    [0x02, 0x00, a, b, c, d]
 }
 
 /// Bits per second of each channel, in the order of [`Channel::index`].

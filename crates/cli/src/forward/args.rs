@@ -1,4 +1,5 @@
 //! The options of `recoup forward`.
+use super::log::{Form, Level, Log, LogKeys};
 use crate::error::EXIT_CODES;
 use clap::Args;
 use std::net::SocketAddr;
@@ -18,6 +19,8 @@ A configuration:
   suppression = \"same-face-retx\"
   metrics = \"127.0.0.1:9695\"    # a status page, JSON and Prometheus metrics
   localhop = false                # whether others may register prefixes, too
+  log = \"json\"                    # events as JSON lines; log-level = \"debug\" for all of them
+  capture = \"all.pcapng\"          # frames of all faces, for Wireshark; or capture of one [[face]]
 
   [[listen]]
   uri = \"unix:///run/user/1000/recoup.sock\"
@@ -73,15 +76,35 @@ pub(crate) struct ForwardArgs {
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub record: Option<PathBuf>,
 
-    /// Print a line for every face that comes or goes
-    #[arg(short, long, conflicts_with = "quiet", help_heading = "Reports")]
+    /// How events are written to standard error: as text, or as JSON, an object on each line
+    #[arg(long, value_name = "FORM", help_heading = "Reports")]
+    pub log: Option<Form>,
+
+    /// Which events are written: error, warn, info or debug
+    #[arg(long, value_name = "LEVEL", help_heading = "Reports")]
+    pub log_level: Option<Level>,
+
+    /// Print a line for every face and route that comes or goes, as --log-level debug
+    #[arg(short, long, conflicts_with_all = ["quiet", "log_level"], help_heading = "Reports")]
     pub verbose: bool,
 
-    /// Print neither the start line nor the summary
+    /// Print neither the start line nor the summary, and of events only errors
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
     /// Print JSON documents on standard output: a line at the start and a line at the end
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
+}
+
+impl ForwardArgs {
+    /// The log that they want, above what the configuration says.
+    pub(super) fn log(&self, keys: LogKeys) -> Log {
+        let level = match (self.quiet, self.verbose) {
+            (true, _) => Some(Level::Error),
+            (_, true) => Some(Level::Debug),
+            _ => None,
+        };
+        keys.log(self.log, self.log_level.or(level))
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing is made before somebody asks: who asks wakes the forwarder, which puts a picture of itself here when its turn is over.
 use recoup_forwarder::counters::NodeCounters;
-use recoup_forwarder::node::Node;
+use recoup_io::capture::{CaptureCounters, Capturer};
 use recoup_io::driver::Driver;
 use recoup_io::face::{Counters, DropReason, FaceId};
 use recoup_io::waker::Waker;
@@ -30,6 +30,8 @@ pub(super) struct Picture {
     pub(super) faces: Vec<FacePicture>,
     /// What recovery did on all links, past ones included.
     pub(super) recovered: Option<recovery::Counters>,
+    /// What was captured.
+    pub(super) captures: CaptureCounters,
     /// What was dropped, by reason; frames that faces dropped have `face-` in front.
     pub(super) drops: Vec<(String, u64)>,
     /// The first prefixes with next hops.
@@ -52,7 +54,8 @@ pub(super) struct FacePicture {
 }
 
 impl Picture {
-    fn of(driver: &Driver, node: &Node) -> Self {
+    fn of(driver: &Driver, capturer: &Capturer) -> Self {
+        let node = capturer.node();
         let face = |status: FaceStatus| {
             let id = FaceId(u32::try_from(status.profile.face_id).unwrap_or(u32::MAX));
             FacePicture {
@@ -74,6 +77,7 @@ impl Picture {
             counters: node.counters().clone(),
             faces: node.face_statuses().map(face).collect(),
             recovered: node.recovered(),
+            captures: capturer.counters(),
             drops: of_node.chain(of_faces).filter(|(_, many)| *many > 0).collect(),
             fib: node.fib_entries().take(MOST_PREFIXES).collect(),
             strategies: node.strategy_choices().take(MOST_PREFIXES).collect(),
@@ -97,9 +101,9 @@ impl Board {
     }
 
     /// The forwarder has time; puts a picture here if somebody wants one.
-    pub(super) fn serve(&self, driver: &Driver, node: &Node) {
+    pub(super) fn serve(&self, driver: &Driver, capturer: &Capturer) {
         if self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed) {
-            let picture = Arc::new(Picture::of(driver, node));
+            let picture = Arc::new(Picture::of(driver, capturer));
             let mut hung = self.hung.lock().unwrap_or_else(PoisonError::into_inner);
             *hung = Some((Instant::now(), picture));
             self.changed.notify_all();

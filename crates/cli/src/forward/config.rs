@@ -1,5 +1,7 @@
 //! The file that says what a forwarder is: its tables, where it listens, its neighbours, its routes.
+use super::capturing::CaptureKeys;
 use super::limits::LimitKeys;
+use super::log::LogKeys;
 use super::scheduling::{self, SchedulingKeys};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::{Exit, Failure};
@@ -52,6 +54,10 @@ pub(crate) struct ForwardConfig {
     pub metrics: Option<SocketAddr>,
     /// Where others connect.
     pub listen: Vec<Listen>,
+    /// Which frames are captured.
+    pub captures: CaptureKeys,
+    /// How events are told.
+    pub log: LogKeys,
     /// Neighbours, by name.
     pub faces: Vec<(String, FaceUri)>,
     /// The addresses and ports of ours that they have; any where there is none.
@@ -121,6 +127,8 @@ impl ForwardConfig {
             limits: LimitKeys::default(),
             metrics: None,
             listen: Vec::new(),
+            captures: CaptureKeys::default(),
+            log: LogKeys::default(),
             faces: Vec::new(),
             locals: Vec::new(),
             face_scheduling: Vec::new(),
@@ -176,6 +184,8 @@ impl ForwardConfig {
             node.problem("rate", USELESS_RATE);
         }
         self.recovery = node.value("recovery", parsed).unwrap_or_default();
+        self.captures.read_node(node);
+        self.log = LogKeys::read(node);
     }
 
     fn read_management(&mut self, table: &mut Section<'_>) {
@@ -228,6 +238,8 @@ impl ForwardConfig {
             one.problem("local", "is for faces over UDP");
         }
         self.faces.push((name, uri));
+        self.locals.push(local);
+        self.captures.read_face(one);
         self.face_scheduling.push(scheduling);
         self.face_options.push(FaceOptions { medium, limits, mtu });
         self.recoveries.push(recovery.unwrap_or(of_node));
@@ -271,7 +283,10 @@ impl ForwardConfig {
         let authority = (&self.key_names, &self.authority.open);
         format!(
             "{cache:?} {suppression:?} {localhop} {authority:?} {provider_ids} {anticipation:?} {:?} {} {:?} {:?}",
-            self.scheduling, self.recovery, self.metrics, self.limits
+            self.scheduling,
+            self.recovery,
+            (self.metrics, self.log),
+            self.limits
         )
     }
 

@@ -84,6 +84,10 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     );
     let help = "Pending Interests that nobody answered.";
     out.one("unsatisfied_total", "counter", help, counters.unsatisfied);
+    let help = "Frames written to captures, once for each file.";
+    out.one("captured_frames_total", "counter", help, picture.captures.frames);
+    let help = "Captures that were given up because they could not be written.";
+    out.one("capture_failures_total", "counter", help, picture.captures.failures);
     out.one("congestion_marks_total", "counter", "Packets marked for congestion.", counters.marked);
 }
 

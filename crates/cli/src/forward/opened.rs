@@ -29,6 +29,11 @@ impl Opened {
         self.listeners.iter().map(|(_, handle)| handle.uri.to_string()).collect()
     }
 
+    /// The number of a configured face that is open.
+    pub(super) fn face(&self, name: &str) -> Option<FaceId> {
+        self.faces.get(name).map(|(_, face)| *face)
+    }
+
     /// Opens and closes what the configuration says, and tells the node.
     ///
     /// # Errors
@@ -107,7 +112,7 @@ impl Opened {
                 (FaceUri::Udp(to), Some(local)) => driver.keep_from(local, to),
                 _ => driver.keep(uri),
             };
-            let face = match face {
+            let face = match opened {
                 Ok(face) => face,
                 Err(error) => {
                     failures.push(face_failure(&error));

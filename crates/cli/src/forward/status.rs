@@ -42,6 +42,7 @@ fn document(picture: &Picture) -> Value {
             "below_s": below.collect::<Vec<_>>(),
         },
         "faces": picture.faces.iter().map(face).collect::<Vec<_>>(),
+        "captures": {"frames": picture.captures.frames, "failures": picture.captures.failures},
         "recovery": picture.recovered.as_ref().map(recovery),
         "drops": picture.drops.iter().map(|(reason, many)| (reason.clone(), json!(many)))
             .collect::<serde_json::Map<_, _>>(),

@@ -13,6 +13,7 @@ mod interrupted;
 mod key;
 mod lab;
 mod link;
+mod observe;
 mod ping;
 mod rto;
 mod serve;

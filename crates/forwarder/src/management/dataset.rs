@@ -175,6 +175,13 @@ impl Node {
         })
     }
 
+    /// Where a face leads, if the owner described it.
+    #[must_use]
+    pub fn face_uri(&self, face: FaceId) -> Option<&str> {
+        let description = self.management.as_ref()?.roster.get(face)?;
+        Some(&description.uri)
+    }
+
     /// All faces that the owner described, by number, and that of the management; empty without management.
     pub fn face_statuses(&self) -> impl Iterator<Item = FaceStatus> {
         let roster = self.management.iter().map(|management| &management.roster);

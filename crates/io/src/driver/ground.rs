@@ -95,7 +95,7 @@ impl Driver {
         let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
         let remote = self.faces.get(&id).and_then(Face::next_address);
         let remote = remote.ok_or(ErrorKind::AddrNotAvailable)?;
-        let socket = UdpPort::connect(remote, socket_buffer_octets, backlog_octets)?;
+        let socket = UdpPort::connect(remote, None, socket_buffer_octets, backlog_octets)?;
         let ground = Ground::Address(socket.local_address()?.ip());
         if !ground.is_there(&Interfaces::of_system()?) {
             return Err(ErrorKind::NetworkDown.into());

@@ -1,0 +1,97 @@
+//! The keys of a forwarder's configuration that say which frames are captured.
+use super::config::ForwardConfig;
+use crate::config::{Section, text};
+use crate::error::{Exit, Failure, reason};
+use recoup_io::capture::{CaptureFailure, CaptureWish};
+use recoup_io::face::FaceId;
+use recoup_sim::scenario::layer;
+use recoup_sim::scenario::tree::Tree;
+use std::path::PathBuf;
+
+/// A file of captures that becomes longer makes room for the next.
+const FILE_OCTETS: u32 = 64 << 20;
+/// One that is shorter would be full at once.
+const LEAST_FILE_OCTETS: u32 = 64 << 10;
+
+/// What is captured, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CaptureKeys {
+    /// The file for frames of all faces.
+    all: Option<PathBuf>,
+    /// Those of the configured faces, in their order.
+    faces: Vec<Option<PathBuf>>,
+    file_octets: Option<u32>,
+    frame_octets: Option<u32>,
+}
+
+impl CaptureKeys {
+    /// Takes the keys out of `[node]`.
+    pub(crate) fn read_node(&mut self, node: &mut Section<'_>) {
+        self.all = node.value("capture", path);
+        self.frame_octets = node.value("capture-frame", layer::few_octets);
+        self.file_octets = node.value("capture-limit", |tree| match layer::few_octets(tree)? {
+            octets if octets < LEAST_FILE_OCTETS => Err("is less than 64 KiB".into()),
+            octets => Ok(octets),
+        });
+    }
+
+    /// Takes the keys of the next face.
+    pub(crate) fn read_face(&mut self, face: &mut Section<'_>) {
+        self.faces.push(face.value("capture", path));
+    }
+}
+
+fn path(tree: &Tree) -> Result<PathBuf, String> {
+    text(tree).map(PathBuf::from)
+}
+
+/// What is to be captured, once faces have numbers.
+pub(super) fn wish(config: &ForwardConfig, number: impl Fn(&str) -> Option<FaceId>) -> CaptureWish {
+    let CaptureKeys { all, faces, file_octets, frame_octets } = config.captures.clone();
+    let named = config.faces.iter().zip(faces);
+    CaptureWish {
+        all,
+        faces: named.filter_map(|((name, _), path)| Some((number(name)?, path?))).collect(),
+        file_octets: file_octets.unwrap_or(FILE_OCTETS).into(),
+        frame_octets,
+    }
+}
+
+/// What has become of a capture, as a user is told.
+pub(super) fn failure(failure: &CaptureFailure) -> Failure {
+    let CaptureFailure { path, error } = failure;
+    let message = format!("the capture {} is given up: {}", path.display(), reason(error));
+    Failure::new(Exit::Local, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ForwardConfig, Failure> {
+        ForwardConfig::parse("n.toml", text)
+    }
+
+    #[test]
+    fn faces_have_their_own_files_and_the_node_one_for_all() {
+        let text = "[node]\ncapture = \"all.pcapng\"\ncapture-frame = \"128 B\"\n\
+            [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
+            [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
+        let config = read(text).unwrap();
+        let wish = wish(&config, |name| (name == "b").then_some(FaceId(7)));
+        assert_eq!(wish.all, Some("all.pcapng".into()));
+        assert_eq!(wish.faces, [(FaceId(7), "b.pcapng".into())].into());
+        assert_eq!((wish.file_octets, wish.frame_octets), (64 << 20, Some(128)));
+        // Faces and nodes do not begin anew because of it.
+        let without = read(&text.replace("capture = \"b.pcapng\"\n", "")).unwrap();
+        assert_eq!(config.face_text(1), without.face_text(1));
+        assert_eq!(config.fixed_text(), without.fixed_text());
+    }
+
+    #[test]
+    fn a_limit_that_is_too_small_is_refused() {
+        let text = "[node]\ncapture-limit = \"1 KiB\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n";
+        let wrong = read(text).unwrap_err().to_string();
+        assert!(wrong.contains("node.capture-limit") && wrong.contains("64 KiB"), "{wrong}");
+    }
+}

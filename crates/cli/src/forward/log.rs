@@ -1,0 +1,283 @@
+//! What a forwarder says of itself while it runs: one line for each event, as text for people or JSON for programs.
+use crate::config::{Section, parsed};
+use crate::error::Failure;
+use crate::output;
+use clap::ValueEnum;
+use recoup_io::clock::unix_time;
+use recoup_io::face::{FaceChange, FaceEvent};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::str::FromStr;
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Sentences.
+    #[default]
+    Text,
+    /// An object on each line, with `time_s`, `level`, `event` and what belongs to it.
+    Json,
+}
+
+/// How grave an event is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// What was to be done could not be done.
+    Error,
+    /// Somebody should look: a limit was hit, a capture given up.
+    Warn,
+    /// What an operator did.
+    #[default]
+    Info,
+    /// What others did: faces and routes that come and go.
+    Debug,
+}
+
+/// What `[node]` says about lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogKeys {
+    form: Option<Form>,
+    level: Option<Level>,
+}
+
+impl LogKeys {
+    /// Takes the keys out of `[node]`.
+    pub(crate) fn read(node: &mut Section<'_>) -> Self {
+        Self { form: node.value("log", parsed), level: node.value("log-level", parsed) }
+    }
+
+    /// The log that is wanted; the command line stands above the file.
+    pub(crate) fn log(self, form: Option<Form>, level: Option<Level>) -> Log {
+        Log {
+            form: form.or(self.form).unwrap_or_default(),
+            level: level.or(self.level).unwrap_or_default(),
+        }
+    }
+}
+
+/// Writes lines to standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Log {
+    /// How.
+    pub form: Form,
+    /// Nothing that is less grave.
+    pub level: Level,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(crate) enum Event {
+    /// Others can connect.
+    Forwarding {
+        /// Where.
+        places: Vec<String>,
+        /// The status page.
+        page: Option<String>,
+    },
+    /// A face came up, went down, or has changed.
+    Face {
+        /// Its number.
+        face: u32,
+        /// Where it leads.
+        uri: String,
+        /// `up`, `down`, `closed`, `unreachable` or `mtu`.
+        change: &'static str,
+        /// All of it as a sentence.
+        text: String,
+    },
+    /// A route came or went.
+    Route {
+        /// Names below this one.
+        prefix: String,
+        /// The face that leads to them.
+        face: u64,
+        /// Who made it, by the numbers of NFD's protocol.
+        origin: u64,
+        /// What it costs; none if it has gone.
+        cost: Option<u64>,
+    },
+    /// Others wanted more than they may have.
+    Limit {
+        /// Which limit, by the reason for which packets were dropped.
+        reason: String,
+        /// What was dropped since this was last said.
+        dropped: u64,
+    },
+    /// The configuration was read again.
+    Reloaded {
+        /// Where the forwarder listens.
+        places: Vec<String>,
+    },
+    /// Something is to be known.
+    Notice {
+        /// What.
+        text: String,
+    },
+    /// Something could not be done.
+    Failed {
+        /// What, and what to do.
+        text: String,
+    },
+    /// A capture can be written no longer.
+    CaptureEnded {
+        /// What, and why.
+        text: String,
+    },
+}
+
+impl Event {
+    /// Something that could not be done.
+    pub(crate) fn failed(failure: &Failure) -> Self {
+        Self::Failed { text: failure.to_string() }
+    }
+
+    /// Something that happened to a face.
+    pub(crate) fn face(event: &FaceEvent) -> Self {
+        let change = match event.change {
+            FaceChange::Up => "up",
+            FaceChange::Down { retry: None, .. } => "closed",
+            FaceChange::Down { .. } => "down",
+            FaceChange::Unreachable(_) => "unreachable",
+            FaceChange::MtuLowered(_) => "mtu",
+        };
+        let (face, uri, text) = (event.face.0, event.uri.to_string(), event.to_string());
+        Self::Face { face, uri, change, text }
+    }
+
+    /// How grave it is.
+    fn level(&self) -> Level {
+        match self {
+            Self::Failed { .. } => Level::Error,
+            Self::Limit { .. } | Self::CaptureEnded { .. } | Self::Notice { .. } => Level::Warn,
+            Self::Forwarding { .. } | Self::Reloaded { .. } => Level::Info,
+            Self::Face { .. } | Self::Route { .. } => Level::Debug,
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Forwarding { places, page } => {
+                let place = if places.is_empty() { "nowhere".into() } else { places.join(", ") };
+                write!(f, "forwarding; listening at {place}")?;
+                page.as_ref().map_or(Ok(()), |page| write!(f, "; status at {page}"))
+            }
+            Self::Face { text, .. } | Self::Notice { text } => f.write_str(text),
+            Self::Route { prefix, face, cost: Some(cost), .. } => {
+                write!(f, "{prefix} is reached by face {face} at cost {cost}")
+            }
+            Self::Route { prefix, face, .. } => {
+                write!(f, "{prefix} is no longer reached by face {face}")
+            }
+            Self::Limit { reason, dropped } => {
+                write!(f, "recoup: a limit was hit: {dropped} packets or frames dropped ({reason})")
+            }
+            Self::Reloaded { places } => {
+                write!(f, "configuration read again; listening at {}", places.join(", "))
+            }
+            Self::Failed { text } | Self::CaptureEnded { text } => write!(f, "recoup: {text}"),
+        }
+    }
+}
+
+impl Log {
+    /// Whether events of this level are said.
+    pub(crate) fn says(&self, level: Level) -> bool {
+        level <= self.level
+    }
+
+    /// Says what happened, if it is grave enough.
+    pub(crate) fn say(&self, event: &Event) {
+        if self.says(event.level()) {
+            output::tell(&self.line(event, unix_time().as_secs_f64()));
+        }
+    }
+
+    fn line(&self, event: &Event, time_s: f64) -> String {
+        match self.form {
+            // Names come from strangers: they must not end a line or reach the terminal as they are.
+            Form::Text => event.to_string().replace(char::is_control, " "),
+            Form::Json => {
+                let mut line = Map::new();
+                // Microseconds are enough, and all that a number of this size holds.
+                line.insert("time_s".into(), ((time_s * 1e6).round() / 1e6).into());
+                line.insert(
+                    "level".into(),
+                    serde_json::to_value(event.level()).unwrap_or_default(),
+                );
+                if let Ok(Value::Object(rest)) = serde_json::to_value(event) {
+                    line.extend(rest);
+                }
+                Value::Object(line).to_string()
+            }
+        }
+    }
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        ValueEnum::from_str(text, false).map_err(|_| format!("`{text}` is neither text nor json"))
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        ValueEnum::from_str(text, false)
+            .map_err(|_| format!("`{text}` is none of error, warn, info and debug"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn route(prefix: &str) -> Event {
+        Event::Route { prefix: prefix.into(), face: 260, origin: 0, cost: Some(10) }
+    }
+
+    #[test]
+    fn a_line_is_a_sentence_or_an_object() {
+        let text = Log { form: Form::Text, level: Level::Debug };
+        assert_eq!(text.line(&route("/a"), 1.5), "/a is reached by face 260 at cost 10");
+        let json = Log { form: Form::Json, level: Level::Debug };
+        let line: Value = serde_json::from_str(&json.line(&route("/a"), 1.25)).unwrap();
+        let wanted = json!({"time_s": 1.25, "level": "debug", "event": "route", "prefix": "/a", "face": 260, "origin": 0, "cost": 10});
+        assert_eq!(line, wanted);
+    }
+
+    #[test]
+    fn whatever_a_name_holds_a_line_is_one_line() {
+        for form in [Form::Text, Form::Json] {
+            let line = Log { form, level: Level::Debug }.line(&route("/a\n\u{1b}[2J"), 0.0);
+            assert!(!line.contains(char::is_control), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_stands_above_the_file_and_both_above_what_is_usual() {
+        let keys = LogKeys { form: Some(Form::Json), level: Some(Level::Warn) };
+        assert_eq!(
+            keys.log(None, Some(Level::Debug)),
+            Log { form: Form::Json, level: Level::Debug }
+        );
+        let usual = LogKeys::default().log(None, None);
+        assert_eq!(usual, Log { form: Form::Text, level: Level::Info });
+        assert!(usual.says(Level::Warn) && !usual.says(Level::Debug));
+    }
+
+    #[test]
+    fn what_was_hit_is_said_with_how_often() {
+        let log = Log { form: Form::Text, level: Level::Warn };
+        let line = log.line(&Event::Limit { reason: "pit-full".into(), dropped: 7 }, 0.0);
+        assert!(line.contains("7 packets") && line.contains("(pit-full)"), "{line}");
+    }
+}

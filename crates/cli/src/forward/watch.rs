@@ -1,0 +1,141 @@
+//! Notices from outside what nobody tells: routes that come and go, limits that are hit.
+//!
+//! It compares once a second, so that a flood of packets makes no flood of lines, and costs nothing while packets pass.
+use super::log::{Event, Level, Log};
+use recoup_forwarder::drop::DropReason as NodeDrop;
+use recoup_forwarder::node::Node;
+use recoup_io::driver::Driver;
+use recoup_io::face::DropReason as FaceDrop;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// Time between two looks.
+const LOOK: Duration = Duration::from_secs(1);
+/// What a limit drops is said at most so often, for each limit.
+const REPEAT: Duration = Duration::from_secs(10);
+/// The limits of a node.
+const NODE: [NodeDrop; 3] = [NodeDrop::PitFull, NodeDrop::TooManyPending, NodeDrop::TooFast];
+/// The limits of faces.
+const FACES: [FaceDrop; 2] = [FaceDrop::NoRoom, FaceDrop::Backlog];
+
+/// A prefix, a face and an origin.
+type RouteKey = (String, u64, u64);
+
+/// What was seen last.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    looked: Option<Instant>,
+    routes: BTreeMap<RouteKey, u64>,
+    limits: Limits,
+}
+
+impl Watch {
+    /// Looks, if it is time for that, and says what has changed.
+    pub(super) fn look(&mut self, driver: &Driver, node: &Node, log: &Log) {
+        let now = driver.now();
+        if self.looked.is_some_and(|looked| now.since(looked) < LOOK) {
+            return;
+        }
+        self.looked = Some(now);
+        if log.says(Level::Warn) {
+            let totals = driver.totals();
+            let of_node = NODE.map(|reason| {
+                let dropped = driver.node_drops().get(&reason).copied().unwrap_or_default();
+                (reason.to_string(), dropped)
+            });
+            let of_faces = FACES.map(|reason| (format!("face-{reason}"), totals.dropped(reason)));
+            for (reason, dropped) in of_node.into_iter().chain(of_faces) {
+                let event = self.limits.hit(now, reason, dropped);
+                event.iter().for_each(|event| log.say(event));
+            }
+        }
+        if log.says(Level::Debug) {
+            let routes = routes(node, now);
+            changes(&self.routes, &routes).for_each(|event| log.say(&event));
+            self.routes = routes;
+        }
+    }
+}
+
+/// All routes that somebody registered, with their costs.
+fn routes(node: &Node, now: Instant) -> BTreeMap<RouteKey, u64> {
+    let entries = node.rib_entries(now).flat_map(|entry| {
+        let prefix = entry.name.to_string();
+        entry.routes.into_iter().map(move |it| ((prefix.clone(), it.face_id, it.origin), it.cost))
+    });
+    entries.collect()
+}
+
+/// What has come, has gone, or costs something else.
+fn changes<'a>(
+    before: &'a BTreeMap<RouteKey, u64>,
+    now: &'a BTreeMap<RouteKey, u64>,
+) -> impl Iterator<Item = Event> + 'a {
+    let event = |(prefix, face, origin): &RouteKey, cost| Event::Route {
+        prefix: prefix.clone(),
+        face: *face,
+        origin: *origin,
+        cost,
+    };
+    let gone = before.keys().filter(|route| !now.contains_key(*route));
+    let come = now.iter().filter(|(route, cost)| before.get(*route) != Some(*cost));
+    gone.map(move |route| event(route, None))
+        .chain(come.map(move |(route, cost)| event(route, Some(*cost))))
+}
+
+/// What limits have dropped.
+#[derive(Debug, Default)]
+struct Limits {
+    /// When it was last said of each, and how much had been dropped then.
+    said: BTreeMap<String, (Instant, u64)>,
+}
+
+impl Limits {
+    /// What is to be said when a limit has dropped so much in all.
+    fn hit(&mut self, now: Instant, reason: String, dropped: u64) -> Option<Event> {
+        let said = self.said.get(&reason).copied();
+        let before = said.map_or(0, |(_, before)| before);
+        let is_due = said.is_none_or(|(at, _)| now.since(at) >= REPEAT);
+        if dropped <= before || !is_due {
+            return None;
+        }
+        self.said.insert(reason.clone(), (now, dropped));
+        Some(Event::Limit { reason, dropped: dropped - before })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_said_at_once_and_then_every_ten_seconds_with_all_since_then() {
+        let mut limits = Limits::default();
+        let mut hit = |seconds: u64, dropped| {
+            let event =
+                limits.hit(Instant::from_millis(seconds * 1000), "pit-full".into(), dropped);
+            event.map(|event| match event {
+                Event::Limit { dropped, .. } => dropped,
+                other => panic!("{other:?}"),
+            })
+        };
+        let found = [(1, 0), (2, 5), (3, 9), (11, 20), (12, 21), (13, 21), (30, 21), (31, 22)]
+            .map(|(seconds, dropped)| hit(seconds, dropped));
+        assert_eq!(found, [None, Some(5), None, None, Some(16), None, None, Some(1)]);
+    }
+
+    #[test]
+    fn routes_that_come_go_or_change_are_told_apart() {
+        let route = |prefix: &str, face, cost| ((prefix.to_owned(), face, 0), cost);
+        let before = BTreeMap::from([route("/a", 1, 0), route("/b", 1, 0), route("/c", 1, 5)]);
+        let now = BTreeMap::from([route("/a", 1, 0), route("/a", 2, 0), route("/c", 1, 6)]);
+        let events: Vec<_> = changes(&before, &now).map(|event| event.to_string()).collect();
+        let wanted = [
+            "/b is no longer reached by face 1",
+            "/a is reached by face 2 at cost 0",
+            "/c is reached by face 1 at cost 6",
+        ];
+        assert_eq!(events, wanted);
+        assert_eq!(changes(&now, &now).count(), 0);
+    }
+}

@@ -1,0 +1,173 @@
+//! Captures, read back by a reader that is not ours.
+use super::*;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::{Block, PcapNgReader};
+use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::node::RouteChange;
+use recoup_packet::interest::Interest;
+
+const CONSUMER: FaceId = FaceId(300);
+const PRODUCER: FaceId = FaceId(301);
+
+/// A node between two faces.
+fn capturer() -> Capturer {
+    let mut capturer = Capturer::new(Node::new());
+    for face in [CONSUMER, PRODUCER] {
+        let attributes = FaceAttributes::wire(8_000);
+        capturer.handle(Instant::ZERO, Input::FaceUp { face, attributes });
+    }
+    let change = RouteChange { prefix: "/a".parse().unwrap(), face: PRODUCER, cost: Some(0) };
+    capturer.handle(Instant::ZERO, Input::Route(change));
+    while capturer.poll(Instant::ZERO).is_some() {}
+    capturer
+}
+
+/// An Interest arrives and is sent on.
+fn ask(capturer: &mut Capturer, millis: u64, number: u32) {
+    let now = Instant::from_millis(millis);
+    let mut interest = Interest::new(format!("/a/{number}").parse().unwrap());
+    interest.nonce = Some(number);
+    let frame = interest.to_bytes();
+    capturer.handle(now, Input::Frame { face: CONSUMER, frame });
+    let mut sent = 0;
+    while let Some(output) = capturer.poll(now) {
+        sent += usize::from(matches!(output, Output::Send { face: PRODUCER, .. }));
+    }
+    assert_eq!(sent, 1);
+}
+
+fn wish(all: &Path) -> CaptureWish {
+    CaptureWish { all: Some(all.into()), file_octets: 1 << 20, ..CaptureWish::default() }
+}
+
+fn blocks(path: &Path) -> Vec<Block<'static>> {
+    let mut reader = PcapNgReader::new(File::open(path).unwrap()).unwrap();
+    let mut blocks = Vec::new();
+    while let Some(block) = reader.next_block() {
+        blocks.push(block.unwrap().into_owned());
+    }
+    blocks
+}
+
+fn packets(path: &Path) -> Vec<EnhancedPacketBlock<'static>> {
+    blocks(path).into_iter().filter_map(Block::into_enhanced_packet).collect()
+}
+
+fn flush(capturer: &mut Capturer) {
+    capturer.flush(Instant::from_millis(3_600_000));
+}
+
+#[test]
+fn what_arrives_and_what_leaves_is_captured_with_its_face_its_way_and_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.pcapng");
+    let mut capturer = capturer();
+    ask(&mut capturer, 1, 1);
+    capturer.capture(wish(&path), Duration::from_secs(1_700_000_000));
+    ask(&mut capturer, 2, 2);
+    flush(&mut capturer);
+    let interfaces = blocks(&path).into_iter().filter_map(Block::into_interface_description);
+    assert_eq!(interfaces.count(), 2);
+    let packets = packets(&path);
+    let [arrived, left] = packets.as_slice() else { panic!("{packets:?}") };
+    assert_eq!(arrived.data[..14], ethernet(OURS, CONSUMER.0));
+    assert_eq!(left.data[..14], ethernet(PRODUCER.0, OURS));
+    for (packet, way) in [(arrived, 1), (left, 2)] {
+        assert_eq!(packet.timestamp, Duration::from_nanos(1_700_000_000_002_000_000));
+        assert_eq!(packet.options, [EnhancedPacketOption::Flags(way)]);
+        let interest = Interest::decode(Bytes::copy_from_slice(&packet.data[14..])).unwrap();
+        assert_eq!(interest.name, "/a/2".parse().unwrap());
+    }
+    assert_eq!(capturer.counters(), CaptureCounters { frames: 2, failures: 0 });
+}
+
+#[test]
+fn a_face_may_have_a_file_of_its_own_and_frames_may_be_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, all) = (folder.path().join("own"), folder.path().join("all"));
+    let mut capturer = capturer();
+    let faces = BTreeMap::from([(PRODUCER, own.clone())]);
+    let wish = CaptureWish { faces, frame_octets: Some(20), ..wish(&all) };
+    capturer.capture(wish.clone(), Duration::ZERO);
+    ask(&mut capturer, 1, 1);
+    flush(&mut capturer);
+    assert_eq!((packets(&own).len(), packets(&all).len()), (1, 2));
+    let packet = &packets(&own)[0];
+    assert!(packet.data.len() == 20 && packet.original_len > 20);
+    // The same file for both has each frame once.
+    let both = CaptureWish { faces: BTreeMap::from([(PRODUCER, all.clone())]), ..wish };
+    capturer.capture(both, Duration::ZERO);
+    ask(&mut capturer, 2, 2);
+    flush(&mut capturer);
+    assert_eq!(packets(&all).len(), 4);
+}
+
+#[test]
+fn a_file_that_is_full_makes_room_for_the_next_and_only_one_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ring");
+    let mut capturer = capturer();
+    let wish = CaptureWish { file_octets: 1_000, ..wish(&path) };
+    capturer.capture(wish.clone(), Duration::ZERO);
+    for number in 0..100 {
+        ask(&mut capturer, 1, number);
+    }
+    flush(&mut capturer);
+    let (last, before) = (packets(&path), packets(&older(&path)));
+    assert!((1..20).contains(&last.len()) && (5..20).contains(&before.len()));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    for path in [&path, &older(&path)] {
+        assert!(std::fs::metadata(path).unwrap().len() < 1_300);
+    }
+}
+
+#[test]
+fn a_capture_that_begins_again_leaves_the_last_one_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("again");
+    let mut capturer = capturer();
+    capturer.capture(wish(&path), Duration::ZERO);
+    ask(&mut capturer, 1, 1);
+    // As before: it goes on.
+    capturer.capture(wish(&path), Duration::ZERO);
+    ask(&mut capturer, 2, 2);
+    capturer.capture(CaptureWish::default(), Duration::ZERO);
+    ask(&mut capturer, 3, 3);
+    assert_eq!(packets(&path).len(), 4);
+    capturer.capture(wish(&path), Duration::ZERO);
+    flush(&mut capturer);
+    assert_eq!((packets(&path).len(), packets(&older(&path)).len()), (0, 4));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_ends_one_capture_once_and_the_node_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut capturer = capturer();
+    let path = folder.path().join("good");
+    let faces = BTreeMap::from([(PRODUCER, "/dev/full".into())]);
+    capturer.capture(CaptureWish { faces, ..wish(&path) }, Duration::ZERO);
+    for number in 0..5_000 {
+        ask(&mut capturer, 1, number);
+    }
+    let failure = capturer.next_failure().unwrap();
+    assert_eq!(failure.path, Path::new("/dev/full"));
+    assert_eq!(failure.error.kind(), io::ErrorKind::StorageFull);
+    assert!(capturer.next_failure().is_none());
+    assert_eq!(capturer.counters().failures, 1);
+    flush(&mut capturer);
+    assert!(capturer.next_failure().is_none());
+    assert_eq!(packets(&path).len(), 10_000);
+}
+
+#[test]
+fn what_cannot_be_opened_is_a_failure_and_nothing_is_captured() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut capturer = capturer();
+    capturer.capture(wish(&folder.path().join("none/all")), Duration::ZERO);
+    let failure = capturer.next_failure().unwrap();
+    assert_eq!(failure.error.kind(), io::ErrorKind::NotFound);
+    assert!(capturer.desk.is_none());
+    ask(&mut capturer, 1, 1);
+    assert_eq!(capturer.counters(), CaptureCounters { frames: 0, failures: 1 });
+}
