@@ -266,6 +266,12 @@ impl Driver {
         })
     }
 
+    /// Whether a face is usable now.
+    pub fn is_up(&self, face: FaceId) -> bool {
+        let face = self.faces.get(&face);
+        face.is_some_and(|face| !matches!(face.conduit, Conduit::Down { .. }))
+    }
+
     /// Every face there is, in no particular order.
     pub fn faces(&self) -> impl Iterator<Item = FaceId> + '_ {
         self.faces.keys().copied()

@@ -43,6 +43,8 @@ pub(super) struct Picture {
 #[derive(Debug)]
 pub(super) struct FacePicture {
     pub(super) status: FaceStatus,
+    /// It is usable now.
+    pub(super) is_up: bool,
     /// What its socket carried and dropped.
     pub(super) frames: Counters,
     /// What recovery did on its link.
@@ -59,6 +61,8 @@ impl Picture {
         let face = |status: FaceStatus| {
             let id = FaceId(u32::try_from(status.profile.face_id).unwrap_or(u32::MAX));
             FacePicture {
+                // The face of the management has no socket.
+                is_up: driver.uri(id).is_none() || driver.is_up(id),
                 frames: driver.counters(id).unwrap_or_default(),
                 recovered: node.recovery(id),
                 places: node.places(id) as u64,

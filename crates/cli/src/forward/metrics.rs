@@ -137,6 +137,10 @@ fn of_faces(out: &mut Metrics, faces: &[FacePicture]) {
             }
         }
     }
+    out.about("face_up", "gauge", "Whether a face is usable.");
+    for face in faces {
+        labelled(out, "face_up", face, &[], face.is_up.into());
+    }
     out.about("face_waiting_packets", "gauge", "Packets that wait at a face's scheduler.");
     for face in faces {
         labelled(out, "face_waiting_packets", face, &[], face.waiting);

@@ -53,6 +53,7 @@ fn document(picture: &Picture) -> Value {
 
 fn face(face: &FacePicture) -> Value {
     let mut document = face.status.json();
+    document["up"] = face.is_up.into();
     document["frames_dropped"] = face.frames.dropped_total().into();
     document["waiting"] = face.waiting.into();
     document["pending_places"] = face.places.into();
