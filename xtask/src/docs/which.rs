@@ -36,51 +36,93 @@ const PARTS: [(&str, &str); 6] = [
 
 /// The page.
 pub(super) fn page(studies: &[Study]) -> String {
-    let mut text = HEAD.to_owned();
+    let mut short =
+        String::from("\n## In short\n\n| where | what | take | by |\n|---|---|---|---|\n");
+    let mut long = String::new();
     for (word, heading) in SITUATIONS {
-        let lessons = studies.iter().flat_map(|study| {
-            study.lessons().iter().map(move |lesson| (study.key.as_str(), lesson))
+        let all = studies.iter().flat_map(|study| {
+            study.lessons().iter().map(move |lesson| Lesson { key: &study.key, lesson })
         });
-        let mut lessons =
-            lessons.filter(|(_, lesson)| lesson["situation"].as_str() == Some(word)).peekable();
-        if lessons.peek().is_none() {
+        let lessons: Vec<_> = all.filter(|it| it.word("situation") == word).collect();
+        if lessons.is_empty() {
             continue;
         }
         let _ = write!(
-            text,
-            "\n## {heading}\n\n| take | best, then the others | measured | what was run | from |\n|---|---|---|---|---|\n"
+            long,
+            "\n## {heading}\n\n| what | best, then the others | measured | what was run | from |\n|---|---|---|---|---|\n"
         );
-        for (key, lesson) in lessons {
-            text += &row(key, lesson);
+        for lesson in lessons {
+            short += &lesson.short(heading);
+            long += &lesson.row();
         }
     }
-    text
+    format!("{HEAD}{short}{long}")
 }
 
-fn row(key: &str, lesson: &Value) -> String {
-    let word = |name: &str| lesson[name].as_str().unwrap_or_default();
-    let part = PARTS.iter().find(|(own, _)| *own == word("part")).map_or("", |(_, text)| *text);
-    let ranking = lesson["ranking"].as_array().into_iter().flatten().map(ranked);
-    let ranking: Vec<_> = ranking.collect();
-    let claims = lesson["claims"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let claims: Vec<_> = claims.collect();
-    let claims = if claims.is_empty() { String::new() } else { format!(": {}", claims.join(", ")) };
-    format!(
-        "| {part} | {} | {} | {} | [{key}](studies/{key}/README.md), [figure](studies/{key}/{}.svg){claims} |\n",
-        ranking.join("<br>"),
-        word("measure"),
-        word("runs"),
-        word("figure"),
-    )
+/// A lesson of a study.
+#[derive(Clone, Copy)]
+struct Lesson<'a> {
+    key: &'a str,
+    lesson: &'a Value,
 }
 
-fn ranked(choice: &Value) -> String {
-    let word = |name: &str| choice[name].as_str().unwrap_or_default();
-    let (name, spec, measured) = (word("name"), word("spec"), word("measured"));
-    let spec = if spec.is_empty() { String::new() } else { format!(" `{spec}`") };
-    match choice["is_best"].as_bool() {
-        Some(true) => format!("**{name} {measured}**{spec}"),
-        _ => format!("{name} {measured}{spec}"),
+impl Lesson<'_> {
+    fn word(&self, name: &str) -> &str {
+        self.lesson[name].as_str().unwrap_or_default()
+    }
+
+    fn part(&self) -> &'static str {
+        PARTS.iter().find(|(own, _)| *own == self.word("part")).map_or("", |(_, text)| *text)
+    }
+
+    fn ranking(&self) -> impl Iterator<Item = &Value> {
+        self.lesson["ranking"].as_array().into_iter().flatten()
+    }
+
+    /// What is best there, by what, in a line.
+    fn short(&self, heading: &str) -> String {
+        let best = self.ranking().filter(|choice| choice["is_best"] == true);
+        let best: Vec<_> = best.map(|choice| self.named(choice)).collect();
+        format!(
+            "| {heading} | {} | {} | {} |\n",
+            self.part(),
+            best.join(" or "),
+            self.word("measure")
+        )
+    }
+
+    /// All of it, in a line.
+    fn row(&self) -> String {
+        let ranking: Vec<_> = self.ranking().map(|choice| self.ranked(choice)).collect();
+        let claims = self.lesson["claims"].as_array().into_iter().flatten();
+        let claims: Vec<_> = claims.filter_map(Value::as_str).collect();
+        let claims =
+            if claims.is_empty() { String::new() } else { format!(": {}", claims.join(", ")) };
+        let Self { key, .. } = self;
+        format!(
+            "| {} | {} | {} | {} | [{key}](studies/{key}/README.md), [figure](studies/{key}/{}.svg){claims} |\n",
+            self.part(),
+            ranking.join("<br>"),
+            self.word("measure"),
+            self.word("runs"),
+            self.word("figure"),
+        )
+    }
+
+    fn ranked(&self, choice: &Value) -> String {
+        let measured = choice["measured"].as_str().unwrap_or_default();
+        let text = format!("{}: {measured}", self.named(choice));
+        if choice["is_best"] == true { format!("**{text}**") } else { text }
+    }
+
+    /// A choice with how it is written; timers are written as their option takes them.
+    fn named(&self, choice: &Value) -> String {
+        let word = |name: &str| choice[name].as_str().unwrap_or_default();
+        match (word("name"), word("spec"), self.word("part")) {
+            (name, "", _) => name.to_owned(),
+            (name, spec, "timer") => format!("{name} `--rto '{spec}'`"),
+            (name, spec, _) => format!("{name} `{spec}`"),
+        }
     }
 }
 
@@ -99,8 +141,12 @@ mod tests {
         let page = page(&[Study { key: "a2001".into(), result }]);
         assert!(page.contains("## Several flows share a link"), "{page}");
         assert!(!page.contains("## Several wireless hops"));
-        let row = "| scheduler | **drr 1 s** `x`<br>off 2 s | time | two clients | [a2001](studies/a2001/README.md), \
+        let row = "| scheduler | **drr `x`: 1 s**<br>off: 2 s | time | two clients | [a2001](studies/a2001/README.md), \
                    [figure](studies/a2001/fairness.svg): D-26 |";
         assert!(page.contains(row), "{page}");
+        assert!(
+            page.contains("| Several flows share a link | scheduler | drr `x` | time |\n"),
+            "{page}"
+        );
     }
 }
