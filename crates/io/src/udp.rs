@@ -5,7 +5,7 @@
 //! 64 KB of datagrams of one sender per buffer, and takes as many of equal length in one call.
 mod batch;
 
-pub(crate) use batch::{BATCH_OCTETS, Batch, Bounds};
+pub(crate) use batch::{Batch, Bounds};
 
 use crate::buffer::Buffers;
 use crate::port;
@@ -349,7 +349,7 @@ pub(crate) fn path_datagram(remote: SocketAddr) -> io::Result<usize> {
         SocketAddr::V4(_) => (sockopt::ip_mtu(&probe)?, 28),
         SocketAddr::V6(_) => (sockopt::ipv6_mtu(&probe)?, 48),
     };
-    Ok((mtu as usize).saturating_sub(headers).clamp(512, BATCH_OCTETS))
+    Ok((mtu as usize).saturating_sub(headers).clamp(512, batch::BATCH_OCTETS))
 }
 
 #[cfg(test)]
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn loopback_carries_the_longest_datagram() {
-        assert_eq!(path_datagram("127.0.0.1:9".parse().unwrap()).unwrap(), BATCH_OCTETS);
+        assert_eq!(path_datagram("127.0.0.1:9".parse().unwrap()).unwrap(), batch::BATCH_OCTETS);
     }
 
     #[test]

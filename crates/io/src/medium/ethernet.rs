@@ -20,6 +20,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 const ETHER_TYPE: u16 = 0x8624;
 /// Destination, source, EtherType.
 const HEADER_OCTETS: usize = 14;
+/// Shortest frame without its checksum (IEEE 802.3). Virtual links do not fill shorter ones up, and NFD discards them.
+const LEAST_OCTETS: usize = 60;
 /// The kind of hardware that has such addresses (ARPHRD_ETHER).
 const ETHERNET: u16 = 1;
 /// The first octets of groups that stand for groups of IPv4 (RFC 1112, section 6.4).
@@ -76,9 +78,7 @@ impl Medium for Ethernet {
     }
 
     fn send(&self, frame: &[u8]) -> io::Result<()> {
-        let ether_type = ETHER_TYPE.to_be_bytes();
-        let octets = [self.peer.as_slice(), &self.own, &ether_type, frame].concat();
-        (&self.socket).write(&octets).map(|_| ())
+        (&self.socket).write(&framed(self.peer, self.own, frame)).map(|_| ())
     }
 
     fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
@@ -110,6 +110,13 @@ impl Medium for Ethernet {
 /// Whether several stations have this address.
 fn is_group(address: [u8; 6]) -> bool {
     FaceUri::Ether(address).is_shared()
+}
+
+/// A frame as it is sent, filled up if it is short.
+fn framed(to: [u8; 6], from: [u8; 6], frame: &[u8]) -> Vec<u8> {
+    let mut octets = [to.as_slice(), &from, &ETHER_TYPE.to_be_bytes(), frame].concat();
+    octets.resize(octets.len().max(LEAST_OCTETS), 0);
+    octets
 }
 
 /// Short frames are filled up by whoever sends them: how much of one is the packet.
@@ -159,10 +166,11 @@ mod tests {
 
     #[test]
     fn what_fills_up_a_short_frame_is_no_part_of_it() {
-        let mut frame = vec![0x06, 0x03, 1, 2, 3];
-        assert_eq!(unpadded(&frame), 5);
-        frame.resize(46, 0);
-        assert_eq!(unpadded(&frame), 5);
+        let frame = [0x06, 0x03, 1, 2, 3];
+        let sent = framed([1; 6], [2; 6], &frame);
+        assert_eq!((sent.len(), &sent[..HEADER_OCTETS][12..]), (60, &[0x86, 0x24][..]));
+        assert_eq!((unpadded(&frame), unpadded(&sent[HEADER_OCTETS..])), (5, 5));
+        assert_eq!(framed([1; 6], [2; 6], &[7; 1_500]).len(), 1_514);
         assert_eq!(unpadded(&[0x06, 0xFF]), 2, "what is no element is judged by the node");
     }
 

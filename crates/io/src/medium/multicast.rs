@@ -5,9 +5,11 @@
 //!
 //! Differences: what is sent leaves from a port of its own instead of the group's, so that nodes of one machine can be
 //! told apart, and a node knows what it said itself.
+//!
+//! As in NFD the longest packet leaves in one datagram, which IP cuts where the link is narrower: NFD puts no fragments of
+//! NDNLPv2 together that come from a group.
 use super::{Heard, Medium};
-use crate::face::MediumOptions;
-use crate::udp::BATCH_OCTETS;
+use crate::face::{LARGEST_FRAME_SENT, MediumOptions};
 use rustix::net::{netdevice, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
@@ -23,7 +25,6 @@ pub(super) struct Group {
     mouth: UdpSocket,
     /// Where what we say comes from.
     own: SocketAddr,
-    mtu: usize,
 }
 
 impl Group {
@@ -66,8 +67,8 @@ impl Group {
         let (ear, mouth) = (UdpSocket::from(ear), UdpSocket::from(mouth));
         ear.set_nonblocking(true)?;
         mouth.set_nonblocking(true)?;
-        let (own, mtu) = (mouth.local_addr()?, mtu(&mouth, group)?);
-        Ok(Self { ear, mouth, own, mtu })
+        let own = mouth.local_addr()?;
+        Ok(Self { ear, mouth, own })
     }
 }
 
@@ -87,7 +88,7 @@ impl Medium for Group {
     }
 
     fn mtu(&self) -> usize {
-        self.mtu
+        LARGEST_FRAME_SENT
     }
 
     fn local_address(&self) -> Option<SocketAddr> {
@@ -108,15 +109,6 @@ fn on_link(group: SocketAddr, index: u32) -> SocketAddr {
 fn no_interface() -> io::Error {
     let what = "a group of IPv6 needs an interface: interface = \"eth0\", or [ff02::1234%eth0]";
     io::Error::new(ErrorKind::InvalidInput, what)
-}
-
-/// Longest datagram that the interface carries in one piece.
-fn mtu(mouth: &UdpSocket, group: SocketAddr) -> io::Result<usize> {
-    let (mtu, headers) = match group {
-        SocketAddr::V4(_) => (sockopt::ip_mtu(mouth)?, 28),
-        SocketAddr::V6(_) => (sockopt::ipv6_mtu(mouth)?, 48),
-    };
-    Ok((mtu as usize).saturating_sub(headers).min(BATCH_OCTETS))
 }
 
 /// Who that is; nodes of one link differ in the lower half of an address of IPv6.
