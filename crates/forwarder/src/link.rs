@@ -5,7 +5,7 @@
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, QueueLimit};
 use crate::packet::{Packet, Wires};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::link::{Fragmenter, Marker, Reassembler, ReassemblyLimits};
@@ -167,9 +167,9 @@ impl WireLink {
         &mut self,
         now: Instant,
         packet: &mut Packet,
-        pool: &mut BytesMut,
+        wires: &mut Wires,
     ) -> (Bytes, Sent) {
-        (packet.to_wire(pool), self.mark(now, packet))
+        (wires.held(packet), self.mark(now, packet))
     }
 
     fn mark(&mut self, now: Instant, packet: &mut Packet) -> Sent {

@@ -123,7 +123,7 @@ impl Node {
         guard.packets += 1;
         let (kind, lifetime) = packet.worth();
         let tag_octets = end.tag_octets();
-        let (wire, sent) = link.begin(now, packet, &mut self.wires.room);
+        let (wire, sent) = link.begin(now, packet, &mut self.wires);
         let mut sending = Sending {
             kind,
             octets: 0,

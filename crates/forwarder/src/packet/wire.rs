@@ -44,6 +44,19 @@ impl Wires {
             _ => packet.to_wire(&mut self.room),
         }
     }
+
+    /// The octets of a packet that leaves and is held in case that it is lost: an Interest must not keep the buffer alive
+    /// in which it came with many others.
+    pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
+        match (&packet.body, &self.came) {
+            (Body::Interest(leaves), Some((came, octets))) if Arc::ptr_eq(leaves, came) => {
+                make_room(&mut self.room, octets.len(), LEAVING_OCTETS);
+                self.room.extend_from_slice(octets);
+                self.room.split().freeze()
+            }
+            _ => packet.to_wire(&mut self.room),
+        }
+    }
 }
 
 /// Memory of packets that came: they are copied out of the buffers that they came in, where they came with many others.
@@ -242,6 +255,18 @@ mod tests {
         let kept = &mut Kept::default();
         let refused = Packet::from_wire(Some(&header), &data, &hasher, kept, false).unwrap_err();
         assert_eq!(refused, DropReason::Malformed);
+    }
+
+    #[test]
+    fn an_interest_that_is_held_has_its_octets_and_keeps_no_buffer() {
+        let (octets, mut wires) = (interest(None).to_bytes(), Wires::default());
+        let chunk = Bytes::from([&octets[..], &[0; 99]].concat());
+        let packet = Packet::interest(Arc::new(interest(None)), &NameHasher::new(1));
+        wires.came = packet.leaves_as(chunk.slice(..octets.len()));
+        assert_eq!(wires.of(&packet).as_ptr(), chunk.as_ptr());
+        let held = wires.held(&packet);
+        assert_eq!(held, octets);
+        assert_ne!(held.as_ptr(), chunk.as_ptr());
     }
 
     #[test]
