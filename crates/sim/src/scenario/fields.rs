@@ -163,6 +163,17 @@ impl<'a> Fields<'a> {
         Some(tree)
     }
 
+    /// A key that is known and has no place in the normal form.
+    pub(super) fn leave_out(&mut self, key: &'static str) {
+        self.known.push(key);
+    }
+
+    /// Whether a key is given, as that word.
+    pub(super) fn is_word(&self, key: &str, word: &str) -> bool {
+        let given = self.given.get(key).map(|tree| &tree.value);
+        matches!(given, Some(Value::Text(text)) if text == word)
+    }
+
     /// Whether a key is given.
     pub(super) fn gives(&self, key: &str) -> bool {
         self.given.get(key).is_some()

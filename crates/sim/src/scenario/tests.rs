@@ -251,8 +251,11 @@ fn what_a_sweep_adds_is_not_missed_before() {
 
 #[test]
 fn the_text_of_a_scenario_means_the_same_scenario() {
-    let text =
-        with("[sweep.d.a]\n\"link.delay\" = \"1 ms\"\n[sweep.d.b]\nnode.cache = \"unlimited\"\n");
+    // A length that the sweep gives meets the default signature, which the text writes out.
+    let text = with(
+        "[produce]\ncontent = \"1 kB\"\n[sweep.d.a]\n\"link.delay\" = \"1 ms\"\n\
+         [sweep.d.b]\nnode.cache = \"unlimited\"\nproduce.packet = \"1448 B\"\n",
+    );
     let file = ScenarioFile::parse(&text, &["stop=5 s".to_owned()]).unwrap();
     let again = ScenarioFile::parse(&file.to_toml(), &[])
         .unwrap_or_else(|e| panic!("{e}\n{}", file.to_toml()));

@@ -285,14 +285,18 @@ fn produce(fields: &mut Fields<'_>, mode: Mode, plan: &mut ProducePlan, prefix: 
 
 /// `packet = "1448 B"` makes whole packets that long; `signature = "72 B"` leaves their length open.
 fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
+    // What stands in every normal form does not contradict a length that a sweep gives.
+    let is_default = fields.is_word("signature", "digest") && fields.gives("packet");
     // Of both together, one may come from the defaults.
-    if mode != Mode::Whole && fields.gives("packet") && fields.gives("signature") {
+    if mode != Mode::Whole && !is_default && fields.gives("packet") && fields.gives("signature") {
         fields.problem("packet", "says already how long a signature is; leave out one of the two");
     }
     let mut total = None;
     fields.field("packet", &mut total, Maybe(PACKET));
     let mut signature = None;
-    if total.is_none() || fields.gives("signature") {
+    if is_default {
+        fields.leave_out("signature");
+    } else if total.is_none() || fields.gives("signature") {
         fields.field("signature", &mut signature, OrWord(FEW_OCTETS, "digest"));
     }
     *shape = match (total, signature) {
