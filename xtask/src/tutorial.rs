@@ -46,7 +46,7 @@ pub(crate) fn follow() -> Outcome {
 fn swept(copy: &Path) -> Outcome {
     let path = copy.join("peak-results/runs.csv");
     let rows = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let rows: Vec<_> = rows.lines().filter(|row| row.contains("peak(")).collect();
+    let rows: Vec<_> = rows.lines().filter(|row| row.contains("peak")).collect();
     match rows.len() {
         10 => Ok(()),
         other => Err(format!("{other} runs of the tutorial's estimator were kept, not 10")),
