@@ -109,6 +109,26 @@ fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
     }
 }
 
+#[test]
+fn an_aggregate_on_the_air_while_both_ends_begin_to_count_anew_takes_nothing_with_it() {
+    let step = |forgets| Step {
+        after_micros: 150,
+        from: 0,
+        to: Some(1),
+        octets: 1_500,
+        category: Category::BestEffort,
+        fails: false,
+        forgets,
+    };
+    for forgotten in 100..200 {
+        let steps: Vec<_> = (0..400).map(|number| step(number == forgotten)).collect();
+        let plan = MediumPlan::n(RateControl::Constant(Rate::ht(4, true, true).unwrap()));
+        let fates = run(&steps, plan, [Role::Peer; 4], 10.0, 1_000);
+        let found = fates.arrived.len() + fates.lost.len() + fates.inside.len();
+        assert_eq!(found, steps.len(), "after {forgotten}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]

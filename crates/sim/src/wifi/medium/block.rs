@@ -327,6 +327,10 @@ impl<L: Load + Clone> Medium<L> {
             let line = lines.iter_mut().find(|line| line.category == category);
             let mut queue = line.into_iter().flat_map(|line| &mut line.queue);
             let held = queue.find(|queued| queued.number == mpdu.number);
+            // Both ends count anew: its number would move the new window.
+            if held.as_ref().is_some_and(|queued| queued.is_void) {
+                continue;
+            }
             // What its sender gave up meanwhile is lost already.
             let loads = match held.filter(|queued| !queued.has_arrived) {
                 Some(queued) => {
