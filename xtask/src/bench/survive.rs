@@ -1,5 +1,5 @@
 //! `cargo xtask bench survive`: what a forwarder stands: a flood of random names, packets that are none, peers that never
-//! come to an end, faces that come and go, and being killed. Everybody else must be served meanwhile.
+//! come to an end, faces that come and go, being killed, and a disk that is full. Everybody else must be served meanwhile.
 
 mod hostile;
 mod status;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use status::Status;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -81,6 +81,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     hostile::slow(&mut stage)?;
     stage.come_and_go(faces)?;
     stage.kill()?;
+    stage.fill_disk()?;
     let findings = stage.findings;
     if as_json {
         let it = |it: &Finding| json!({ "leg": it.leg, "found": it.what, "holds": it.holds });
@@ -90,7 +91,6 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             println!("{leg:<24} {:<9} {what}", if *holds { "holds" } else { "DOES NOT" });
         }
     }
-    eprintln!("captures on a full disk: skipped, there are no captures");
     match findings.iter().all(|it| it.holds) {
         true => Ok(()),
         false => Err("not everything holds".into()),
@@ -101,7 +101,7 @@ impl Stage {
     fn set(recoup: PathBuf, blast: PathBuf) -> Outcome<Self> {
         let room = Room::make(0)?;
         let socket = room.path("node-socket");
-        let (running, said) = start(&recoup, &room)?;
+        let (running, said) = start(&recoup, &room, "")?;
         let place = |kind: &str| {
             let uri = said.iter().find(|uri| uri.starts_with(kind));
             let address = uri.and_then(|uri| uri.split_once("://")).map(|(_, address)| address);
@@ -218,28 +218,47 @@ impl Stage {
         self.running.kill();
         let _ = offer.wait_with_output();
         let begun = Instant::now();
-        self.producers.clear();
-        let (running, _) = start(&self.recoup, &self.room)?;
-        self.running = running;
-        let mut producer = command(&self.blast);
-        producer.arg("produce").arg(&self.socket).arg("/bench");
-        self.producers.push(Producer::start(&mut producer)?);
+        self.start_again("")?;
         let took = begun.elapsed().as_secs_f64() * 1e3;
         let served = self.offer(1)?;
         let what = format!("serves again {took:.0} ms later, {:.1} %", 100.0 * served);
         self.find("kill -9 and restart", served >= 0.99, what);
         Ok(())
     }
+
+    /// Everything is captured to a disk that has no room.
+    fn fill_disk(&mut self) -> Outcome {
+        self.running.kill();
+        self.start_again(&format!("capture = \"{FULL}\"\n"))?;
+        let served = self.offer(2)?;
+        let failures = self.status.look()?.capture_failures;
+        let what = format!("{failures} captures given up; others {:.1} %", 100.0 * served);
+        self.find("captures, disk full", failures == 1 && served >= SERVED, what);
+        Ok(())
+    }
+
+    /// Starts the forwarder anew, with more in its configuration, and one who answers.
+    fn start_again(&mut self, more: &str) -> Outcome {
+        self.producers.clear();
+        (self.running, _) = start(&self.recoup, &self.room, more)?;
+        let mut producer = command(&self.blast);
+        producer.arg("produce").arg(&self.socket).arg("/bench");
+        self.producers.push(Producer::start(&mut producer)?);
+        Ok(())
+    }
 }
 
 /// Where the forwarder under attack says how it is.
 const STATUS: &str = "127.0.0.1:19695";
+/// A file that takes nothing.
+const FULL: &str = "/dev/full";
 
-fn start(recoup: &std::path::Path, room: &Room) -> Outcome<(Running, Vec<String>)> {
+/// Starts the forwarder, with more for `[node]`.
+fn start(recoup: &Path, room: &Room, more: &str) -> Outcome<(Running, Vec<String>)> {
     let socket = unix(&room.path("node-socket"));
     let places = [socket.as_str(), "udp4://127.0.0.1:0", "tcp4://127.0.0.1:0"];
     let listen: String = places.into_iter().map(listen_at).collect();
-    forward(recoup, room, "node.toml", &format!("[node]\nmetrics = \"{STATUS}\"\n{listen}"))
+    forward(recoup, room, "node.toml", &format!("[node]\nmetrics = \"{STATUS}\"\n{more}{listen}"))
 }
 
 /// What of that which was asked for came.

@@ -18,7 +18,7 @@ pub(super) struct Open {
 
 impl Open {
     fn new(parameter: &'static str, value: &str, fields: &str) -> Self {
-        let is_assumed = fields.is_empty() || fields == TRIES;
+        let is_assumed = fields.is_empty();
         Self { parameter, value: value.to_owned(), is_assumed, fields: fields.to_owned() }
     }
 
@@ -62,7 +62,9 @@ fn grid() -> Vec<Open> {
         for (retries, by_retries) in RETRIES {
             for (fading, by_fading) in FADINGS {
                 let value = format!("{range}, {retries}, {fading}");
-                all.push(Open::new(GRID, &value, &format!("{by_range}{by_retries}{by_fading}")));
+                let open = Open::new(GRID, &value, &format!("{by_range}{by_retries}{by_fading}"));
+                let is_assumed = open.fields == TRIES;
+                all.push(Open { is_assumed, ..open });
             }
         }
     }

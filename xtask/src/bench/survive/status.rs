@@ -16,6 +16,7 @@ pub(super) struct Status {
 pub(super) struct Look {
     pub(super) unsatisfied: u64,
     pub(super) faces: usize,
+    pub(super) capture_failures: u64,
     drops: BTreeMap<String, u64>,
 }
 
@@ -33,6 +34,7 @@ impl Status {
         Ok(Look {
             unsatisfied: count(&document, "/status/unsatisfied"),
             faces: document["faces"].as_array().map_or(0, Vec::len),
+            capture_failures: count(&document, "/captures/failures"),
             drops: drops
                 .filter_map(|(reason, many)| Some((reason.clone(), many.as_u64()?)))
                 .collect(),
