@@ -42,6 +42,8 @@ pub(super) struct Face {
     pub(super) waiting: usize,
     /// To be tried in turn when the face is opened again.
     pub(super) addresses: Vec<SocketAddr>,
+    /// The address and port of ours that the peer knows, if it does.
+    pub(super) known_as: Option<SocketAddr>,
     /// Failures in a row.
     pub(super) failures: u32,
     /// Whose it is, if it is one of those that are counted by address.
@@ -125,6 +127,7 @@ impl Face {
             unreachable_told: false,
             waiting: 0,
             addresses: Vec::new(),
+            known_as: None,
             failures: 0,
             neighbour: None,
             watched: None,

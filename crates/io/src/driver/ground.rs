@@ -93,9 +93,10 @@ impl Driver {
 
     fn reconnect_udp(&mut self, id: FaceId) -> io::Result<()> {
         let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
-        let remote = self.faces.get(&id).and_then(Face::next_address);
+        let face = self.faces.get(&id).ok_or(ErrorKind::NotFound)?;
+        let (remote, local) = (face.next_address(), face.known_as);
         let remote = remote.ok_or(ErrorKind::AddrNotAvailable)?;
-        let socket = UdpPort::connect(remote, None, socket_buffer_octets, backlog_octets)?;
+        let socket = UdpPort::connect(remote, local, socket_buffer_octets, backlog_octets)?;
         let ground = Ground::Address(socket.local_address()?.ip());
         if !ground.is_there(&Interfaces::of_system()?) {
             return Err(ErrorKind::NetworkDown.into());

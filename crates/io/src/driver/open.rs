@@ -124,7 +124,8 @@ impl Driver {
             .map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let peer = UdpPeer::new(port, remote, None);
         let addresses = vec![remote];
-        Ok(Face { permanent: true, addresses, ..Face::over_udp(uri.clone(), peer, &self.options) })
+        let face = Face::over_udp(uri.clone(), peer, &self.options);
+        Ok(Face { permanent: true, addresses, known_as: local, ..face })
     }
 
     /// What is lost on a face is sent again from here on, if the face is not up yet; else when it comes up again.

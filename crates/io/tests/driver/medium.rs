@@ -6,11 +6,11 @@ use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::node::{Input, Node, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_io::driver::Driver;
-use recoup_io::face::{CloseReason, FaceChange, MediumOptions};
+use recoup_io::face::{CloseReason, FaceChange, FaceUri, MediumOptions};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_transport::time::Duration;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 
 fn on(interface: &str) -> MediumOptions {
     let interface = Some(interface.to_owned());
@@ -133,6 +133,9 @@ fn a_station_hears_the_station_that_its_face_leads_to() {
     });
 }
 
+/// The port that a hop knows its neighbour by.
+const KNOWN: u16 = 17_007;
+
 /// A node between one that asks and two that could answer, behind interfaces of their own.
 struct Fork {
     driver: Driver,
@@ -153,8 +156,10 @@ impl Fork {
         let mut cost = 0;
         let faces = hops.each_ref().map(|hop| {
             hop.set_nonblocking(true).unwrap();
-            let to = uri(&format!("udp4://{}", hop.local_addr().unwrap()));
-            let (face, prefix) = (driver.keep(&to).unwrap(), "/a".parse().unwrap());
+            let at = hop.local_addr().unwrap();
+            let FaceUri::Udp(to) = uri(&format!("udp4://{at}")) else { unreachable!() };
+            let face = driver.keep_from(SocketAddr::new(at.ip(), KNOWN), &to).unwrap();
+            let prefix = "/a".parse().unwrap();
             node.handle(driver.now(), Input::Route(RouteChange { prefix, face, cost: Some(cost) }));
             cost += 1;
             face
@@ -172,12 +177,14 @@ impl Fork {
         self.consumer.send(&interest.to_bytes()).unwrap();
     }
 
-    /// Turns until a hop has heard something.
+    /// Turns until a hop has heard something, from the port that it knows.
     fn hears(&mut self, hop: usize) {
         let Self { driver, node, hops, .. } = self;
         let mut buffer = [0; 2_000];
-        turn_until(driver, node, |_, _| hops[hop].recv(&mut buffer.clone()).is_ok());
-        while hops[hop].recv(&mut buffer).is_ok() {}
+        turn_until(driver, node, |_, _| hops[hop].peek(&mut [0; 2_000]).is_ok());
+        while let Ok((_, from)) = hops[hop].recv_from(&mut buffer) {
+            assert_eq!(from.port(), KNOWN);
+        }
     }
 
     /// Turns until the first face has changed so.
