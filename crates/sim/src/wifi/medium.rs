@@ -404,15 +404,13 @@ impl<L: Load + Clone> Medium<L> {
         for line in 0..self.stations[who].lines.len() {
             let queue = std::mem::take(&mut self.stations[who].lines[line].queue);
             for queued in queue.into_iter().filter(|queued| !queued.has_arrived) {
-                for load in std::iter::once(queued.load).chain(queued.more) {
-                    self.lose(station, queued.to, load, Discard::Down);
-                }
+                self.abandon(who, line, queued, Discard::Down);
             }
         }
         for place in 0..self.stations[who].peers.len() {
             let peer = &mut self.stations[who].peers[place];
-            (peer.must_ask, peer.asked_in_vain) = (false, 0);
-            let (from, waiting) = (peer.id, peer.reorder.clear());
+            peer.asked_in_vain = 0;
+            let (from, waiting) = (peer.id, peer.reorder.take_waiting());
             for load in waiting {
                 self.lose(from, Address::Station(station), Content::Above(load), Discard::Down);
             }
@@ -429,6 +427,7 @@ impl<L: Load + Clone> Medium<L> {
             self.settle(now, who);
             self.stations[who].is_down = false;
             self.resume_beacons(now, who);
+            self.claim(now, who);
             self.arm(now, who);
         }
     }

@@ -65,9 +65,14 @@ impl<L> Reorder<L> {
         self.slots.iter().flatten().flatten()
     }
 
-    /// Takes what waits away.
-    pub(super) fn clear(&mut self) -> Vec<L> {
-        self.slots.iter_mut().filter_map(Option::take).flatten().collect()
+    /// Takes what waits away; that it came stays known.
+    pub(super) fn take_waiting(&mut self) -> Vec<L> {
+        self.slots.iter_mut().flatten().flat_map(std::mem::take).collect()
+    }
+
+    /// What waits, at the end of the numbers.
+    pub(super) fn into_waiting(self) -> impl Iterator<Item = L> {
+        self.slots.into_iter().flatten().flatten()
     }
 
     fn release(&mut self, released: &mut Vec<L>) {

@@ -111,22 +111,40 @@ fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
 
 #[test]
 fn an_aggregate_on_the_air_while_both_ends_begin_to_count_anew_takes_nothing_with_it() {
-    let step = |forgets| Step {
+    for forgotten in 100..200 {
+        let steps: Vec<_> = (0..400).map(|number| busy(0, number == forgotten)).collect();
+        all_end_somewhere(&steps, forgotten);
+    }
+}
+
+#[test]
+fn the_way_back_keeps_its_numbers_while_the_way_there_begins_anew() {
+    for forgotten in 100..200 {
+        let steps =
+            (0..400).map(|number| busy(u32::from(number != forgotten), number == forgotten));
+        all_end_somewhere(&steps.collect::<Vec<_>>(), forgotten);
+    }
+}
+
+/// A frame from one of the first two stations to the other, when much waits already.
+fn busy(from: u32, forgets: bool) -> Step {
+    let category = Category::BestEffort;
+    Step {
         after_micros: 150,
-        from: 0,
-        to: Some(1),
+        from,
+        to: Some(1 - from),
         octets: 1_500,
-        category: Category::BestEffort,
+        category,
         fails: false,
         forgets,
-    };
-    for forgotten in 100..200 {
-        let steps: Vec<_> = (0..400).map(|number| step(number == forgotten)).collect();
-        let plan = MediumPlan::n(RateControl::Constant(Rate::ht(4, true, true).unwrap()));
-        let fates = run(&steps, plan, [Role::Peer; 4], 10.0, 1_000);
-        let found = fates.arrived.len() + fates.lost.len() + fates.inside.len();
-        assert_eq!(found, steps.len(), "after {forgotten}");
     }
+}
+
+fn all_end_somewhere(steps: &[Step], forgotten: usize) {
+    let plan = MediumPlan::n(RateControl::Constant(Rate::ht(4, true, true).unwrap()));
+    let fates = run(steps, plan, [Role::Peer; 4], 10.0, 1_000);
+    let found = fates.arrived.len() + fates.lost.len() + fates.inside.len();
+    assert_eq!(found, steps.len(), "after {forgotten}");
 }
 
 proptest! {

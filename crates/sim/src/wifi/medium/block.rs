@@ -327,19 +327,13 @@ impl<L: Load + Clone> Medium<L> {
             let line = lines.iter_mut().find(|line| line.category == category);
             let mut queue = line.into_iter().flat_map(|line| &mut line.queue);
             let held = queue.find(|queued| queued.number == mpdu.number);
-            // Both ends count anew: its number would move the new window.
-            if held.as_ref().is_some_and(|queued| queued.is_void) {
+            // Its sender failed meanwhile, or counts anew: the number would move the new window.
+            let Some(queued) = held.filter(|queued| !queued.is_void) else {
                 continue;
-            }
-            // What its sender gave up meanwhile is lost already.
-            let loads = match held.filter(|queued| !queued.has_arrived) {
-                Some(queued) => {
-                    queued.has_arrived = true;
-                    let loads = std::iter::once(&mpdu.load).chain(&mpdu.more);
-                    loads.cloned().filter_map(Content::above).collect()
-                }
-                None => Vec::new(),
             };
+            let is_first = !std::mem::replace(&mut queued.has_arrived, true);
+            let loads = std::iter::once(&mpdu.load).chain(&mpdu.more).filter(|_| is_first);
+            let loads = loads.cloned().filter_map(Content::above).collect();
             let station = &mut self.stations[who];
             let reorder = &mut station.peer(from, category).reorder;
             if !reorder.accept(mpdu.sequence, loads, &mut released) {

@@ -264,7 +264,7 @@ impl<L: Load + Clone> Medium<L> {
             self.expire(now, who, line);
             let station = &mut self.stations[who];
             let is_idle = station.access.contenders[line].claim == Claim::None;
-            if is_idle && !station.is_away && station.has_work(line) {
+            if is_idle && !station.is_away && !station.is_down && station.has_work(line) {
                 station.access.request(now, line);
             }
         }

@@ -6,8 +6,9 @@ use super::super::association::{Association, Step};
 use super::super::content::{Content, Management};
 use super::super::error::to_db;
 use super::super::plan::{Category, Role};
+use super::super::reorder::Reorder;
 use super::super::{Address, StationId};
-use super::station::Station;
+use super::station::{Peer, Station};
 use super::{Discard, Medium, MediumOutput};
 use crate::wifi::access::Claim;
 use recoup_transport::queue::Load;
@@ -163,8 +164,9 @@ impl<L: Load + Clone> Medium<L> {
         association.joined(now, point);
         self.stations[who].counters.associations += 1;
         self.stations[point.0 as usize].counters.associations += 1;
-        self.forget_here(now, who, point);
         self.forget(now, point, client);
+        self.forget_here(now, who, point);
+        self.sever(client, point);
         self.outputs.push_back(MediumOutput::Joined { client, point, before });
     }
 
@@ -181,16 +183,15 @@ impl<L: Load + Clone> Medium<L> {
 
     // --- what is void ---------------------------------------------------------------------------
 
-    /// Gives up what waits in one station for another, and what the two have numbered.
+    /// Gives up what waits in one station for another, and what was numbered on that way.
     pub(super) fn forget(&mut self, now: u64, from: StationId, to: StationId) {
-        let (who, other) = (from.0 as usize, to.0 as usize);
-        if who >= self.stations.len() || other >= self.stations.len() {
+        let who = from.0 as usize;
+        if who >= self.stations.len() || to.0 as usize >= self.stations.len() {
             return;
         }
         self.settle(now, who);
         self.forget_here(now, who, to);
-        self.sever(who, to);
-        self.sever(other, from);
+        self.sever(from, to);
         self.arm(now, who);
     }
 
@@ -223,21 +224,21 @@ impl<L: Load + Clone> Medium<L> {
         self.claim(now, who);
     }
 
-    /// What a station knows of another is void: numbers, what came out of order, rates.
-    fn sever(&mut self, who: usize, other: StationId) {
-        let station: &mut Station<L> = &mut self.stations[who];
-        station.minstrels.retain(|(id, _)| *id != other);
-        station.received.retain(|(id, _)| *id != other);
-        let (mut held, at) = (Vec::new(), StationId(who as u32));
-        station.peers.retain_mut(|peer| {
-            if peer.id == other {
-                held.extend(peer.reorder.clear());
-            }
-            peer.id != other
-        });
+    /// The way from one station to another begins anew: numbers, what came out of order, rates.
+    ///
+    /// The way back goes on: what still waits there keeps its numbers.
+    fn sever(&mut self, from: StationId, to: StationId) {
+        let sender: &mut Station<L> = &mut self.stations[from.0 as usize];
+        sender.minstrels.retain(|(id, _)| *id != to);
+        sender.peers.iter_mut().filter(|peer| peer.id == to).for_each(Peer::begin_anew);
+        let receiver: &mut Station<L> = &mut self.stations[to.0 as usize];
+        receiver.received.retain(|(id, _)| *id != from);
+        let peers = receiver.peers.iter_mut().filter(|peer| peer.id == from);
         // It came, and waited only for what will not come any more.
-        for load in held {
-            self.outputs.push_back(MediumOutput::Arrived { at, from: other, load, is_copy: false });
+        for load in peers
+            .flat_map(|peer| std::mem::replace(&mut peer.reorder, Reorder::new()).into_waiting())
+        {
+            self.outputs.push_back(MediumOutput::Arrived { at: to, from, load, is_copy: false });
         }
     }
 }

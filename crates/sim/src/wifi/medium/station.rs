@@ -179,6 +179,11 @@ impl<L> Peer<L> {
         self.next_sequence = (sequence + 1) & 0xfff;
         sequence
     }
+
+    /// What is sent to it is numbered from the beginning, and nothing sent before is asked for.
+    pub(super) fn begin_anew(&mut self) {
+        (self.next_sequence, self.must_ask, self.asked_in_vain) = (0, false, 0);
+    }
 }
 
 /// A frame for this station that is on its way to it.
