@@ -9,6 +9,7 @@
 //! | `bench fair` | what schedulers cost a forwarder process |
 //! | `bench survive` | whether a forwarder stands floods, hostile packets, faces that come and go, and being killed |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
+//! | `soak` | the tests again and again, with other random cases each time |
 //! | `fuzz` | runs the fuzz targets for a while |
 //! | `docs` | documentation that is made of kept results: the table of the studies, `docs/which.md` |
 //! | `dist` | man pages and shell completions into `target/dist` |
@@ -21,6 +22,7 @@ mod fuzz;
 mod layer;
 mod leg;
 mod peer;
+mod soak;
 mod test;
 mod text;
 mod tutorial;
@@ -38,6 +40,7 @@ usage: cargo xtask CHORE
   bench fair [--runs N]            what schedulers cost a forwarder process
   bench survive [--interests N]    whether a forwarder stands floods and hostile peers
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
+  soak [PACKAGE…] [--runs N]       the tests N times (default 20), with other random cases each time
   fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
   docs [--check]                   what documentation says of studies, from docs/studies
   dist                             man pages and shell completions into target/dist
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test", rest @ ..] => test::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", "fetch", rest @ ..] => bench::run(rest),
         ["bench", "forward", rest @ ..] => bench::forward::run(rest),

@@ -2,7 +2,7 @@
 
 use crate::chore::{Outcome, cargo, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{docs, layer, peer, text, tutorial};
+use crate::{docs, layer, peer, soak, text, tutorial};
 use std::process::Command;
 
 type Leg = fn(&mut Tally) -> Outcome<Done>;
@@ -72,7 +72,12 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
     let targets = ["--lib", "--bins", "--tests", "--examples"];
-    counted(cargo(&["test", "--workspace", "--no-fail-fast"]).args(targets), tally)
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    if std::env::var_os(soak::SEED).is_none() {
+        // The same cases for everybody: `cargo xtask soak` looks for others.
+        tests.env(soak::SEED, "1");
+    }
+    counted(tests.args(targets), tally)
 }
 
 fn doctest(tally: &mut Tally) -> Outcome<Done> {
