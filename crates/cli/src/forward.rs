@@ -86,7 +86,8 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     if args.config.is_none() {
         standard::let_everybody_in(&config.listen);
     }
-    config.warnings().into_iter().for_each(|text| log.say(&Event::Notice { text }));
+    let notices = config.warnings().into_iter().chain(opened.take_notices());
+    notices.for_each(|text| log.say(&Event::Notice { text }));
     let board = Arc::new(Board::new(driver.waker()));
     let http = watched(args.metrics.or(config.metrics), &board)?;
     let hangup = Stop::heed_hangup(&driver.waker())?;
@@ -188,6 +189,7 @@ fn reload(
         Ok(()) => log.say(&Event::Reloaded { places: opened.places() }),
         Err(failure) => log.say(&Event::failed(&failure)),
     }
+    opened.take_notices().into_iter().for_each(|text| log.say(&Event::Notice { text }));
     capture(&changed, opened, driver, forwarder);
     *config = changed;
 }

@@ -241,7 +241,7 @@ impl Way {
         let address = |address: &std::net::SocketAddr| address.ip().is_loopback();
         match &self.uri {
             FaceUri::Unix(_) | FaceUri::Memory(_) => true,
-            FaceUri::Ether(_) => false,
+            FaceUri::Ether(_) | FaceUri::Dev(_) => false,
             FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
                 at.resolve().is_ok_and(|all| all.iter().all(address))
             }

@@ -16,6 +16,7 @@ mod order;
 mod receive;
 mod room;
 mod roster;
+mod segment;
 mod send;
 mod wait;
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "driver/watch_poll.rs")]

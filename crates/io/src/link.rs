@@ -56,6 +56,11 @@ pub(crate) trait Link: Debug + Send {
     /// To be waited on.
     fn fd(&self) -> BorrowedFd<'_>;
 
+    /// What arrives is handed over by somebody else, and the descriptor is not to be watched.
+    fn is_deaf(&self) -> bool {
+        false
+    }
+
     /// The connection is established: frames can be sent.
     fn is_open(&self) -> bool;
 

@@ -5,6 +5,10 @@
 mod ethernet;
 mod multicast;
 
+#[cfg(test)]
+pub(crate) use ethernet::framed;
+pub(crate) use ethernet::{Ear, EtherAddress};
+
 use crate::driver::DriverOptions;
 use crate::face::{CloseReason, DropReason, FaceUri, LARGEST_FRAME_RECEIVED, MediumOptions};
 use crate::interface::Interfaces;
@@ -60,7 +64,7 @@ pub(crate) fn open(
     medium: &MediumOptions,
     options: &DriverOptions,
 ) -> io::Result<Box<dyn Link>> {
-    check_interface(medium)?;
+    check_interface(medium.interface.as_deref())?;
     match uri {
         FaceUri::Ether(peer) => {
             let station = Ethernet::open(*peer, medium, options.socket_buffer_octets)?;
@@ -76,9 +80,18 @@ pub(crate) fn open(
     }
 }
 
+/// Listens to the stations on an interface of Ethernet.
+///
+/// # Errors
+/// If the system says no, or the interface is missing, down, or no Ethernet.
+pub(crate) fn listen(interface: &str, options: &DriverOptions) -> io::Result<Ear> {
+    check_interface(Some(interface))?;
+    Ear::open(interface, options.socket_buffer_octets)
+}
+
 /// An interface that is down takes what it is given, and throws it away.
-fn check_interface(medium: &MediumOptions) -> io::Result<()> {
-    match (&medium.interface, Interfaces::of_system()) {
+fn check_interface(interface: Option<&str>) -> io::Result<()> {
+    match (interface, Interfaces::of_system()) {
         (Some(name), Ok(interfaces)) if !interfaces.is_up(name) => {
             let what = format!("there is no interface called {name}, or it is down");
             Err(io::Error::new(ErrorKind::NetworkDown, what))
@@ -88,6 +101,12 @@ fn check_interface(medium: &MediumOptions) -> io::Result<()> {
     }
 }
 
+/// Whether what keeps a medium from being opened may end by itself.
+pub(crate) fn may_pass(error: &io::Error) -> bool {
+    use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
+}
+
 /// A link over a medium.
 #[derive(Debug)]
 struct MediumLink<M> {
@@ -95,18 +114,29 @@ struct MediumLink<M> {
     buffer: Box<[u8]>,
     /// Why the medium takes nothing any more.
     broken: Option<CloseReason>,
+    /// What arrives comes another way.
+    is_deaf: bool,
 }
 
 impl<M: Medium> MediumLink<M> {
     fn new(medium: M) -> Self {
         let buffer = vec![0; HEADER_OCTETS + LARGEST_FRAME_RECEIVED].into_boxed_slice();
-        Self { medium, buffer, broken: None }
+        Self { medium, buffer, broken: None, is_deaf: false }
+    }
+
+    /// A link that only speaks: somebody else hears for it.
+    fn deaf(medium: M) -> Self {
+        Self { medium, buffer: Box::default(), broken: None, is_deaf: true }
     }
 }
 
 impl<M: Medium> Link for MediumLink<M> {
     fn fd(&self) -> BorrowedFd<'_> {
         self.medium.fd()
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.is_deaf
     }
 
     fn is_open(&self) -> bool {

@@ -2,7 +2,9 @@
 use crate::driver::DriverOptions;
 use crate::face::{FaceUri, MediumOptions};
 use crate::link::Link;
+use bytes::Bytes;
 use std::io::{self, ErrorKind};
+use std::os::fd::BorrowedFd;
 
 /// Opens the medium that a face leads to.
 ///
@@ -10,4 +12,38 @@ use std::io::{self, ErrorKind};
 /// Always.
 pub(crate) fn open(_: &FaceUri, _: &MediumOptions, _: &DriverOptions) -> io::Result<Box<dyn Link>> {
     Err(io::Error::new(ErrorKind::Unsupported, "faces that several share need Linux"))
+}
+
+/// The address of a station.
+pub(crate) type EtherAddress = [u8; 6];
+
+/// Hears stations of Ethernet: there is none.
+#[derive(Debug)]
+pub(crate) enum Ear {}
+
+impl Ear {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        match *self {}
+    }
+
+    pub(crate) fn hear(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
+        match *self {}
+    }
+
+    pub(crate) fn link_to(&self, _: EtherAddress) -> Box<dyn Link> {
+        match *self {}
+    }
+}
+
+/// Listens to the stations on an interface of Ethernet.
+///
+/// # Errors
+/// Always.
+pub(crate) fn listen(_: &str, _: &DriverOptions) -> io::Result<Ear> {
+    Err(io::Error::new(ErrorKind::Unsupported, "listening on an interface needs Linux"))
+}
+
+/// Whether what keeps a medium from being opened may end by itself.
+pub(crate) fn may_pass(_: &io::Error) -> bool {
+    false
 }

@@ -23,7 +23,7 @@ impl FromStr for FaceRef {
             return Ok(Self::Number(number));
         }
         match text.parse::<FaceUri>() {
-            Ok(FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_)) => {
+            Ok(FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) | FaceUri::Dev(_)) => {
                 Ok(Self::Text(text.to_owned()))
             }
             Ok(uri) => Ok(Self::Uri(uri)),
@@ -44,7 +44,9 @@ pub(crate) fn canonical(uri: &FaceUri) -> Result<String, Failure> {
         FaceUri::Udp(to) => FaceUri::Udp(resolve(to)?).to_string(),
         FaceUri::Tcp(to) => FaceUri::Tcp(resolve(to)?).to_string(),
         FaceUri::WebSocket(to, path) => FaceUri::WebSocket(resolve(to)?, path.clone()).to_string(),
-        FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) => uri.to_string(),
+        FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) | FaceUri::Dev(_) => {
+            uri.to_string()
+        }
     })
 }
 

@@ -29,6 +29,9 @@ A configuration:
   uri = \"udp://0.0.0.0:6363\"
   interests = 50000               # a second from each who connects here; pending = 1000 bounds what waits
 
+  [[listen]]
+  uri = \"dev://eth0\"            # stations of Ethernet, without IP
+
   [[face]]
   name = \"north\"
   uri = \"tcp://192.0.2.7\"

@@ -234,6 +234,10 @@ impl ForwardConfig {
         if given.has_rate() && scheduling.scheduling().is_none() {
             one.problem("rate", USELESS_RATE);
         }
+        if matches!(uri, FaceUri::Dev(_)) {
+            let what = "is an interface, where one listens; write [[listen]], or ether://[…] for a station there";
+            return one.problem("uri", what);
+        }
         if local.is_some() && (uri.is_medium() || !matches!(uri, FaceUri::Udp(_))) {
             one.problem("local", "is for faces over UDP");
         }
@@ -518,6 +522,8 @@ mod tests {
         assert!(said.contains("n.toml:6:13: face.1.interface: is for multicast"), "{said}");
         let said = wrong(&face("ether://[01:00:5e:00:17:aa]", ""));
         assert!(said.contains("face.1.interface: is missing"), "{said}");
+        let said = wrong(&face("dev://eth0", ""));
+        assert!(said.contains("n.toml:5:7: face.1.uri: is an interface"), "{said}");
         let said = wrong(&format!("[[listen]]\nuri = \"{group}\"\n"));
         assert!(said.contains("n.toml:2:7: listen.1.uri: several share this"), "{said}");
     }

@@ -21,12 +21,19 @@ pub(super) struct Opened {
     /// Routes and what they cost.
     routes: BTreeMap<(Name, FaceId), u64>,
     strategies: BTreeMap<Name, String>,
+    /// What is to be told of what was opened.
+    notices: Vec<String>,
 }
 
 impl Opened {
     /// Where others connect.
     pub(super) fn places(&self) -> Vec<String> {
         self.listeners.iter().map(|(_, handle)| handle.uri.to_string()).collect()
+    }
+
+    /// What is to be told of what was opened last.
+    pub(super) fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
     }
 
     /// The number of a configured face that is open.
@@ -71,6 +78,8 @@ impl Opened {
             match driver.listen(uri) {
                 Ok(handle) => {
                     driver.set_listener_limits(handle.id, *limits);
+                    let wait = |why| format!("{uri} hears nobody yet: {why}; it is tried again");
+                    self.notices.extend(handle.waits.as_ref().map(wait));
                     self.listeners.push((uri.clone(), handle));
                 }
                 Err(error) => failures.push(face_failure(&error)),

@@ -22,7 +22,7 @@ pub(crate) struct Dialed {
 pub(crate) fn dial(uri: &FaceUri, options: &DriverOptions) -> Result<Dialed, FaceError> {
     let addresses = match uri {
         FaceUri::Udp(to) | FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) => to.resolve()?,
-        FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) => Vec::new(),
+        FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) | FaceUri::Dev(_) => Vec::new(),
     };
     let mut last = None;
     for attempt in 0..addresses.len().max(1) {
@@ -74,6 +74,10 @@ fn socket(uri: &FaceUri, remote: Option<SocketAddr>) -> io::Result<Option<Socket
     match (uri, remote) {
         (FaceUri::Memory(_), _) => Ok(None),
         (FaceUri::Unix(path), _) => unix::dial(path).map(Some),
+        (FaceUri::Dev(_), _) => {
+            let what = "an interface is where one listens; ether://[…] leads to a station there";
+            Err(io::Error::new(ErrorKind::InvalidInput, what))
+        }
         (_, Some(remote)) => tcp::dial(remote).map(Some),
         (_, None) => Err(ErrorKind::AddrNotAvailable.into()),
     }

@@ -1,4 +1,5 @@
 //! A face and a UDP socket, as the driver keeps them.
+use super::room::Neighbour;
 use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
 use crate::link::Link;
@@ -46,8 +47,8 @@ pub(super) struct Face {
     pub(super) known_as: Option<SocketAddr>,
     /// Failures in a row.
     pub(super) failures: u32,
-    /// Whose it is, if it is one of those that are counted by address.
-    pub(super) neighbour: Option<IpAddr>,
+    /// Whose it is, if it is one of those that are counted by where they come from.
+    pub(super) neighbour: Option<Neighbour>,
     /// It is watched, for being writable, too, or not.
     pub(super) watched: Option<bool>,
     /// When something last arrived; at first, when it was opened.
@@ -182,7 +183,7 @@ impl Face {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
         match (&self.conduit, &self.uri) {
             (Conduit::Udp(peer), _) => self.permanent && is_loopback(peer.route.remote.ip()),
-            (_, FaceUri::Ether(_)) => false,
+            (_, FaceUri::Ether(_) | FaceUri::Dev(_)) => false,
             (_, FaceUri::Unix(_) | FaceUri::Memory(_)) => true,
             (_, FaceUri::Tcp(to) | FaceUri::WebSocket(to, _)) => match self.addresses.as_slice() {
                 [] => to.host.parse().is_ok_and(is_loopback),
@@ -204,8 +205,14 @@ impl Face {
         }
     }
 
-    pub(super) fn is_udp(&self) -> bool {
-        matches!(self.conduit, Conduit::Udp(_))
+    /// Nobody tells when its peer goes.
+    pub(super) fn is_connectionless(&self) -> bool {
+        matches!((&self.conduit, &self.uri), (Conduit::Udp(_), _) | (_, FaceUri::Ether(_)))
+    }
+
+    /// What arrives for it is heard by the listener that opened it.
+    pub(super) fn is_deaf(&self) -> bool {
+        matches!(&self.conduit, Conduit::Link { link, .. } if link.is_deaf())
     }
 
     /// Something arrived: the peer is there.
@@ -227,9 +234,9 @@ impl Face {
 
     /// One more failure; how long to wait before the next attempt.
     pub(super) fn back_off(&mut self, options: &DriverOptions) -> Duration {
-        let doubled = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
+        let pause = options.back_off(self.failures);
         self.failures = self.failures.saturating_add(1);
-        options.reconnect_after.saturating_mul(doubled).min(options.reconnect_after_at_most)
+        pause
     }
 
     /// Looks again how much the path carries; `false` if it is no less than before.

@@ -54,6 +54,7 @@ impl Driver {
         let lost = |id: &FaceId| self.ground(*id).is_some_and(is_lost);
         let lost: Vec<_> = self.faces.keys().copied().filter(lost).collect();
         lost.into_iter().for_each(|id| self.end(id, CloseReason::NoInterface, true));
+        self.follow_segments(&present);
         // Whoever waits for another attempt may have what was missing.
         let now = self.clock.now();
         for face in self.faces.values_mut() {

@@ -1,6 +1,7 @@
-//! Where peers connect: TCP, Unix, WebSocket and in-process listeners. UDP has none: there every
-//! sender is a peer of the same socket.
+//! Where peers connect: TCP, Unix, WebSocket and in-process listeners, and interfaces where stations of Ethernet are heard.
+//! UDP has none: there every sender is a peer of the same socket.
 use super::DriverOptions;
+use super::segment::Segment;
 use crate::face::{FaceUri, uri::Authority};
 use crate::link::Link;
 use crate::memory::MemoryListener;
@@ -25,8 +26,10 @@ pub struct ListenerHandle {
     pub id: ListenerId,
     /// Where peers connect to: with the port that the system chose, if it was left open.
     pub uri: FaceUri,
-    /// The bound address, except for Unix and in-process listeners.
+    /// The bound address, except for Unix and in-process listeners, and interfaces.
     pub address: Option<SocketAddr>,
+    /// Why nobody is heard yet; the driver goes on trying.
+    pub waits: Option<String>,
 }
 
 #[derive(Debug)]
@@ -35,6 +38,7 @@ enum Door {
     WebSocket(Socket),
     Unix(UnixListener),
     Memory(MemoryListener),
+    Ethernet(Segment),
 }
 
 /// A listener for connections.
@@ -53,8 +57,15 @@ impl Listener {
         id: ListenerId,
         uri: &FaceUri,
         local: Option<SocketAddr>,
+        options: &DriverOptions,
     ) -> io::Result<(Self, ListenerHandle)> {
+        let mut waits = None;
         let (door, uri, address) = match (uri, local) {
+            (FaceUri::Dev(interface), _) => {
+                let mut segment = Segment::new(interface);
+                waits = segment.open(options)?;
+                (Door::Ethernet(segment), uri.clone(), None)
+            }
             (FaceUri::Unix(path), _) => (Door::Unix(UnixListener::bind(path)?), uri.clone(), None),
             (FaceUri::Memory(name), _) => {
                 (Door::Memory(MemoryListener::bind(name)?), uri.clone(), None)
@@ -70,15 +81,25 @@ impl Listener {
             }
             _ => return Err(ErrorKind::Unsupported.into()),
         };
-        let handle = ListenerHandle { id, uri: uri.clone(), address };
+        let handle = ListenerHandle { id, uri: uri.clone(), address, waits };
         Ok((Self { id, door, uri, paused_until: None }, handle))
     }
 
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        match &self.door {
+    /// To be waited on, if it is open.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(match &self.door {
             Door::Tcp(socket) | Door::WebSocket(socket) => socket.as_fd(),
             Door::Unix(listener) => listener.socket().as_fd(),
             Door::Memory(listener) => listener.fd(),
+            Door::Ethernet(segment) => return segment.fd(),
+        })
+    }
+
+    /// The interface that it listens on, if it does.
+    pub(super) fn segment(&mut self) -> Option<&mut Segment> {
+        match &mut self.door {
+            Door::Ethernet(segment) => Some(segment),
+            _ => None,
         }
     }
 
@@ -89,6 +110,8 @@ impl Listener {
     ) -> io::Result<Option<(Box<dyn Link>, FaceUri)>> {
         let limit = options.backlog_octets;
         let accepted: io::Result<(Box<dyn Link>, FaceUri)> = match &self.door {
+            // Who is there speaks, and does not knock.
+            Door::Ethernet(_) => return Ok(None),
             Door::Memory(listener) => {
                 return Ok(listener.accept().map(|end| (Box::new(end) as _, self.uri.clone())));
             }

@@ -44,7 +44,7 @@ impl Driver {
         }
         self.check_room(uri)?;
         let addresses = match uri {
-            FaceUri::Udp(_) | FaceUri::Memory(_) => return self.peer(uri),
+            FaceUri::Udp(_) | FaceUri::Memory(_) | FaceUri::Dev(_) => return self.peer(uri),
             FaceUri::Unix(_) | FaceUri::Ether(_) => Vec::new(),
             FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) => to.resolve()?,
         };
@@ -63,9 +63,12 @@ impl Driver {
         medium: MediumOptions,
     ) -> Result<FaceId, FaceError> {
         self.check_room(uri)?;
+        self.supplant(uri, &medium);
         let face = match medium::open(uri, &medium, &self.options) {
             Ok(link) => Face::over_link(uri.clone(), link),
-            Err(source) if may_pass(&source) => Face::waiting(uri.clone(), self.clock.now()),
+            Err(source) if medium::may_pass(&source) => {
+                Face::waiting(uri.clone(), self.clock.now())
+            }
             Err(source) => return Err(FaceError::Connect { uri: uri.clone(), source }),
         };
         Ok(self.add(Face { medium, permanent: true, ..face }))
@@ -175,11 +178,24 @@ impl Driver {
         Ok(self.add(Face { upstream, permanent: upstream, ..face }))
     }
 
+    /// The face that a station opened gives way to the one that we open toward it.
+    fn supplant(&mut self, uri: &FaceUri, medium: &MediumOptions) {
+        let (FaceUri::Ether(station), Some(interface)) = (uri, &medium.interface) else {
+            return;
+        };
+        if let Some(face) = self.face_toward(interface, *station)
+            && self.faces.get(&face).is_some_and(Face::is_deaf)
+        {
+            self.end(face, CloseReason::Closed, false);
+        }
+    }
+
     /// Lets peers open faces. Each becomes an on-demand face: it is not upstream, and ends with its
-    /// peer or, over UDP, when the peer has been silent for long.
+    /// peer or, over UDP and Ethernet, when the peer has been silent for long. An interface that is missing or down
+    /// may come.
     ///
     /// # Errors
-    /// If the address is taken or not ours.
+    /// If the address is taken or not ours, or the interface is no Ethernet.
     pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, FaceError> {
         let failed = |source| FaceError::Listen { uri: uri.clone(), source };
         if uri.is_medium() {
@@ -190,7 +206,7 @@ impl Driver {
             FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
                 at.resolve()?.first().copied()
             }
-            FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) => None,
+            FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) | FaceUri::Dev(_) => None,
         };
         let id = ListenerId(self.next_listener);
         self.next_listener += 1;
@@ -203,21 +219,24 @@ impl Driver {
             let used = PortUse::Shared { listener: id, peers: HashMap::new(), wildcard };
             self.add_port(Port { socket, used, writes: false }).map_err(failed)?;
             let uri = FaceUri::Udp(Authority::from(bound));
-            return Ok(ListenerHandle { id, uri, address: Some(bound) });
+            return Ok(ListenerHandle { id, uri, address: Some(bound), waits: None });
         }
-        let (listener, handle) = Listener::bind(id, uri, local).map_err(failed)?;
-        self.watch.add(listener.fd(), Token::Listener(id), false).map_err(failed)?;
+        let (mut listener, handle) =
+            Listener::bind(id, uri, local, &self.options).map_err(failed)?;
+        match listener.fd() {
+            Some(fd) => self.watch.add(fd, Token::Listener(id), false).map_err(failed)?,
+            None => listener.paused_until = Some(self.clock.now() + self.options.reconnect_after),
+        }
         self.listeners.push(listener);
         Ok(handle)
     }
 
-    /// Stops listening. Faces that peers opened over UDP end with their socket; others live on.
+    /// Stops listening. Faces that peers opened over UDP and Ethernet end with their socket; others live on.
     pub fn close_listener(&mut self, id: ListenerId) {
         self.listener_limits.remove(&id);
-        if let Some(index) = self.listeners.iter().position(|listener| listener.id == id) {
-            let listener = self.listeners.remove(index);
-            self.watch.remove(listener.fd(), Token::Listener(id));
-        }
+        self.end_stations(id, &CloseReason::Closed);
+        self.ignore_listener(id);
+        self.listeners.retain(|listener| listener.id != id);
         for index in 0..self.ports.len() {
             let Some(Some(Port { used, .. })) = self.ports.get(index) else {
                 continue;
@@ -238,10 +257,4 @@ impl Driver {
         self.flush_face(face);
         self.end(face, CloseReason::Closed, false);
     }
-}
-
-/// Whether what keeps a medium from being opened may end by itself.
-fn may_pass(error: &io::Error) -> bool {
-    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }

@@ -64,3 +64,11 @@ impl Default for DriverOptions {
         }
     }
 }
+
+impl DriverOptions {
+    /// How long to wait before another attempt to open what could not be opened so many times in a row.
+    pub(crate) fn back_off(&self, failures: u32) -> Duration {
+        let doubled = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
+        self.reconnect_after.saturating_mul(doubled).min(self.reconnect_after_at_most)
+    }
+}

@@ -1,6 +1,7 @@
 //! From sockets to frames, and from strangers to faces.
 use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
-use super::{Arrival, Driver, ListenerId, Token, room};
+use super::room::Neighbour;
+use super::{Arrival, Driver, ListenerId};
 use crate::face::{Authority, DropReason, FaceId, FaceUri};
 use crate::udp::Chunk;
 use recoup_transport::time::{Duration, Instant};
@@ -109,11 +110,11 @@ impl Driver {
         if let Some(known) = known {
             return Ok(known);
         }
-        // Only Interests and link packets start a conversation.
-        if !matches!(chunk.first_octet(), Some(0x05 | 0x64)) {
+        if !starts_conversation(chunk.first_octet()) {
             return Err(DropReason::Unsolicited);
         }
-        if !self.make_room(now, Some(chunk.remote.ip())) {
+        let neighbour = Some(Neighbour::of(chunk.remote.ip()));
+        if !self.make_room(now, neighbour) {
             return Err(DropReason::NoRoom);
         }
         let id = FaceId(self.next_face);
@@ -124,7 +125,6 @@ impl Driver {
         }
         let uri = FaceUri::Udp(Authority::from(chunk.remote));
         let peer = UdpPeer::new(port, chunk.remote, local);
-        let neighbour = Some(room::neighbour(chunk.remote.ip()));
         let limits = self.listener_limits.get(&listener).copied();
         Ok(self.add(Face { neighbour, limits, ..Face::over_udp(uri, peer, &self.options) }))
     }
@@ -140,22 +140,26 @@ impl Driver {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 Err(_) => {
                     listener.paused_until = Some(self.clock.now() + ACCEPT_PAUSE);
-                    self.watch.remove(listener.fd(), Token::Listener(id));
-                    return;
+                    return self.ignore_listener(id);
                 }
             };
             let now = self.clock.now();
-            let address = uri.address();
+            let neighbour = uri.address().map(Neighbour::of);
             // Without room the connection is closed at once, so that the peer knows.
-            if !self.make_room(now, address) {
+            if !self.make_room(now, neighbour) {
                 self.past.drop_frames(DropReason::NoRoom, 1);
                 continue;
             }
             let mut face = Face::over_link(uri, link);
-            face.neighbour = address.map(room::neighbour);
+            face.neighbour = neighbour;
             face.limits = self.listener_limits.get(&id).copied();
             face.open_by(now + self.options.connect_timeout);
             self.add(face);
         }
     }
+}
+
+/// Whether a stranger may begin so: only Interests and link packets start a conversation.
+pub(super) fn starts_conversation(first_octet: Option<u8>) -> bool {
+    matches!(first_octet, Some(0x05 | 0x64))
 }

@@ -1,6 +1,6 @@
-//! Room for newcomers: how many faces peers may open, in all and from one address, and who has to go for another.
-use super::Driver;
+//! Room for newcomers: how many faces peers may open, in all and from one neighbour, and who has to go for another.
 use super::face_entry::Face;
+use super::{Driver, ListenerId};
 use crate::face::{CloseReason, FaceId};
 use hashbrown::HashMap;
 use recoup_transport::time::{Duration, Instant};
@@ -12,13 +12,13 @@ const EVICTION_AGE: Duration = Duration::from_secs(1);
 /// Who lives where.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    /// By address of which anybody has a face.
-    addresses: HashMap<IpAddr, Tenancy>,
+    /// By neighbour of which anybody has a face.
+    neighbours: HashMap<Neighbour, Tenancy>,
     /// Before that nobody can be evicted.
     full_until: Instant,
 }
 
-/// The faces of one address.
+/// The faces of one neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tenancy {
     faces: usize,
@@ -26,26 +26,35 @@ struct Tenancy {
     full_until: Instant,
 }
 
-/// Whose faces count together: an IPv4 address, or all of a network of IPv6, of which everybody has plenty.
-pub(super) fn neighbour(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(ip) => Ipv6Addr::from(u128::from(ip) >> 64 << 64).into(),
-        ip => ip,
+/// Whose faces count together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Neighbour {
+    /// An IPv4 address, or all of a network of IPv6, of which everybody has plenty.
+    Address(IpAddr),
+    /// All stations on an interface: whoever is there calls itself as it likes.
+    Stations(ListenerId),
+}
+
+impl Neighbour {
+    pub(super) fn of(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(ip) => Ipv6Addr::from(u128::from(ip) >> 64 << 64).into(),
+            ip => ip,
+        })
     }
 }
 
 impl Driver {
-    /// Whether one more on-demand face may be opened, from this address if it has one; the longest silent one may have
-    /// to go.
-    pub(super) fn make_room(&mut self, now: Instant, address: Option<IpAddr>) -> bool {
-        let neighbour = address.map(neighbour);
-        let tenancy = neighbour.and_then(|it| self.room.addresses.get(&it).copied());
+    /// Whether one more on-demand face may be opened, by this neighbour if it is counted; the longest silent one may
+    /// have to go.
+    pub(super) fn make_room(&mut self, now: Instant, neighbour: Option<Neighbour>) -> bool {
+        let tenancy = neighbour.and_then(|it| self.room.neighbours.get(&it).copied());
         if let Some(Tenancy { faces, full_until }) = tenancy
             && faces >= self.options.faces_per_address
         {
             let found = self.evict(now, full_until, |face| face.neighbour == neighbour);
             let found = found.map_err(|until| {
-                let tenancy = neighbour.and_then(|it| self.room.addresses.get_mut(&it));
+                let tenancy = neighbour.and_then(|it| self.room.neighbours.get_mut(&it));
                 tenancy.map(|it| it.full_until = until)
             });
             return found.is_ok();
@@ -80,21 +89,21 @@ impl Driver {
     }
 
     /// A face moves in.
-    pub(super) fn move_in(&mut self, neighbour: Option<IpAddr>) {
+    pub(super) fn move_in(&mut self, neighbour: Option<Neighbour>) {
         if let Some(neighbour) = neighbour {
-            self.room.addresses.entry(neighbour).or_default().faces += 1;
+            self.room.neighbours.entry(neighbour).or_default().faces += 1;
         }
     }
 
     /// A face moves out.
-    pub(super) fn move_out(&mut self, neighbour: Option<IpAddr>) {
+    pub(super) fn move_out(&mut self, neighbour: Option<Neighbour>) {
         let Some(neighbour) = neighbour else {
             return;
         };
-        if let Some(tenancy) = self.room.addresses.get_mut(&neighbour) {
+        if let Some(tenancy) = self.room.neighbours.get_mut(&neighbour) {
             tenancy.faces -= 1;
             if tenancy.faces == 0 {
-                self.room.addresses.remove(&neighbour);
+                self.room.neighbours.remove(&neighbour);
             }
         }
     }
@@ -106,12 +115,10 @@ mod tests {
 
     #[test]
     fn a_network_of_ipv6_is_one_neighbour_and_an_address_of_ipv4_is() {
-        let of = |text: &str| neighbour(text.parse().unwrap()).to_string();
+        let of = |text: &str| Neighbour::of(text.parse().unwrap());
         assert_eq!(of("2001:db8::7"), of("2001:db8::1:2:3:4"));
         assert_ne!(of("2001:db8::7"), of("2001:db8:0:1::7"));
-        assert_eq!(
-            (of("192.0.2.7"), of("::ffff:192.0.2.7")),
-            ("192.0.2.7".into(), "192.0.2.7".into())
-        );
+        let plain = Neighbour::Address("192.0.2.7".parse().unwrap());
+        assert_eq!((of("192.0.2.7"), of("::ffff:192.0.2.7")), (plain, plain));
     }
 }

@@ -81,6 +81,7 @@ impl Driver {
         self.past.add(&face.counters);
         self.on_demand -= usize::from(!face.permanent);
         self.move_out(face.neighbour);
+        self.forget_station(face);
         let Conduit::Udp(peer) = &face.conduit else {
             return;
         };

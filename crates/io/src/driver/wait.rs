@@ -38,6 +38,9 @@ impl Driver {
         let Conduit::Link { link, .. } = &face.conduit else {
             return;
         };
+        if link.is_deaf() {
+            return;
+        }
         if link.has_more() && !self.more.contains(&id) {
             self.more.push(id);
         }
@@ -92,7 +95,11 @@ impl Driver {
                 }
                 self.receive_datagrams(index);
             }
-            Token::Listener(id) => self.accept(id),
+            Token::Listener(id) => {
+                if !self.hear(id) {
+                    self.accept(id);
+                }
+            }
             Token::Face(face) => self.receive_frames(face, writable),
             Token::Interfaces => self.follow_change(),
         }
@@ -101,13 +108,7 @@ impl Driver {
     /// What is due without a socket being ready.
     pub(super) fn expire(&mut self) {
         let now = self.clock.now();
-        for listener in &mut self.listeners {
-            if listener.paused_until.is_some_and(|until| until <= now) {
-                listener.paused_until = None;
-                // What fails here is tried again with the next who knocks at another door.
-                let _ = self.watch.add(listener.fd(), Token::Listener(listener.id), false);
-            }
-        }
+        self.resume_listeners(now);
         for index in (0..self.timed.len()).rev() {
             let Some(&id) = self.timed.get(index) else {
                 continue;
@@ -157,12 +158,13 @@ impl Driver {
         }
     }
 
-    /// Ends UDP faces that have been silent for too long.
+    /// Ends faces over UDP and Ethernet that have been silent for too long.
     pub(super) fn sweep(&mut self, now: Instant) {
         let idle = self.options.udp_idle;
         self.next_sweep = now + idle / 4;
         let silent = |face: &Face| {
-            face.is_udp() && face.silent_since().is_some_and(|since| now.since(since) > idle)
+            face.is_connectionless()
+                && face.silent_since().is_some_and(|since| now.since(since) > idle)
         };
         let faces: Vec<_> =
             self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();

@@ -49,6 +49,8 @@ pub enum FaceUri {
     Memory(String),
     /// `ether://[01:00:5e:00:17:aa]`: a station, or a group of stations, on Ethernet.
     Ether([u8; 6]),
+    /// `dev://eth0`: an interface of Ethernet, where stations are listened to.
+    Dev(String),
 }
 
 /// A face's text could not be understood.
@@ -62,7 +64,7 @@ pub struct FaceUriError {
 }
 
 const NO_ETHER: &str = "after ether:// stand six octets in brackets: [01:00:5e:00:17:aa]";
-const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether:// or memory:// \
+const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether://, dev:// or memory:// \
                        (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
 
 impl FaceUri {
@@ -91,7 +93,7 @@ impl FaceUri {
     pub fn address(&self) -> Option<IpAddr> {
         match self {
             Self::Udp(to) | Self::Tcp(to) | Self::WebSocket(to, _) => to.address(),
-            Self::Unix(_) | Self::Memory(_) | Self::Ether(_) => None,
+            Self::Unix(_) | Self::Memory(_) | Self::Ether(_) | Self::Dev(_) => None,
         }
     }
 }
@@ -120,6 +122,7 @@ fn parse(text: &str) -> Result<FaceUri, &'static str> {
         "wss" => Err("encrypted WebSockets (wss) are not supported; use ws://"),
         "memory" if rest.is_empty() => Err("a name is missing after memory://"),
         "memory" => Ok(FaceUri::Memory(rest.to_owned())),
+        "dev" => dev(rest),
         "ether" => ether(rest).ok_or(NO_ETHER).map(FaceUri::Ether),
         _ => Err(SCHEMES),
     }
@@ -131,6 +134,15 @@ fn udp(rest: &str, family: Family) -> Result<FaceUri, &'static str> {
     match to.is_medium() {
         true => authority(rest, DEFAULT_MULTICAST_PORT, family).map(FaceUri::Udp),
         false => Ok(to),
+    }
+}
+
+/// The name of an interface: 1 to 15 octets (IFNAMSIZ).
+fn dev(name: &str) -> Result<FaceUri, &'static str> {
+    let fits = |octet: u8| octet > b' ' && octet != b'/' && octet != 127;
+    match (1..16).contains(&name.len()) && name.bytes().all(fits) {
+        true => Ok(FaceUri::Dev(name.to_owned())),
+        false => Err("after dev:// stands the name of an interface: dev://eth0"),
     }
 }
 
@@ -226,6 +238,7 @@ impl fmt::Display for FaceUri {
             Self::WebSocket(to, path) => write!(f, "ws://{to}{path}"),
             Self::Memory(name) => write!(f, "memory://{name}"),
             Self::Ether(address) => write!(f, "ether://{}", ether_text(*address)),
+            Self::Dev(interface) => write!(f, "dev://{interface}"),
         }
     }
 }
@@ -308,6 +321,7 @@ mod tests {
             "memory://pair",
             "udp6://[ff02::1234%eth0]:56363",
             "ether://[01:00:5e:00:17:aa]",
+            "dev://eth0.7",
         ] {
             assert_eq!(round(text), text);
         }
@@ -364,6 +378,9 @@ mod tests {
             "ether://[01:00:5e:00:17]",
             "ether://[01:00:5e:00:17:+a]",
             "ether://[01:00:5e:00:17:aa]:1",
+            "dev://",
+            "dev://eth0/1",
+            "dev://longer-than-names-are",
         ] {
             let error = text.parse::<FaceUri>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");

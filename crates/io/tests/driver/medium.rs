@@ -1,5 +1,5 @@
 //! Faces that several share, and faces that go and come with an interface.
-use crate::harness::{Recorder, driver, frame, turn_until, uri};
+use crate::harness::{Recorder, driver, frame, interest, turn_until, uri};
 use crate::namespace::{ip, skip, within};
 use recoup_forwarder::face::{FaceId, LinkType};
 use recoup_forwarder::mobility::Mobility;
@@ -130,6 +130,60 @@ fn a_station_hears_the_station_that_its_face_leads_to() {
         ip("link set b0 down");
         let (driver, machine, face) = &mut parties[1];
         turn_until(driver, machine, |machine, _| machine.downs == [*face]);
+    });
+}
+
+/// A driver that listens on an interface; one that has just been made carries something a moment later.
+fn hearing(interface: &str) -> Driver {
+    let mut driver = driver();
+    driver.follow_interfaces().unwrap();
+    driver.listen(&uri(&format!("dev://{interface}"))).unwrap();
+    driver
+}
+
+#[test]
+fn a_station_that_speaks_to_an_interface_has_a_face_there() {
+    let test = "medium::a_station_that_speaks_to_an_interface_has_a_face_there";
+    let commands = [
+        "link add a0 address 02:00:00:00:00:0a type veth peer name b0 address 02:00:00:00:00:0b",
+        "link set a0 up",
+        "link set b0 up",
+    ];
+    within(test, &commands, || {
+        let (mut ear, mut heard) = (hearing("b0"), Recorder::default());
+        let mut mouth = driver();
+        mouth.follow_interfaces().unwrap();
+        let mut says = Recorder::default();
+        let to = mouth.keep_medium(&uri("ether://[02:00:00:00:00:0b]"), on("a0")).unwrap();
+        // Says something until somebody hears it: both ends take a moment.
+        let mut speak = |ear: &mut Driver, heard: &mut Recorder| {
+            let end = ear.now() + Duration::from_secs(20);
+            while heard.frames.is_empty() && ear.now() < end {
+                says.send(to, interest(20));
+                mouth.turn(&mut says, &mut |_, _, _| {}).unwrap();
+                ear.turn(heard, &mut |_, _, _| {}).unwrap();
+            }
+            let (face, octets) = heard.frames[0].clone();
+            assert_eq!(octets, interest(20));
+            heard.send(face, frame(1_000));
+            ear.turn(heard, &mut |_, _, _| {}).unwrap();
+            turn_until(&mut mouth, &mut says, |says, _| !says.frames.is_empty());
+            assert_eq!(says.frames.remove(0), (to, frame(1_000).into()));
+            says.frames.clear();
+            face
+        };
+        let face = speak(&mut ear, &mut heard);
+        let described = ear.describe(face).unwrap();
+        assert_eq!(described.uri, "ether://[02:00:00:00:00:0a]");
+        assert_eq!(described.local_uri, "dev://b0");
+        assert_eq!(ear.faces().count(), 1);
+
+        ip("link set b0 down");
+        turn_until(&mut ear, &mut heard, |heard, _| heard.downs == [face]);
+        heard.frames.clear();
+        ip("link set b0 up");
+        let again = speak(&mut ear, &mut heard);
+        assert_ne!(face, again);
     });
 }
 

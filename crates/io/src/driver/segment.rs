@@ -1,0 +1,362 @@
+//! Stations of Ethernet that speak to us first: each gets a face, and all of an interface share one socket.
+//!
+//! Source: NFD, `daemon/face/ethernet-channel.cpp`. Differences: in `medium/ethernet.rs`; and a listener whose interface goes
+//! ends the faces that it opened, and listens again when the interface comes back.
+use super::face_entry::Face;
+use super::receive::starts_conversation;
+use super::room::Neighbour;
+use super::{Arrival, Driver, DriverOptions, ListenerId, Token};
+use crate::face::{CloseReason, DropReason, FaceId, FaceUri, MediumOptions};
+use crate::interface::Interfaces;
+use crate::medium::{self, Ear, EtherAddress};
+use bytes::Bytes;
+use hashbrown::HashMap;
+use recoup_transport::time::{Duration, Instant};
+use std::io::{self, ErrorKind};
+use std::os::fd::BorrowedFd;
+
+/// Frames heard per wake-up and listener.
+const FRAMES: usize = 256;
+
+/// What is heard on one interface.
+#[derive(Debug)]
+pub(super) struct Segment {
+    interface: String,
+    /// None while the interface is missing or down.
+    ear: Option<Ear>,
+    /// Attempts to open it that failed, in a row.
+    failures: u32,
+    /// Who is known there.
+    faces: HashMap<EtherAddress, FaceId>,
+}
+
+impl Segment {
+    pub(super) fn new(interface: &str) -> Self {
+        Self { interface: interface.to_owned(), ear: None, failures: 0, faces: HashMap::new() }
+    }
+
+    /// Begins to listen, or says why that has to wait.
+    ///
+    /// # Errors
+    /// If it never can.
+    pub(super) fn open(&mut self, options: &DriverOptions) -> io::Result<Option<String>> {
+        match medium::listen(&self.interface, options) {
+            Ok(ear) => {
+                (self.ear, self.failures) = (Some(ear), 0);
+                Ok(None)
+            }
+            Err(error) if medium::may_pass(&error) => Ok(Some(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How long to wait before the next attempt.
+    fn back_off(&mut self, options: &DriverOptions) -> Duration {
+        let pause = options.back_off(self.failures);
+        self.failures = self.failures.saturating_add(1);
+        pause
+    }
+
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.ear.as_ref().map(Ear::fd)
+    }
+
+    fn hear(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
+        self.ear.as_mut().map_or_else(|| Err(ErrorKind::NotConnected.into()), Ear::hear)
+    }
+}
+
+impl Driver {
+    /// Takes what stations say on an interface; `false` if that is no listener for them.
+    pub(super) fn hear(&mut self, id: ListenerId) -> bool {
+        let now = self.clock.now();
+        for _ in 0..FRAMES {
+            let Some(segment) = self.segment(id) else {
+                return false;
+            };
+            match segment.hear() {
+                Ok(Some((station, frame))) => self.take_word(id, station, frame, now),
+                Ok(None) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => {
+                    self.deafen(id);
+                    return true;
+                }
+            }
+        }
+        true
+    }
+
+    fn segment(&mut self, id: ListenerId) -> Option<&mut Segment> {
+        self.listeners.iter_mut().find(|listener| listener.id == id)?.segment()
+    }
+
+    fn take_word(&mut self, id: ListenerId, station: EtherAddress, frame: Bytes, now: Instant) {
+        let face = match self.station(id, station, &frame, now) {
+            Ok(face) => face,
+            Err(reason) => return self.past.drop_frames(reason, 1),
+        };
+        // A face that we opened has a socket of its own, which hears the same.
+        if let Some(known) = self.faces.get_mut(&face).filter(|face| face.is_deaf()) {
+            known.heard(now);
+            known.counters.received(frame.len());
+            self.arrivals.push_back(Arrival::Frame(face, frame));
+        }
+    }
+
+    /// The face of a station; another one if it is unknown and sent a packet.
+    fn station(
+        &mut self,
+        id: ListenerId,
+        station: EtherAddress,
+        frame: &Bytes,
+        now: Instant,
+    ) -> Result<FaceId, DropReason> {
+        let segment = self.segment(id).ok_or(DropReason::NoFace)?;
+        if let Some(face) = segment.faces.get(&station) {
+            return Ok(*face);
+        }
+        let interface = segment.interface.clone();
+        let (face, is_known) = match self.face_toward(&interface, station) {
+            Some(ours) => (ours, true),
+            None if frame.is_empty() => return Err(DropReason::Empty),
+            None if !starts_conversation(frame.first().copied()) => {
+                return Err(DropReason::Unsolicited);
+            }
+            None if !self.make_room(now, Some(Neighbour::Stations(id))) => {
+                return Err(DropReason::NoRoom);
+            }
+            None => (FaceId(self.next_face), false),
+        };
+        let segment = self.segment(id).ok_or(DropReason::NoFace)?;
+        segment.faces.insert(station, face);
+        let link = segment.ear.as_ref().map(|ear| ear.link_to(station));
+        if let Some(link) = link.filter(|_| !is_known) {
+            let mut opened = Face::over_link(FaceUri::Ether(station), link);
+            opened.medium = MediumOptions { interface: Some(interface), ..Default::default() };
+            opened.neighbour = Some(Neighbour::Stations(id));
+            opened.limits = self.listener_limits.get(&id).copied();
+            self.add(opened);
+        }
+        Ok(face)
+    }
+
+    /// The face that leads to a station on an interface.
+    pub(super) fn face_toward(&self, interface: &str, station: EtherAddress) -> Option<FaceId> {
+        let leads = |face: &Face| {
+            face.uri == FaceUri::Ether(station)
+                && face.medium.interface.as_deref() == Some(interface)
+        };
+        self.faces.iter().find(|(_, face)| leads(face)).map(|(id, _)| *id)
+    }
+
+    /// A face is gone: what its station says from here on opens another one.
+    pub(super) fn forget_station(&mut self, face: &Face) {
+        let (FaceUri::Ether(station), Some(interface)) = (&face.uri, &face.medium.interface) else {
+            return;
+        };
+        let segments = self.listeners.iter_mut().filter_map(|listener| listener.segment());
+        for segment in segments.filter(|segment| segment.interface == *interface) {
+            segment.faces.remove(station);
+        }
+    }
+
+    /// Hears nobody on an interface until it can be opened again.
+    fn deafen(&mut self, id: ListenerId) {
+        self.end_stations(id, &CloseReason::NoInterface);
+        self.ignore_listener(id);
+        let until = self.clock.now() + self.options.reconnect_after;
+        if let Some(listener) = self.listeners.iter_mut().find(|listener| listener.id == id) {
+            listener.paused_until = Some(until);
+            if let Some(segment) = listener.segment() {
+                segment.ear = None;
+            }
+        }
+    }
+
+    /// Ends the faces that stations opened by way of a listener.
+    pub(super) fn end_stations(&mut self, id: ListenerId, reason: &CloseReason) {
+        let Some(segment) = self.segment(id) else {
+            return;
+        };
+        let faces: Vec<_> = segment.faces.values().copied().collect();
+        for face in faces {
+            if self.faces.get(&face).is_some_and(Face::is_deaf) {
+                self.end(face, reason.clone(), false);
+            }
+        }
+    }
+
+    /// What interfaces there are has changed: hears nobody where one is gone, and tries again where one may have come.
+    pub(super) fn follow_segments(&mut self, present: &Interfaces) {
+        let now = self.clock.now();
+        let mut lost = Vec::new();
+        for listener in &mut self.listeners {
+            let (id, due) = (listener.id, listener.paused_until);
+            match listener.segment() {
+                Some(segment) if segment.ear.is_none() => {
+                    listener.paused_until = due.map(|until| until.min(now));
+                }
+                Some(segment) if !present.is_up(&segment.interface) => lost.push(id),
+                _ => {}
+            }
+        }
+        lost.into_iter().for_each(|id| self.deafen(id));
+    }
+
+    /// Listens again where that was put off, and watches for who comes.
+    pub(super) fn resume_listeners(&mut self, now: Instant) {
+        let Self { listeners, watch, options, .. } = self;
+        for listener in listeners.iter_mut() {
+            if listener.paused_until.is_none_or(|until| until > now) {
+                continue;
+            }
+            listener.paused_until = None;
+            if let Some(segment) = listener.segment().filter(|segment| segment.ear.is_none())
+                && !matches!(segment.open(options), Ok(None))
+            {
+                let pause = segment.back_off(options);
+                listener.paused_until = Some(now + pause);
+            }
+            // What fails here is tried again with the next who knocks at another door.
+            if let Some(fd) = listener.fd() {
+                let _ = watch.add(fd, Token::Listener(listener.id), false);
+            }
+        }
+    }
+
+    /// Watches a listener no more.
+    pub(super) fn ignore_listener(&mut self, id: ListenerId) {
+        let listener = self.listeners.iter().find(|listener| listener.id == id);
+        if let Some(fd) = listener.and_then(|listener| listener.fd()) {
+            self.watch.remove(fd, Token::Listener(id));
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::medium::framed;
+    use socket2::{Domain, Socket, Type};
+    use std::io::{Read, Write};
+
+    const US: EtherAddress = [2, 0, 0, 0, 0, 0];
+    const INTEREST: [u8; 4] = [5, 2, 7, 0];
+    const DATA: [u8; 4] = [6, 2, 7, 0];
+
+    fn station(number: u8) -> EtherAddress {
+        [2, 0, 0, 0, 0, number]
+    }
+
+    /// A driver that listens on a wire, and the other end of that.
+    struct Wire {
+        driver: Driver,
+        listener: ListenerId,
+        far: Socket,
+    }
+
+    impl Wire {
+        fn new(options: DriverOptions) -> Self {
+            let mut driver = Driver::with_options(options).unwrap();
+            let handle = driver.listen(&FaceUri::Dev("no-such-if".into())).unwrap();
+            assert!(handle.waits.unwrap().contains("no-such-if"));
+            let (near, far) = Socket::pair(Domain::UNIX, Type::DGRAM, None).unwrap();
+            far.set_nonblocking(true).unwrap();
+            driver.segment(handle.id).unwrap().ear = Some(Ear::over(near, US));
+            Self { driver, listener: handle.id, far }
+        }
+
+        /// A station says something; by which faces how much arrived.
+        fn says(&mut self, from: u8, to: EtherAddress, what: &[u8]) -> Vec<(FaceId, usize)> {
+            self.far.write_all(&framed(to, station(from), what)).unwrap();
+            assert!(self.driver.hear(self.listener));
+            let frames = self.driver.arrivals.drain(..).filter_map(|arrival| match arrival {
+                Arrival::Frame(face, frame) => Some((face, frame.len())),
+                _ => None,
+            });
+            frames.collect()
+        }
+    }
+
+    #[test]
+    fn a_station_that_speaks_first_has_a_face_by_which_it_is_answered() {
+        let mut wire = Wire::new(DriverOptions::default());
+        let first = wire.says(1, US, &INTEREST);
+        let [(face, 4)] = first[..] else { panic!("{first:?}") };
+        // A frame that was filled up, and one that was not.
+        assert_eq!(wire.says(1, US, &[DATA.as_slice(), &[0; 200]].concat()), [(face, 4)]);
+        let other = wire.says(2, US, &INTEREST);
+        assert!(other.len() == 1 && other[0].0 != face, "{other:?}");
+        let described = wire.driver.describe(face).unwrap();
+        let uris = (described.uri.as_str(), described.local_uri.as_str());
+        assert_eq!(uris, ("ether://[02:00:00:00:00:01]", "dev://no-such-if"));
+        assert!(!described.local && described.mtu == 1_500);
+        wire.driver.send(face, recoup_forwarder::frame::Frame::from(Bytes::from_static(&DATA)));
+        let mut sent = [0; 100];
+        let length = wire.far.read(&mut sent).unwrap();
+        assert_eq!(&sent[..length], framed(station(1), US, &DATA));
+        let counters = wire.driver.counters(face).unwrap();
+        assert_eq!((counters.frames_in, counters.frames_out), (2, 1));
+    }
+
+    #[test]
+    fn what_is_not_for_us_or_no_packet_opens_no_face() {
+        let mut wire = Wire::new(DriverOptions::default());
+        for to in [[0xFF; 6], station(9), [1, 0, 0x5E, 0, 0x17, 0xAA]] {
+            assert_eq!(wire.says(1, to, &INTEREST), []);
+        }
+        assert_eq!(wire.says(0, US, &INTEREST), [], "our own voice");
+        assert_eq!(wire.driver.totals().dropped_total(), 0);
+        assert_eq!(wire.says(1, US, &DATA), []);
+        assert_eq!(wire.driver.totals().dropped(DropReason::Unsolicited), 1);
+        assert_eq!(wire.driver.faces().count(), 0);
+    }
+
+    #[test]
+    fn stations_take_no_more_than_one_neighbour_may_whatever_they_call_themselves() {
+        let options = DriverOptions { faces_per_address: 2, ..DriverOptions::default() };
+        let mut wire = Wire::new(options);
+        let heard = (1..=5).map(|number| wire.says(number, US, &INTEREST).len());
+        assert_eq!(heard.collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
+        assert_eq!(wire.driver.totals().dropped(DropReason::NoRoom), 3);
+        assert_eq!(wire.says(1, US, &DATA).len(), 1, "who is there is heard on");
+    }
+
+    #[test]
+    fn a_silent_station_loses_its_face_and_gets_another_when_it_speaks_again() {
+        let mut wire = Wire::new(DriverOptions::default());
+        let before = wire.says(1, US, &INTEREST);
+        let idle = wire.driver.options.udp_idle;
+        wire.driver.sweep(wire.driver.now() + idle / 2);
+        assert_eq!(wire.says(1, US, &INTEREST), before);
+        wire.driver.sweep(wire.driver.now() + idle * 2);
+        assert_eq!(wire.driver.faces().count(), 0);
+        let after = wire.says(1, US, &INTEREST);
+        assert!(after.len() == 1 && after[0].0 != before[0].0, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn a_face_that_we_opened_hears_its_station_by_itself() {
+        let mut wire = Wire::new(DriverOptions::default());
+        let uri = FaceUri::Ether(station(1));
+        let medium = MediumOptions { interface: Some("no-such-if".into()), ..Default::default() };
+        wire.says(1, US, &INTEREST);
+        let ours = wire.driver.keep_medium(&uri, medium).unwrap();
+        assert_eq!(wire.driver.faces().collect::<Vec<_>>(), [ours], "the other one gave way");
+        assert_eq!(wire.says(1, US, &INTEREST), []);
+        wire.driver.close(ours);
+        assert_eq!(wire.says(1, US, &INTEREST).len(), 1);
+    }
+
+    #[test]
+    fn who_listens_no_more_has_no_stations() {
+        let mut wire = Wire::new(DriverOptions::default());
+        wire.says(1, US, &INTEREST);
+        wire.says(2, US, &INTEREST);
+        wire.driver.close_listener(wire.listener);
+        assert_eq!(wire.driver.faces().count(), 0);
+        assert!(!wire.driver.hear(wire.listener));
+    }
+}
