@@ -18,6 +18,8 @@ pub enum DropReason {
     HopLimit,
     /// It is below /localhost and its face leads to another machine.
     Scope,
+    /// It says by which face it is to leave, and its face has no local fields.
+    LocalField,
     /// An Interest whose nonce was seen before: it goes round, or came by two ways.
     Loop,
     /// A repeated Interest that is not sent again so soon; Data will answer it, too.
@@ -48,7 +50,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
@@ -56,6 +58,7 @@ impl DropReason {
         Self::NoFace,
         Self::HopLimit,
         Self::Scope,
+        Self::LocalField,
         Self::Loop,
         Self::Suppressed,
         Self::Unsolicited,
@@ -82,6 +85,7 @@ impl DropReason {
             Self::NoFace => "no-face",
             Self::HopLimit => "hop-limit",
             Self::Scope => "scope",
+            Self::LocalField => "local-field",
             Self::Loop => "loop",
             Self::Suppressed => "suppressed",
             Self::Unsolicited => "unsolicited",

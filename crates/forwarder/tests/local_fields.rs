@@ -1,18 +1,20 @@
 //! Applications that want to know by which face packets came are told.
+use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
-use recoup_packet::lp::LpPacket;
+use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::time::Instant;
 
 const APP: FaceId = FaceId(1);
 const REMOTE: FaceId = FaceId(2);
 
-/// What leaves by each face, and by which face that says to have come.
+/// What leaves by each face, Nacks included, and by which face that says to have come.
 fn tell(node: &mut Node, input: Input) -> Vec<(FaceId, Option<u64>)> {
     node.handle(Instant::ZERO, input);
     let outputs = std::iter::from_fn(|| node.poll(Instant::ZERO));
@@ -37,6 +39,14 @@ fn answer(node: &mut Node, face: FaceId, name: &str) -> Vec<(FaceId, Option<u64>
     tell(node, Input::Frame { face, frame: data.wire() })
 }
 
+/// A Nack without a route.
+fn refusal(asked: &Interest) -> Bytes {
+    let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+    let mut frame = BytesMut::new();
+    LpPacket { header, fragment: Some(asked.to_bytes()) }.encode(&mut frame);
+    frame.freeze()
+}
+
 fn switch(node: &mut Node, local_fields: bool) {
     let app = FaceAttributes { local: true, local_fields, ..FaceAttributes::wire(8_800) };
     tell(node, Input::FaceUp { face: APP, attributes: app });
@@ -58,6 +68,13 @@ fn interests_and_data_say_where_they_came_from_to_applications_that_want_it() {
     assert_eq!(ask(&mut node, APP, "/x", 2), [(APP, Some(254))], "from the content store");
     assert_eq!(ask(&mut node, REMOTE, "/app/1", 3), [(APP, Some(2))]);
     assert_eq!(answer(&mut node, APP, "/app/1"), [(REMOTE, None)]);
+    let mut asked = Interest::new("/y".parse().unwrap());
+    asked.nonce = Some(6);
+    tell(&mut node, Input::Frame { face: APP, frame: asked.to_bytes() });
+    let refused = refusal(&asked);
+    assert_eq!(tell(&mut node, Input::Frame { face: REMOTE, frame: refused }), [(APP, Some(2))]);
+    let own = ask(&mut node, APP, "/app/none", 7);
+    assert_eq!(own, [(APP, None)], "the node itself refuses");
     switch(&mut node, false);
     assert_eq!(ask(&mut node, APP, "/x", 4), [(APP, None)]);
     assert_eq!(ask(&mut node, REMOTE, "/app/2", 5), [(APP, None)]);

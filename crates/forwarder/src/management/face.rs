@@ -3,8 +3,8 @@
 //! Source: NFD's wiki page "FaceMgmt".
 //!
 //! Differences: a face to be created is there as soon as it is known where it leads; connecting goes on behind it.
-//! `LocalFieldsEnabled` of local faces has Interests and Data say by which face they came; a NextHopFaceId and a CachePolicy of
-//! local applications are heeded without it. Nacks do not say it.
+//! `LocalFieldsEnabled` of local faces has Interests, Data and Nacks say by which face they came, and lets Interests say by
+//! which face they are to leave.
 use super::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings};
 use super::roster::{Vigil, event_name};
 use super::{Command, MAX_ORDERS, Node, Ordered, Outcome};

@@ -5,6 +5,7 @@
 //! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
 //! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
 //! brought goes on with it, but never into the content store.
+use super::interest_expiry::Ending;
 use super::mobility;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
@@ -41,11 +42,11 @@ impl Node {
         match found.split_last() {
             None => self.data_unsolicited(now, ingress, data, hop),
             Some((last, others)) => {
-                self.store(now, &data, &hop);
+                let is_kept = self.store(now, &data, &hop);
                 for id in others {
-                    self.satisfy(now, *id, ingress, data.clone(), &hop);
+                    self.satisfy(now, *id, ingress, data.clone(), &hop, is_kept);
                 }
-                self.satisfy(now, *last, ingress, data, &hop);
+                self.satisfy(now, *last, ingress, data, &hop, is_kept);
             }
         }
         self.found = found;
@@ -69,26 +70,36 @@ impl Node {
         hop.add_trace(self.trace_of_answer(id));
         let going_back = self.take_going_back(id);
         self.send_back(&going_back, true, &mut hop);
+        let mut is_kept = false;
         if from != FaceId::MANAGEMENT {
             self.sign_answer(&mut hop);
-            self.store(now, &data, &hop);
+            is_kept = self.store(now, &data, &hop);
         }
-        self.satisfy(now, id, from, data, &hop);
+        self.satisfy(now, id, from, data, &hop, is_kept);
     }
 
-    /// Offers Data to the content store, unless it asks not to be kept.
-    pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &Hop) {
+    /// Offers Data to the content store, unless it asks not to be kept; whether that answers with it from here on.
+    pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
         if self.cs.is_off() || hop.extra.as_ref().is_some_and(|extra| extra.no_cache) {
-            return;
+            return false;
         }
         let evicted = self.cs.insert(now, data.clone(), hop.name_hash);
         if evicted > 0 {
             self.outbox.event(NodeEvent::CsEvicted { packets: evicted as u32 });
         }
+        self.cs.admits() && self.cs.serves()
     }
 
-    /// Data answers one pending Interest.
-    fn satisfy(&mut self, now: Instant, id: PitId, ingress: FaceId, data: Data, came: &Hop) {
+    /// Data answers one pending Interest; `is_kept` if the content store answers with it from here on.
+    fn satisfy(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        ingress: FaceId,
+        data: Data,
+        came: &Hop,
+        is_kept: bool,
+    ) {
         let hash = self.pit.entry(id).hash();
         self.note_round_trip(now, id, ingress);
         self.outbox.event(NodeEvent::PitSatisfied { hash });
@@ -96,7 +107,8 @@ impl Node {
             strategy.before_satisfy(context, entry, ingress);
         });
         self.learn_soft_timeout(now, id, ingress);
-        self.remember_nonces(now, id, Some(&data));
+        let ending = if is_kept { Ending::Kept(&data) } else { Ending::Answered };
+        self.remember_nonces(now, id, ending);
         let reduction = self.reduction(id);
         let strays = self.trace_answers(id, ingress, &came.trace);
         let content = self.content_of_answer(id, &data);

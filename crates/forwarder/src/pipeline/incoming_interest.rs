@@ -30,8 +30,9 @@ impl Node {
             Some(limit) => *limit -= 1,
             None => {}
         }
-        if !local && let Some(extra) = &mut hop.extra {
-            extra.next_hop = None;
+        let is_directed = hop.extra.as_ref().is_some_and(|extra| extra.next_hop.is_some());
+        if is_directed && !self.faces.tells(ingress) {
+            return self.drop_interest(ingress, &hop, DropReason::LocalField);
         }
         let interest = self.with_nonce(interest, &mut hop);
         let nonce = interest.nonce.unwrap_or_default();

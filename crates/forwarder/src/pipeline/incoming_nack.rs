@@ -83,8 +83,10 @@ impl Node {
                     let trace = Trace::new();
                     self.outgoing_interest(now, id, face, Arc::clone(interest), &hop, trace);
                 }
-                Action::Nack { reason } => self.pass_nack_to_all(now, id, reason),
-                Action::NackTo { face, reason } => self.pass_nack(now, id, face, reason),
+                Action::Nack { reason } => self.pass_nack_to_all(now, id, reason, upstream),
+                Action::NackTo { face, reason } => {
+                    self.pass_nack(now, id, face, reason, Some(upstream));
+                }
                 Action::Reject => self.interest_finalize(now, id),
                 Action::Suppress => {}
             }

@@ -1,13 +1,28 @@
 //! A pending Interest ends.
 //!
 //! Source: NFD, `Forwarder::onInterestFinalize` and `insertDeadNonceList`: the nonces of what was sent are remembered
-//! unless Data came that a content store would answer copies with.
+//! unless Data came with which the content store answers copies.
+//!
+//! Difference: a node that keeps no such Data remembers the nonces of all that it sent to other nodes; NFD takes it for granted
+//! that there is a store.
 use crate::event::NodeEvent;
+use crate::face::FaceId;
 use crate::node::Node;
-use crate::table::PitId;
+use crate::table::{OutRecord, PitId};
 use crate::trace::Trace;
 use recoup_packet::data::Data;
 use recoup_transport::time::Instant;
+
+/// How a pending Interest ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ending<'a> {
+    /// Without Data.
+    Unanswered,
+    /// With Data that the content store did not take in.
+    Answered,
+    /// With Data that the content store answers with from here on.
+    Kept(&'a Data),
+}
 
 impl Node {
     /// Nobody waits any more, and no Data came.
@@ -16,13 +31,13 @@ impl Node {
         self.counters.unsatisfied += 1;
         self.outbox.event(NodeEvent::PitExpired { hash });
         self.tell_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
-        self.remember_nonces(now, id, None);
+        self.remember_nonces(now, id, Ending::Unanswered);
         self.interest_forget(id);
     }
 
     /// Nobody waits any more: all were refused.
     pub(crate) fn interest_finalize(&mut self, now: Instant, id: PitId) {
-        self.remember_nonces(now, id, None);
+        self.remember_nonces(now, id, Ending::Unanswered);
         self.interest_abandon(id);
     }
 
@@ -49,23 +64,25 @@ impl Node {
         }
     }
 
-    /// Remembers the nonces of an Interest that `data` has answered, where it could still go round.
-    pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, data: Option<&Data>) {
+    /// Remembers the nonces of an Interest, where a copy could still go round.
+    pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, ending: Ending<'_>) {
         let Self { pit, dead_nonces, dead_nonce_lifetime, itinerary, .. } = self;
         let entry = pit.entry(id);
-        let stays_answered = data.is_some_and(|data| {
+        let stays_answered = |data: &Data| {
             !entry.interest().must_be_fresh || data.freshness() >= *dead_nonce_lifetime
-        });
-        if !stays_answered {
-            let journey = itinerary.journey(id, pit).and_then(|journey| journey.nonce);
-            if let Some(nonce) = journey {
-                dead_nonces.insert(now, entry.hash(), nonce);
-            }
-            for record in entry.outs() {
-                if let Some(nonce) = record.nonce {
-                    dead_nonces.insert(now, entry.hash(), nonce);
-                }
-            }
+        };
+        if matches!(ending, Ending::Kept(data) if stays_answered(data)) {
+            return;
+        }
+        let journey = itinerary.journey(id, pit).and_then(|journey| journey.nonce);
+        // What an application answered goes no further.
+        let may_return = |record: &&OutRecord| {
+            ending == Ending::Unanswered
+                || record.face.app().is_none() && record.face != FaceId::MANAGEMENT
+        };
+        let sent = entry.outs().iter().filter(may_return).filter_map(|record| record.nonce);
+        for nonce in journey.into_iter().chain(sent) {
+            dead_nonces.insert(now, entry.hash(), nonce);
         }
     }
 

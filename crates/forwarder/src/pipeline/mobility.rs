@@ -99,7 +99,7 @@ impl Node {
     fn flag(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
         let hash = self.pit.entry(id).hash();
         self.outbox.event(NodeEvent::Flagged { hash, face: to });
-        self.pass_nack(now, id, to, reason);
+        self.pass_nack(now, id, to, reason, None);
     }
 
     /// A face is up, or a route leads to it that did not: what waits for one is sent on.

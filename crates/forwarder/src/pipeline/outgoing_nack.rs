@@ -1,12 +1,12 @@
 //! A Nack leaves: one that this node begins, or one that came from further on.
 //!
-//! Source: NFD, `Forwarder::onOutgoingNack`.
+//! Source: NFD, `Forwarder::onOutgoingNack`. Difference: applications that want it are told by which face a Nack came, as
+//! NDNLPv2 has it; NFD loses that on the way.
 use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::node::Node;
 use crate::packet::{Body, Hop, Packet};
 use crate::table::{InRecord, PitId, Rare};
-use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_transport::application::AppInput;
@@ -24,10 +24,12 @@ impl Node {
         reason: NackReason,
     ) {
         if self.is_refused(to) {
-            let token = asked.extra.as_ref().and_then(|extra| extra.pit_token.clone());
+            let mut hop = Hop::bare(asked.name_hash, interest.encoded_len() as u32);
+            if let Some(token) = asked.extra.as_ref().and_then(|extra| extra.pit_token.clone()) {
+                hop.extra_mut().pit_token = Some(token);
+            }
             self.outbox.event(NodeEvent::Refused { face: to, reason });
-            let interest = Arc::clone(interest);
-            self.outgoing_nack(now, to, interest, asked.name_hash, reason, token);
+            self.outgoing_nack(now, to, Arc::clone(interest), reason, hop);
         }
     }
 
@@ -44,24 +46,44 @@ impl Node {
         if refused {
             self.outbox.event(NodeEvent::Refused { face: to, reason });
         }
-        self.end_waiting(now, id, to, reason, refused);
+        self.end_waiting(now, id, to, (reason, None), refused);
     }
 
-    /// A refusal from further on goes to all who wait.
-    pub(super) fn pass_nack_to_all(&mut self, now: Instant, id: PitId, reason: NackReason) {
+    /// A refusal that came by `upstream` goes to all who wait.
+    pub(super) fn pass_nack_to_all(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        reason: NackReason,
+        upstream: FaceId,
+    ) {
         while let Some(face) = self.pit.entry(id).ins().first().map(|record| record.face) {
-            self.pass_nack(now, id, face, reason);
+            self.pass_nack(now, id, face, reason, Some(upstream));
         }
     }
 
-    /// A refusal from further on goes to one who waits.
-    pub(super) fn pass_nack(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
+    /// A refusal from further on goes to one who waits; by which face it came is said where that is wanted.
+    pub(super) fn pass_nack(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        to: FaceId,
+        reason: NackReason,
+        upstream: Option<FaceId>,
+    ) {
         let to_shared = self.faces.get(to).map(|face| face.attributes.link_type.is_shared());
-        self.end_waiting(now, id, to, reason, to_shared != Some(true));
+        self.end_waiting(now, id, to, (reason, upstream), to_shared != Some(true));
     }
 
     /// Who waited waits no more, and is told so if `tell`.
-    fn end_waiting(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason, tell: bool) {
+    fn end_waiting(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        to: FaceId,
+        (reason, upstream): (NackReason, Option<FaceId>),
+        tell: bool,
+    ) {
         let Some(InRecord { nonce, rare, places, .. }) = self.pit.entry_mut(id).remove_in(to)
         else {
             return;
@@ -77,7 +99,14 @@ impl Node {
             if interest.nonce != nonce {
                 Arc::make_mut(&mut interest).nonce = nonce;
             }
-            self.outgoing_nack(now, to, interest, hash, reason, pit_token);
+            let mut hop = Hop::bare(hash, interest.encoded_len() as u32);
+            if pit_token.is_some() {
+                hop.extra_mut().pit_token = pit_token;
+            }
+            if upstream.is_some() && self.faces.tells(to) {
+                hop.extra_mut().incoming = upstream;
+            }
+            self.outgoing_nack(now, to, interest, reason, hop);
         }
     }
 
@@ -86,17 +115,12 @@ impl Node {
         now: Instant,
         egress: FaceId,
         interest: Arc<Interest>,
-        hash: u64,
         reason: NackReason,
-        pit_token: Option<Bytes>,
+        hop: Hop,
     ) {
         if let Some(app) = egress.app() {
             self.applications.tell(now, app, AppInput::Nack { interest, reason });
             return;
-        }
-        let mut hop = Hop::bare(hash, interest.encoded_len() as u32);
-        if pit_token.is_some() {
-            hop.extra_mut().pit_token = pit_token;
         }
         self.transmit(now, egress, Packet { body: Body::Nack(interest, reason), hop });
     }

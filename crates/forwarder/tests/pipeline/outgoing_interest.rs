@@ -68,15 +68,19 @@ fn marks_and_fields_to_be_carried_over_go_on_and_others_do_not() {
 }
 
 #[test]
-fn only_a_local_face_may_say_where_its_interest_goes() {
+fn only_a_face_with_local_fields_may_say_where_its_interest_goes() {
     let mut bench = bench();
-    bench.up(5, FaceAttributes { local: true, ..FaceAttributes::value(UNLIMITED) });
-    for (from, to) in [(1, 2), (5, 4)] {
-        let interest = question("/a/b", from);
-        let lines = bench.ask(from, interest, |extra| extra.next_hop = Some(FaceId(4)));
-        assert_eq!(lines, [format!("{to} < interest /a/b #{from}")]);
-        bench.data(to, "/a/b");
-    }
+    let local = FaceAttributes { local: true, ..FaceAttributes::value(UNLIMITED) };
+    bench.up(5, local);
+    bench.up(6, FaceAttributes { local_fields: true, ..local });
+    let mut ask = |from, to: u32| {
+        bench.ask(from, question("/a/b", to), |extra| extra.next_hop = Some(FaceId(to)))
+    };
+    assert_eq!(ask(1, 4), ["drop at 1: local-field"]);
+    assert_eq!(ask(5, 4), ["drop at 5: local-field"]);
+    assert_eq!(ask(6, 4), ["4 < interest /a/b #4"]);
+    let refused = ask(6, 99);
+    assert!(refused.contains(&"6 < nack /a/b #99: no route".to_owned()), "{refused:?}");
 }
 
 #[test]
