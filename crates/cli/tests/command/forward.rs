@@ -301,13 +301,16 @@ fn a_configuration_is_read_again_without_dropping_who_is_connected() {
 }
 
 /// A fetch of 3 MB at 1.2 MB/s or less, because a window of 40 segments meets a link of 40 ms; what it says in the end.
+/// Its timer is so long that no timeout of its own is a loss, however slow the machine.
 fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
     let words = format!(
         "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) \
-         --no-progress-timeout 30s --face {face}"
+         --rto constant(rto=60s) --lifetime 60s --no-progress-timeout 120s --face {face}"
     );
     let child = place.command(&words).spawn().expect("the command runs");
-    std::thread::sleep(std::time::Duration::from_millis(900));
+    crate::place::until("a part", || {
+        std::fs::metadata(place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)
+    });
     meanwhile();
     Ended::of(&words, child.wait_with_output().expect("it ends")).succeeds().document()
 }

@@ -1,5 +1,6 @@
 //! Round-trip times.
 use crate::place::{Place, kill};
+use std::io::{BufRead, BufReader, Read};
 
 #[test]
 fn questions_are_answered_and_counted() {
@@ -34,11 +35,12 @@ fn a_signal_ends_it_with_the_summary() {
     let place = Place::new();
     let server = place.serve("ping /site --serve --listen udp://127.0.0.1:0");
     let words = format!("ping /site -i 10ms --face {}", server.face());
-    let child = place.command(&words).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    let mut child = place.command(&words).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    while !said.contains(" time=") && stdout.read_line(&mut said).unwrap() > 0 {}
     kill(&child, "INT");
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0));
+    stdout.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(said.contains("rtt min/avg/max/mdev"), "{said}");
 }

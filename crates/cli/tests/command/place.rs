@@ -191,7 +191,7 @@ impl Ended {
 pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !so() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "{what} never came about");
+        assert!(begin.elapsed() < Duration::from_secs(120), "{what} never came about");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
