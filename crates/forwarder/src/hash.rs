@@ -23,6 +23,7 @@ impl NameHasher {
 
     /// Hash of the TLV-VALUE of a name.
     #[must_use]
+    #[inline]
     pub fn hash(&self, value: &[u8]) -> u64 {
         let mut hasher = FoldHasher::with_seed(self.start, &self.secrets);
         hasher.write(value);

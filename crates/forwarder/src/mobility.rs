@@ -75,8 +75,9 @@ impl Mobility {
 
     /// Whether nothing is done.
     #[must_use]
-    pub fn is_off(self) -> bool {
-        self == Self::Off
+    #[inline]
+    pub const fn is_off(self) -> bool {
+        matches!(self, Self::Off)
     }
 }
 

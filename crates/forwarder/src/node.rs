@@ -387,7 +387,16 @@ impl Node {
     }
 
     /// Fires what is due and hands out one consequence; to be called until `None`.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        match self.outbox.outputs.pop_front() {
+            None => self.poll_further(now),
+            waiting => waiting,
+        }
+    }
+
+    /// As [`poll`](Self::poll), where no consequence waits.
+    fn poll_further(&mut self, now: Instant) -> Option<Output> {
         loop {
             if let Some(output) = self.outbox.outputs.pop_front() {
                 return Some(output);

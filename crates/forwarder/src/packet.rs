@@ -125,8 +125,9 @@ impl Packet {
     }
 
     /// A packet whose octets are known.
+    #[inline]
     pub(crate) fn sized(body: Body, octets: u32, hasher: &NameHasher) -> Self {
-        let name_hash = hasher.hash(body.name().value());
+        let name_hash = hasher.hash(body.name_value());
         let hop_limit = match &body {
             Body::Interest(interest) => interest.hop_limit,
             Body::Data(_) | Body::Nack(..) | Body::Idle => None,
@@ -142,6 +143,7 @@ impl Packet {
 
     /// What kind of packet it is.
     #[must_use]
+    #[inline]
     pub fn kind(&self) -> Kind {
         match self.body {
             Body::Interest(_) => Kind::Interest,
@@ -188,6 +190,7 @@ impl Packet {
     }
 
     /// Whether a link has to write anything but the packet.
+    #[inline]
     pub(crate) fn has_link_fields(&self) -> bool {
         self.hop.congestion_mark > 0
             || self.hop.extra.as_ref().is_some_and(|extra| extra.has_fields())
@@ -272,10 +275,21 @@ impl Body {
             Self::Idle => &NO_NAME,
         }
     }
+
+    /// The TLV-VALUE of the name that it is about.
+    #[inline]
+    fn name_value(&self) -> &[u8] {
+        match self {
+            Self::Interest(interest) | Self::Nack(interest, _) => interest.name.value(),
+            Self::Data(data) => data.name_value(),
+            Self::Idle => &[],
+        }
+    }
 }
 
 impl Hop {
     /// A hop without fields.
+    #[inline]
     pub(crate) fn bare(name_hash: u64, octets: u32) -> Self {
         let (hop_limit, congestion_mark, extra) = (None, 0, None);
         Self { name_hash, octets, hop_limit, congestion_mark, extra, trace: Trace::new() }
@@ -283,6 +297,7 @@ impl Hop {
 
     /// What goes on to the next hop of what only few packets have, and of first transmissions, is for the caller to
     /// say; all else stays.
+    #[inline]
     pub(crate) fn onward(&self) -> Self {
         let Self { name_hash, octets, hop_limit, congestion_mark, .. } = *self;
         Self { hop_limit, congestion_mark, ..Self::bare(name_hash, octets) }

@@ -13,10 +13,14 @@ use recoup_transport::time::Instant;
 
 impl Node {
     /// An Interest was sent to `upstream`: from now on it suppresses others for the soft timeout.
+    #[inline]
     pub(crate) fn set_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
-        if self.suppression != Suppression::SoftHardAuto {
-            return;
+        if matches!(self.suppression, Suppression::SoftHardAuto) {
+            self.set_learnt_timeout(now, id, upstream);
         }
+    }
+
+    fn set_learnt_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         let entry = self.pit.entry_mut(id);
         let prefix = route(&self.fib, entry.interest()).prefix;
         let estimator = self.measurements.soft(now, prefix);
@@ -28,10 +32,14 @@ impl Node {
     }
 
     /// Data came from `upstream`; after a retransmission nobody knows which of the two it answers (Karn).
+    #[inline]
     pub(crate) fn learn_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
-        if self.suppression != Suppression::SoftHardAuto {
-            return;
+        if matches!(self.suppression, Suppression::SoftHardAuto) {
+            self.learn_timeout(now, id, upstream);
         }
+    }
+
+    fn learn_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         let entry = self.pit.entry(id);
         let record = entry.out_record(upstream).filter(|record| record.transmissions == 1);
         if let Some(record) = record {

@@ -101,7 +101,8 @@ impl<'a> Context<'a> {
         ingress: FaceId,
     ) -> impl Iterator<Item = NextHop> + Clone + use<'a> {
         let (faces, scope) = (self.faces, Scope::of(name));
-        let from = faces.facts(ingress);
+        // Most names may go anywhere, whoever asks.
+        let from = if scope == Scope::Global { None } else { faces.facts(ingress) };
         self.route.next_hops.iter().copied().filter(move |hop| {
             faces.facts(hop.face).is_some_and(|to| {
                 (hop.face != ingress || to.link_type == LinkType::AdHoc)

@@ -59,11 +59,16 @@ impl Trace {
     }
 
     /// Adds the ids of `other`.
+    #[inline]
     pub fn merge(&mut self, other: Self) {
         if self.is_empty() {
             *self = other;
-            return;
+        } else {
+            self.merge_more(other);
         }
+    }
+
+    fn merge_more(&mut self, other: Self) {
         if other.ids().len() < MANY {
             return other.ids().iter().for_each(|id| self.add(*id));
         }

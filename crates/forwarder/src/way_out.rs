@@ -192,9 +192,10 @@ impl Node {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
         face.counters.in_octets += frame.len() as u64;
-        let whole = if !guarded && LpPacket::is_bare(&frame) {
+        if !guarded && LpPacket::is_bare(&frame) {
             return self.read(now, id, None, frame);
-        } else if !guarded {
+        }
+        let whole = if !guarded {
             link.receive(now, sender, frame)
         } else {
             match self.receive_lean(now, id, frame) {
@@ -214,14 +215,21 @@ impl Node {
     }
 
     /// Takes a whole network packet that came behind `header`, or bare.
+    #[inline]
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
         let will_stay = !self.cs.is_off();
         let read = Packet::from_wire(header, &packet, &self.hasher, &mut self.kept, will_stay);
         match read {
             Ok(read) => {
-                self.wires.came = read.leaves_as(packet);
+                let came = read.leaves_as(packet);
+                let leaves = came.is_some();
+                if leaves {
+                    self.wires.came = came;
+                }
                 self.receive(now, id, read);
-                self.wires.came = None;
+                if leaves {
+                    self.wires.came = None;
+                }
             }
             Err(reason) => self.outbox.discard(id, None, reason),
         }

@@ -86,13 +86,13 @@ enum Form {
 impl Data {
     /// Decodes one whole Data packet; `wire` is shared, nothing is copied.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        Encoded::decode(wire).map(Self::from)
+        Ok(Self(Form::Encoded(Encoded::decode(wire, false)?)))
     }
 
     /// Decodes one whole Data packet whose octets can be kept as long as the packet, for they share no buffer with much
     /// else: [`detached`](Self::detached) leaves it as it is.
     pub fn decode_kept(wire: Bytes) -> Result<Self, DecodeError> {
-        Encoded::decode(wire).map(|it| it.alone().into())
+        Ok(Self(Form::Encoded(Encoded::decode(wire, true)?)))
     }
 
     /// The same packet in octets that it shares with nothing else, so that to keep it keeps no buffer in which it came
@@ -129,6 +129,16 @@ impl Data {
         match &self.0 {
             Form::Encoded(it) => it.name(),
             Form::Described(it) => it.name(),
+        }
+    }
+
+    /// The TLV-VALUE of the packet's name: what tables hash and compare.
+    #[must_use]
+    #[inline]
+    pub fn name_value(&self) -> &[u8] {
+        match &self.0 {
+            Form::Encoded(it) => it.name_value(),
+            Form::Described(it) => it.name().value(),
         }
     }
 

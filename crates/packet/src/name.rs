@@ -54,19 +54,19 @@ impl Name {
 
     /// Takes the TLV-VALUE of a Name element.
     pub fn from_value(value: Bytes) -> Result<Self, DecodeError> {
-        let count = check(&mut Reader::new(&value))?;
+        let count = check(&bare(&value))?.count;
         Ok(Self { value, count })
     }
 
     /// Decodes the Name element `tlv`, which was read from `wire`, and shares its octets.
     pub(crate) fn share(wire: &Bytes, tlv: &Tlv<'_>) -> Result<Self, DecodeError> {
-        let count = check(&mut tlv.reader())?;
+        let count = check(tlv)?.count;
         Ok(Self { value: wire.slice(tlv.range()), count })
     }
 
     /// A name of `count` components whose TLV-VALUE is known to be right.
     pub(crate) fn known(value: Bytes, count: usize) -> Self {
-        debug_assert_eq!(check(&mut Reader::new(&value)).map(|it| it as usize), Ok(count));
+        debug_assert_eq!(check(&bare(&value)).map(|it| it.count as usize), Ok(count));
         Self { value, count: count as u32 }
     }
 
@@ -190,25 +190,55 @@ impl Name {
     }
 }
 
+/// A Name element of which only the TLV-VALUE is there.
+fn bare(value: &[u8]) -> Tlv<'_> {
+    Tlv { typ: typ::NAME, value, offset: 0, value_offset: 0 }
+}
+
+/// What checking a name tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checked {
+    /// How many components it has.
+    pub(crate) count: u32,
+    /// It may have a digest among them; most names show that they have none without being taken apart.
+    pub(crate) may_have_digest: bool,
+}
+
 /// Counts components, checking each and the limits.
-pub(crate) fn check(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
-    let start = reader.offset();
+#[inline]
+pub(crate) fn check(value: &Tlv<'_>) -> Result<Checked, DecodeError> {
+    let mut reader = value.reader();
     // Nearly all are short, and none of the first two types, digests, whose length is checked.
-    let mut count = reader.skip_short(3) as u32;
+    let count = reader.skip_short(typ::PARAMETERS_SHA256_DIGEST as u8 + 1) as u32;
+    if reader.is_empty() && count as usize <= MAX_COMPONENTS && value.value.len() <= MAX_NAME_LEN {
+        return Ok(Checked { count, may_have_digest: false });
+    }
+    check_each(value, reader, count)
+}
+
+/// Checks those in `reader`, which `count` others precede.
+#[inline(never)]
+fn check_each(
+    value: &Tlv<'_>,
+    mut reader: Reader<'_>,
+    mut count: u32,
+) -> Result<Checked, DecodeError> {
+    let too_many = "at most 256 name components";
+    let start = value.value_offset;
     if count as usize > MAX_COMPONENTS {
-        return Err(DecodeError::at(start, "at most 256 name components"));
+        return Err(DecodeError::at(start, too_many));
     }
     while let Some(tlv) = reader.read()? {
         component::check(&tlv)?;
         count += 1;
         if count as usize > MAX_COMPONENTS {
-            return Err(tlv.error("at most 256 name components"));
+            return Err(tlv.error(too_many));
         }
     }
-    if reader.offset() - start > MAX_NAME_LEN {
+    if value.value.len() > MAX_NAME_LEN {
         return Err(DecodeError::at(start, "a name of at most 8800 octets"));
     }
-    Ok(count)
+    Ok(Checked { count, may_have_digest: true })
 }
 
 impl fmt::Debug for Name {

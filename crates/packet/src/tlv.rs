@@ -105,7 +105,7 @@ impl DecodeError {
 }
 
 /// One element, borrowed from the octets it was read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tlv<'a> {
     /// TLV-TYPE.
     pub typ: u64,
@@ -120,26 +120,30 @@ pub struct Tlv<'a> {
 impl<'a> Tlv<'a> {
     /// Where the TLV-VALUE stands.
     #[must_use]
+    #[inline]
     pub fn range(&self) -> Range<usize> {
         self.value_offset..self.end()
     }
 
     /// Where the whole element stands, type and length included.
     #[must_use]
+    #[inline]
     pub fn whole(&self) -> Range<usize> {
         self.offset..self.end()
     }
 
     /// Where the next element starts.
     #[must_use]
+    #[inline]
     pub fn end(&self) -> usize {
         self.value_offset + self.value.len()
     }
 
     /// Reads the elements inside; offsets keep counting from the same origin.
     #[must_use]
+    #[inline]
     pub fn reader(&self) -> Reader<'a> {
-        Reader { octets: self.value, origin: self.value_offset, at: 0 }
+        Reader { rest: self.value, end: self.end() }
     }
 
     /// An error about this element.
@@ -149,21 +153,25 @@ impl<'a> Tlv<'a> {
     }
 
     /// The value as a NonNegativeInteger (1, 2, 4 or 8 octets, big-endian).
+    #[inline]
     pub fn number(&self) -> Result<u64, DecodeError> {
         parse_nni(self.value).ok_or_else(|| self.error("a number of 1, 2, 4 or 8 octets"))
     }
 
     /// The value as exactly `N` octets.
+    #[inline]
     pub fn array<const N: usize>(&self, expected: &'static str) -> Result<[u8; N], DecodeError> {
         self.value.try_into().map_err(|_| self.error(expected))
     }
 
     /// Demands that the value is empty.
+    #[inline]
     pub fn empty(&self) -> Result<(), DecodeError> {
         if self.value.is_empty() { Ok(()) } else { Err(self.error("an empty value")) }
     }
 
     /// What to do with an element that is unknown or out of order: an error if it is critical, else to be ignored.
+    #[inline]
     pub fn skip_unless_critical(&self) -> Result<(), DecodeError> {
         if is_critical(self.typ) {
             return Err(self.error("no unknown, repeated or misplaced critical element"));
@@ -181,80 +189,75 @@ pub fn is_critical(typ: u64) -> bool {
 /// Walks over elements that stand one after the other.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
-    octets: &'a [u8],
-    origin: usize,
-    at: usize,
+    /// What is left.
+    rest: &'a [u8],
+    /// Where it ends, from the origin of offsets.
+    end: usize,
 }
 
 impl<'a> Reader<'a> {
     /// Walks over `octets`, counting offsets from their start.
     #[must_use]
+    #[inline]
     pub fn new(octets: &'a [u8]) -> Self {
-        Self { octets, origin: 0, at: 0 }
+        Self { rest: octets, end: octets.len() }
     }
 
     /// Where the next element starts, from the origin of offsets.
     #[must_use]
+    #[inline]
     pub fn offset(&self) -> usize {
-        self.origin + self.at
+        self.end - self.rest.len()
     }
 
     /// Whether nothing is left.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.at == self.octets.len()
+        self.rest.is_empty()
     }
 
     /// The next element, or `None` at the end.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Tlv<'a>>, DecodeError> {
         // Nearly all elements have a type and a length of one octet each.
-        if let [typ @ 1..=252, len @ ..=252, rest @ ..] = self.rest()
-            && let Some(value) = rest.get(..usize::from(*len))
+        if let [typ @ 1..=252, len @ ..=252, rest @ ..] = self.rest
+            && let Some((value, rest)) = rest.split_at_checked(usize::from(*len))
         {
             let offset = self.offset();
-            self.at += 2 + value.len();
+            self.rest = rest;
             return Ok(Some(Tlv { typ: u64::from(*typ), value, offset, value_offset: offset + 2 }));
         }
-        self.read_any()
+        if self.is_empty() { Ok(None) } else { self.read_any().map(Some) }
     }
 
     #[inline(never)]
-    fn read_any(&mut self) -> Result<Option<Tlv<'a>>, DecodeError> {
-        if self.is_empty() {
-            return Ok(None);
-        }
+    fn read_any(&mut self) -> Result<Tlv<'a>, DecodeError> {
         let offset = self.offset();
         let typ = self.typ()?;
         let len = self.varnum("a TLV-LENGTH in its shortest form")?;
-        let rest = self.rest();
-        let value = usize::try_from(len).ok().and_then(|len| rest.get(..len));
-        let value = value.ok_or(DecodeError {
+        let split = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
+        let (value, rest) = split.ok_or(DecodeError {
             offset,
             typ: Some(typ),
             expected: "as many octets as TLV-LENGTH says",
         })?;
         let value_offset = self.offset();
-        self.at += value.len();
-        Ok(Some(Tlv { typ, value, offset, value_offset }))
-    }
-
-    fn rest(&self) -> &'a [u8] {
-        self.octets.get(self.at..).unwrap_or_default()
+        self.rest = rest;
+        Ok(Tlv { typ, value, offset, value_offset })
     }
 
     /// Walks over as many elements as have a type, of at least `least`, and a length of one octet each; how many.
     #[inline]
     pub(crate) fn skip_short(&mut self, least: u8) -> usize {
-        let (mut rest, mut count) = (self.rest(), 0);
-        while let [typ @ 1..=252, len @ ..=252, more @ ..] = rest
+        let mut count = 0;
+        while let [typ @ 1..=252, len @ ..=252, more @ ..] = self.rest
             && *typ >= least
             && let Some(after) = more.get(usize::from(*len)..)
         {
-            rest = after;
+            self.rest = after;
             count += 1;
         }
-        self.at = self.octets.len() - rest.len();
         count
     }
 
@@ -280,6 +283,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Demands that nothing is left.
+    #[inline]
     pub fn finish(&self) -> Result<(), DecodeError> {
         if self.is_empty() {
             return Ok(());
@@ -300,9 +304,9 @@ impl<'a> Reader<'a> {
     #[inline]
     fn varnum(&mut self, expected: &'static str) -> Result<u64, DecodeError> {
         let error = DecodeError::at(self.offset(), expected);
-        match parse_varnum(self.rest()) {
+        match parse_varnum(self.rest) {
             Varnum::Is(number, len) => {
-                self.at += len;
+                self.rest = self.rest.get(len..).unwrap_or_default();
                 Ok(number)
             }
             Varnum::Incomplete | Varnum::NotShortest => Err(error),

@@ -37,18 +37,23 @@ impl Instant {
     }
 
     /// The time from `earlier` to `self`; zero if `earlier` is later.
+    #[inline]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
+/// Nanoseconds of a duration, as many as there is room for.
+#[inline]
 fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    let whole = duration.as_secs().saturating_mul(1_000_000_000);
+    whole.saturating_add(u64::from(duration.subsec_nanos()))
 }
 
 impl Add<Duration> for Instant {
     type Output = Self;
     /// Saturates at [`Instant::MAX`].
+    #[inline]
     fn add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(nanos(duration)))
     }
@@ -63,6 +68,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Self;
     /// Saturates at [`Instant::ZERO`].
+    #[inline]
     fn sub(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(nanos(duration)))
     }

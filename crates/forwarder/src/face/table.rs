@@ -60,11 +60,13 @@ impl FaceTable {
     }
 
     /// A network face that is up.
+    #[inline]
     pub(crate) fn get(&self, face: FaceId) -> Option<&Face> {
         Some(&self.faces[self.place(face).ok()?].1)
     }
 
     /// A network face that is up, to be changed.
+    #[inline]
     pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Face> {
         let place = self.place(face).ok()?;
         Some(&mut self.faces[place].1)
@@ -78,6 +80,11 @@ impl FaceTable {
         if self.faces.get(guess).is_some_and(|(known, _)| *known == id) {
             return Ok(guess);
         }
+        self.search(id)
+    }
+
+    #[inline(never)]
+    fn search(&self, id: FaceId) -> Result<usize, usize> {
         self.faces.binary_search_by_key(&id, |(known, _)| *known)
     }
 

@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, field};
+use recoup_packet::name::Name;
 use recoup_packet::tlv::{DecodeError, typ};
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ pub(crate) struct Wires {
 
 impl Wires {
     /// The octets of a packet that leaves at once.
+    #[inline]
     pub(crate) fn of(&mut self, packet: &Packet) -> Bytes {
         match (&packet.body, &self.came) {
             (Body::Interest(leaves), Some((came, octets))) if Arc::ptr_eq(leaves, came) => {
@@ -73,27 +75,25 @@ pub(crate) struct Kept {
 impl Kept {
     /// A copy of some octets. Short ones share a piece of memory with few others.
     fn copy(&mut self, octets: &[u8]) -> Bytes {
-        if octets.len() > KEPT_OCTETS / 2 {
-            return Bytes::copy_from_slice(octets);
-        }
-        make_room(&mut self.room, octets.len(), KEPT_OCTETS);
-        self.room.extend_from_slice(octets);
-        self.room.split().freeze()
+        copy(&mut self.room, octets)
     }
 
-    /// Makes an Interest shareable.
-    fn share(&mut self, interest: Interest) -> Arc<Interest> {
-        let Some(mut spare) = self.spare.pop() else {
-            self.wanted = SPARE_INTERESTS.min(self.wanted + 1);
-            return Arc::new(interest);
-        };
-        match Arc::get_mut(&mut spare) {
-            Some(place) => {
-                *place = interest;
-                spare
+    /// Reads an Interest, into the memory of one that is gone where there is one.
+    fn interest(&mut self, octets: &[u8]) -> Result<Arc<Interest>, DecodeError> {
+        let room = &mut self.room;
+        let keep = |octets: &[u8]| copy(room, octets);
+        match self.spare.pop() {
+            Some(mut spare) => {
+                if let Some(place) = Arc::get_mut(&mut spare) {
+                    place.decode_in_place(octets, keep)?;
+                    return Ok(spare);
+                }
             }
-            None => Arc::new(interest),
+            None => self.wanted = SPARE_INTERESTS.min(self.wanted + 1),
         }
+        let mut interest = Interest::new(Name::root());
+        interest.decode_in_place(octets, keep)?;
+        Ok(Arc::new(interest))
     }
 
     /// An Interest is gone, if nobody else shares it.
@@ -108,6 +108,7 @@ impl Kept {
 
 impl Packet {
     /// The Interest that it is, with the octets that it came in, if it can leave with them.
+    #[inline]
     pub(crate) fn leaves_as(&self, octets: Bytes) -> Option<(Arc<Interest>, Bytes)> {
         match &self.body {
             Body::Interest(it) if it.hop_limit.is_none() && it.nonce.is_some() => {
@@ -124,6 +125,7 @@ impl Packet {
     ///
     /// # Errors
     /// If it is not a valid packet.
+    #[inline]
     pub(crate) fn from_wire(
         header: Option<&LpHeader>,
         packet: &Bytes,
@@ -132,13 +134,11 @@ impl Packet {
         will_stay: bool,
     ) -> Result<Self, DropReason> {
         let octets = packet.len() as u32;
-        let interest = |kept: &mut Kept| {
-            let interest = Interest::decode(kept.copy(packet))?;
-            Ok(kept.share(interest))
-        };
         let body = match (packet.first(), header.and_then(|it| it.nack)) {
-            (Some(&INTEREST), None) => interest(kept).map(Body::Interest),
-            (Some(&INTEREST), Some(reason)) => interest(kept).map(|it| Body::Nack(it, reason)),
+            (Some(&INTEREST), None) => kept.interest(packet).map(Body::Interest),
+            (Some(&INTEREST), Some(reason)) => {
+                kept.interest(packet).map(|it| Body::Nack(it, reason))
+            }
             (Some(&DATA), None) if will_stay => {
                 Data::decode_kept(kept.copy(packet)).map(Body::Data)
             }
@@ -197,6 +197,17 @@ fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes
     make_room(pool, interest.encoded_len(), LEAVING_OCTETS);
     interest.encode_with_hop_limit(pool, hop_limit);
     pool.split().freeze()
+}
+
+/// A copy of some octets in a piece of memory that is shared with few others, or in one of its own if it is long.
+#[inline]
+fn copy(room: &mut BytesMut, octets: &[u8]) -> Bytes {
+    if octets.len() > KEPT_OCTETS / 2 {
+        return Bytes::copy_from_slice(octets);
+    }
+    make_room(room, octets.len(), KEPT_OCTETS);
+    room.extend_from_slice(octets);
+    room.split().freeze()
 }
 
 /// Room for so many more octets, from a piece that is used up before the next is asked for.
@@ -272,14 +283,16 @@ mod tests {
     #[test]
     fn an_interest_that_is_gone_lends_its_memory_unless_others_share_it() {
         let mut kept = Kept::default();
-        let first = kept.share(interest(None));
+        let read =
+            |kept: &mut Kept, hop_limit| kept.interest(&interest(hop_limit).to_bytes()).unwrap();
+        let first = read(&mut kept, None);
         let (address, shared) = (Arc::as_ptr(&first), Arc::clone(&first));
         kept.recycle(first);
-        let second = kept.share(interest(Some(1)));
+        let second = read(&mut kept, Some(1));
         assert_ne!(Arc::as_ptr(&second), address);
         assert_eq!(*shared, interest(None));
         kept.recycle(shared);
-        let third = kept.share(interest(Some(2)));
+        let third = read(&mut kept, Some(2));
         assert_eq!((Arc::as_ptr(&third), third.hop_limit), (address, Some(2)));
     }
 
@@ -288,8 +301,9 @@ mod tests {
         let mut kept = Kept::default();
         kept.recycle(Arc::new(interest(None)));
         assert!(kept.spare.is_empty(), "a node whose Interests come otherwise keeps none");
+        let octets = interest(None).to_bytes();
         let waiting: Vec<_> =
-            (0..2 * SPARE_INTERESTS).map(|_| kept.share(interest(None))).collect();
+            (0..2 * SPARE_INTERESTS).map(|_| kept.interest(&octets).unwrap()).collect();
         waiting.into_iter().for_each(|it| kept.recycle(it));
         assert_eq!(kept.spare.len(), SPARE_INTERESTS);
     }

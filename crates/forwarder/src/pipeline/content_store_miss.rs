@@ -188,7 +188,8 @@ impl Node {
                 Action::Suppress => {}
             }
         }
-        if actions.contains(&Action::Reject) {
+        // It comes last.
+        if matches!(actions.last(), Some(Action::Reject)) {
             let lost = actions.contains(&Action::Nack { reason: NackReason::Mobility });
             let reason = if lost { DropReason::WayLost } else { DropReason::NoRoute };
             self.outbox.discard(ingress, Kind::Interest, reason);

@@ -31,7 +31,7 @@ impl Node {
         data: Data,
         mut hop: Hop,
     ) {
-        if !facts.local && Scope::of(data.name()) == Scope::Localhost {
+        if !facts.local && Scope::of_value(data.name_value()) == Scope::Localhost {
             let trace = hop.take_trace();
             self.trace_dies(&trace);
             return self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
@@ -60,12 +60,12 @@ impl Node {
             entry.out_record(from).is_some() && entry.interest().is_satisfied_by(&data)
         });
         let Some(id) = waiting else {
-            let hop = Hop::bare(self.hasher.hash(data.name().value()), octets);
+            let hop = Hop::bare(self.hasher.hash(data.name_value()), octets);
             return self.data_unsolicited(now, from, data, hop);
         };
         let entry = self.pit.entry(id);
         let same = entry.interest().name.len() == data.name().len();
-        let hash = if same { entry.hash() } else { self.hasher.hash(data.name().value()) };
+        let hash = if same { entry.hash() } else { self.hasher.hash(data.name_value()) };
         let mut hop = Hop::bare(hash, octets);
         hop.add_trace(self.trace_of_answer(id));
         let going_back = self.take_going_back(id);

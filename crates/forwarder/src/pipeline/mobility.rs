@@ -43,7 +43,14 @@ impl Node {
     /// An entry has a record of a face.
     #[inline]
     pub(crate) fn note_at_face(&mut self, face: FaceId, id: PitId) {
-        if !self.mobility.is_off() && face.app().is_none() {
+        if !self.mobility.is_off() {
+            self.note_on_list(face, id);
+        }
+    }
+
+    #[inline(never)]
+    fn note_on_list(&mut self, face: FaceId, id: PitId) {
+        if face.app().is_none() {
             self.itinerary.note(face, id, &self.pit);
         }
     }

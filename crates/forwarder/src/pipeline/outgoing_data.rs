@@ -30,12 +30,12 @@ impl Node {
             }
             return;
         }
-        let packet = Packet { body: Body::Data(data), hop };
-        let local = self.faces.facts(egress).is_some_and(|facts| facts.local);
-        if !local && Scope::of(packet.name()) == Scope::Localhost {
-            self.trace_dies(packet.trace());
+        let is_localhost = Scope::of_value(data.name_value()) == Scope::Localhost;
+        if is_localhost && !self.faces.facts(egress).is_some_and(|facts| facts.local) {
+            self.trace_dies(&hop.trace);
             return self.outbox.discard(egress, Kind::Data, DropReason::Scope);
         }
+        let packet = Packet { body: Body::Data(data), hop };
         if self.gates.are_none() {
             return self.transmit(now, egress, packet);
         }

@@ -3,7 +3,7 @@
 //! Source: NFD, `Forwarder::onOutgoingInterest`.
 use super::MAX_LIFETIME;
 use crate::drop::DropReason;
-use crate::face::FaceId;
+use crate::face::{FaceId, FaceTable};
 use crate::node::Node;
 use crate::packet::{Body, Hop, Kind, Packet};
 use crate::strategy::Faces;
@@ -25,8 +25,8 @@ impl Node {
         came: &Hop,
         trace: Trace,
     ) {
-        let local = self.faces.facts(egress).is_some_and(|facts| facts.local);
-        if came.hop_limit == Some(0) && !local {
+        let is_local = |faces: &FaceTable| faces.facts(egress).is_some_and(|facts| facts.local);
+        if came.hop_limit == Some(0) && !is_local(&self.faces) {
             self.trace_dies(&trace);
             return self.outbox.discard(egress, Kind::Interest, DropReason::HopLimit);
         }

@@ -18,8 +18,14 @@ pub enum Scope {
 impl Scope {
     /// The scope of a name.
     #[must_use]
+    #[inline]
     pub fn of(name: &Name) -> Self {
-        let value = name.value();
+        Self::of_value(name.value())
+    }
+
+    /// The scope of the name with this TLV-VALUE.
+    #[inline]
+    pub(crate) fn of_value(value: &[u8]) -> Self {
         if value.starts_with(b"\x08\x09localhost") {
             Self::Localhost
         } else if value.starts_with(b"\x08\x08localhop") {

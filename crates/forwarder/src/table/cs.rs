@@ -67,6 +67,9 @@ impl Default for CsOptions {
 pub struct Cs {
     hasher: NameHasher,
     capacity: CsCapacity,
+    /// As `capacity` says.
+    most_packets: u64,
+    most_octets: u64,
     slots: Slab<Stored>,
     index: HashTable<u32>,
     recency: Recency,
@@ -88,9 +91,12 @@ impl Cs {
     /// An empty content store.
     #[must_use]
     pub fn new(hasher: NameHasher, options: CsOptions) -> Self {
+        let (most_packets, most_octets) = options.capacity.bounds();
         Self {
             hasher,
             capacity: options.capacity,
+            most_packets,
+            most_octets,
             slots: Slab::default(),
             index: HashTable::new(),
             recency: Recency::default(),
@@ -121,9 +127,9 @@ impl Cs {
 
     /// Whether it never keeps anything.
     #[must_use]
+    #[inline]
     pub const fn is_off(&self) -> bool {
-        let (packets, octets) = self.capacity.bounds();
-        packets == 0 || octets == 0
+        self.most_packets == 0 || self.most_octets == 0
     }
 
     /// How much it keeps.
@@ -135,6 +141,7 @@ impl Cs {
     /// It keeps more or less from now on; what does not fit any more goes at once.
     pub fn set_capacity(&mut self, capacity: CsCapacity) {
         self.capacity = capacity;
+        (self.most_packets, self.most_octets) = capacity.bounds();
         while self.exceeds() {
             match self.recency.oldest() {
                 Some(slot) => self.remove(slot),
@@ -205,11 +212,11 @@ impl Cs {
     /// go. A packet that came in a buffer is copied: the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
         let octets = data.encoded_len() as u64;
-        let is_too_long = octets > self.capacity.bounds().1;
+        let is_too_long = octets > self.most_octets;
         if self.is_off() || is_too_long || !self.admits {
             return 0;
         }
-        if let Some(slot) = self.exact(data.name().value(), hash) {
+        if let Some(slot) = self.exact(data.name_value(), hash) {
             self.remove(slot);
         }
         let stale_at = now + data.freshness();
@@ -248,13 +255,11 @@ impl Cs {
     }
 
     fn lacks_room(&self, octets: u64) -> bool {
-        let (most_packets, most_octets) = self.capacity.bounds();
-        self.slots.len() as u64 >= most_packets || self.octets + octets > most_octets
+        self.slots.len() as u64 >= self.most_packets || self.octets + octets > self.most_octets
     }
 
     fn exceeds(&self) -> bool {
-        let (most_packets, most_octets) = self.capacity.bounds();
-        self.slots.len() as u64 > most_packets || self.octets > most_octets
+        self.slots.len() as u64 > self.most_packets || self.octets > self.most_octets
     }
 
     fn remove(&mut self, slot: u32) {
@@ -271,8 +276,9 @@ impl Cs {
         }
     }
 
+    #[inline]
     fn exact(&self, octets: &[u8], hash: u64) -> Option<u32> {
-        let is = |stored: &Stored| stored.hash == hash && stored.data.name().value() == octets;
+        let is = |stored: &Stored| stored.hash == hash && stored.data.name_value() == octets;
         self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
     }
 

@@ -41,6 +41,7 @@ impl Lengths {
     }
 
     /// The lengths, ascending.
+    #[inline]
     pub(super) fn present(&self) -> &[u32] {
         &self.present
     }

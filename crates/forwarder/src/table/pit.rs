@@ -124,12 +124,14 @@ impl Pit {
 
     /// An entry.
     #[must_use]
+    #[inline]
     pub fn entry(&self, id: PitId) -> &PitEntry {
         &self.entries[id.0 as usize]
     }
 
     /// An entry, to be changed.
     #[must_use]
+    #[inline]
     pub fn entry_mut(&mut self, id: PitId) -> &mut PitEntry {
         &mut self.entries[id.0 as usize]
     }
@@ -153,7 +155,7 @@ impl Pit {
     /// of its name. What was in `found` is cleared.
     pub fn matches(&mut self, data: &Data, hash: u64, found: &mut Vec<PitId>) {
         found.clear();
-        let name = data.name().value();
+        let name = data.name_value();
         self.collect(name, hash, |_| true, found);
         if !self.prefixes.is_empty() {
             let ends = self.prefixes.ends(data.name());
@@ -164,10 +166,14 @@ impl Pit {
                 }
             }
         }
-        if self.digests.find(hash, |(parent, _)| *parent == hash).is_some() {
+        if !self.digests.is_empty()
+            && self.digests.find(hash, |(parent, _)| *parent == hash).is_some()
+        {
             self.collect_by_digest(data, found);
         }
-        found.sort_unstable();
+        if found.len() > 1 {
+            found.sort_unstable();
+        }
     }
 
     /// Lets the timer of an entry be due at `at`, instead of when it was due before.
@@ -236,7 +242,7 @@ impl Pit {
     fn collect_by_digest(&mut self, data: &Data, found: &mut Vec<PitId>) {
         let mut octets = std::mem::take(&mut self.octets);
         octets.clear();
-        octets.extend_from_slice(data.name().value());
+        octets.extend_from_slice(data.name_value());
         octets.extend_from_slice(&DIGEST_HEADER);
         octets.extend_from_slice(&data.implicit_digest());
         self.collect(&octets, self.hasher.hash(&octets), |_| true, found);

@@ -51,6 +51,7 @@ impl<T> PrefixTable<T> {
 
     /// The value of the longest name that is a prefix of `name`, and that prefix.
     #[must_use]
+    #[inline]
     pub fn longest(&self, name: &Name) -> Option<(&Name, &T)> {
         let slot = self.slots.get(self.longest_slot(name)?)?;
         Some((&slot.name, &slot.value))
@@ -58,6 +59,7 @@ impl<T> PrefixTable<T> {
 
     /// As [`longest`](Self::longest), to be changed.
     #[must_use]
+    #[inline]
     pub fn longest_mut(&mut self, name: &Name) -> Option<(&Name, &mut T)> {
         let slot = self.slots.get_mut(self.longest_slot(name)?)?;
         Some((&slot.name, &mut slot.value))
@@ -116,20 +118,27 @@ impl<T> PrefixTable<T> {
         all.into_iter()
     }
 
+    #[inline]
     fn longest_slot(&self, name: &Name) -> Option<u32> {
+        match self.lengths.present() {
+            [] => self.root,
+            lengths => self.longest_of(lengths, name).or(self.root),
+        }
+    }
+
+    fn longest_of(&self, lengths: &[u32], name: &Name) -> Option<u32> {
         let probe = |end: usize| self.probe(name.value().get(..end)?);
-        let found = match self.lengths.present() {
-            [] => None,
+        match lengths {
             [only] => name.prefix_ends().nth(*only as usize - 1).and_then(probe),
             _ => self.lengths.ends(name).iter().rev().find_map(|end| probe(*end as usize)),
-        };
-        found.or(self.root)
+        }
     }
 
     fn slot(&self, name: &Name) -> Option<u32> {
         if name.is_empty() { self.root } else { self.probe(name.value()) }
     }
 
+    #[inline]
     fn probe(&self, octets: &[u8]) -> Option<u32> {
         let hash = self.hasher.hash(octets);
         let is = |slot: &Slot<T>| slot.hash == hash && slot.name.value() == octets;

@@ -33,10 +33,12 @@ impl<T> Slab<T> {
         Some(entry)
     }
 
+    #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&T> {
         self.slots.get(slot as usize)?.as_ref()
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
         self.slots.get_mut(slot as usize)?.as_mut()
     }

@@ -228,10 +228,10 @@ impl Unsigned {
         let header_start = put_outer_header(&mut packet, start);
         packet.advance(header_start);
         let wire = packet.freeze();
-        let parts = parts.shifted_left(header_start as u32);
+        let mut parts = parts.shifted_left(header_start as u32);
         let name_end = parts.signed.range().start + tlv::tlv_len(typ::NAME, name_octets);
-        let name = Name::known(wire.slice(name_end - name_octets..name_end), name_components);
-        Encoded::new(wire, name, parts)
+        parts.name = (name_end - name_octets..name_end).into();
+        Encoded::new(wire, name_components as u32, parts)
     }
 
     /// Writes the SignatureValue, cuts off the room that it did not need, and returns the signature's length.

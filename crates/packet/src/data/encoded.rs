@@ -1,30 +1,28 @@
 //! Packets that have octets.
 
 use super::ContentType;
-use crate::name::{Component, Name, component};
+use crate::name::{self, Component, Name, component};
 use crate::signature::{SignatureInfo, SignatureType};
-use crate::tlv::{DecodeError, Reader, Tlv, tlv_len, typ};
+use crate::tlv::{DecodeError, Reader, Tlv, typ};
 use bytes::Bytes;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// A packet's octets, and where its parts stand in them.
 pub(super) struct Encoded {
     wire: Bytes,
-    name: Name,
+    /// Made for those who want more than its octets.
+    name: OnceLock<Name>,
+    components: u32,
     parts: Parts,
     /// Nothing else of any size shares the memory of the octets.
     alone: bool,
 }
 
 impl Encoded {
-    /// A packet whose parts are known; `name` should share `wire`.
-    pub(super) fn new(wire: Bytes, name: Name, parts: Parts) -> Self {
-        Self { wire, name, parts, alone: false }
-    }
-
-    /// The same, known to share the memory of its octets with nothing else of any size.
-    pub(super) fn alone(self) -> Self {
-        Self { alone: true, ..self }
+    /// A packet whose parts are known, and of how many components its name is.
+    pub(super) fn new(wire: Bytes, components: u32, parts: Parts) -> Self {
+        Self { wire, name: OnceLock::new(), components, parts, alone: false }
     }
 
     pub(super) fn is_alone(&self) -> bool {
@@ -34,25 +32,16 @@ impl Encoded {
     /// The same packet in octets of its own.
     pub(super) fn detached(&self) -> Self {
         let wire = Bytes::copy_from_slice(&self.wire);
-        let len = self.name.value().len();
-        // What is signed begins with the Name element.
-        let start = self.parts.signed.start as usize + tlv_len(typ::NAME, len) - len;
-        let name = Name::known(wire.slice(start..start + len), self.name.len());
-        Self { wire, name, parts: self.parts, alone: true }
+        Self { alone: true, ..Self::new(wire, self.components, self.parts) }
     }
 
-    pub(super) fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        if u32::try_from(wire.len()).is_err() {
-            return Err(DecodeError::at(0, "a packet of less than 4 GiB"));
-        }
-        let mut outer = Reader::new(&wire);
-        let data = outer.expect(typ::DATA, "a Data packet")?;
-        outer.finish()?;
-        let mut reader = data.reader();
-        let name_tlv = reader.expect(typ::NAME, "a Name")?;
-        let name = Name::share(&wire, &name_tlv)?;
-        let parts = Parts::read(&mut reader, name_tlv.offset, data.end())?;
-        Ok(Self::new(wire, name, parts))
+    /// Decodes a packet; whether it is known to share the memory of its octets with nothing else of any size, says
+    /// `alone`.
+    #[inline]
+    pub(super) fn decode(wire: Bytes, alone: bool) -> Result<Arc<Self>, DecodeError> {
+        let mut parts = Parts::default();
+        let components = parts.read(&wire)?;
+        Ok(Arc::new(Self { alone, ..Self::new(wire, components, parts) }))
     }
 
     pub(super) fn wire(&self) -> &Bytes {
@@ -60,7 +49,14 @@ impl Encoded {
     }
 
     pub(super) fn name(&self) -> &Name {
-        &self.name
+        self.name.get_or_init(|| {
+            Name::known(self.wire.slice(self.parts.name.range()), self.components as usize)
+        })
+    }
+
+    #[inline]
+    pub(super) fn name_value(&self) -> &[u8] {
+        self.parts.name.of(&self.wire)
     }
 
     pub(super) fn content(&self) -> &[u8] {
@@ -102,6 +98,8 @@ impl Encoded {
 /// Where the parts of a packet stand in its octets. Packets are smaller than 4 GiB.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
+    /// TLV-VALUE of Name.
+    pub(super) name: Span,
     pub(super) content_type: ContentType,
     pub(super) freshness_ms: u64,
     /// The component inside FinalBlockId; empty if there is none.
@@ -139,9 +137,19 @@ impl From<Range<usize>> for Span {
 }
 
 impl Parts {
-    /// Reads what follows the Name, which starts at octet `signed_from`; the packet ends at octet `end`.
-    fn read(reader: &mut Reader<'_>, signed_from: usize, end: usize) -> Result<Self, DecodeError> {
-        let mut parts = Self::default();
+    /// Reads where the parts of a whole packet stand; of how many components its name is.
+    #[inline]
+    fn read(&mut self, wire: &[u8]) -> Result<u32, DecodeError> {
+        if u32::try_from(wire.len()).is_err() {
+            return Err(DecodeError::at(0, "a packet of less than 4 GiB"));
+        }
+        let mut outer = Reader::new(wire);
+        let data = outer.expect(typ::DATA, "a Data packet")?;
+        outer.finish()?;
+        let mut reader = data.reader();
+        let name = reader.expect(typ::NAME, "a Name")?;
+        self.name = name.range().into();
+        let components = name::check(&name)?.count;
         let mut last = typ::NAME;
         while let Some(tlv) = reader.read()? {
             // The numbers of the known elements grow in the order in which they must stand.
@@ -154,20 +162,20 @@ impl Parts {
             let after_info = last == typ::SIGNATURE_INFO;
             last = tlv.typ;
             match tlv.typ {
-                typ::META_INFO => parts.read_meta_info(&tlv)?,
-                typ::CONTENT => parts.content = tlv.range().into(),
-                typ::SIGNATURE_INFO => parts.read_signature_info(&tlv)?,
+                typ::META_INFO => self.read_meta_info(&tlv)?,
+                typ::CONTENT => self.content = tlv.range().into(),
+                typ::SIGNATURE_INFO => self.read_signature_info(&tlv)?,
                 _ if !after_info => return Err(tlv.error("a SignatureInfo before it")),
                 _ => {
-                    parts.signed = (signed_from..tlv.offset).into();
-                    parts.signature = tlv.range().into();
+                    self.signed = (name.offset..tlv.offset).into();
+                    self.signature = tlv.range().into();
                 }
             }
         }
         if last != typ::SIGNATURE_VALUE {
-            return Err(DecodeError::at(end, "SignatureInfo and SignatureValue"));
+            return Err(DecodeError::at(data.end(), "SignatureInfo and SignatureValue"));
         }
-        Ok(parts)
+        Ok(components)
     }
 
     fn read_meta_info(&mut self, meta_info: &Tlv<'_>) -> Result<(), DecodeError> {
@@ -189,7 +197,7 @@ impl Parts {
     }
 
     fn read_signature_info(&mut self, info: &Tlv<'_>) -> Result<(), DecodeError> {
-        SignatureInfo::read(&mut info.reader())?;
+        SignatureInfo::check(info)?;
         self.info = info.range().into();
         Ok(())
     }

@@ -4,8 +4,7 @@ use super::{Interest, InterestSignature, MAX_FORWARDING_HINTS, is_parameters_dig
 use crate::name::{self, Name};
 use crate::signature::{SignatureInfo, sha256};
 use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
-use bytes::{Buf, BufMut, Bytes, BytesMut};
-use std::ops::Range;
+use bytes::{BufMut, Bytes, BytesMut};
 use std::time::Duration;
 
 impl Interest {
@@ -141,31 +140,28 @@ impl Interest {
     ///
     /// The digest component in the name is checked against the parameters.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        let (mut interest, name, components) = Self::decode_nameless(&wire)?;
-        // What is left of the octets becomes the name: nobody else has to be counted among those who share them.
-        let mut value = wire;
-        value.truncate(name.end);
-        value.advance(name.start);
-        interest.name = Name::known(value, components);
+        let mut interest = Self::new(Name::root());
+        interest.decode_in_place(&wire, |octets| wire.slice_ref(octets))?;
         Ok(interest)
     }
 
-    /// Everything but the name; where its TLV-VALUE stands, and of how many components it is.
-    fn decode_nameless(wire: &Bytes) -> Result<(Self, Range<usize>, usize), DecodeError> {
-        let mut outer = Reader::new(wire);
-        let packet = outer.expect(typ::INTEREST, "an Interest packet")?;
-        outer.finish()?;
-        let mut reader = packet.reader();
-        let name = reader.expect(typ::NAME, "a Name")?;
-        let components = name::check(&mut name.reader())? as usize;
-        if components == 0 {
-            return Err(name.error("a name with at least one component"));
+    /// As [`decode`](Self::decode), in the place of this Interest, which stays as it was if there is an error. What has to
+    /// be kept of the octets is what `keep` makes of it: for most Interests that is their name alone.
+    #[inline]
+    pub fn decode_in_place(
+        &mut self,
+        wire: &[u8],
+        keep: impl FnOnce(&[u8]) -> Bytes,
+    ) -> Result<(), DecodeError> {
+        let mut elements = Elements::default();
+        elements.read(wire)?;
+        if !elements.is_plain() {
+            *self = elements.into_interest(wire, keep(wire))?;
+            return Ok(());
         }
-        let mut parse = Parse::new(wire, Self::new(Name::root()));
-        while let Some(tlv) = reader.read()? {
-            parse.take(&tlv)?;
-        }
-        Ok((parse.finish(&name, components, packet.end())?, name.range(), components))
+        let name = Name::known(keep(elements.name.value), elements.components as usize);
+        *self = elements.around(name);
+        Ok(())
     }
 }
 
@@ -195,115 +191,156 @@ fn rank(typ: u64) -> Option<u8> {
     })
 }
 
-/// An Interest of which some elements were read.
-struct Parse<'a> {
-    wire: &'a Bytes,
-    interest: Interest,
-    last_rank: u8,
-    /// Where ApplicationParameters start and end.
-    parameters: Option<(usize, usize)>,
-    /// Whether something unknown followed the parameters.
+/// Where the elements of an Interest stand, and what those say that have no octets to be kept.
+#[derive(Default)]
+struct Elements<'a> {
+    name: Tlv<'a>,
+    components: u32,
+    may_have_digest: bool,
+    can_be_prefix: bool,
+    must_be_fresh: bool,
+    hint: Option<Tlv<'a>>,
+    nonce: Option<u32>,
+    lifetime_ms: Option<u64>,
+    hop_limit: Option<u8>,
+    parameters: Option<Tlv<'a>>,
+    /// Something unknown followed the parameters.
     foreign: bool,
-    info: Option<Bytes>,
-    value: Option<Bytes>,
+    info: Option<Tlv<'a>>,
+    value: Option<Tlv<'a>>,
+    /// Where the Interest ends.
+    end: usize,
 }
 
-impl<'a> Parse<'a> {
-    fn new(wire: &'a Bytes, interest: Interest) -> Self {
-        Self {
-            wire,
-            interest,
-            last_rank: 0,
-            parameters: None,
-            foreign: false,
-            info: None,
-            value: None,
+impl<'a> Elements<'a> {
+    /// Reads those of a whole packet. They are too large to be handed out.
+    #[inline]
+    fn read(&mut self, wire: &'a [u8]) -> Result<(), DecodeError> {
+        let mut outer = Reader::new(wire);
+        let packet = outer.expect(typ::INTEREST, "an Interest packet")?;
+        outer.finish()?;
+        let mut reader = packet.reader();
+        self.name = reader.expect(typ::NAME, "a Name")?;
+        let checked = name::check(&self.name)?;
+        if checked.count == 0 {
+            return Err(self.name.error("a name with at least one component"));
         }
-    }
-
-    fn take(&mut self, tlv: &Tlv<'_>) -> Result<(), DecodeError> {
-        let Some(rank) = rank(tlv.typ).filter(|rank| *rank > self.last_rank) else {
-            self.foreign |= self.parameters.is_some();
-            return tlv.skip_unless_critical();
-        };
-        self.last_rank = rank;
-        let interest = &mut self.interest;
-        match tlv.typ {
-            typ::CAN_BE_PREFIX => {
-                tlv.empty()?;
-                interest.can_be_prefix = true;
+        (self.components, self.may_have_digest) = (checked.count, checked.may_have_digest);
+        self.end = packet.end();
+        let mut last_rank = 0;
+        while let Some(tlv) = reader.read()? {
+            match rank(tlv.typ).filter(|rank| *rank > last_rank) {
+                Some(rank) => {
+                    last_rank = rank;
+                    self.take(&tlv)?;
+                }
+                None => {
+                    self.foreign |= self.parameters.is_some();
+                    tlv.skip_unless_critical()?;
+                }
             }
-            typ::MUST_BE_FRESH => {
-                tlv.empty()?;
-                interest.must_be_fresh = true;
-            }
-            typ::FORWARDING_HINT => interest.forwarding_hint = forwarding_hint(self.wire, tlv)?,
-            typ::NONCE => {
-                interest.nonce = Some(u32::from_be_bytes(tlv.array("a Nonce of 4 octets")?))
-            }
-            typ::INTEREST_LIFETIME => {
-                interest.lifetime = Some(Duration::from_millis(tlv.number()?))
-            }
-            typ::HOP_LIMIT => {
-                let [hop_limit] = tlv.array("a HopLimit of 1 octet")?;
-                interest.hop_limit = Some(hop_limit);
-            }
-            typ::APPLICATION_PARAMETERS => {
-                self.parameters = Some((tlv.offset, tlv.end()));
-                interest.parameters = Some(self.wire.slice(tlv.range()));
-            }
-            typ::INTEREST_SIGNATURE_INFO => self.info = Some(self.signature_info(tlv)?),
-            _ => self.value = Some(self.wire.slice(tlv.range())),
         }
         Ok(())
     }
 
-    fn signature_info(&self, tlv: &Tlv<'_>) -> Result<Bytes, DecodeError> {
-        SignatureInfo::read(&mut tlv.reader())?;
-        Ok(self.wire.slice(tlv.range()))
+    #[inline]
+    fn take(&mut self, tlv: &Tlv<'a>) -> Result<(), DecodeError> {
+        match tlv.typ {
+            typ::CAN_BE_PREFIX => {
+                tlv.empty()?;
+                self.can_be_prefix = true;
+            }
+            typ::MUST_BE_FRESH => {
+                tlv.empty()?;
+                self.must_be_fresh = true;
+            }
+            typ::FORWARDING_HINT => self.hint = Some(*tlv),
+            typ::NONCE => self.nonce = Some(u32::from_be_bytes(tlv.array("a Nonce of 4 octets")?)),
+            typ::INTEREST_LIFETIME => self.lifetime_ms = Some(tlv.number()?),
+            typ::HOP_LIMIT => {
+                let [hop_limit] = tlv.array("a HopLimit of 1 octet")?;
+                self.hop_limit = Some(hop_limit);
+            }
+            typ::APPLICATION_PARAMETERS => self.parameters = Some(*tlv),
+            typ::INTEREST_SIGNATURE_INFO => {
+                SignatureInfo::check(tlv)?;
+                self.info = Some(*tlv);
+            }
+            _ => self.value = Some(*tlv),
+        }
+        Ok(())
     }
 
-    /// Checks what only the whole Interest can tell, which ends at octet `end` and whose name has so many components.
-    fn finish(
-        self,
-        name: &Tlv<'_>,
-        components: usize,
-        end: usize,
-    ) -> Result<Interest, DecodeError> {
-        let mut interest = self.interest;
+    /// Whether nothing has octets but the name, which holds no digest.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        !self.may_have_digest
+            && self.hint.is_none()
+            && self.parameters.is_none()
+            && self.info.is_none()
+            && self.value.is_none()
+    }
+
+    /// The Interest as far as its elements have no octets, with this name.
+    #[inline]
+    fn around(&self, name: Name) -> Interest {
+        Interest {
+            name,
+            can_be_prefix: self.can_be_prefix,
+            must_be_fresh: self.must_be_fresh,
+            forwarding_hint: Vec::new(),
+            nonce: self.nonce,
+            lifetime: self.lifetime_ms.map(Duration::from_millis),
+            hop_limit: self.hop_limit,
+            parameters: None,
+            signature: None,
+            tail: None,
+        }
+    }
+
+    /// The whole Interest, which shares `kept`, the octets of `wire`; checks what only the whole can tell.
+    #[inline(never)]
+    fn into_interest(self, wire: &[u8], kept: Bytes) -> Result<Interest, DecodeError> {
+        let of = |tlv: Tlv<'_>| kept.slice(tlv.range());
+        let name = Name::known(of(self.name), self.components as usize);
+        let mut interest = self.around(name);
+        if let Some(hint) = &self.hint {
+            interest.forwarding_hint = forwarding_hint(&kept, hint)?;
+        }
+        interest.parameters = self.parameters.map(of);
         interest.signature = match (self.info, self.value) {
-            (Some(info), Some(value)) => Some(InterestSignature::new(info, value)),
+            (Some(info), Some(value)) => Some(InterestSignature::new(of(info), of(value))),
             (None, None) => None,
             _ => {
-                return Err(DecodeError::at(end, "InterestSignatureInfo and -Value, or neither"));
+                let expected = "InterestSignatureInfo and -Value, or neither";
+                return Err(DecodeError::at(self.end, expected));
             }
         };
-        // Most have none of this, which most names show without being taken apart.
-        let plain = self.parameters.is_none() && interest.signature.is_none();
-        let least = typ::PARAMETERS_SHA256_DIGEST as u8 + 1;
-        if plain && Reader::new(name.value).skip_short(least) == components {
-            return Ok(interest);
-        }
-        let shared = Name::known(self.wire.slice(name.range()), components);
-        let mut digests = shared.components().filter(is_parameters_digest);
+        let mut digests = interest.name.components().filter(is_parameters_digest);
         let digest = digests.next();
         if digests.next().is_some() {
-            return Err(name.error("at most one ParametersSha256DigestComponent"));
+            return Err(self.name.error("at most one ParametersSha256DigestComponent"));
         }
         match (self.parameters, digest) {
-            (Some((start, parameters_end)), Some(digest)) => {
-                if digest.value() != sha256(self.wire.get(start..end).unwrap_or_default()) {
-                    return Err(name.error("the digest of the parameters"));
+            (Some(parameters), Some(digest)) => {
+                let covered = wire.get(parameters.offset..self.end).unwrap_or_default();
+                if digest.value() != sha256(covered) {
+                    return Err(self.name.error("the digest of the parameters"));
                 }
-                interest.tail =
-                    self.foreign.then(|| Box::new(self.wire.slice(parameters_end..end)));
+                let tail = || Box::new(kept.slice(parameters.end()..self.end));
+                interest.tail = self.foreign.then(tail);
             }
             (None, None) if interest.signature.is_some() => {
-                return Err(DecodeError::at(end, "ApplicationParameters before the signature"));
+                return Err(DecodeError::at(
+                    self.end,
+                    "ApplicationParameters before the signature",
+                ));
             }
             (None, None) => {}
-            (Some(_), None) => return Err(name.error("a ParametersSha256DigestComponent")),
-            (None, Some(_)) => return Err(DecodeError::at(end, "ApplicationParameters")),
+            (Some(_), None) => {
+                return Err(self.name.error("a ParametersSha256DigestComponent"));
+            }
+            (None, Some(_)) => return Err(DecodeError::at(self.end, "ApplicationParameters")),
         }
         Ok(interest)
     }
