@@ -1,0 +1,92 @@
+//! Files that this program, other tools or nobody in particular wrote: recordings, journals of downloads and the files
+//! beside them, listings of folders, client.conf, keys.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recoup_fuzz::Script;
+use recoup_io::config::{ClientConfig, Surroundings};
+use recoup_io::key::PrivateKey;
+use recoup_io::library::read_listing;
+use recoup_io::part::{Existing, Identity, Journal, Options, PartFile, journal_path, part_path};
+use recoup_io::recording::Reader;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+static FOLDER: LazyLock<tempfile::TempDir> =
+    LazyLock::new(|| tempfile::tempdir().expect("a folder"));
+
+fuzz_target!(|octets: &[u8]| {
+    let mut script = Script::new(octets);
+    match script.below(7) {
+        0 => read_recording(script.rest()),
+        1 => {
+            let pieces: Vec<&[u8]> = std::iter::from_fn(|| {
+                (!script.is_over()).then(|| script.octets())
+            })
+            .collect();
+            read_recording(&recoup_fuzz::recording(pieces));
+        }
+        2 => continue_download(script.number(), script.rest()),
+        3 => continue_download(script.number(), &recoup_fuzz::journal(script.rest())),
+        4 => {
+            for entry in read_listing(script.rest()).into_iter().flatten() {
+                let name = entry.name;
+                let leads_out = matches!(&name[..], b"" | b"." | b"..") || name.contains(&b'/');
+                assert!(!leads_out && !name.contains(&0), "{name:?}");
+            }
+        }
+        5 => read_configuration(script.rest()),
+        _ => read_key(script.rest()),
+    }
+});
+
+fn read_recording(octets: &[u8]) {
+    if let Ok(mut reader) = Reader::new(octets) {
+        while let Ok(Some(_)) = reader.next_record() {}
+    }
+}
+
+/// What is claimed to be there is in the file, whatever the journal says.
+fn continue_download(length: u64, journal: &[u8]) {
+    let target = FOLDER.path().join("file");
+    let (part, beside) = (part_path(&target), journal_path(&target));
+    fs::write(&part, vec![7; length as usize]).expect("a file");
+    fs::write(&beside, journal).expect("a file");
+    let Ok(Some(read)) = Journal::read(&target) else {
+        return;
+    };
+    let _ = (read.is_complete(), read.received_bytes(), read.last());
+    resume(&target, read.identity.clone(), length);
+    resume(&target, Identity::new("/a", "digest"), length);
+    for path in [target, part, beside] {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn resume(target: &Path, identity: Identity, length: u64) {
+    let options = Options { existing: Existing::Resume, ..Options::default() };
+    if let Ok(file) = PartFile::open(target, identity, options) {
+        let claimed = file.journal().received_bytes();
+        assert!(claimed <= length, "{claimed} octets of {length}");
+    }
+}
+
+fn read_configuration(octets: &[u8]) {
+    let path = FOLDER.path().join("home/.ndn/client.conf");
+    let _ = fs::create_dir_all(path.parent().unwrap_or(&path));
+    fs::write(&path, octets).expect("a file");
+    let variables = BTreeMap::from([("HOME".to_owned(), "/home".to_owned())]);
+    let surroundings = Surroundings { variables, root: PathBuf::from(FOLDER.path()) };
+    let _ = ClientConfig::read(&surroundings);
+}
+
+fn read_key(octets: &[u8]) {
+    let _ = PrivateKey::from_der(octets);
+    if let Ok(text) = std::str::from_utf8(octets) {
+        if let Ok(key) = PrivateKey::from_pem(text, Some("password")) {
+            let _ = (key.public_key(), key.to_pem());
+        }
+    }
+}

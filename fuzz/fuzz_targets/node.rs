@@ -1,0 +1,254 @@
+//! A forwarder whose neighbours, applications and operators say anything: what it says itself are frames that fit, its
+//! tables keep within their bounds, it comes to rest, and who has no key changes nothing.
+#![no_main]
+
+use bytes::{Bytes, BytesMut};
+use libfuzzer_sys::fuzz_target;
+use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
+use recoup_forwarder::management::{
+    FaceDescription, FaceOrder, FaceRefusal, ManagementOptions, Notice,
+};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_fuzz::Script;
+use recoup_packet::interest::{Interest, Uniqueness};
+use recoup_packet::lp::LpPacket;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, PublicKey, Signer};
+use recoup_packet::tlv::{self, Reader};
+use recoup_transport::management::{AuthorityOptions, Persistency};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+
+/// Faces that are there from the beginning; the last leads to an application.
+const FACES: u32 = 5;
+const MTU: usize = 1_400;
+/// Microseconds since 1970.
+const NOON: u64 = 1_800_000_000_000_000;
+const PENDING: usize = 40;
+const KEPT: usize = 32;
+/// Type of ControlParameters.
+const PARAMETERS: u64 = 104;
+const COMMANDS: [&str; 13] = [
+    "rib/register", "rib/unregister", "rib/announce", "fib/add-nexthop", "fib/remove-nexthop",
+    "faces/create", "faces/update", "faces/destroy", "strategy-choice/set", "strategy-choice/unset",
+    "cs/config", "cs/erase", "cs/nothing",
+];
+const DATASETS: [&str; 9] = [
+    "rib/list", "fib/list", "faces/list", "faces/query", "faces/channels", "faces/events",
+    "strategy-choice/list", "cs/info", "status/general",
+];
+
+struct World {
+    node: Node,
+    now: Instant,
+    /// Commands need a key.
+    locked: bool,
+    nonce: u64,
+    next_face: u32,
+    orders: Vec<FaceOrder>,
+    heard: Vec<Bytes>,
+}
+
+fuzz_target!(|octets: &[u8]| {
+    let mut script = Script::new(octets);
+    let mut world = World::new(script.below(2) == 1);
+    while !script.is_over() {
+        world.step(&mut script);
+    }
+    world.now += Duration::from_secs(2 * 24 * 3_600);
+    world.drain();
+    assert_eq!(world.node.pit_len(), 0, "an Interest outlives its lifetime");
+});
+
+impl World {
+    fn new(locked: bool) -> Self {
+        let keys = if locked { vec![PublicKey::from_hmac_secret(b"right")] } else { Vec::new() };
+        let authority = AuthorityOptions { keys, open: Vec::new() };
+        let management = ManagementOptions { authority, ..ManagementOptions::default() };
+        let options = NodeOptions {
+            management: Some(management),
+            mobility: "mldr".parse().expect("this is right"),
+            cs: CsOptions { capacity: CsCapacity::Both { packets: 20, octets: 20_000 } },
+            pit_limit: PENDING,
+            rng: Rng::from_seed(1),
+            ..NodeOptions::default()
+        };
+        let node = Node::with_options(options).expect("its strategy is right");
+        let (orders, heard) = (Vec::new(), Vec::new());
+        let now = Instant::ZERO;
+        let mut world = Self { node, now, locked, nonce: 0, next_face: FACES + 1, orders, heard };
+        world.notice(Notice::TimeOfDay { micros: NOON });
+        for face in 1..=FACES {
+            world.up(FaceId(face));
+            world.node.handle(now, Input::Route(way("/", FaceId(face))));
+        }
+        world.drain();
+        world
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.node.handle(self.now, notice.into());
+    }
+
+    fn up(&mut self, face: FaceId) {
+        let description = FaceDescription {
+            uri: format!("udp4://192.0.2.{}:6363", face.0 % 250),
+            local_uri: "udp4://192.0.2.250:6363".into(),
+            persistency: Persistency::Persistent,
+            local: face.0 == FACES,
+            mtu: MTU as u64,
+            marking: None,
+            reliable: false,
+            local_fields: false,
+            link_type: LinkType::PointToPoint,
+        };
+        self.notice(Notice::FaceKnown { face, description });
+        let links = ["off", "wldr(ring=16)", "acked(frames=16)", "wldr(mode=eln)", "off"];
+        let recovery = links[face.0 as usize % 5].parse().expect("these are right");
+        let (local, permanent) = (face.0 == FACES, face.0 < 3);
+        let attributes = FaceAttributes { local, permanent, recovery, ..FaceAttributes::wire(MTU) };
+        self.node.handle(self.now, Input::FaceUp { face, attributes });
+    }
+
+    fn step(&mut self, script: &mut Script<'_>) {
+        let face = FaceId(1 + script.below(FACES as usize) as u32);
+        match script.below(12) {
+            0 | 1 => self.frame(face, Bytes::copy_from_slice(script.octets())),
+            2..5 => self.command(script, FaceId(FACES)),
+            5 => self.command(script, face),
+            6 => self.question(script),
+            7 => self.wrapped(script, face),
+            8 if !self.heard.is_empty() => {
+                let frame = self.heard[script.below(self.heard.len())].clone();
+                self.frame(face, frame);
+            }
+            9 => self.order(script),
+            10 => match script.below(3) {
+                0 => self.node.handle(self.now, Input::FaceDown { face }),
+                1 => self.notice(Notice::FaceGone { face }),
+                _ => self.up(face),
+            },
+            _ => self.now += Duration::from_millis(script.number()),
+        }
+        self.drain();
+    }
+
+    fn frame(&mut self, face: FaceId, frame: Bytes) {
+        self.node.handle(self.now, Input::Frame { face, frame });
+    }
+
+    /// A command, signed by nobody in particular, by who may or by who may not.
+    fn command(&mut self, script: &mut Script<'_>, face: FaceId) {
+        let name = name(script, &COMMANDS);
+        let mut octets = BytesMut::new();
+        match script.below(4) {
+            0 => octets.extend(script.octets()),
+            _ => tlv::put_tlv(&mut octets, PARAMETERS, script.octets()),
+        }
+        let name = name.append(Component::generic(&octets));
+        self.nonce += 1;
+        let nonce = self.nonce.to_be_bytes();
+        let millis = NOON / 1_000 + self.now.as_nanos() / 1_000_000 + script.number() % 8;
+        let unique = Uniqueness { nonce: Some(&nonce), time: Some(millis), seq_num: None };
+        let locator = KeyLocator::Name(b"\x08\x01k");
+        let (signer, may): (Box<dyn Signer>, bool) = match script.below(3) {
+            0 => (Box::new(DigestSigner), !self.locked),
+            1 => (Box::new(HmacSigner::new(b"right", locator)), true),
+            _ => (Box::new(HmacSigner::new(b"wrong", locator)), !self.locked),
+        };
+        let mut interest = Interest::new(name).sign(Bytes::new(), &*signer, unique);
+        interest.nonce = Some(self.nonce as u32);
+        let before = (!may).then(|| self.state());
+        self.frame(face, interest.to_bytes());
+        self.drain();
+        if let Some(before) = before {
+            assert_eq!(self.state(), before, "changed by who has no key");
+        }
+    }
+
+    /// What operators can change.
+    fn state(&self) -> (String, usize) {
+        (format!("{:?}", self.node.routes().collect::<Vec<_>>()), self.orders.len())
+    }
+
+    /// A question for a dataset, by the application.
+    fn question(&mut self, script: &mut Script<'_>) {
+        let mut name = name(script, &DATASETS);
+        if script.below(2) == 1 {
+            name = name.append(Component::generic(script.octets()));
+        }
+        self.nonce += 1;
+        let mut interest = Interest::new(name);
+        interest.can_be_prefix = script.below(2) == 0;
+        interest.nonce = Some(self.nonce as u32);
+        self.frame(FaceId(FACES), interest.to_bytes());
+    }
+
+    /// A packet behind any link header that can be read.
+    fn wrapped(&mut self, script: &mut Script<'_>, face: FaceId) {
+        let header = LpPacket::decode(Bytes::copy_from_slice(script.octets()));
+        let header = header.map(|frame| frame.header).unwrap_or_default();
+        let fragment = Some(Bytes::copy_from_slice(script.octets()));
+        let mut out = BytesMut::new();
+        LpPacket { header, fragment }.encode(&mut out);
+        self.frame(face, out.freeze());
+    }
+
+    /// The owner carries out an order, or refuses.
+    fn order(&mut self, script: &mut Script<'_>) {
+        let refusal = script.one(&FaceRefusal::ALL);
+        let obeys = script.below(2) == 0;
+        let Some(order) = self.orders.pop() else {
+            return;
+        };
+        let (ticket, face) = match order {
+            FaceOrder::Create { ticket, .. } => (ticket, FaceId(self.next_face)),
+            FaceOrder::Update { ticket, face, .. } => (ticket, face),
+            FaceOrder::Destroy { face } => {
+                self.node.handle(self.now, Input::FaceDown { face });
+                return self.notice(Notice::FaceGone { face });
+            }
+        };
+        let outcome = if obeys { Ok(face) } else { Err(refusal) };
+        if obeys {
+            self.next_face = (self.next_face + 1).min(40);
+            self.up(face);
+        }
+        self.notice(Notice::FaceMade { ticket, outcome });
+    }
+
+    fn drain(&mut self) {
+        for said in 0.. {
+            assert!(said < 100_000, "a node that does not fall silent");
+            match self.node.poll(self.now) {
+                Some(Output::Send { frame, .. }) => self.hear(frame.into_bytes()),
+                Some(Output::Order(order)) if self.orders.len() < 100 => self.orders.push(*order),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let due = self.node.deadline();
+        assert!(due.is_none_or(|due| due > self.now), "due {due:?} at {}", self.now);
+        assert!(self.node.pit_len() <= PENDING && self.node.cs_len() <= 20);
+    }
+
+    fn hear(&mut self, frame: Bytes) {
+        assert!(frame.len() <= MTU, "{} octets", frame.len());
+        LpPacket::decode(frame.clone()).expect("what a node says is a frame");
+        assert!(Reader::new(&frame).read().is_ok());
+        if self.heard.len() < KEPT {
+            self.heard.push(frame);
+        }
+    }
+}
+
+fn way(prefix: &str, face: FaceId) -> RouteChange {
+    RouteChange { prefix: prefix.parse().expect("a name"), face, cost: Some(0) }
+}
+
+fn name(script: &mut Script<'_>, words: &[&str]) -> Name {
+    let scope = script.one(&["/localhost/nfd/", "/localhost/nfd/", "/localhop/nfd/"]);
+    format!("{scope}{}", script.one(words)).parse().expect("a name")
+}

@@ -1,0 +1,194 @@
+//! A link with recovery whose frames are lost, late, doubled and forged: both ends keep within their bounds, account for
+//! every label, come to rest, and hand on nothing twice that had a number.
+#![no_main]
+
+use bytes::{Bytes, BytesMut};
+use libfuzzer_sys::fuzz_target;
+use recoup_fuzz::Script;
+use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_transport::link::Recovery;
+use recoup_transport::link::recovery::{
+    Arrival, FrameKind, LinkRecovery, Outgoing, Sending, Tag,
+};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeSet;
+
+/// How links recover, most frames that they hold, and octets of those.
+const LINKS: [(&str, u64, u64); 7] = [
+    ("wldr(ring=16,octets=16000,hold=0s)", 16, 16_000),
+    ("wldr(ring=16,octets=16000,hold=2ms)", 16, 16_000),
+    ("wldr(ring=4,octets=2500,lifetime=50ms,resends=1,hold=1ms)", 4, 2_500),
+    ("wldr(ring=16,octets=16000,mode=eln,kinds=data)", 16, 16_000),
+    ("acked(frames=16,octets=16000)", 16, 16_000),
+    ("acked(frames=2,octets=1600,retries=1,threshold=1,idle=1ms)", 2, 1_600),
+    ("wldr", 8_192, 16 << 20),
+];
+/// Frames under way at a time.
+const UNDER_WAY: usize = 64;
+
+#[derive(Clone)]
+struct Frame {
+    to: usize,
+    tag: Tag,
+    packet: Option<u64>,
+}
+
+struct Link {
+    ends: [Box<dyn LinkRecovery<u64>>; 2],
+    bounds: (u64, u64),
+    now: Instant,
+    under_way: Vec<Frame>,
+    sent: u64,
+    /// Packets that were handed on, with the end that they came to.
+    came: BTreeSet<(usize, u64)>,
+    /// Packets that bore a number when they left first.
+    numbered: BTreeSet<u64>,
+    /// Nobody forged anything and no end was renewed.
+    is_honest: bool,
+}
+
+fuzz_target!(|octets: &[u8]| {
+    let mut script = Script::new(octets);
+    let (text, frames, held_octets) = script.one(&LINKS);
+    let recovery: Recovery = text.parse().expect("these texts are right");
+    let mut link = Link {
+        ends: [1, 2].map(|seed| recovery.build(Rng::from_seed(seed))),
+        bounds: (frames, held_octets),
+        now: Instant::ZERO,
+        under_way: Vec::new(),
+        sent: 0,
+        came: BTreeSet::new(),
+        numbered: BTreeSet::new(),
+        is_honest: text.starts_with("wldr"),
+    };
+    while !script.is_over() {
+        link.step(&mut script);
+        (0..2).for_each(|end| link.drain(end));
+    }
+});
+
+impl Link {
+    fn step(&mut self, script: &mut Script<'_>) {
+        match script.below(16) {
+            0..4 => self.send(script),
+            4..9 => self.arrive(script, true),
+            9 => self.arrive(script, false),
+            10 => self.lose(script),
+            11 => self.now += Duration::from_micros(script.number()),
+            12 => self.now += Duration::from_millis(script.number()),
+            13 => {
+                let due = self.ends.iter().filter_map(|end| end.deadline()).min();
+                self.now = due.unwrap_or(self.now);
+            }
+            14 => self.renew(script),
+            _ => self.forge(script),
+        }
+    }
+
+    fn send(&mut self, script: &mut Script<'_>) {
+        let (from, packet) = (script.below(2), self.sent);
+        self.sent += 1;
+        let sending = Sending {
+            kind: script.one(&[FrameKind::Interest, FrameKind::Data]),
+            octets: 1 + script.number() as u32 % 1_500,
+            lifetime: script.one(&[None, Some(4_000), Some(100)]).map(Duration::from_millis),
+            packet,
+            alone: script.below(4) > 0,
+            room_octets: script.number() as usize % 500,
+        };
+        let tag = self.ends[from].send(self.now, &packet, &sending);
+        if tag.label.is_some() {
+            self.numbered.insert(packet);
+        }
+        self.carry(Frame { to: 1 - from, tag, packet: Some(packet) });
+    }
+
+    /// What is written on a frame is what is read from it.
+    fn carry(&mut self, frame: Frame) {
+        let mut header = LpHeader::default();
+        frame.tag.write(&mut header);
+        let mut out = BytesMut::new();
+        LpPacket { header, fragment: None }.encode(&mut out);
+        let mut read = LpPacket::decode(out.freeze()).expect("a frame that was written");
+        assert_eq!(Tag::take(&mut read.header), frame.tag);
+        if self.under_way.len() < UNDER_WAY {
+            self.under_way.push(frame);
+        }
+    }
+
+    fn arrive(&mut self, script: &mut Script<'_>, once: bool) {
+        if self.under_way.is_empty() {
+            return;
+        }
+        let at = script.below(self.under_way.len());
+        let frame = self.under_way[at].clone();
+        if once {
+            self.under_way.remove(at);
+        } else if frame.tag.label.is_none() {
+            // Nobody can tell a copy of a frame without a number.
+            return;
+        }
+        self.receive(&frame);
+    }
+
+    fn receive(&mut self, frame: &Frame) {
+        let arrival = self.ends[frame.to].receive(self.now, &frame.tag, frame.packet.is_some());
+        let Some(packet) = frame.packet.filter(|_| arrival == Arrival::Deliver) else {
+            return;
+        };
+        let is_new = self.came.insert((frame.to, packet));
+        let numbered = self.numbered.contains(&packet);
+        assert!(is_new || !self.is_honest || !numbered, "packet {packet} came twice");
+    }
+
+    fn lose(&mut self, script: &mut Script<'_>) {
+        if !self.under_way.is_empty() {
+            self.under_way.swap_remove(script.below(self.under_way.len()));
+        }
+    }
+
+    /// An end loses its neighbour, or finds one.
+    fn renew(&mut self, script: &mut Script<'_>) {
+        self.is_honest = false;
+        let end = &mut self.ends[script.below(2)];
+        match script.below(3) {
+            0 => end.link_down(self.now),
+            greets => end.link_up(self.now, greets == 1),
+        }
+    }
+
+    /// Somebody sends what nobody asked for.
+    fn forge(&mut self, script: &mut Script<'_>) {
+        let (to, wire) = (script.below(2), Bytes::copy_from_slice(script.octets()));
+        let Ok(mut frame) = LpPacket::decode(wire) else {
+            return;
+        };
+        self.is_honest = false;
+        let tag = Tag::take(&mut frame.header);
+        let _ = self.ends[to].receive(self.now, &tag, frame.fragment.is_some());
+    }
+
+    /// What an end has to say by itself leaves, and that is bounded.
+    fn drain(&mut self, end: usize) {
+        self.ends[end].fire(self.now);
+        for said in 0.. {
+            assert!(said < 20_000, "an end that does not fall silent");
+            let Some(outgoing) = self.ends[end].poll(self.now) else {
+                break;
+            };
+            let (tag, packet) = match outgoing {
+                Outgoing::Again { frame, tag, .. } => (tag, Some(frame)),
+                Outgoing::Control(tag) | Outgoing::Greeting(tag) => (tag, None),
+            };
+            self.carry(Frame { to: 1 - end, tag, packet });
+        }
+        while self.ends[end].poll_lost().is_some() {}
+        let (due, it) = (self.ends[end].deadline(), self.ends[end].counters());
+        assert!(due.is_none_or(|due| due > self.now), "due {due:?} at {}", self.now);
+        let (frames, octets) = self.bounds;
+        assert!(it.held <= frames && it.held_octets <= octets, "{it:?}");
+        let ended = it.resent + it.settled + it.given_up + it.expired;
+        assert_eq!(it.labelled, ended + it.held, "{it:?}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Short texts by which people choose: algorithms, faces, rates. Any text is one or an error, and what was understood
+//! prints as a text that is understood the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recoup_forwarder::mobility::Mobility;
+use recoup_forwarder::suppression::Suppression;
+use recoup_forwarder::strategy;
+use recoup_io::face::FaceUri;
+use recoup_packet::signature::PublicKey;
+use recoup_sim::model::law::Law;
+use recoup_sim::model::loss::Loss;
+use recoup_sim::model::{marking, scheduler};
+use recoup_sim::route::{Metric, NextHops};
+use recoup_sim::scenario::Seeds;
+use recoup_sim::wifi::motion::plan::MotionPlan;
+use recoup_transport::link::Recovery;
+use recoup_transport::management::canonical_uri;
+use recoup_transport::queue::Discipline;
+use recoup_transport::random::Rng;
+use recoup_transport::{congestion, loss, rto};
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
+fuzz_target!(|text: &str| {
+    stable("timer", text, |it| rto::parse(it).ok());
+    stable("window", text, |it| congestion::parse(it).ok());
+    stable("detector", text, |it| loss::parse(it).ok());
+    stable("strategy", text, |it| strategy::parse(it).ok());
+    stable("suppression", text, |it| Suppression::parse(it).ok());
+    same::<Recovery>(text);
+    same::<Mobility>(text);
+    same::<Discipline>(text);
+    same::<FaceUri>(text);
+    same::<Seeds>(text);
+    same::<Metric>(text);
+    same::<NextHops>(text);
+    let _ = (marking::parse(text), scheduler::parse(text), MotionPlan::parse(text));
+    let _ = (Law::parse(text), Loss::parse(text, &Rng::from_seed(1)), canonical_uri(text));
+    let _ = PublicKey::from_pem(text);
+});
+
+fn stable<T: Display>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) {
+    if let Some(one) = parse(text) {
+        let printed = one.to_string();
+        let again = parse(&printed).map(|it| it.to_string());
+        assert_eq!(again.as_deref(), Some(&*printed), "a {what} that prints otherwise");
+    }
+}
+
+fn same<T: FromStr + Display + Debug + PartialEq>(text: &str) {
+    if let Ok(one) = text.parse::<T>() {
+        assert_eq!(one.to_string().parse().ok(), Some(one));
+    }
+}

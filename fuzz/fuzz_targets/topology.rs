@@ -1,0 +1,16 @@
+//! Topology files of other tools: any text is a topology or an error, and a topology that was read holds together.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use recoup_sim::topology::read::{self, Format};
+
+fuzz_target!(|input: (u8, &str)| {
+    let (which, text) = input;
+    let given = Format::ALL[usize::from(which) % Format::ALL.len()];
+    for format in [Some(given), Format::guess(text)].into_iter().flatten() {
+        if let Ok(mut topology) = read::read(format, text) {
+            assert_eq!(topology.check(), Ok(()), "{format}");
+            let _ = (topology.is_connected(), topology.fill_delays_by_distance());
+        }
+    }
+});

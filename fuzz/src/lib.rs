@@ -1,0 +1,76 @@
+//! What fuzz targets share: octets read as the steps of a story, and records with the checksums that a fuzzer cannot guess.
+
+/// Octets from which choices are made, one after the other; when they are used up everything is 0.
+#[derive(Debug)]
+pub struct Script<'a>(&'a [u8]);
+
+impl<'a> Script<'a> {
+    /// A story from its beginning.
+    #[must_use]
+    pub fn new(octets: &'a [u8]) -> Self {
+        Self(octets)
+    }
+
+    /// Whether nothing is left to choose from.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The next octet.
+    pub fn octet(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        *first
+    }
+
+    /// A number below `n`, which is at most 256.
+    pub fn below(&mut self, n: usize) -> usize {
+        usize::from(self.octet()) % n.max(1)
+    }
+
+    /// A number of 16 bits.
+    pub fn number(&mut self) -> u64 {
+        u64::from(self.octet()) << 8 | u64::from(self.octet())
+    }
+
+    /// One of several.
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    /// As many octets as their first two say, or all that are left.
+    pub fn octets(&mut self) -> &'a [u8] {
+        let length = (self.number() as usize).min(self.0.len());
+        let (taken, rest) = self.0.split_at(length);
+        self.0 = rest;
+        taken
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// A recording with these pieces, the heading's text first and then blocks, each with its length and checksum in front.
+#[must_use]
+pub fn recording<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut out = b"RECOUPRC\x02\x07\0\0\0\0\0\0\0".to_vec();
+    for piece in pieces {
+        out.extend((piece.len() as u32).to_le_bytes());
+        out.extend(crc32fast::hash(piece).to_le_bytes());
+        out.extend(piece);
+    }
+    out
+}
+
+/// A journal of a download with these lines and the last one that makes it whole.
+#[must_use]
+pub fn journal(lines: &[u8]) -> Vec<u8> {
+    let mut out = lines.to_vec();
+    out.extend(format!("crc32 {:08x}\n", crc32fast::hash(lines)).as_bytes());
+    out
+}
