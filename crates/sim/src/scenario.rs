@@ -141,6 +141,11 @@ impl ScenarioFile {
         document_without_labels(&self.content.normal)
     }
 
+    /// The same as it stands in the file, settings included.
+    pub fn base_as_written(&self) -> String {
+        document_without_labels(&self.given)
+    }
+
     fn given_at(&self, point: &Point, problems: &mut Problems) -> Cow<'_, Table> {
         let mut given = Cow::Borrowed(&self.given);
         for (steps, tree) in &point.settings {

@@ -34,7 +34,8 @@ impl Kept {
         let folder = files.map(Path::to_owned).or_else(beside).unwrap_or_default();
         let name = path.join("scenario.toml").display().to_string();
         let source = Source::kept(&name, folder, built_in(), &scenario)?;
-        let campaign = Campaign::new(&source, None)?;
+        let mut campaign = Campaign::new(&source, None)?;
+        campaign.recognise(&source, path);
         Ok(Self { folder: path.to_owned(), source, campaign, rows })
     }
 

@@ -1,4 +1,6 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
+mod older;
+
 use super::args::Format;
 use super::digest;
 use super::folder::{Purpose, ResultFolder, Shelf};
@@ -6,6 +8,7 @@ use super::journal::Row;
 use super::source::Source;
 use crate::error::{Exit, Failure};
 use crate::stop::Stop;
+use older::Older;
 use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
 use recoup_sim::scenario::{Point, Scenario, Seeds};
@@ -28,6 +31,7 @@ pub(crate) struct Campaign {
     pub seeds: Vec<u64>,
     text: String,
     digest: String,
+    older: Older,
 }
 
 /// A point with its scenario.
@@ -35,7 +39,8 @@ pub(crate) struct Campaign {
 pub(crate) struct Stage {
     /// The values of the sweep.
     pub point: Point,
-    /// Digest of the scenario, by which its runs are known.
+    /// Digest of the scenario, by which its runs are known; where they were kept when scenarios had fewer keys, the digest
+    /// that it had then.
     pub key: String,
     /// What is run.
     pub scenario: Scenario,
@@ -120,7 +125,7 @@ impl Campaign {
             points.push(Stage { point: point.clone(), key, scenario });
         }
         let digest = digest::of_text(&(source.file.base() + &identities));
-        Ok(Self { points, seeds, text: source.file.to_toml(), digest })
+        Ok(Self { points, seeds, text: source.file.to_toml(), digest, older: Older::default() })
     }
 
     /// How many runs there are.
@@ -138,21 +143,32 @@ impl Campaign {
         fresh: bool,
         format: Format,
     ) -> Result<ResultFolder, Failure> {
-        let purpose = Purpose { text: &self.text, digest: &self.digest, fresh, format };
+        let older = self.older.digest.as_deref();
+        let purpose = Purpose { text: &self.text, digest: &self.digest, older, fresh, format };
         ResultFolder::open(path, &purpose)
     }
 
-    /// Whether what is in a folder can be gone on with: nothing, or results of this scenario of which this
-    /// program repeats one of each point exactly.
+    /// Whether what is in a folder can be gone on with: nothing, or results of this scenario, which `source` is of, of
+    /// which this program repeats one of each point exactly.
     ///
     /// # Errors
     /// If the folder cannot be used.
-    pub(crate) fn goes_on(&self, path: &Path, runner: &dyn Runner) -> Result<bool, Failure> {
-        if !ResultFolder::is_for(path, &self.digest) {
-            return Ok(false);
+    pub(crate) fn goes_on(
+        &mut self,
+        source: &Source,
+        path: &Path,
+        runner: &dyn Runner,
+    ) -> Result<bool, Failure> {
+        self.recognise(source, path);
+        let known = self.older.digest.as_ref().unwrap_or(&self.digest);
+        let goes_on = ResultFolder::is_for(path, known) && {
+            let folder = self.folder(path, false, Format::Csv)?;
+            self.different(&folder, runner, usize::MAX)?.is_none()
+        };
+        if !goes_on {
+            self.forget_older();
         }
-        let folder = self.folder(path, false, Format::Csv)?;
-        Ok(self.different(&folder, runner, usize::MAX)?.is_none())
+        Ok(goes_on)
     }
 
     /// Makes the runs that are not in the folder, and writes the table of all. What is done when a signal
@@ -206,9 +222,11 @@ impl Campaign {
         tasks
     }
 
-    /// Results of another program are gone on with only if this one repeats one of them exactly.
+    /// Results of another program are gone on with only if this one repeats one of them exactly; one of each point if
+    /// scenarios had fewer keys then.
     fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
-        if let Some(row) = self.different(folder, runner, 1)? {
+        let points = if self.older.digest.is_some() { usize::MAX } else { 1 };
+        if let Some(row) = self.different(folder, runner, points)? {
             let place = folder.path().display();
             let message = format!(
                 "the results in {place} were made by another recoup, which ran seed {} differently",
@@ -216,6 +234,9 @@ impl Campaign {
             );
             return Err(Failure::new(Exit::Local, message)
                 .advise("choose another folder with --out, or begin anew with --fresh"));
+        }
+        if self.older.digest.is_some() {
+            folder.renew(&self.text, &self.digest, &self.older.keys)?;
         }
         folder.add_program(&digest::of_program().unwrap_or_default())
     }

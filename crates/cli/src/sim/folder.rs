@@ -31,6 +31,8 @@ pub(crate) struct Purpose<'a> {
     pub text: &'a str,
     /// Digest of it and of the files that it names, without title, seeds and sweep.
     pub digest: &'a str,
+    /// The digest that it had when the folder was written, if scenarios had fewer keys then.
+    pub older: Option<&'a str>,
     /// Begin anew.
     pub fresh: bool,
     /// Form of the tables.
@@ -55,6 +57,9 @@ struct Versions {
     /// Digests of the programs that ran alike.
     builds: Vec<String>,
     scenario: String,
+    /// By which digest points are known here, where that is not the one that they have: scenarios had fewer keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    older: BTreeMap<String, String>,
 }
 
 const SCENARIO: &str = "scenario.toml";
@@ -99,6 +104,20 @@ impl ResultFolder {
         serde_json::from_slice::<Versions>(&text).is_ok_and(|versions| versions.scenario == digest)
     }
 
+    /// Notes by which digests the scenario and its points are known from now on, and which of them keep an older one.
+    pub(crate) fn renew(
+        &mut self,
+        text: &str,
+        digest: &str,
+        older: &BTreeMap<String, String>,
+    ) -> Result<(), Failure> {
+        digest.clone_into(&mut self.versions.scenario);
+        self.versions.older.clone_from(older);
+        // The text follows: if it does not, the next command writes it.
+        write_versions(&self.path, &self.versions)?;
+        write_scenario(&self.path, text)
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -138,6 +157,13 @@ impl ResultFolder {
         }
         Ok(())
     }
+}
+
+/// By which digests a folder knows its scenario and, where those are not today's, its points; `None` if nothing is kept
+/// there.
+pub(super) fn digests(path: &Path) -> Option<(String, BTreeMap<String, String>)> {
+    let versions: Versions = serde_json::from_slice(&fs::read(path.join(VERSIONS)).ok()?).ok()?;
+    Some((versions.scenario, versions.older))
 }
 
 /// The scenario and the runs that are in a folder, which is only read, whoever uses it meanwhile.
@@ -320,9 +346,10 @@ fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
         recoup: env!("CARGO_PKG_VERSION").to_owned(),
         builds: Vec::new(),
         scenario: purpose.digest.to_owned(),
+        older: BTreeMap::new(),
     };
     write_versions(path, &versions)?;
-    write_scenario(path, purpose)?;
+    write_scenario(path, purpose.text)?;
     Ok(versions)
 }
 
@@ -333,6 +360,9 @@ fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
         let message = format!("{} cannot be understood: {error}", file.display());
         Failure::new(Exit::Local, message).advise(OTHER)
     })?;
+    if purpose.older == Some(&versions.scenario) {
+        return Ok(versions);
+    }
     if versions.scenario != purpose.digest {
         let old = fs::read_to_string(path.join(SCENARIO)).unwrap_or_default();
         let what = difference(&old, purpose.text)
@@ -341,7 +371,7 @@ fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
         return Err(Failure::new(Exit::Local, message).advise(OTHER));
     }
     // Seeds and the sweep may have grown.
-    write_scenario(path, purpose)?;
+    write_scenario(path, purpose.text)?;
     Ok(versions)
 }
 
@@ -352,8 +382,8 @@ fn write_versions(path: &Path, versions: &Versions) -> Result<(), Failure> {
     })
 }
 
-fn write_scenario(path: &Path, purpose: &Purpose<'_>) -> Result<(), Failure> {
-    atomically(&path.join(SCENARIO), |out| out.write_all(purpose.text.as_bytes()))
+fn write_scenario(path: &Path, text: &str) -> Result<(), Failure> {
+    atomically(&path.join(SCENARIO), |out| out.write_all(text.as_bytes()))
 }
 
 /// The first field in which two scenarios differ.
@@ -398,7 +428,7 @@ mod tests {
     use super::*;
 
     fn purpose<'a>(text: &'a str, fresh: bool) -> Purpose<'a> {
-        Purpose { text, digest: text, fresh, format: Format::Csv }
+        Purpose { text, digest: text, older: None, fresh, format: Format::Csv }
     }
 
     fn opened(path: &Path, text: &str, fresh: bool) -> Result<ResultFolder, String> {

@@ -14,7 +14,7 @@ type Texts = &'static [(&'static str, &'static str)];
 const TOPOLOGY: &str = "the topology";
 
 /// Where the files are that a scenario names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Files {
     /// In a folder.
     Folder(PathBuf),
@@ -133,6 +133,17 @@ impl Source {
         text: &str,
     ) -> Result<Self, Failure> {
         Self::new(name, Files::Either(folder, texts), text, &[])
+    }
+
+    /// Another text about the same files; `None` if it is no scenario.
+    pub(crate) fn read_again(&self, text: &str) -> Option<Self> {
+        let file = ScenarioFile::parse(text, &[]).ok()?;
+        Some(Self {
+            name: self.name.clone(),
+            files: self.files.clone(),
+            settings: Vec::new(),
+            file,
+        })
     }
 
     fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Failure> {
