@@ -25,6 +25,12 @@ const SIZE: (u32, u32) = (1000, 480);
 const MARKED: usize = 60;
 /// Names of so many series fit into the plot; more stand beside it.
 const NAMES_INSIDE: usize = 3;
+/// Room for a letter of a name, in pixels: that of a wide font, for the reader's is not known.
+const LETTER: u32 = 8;
+/// Room for a row of names.
+const ROW: i32 = 22;
+/// Room for the mark in front of a name.
+const MARK: i32 = 26;
 /// How much of the room of a name its bars take.
 const BARS: f64 = 0.7;
 
@@ -68,14 +74,10 @@ fn paint(sheet: &Sheet<'_>, figure: &Figure) -> Drawn {
         brush.series(&mut chart, series)?;
         bar += usize::from(series.style == Style::Bars);
     }
-    let font = ("sans-serif", 14).into_font().color(&INK);
-    if beside > 0 {
-        return names_beside(&margin, figure, &colours);
+    match beside {
+        0 => names_inside(&plot, figure, &colours),
+        _ => names(&margin, (8, 60), figure, &colours),
     }
-    let labels = &mut chart.configure_series_labels();
-    let labels = labels.position(SeriesLabelPosition::UpperRight).margin(8);
-    labels.background_style(WHITE.mix(0.85)).border_style(FAINT).label_font(font).draw()?;
-    Ok(())
 }
 
 fn colours(figure: &Figure) -> Vec<RGBColor> {
@@ -90,35 +92,54 @@ fn colours(figure: &Figure) -> Vec<RGBColor> {
 
 /// Room for the names of more series than fit into the plot; 0 if they do.
 fn room_beside(figure: &Figure) -> u32 {
-    let longest = figure.series.iter().map(|series| series.name.chars().count()).max();
-    let room = 44 + 7 * longest.unwrap_or(0) as u32;
+    let room = 18 + names_width(figure);
     if figure.series.len() > NAMES_INSIDE { room.min(SIZE.0 / 3) } else { 0 }
 }
 
-/// The names of the series, one below the other, each with its mark.
-fn names_beside(margin: &Sheet<'_>, figure: &Figure, colours: &[RGBColor]) -> Drawn {
+/// Width of the longest name with its mark.
+fn names_width(figure: &Figure) -> u32 {
+    let longest = figure.series.iter().map(|series| series.name.chars().count()).max();
+    MARK as u32 + LETTER * longest.unwrap_or(0) as u32
+}
+
+/// The names of the series in a box in the upper right corner of the plot.
+fn names_inside(plot: &Sheet<'_>, figure: &Figure, colours: &[RGBColor]) -> Drawn {
+    if figure.series.is_empty() {
+        return Ok(());
+    }
+    let (right, top) = (SIZE.0 as i32 - 32, 48);
+    let (left, bottom) =
+        (right - 12 - names_width(figure) as i32, top + ROW * figure.series.len() as i32 + 4);
+    let place = [(left, top), (right, bottom)];
+    plot.draw(&Rectangle::new(place, WHITE.mix(0.85).filled()))?;
+    plot.draw(&Rectangle::new(place, FAINT))?;
+    names(plot, (left + 8, top + 13), figure, colours)
+}
+
+/// The names of the series, one below the other from a corner on, each with its mark.
+fn names(sheet: &Sheet<'_>, from: (i32, i32), figure: &Figure, colours: &[RGBColor]) -> Drawn {
     let font = ("sans-serif", 14).into_font().color(&INK);
     for ((row, series), colour) in (0..).zip(&figure.series).zip(colours) {
-        let (x, y) = (8, 60 + 22 * row);
+        let (x, y) = (from.0, from.1 + ROW * row);
         let line =
             |from: (i32, i32), to: (i32, i32)| PathElement::new([from, to], colour.stroke_width(2));
         match series.style {
             Style::Bars => {
                 let square = [(x + 3, y - 6), (x + 15, y + 6)];
-                margin.draw(&Rectangle::new(square, colour.mix(0.75).filled()))?;
+                sheet.draw(&Rectangle::new(square, colour.mix(0.75).filled()))?;
             }
-            Style::Dots => margin.draw(&Circle::new((x + 9, y), 3, colour.filled()))?,
+            Style::Dots => sheet.draw(&Circle::new((x + 9, y), 3, colour.filled()))?,
             Style::Paper => {
-                margin.draw(&Cross::new((x + 9, y), 4, colour.stroke_width(2)))?;
+                sheet.draw(&Cross::new((x + 9, y), 4, colour.stroke_width(2)))?;
             }
             Style::Reference => {
                 for from in [x, x + 7, x + 14] {
-                    margin.draw(&line((from, y), (from + 4, y)))?;
+                    sheet.draw(&line((from, y), (from + 4, y)))?;
                 }
             }
-            Style::Line | Style::Steps => margin.draw(&line((x, y), (x + 18, y)))?,
+            Style::Line | Style::Steps => sheet.draw(&line((x, y), (x + 18, y)))?,
         }
-        margin.draw(&Text::new(series.name.clone(), (x + 26, y - 7), font.clone()))?;
+        sheet.draw(&Text::new(series.name.clone(), (x + MARK, y - 7), font.clone()))?;
     }
     Ok(())
 }
@@ -148,18 +169,21 @@ fn mesh(chart: &mut Chart<'_, '_>, figure: &Figure) -> Drawn {
         mesh.disable_x_mesh().x_labels(2 * names.len() + 1).axis_style(TRANSPARENT);
     }
     mesh.draw()?;
-    if !names.is_empty() {
+    if !names.is_empty() || (up(figure).0 < 0.0 && !figure.y.logarithmic) {
         axes(chart, figure)?;
     }
     Ok(())
 }
 
-/// Both axes as plain lines.
+/// Both axes as plain lines, and 0 where it is above the lower one.
 fn axes(chart: &mut Chart<'_, '_>, figure: &Figure) -> Drawn {
     let (x, y) = (along(figure), up(figure));
-    let lines = [[(x.0, y.0), (x.1, y.0)], [(x.0, y.0), (x.0, y.1)]];
+    let mut lines = vec![[(x.0, y.0), (x.1, y.0)], [(x.0, y.0), (x.0, y.1)]];
+    if y.0 < 0.0 && !figure.y.logarithmic {
+        lines.push([(x.0, 0.0), (x.1, 0.0)]);
+    }
     let style = INK.mix(0.5).stroke_width(1);
-    chart.draw_series(lines.map(|line| PathElement::new(line, style)))?;
+    chart.draw_series(lines.into_iter().map(|line| PathElement::new(line, style)))?;
     Ok(())
 }
 
@@ -212,15 +236,13 @@ fn along(figure: &Figure) -> (f64, f64) {
     if low < high { (low, high) } else { (0.0, 1.0) }
 }
 
-/// The range of the vertical axis.
+/// The range of the vertical axis, in which each value fits with its error.
 fn up(figure: &Figure) -> (f64, f64) {
-    let with_errors = figure.series.iter().flat_map(|series| {
-        let errors = series.errors.iter().copied().chain(std::iter::repeat(0.0));
-        let finite = |error: f64| if error.is_finite() { error } else { 0.0 };
-        series.points.iter().zip(errors).map(move |(point, error)| point.1 + finite(error))
-    });
-    let high = with_errors.map(|value| on(&figure.y, value)).fold(f64::NEG_INFINITY, f64::max);
-    let low = points(figure).map(|it| on(&figure.y, it.1)).fold(f64::INFINITY, f64::min);
+    let values = || figure.series.iter().flat_map(with_errors);
+    let high = values().map(|it| on(&figure.y, it.2)).fold(f64::NEG_INFINITY, f64::max);
+    // There is no place for 0 and less on a logarithmic axis.
+    let low = |(low, point, _): (f64, f64, f64)| if figure.y.logarithmic { point } else { low };
+    let low = values().map(|it| on(&figure.y, low(it))).fold(f64::INFINITY, f64::min);
     match figure.y.logarithmic {
         _ if low > high => (0.0, 1.0),
         true => (low.floor(), high.ceil().max(low.floor() + 1.0)),
@@ -228,9 +250,17 @@ fn up(figure: &Figure) -> (f64, f64) {
             // Above names, the legend needs room of its own.
             let inside = !figure.x.categories.is_empty() && room_beside(figure) == 0;
             let room = if inside { 1.28 } else { 1.08 };
-            (low.min(0.0), (high * room).max(1e-9))
+            (low.min(0.0) * 1.08, (high * room).max(1e-9))
         }
     }
+}
+
+/// Each value of a series, between its least and its greatest.
+fn with_errors(series: &Series) -> impl Iterator<Item = (f64, f64, f64)> {
+    let errors = series.errors.iter().copied().chain(std::iter::repeat(0.0));
+    let finite = |error: f64| if error.is_finite() { error } else { 0.0 };
+    let values = series.points.iter().zip(errors.map(finite));
+    values.map(|(point, error)| (point.1 - error, point.1, point.1 + error))
 }
 
 /// What one series is drawn with.
@@ -256,9 +286,7 @@ impl Brush<'_> {
             Style::Line | Style::Steps => {
                 let corners = if series.style == Style::Steps { steps(&points) } else { points };
                 let line = LineSeries::new(corners.iter().copied(), colour.stroke_width(2));
-                chart.draw_series(line)?.label(&series.name).legend(move |(x, y)| {
-                    PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
-                });
+                chart.draw_series(line)?;
                 if series.style == Style::Line && corners.len() <= MARKED {
                     chart.draw_series(corners.iter().map(|point| circle(point, 4)))?;
                 }
@@ -266,23 +294,14 @@ impl Brush<'_> {
             }
             Style::Reference => {
                 let thin = colour.mix(0.55).stroke_width(1);
-                chart
-                    .draw_series(DashedLineSeries::new(points, 6, 4, thin))?
-                    .label(&series.name)
-                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], thin));
+                chart.draw_series(DashedLineSeries::new(points, 6, 4, thin))?;
             }
             Style::Dots => {
-                chart
-                    .draw_series(points.iter().map(|point| circle(point, 2)))?
-                    .label(&series.name)
-                    .legend(move |(x, y)| Circle::new((x + 9, y), 3, colour.filled()));
+                chart.draw_series(points.iter().map(|point| circle(point, 2)))?;
             }
             Style::Paper => {
                 let cross = |at| Cross::new(at, 5, colour.stroke_width(2));
-                chart
-                    .draw_series(points.iter().map(|point| cross(*point)))?
-                    .label(&series.name)
-                    .legend(move |(x, y)| Cross::new((x + 9, y), 4, colour.stroke_width(2)));
+                chart.draw_series(points.iter().map(|point| cross(*point)))?;
             }
         }
         Ok(())
@@ -290,16 +309,15 @@ impl Brush<'_> {
 
     fn bars(&self, chart: &mut Chart<'_, '_>, series: &Series) -> Drawn {
         let fill = self.colour.mix(0.75).filled();
-        let (width, foot) = (BARS / self.bars.max(1) as f64, up(self.figure).0);
+        let width = BARS / self.bars.max(1) as f64;
+        // A bar stands on 0 where there is a 0.
+        let foot = if self.figure.y.logarithmic { up(self.figure).0 } else { 0.0 };
         let shift = (self.bar as f64 - (self.bars as f64 - 1.0) / 2.0) * width;
         let bars = series.points.iter().map(|point| {
             let (x, y) = self.at((point.0 + shift, point.1));
             Rectangle::new([(x - width * 0.45, foot), (x + width * 0.45, y)], fill)
         });
-        chart
-            .draw_series(bars)?
-            .label(&series.name)
-            .legend(move |(x, y)| Rectangle::new([(x + 3, y - 5), (x + 15, y + 5)], fill));
+        chart.draw_series(bars)?;
         self.errors(chart, series, shift)
     }
 
@@ -309,6 +327,7 @@ impl Brush<'_> {
         let with = series.points.iter().zip(&series.errors);
         for (point, error) in with.filter(|(_, error)| error.is_finite() && **error > 0.0) {
             let (x, low) = self.at((point.0 + shift, point.1 - error));
+            let low = low.max(up(self.figure).0);
             let (_, high) = self.at((point.0, point.1 + error));
             let lines = [
                 [(x, low), (x, high)],
@@ -381,6 +400,25 @@ pub(super) mod tests {
         assert!(draw(&figure).unwrap().contains("100"));
         figure.series.clear();
         assert!(draw(&figure).unwrap().starts_with("<svg"));
+    }
+
+    #[test]
+    fn errors_fit_into_the_picture_below_0_too() {
+        let mut figure = example();
+        figure.series[2].errors = vec![30.0, f64::INFINITY, 0.1];
+        let (low, high) = up(&figure);
+        assert!(low < 23.8 - 30.0 && high > 23.8 + 30.0, "{low} to {high}");
+        figure.y.logarithmic = true;
+        assert_eq!(up(&figure), (-1.0, 2.0), "where 0 has no place the least value counts");
+        assert!(!draw(&figure).unwrap().contains("NaN"));
+    }
+
+    #[test]
+    fn names_have_room_in_a_wide_font() {
+        let mut figure = example();
+        assert_eq!(room_beside(&figure), 18 + 26 + 8 * "the paper's".len() as u32);
+        figure.series.truncate(NAMES_INSIDE);
+        assert_eq!((room_beside(&figure), names_width(&figure)), (0, 26 + 8 * 8));
     }
 
     #[test]
