@@ -86,6 +86,39 @@ impl Study {
     }
 }
 
+#[cfg(test)]
+impl Study {
+    /// Asserts that its claims are these, with their classes, and what is said of each without any run: nothing yet, but
+    /// of `arithmetic` that it holds.
+    pub(crate) fn assert_claims<Id>(&self, expected: &[(Id, claim::Class)], arithmetic: &[&str])
+    where
+        Id: AsRef<str>,
+    {
+        use claim::{Class, Outcome};
+        let expected: Vec<_> = expected.iter().map(|(id, class)| (id.as_ref(), *class)).collect();
+        let claims = claim::read(self.claims).expect("claims that can be read");
+        let found: Vec<_> = claims.iter().map(|it| (it.id.as_str(), it.class)).collect();
+        assert_eq!(found, expected);
+        let verdicts = self.judge(&Results::default());
+        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
+        assert_eq!(judged, expected);
+        for Verdict { id, class, verdict, ours, .. } in &verdicts {
+            let outcome = match class {
+                _ if arithmetic.contains(&id.as_str()) => Outcome::Holds,
+                Class::R | Class::M => Outcome::Open,
+                _ => Outcome::Reported,
+            };
+            assert_eq!(*verdict, outcome, "{id}: {ours}");
+            assert!(!ours.contains("no rule"), "{id}");
+        }
+    }
+
+    /// Whether the claim of that number gates.
+    pub(crate) fn gates_on(&self, id: &str) -> bool {
+        self.claims().iter().any(|claim| claim.id == id && claim.is_gating())
+    }
+}
+
 /// What becomes of claims when something that the paper leaves open is different.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependence {

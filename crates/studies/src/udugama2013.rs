@@ -36,10 +36,7 @@ pub static UDUGAMA2013: Study = Study {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim;
     use crate::claim::Class::{M, R, T, X};
-    use crate::claim::Outcome;
-    use crate::result::Results;
 
     #[test]
     fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
@@ -76,22 +73,12 @@ mod tests {
             ("D-29", M),
             ("D-30", X),
         ];
-        let claims = claim::read(include_str!("udugama2013/claims.toml")).unwrap();
-        let found: Vec<_> = claims.iter().map(|claim| (claim.id.as_str(), claim.class)).collect();
-        assert_eq!(found, expected);
-        let verdicts = UDUGAMA2013.judge(&Results::default());
-        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
-        assert_eq!(judged, expected);
-        for verdict in verdicts {
-            let is_judged = matches!(verdict.class, R | M);
-            let outcome = if is_judged { Outcome::Open } else { Outcome::Reported };
-            assert_eq!(verdict.verdict, outcome, "{}: {}", verdict.id, verdict.ours);
-        }
+        UDUGAMA2013.assert_claims(&expected, &[]);
     }
 
     #[test]
     fn what_helped_to_fix_a_parameter_does_not_gate() {
-        let gating = |id: &str| UDUGAMA2013.claims().iter().any(|it| it.id == id && it.is_gating());
+        let gating = |id: &str| UDUGAMA2013.gates_on(id);
         assert!(gating("D-01") && gating("D-14") && gating("D-24") && gating("D-27"));
         let open = ["D-04", "D-05", "D-06", "D-07", "D-08", "D-09", "D-23", "D-26", "D-30"];
         assert!(open.iter().all(|id| !gating(id)));

@@ -33,10 +33,7 @@ pub static VONROTZ2015: Study = Study {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim;
     use crate::claim::Class::{M, R, T};
-    use crate::claim::Outcome;
-    use crate::result::Results;
     use crate::study::Scale;
 
     /// Claims of class R and T; all others are M.
@@ -52,22 +49,12 @@ mod tests {
         };
         let expected: Vec<_> =
             (1..=57).map(|number| (format!("A-{number:02}"), class(number))).collect();
-        let claims = claim::read(include_str!("vonrotz2015/claims.toml")).unwrap();
-        let found: Vec<_> = claims.into_iter().map(|claim| (claim.id, claim.class)).collect();
-        assert_eq!(found, expected);
-        let verdicts = VONROTZ2015.judge(&Results::default());
-        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.clone(), it.class)).collect();
-        assert_eq!(judged, expected);
-        for verdict in verdicts {
-            let outcome = if verdict.class == T { Outcome::Reported } else { Outcome::Open };
-            assert_eq!(verdict.verdict, outcome, "{}: {}", verdict.id, verdict.ours);
-            assert!(!verdict.ours.contains("no rule"), "{}", verdict.id);
-        }
+        VONROTZ2015.assert_claims(&expected, &[]);
     }
 
     #[test]
     fn what_helped_to_fix_a_parameter_does_not_gate() {
-        let gating = |id: &str| VONROTZ2015.claims().iter().any(|it| it.id == id && it.is_gating());
+        let gating = |id: &str| VONROTZ2015.gates_on(id);
         assert!(gating("A-03") && gating("A-53"));
         assert!(!gating("A-04") && !gating("A-05") && !gating("A-01"));
     }
