@@ -127,15 +127,17 @@ mod tests {
 
     #[test]
     fn a_group_ends_with_whatever_its_command_has_left_behind() {
+        // What is left behind holds the pipe open; once nobody does, it ends.
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("late");
-        let group = shell(&format!("(sleep 0.3; touch '{}') & exit 0", file.display()));
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let group = shell(&format!("sleep 600 > '{}' & exit 0", pipe.display()));
+        let mut left = std::fs::File::open(&pipe).unwrap();
         assert_eq!(code(&group), 0);
         group.end(Duration::from_secs(5));
-        let deaf = shell("trap '' TERM; sleep 60; sleep 60");
+        assert_eq!(std::io::Read::read(&mut left, &mut [0]).unwrap(), 0);
+        let deaf = shell("trap '' TERM; sleep 600; sleep 600");
         deaf.end(Duration::from_millis(20));
-        std::thread::sleep(Duration::from_millis(500));
-        assert!(!file.exists());
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
 fn who_has_not_ended_when_a_run_stops_counts_as_incomplete_in_both_worlds() {
     let place = Place::new();
     place
-        .write("line.toml", format!("stop = \"1 s\"\n{LINE}").replace("600 kB", "6 MB").as_bytes());
+        .write("line.toml", format!("stop = \"3 s\"\n{LINE}").replace("600 kB", "6 MB").as_bytes());
     let document = place.run("emulate line.toml --within 1000 --json").succeeds().document();
     let metrics = &document["lines"][0]["metrics"];
     for world in ["simulated", "sockets"] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 const OCTETS: usize = 2_000_000;
 
-/// A server behind a link of 20 Mbit/s, so that there is time to interfere.
+/// A server behind a link of 8 Mbit/s, so that there is time to interfere.
 struct Slow {
     place: Place,
     link: Server,
@@ -19,7 +19,7 @@ impl Slow {
         let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
         let far = server.face().replace("udp4", "udp");
         let link = place.serve(&format!(
-            "link --between udp://127.0.0.1:0 {far} --rate 20Mbit/s --delay 2ms --queue 1MiB"
+            "link --between udp://127.0.0.1:0 {far} --rate 8Mbit/s --delay 2ms --queue 1MiB"
         ));
         Self { place, link, server }
     }

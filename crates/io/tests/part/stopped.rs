@@ -1,27 +1,13 @@
 //! The resumable download of a process that is stopped: killed, out of room, without permission.
 //!
 //! The tests start this test program again as a child, which writes until something stops it.
-use recoup_io::part::{Identity, Options, PartFile, part_path};
+use super::{Place, identity, place};
+use recoup_io::part::{Options, PartFile, journal_path, part_path};
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-struct Place {
-    _folder: tempfile::TempDir,
-    target: PathBuf,
-}
-
-fn place() -> Place {
-    let folder = tempfile::tempdir().unwrap();
-    let target = folder.path().join("file");
-    Place { _folder: folder, target }
-}
-
-fn identity() -> Identity {
-    Identity::new("/a/v=1", "digest")
-}
 
 const CHILD_TARGET: &str = "RECOUP_TEST_PART_TARGET";
 
@@ -67,7 +53,7 @@ fn big_segment(number: u64) -> Vec<u8> {
 
 fn child(target: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child_writes_for_ever", "--nocapture"]);
+    command.args(["--exact", "stopped::child_writes_for_ever", "--nocapture"]);
     command.env(CHILD_TARGET, target).stdout(Stdio::piped()).stderr(Stdio::null());
     command
 }
@@ -89,6 +75,11 @@ fn kill_9_at_any_moment_leaves_a_download_that_can_be_resumed() {
     let mut received = 0;
     for round in 0..12u64 {
         let mut process = child(&place.target).spawn().unwrap();
+        // At any moment from the beginning on, and then at any moment after something was claimed.
+        let claims = || fs::read_to_string(journal_path(&place.target)).unwrap_or_default();
+        while round > 2 && !claims().contains("received") {
+            assert!(process.try_wait().unwrap().is_none(), "it claims nothing, and ended");
+        }
         std::thread::sleep(Duration::from_millis(3 + 13 * round));
         process.kill().unwrap();
         process.wait().unwrap();
@@ -96,7 +87,7 @@ fn kill_9_at_any_moment_leaves_a_download_that_can_be_resumed() {
         assert!(now >= received, "the journal went back from {received} to {now}");
         received = now;
     }
-    assert!(received > 0, "no journal was ever written");
+    assert!(received > 0, "nothing was claimed");
 }
 
 /// Limits that need a mount: the child runs as the root of a user namespace of its own.

@@ -1,4 +1,6 @@
 //! The resumable download as a user meets it: interrupted, resumed, in the wrong place, out of room.
+mod stopped;
+
 use proptest::prelude::*;
 use recoup_io::part::{
     Existing, Identity, Journal, Options, PartError, PartFile, discard, journal_path, part_path,
