@@ -180,17 +180,9 @@ impl Running {
 
     /// Starts our own forwarder and returns where it says to listen for UDP.
     pub(crate) fn forward(command: &mut Command) -> Outcome<(Self, String)> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| error.to_string())?;
-        let output = child.stdout.take();
-        let running = Self { child };
-        let mut line = String::new();
-        if let Some(output) = output {
-            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
-        }
-        let heard: serde_json::Value = serde_json::from_str(&line)
-            .map_err(|error| format!("recoup forward says {line:?}: {error}"))?;
-        let mut all = heard["faces"].as_array().into_iter().flatten().filter_map(|it| it.as_str());
+        let (running, listening) = Self::listen(command)?;
+        let all = listening["faces"].as_array().into_iter().flatten();
+        let mut all = all.filter_map(|uri| uri.as_str());
         let udp = all.find(|uri| uri.starts_with("udp")).unwrap_or_default();
         Ok((running, udp.replace("udp4:", "udp:")))
     }
