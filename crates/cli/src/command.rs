@@ -83,6 +83,7 @@ mod tests {
         for one in cli.get_subcommands_mut() {
             helps.push(one.render_long_help().to_string());
         }
+        let helps: Vec<_> = helps.iter().map(|help| help.replace(" \\\n", " ")).collect();
         let lines = helps.iter().flat_map(|help| help.lines());
         let starts = ["recoup ", "tar c src | recoup "];
         let examples: Vec<_> = lines
@@ -96,6 +97,18 @@ mod tests {
                 panic!("{example:?}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn no_example_is_wrapped_where_a_line_of_help_ends() {
+        fn look(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines() {
+                assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(look);
+        }
+        look(&Cli::command());
     }
 
     #[test]

@@ -77,13 +77,6 @@ pub fn paired(ours: &[Seeded], theirs: &[Seeded], level: f64) -> Option<Estimate
     Estimate::of(&differences, level)
 }
 
-/// Ratio `ours / theirs` between runs of the same seed, as [`paired`].
-pub fn paired_ratio(ours: &[Seeded], theirs: &[Seeded], level: f64) -> Option<Estimate> {
-    let pairs = pairs(ours, theirs);
-    let ratios: Vec<f64> = pairs.iter().map(|(a, b)| a / b).collect();
-    Estimate::of(&ratios, level)
-}
-
 /// The values of seeds that both sides have, in the order of the seeds.
 fn pairs(ours: &[Seeded], theirs: &[Seeded]) -> Vec<(f64, f64)> {
     let by_seed =
@@ -156,7 +149,6 @@ mod tests {
         let ours = [(1, 2.0), (2, 4.0), (3, 100.0)];
         let theirs = [(2, 2.0), (1, 1.0)];
         assert_eq!(paired(&ours, &theirs, 0.95).map(|it| (it.count, it.mean)), Some((2, 1.5)));
-        assert_eq!(paired_ratio(&ours, &theirs, 0.95).map(|it| it.mean), Some(2.0));
         assert_eq!(paired(&ours, &[], 0.95), None);
     }
 

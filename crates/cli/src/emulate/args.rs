@@ -10,9 +10,11 @@ const EXAMPLES: &str = "\
 Examples:
   recoup emulate net.conf
       start a network; print where its nodes are reached, and keep it until Ctrl-C
-  recoup emulate net.conf --beside c 'recoup serve film.mp4 --name /c/film' --on a 'recoup fetch /c/film -o copy.mp4'
+  recoup emulate net.conf --beside c 'recoup serve film.mp4 --name /c/film' \\
+    --on a 'recoup fetch /c/film -o copy.mp4'
       fetch a file from node c to node a
-  recoup emulate net.conf --recovery wldr --set links.a-b.loss='bernoulli(p=0.05)' --on a 'recoup ping /b/ping'
+  recoup emulate net.conf --recovery wldr --set links.a-b.loss='bernoulli(p=0.05)' \\
+    --on a 'recoup ping /b/ping'
       losses are repaired hop by hop, and one link loses more than the file says
   recoup emulate net.conf -- ./experiment.sh
       a script finds the sockets of all nodes in $RECOUP_NODES, as NODE.sock

@@ -83,8 +83,8 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "SPEC", default_value = "off", help_heading = "Network")]
     pub recovery: Recovery,
 
-    /// Congestion control: cubic, newreno, compound, aimd, fixed, yang2016, udugama2013, with parameters, such
-    /// as fixed(window=16)
+    /// Congestion control: cubic, newreno, compound, aimd, raaqm, fixed, or a study's (yang2016, udugama2013,
+    /// nikzad2022), with parameters, such as fixed(window=16)
     #[arg(long, value_name = "SPEC", default_value = "cubic", help_heading = "Algorithms")]
     pub congestion: String,
 

@@ -27,7 +27,8 @@ A configuration:
 
   [[listen]]
   uri = \"udp://0.0.0.0:6363\"
-  interests = 50000               # a second from each who connects here; pending = 1000 bounds what waits
+  interests = 50000               # a second from each who connects here
+  pending = 1000                  # how many of them may wait for Data
 
   [[listen]]
   uri = \"dev://eth0\"            # stations of Ethernet, without IP
@@ -37,8 +38,8 @@ A configuration:
   uri = \"tcp://192.0.2.7\"
 
   [[face]]
-  name = \"lan\"                  # all forwarders on a link; on Ethernet without IP: ether://[01:00:5e:00:17:aa]
-  uri = \"udp4://224.0.23.170:56363\"
+  name = \"lan\"                  # all forwarders on a link
+  uri = \"udp4://224.0.23.170:56363\"   # without IP: ether://[01:00:5e:00:17:aa]
   interface = \"eth0\"
 
   [[route]]

@@ -64,11 +64,6 @@ pub fn w<'a>(scores: impl IntoIterator<Item = &'a Score>) -> OverConsumers {
     over(scores.into_iter().map(Score::relative_wait))
 }
 
-/// Growth of a rate against a reference, in percent.
-pub fn growth_percent(rate: f64, reference: f64) -> f64 {
-    (rate - reference) / reference * 100.0
-}
-
 fn over(shares: impl Iterator<Item = Option<f64>>) -> OverConsumers {
     let shares: Vec<Option<f64>> = shares.collect();
     let present: Vec<f64> = shares.iter().copied().flatten().collect();
@@ -93,11 +88,5 @@ mod tests {
         assert_eq!((b.mean, b.consumers, b.excluded), (Some(0.625), 2, 1));
         let w = w(&scores);
         assert_eq!((w.mean, w.consumers, w.excluded), (Some(3.0), 1, 2));
-    }
-
-    #[test]
-    fn growth_is_relative_to_the_reference() {
-        assert_eq!(growth_percent(3.0, 2.0), 50.0);
-        assert_eq!(growth_percent(1.0, 4.0), -75.0);
     }
 }

@@ -89,12 +89,6 @@ impl RecordPlan {
         self.kind == Kind::Timeouts
     }
 
-    /// Whether it says nothing unless nodes report on their tables and queues.
-    pub fn needs_node_events(&self) -> bool {
-        use Kind::{Caches, NdnsimCache, NdnsimRate, Pit, Queue, Timeouts};
-        matches!(self.kind, Caches | NdnsimCache | NdnsimRate | Pit | Queue | Timeouts)
-    }
-
     /// The recorder for a world made from `network`, whose places these are.
     pub fn recorder(&self, network: &Network, places: &Arc<Places>) -> Box<dyn Recorder> {
         let (rows, interval, places) = (self.rows, self.interval, Arc::clone(places));

@@ -38,11 +38,6 @@ impl Timing {
         self.sifs_nanos + aifsn as u64 * self.slot_nanos
     }
 
-    /// Space after a frame that could not be decoded, in ns.
-    pub const fn eifs_nanos(&self) -> u64 {
-        self.sifs_nanos + self.eifs_ack_nanos + self.aifs_nanos(2)
-    }
-
     /// How long an answer at `rate` is waited for after the own frame, in ns: a SIFS, a slot, and the
     /// time until its headers are through.
     pub fn timeout_nanos(&self, answer: Rate) -> u64 {
