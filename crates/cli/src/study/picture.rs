@@ -23,7 +23,7 @@ const OURS: [RGBColor; 8] = [
 const SIZE: (u32, u32) = (1000, 480);
 /// More points than that on a line are not marked one by one.
 const MARKED: usize = 60;
-/// Names of so many series fit into the plot; more stand beside it.
+/// Names of so many series fit into the plot, above named places; others stand beside it.
 const NAMES_INSIDE: usize = 3;
 /// Room for a letter of a name, in pixels: that of a wide font, for the reader's is not known.
 const LETTER: u32 = 8;
@@ -90,10 +90,10 @@ fn colours(figure: &Figure) -> Vec<RGBColor> {
     figure.series.iter().map(colour).collect()
 }
 
-/// Room for the names of more series than fit into the plot; 0 if they do.
+/// Room for the names of series beside the plot; 0 if they fit into it, where curves that go anywhere would meet them.
 fn room_beside(figure: &Figure) -> u32 {
-    let room = 18 + names_width(figure);
-    if figure.series.len() > NAMES_INSIDE { room.min(SIZE.0 / 3) } else { 0 }
+    let inside = !figure.x.categories.is_empty() && figure.series.len() <= NAMES_INSIDE;
+    if inside { 0 } else { (18 + names_width(figure)).min(SIZE.0 / 3) }
 }
 
 /// Width of the longest name with its mark.
@@ -247,10 +247,11 @@ fn up(figure: &Figure) -> (f64, f64) {
         _ if low > high => (0.0, 1.0),
         true => (low.floor(), high.ceil().max(low.floor() + 1.0)),
         false => {
-            // Above names, the legend needs room of its own.
-            let inside = !figure.x.categories.is_empty() && room_beside(figure) == 0;
-            let room = if inside { 1.28 } else { 1.08 };
-            (low.min(0.0) * 1.08, (high * room).max(1e-9))
+            let (low, high) = (low.min(0.0), high.max(0.0));
+            let all = if high > low { high - low } else { 1.0 };
+            // Names inside need room of their own.
+            let room = if room_beside(figure) == 0 { 0.28 } else { 0.08 };
+            (if low < 0.0 { low - 0.04 * all } else { 0.0 }, high + room * all)
         }
     }
 }
@@ -419,6 +420,9 @@ pub(super) mod tests {
         assert_eq!(room_beside(&figure), 18 + 26 + 8 * "the paper's".len() as u32);
         figure.series.truncate(NAMES_INSIDE);
         assert_eq!((room_beside(&figure), names_width(&figure)), (0, 26 + 8 * 8));
+        // They would lie on curves that end anywhere.
+        figure.x.categories.clear();
+        assert_eq!(room_beside(&figure), 18 + 26 + 8 * 8);
     }
 
     #[test]
