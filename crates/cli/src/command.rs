@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Rto(rto::RtoArgs),
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
+    #[command(hide = true)]
+    Guard(emulate::guard::GuardArgs),
 }
 
 #[cfg(test)]

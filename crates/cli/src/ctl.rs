@@ -9,15 +9,15 @@ pub(crate) use show::Show;
 
 use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
-use args::{CsVerb, FaceVerb, ListVerb, Noun, RouteVerb, StatusVerb, StrategyVerb, Switch};
+use args::{CsVerb, FaceVerb, ListVerb, Noun, RouteVerb, StatusVerb, StrategyVerb, switched};
 use ask::Forwarder;
 use face::{FaceRef, canonical};
 use recoup_io::face::FaceUri;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::management::{
-    CAPTURE, CHILD_INHERIT, CONGESTION_MARKING, CS_ADMIT, CS_SERVE, ChannelStatus,
-    ControlParameters, CsInfo, FaceFilter, FaceStatus, FibEntry, GeneralStatus, LP_RELIABILITY,
-    ManagementError, RibEntry, StrategyChoice, Verb,
+    CAPTURE, CHILD_INHERIT, CS_ADMIT, CS_SERVE, ChannelStatus, ControlParameters, CsInfo,
+    FaceFilter, FaceStatus, FibEntry, GeneralStatus, ManagementError, RibEntry, StrategyChoice,
+    Verb,
 };
 use recoup_transport::time::Duration;
 use serde_json::{Value, json};
@@ -116,12 +116,17 @@ fn report(forwarder: &mut Forwarder, out: &Out) -> Result<(), Failure> {
 
 fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), Failure> {
     match verb {
-        FaceVerb::List { remote: None, scheme: None } => {
+        FaceVerb::List { remote: None, local: None, scheme: None } => {
             out.all(&forwarder.told::<FaceStatus>(FACES)?)
         }
-        FaceVerb::List { remote, scheme } => {
-            let (uri, uri_scheme) = (remote.clone(), scheme.clone());
-            out.all(&query(forwarder, FaceFilter { uri, uri_scheme, ..FaceFilter::default() })?)
+        FaceVerb::List { remote, local, scheme } => {
+            let filter = FaceFilter {
+                uri: remote.clone(),
+                local_uri: local.clone(),
+                uri_scheme: scheme.clone(),
+                ..FaceFilter::default()
+            };
+            out.all(&query(forwarder, filter)?)
         }
         FaceVerb::Show { face } => {
             let filter = match face {
@@ -137,19 +142,33 @@ fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), 
             }
             out.first(&found)
         }
-        FaceVerb::Create { uri, persistency, mtu, reliability, congestion_marking } => {
-            let bits = [(LP_RELIABILITY, *reliability), (CONGESTION_MARKING, *congestion_marking)];
-            let (flags, mask) = switched(&bits);
-            let wish = ControlParameters {
-                uri: Some(canonical(uri)?),
-                face_persistency: persistency
-                    .map(|it| recoup_transport::management::Persistency::from(it) as u64),
-                mtu: *mtu,
-                flags,
-                mask,
-                ..ControlParameters::default()
+        FaceVerb::Create { uri, local, settings } => {
+            let (uri, local_uri) = (canonical(uri)?, local.as_ref().map(ToString::to_string));
+            let wish = settings.parameters();
+            let create = ControlParameters {
+                uri: Some(uri.clone()),
+                local_uri: local_uri.clone(),
+                ..wish.clone()
             };
-            out.one(&forwarder.command(Verb::FaceCreate, wish)?)
+            match forwarder.try_command(Verb::FaceCreate, create)? {
+                Ok(done) => out.one(&done),
+                Err(ManagementError::Refused { code: 409, .. }) => {
+                    let there = FaceFilter { local_uri, ..leads_to(uri) };
+                    let there = query(forwarder, there)?.first().map(|it| it.profile.face_id);
+                    out.one(
+                        &forwarder.command(
+                            Verb::FaceUpdate,
+                            ControlParameters { face_id: there, ..wish },
+                        )?,
+                    )
+                }
+                Err(error) => Err(ask::refused(Verb::FaceCreate, &error)),
+            }
+        }
+        FaceVerb::Update { face, settings } => {
+            let face_id = Some(number(forwarder, face)?.ok_or_else(|| no_such(face))?);
+            let wish = ControlParameters { face_id, ..settings.parameters() };
+            out.one(&forwarder.command(Verb::FaceUpdate, wish)?)
         }
         FaceVerb::Destroy { face } => {
             let face_id = Some(number(forwarder, face)?.ok_or_else(|| no_such(face))?);
@@ -220,13 +239,17 @@ fn open(forwarder: &mut Forwarder, uri: &FaceUri) -> Result<Option<u64>, Failure
 
 fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<(), Failure> {
     match verb {
-        RouteVerb::List { nexthop } => {
+        RouteVerb::List { nexthop, origin } => {
+            let face = |it| number(forwarder, it)?.ok_or_else(|| no_such(it));
+            let face = nexthop.as_ref().map(face).transpose()?;
             let mut entries = forwarder.told::<RibEntry>(RIB)?;
-            if let Some(face) = nexthop {
-                let face_id = number(forwarder, face)?.ok_or_else(|| no_such(face))?;
-                entries.iter_mut().for_each(|it| it.routes.retain(|it| it.face_id == face_id));
-                entries.retain(|entry| !entry.routes.is_empty());
+            for entry in &mut entries {
+                entry.routes.retain(|route| {
+                    face.is_none_or(|face| route.face_id == face)
+                        && origin.is_none_or(|origin| route.origin == origin.0)
+                });
             }
+            entries.retain(|entry| !entry.routes.is_empty());
             out.all(&entries)
         }
         RouteVerb::Show { prefix } => {
@@ -243,7 +266,7 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
             let wish = ControlParameters {
                 name: Some(prefix.clone()),
                 face_id: Some(number_or_open(forwarder, nexthop)?),
-                origin: Some(*origin),
+                origin: Some(origin.0),
                 cost: Some(*cost),
                 flags: Some(inherit + if *capture { CAPTURE } else { 0 }),
                 expiration_period: expires.map(Duration::from_millis),
@@ -256,7 +279,7 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
             let wish = ControlParameters {
                 name: Some(prefix.clone()),
                 face_id: Some(face_id),
-                origin: Some(*origin),
+                origin: Some(origin.0),
                 ..ControlParameters::default()
             };
             out.one(&forwarder.command(Verb::RibUnregister, wish)?)
@@ -265,16 +288,6 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
 }
 
 // --- content store and strategies -------------------------------------------------------------------
-
-/// Flags and mask of what is switched.
-fn switched(bits: &[(u64, Option<Switch>)]) -> (Option<u64>, Option<u64>) {
-    let sum = |of: fn(Switch) -> bool| {
-        let bits = bits.iter().filter(|(_, switch)| switch.is_some_and(of));
-        bits.map(|(bit, _)| bit).sum::<u64>()
-    };
-    let mask = sum(|_| true);
-    (mask > 0).then(|| (sum(|switch| switch == Switch::On), mask)).unzip()
-}
 
 fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Failure> {
     match verb {
@@ -343,6 +356,14 @@ fn strategy_name(text: &str) -> Result<Name, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use args::{OriginArg, Switch};
+
+    #[test]
+    fn an_origin_is_a_name_or_a_number() {
+        assert_eq!("nlsr".parse(), Ok(OriginArg(128)));
+        assert_eq!("77".parse(), Ok(OriginArg(77)));
+        assert!("nobody".parse::<OriginArg>().unwrap_err().contains("static"));
+    }
 
     #[test]
     fn a_strategy_is_given_by_its_whole_name_or_its_last_part() {

@@ -6,6 +6,7 @@
 mod args;
 mod command;
 pub(crate) mod duel;
+pub(crate) mod guard;
 mod lab;
 mod length;
 mod metric;

@@ -63,6 +63,10 @@ fn main() -> ExitCode {
         Command::Emulate(args) => emulate::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Guard(args) => match emulate::guard::run(&args) {
+            Ok(code) => return ExitCode::from(code),
+            Err(failure) => Err(failure),
+        },
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

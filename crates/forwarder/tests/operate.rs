@@ -255,7 +255,9 @@ fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
     let mut bench = Bench::new(ManagementOptions::default());
     let wish = ControlParameters { mtu: Some(1_400), ..to("tcp4://192.0.2.9:6363") };
     assert!(bench.command(Verb::FaceCreate, &wish).is_none());
-    let [FaceOrder::Create { ticket, uri, settings }] = &bench.orders[..] else { panic!() };
+    let [FaceOrder::Create { ticket, uri, local_uri: None, settings }] = &bench.orders[..] else {
+        panic!()
+    };
     assert_eq!((uri.as_str(), settings.mtu), ("tcp4://192.0.2.9:6363", Some(1_400)));
     let (ticket, face) = (*ticket, FaceId(3));
     let description = FaceDescription {

@@ -1,10 +1,11 @@
 //! Processes that belong together: children that are asked to end, and that end with their parent.
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, kill_current_process_group, kill_process,
+    kill_process_group, waitid,
 };
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Time between two looks at a group that was asked to end.
@@ -76,16 +77,40 @@ pub fn terminate(child: &Child) -> io::Result<()> {
 pub fn end_with(parent: u32) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
-        use rustix::process::{getppid, set_parent_process_death_signal};
+        use rustix::process::set_parent_process_death_signal;
         set_parent_process_death_signal(Some(Signal::TERM)).map_err(io::Error::from)?;
-        let is_there =
-            getppid().is_some_and(|pid| u32::try_from(pid.as_raw_nonzero().get()) == Ok(parent));
-        if !is_there {
+        if !is_child_of(parent) {
             return Err(io::ErrorKind::NotFound.into());
         }
     }
     let _ = parent;
     Ok(())
+}
+
+/// Whether the process `parent` has started this one, and is there.
+#[must_use]
+pub fn is_child_of(parent: u32) -> bool {
+    let now = rustix::process::getppid();
+    now.is_some_and(|pid| u32::try_from(pid.as_raw_nonzero().get()) == Ok(parent))
+}
+
+/// How a process ended, as a shell tells it: its own code, or 128 and the number of the signal.
+#[must_use]
+pub fn code_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// Ends everything in the group of this process, itself included: first by asking (SIGTERM), which this process has to
+/// outlive; when `child` has ended or `patience` is over, what is left is killed.
+pub fn end_own_group(child: &mut Child, patience: Duration) -> ! {
+    let begun = Instant::now();
+    let _ = kill_current_process_group(Signal::TERM);
+    while matches!(child.try_wait(), Ok(None)) && begun.elapsed() < patience {
+        std::thread::sleep(LOOK);
+    }
+    let _ = kill_current_process_group(Signal::KILL);
+    std::process::abort()
 }
 
 /// Makes this process one that does little and does it in time. It gets a session of its own, away from the terminal:
@@ -145,6 +170,12 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         terminate(&child).unwrap();
         assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn the_code_of_a_process_is_its_own_or_that_of_its_signal() {
+        let code = |text| code_of(Command::new("sh").args(["-c", text]).status().unwrap());
+        assert_eq!([code("exit 0"), code("exit 7"), code("kill -KILL $$")], [0, 7, 128 + 9]);
     }
 
     #[test]

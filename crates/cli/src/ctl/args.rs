@@ -1,15 +1,21 @@
 //! The options of `recoup ctl`.
 use super::face::FaceRef;
+use super::show::ORIGINS;
 use crate::error::EXIT_CODES;
 use clap::{Args, Subcommand, ValueEnum};
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use recoup_transport::management::Persistency;
+use recoup_transport::management::{
+    CONGESTION_MARKING, ControlParameters, LP_RELIABILITY, Persistency,
+};
+use recoup_transport::time::Duration;
+use std::str::FromStr;
 
 const EXAMPLES: &str = "\
 Examples:
   recoup ctl status report
   recoup ctl face create udp4://192.0.2.7 --persistency permanent
+  recoup ctl face create 'ether://[02:00:00:00:00:07]' --local dev://eth0
   recoup ctl route add /example udp4://192.0.2.7 --cost 10
   recoup ctl route list --json
   recoup ctl strategy set /live multicast
@@ -92,6 +98,9 @@ pub(crate) enum FaceVerb {
         /// Only those that lead there
         #[arg(long, value_name = "URI")]
         remote: Option<String>,
+        /// Only those whose end here is this
+        #[arg(long, value_name = "URI")]
+        local: Option<String>,
         /// Only those of this scheme, such as udp4
         #[arg(long, value_name = "SCHEME")]
         scheme: Option<String>,
@@ -102,23 +111,26 @@ pub(crate) enum FaceVerb {
         #[arg(id = "which", value_name = "FACE")]
         face: FaceRef,
     },
-    /// Open a face
+    /// Open a face; one that is there is changed to be like that
     Create {
-        /// Where it is to lead: udp4, udp6, tcp4, tcp6 or ws
+        /// Where it is to lead: udp4, udp6, tcp4, tcp6, ws or ether; a multicast group, too
         #[arg(value_name = "URI")]
         uri: FaceUri,
-        /// Whether it is opened again when it breaks
-        #[arg(long, value_name = "KIND")]
-        persistency: Option<PersistencyArg>,
-        /// Longest frame, in octets
-        #[arg(long, value_name = "OCTETS")]
-        mtu: Option<u64>,
-        /// Send again what the link loses
-        #[arg(long, value_name = "on|off")]
-        reliability: Option<Switch>,
-        /// Mark packets when the queue is long
-        #[arg(long, value_name = "on|off")]
-        congestion_marking: Option<Switch>,
+        /// The interface that it is to be on, such as dev://eth0: for ether and multicast groups
+        #[arg(long, value_name = "URI")]
+        local: Option<FaceUri>,
+        /// How it is to be.
+        #[command(flatten)]
+        settings: SettingsArgs,
+    },
+    /// Change a face
+    Update {
+        /// The face
+        #[arg(id = "which", value_name = "FACE")]
+        face: FaceRef,
+        /// How it is to be.
+        #[command(flatten)]
+        settings: SettingsArgs,
     },
     /// Close a face
     Destroy {
@@ -130,6 +142,75 @@ pub(crate) enum FaceVerb {
     Events,
 }
 
+/// How a face is to be; what is not given stays as it is, or is as usual.
+#[derive(Debug, Args)]
+pub(crate) struct SettingsArgs {
+    /// Whether it is opened again when it breaks; for one that a peer opened over UDP or Ethernet, whether it stays although
+    /// that is silent
+    #[arg(long, value_name = "KIND")]
+    pub persistency: Option<PersistencyArg>,
+    /// Longest frame, in octets
+    #[arg(long, value_name = "OCTETS")]
+    pub mtu: Option<u64>,
+    /// Send again what the link loses
+    #[arg(long, value_name = "on|off")]
+    pub reliability: Option<Switch>,
+    /// Mark packets when the queue is long
+    #[arg(long, value_name = "on|off")]
+    pub congestion_marking: Option<Switch>,
+    /// How long the queue is too long before packets are marked, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub congestion_marking_interval: Option<u64>,
+    /// From which length on the queue is too long, in octets
+    #[arg(long, value_name = "OCTETS")]
+    pub default_congestion_threshold: Option<u64>,
+}
+
+impl SettingsArgs {
+    /// As they stand in a command.
+    pub(super) fn parameters(&self) -> ControlParameters {
+        let bits =
+            [(LP_RELIABILITY, self.reliability), (CONGESTION_MARKING, self.congestion_marking)];
+        let (flags, mask) = switched(&bits);
+        ControlParameters {
+            face_persistency: self.persistency.map(|it| Persistency::from(it) as u64),
+            mtu: self.mtu,
+            flags,
+            mask,
+            marking_interval: self.congestion_marking_interval.map(Duration::from_millis),
+            marking_threshold: self.default_congestion_threshold,
+            ..ControlParameters::default()
+        }
+    }
+}
+
+/// Flags and mask of what is switched.
+pub(crate) fn switched(bits: &[(u64, Option<Switch>)]) -> (Option<u64>, Option<u64>) {
+    let sum = |of: fn(Switch) -> bool| {
+        let bits = bits.iter().filter(|(_, switch)| switch.is_some_and(of));
+        bits.map(|(bit, _)| bit).sum::<u64>()
+    };
+    let mask = sum(|_| true);
+    (mask > 0).then(|| (sum(|switch| switch == Switch::On), mask)).unzip()
+}
+
+/// Who says that a route is there: by its name at NFD, or its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OriginArg(pub u64);
+
+impl FromStr for OriginArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = ORIGINS.iter().find(|(_, name)| *name == text).map(|(number, _)| *number);
+        let names = || ORIGINS.map(|(_, name)| name).join(", ");
+        known
+            .or_else(|| text.parse().ok())
+            .map(Self)
+            .ok_or_else(|| format!("it is no number, and none of {}", names()))
+    }
+}
+
 /// What to do with routes.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RouteVerb {
@@ -138,6 +219,9 @@ pub(crate) enum RouteVerb {
         /// Only those to this face
         #[arg(long, value_name = "FACE")]
         nexthop: Option<FaceRef>,
+        /// Only those of this origin, a name such as static, or a number
+        #[arg(long, value_name = "ORIGIN")]
+        origin: Option<OriginArg>,
     },
     /// Print the routes of one prefix
     Show {
@@ -156,9 +240,9 @@ pub(crate) enum RouteVerb {
         /// What it costs; less is better
         #[arg(long, default_value_t = 0)]
         cost: u64,
-        /// Number of who says so
-        #[arg(long, value_name = "NUMBER", default_value_t = 255)]
-        origin: u64,
+        /// Who says so, a name such as client, or a number
+        #[arg(long, value_name = "ORIGIN", default_value = "static")]
+        origin: OriginArg,
         /// Longer prefixes do not use it
         #[arg(long)]
         no_inherit: bool,
@@ -177,9 +261,9 @@ pub(crate) enum RouteVerb {
         /// The face
         #[arg(value_name = "FACE")]
         nexthop: FaceRef,
-        /// Number of who said so
-        #[arg(long, value_name = "NUMBER", default_value_t = 255)]
-        origin: u64,
+        /// Who said so, a name such as client, or a number
+        #[arg(long, value_name = "ORIGIN", default_value = "static")]
+        origin: OriginArg,
     },
 }
 
@@ -246,6 +330,8 @@ pub(crate) enum PersistencyArg {
     Persistent,
     /// Until it is destroyed
     Permanent,
+    /// Until the peer that opened it is silent for long
+    OnDemand,
 }
 
 impl From<PersistencyArg> for Persistency {
@@ -253,6 +339,7 @@ impl From<PersistencyArg> for Persistency {
         match arg {
             PersistencyArg::Persistent => Self::Persistent,
             PersistencyArg::Permanent => Self::Permanent,
+            PersistencyArg::OnDemand => Self::OnDemand,
         }
     }
 }

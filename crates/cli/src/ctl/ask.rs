@@ -127,7 +127,7 @@ impl Forwarder {
     }
 }
 
-fn refused(verb: Verb, error: &ManagementError) -> Failure {
+pub(super) fn refused(verb: Verb, error: &ManagementError) -> Failure {
     let (module, word) = verb.words();
     Failure::new(exit(error), format!("{module} {word}: {error}"))
 }

@@ -16,17 +16,20 @@ pub(crate) trait Show {
     fn json(&self) -> Value;
 }
 
+/// Who says that a route is there, as at NFD.
+pub(crate) const ORIGINS: [(u64, &str); 7] = [
+    (0, "app"),
+    (64, "autoreg"),
+    (65, "client"),
+    (66, "autoconf"),
+    (128, "nlsr"),
+    (129, "prefixann"),
+    (255, "static"),
+];
+
 fn origin(number: u64) -> String {
-    match number {
-        0 => "app".into(),
-        64 => "autoreg".into(),
-        65 => "client".into(),
-        66 => "autoconf".into(),
-        128 => "nlsr".into(),
-        129 => "prefixann".into(),
-        255 => "static".into(),
-        other => other.to_string(),
-    }
+    let known = ORIGINS.iter().find(|(known, _)| *known == number);
+    known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
 }
 
 fn flags(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {

@@ -1,9 +1,10 @@
 //! Commands of the user that run on the nodes of a network.
+use super::guard;
 use super::net::Net;
 use crate::error::{Exit, Failure, reason};
 use recoup_io::process::Group;
 use std::ffi::{OsStr, OsString};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -88,8 +89,15 @@ impl Running {
         let Some((program, words)) = order.words.split_first() else {
             return Err(Failure::usage("there is no command after `--`"));
         };
-        let mut command = Command::new(found(program, &around.path));
-        command.args(words).env("PATH", &around.path).env("RECOUP_NODES", &around.nodes);
+        let failed = |error: io::Error| {
+            let message = format!("cannot run {title}: {}", reason(&error));
+            Failure::new(Exit::Local, message).advise("name a program that is there")
+        };
+        let program = found(program, &around.path);
+        // The guard would find out too late to be asked why.
+        std::fs::metadata(&program).map_err(failed)?;
+        let mut command = guard::command(&program, words).map_err(failed)?;
+        command.env("PATH", &around.path).env("RECOUP_NODES", &around.nodes);
         match door {
             Some(door) => command.env("NDN_CLIENT_TRANSPORT", door),
             None => command.env_remove("NDN_CLIENT_TRANSPORT"),
@@ -98,10 +106,6 @@ impl Running {
         if std::io::stdin().is_terminal() || order.node.is_some() {
             command.stdin(Stdio::null());
         }
-        let failed = |error| {
-            let message = format!("cannot run {title}: {}", reason(&error));
-            Failure::new(Exit::Local, message).advise("name a program that is there")
-        };
         let group = Group::start(&mut command).map_err(failed)?;
         Ok(Self { title, group })
     }

@@ -21,17 +21,23 @@ fn faces_come_and_go_and_routes_with_them() {
     let (_forwarder, ctl) = forwarder(&place, "");
     let made = told(&place, &ctl, "face create udp://127.0.0.1:6399 --mtu 1400 --reliability on");
     assert_eq!((&made["remote"], &made["mtu"]), (&"udp4://127.0.0.1:6399".into(), &1400.into()));
-    let there = place.run(&format!("{ctl} face create udp4://127.0.0.1:6399"));
-    there.fails(1, &["faces create", "409"]);
+    let again = "face create udp4://127.0.0.1:6399 --congestion-marking-interval 7";
+    assert_eq!(told(&place, &ctl, again)["face"], made["face"], "it is there and is changed");
+    let changed = told(&place, &ctl, "face update udp4://127.0.0.1:6399 --mtu 1300");
+    assert_eq!((&changed["face"], &changed["mtu"]), (&made["face"], &1300.into()));
     let face = told(&place, &ctl, "face show udp://127.0.0.1:6399");
     assert_eq!((&face["face"], &face["persistency"]), (&made["face"], &"persistent".into()));
     assert!(face["flags"].as_array().unwrap().contains(&"lp-reliability".into()), "{face}");
+    assert_eq!(face["marking_interval_s"], 0.007);
 
     told(&place, &ctl, "route add /a udp4://127.0.0.1:6399 --cost 7");
     // A face that is not there is opened.
     told(&place, &ctl, "route add /a/b tcp4://127.0.0.1:6398 --expires 3600000");
     let routes = told(&place, &ctl, "route list");
     assert_eq!(routes.as_array().unwrap().len(), 2, "{routes}");
+    let of_operators = told(&place, &ctl, "route list --origin static");
+    assert_eq!(of_operators.as_array().unwrap().len(), 2, "{of_operators}");
+    assert_eq!(told(&place, &ctl, "route list --origin nlsr"), Value::Array(Vec::new()));
     assert_eq!((&routes[0]["prefix"], &routes[0]["routes"][0]["cost"]), (&"/a".into(), &7.into()));
     let fib = told(&place, &ctl, "fib list");
     let of = |entry: &&Value| entry["prefix"] == "/a/b";
@@ -43,6 +49,23 @@ fn faces_come_and_go_and_routes_with_them() {
     place.run(&format!("{ctl} face show udp4://127.0.0.1:6399")).fails(3, &["no face leads to"]);
     told(&place, &ctl, "route remove /a/b tcp4://127.0.0.1:6398");
     assert_eq!(told(&place, &ctl, "route list"), Value::Array(Vec::new()));
+}
+
+#[test]
+fn faces_on_an_interface_are_created_with_its_name() {
+    let place = Place::new();
+    let (_forwarder, ctl) = forwarder(&place, "");
+    let group = "udp4://224.0.23.170:56363";
+    let made = told(&place, &ctl, &format!("face create {group} --local dev://no-such-if"));
+    assert_eq!(made["remote"], group);
+    let face = told(&place, &ctl, &format!("face show {group}"));
+    let how = (&face["persistency"], &face["link_type"]);
+    assert_eq!(how, (&"permanent".into(), &"multi-access".into()));
+    told(&place, &ctl, &format!("face destroy {group}"));
+    let station = "face create ether://[02:00:00:00:00:07]";
+    place.run(&format!("{ctl} {station}")).fails(2, &["faces create", "406"]);
+    place.run(&format!("{ctl} face create udp4://127.0.0.1:9 --local dev://lo")).fails(2, &["406"]);
+    place.run(&format!("{ctl} face list --local nowhere://")).succeeds();
 }
 
 #[test]

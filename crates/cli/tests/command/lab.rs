@@ -135,6 +135,31 @@ fn what_is_wrong_is_said_in_one_line_before_anything_starts() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn nothing_that_it_started_outlives_it_even_if_it_is_killed() {
+    let place = place();
+    let mark = place.path("mark").display().to_string();
+    let mut command = place.command("emulate net.conf --quiet --beside a");
+    command.env("PATH", "/usr/bin:/bin");
+    // A child that is told of no end of its grandparent, and that does not mind being asked.
+    let stubborn =
+        format!("(trap '' TERM; while :; do sleep 1; done; : {mark}) & sleep 600; : {mark}");
+    command.arg(stubborn).args(["--on", "b", &format!("sleep 600; : {mark}")]);
+    let mut network = Ends(command.spawn().expect("the command runs"));
+    // Two shells and their guards, and one that the first has made.
+    until("everything runs", || processes(&mark) >= 5);
+    kill(&network.0, "KILL");
+    network.0.wait().unwrap();
+    until("the end of all processes", || processes(&mark) == 0);
+}
+
+#[test]
+fn a_command_that_is_not_there_is_named() {
+    let place = place();
+    emulate(&place, "--quiet --", &["no-such-program"]).fails(4, &["cannot run `no-such-program`"]);
+}
+
+#[test]
 fn without_commands_it_stands_until_it_is_told_to_end_and_leaves_nothing() {
     let place = place();
     let temporary = place.path("temporary");

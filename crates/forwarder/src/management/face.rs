@@ -2,7 +2,8 @@
 //!
 //! Source: NFD's wiki page "FaceMgmt".
 //!
-//! Differences: a face to be created is there as soon as it is known where it leads; connecting goes on behind it.
+//! Differences: a face to be created is there as soon as it is known where it leads; connecting goes on behind it. Multicast groups
+//! can be created, too, on the interface that LocalUri names.
 //! `LocalFieldsEnabled` of local faces has Interests, Data and Nacks say by which face they came, and lets Interests say by
 //! which face they are to leave.
 use super::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings};
@@ -41,13 +42,14 @@ impl Node {
         if settings.persistency == Some(Persistency::OnDemand) {
             return Err(NOT_OURS_TO_OPEN);
         }
-        let uri = canonical_uri(command.parameters.uri.as_deref().ok_or(NO_URI)?).into_owned();
+        let ControlParameters { uri, local_uri, .. } = command.parameters;
+        let uri = canonical_uri(uri.as_deref().ok_or(NO_URI)?).into_owned();
         let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
-        if let Some(there) = management.roster.find(&uri) {
+        if let Some(there) = management.roster.find(&uri, local_uri.as_deref()) {
             return Ok(Outcome::Conflict(self.described(there, true)));
         }
         let ticket = management.next_ticket;
-        Ok(Outcome::Ordered(FaceOrder::Create { ticket, uri, settings }))
+        Ok(Outcome::Ordered(FaceOrder::Create { ticket, uri, local_uri, settings }))
     }
 
     pub(super) fn update_face(
@@ -60,11 +62,6 @@ impl Node {
         let face = face.map_err(|_| Refusal::UNKNOWN_FACE)?;
         let management = self.management.as_ref().ok_or(Refusal::UNKNOWN)?;
         let known = management.roster.get(face).ok_or(Refusal::UNKNOWN_FACE)?;
-        let is_on_demand = |it| it == Persistency::OnDemand;
-        let of_peer = is_on_demand(known.persistency);
-        if settings.persistency.is_some_and(|wanted| is_on_demand(wanted) != of_peer) {
-            return Err(Refusal { code: 409, text: "who opened a face does not change" });
-        }
         if settings.local_fields == Some(true) && !known.local {
             return Err(NO_LOCAL_FIELDS);
         }

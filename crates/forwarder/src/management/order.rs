@@ -55,6 +55,8 @@ pub enum FaceOrder {
         ticket: u64,
         /// Where it is to lead.
         uri: String,
+        /// From where, if that is said: `dev://eth0` for faces that are on an interface.
+        local_uri: Option<String>,
         /// How it is to be.
         settings: FaceSettings,
     },
@@ -87,12 +89,20 @@ pub enum FaceRefusal {
     Unreachable,
     /// The face is gone.
     Gone,
+    /// The face stays as it is: a peer opened it, or this side did.
+    Fixed,
 }
 
 impl FaceRefusal {
     /// Every reason.
-    pub const ALL: [Self; 5] =
-        [Self::Malformed, Self::Unsupported, Self::TooMany, Self::Unreachable, Self::Gone];
+    pub const ALL: [Self; 6] = [
+        Self::Malformed,
+        Self::Unsupported,
+        Self::TooMany,
+        Self::Unreachable,
+        Self::Gone,
+        Self::Fixed,
+    ];
 
     /// What is answered to the command.
     #[must_use]
@@ -106,6 +116,7 @@ impl FaceRefusal {
             Self::TooMany => Refusal { code: 503, text: "too many faces" },
             Self::Unreachable => Refusal { code: 504, text: "nothing can be sent there" },
             Self::Gone => Refusal::UNKNOWN_FACE,
+            Self::Fixed => Refusal { code: 409, text: "who opened a face does not change" },
         }
     }
 }

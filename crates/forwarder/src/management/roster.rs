@@ -39,9 +39,12 @@ impl Roster {
         self.known.get(&face).map(|known| &known.description)
     }
 
-    /// The face that leads there.
-    pub(super) fn find(&self, uri: &str) -> Option<FaceId> {
-        let leads = |known: &Known| known.description.uri == uri;
+    /// The face that leads there, from there if that is said: a station may be reached by several interfaces.
+    pub(super) fn find(&self, uri: &str, local_uri: Option<&str>) -> Option<FaceId> {
+        let leads = |known: &Known| {
+            known.description.uri == uri
+                && local_uri.is_none_or(|local| known.description.local_uri == local)
+        };
         self.known.iter().find(|(_, known)| leads(known)).map(|(face, _)| *face)
     }
 

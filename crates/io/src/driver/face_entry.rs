@@ -23,6 +23,8 @@ pub(super) struct Face {
     pub(super) permanent: bool,
     /// How it is called if this side opened it; both kinds are opened again when they break.
     pub(super) persistency: Persistency,
+    /// A peer opened it, and an operator wants it to stay although that is silent.
+    pub(super) is_kept: bool,
     /// Whether and when packets that leave are marked for congestion.
     pub(super) marking: Option<Marking>,
     /// What is sent again on it.
@@ -116,6 +118,7 @@ impl Face {
             upstream: false,
             permanent: false,
             persistency: Persistency::Permanent,
+            is_kept: false,
             marking: None,
             recovery: Recovery::Off,
             local_fields: false,
@@ -175,7 +178,7 @@ impl Face {
 
     /// Since when an on-demand face has heard nothing.
     pub(super) fn silent_since(&self) -> Option<Instant> {
-        (!self.permanent).then_some(self.last_heard)
+        (!self.permanent && !self.is_kept).then_some(self.last_heard)
     }
 
     /// Whether the peer is on this machine. What a stranger's datagrams say of their sender is not believed.

@@ -1,7 +1,9 @@
 //! What the management of the machine wants of faces, and what it is told of them.
-use super::face_entry::{Conduit, Face};
+use super::face_entry::{Conduit, Face, mtu_of};
 use super::{Arrival, Driver};
-use crate::face::{Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT, LEAST_MTU};
+use crate::face::{
+    Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions,
+};
 use recoup_forwarder::face::{Marking, Recovery};
 use recoup_forwarder::management::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
 use recoup_transport::management::Persistency;
@@ -12,7 +14,9 @@ impl Driver {
     /// Carries out what the management wants.
     pub(super) fn obey(&mut self, order: FaceOrder) {
         let (ticket, outcome) = match order {
-            FaceOrder::Create { ticket, uri, settings } => (ticket, self.create(&uri, &settings)),
+            FaceOrder::Create { ticket, uri, local_uri, settings } => {
+                (ticket, self.create(&uri, local_uri.as_deref(), &settings))
+            }
             FaceOrder::Update { ticket, face, settings } => (ticket, self.update(face, &settings)),
             FaceOrder::Destroy { face } => return self.close(face),
         };
@@ -20,28 +24,44 @@ impl Driver {
         self.arrivals.push_back(Arrival::Notice(Box::new(made)));
     }
 
-    fn create(&mut self, uri: &str, settings: &FaceSettings) -> Result<FaceId, FaceRefusal> {
+    fn create(
+        &mut self,
+        uri: &str,
+        local_uri: Option<&str>,
+        settings: &FaceSettings,
+    ) -> Result<FaceId, FaceRefusal> {
         let uri = canonical(uri)?;
-        check(settings)?;
+        let interface = interface(&uri, local_uri)?;
+        check(settings, &uri)?;
         let text = uri.to_string();
-        let there = self.faces.iter().find(|(_, face)| face.remote_text() == text);
-        if let Some((face, _)) = there {
+        let is_same =
+            |face: &Face| face.remote_text() == text && face.medium.interface == interface;
+        if let Some((face, _)) = self.faces.iter().find(|(_, face)| is_same(face)) {
             return Ok(*face);
         }
-        let face = self.keep(&uri).map_err(|error| match error {
+        let opened = match uri.is_medium() {
+            true => self.keep_medium(&uri, MediumOptions { interface, ..Default::default() }),
+            false => self.keep(&uri),
+        };
+        let face = opened.map_err(|error| match error {
             FaceError::TooMany { .. } => FaceRefusal::TooMany,
             FaceError::Uri(_) => FaceRefusal::Malformed,
             _ => FaceRefusal::Unreachable,
         })?;
-        let persistency = Some(settings.persistency.unwrap_or(Persistency::Persistent));
+        let usual = match uri.is_shared() {
+            true => Persistency::Permanent,
+            false => Persistency::Persistent,
+        };
+        let persistency = Some(settings.persistency.unwrap_or(usual));
         self.set(face, &FaceSettings { persistency, ..settings.clone() });
         Ok(face)
     }
 
     fn update(&mut self, id: FaceId, settings: &FaceSettings) -> Result<FaceId, FaceRefusal> {
-        check(settings)?;
-        if !self.faces.contains_key(&id) {
-            return Err(FaceRefusal::Gone);
+        let face = self.faces.get(&id).ok_or(FaceRefusal::Gone)?;
+        check(settings, &face.uri)?;
+        if settings.persistency.is_some_and(|wanted| !face.can_become(wanted)) {
+            return Err(FaceRefusal::Fixed);
         }
         self.set(id, settings);
         Ok(id)
@@ -85,7 +105,7 @@ impl Driver {
         Some(FaceDescription {
             uri: face.remote_text(),
             local_uri: face.local_text(local),
-            persistency: if face.permanent { face.persistency } else { Persistency::OnDemand },
+            persistency: face.persistency(),
             local: face.is_local(),
             link_type: face.link_type(),
             mtu: face.mtu as u64,
@@ -99,10 +119,14 @@ impl Driver {
 impl Face {
     fn set(&mut self, settings: &FaceSettings) {
         let FaceSettings { persistency, mtu, marks, .. } = *settings;
-        self.persistency = persistency.unwrap_or(self.persistency);
+        match persistency {
+            Some(Persistency::OnDemand) => self.is_kept = false,
+            Some(kept) => (self.persistency, self.is_kept) = (kept, !self.permanent),
+            None => {}
+        }
         self.local_fields = settings.local_fields.unwrap_or(self.local_fields);
         if let Some(mtu) = mtu.and_then(|mtu| usize::try_from(mtu).ok()) {
-            self.mtu = mtu.min(LARGEST_FRAME_SENT);
+            self.mtu = mtu.min(self.longest_frame());
         }
         if marks == Some(false) {
             self.marking = None;
@@ -120,6 +144,29 @@ impl Face {
                 self.recovery = Recovery::Off;
             }
             _ => {}
+        }
+    }
+
+    /// A peer can no more be kept who is gone with a connection; and what we opened is ours to end.
+    fn can_become(&self, wanted: Persistency) -> bool {
+        match (wanted, self.permanent) {
+            (Persistency::OnDemand, permanent) => !permanent,
+            (_, permanent) => permanent || self.is_connectionless(),
+        }
+    }
+
+    /// Longest frame that it may be told to send: what a medium carries, and IP cuts what is longer.
+    fn longest_frame(&self) -> usize {
+        match &self.conduit {
+            Conduit::Link { link, .. } => mtu_of(link.as_ref()),
+            Conduit::Udp(_) | Conduit::Down { .. } => LARGEST_FRAME_SENT,
+        }
+    }
+
+    fn persistency(&self) -> Persistency {
+        match self.permanent || self.is_kept {
+            true => self.persistency,
+            false => Persistency::OnDemand,
         }
     }
 
@@ -167,7 +214,7 @@ fn canonical(text: &str) -> Result<FaceUri, FaceRefusal> {
         first.ok_or(FaceRefusal::Malformed)
     };
     Ok(match &uri {
-        uri if uri.is_medium() => return Err(FaceRefusal::Unsupported),
+        uri if uri.is_medium() => uri.clone(),
         FaceUri::Udp(to) => FaceUri::Udp(Authority::from(resolved(to)?)),
         FaceUri::Tcp(to) => FaceUri::Tcp(Authority::from(resolved(to)?)),
         FaceUri::WebSocket(to, path) => {
@@ -177,16 +224,29 @@ fn canonical(text: &str) -> Result<FaceUri, FaceRefusal> {
     })
 }
 
-fn check(settings: &FaceSettings) -> Result<(), FaceRefusal> {
-    match settings.mtu {
-        Some(mtu) if mtu < LEAST_MTU as u64 => Err(FaceRefusal::Unsupported),
-        _ => Ok(()),
+/// The interface that a face is to be on. Ethernet needs one, groups may have one, and others find their way by themselves.
+fn interface(uri: &FaceUri, local_uri: Option<&str>) -> Result<Option<String>, FaceRefusal> {
+    let local = local_uri.map(str::parse).transpose().map_err(|_| FaceRefusal::Malformed)?;
+    match (uri, local) {
+        (uri, Some(FaceUri::Dev(name))) if uri.is_medium() => Ok(Some(name)),
+        (_, Some(_)) | (FaceUri::Ether(_), None) => Err(FaceRefusal::Unsupported),
+        (_, None) => Ok(None),
     }
+}
+
+/// Whether a face that leads there can be like that.
+fn check(settings: &FaceSettings, uri: &FaceUri) -> Result<(), FaceRefusal> {
+    let is_short = settings.mtu.is_some_and(|mtu| mtu < LEAST_MTU as u64);
+    // Neighbours that share a link have no numbers in common.
+    let is_unfit = settings.reliable == Some(true) && uri.is_shared();
+    if is_short || is_unfit { Err(FaceRefusal::Unsupported) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::DriverOptions;
+    use recoup_transport::time::Duration;
 
     #[test]
     fn a_face_to_be_opened_is_written_with_an_address() {
@@ -197,6 +257,85 @@ mod tests {
             assert_eq!(read(text), Err(FaceRefusal::Malformed), "{text}");
         }
         assert_eq!(read("unix:///x"), Err(FaceRefusal::Unsupported));
-        assert_eq!(read("udp4://224.0.23.170:56363"), Err(FaceRefusal::Unsupported));
+        assert_eq!(read("dev://eth0"), Err(FaceRefusal::Unsupported));
+    }
+
+    #[test]
+    fn faces_on_an_interface_are_told_which() {
+        let on = |uri: &str, local| interface(&uri.parse().unwrap(), local);
+        let (station, group) = ("ether://[02:00:00:00:00:01]", "udp4://224.0.23.170:56363");
+        for uri in [station, group] {
+            assert_eq!(on(uri, Some("dev://eth0")), Ok(Some("eth0".into())));
+            assert_eq!(on(uri, Some("eth0")), Err(FaceRefusal::Malformed));
+            assert_eq!(on(uri, Some("udp4://192.0.2.1")), Err(FaceRefusal::Unsupported));
+        }
+        assert_eq!((on(station, None), on(group, None)), (Err(FaceRefusal::Unsupported), Ok(None)));
+        assert_eq!(on("udp4://192.0.2.7", Some("dev://eth0")), Err(FaceRefusal::Unsupported));
+    }
+
+    fn driver() -> Driver {
+        Driver::with_options(DriverOptions { managed: true, ..Default::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_group_is_created_once_on_an_interface_and_changed_and_destroyed() {
+        let mut driver = driver();
+        let usual = FaceSettings::default();
+        let mut create = |local, settings: &FaceSettings| {
+            let group = "udp4://224.0.23.170:56363";
+            driver.create(group, Some(local), settings)
+        };
+        let reliable = FaceSettings { reliable: Some(true), ..usual.clone() };
+        assert_eq!(create("dev://no-such-if", &reliable), Err(FaceRefusal::Unsupported));
+        let face = create("dev://no-such-if", &usual).unwrap();
+        assert_eq!(create("dev://no-such-if", &usual), Ok(face));
+        assert_ne!(create("dev://none-either", &usual), Ok(face));
+        assert_eq!(driver.describe(face).unwrap().persistency, Persistency::Permanent);
+        let shorter = FaceSettings { mtu: Some(1_400), ..usual.clone() };
+        assert_eq!(driver.update(face, &shorter), Ok(face));
+        assert_eq!(driver.describe(face).unwrap().mtu, 1_400);
+        assert_eq!(driver.update(face, &reliable), Err(FaceRefusal::Unsupported));
+        driver.obey(FaceOrder::Destroy { face });
+        assert_eq!(driver.update(face, &shorter), Err(FaceRefusal::Gone));
+    }
+
+    #[test]
+    fn a_face_that_a_peer_opened_over_udp_stays_if_an_operator_wants_it() {
+        let mut driver = driver();
+        let door = driver.listen(&"udp4://127.0.0.1:0".parse().unwrap()).unwrap();
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        peer.send_to(&[5, 2, 7, 0], door.address.unwrap()).unwrap();
+        let end = driver.now() + Duration::from_secs(20);
+        while driver.faces().count() == 0 && driver.now() < end {
+            driver.receive_datagrams(0);
+        }
+        let face = driver.faces().next().unwrap();
+        let wants = |driver: &mut Driver, persistency| {
+            let settings = FaceSettings { persistency: Some(persistency), ..Default::default() };
+            driver.update(face, &settings).map(|_| driver.describe(face).unwrap())
+        };
+        let late = driver.now() + driver.options.udp_idle * 2;
+        let kept = wants(&mut driver, Persistency::Persistent).unwrap();
+        assert_eq!((kept.persistency, kept.local), (Persistency::Persistent, false));
+        driver.sweep(late);
+        assert_eq!(driver.faces().collect::<Vec<_>>(), [face]);
+        let left = wants(&mut driver, Persistency::OnDemand).unwrap();
+        assert_eq!(left.persistency, Persistency::OnDemand);
+        driver.sweep(late);
+        assert_eq!(driver.faces().count(), 0);
+        assert_eq!(wants(&mut driver, Persistency::Persistent), Err(FaceRefusal::Gone));
+    }
+
+    #[test]
+    fn what_we_opened_is_not_left_to_a_peer_nor_a_connection_of_a_peer_kept() {
+        let mut driver = driver();
+        let wish =
+            |persistency| FaceSettings { persistency: Some(persistency), ..Default::default() };
+        let ours = driver.create("udp4://127.0.0.1:9", None, &FaceSettings::default()).unwrap();
+        assert_eq!(driver.update(ours, &wish(Persistency::OnDemand)), Err(FaceRefusal::Fixed));
+        assert_eq!(driver.update(ours, &wish(Persistency::Permanent)), Ok(ours));
+        let (end, _other) = crate::memory::pair(1 << 16).unwrap();
+        let theirs = driver.attach(end, false).unwrap();
+        assert_eq!(driver.update(theirs, &wish(Persistency::Permanent)), Err(FaceRefusal::Fixed));
     }
 }
