@@ -40,12 +40,8 @@ usage: cargo xtask CHORE
   bench fair [--runs N]            what schedulers cost a forwarder process
   bench survive [--interests N]    whether a forwarder stands floods and hostile peers
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
-<<<<<<< HEAD
   soak [PACKAGE…] [--runs N]       the tests N times (default 20), with other random cases each time
-  fuzz [TARGET] [--seconds N]      run one fuzz target, or each in turn (default 60 s each)
-=======
   fuzz [TARGET] [--minutes N]      run one fuzz target, or each in turn (default 1 minute each)
->>>>>>> ae22332 (Fuzz links, nodes, management and the readers of files)
   docs [--check]                   what documentation says of studies, from docs/studies
   dist                             man pages and shell completions into target/dist
 ";
