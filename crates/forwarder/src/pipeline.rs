@@ -47,6 +47,7 @@ pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
 
 impl Node {
     /// A packet came by a network face.
+    #[inline]
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
         let Some(known) = self.faces.get_mut(face) else {
             return self.discard_packet(face, packet, DropReason::NoFace);

@@ -188,20 +188,29 @@ impl Node {
             return self.outbox.discard(id, None, DropReason::NoFace);
         };
         let guarded = face.is_guarded();
-        let Link::Wire(link) = &mut face.link else {
+        let Link::Wire(_) = &face.link else {
             return self.outbox.discard(id, None, DropReason::Malformed);
         };
         face.counters.in_octets += frame.len() as u64;
         if !guarded && LpPacket::is_bare(&frame) {
-            return self.read(now, id, None, frame);
-        }
-        let whole = if !guarded {
-            link.receive(now, sender, frame)
+            self.read(now, id, None, frame);
         } else {
+            self.on_framed(now, id, sender, guarded, frame);
+        }
+    }
+
+    /// A frame came that is more than a packet, or that its link counts.
+    fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, guarded: bool, frame: Bytes) {
+        let whole = if guarded {
             match self.receive_lean(now, id, frame) {
                 Ok(packet) => return self.read(now, id, None, packet),
                 Err(Lean::Dropped(reason)) => Err(reason),
                 Err(Lean::Other(frame)) => self.receive_guarded(now, id, frame),
+            }
+        } else {
+            match self.faces.get_mut(id).map(|face| &mut face.link) {
+                Some(Link::Wire(link)) => link.receive(now, sender, frame),
+                _ => Err(DropReason::NoFace),
             }
         };
         if self.faces.get(id).is_some_and(|face| !face.is_settled()) {
@@ -215,19 +224,19 @@ impl Node {
     }
 
     /// Takes a whole network packet that came behind `header`, or bare.
-    #[inline]
+    // A packet in its parts stays in registers where nobody is called in between.
+    #[inline(always)]
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
         let will_stay = !self.cs.is_off();
         let read = Packet::from_wire(header, &packet, &self.hasher, &mut self.kept, will_stay);
         match read {
             Ok(read) => {
-                let came = read.leaves_as(packet);
-                let leaves = came.is_some();
-                if leaves {
-                    self.wires.came = came;
+                let may_leave = read.kind() == Kind::Interest;
+                if may_leave {
+                    self.wires.came = read.leaves_as(packet);
                 }
                 self.receive(now, id, read);
-                if leaves {
+                if may_leave {
                     self.wires.came = None;
                 }
             }

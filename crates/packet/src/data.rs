@@ -86,13 +86,23 @@ enum Form {
 impl Data {
     /// Decodes one whole Data packet; `wire` is shared, nothing is copied.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        Ok(Self(Form::Encoded(Encoded::decode(wire, false)?)))
+        Encoded::decode(wire).map(Self::from)
     }
 
     /// Decodes one whole Data packet whose octets can be kept as long as the packet, for they share no buffer with much
     /// else: [`detached`](Self::detached) leaves it as it is.
     pub fn decode_kept(wire: Bytes) -> Result<Self, DecodeError> {
-        Ok(Self(Form::Encoded(Encoded::decode(wire, true)?)))
+        Self::decode_kept_in(None, wire)
+    }
+
+    /// As [`decode_kept`](Self::decode_kept), in the memory of a packet that is `gone`, unless somebody shares it.
+    #[inline]
+    pub fn decode_kept_in(gone: Option<Self>, wire: Bytes) -> Result<Self, DecodeError> {
+        let place = match gone {
+            Some(Self(Form::Encoded(place))) => Some(place),
+            Some(Self(Form::Described(_))) | None => None,
+        };
+        Ok(Self(Form::Encoded(Encoded::decode_alone(place, wire)?)))
     }
 
     /// The same packet in octets that it shares with nothing else, so that to keep it keeps no buffer in which it came

@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, field};
+use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{DecodeError, typ};
 use std::sync::Arc;
@@ -64,12 +65,14 @@ impl Wires {
 /// Memory of packets that came: they are copied out of the buffers that they came in, where they came with many others.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// Free room for their octets.
+    /// Room for their octets: what is left of a piece of memory.
     room: BytesMut,
     /// Interests that are gone.
     spare: Vec<Arc<Interest>>,
     /// How often there was none, up to a bound: so many are kept.
     wanted: usize,
+    /// A Data packet that is gone.
+    spare_data: Option<Data>,
 }
 
 impl Kept {
@@ -94,6 +97,18 @@ impl Kept {
         let mut interest = Interest::new(Name::root());
         interest.decode_in_place(octets, keep)?;
         Ok(Arc::new(interest))
+    }
+
+    /// Reads a Data packet that will stay, into the memory of one that is gone.
+    fn data(&mut self, octets: &[u8]) -> Result<Data, DecodeError> {
+        let octets = self.copy(octets);
+        Data::decode_kept_in(self.spare_data.take(), octets)
+    }
+
+    /// A Data packet is gone, if nobody else shares it.
+    #[inline]
+    pub(crate) fn recycle_data(&mut self, data: Option<Data>) {
+        self.spare_data = data;
     }
 
     /// An Interest is gone, if nobody else shares it.
@@ -133,24 +148,14 @@ impl Packet {
         kept: &mut Kept,
         will_stay: bool,
     ) -> Result<Self, DropReason> {
-        let octets = packet.len() as u32;
-        let body = match (packet.first(), header.and_then(|it| it.nack)) {
-            (Some(&INTEREST), None) => kept.interest(packet).map(Body::Interest),
-            (Some(&INTEREST), Some(reason)) => {
-                kept.interest(packet).map(|it| Body::Nack(it, reason))
-            }
-            (Some(&DATA), None) if will_stay => {
-                Data::decode_kept(kept.copy(packet)).map(Body::Data)
-            }
-            (Some(&DATA), None) => Data::decode(packet.clone()).map(Body::Data),
-            _ => return Err(DropReason::Malformed),
-        };
-        let body = body.map_err(|_: DecodeError| DropReason::Malformed)?;
-        let mut packet = Self::sized(body, octets, hasher);
+        let nack = header.and_then(|it| it.nack);
+        let body = Body::from_wire(nack, packet, kept, will_stay);
+        let body = body.map_err(|_| DropReason::Malformed)?;
+        let mut read = Self::sized(body, packet.len() as u32, hasher);
         if let Some(header) = header {
-            packet.hop.take_fields(header);
+            read.hop.take_fields(header);
         }
-        Ok(packet)
+        Ok(read)
     }
 
     /// The octets of the network packet; Interests are written to the free room of `pool`.
@@ -161,6 +166,24 @@ impl Packet {
             Body::Nack(interest, _) => put(interest, interest.hop_limit, pool),
             Body::Idle => Bytes::new(),
         }
+    }
+}
+
+impl Body {
+    #[inline]
+    fn from_wire(
+        nack: Option<NackReason>,
+        packet: &Bytes,
+        kept: &mut Kept,
+        will_stay: bool,
+    ) -> Result<Self, DecodeError> {
+        Ok(match (packet.first(), nack) {
+            (Some(&INTEREST), None) => Self::Interest(kept.interest(packet)?),
+            (Some(&INTEREST), Some(reason)) => Self::Nack(kept.interest(packet)?, reason),
+            (Some(&DATA), None) if will_stay => Self::Data(kept.data(packet)?),
+            (Some(&DATA), None) => Self::Data(Data::decode(packet.clone())?),
+            _ => return Err(DecodeError::at(0, "an Interest, Data, or an Interest refused")),
+        })
     }
 }
 
@@ -205,9 +228,12 @@ fn copy(room: &mut BytesMut, octets: &[u8]) -> Bytes {
     if octets.len() > KEPT_OCTETS / 2 {
         return Bytes::copy_from_slice(octets);
     }
-    make_room(room, octets.len(), KEPT_OCTETS);
-    room.extend_from_slice(octets);
-    room.split().freeze()
+    if room.len() < octets.len() {
+        *room = BytesMut::zeroed(KEPT_OCTETS);
+    }
+    let mut place = room.split_to(octets.len());
+    place.copy_from_slice(octets);
+    place.freeze()
 }
 
 /// Room for so many more octets, from a piece that is used up before the next is asked for.
@@ -221,7 +247,6 @@ fn make_room(pool: &mut BytesMut, octets: usize, piece_octets: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_packet::nack::NackReason;
 
     fn interest(hop_limit: Option<u8>) -> Interest {
         let mut interest = Interest::new("/a/b".parse().unwrap());

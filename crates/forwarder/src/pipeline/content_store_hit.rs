@@ -22,8 +22,8 @@ impl Node {
     ) {
         self.counters.cs_hits += 1;
         self.outbox.event(NodeEvent::CsHit { hash: asked.name_hash });
-        let same = data.name().value().len() == interest.name.value().len();
-        let hash = if same { asked.name_hash } else { self.hasher.hash(data.name().value()) };
+        let same = data.name_value().len() == interest.name.value().len();
+        let hash = if same { asked.name_hash } else { self.hasher.hash(data.name_value()) };
         let mut hop = Hop::bare(hash, data.encoded_len() as u32);
         hop.add_trace(asked.take_trace());
         if let Some(asked) = asked.extra {

@@ -26,7 +26,7 @@ impl Node {
         now: Instant,
         ingress: FaceId,
         interest: Arc<Interest>,
-        mut hop: Hop,
+        hop: &mut Hop,
         known: Option<PitId>,
     ) {
         let hash = hop.name_hash;
@@ -34,19 +34,19 @@ impl Node {
             self.counters.cs_misses += 1;
             self.outbox.event(NodeEvent::CsMiss { hash });
         }
-        if self.faces.is_counting() && !self.finds_place(ingress, &hop, known) {
-            self.refuse(now, ingress, &interest, &hop, NackReason::Congestion);
-            return self.drop_interest(ingress, &hop, DropReason::TooManyPending);
+        if self.faces.is_counting() && !self.finds_place(ingress, hop, known) {
+            self.refuse(now, ingress, &interest, hop, NackReason::Congestion);
+            return self.drop_interest(ingress, hop, DropReason::TooManyPending);
         }
         let id = match known.map_or_else(|| self.begin(&interest, hash), Ok) {
             Ok(id) => id,
             Err(PitFull) => {
-                self.refuse(now, ingress, &interest, &hop, NackReason::Congestion);
-                return self.drop_interest(ingress, &hop, DropReason::PitFull);
+                self.refuse(now, ingress, &interest, hop, NackReason::Congestion);
+                return self.drop_interest(ingress, hop, DropReason::PitFull);
             }
         };
-        let arrival = self.note_asker(now, id, ingress, &interest, &mut hop);
-        self.note_journey(id, &hop);
+        let arrival = self.note_asker(now, id, ingress, &interest, hop);
+        self.note_journey(id, hop);
         let next_hop = hop.extra.as_mut().and_then(|extra| extra.next_hop.take());
         let mut actions = std::mem::take(&mut self.actions);
         match next_hop {
@@ -161,7 +161,7 @@ impl Node {
         id: PitId,
         ingress: FaceId,
         interest: Arc<Interest>,
-        mut hop: Hop,
+        hop: &mut Hop,
         arrival: Arrival,
         actions: &[Action],
     ) {
@@ -171,7 +171,7 @@ impl Node {
             self.trace_is_copied(&trace, sent.saturating_sub(1));
             self.park(id, ingress, trace.split(), sent > 0);
         }
-        self.say_what_became(&hop, ingress, arrival, sent > 0, actions);
+        self.say_what_became(hop, ingress, arrival, sent > 0, actions);
         let (mut to_send, mut left) = (sent, Some(interest));
         for action in actions {
             match *action {
@@ -179,7 +179,7 @@ impl Node {
                     to_send -= 1;
                     let interest = if to_send == 0 { left.take() } else { left.clone() };
                     if let Some(interest) = interest {
-                        self.outgoing_interest(now, id, face, interest, &hop, trace.split());
+                        self.outgoing_interest(now, id, face, interest, hop, trace.split());
                     }
                 }
                 Action::Nack { reason } => self.refuse_all(now, id, reason),

@@ -85,6 +85,7 @@ impl Node {
         }
         let evicted = self.cs.insert(now, data.clone(), hop.name_hash);
         if evicted > 0 {
+            self.kept.recycle_data(self.cs.take_gone());
             self.outbox.event(NodeEvent::CsEvicted { packets: evicted as u32 });
         }
         self.cs.admits() && self.cs.serves()

@@ -55,7 +55,7 @@ impl Node {
         {
             return self.content_store_hit(now, ingress, &interest, data, hop);
         }
-        self.content_store_miss(now, ingress, interest, hop, known);
+        self.content_store_miss(now, ingress, interest, &mut hop, known);
     }
 
     /// An Interest goes no further, and its tokens with it.

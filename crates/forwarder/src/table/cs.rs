@@ -76,6 +76,8 @@ pub struct Cs {
     /// By name, for prefixes; `None` until somebody asks.
     ordered: Option<BTreeMap<Name, u32>>,
     octets: u64,
+    /// What went last.
+    gone: Option<Data>,
     admits: bool,
     serves: bool,
 }
@@ -102,6 +104,7 @@ impl Cs {
             recency: Recency::default(),
             ordered: None,
             octets: 0,
+            gone: None,
             admits: true,
             serves: true,
         }
@@ -144,7 +147,7 @@ impl Cs {
         (self.most_packets, self.most_octets) = capacity.bounds();
         while self.exceeds() {
             match self.recency.oldest() {
-                Some(slot) => self.remove(slot),
+                Some(slot) => drop(self.remove(slot)),
                 None => return,
             }
         }
@@ -181,7 +184,7 @@ impl Cs {
         let mut slots: Vec<u32> = below.take(limit.saturating_add(1)).collect();
         let more = slots.len() > limit;
         slots.truncate(limit);
-        slots.iter().for_each(|slot| self.remove(*slot));
+        slots.iter().for_each(|slot| drop(self.remove(*slot)));
         (slots.len() as u64, more)
     }
 
@@ -223,15 +226,22 @@ impl Cs {
         let data = data.detached();
         let evicted = self.make_room(octets);
         self.octets += octets;
-        let name = self.ordered.is_some().then(|| data.name().clone());
         let slot = self.slots.insert(Stored { data, hash, stale_at });
         let slots = &self.slots;
         self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
         self.recency.add(slot);
-        if let (Some(ordered), Some(name)) = (&mut self.ordered, name) {
-            ordered.insert(name, slot);
+        if let Some(ordered) = &mut self.ordered
+            && let Some(stored) = self.slots.get(slot)
+        {
+            ordered.insert(stored.data.name().clone(), slot);
         }
         evicted
+    }
+
+    /// What had to go last to make room: its memory may be used for what comes next.
+    #[inline]
+    pub fn take_gone(&mut self) -> Option<Data> {
+        self.gone.take()
     }
 
     /// Throws everything away.
@@ -248,7 +258,7 @@ impl Cs {
             let Some(slot) = self.recency.oldest() else {
                 break;
             };
-            self.remove(slot);
+            self.gone = self.remove(slot);
             evicted += 1;
         }
         evicted
@@ -262,10 +272,8 @@ impl Cs {
         self.slots.len() as u64 > self.most_packets || self.octets > self.most_octets
     }
 
-    fn remove(&mut self, slot: u32) {
-        let Some(stored) = self.slots.remove(slot) else {
-            return;
-        };
+    fn remove(&mut self, slot: u32) -> Option<Data> {
+        let stored = self.slots.remove(slot)?;
         self.octets -= stored.data.encoded_len() as u64;
         self.recency.remove(slot);
         if let Ok(place) = self.index.find_entry(stored.hash, |other| *other == slot) {
@@ -274,6 +282,7 @@ impl Cs {
         if let Some(ordered) = &mut self.ordered {
             ordered.remove(stored.data.name());
         }
+        Some(stored.data)
     }
 
     #[inline]

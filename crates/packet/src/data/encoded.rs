@@ -35,13 +35,31 @@ impl Encoded {
         Self { alone: true, ..Self::new(wire, self.components, self.parts) }
     }
 
-    /// Decodes a packet; whether it is known to share the memory of its octets with nothing else of any size, says
-    /// `alone`.
-    #[inline]
-    pub(super) fn decode(wire: Bytes, alone: bool) -> Result<Arc<Self>, DecodeError> {
+    /// Decodes a packet.
+    pub(super) fn decode(wire: Bytes) -> Result<Self, DecodeError> {
         let mut parts = Parts::default();
         let components = parts.read(&wire)?;
-        Ok(Arc::new(Self { alone, ..Self::new(wire, components, parts) }))
+        Ok(Self::new(wire, components, parts))
+    }
+
+    /// Decodes a packet, known to share the memory of its octets with nothing else of any size, in the place of one that
+    /// nobody shares, if `place` is that.
+    #[inline]
+    pub(super) fn decode_alone(
+        place: Option<Arc<Self>>,
+        wire: Bytes,
+    ) -> Result<Arc<Self>, DecodeError> {
+        let mut parts = Parts::default();
+        let components = parts.read(&wire)?;
+        if let Some(mut place) = place
+            && let Some(before) = Arc::get_mut(&mut place)
+        {
+            (before.wire, before.parts) = (wire, parts);
+            (before.components, before.alone) = (components, true);
+            before.name.take();
+            return Ok(place);
+        }
+        Ok(Arc::new(Self { alone: true, ..Self::new(wire, components, parts) }))
     }
 
     pub(super) fn wire(&self) -> &Bytes {
@@ -235,5 +253,26 @@ mod tests {
             let kept = Data::decode_kept(built.wire()).unwrap();
             assert_eq!(kept.clone().detached().wire().as_ptr(), kept.wire().as_ptr());
         }
+    }
+
+    #[test]
+    fn a_packet_that_is_gone_lends_its_memory_unless_somebody_shares_it() {
+        let of = |name: &str| {
+            DataBuilder::new(&name.parse().unwrap()).build(name.as_bytes(), &DigestSigner).wire()
+        };
+        let at = |data: &Data| match &data.0 {
+            super::super::Form::Encoded(it) => Arc::as_ptr(it),
+            super::super::Form::Described(_) => std::ptr::null(),
+        };
+        let first = Data::decode_kept(of("/a")).unwrap();
+        let (place, shared) = (at(&first), first.clone());
+        assert_eq!(first.name().to_string(), "/a");
+        let second = Data::decode_kept_in(Some(first), of("/b/c")).unwrap();
+        assert_ne!(at(&second), place);
+        assert_eq!((shared.name().to_string(), shared.content()), ("/a".into(), &b"/a"[..]));
+        let third = Data::decode_kept_in(Some(shared), of("/d")).unwrap();
+        assert_eq!((at(&third), third.name().to_string()), (place, "/d".into()));
+        assert_eq!((third.name().len(), third.content(), third.wire()), (1, &b"/d"[..], of("/d")));
+        assert!(Data::decode_kept_in(Some(third), Bytes::from_static(b"\x06\0")).is_err());
     }
 }
