@@ -67,21 +67,28 @@ impl Batch {
     }
 }
 
-/// Frames that leave a node by a face.
-fn drain(node: &mut Node, now: Instant, face: FaceId, out: &mut Batch) {
-    while let Some(output) = node.poll(now) {
-        if let Output::Send { face: by, frame } = output
-            && by == face
-        {
-            out.push(frame.head(), frame.body());
-        }
-    }
+/// Frames that leave a node, by either face.
+#[derive(Default)]
+struct Leaving {
+    edge: Batch,
+    link: Batch,
 }
 
-fn pass(node: &mut Node, now: Instant, by: FaceId, frames: Batch, to: FaceId, out: &mut Batch) {
+/// What a node does with frames that came by a face.
+fn pass(node: &mut Node, now: Instant, by: FaceId, frames: Batch, out: &mut Leaving) {
     for frame in frames.frames() {
         node.handle(now, Input::Frame { face: by, frame });
-        drain(node, now, to, out);
+        drain(node, now, out);
+    }
+    drain(node, now, out);
+}
+
+fn drain(node: &mut Node, now: Instant, out: &mut Leaving) {
+    while let Some(output) = node.poll(now) {
+        if let Output::Send { face, frame } = output {
+            let batch = if face == LINK { &mut out.link } else { &mut out.edge };
+            batch.push(frame.head(), frame.body());
+        }
     }
 }
 
@@ -95,21 +102,20 @@ fn processor_nanos() -> f64 {
 fn round(recovery: &str, packets: &[(Bytes, Bytes)]) -> f64 {
     let (mut near, mut far) = (node(1, recovery, LINK), node(2, recovery, EDGE));
     let began = processor_nanos();
-    let mut delivered = 0;
+    let (mut delivered, mut toward_near) = (0, Batch::default());
     for (number, batch) in packets.chunks(BATCH).enumerate() {
         let now = Instant::from_nanos(number as u64 * 300_000);
-        let [mut asked, mut at_producer, mut back, mut delivery, mut rest] =
-            [(); 5].map(|()| Batch::default());
+        let [mut near_out, mut far_out] = [(); 2].map(|()| Leaving::default());
+        far_out.link = std::mem::take(&mut toward_near);
         let interests = Batch::of(batch.iter().map(|(interest, _)| interest.clone()));
-        pass(&mut near, now, EDGE, interests, LINK, &mut asked);
-        pass(&mut far, now, LINK, asked, EDGE, &mut at_producer);
-        drain(&mut far, now, LINK, &mut back);
+        pass(&mut near, now, EDGE, interests, &mut near_out);
+        pass(&mut far, now, LINK, std::mem::take(&mut near_out.link), &mut far_out);
         let data = Batch::of(batch.iter().map(|(_, data)| data.clone()));
-        pass(&mut far, now, EDGE, data, LINK, &mut back);
-        pass(&mut near, now, LINK, back, EDGE, &mut delivery);
-        delivered += delivery.lengths.len();
-        drain(&mut near, now, LINK, &mut rest);
-        pass(&mut far, now, LINK, rest, EDGE, &mut Batch::default());
+        pass(&mut far, now, EDGE, data, &mut far_out);
+        pass(&mut near, now, LINK, std::mem::take(&mut far_out.link), &mut near_out);
+        delivered += near_out.edge.lengths.len();
+        pass(&mut far, now, LINK, near_out.link, &mut far_out);
+        toward_near = far_out.link;
     }
     assert_eq!(delivered, packets.len());
     (processor_nanos() - began) / packets.len() as f64
