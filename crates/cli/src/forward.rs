@@ -43,6 +43,8 @@ use watch::Watch;
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 /// How long reading is put off where that collects packets.
 const LINGER: Duration = Duration::from_micros(50);
+/// How long to look again before going to sleep, where that finds packets.
+const LOOK: Duration = Duration::from_micros(50);
 /// How often the node is told the time of day, which others may set.
 const TELL_TIME: Duration = Duration::from_secs(60);
 /// How long the last frames may take to leave.
@@ -65,6 +67,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
         marking: Some(Default::default()),
         on_demand_recovery: config.recovery,
         linger: Some(LINGER),
+        look: Some(LOOK),
         ..config.limits.driver()
     };
     let mut driver = Driver::with_options(options).map_err(|error| driver_failure(&error))?;

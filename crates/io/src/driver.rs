@@ -18,6 +18,7 @@ mod room;
 mod roster;
 mod segment;
 mod send;
+mod spin;
 mod wait;
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "driver/watch_poll.rs")]
 mod watch;
@@ -44,6 +45,7 @@ use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
 use room::Room;
+use spin::Spin;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::AsFd;
@@ -135,6 +137,7 @@ pub struct Driver {
     next_sweep: Instant,
     longest_wait: Option<Duration>,
     linger: Linger,
+    spin: Spin,
     /// What faces that are gone have carried, and what belonged to no face.
     past: Counters,
     node_drops: BTreeMap<drop::DropReason, u64>,
@@ -155,7 +158,7 @@ impl Driver {
     /// # Errors
     /// If the process has no file descriptor left.
     pub fn with_options(options: DriverOptions) -> Result<Self, DriverError> {
-        let linger = Linger::new(options.linger);
+        let (linger, spin) = (Linger::new(options.linger), Spin::new(options.look));
         let alarm = Alarm::new().map_err(DriverError::Start)?;
         let mut watch = Watch::new().map_err(DriverError::Start)?;
         let watched = watch.add(alarm.stream.as_fd(), Token::Alarm, false);
@@ -188,6 +191,7 @@ impl Driver {
             next_sweep: Instant::ZERO,
             longest_wait: None,
             linger,
+            spin,
             past: Counters::default(),
             node_drops: BTreeMap::new(),
             tuned: false,

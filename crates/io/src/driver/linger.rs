@@ -40,6 +40,12 @@ impl Linger {
         self.pause.filter(|_| self.close >= CLOSE)
     }
 
+    /// Whether pauses are made here and the last one that was tried collected nothing: as far as is known, packets come as
+    /// answers only.
+    pub(super) fn is_in_vain(&self) -> bool {
+        self.pause.is_some() && self.next_rest > REST.0
+    }
+
     /// A wake-up at `now` brought so many frames.
     pub(super) fn note(&mut self, now: Instant, frames: usize) {
         let Some(pause) = self.pause else {
@@ -96,6 +102,7 @@ mod tests {
         let mut linger = Linger::new(Some(PAUSE));
         let paused = play(&mut linger, 1_000, Duration::from_micros(5), stream);
         assert_eq!(paused, 1_000 - CLOSE);
+        assert!(!linger.is_in_vain());
     }
 
     #[test]
@@ -103,6 +110,9 @@ mod tests {
         let mut linger = Linger::new(Some(PAUSE));
         let paused = play(&mut linger, 100_000, Duration::from_micros(20), |_| 1);
         assert!((1..=10).contains(&paused), "{paused}");
+        assert!(linger.is_in_vain());
+        play(&mut linger, 100_000, Duration::from_micros(5), stream);
+        assert!(!linger.is_in_vain(), "others come who do not wait");
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct DriverOptions {
     pub on_demand_recovery: Recovery,
     /// How long reading is put off where packets come in close succession and each wakes the driver; by default never.
     pub linger: Option<Duration>,
+    /// How long to look again before going to sleep, where the last waits were no longer; by default never.
+    pub look: Option<Duration>,
     /// The machine has a management that is told which faces there are.
     pub managed: bool,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
@@ -59,6 +61,7 @@ impl Default for DriverOptions {
             marking: None,
             on_demand_recovery: Recovery::Off,
             linger: None,
+            look: None,
             managed: false,
             timer_slack: Duration::from_micros(1),
         }

@@ -4,7 +4,7 @@ use super::{Driver, DriverError, Token, dial};
 use crate::face::{CloseReason, FaceId, FaceUri};
 use crate::medium;
 use recoup_transport::time::{Duration, Instant};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 impl Driver {
     /// Waits, and notes what is ready. Tells whether somebody interrupted.
@@ -14,7 +14,7 @@ impl Driver {
             false => Some(Duration::ZERO),
         };
         self.ready.clear();
-        match self.watch.wait(timeout, &mut self.ready) {
+        match self.await_ready(timeout) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
             Err(error) => return Err(DriverError::Wait(error)),
@@ -28,6 +28,27 @@ impl Driver {
             }
         }
         Ok(self.ready.iter().any(|(token, _)| matches!(token, Token::Alarm)))
+    }
+
+    /// Waits, after looking again for a moment where that has paid.
+    fn await_ready(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        if self.spin.is_off() || timeout == Some(Duration::ZERO) {
+            return self.watch.wait(timeout, &mut self.ready);
+        }
+        let began = self.clock.now();
+        let look = self.spin.look(self.linger.is_in_vain()).unwrap_or_default();
+        let until = began + timeout.map_or(look, |timeout| timeout.min(look));
+        while self.ready.is_empty() && self.clock.now() < until {
+            self.watch.wait(Some(Duration::ZERO), &mut self.ready)?;
+            // Whoever is to answer may want this processor.
+            std::thread::yield_now();
+        }
+        if self.ready.is_empty() {
+            let left = timeout.map(|timeout| (began + timeout).since(self.clock.now()));
+            self.watch.wait(left, &mut self.ready)?;
+        }
+        self.spin.note(self.clock.now().since(began), !self.ready.is_empty());
+        Ok(())
     }
 
     /// Watches the connection of a face as it wants to be, and remembers it if it has received more than it handed out.
