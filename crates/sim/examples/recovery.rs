@@ -47,9 +47,11 @@ const TROUBLES: [(&str, &str); 7] = [
 /// Windows that are tried unless others are given.
 const WINDOWS: [&str; 2] = ["cubic", "newreno"];
 
-const DETECTORS: [&str; 5] = [
+const DETECTORS: [&str; 7] = [
     "out-of-order",
     "out-of-order(rescan=true)",
+    "time-threshold",
+    "time-threshold(share=1/4)",
     "pre-recovery",
     "pre-recovery(rescan=true)",
     "pre-recovery(rescan=true,learn=true,decay=0.1,cap=0.5)",

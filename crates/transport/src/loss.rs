@@ -14,17 +14,20 @@
 //!
 //! The names on the left are read as well, and print as what they stand for.
 //!
-//! Source: A. Udugama et al. (2013), whose four versions of recovery these are.
+//! Sources: A. Udugama et al. (2013), whose four versions of recovery these are; RFC 9002 and RFC 8985 for
+//! `time-threshold`, which no study has.
 use crate::spec::{self, Reader, SpecError, SpecWriter};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use std::fmt;
 
 mod out_of_order;
 mod pre_recovery;
+mod time_threshold;
 mod timeout;
 
 pub use out_of_order::{OutOfOrder, OutOfOrderSettings};
 pub use pre_recovery::{PreRecovery, PreRecoverySettings};
+pub use time_threshold::{TimeThreshold, TimeThresholdSettings};
 pub use timeout::Timeout;
 
 /// A segment arrived for the first time.
@@ -32,6 +35,10 @@ pub use timeout::Timeout;
 pub struct Arrival {
     /// Number of the segment.
     pub segment: u64,
+    /// Send order of the transmission that it answers, the last one of its segment.
+    pub order: u64,
+    /// Its round trip, if it was transmitted once.
+    pub rtt: Option<Duration>,
     /// By how many segments the lowest missing one moved; 0 means that this one came out of order.
     pub advance: u64,
     /// It answers a transmission that was sent after the last one of the lowest missing segment, and
@@ -42,8 +49,20 @@ pub struct Arrival {
     pub held: u64,
     /// Highest send order of a transmission that was answered.
     pub answered: u64,
+    /// The oldest transmission in flight, if it was sent before one that was answered. Known only where all that is lost
+    /// is repaired at once ([`Repair::Selective`]).
+    pub overtaken: Option<Overtaken>,
     /// The window, in segments.
     pub window: f64,
+}
+
+/// A transmission in flight that others have overtaken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overtaken {
+    /// Its send order.
+    pub order: u64,
+    /// When it was sent.
+    pub sent: Instant,
 }
 
 /// Transmissions are lost.
@@ -51,6 +70,8 @@ pub struct Arrival {
 pub struct Judgement {
     /// Those that were not answered and have this send order or a lower one.
     pub through: u64,
+    /// Also those that were sent at this time or before it, and before one that was answered.
+    pub sent_by: Option<Instant>,
     /// How many Data came out of order before this was clear.
     pub evidence: u32,
 }
@@ -109,6 +130,7 @@ const FAMILY: &[(&str, Reader<Box<dyn LossDetector>>)] = &[
     ("timeout", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
     ("out-of-order", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
     ("pre-recovery", |spec| Ok(Box::new(pre_recovery::from_spec(spec)?))),
+    ("time-threshold", |spec| Ok(Box::new(time_threshold::from_spec(spec)?))),
     ("simple1", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
     ("simple2", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::FirstHole)?))),
     ("simple3", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
@@ -170,10 +192,13 @@ mod tests {
     pub(super) fn in_order(order: u64, held: u64) -> Arrival {
         Arrival {
             segment: order,
+            order,
+            rtt: None,
             advance: 1,
             overtook: false,
             held,
             answered: order,
+            overtaken: None,
             window: 100.0,
         }
     }

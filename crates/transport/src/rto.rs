@@ -26,7 +26,7 @@ mod weighted_median;
 
 pub use constant::Constant;
 pub use experts::Experts;
-pub use jacobson::{Jacobson, JacobsonSettings};
+pub use jacobson::{BackoffUntil, Jacobson, JacobsonSettings};
 pub use lifetime::{CcnTimer, Chopcop, Icp, PerSource, Tcp, Timeest, Wma};
 pub use per_provider::{PerProvider, Weight};
 pub use popularity::Popularity;
@@ -121,6 +121,13 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     /// A loss event, not merely one of its timeouts, was accepted: time to back off, for estimators that
     /// back off for all Interests together.
     fn on_timeout(&mut self, now: Instant);
+
+    /// A segment that had been asked for again was answered, `elapsed` after the last of its transmissions that was judged
+    /// lost. That is no sample (Karn), for nobody knows which transmission was answered; if it was that one or the one
+    /// after it, the round trip took no longer.
+    fn on_progress(&mut self, now: Instant, elapsed: Duration) {
+        let _ = (now, elapsed);
+    }
 
     /// Whether its answer is the Interest lifetime as well: forwarders forget the Interest when the consumer asks
     /// again. Such a timer hears of each answer and of each expiry ([`on_answer`](Self::on_answer),

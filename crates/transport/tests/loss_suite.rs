@@ -1,7 +1,7 @@
 //! What holds for every loss detector, whatever it is told. What holds for the fetch loop with each of
 //! them is in `fetch/history.rs`.
 use proptest::prelude::*;
-use recoup_transport::loss::{self, Arrival, LossDetector, Phase};
+use recoup_transport::loss::{self, Arrival, LossDetector, Overtaken, Phase};
 use recoup_transport::time::{Duration, Instant};
 
 /// Every detector that is tried. A new one adds its lines here.
@@ -13,6 +13,9 @@ const DETECTORS: &[&str] = &[
     "pre-recovery",
     "pre-recovery(frt=1,repair=first-hole,rescan=true,learn=true,decay=1000000,cap=0)",
     "pre-recovery(frt=7,learn=true,decay=0.5,cap=0.5)",
+    "time-threshold",
+    "time-threshold(frt=1,factor=1,share=1)",
+    "time-threshold(frt=1000000,factor=1000000)",
     "simple1",
     "simple2",
     "simple3",
@@ -21,7 +24,16 @@ const DETECTORS: &[&str] = &[
 
 #[derive(Clone, Debug)]
 enum Fact {
-    Arrived { wait: u64, order: u64, advance: u64, overtook: bool, held: u64, window: f64 },
+    Arrived {
+        wait: u64,
+        order: u64,
+        advance: u64,
+        overtook: bool,
+        held: u64,
+        window: f64,
+        rtt: Option<Duration>,
+        oldest: Option<(u64, u64)>,
+    },
     TimedOut,
     Recovered,
     Spurious,
@@ -32,10 +44,16 @@ fn fact() -> impl Strategy<Value = Fact> {
     let advance = prop_oneof![3 => Just(0), 2 => Just(1), 1 => any::<u64>()];
     let window = prop_oneof![4 => 1.0..200.0_f64, 1 => Just(1e9)];
     let held = prop_oneof![4 => 0..8_u64, 1 => any::<u64>()];
+    let rtt = prop_oneof![
+        2 => (0..200_u64).prop_map(|millis| Some(Duration::from_millis(millis))),
+        1 => Just(None),
+        1 => prop::sample::select(vec![Some(Duration::ZERO), Some(Duration::MAX)]),
+    ];
+    let oldest = prop::option::of((0..2_000_u64, 0..300_u64));
     prop_oneof![
-        12 => (wait, 0..2_000_u64, advance, any::<bool>(), held, window)
-            .prop_map(|(wait, order, advance, overtook, held, window)| {
-                Fact::Arrived { wait, order, advance, overtook, held, window }
+        12 => (wait, 0..2_000_u64, advance, any::<bool>(), held, window, rtt, oldest)
+            .prop_map(|(wait, order, advance, overtook, held, window, rtt, oldest)| {
+                Fact::Arrived { wait, order, advance, overtook, held, window, rtt, oldest }
             }),
         1 => Just(Fact::TimedOut),
         1 => Just(Fact::Recovered),
@@ -58,13 +76,28 @@ impl Trial {
     fn tell(&mut self, fact: &Fact) {
         let (now, before) = (self.now, self.detector.phase());
         match *fact {
-            Fact::Arrived { wait, order, advance, overtook, held, window } => {
+            Fact::Arrived { wait, order, advance, overtook, held, window, rtt, oldest } => {
                 self.now += Duration::from_millis(wait);
                 self.answered = self.answered.max(order);
                 let answered = self.answered;
                 let overtook = overtook && advance == 0;
+                let overtaken =
+                    oldest.filter(|(order, _)| *order < answered).map(|(order, age)| Overtaken {
+                        order,
+                        sent: self.now - Duration::from_millis(age),
+                    });
                 let segment = order;
-                self.arrive(Arrival { segment, advance, overtook, held, answered, window });
+                self.arrive(Arrival {
+                    segment,
+                    order,
+                    rtt,
+                    advance,
+                    overtook,
+                    held,
+                    answered,
+                    overtaken,
+                    window,
+                });
             }
             Fact::TimedOut => self.detector.on_timeout(now),
             Fact::Recovered => self.detector.on_recovered(now),
@@ -87,18 +120,32 @@ impl Trial {
             assert!(judged.through <= arrival.answered.saturating_sub(1), "{what}");
             assert!(judged.evidence >= 1, "{what}");
             assert!(self.detector.repair().is_some() && after == Phase::Fast, "{what}");
-            assert!(arrival.overtook || before == Phase::Fast, "{what}");
+            let overtaken = arrival.overtook || arrival.overtaken.is_some();
+            assert!(overtaken || before == Phase::Fast, "{what}");
+            assert!(judged.sent_by.is_none_or(|by| by < self.now), "{what}");
         }
         assert!((after == Phase::Fast) == (before == Phase::Fast || judged.is_some()), "{what}");
     }
 
     /// Data out of order until something is judged; how many it took.
     fn judge(&mut self) -> Option<u32> {
+        self.answered += 1;
+        let overtaken = Some(Overtaken { order: self.answered, sent: Instant::ZERO });
         (1..=100).find(|_| {
             self.answered += 1;
             let (segment, answered) = (self.answered, self.answered);
-            let (advance, overtook, held, window) = (0, true, 9, 64.0);
-            let arrival = Arrival { segment, advance, overtook, held, answered, window };
+            let (order, rtt, advance, overtook, held, window) = (segment, None, 0, true, 9, 64.0);
+            let arrival = Arrival {
+                segment,
+                order,
+                rtt,
+                advance,
+                overtook,
+                held,
+                answered,
+                overtaken,
+                window,
+            };
             self.detector.on_arrival(self.now, &arrival).is_some()
         })
     }
@@ -135,8 +182,9 @@ fn what_was_learnt_does_not_show_in_the_text() {
 #[test]
 fn what_overtakes_again_and_again_is_judged_again_and_again() {
     let expected = |text: &str| match text {
-        "timeout" | "simple1" | "out-of-order(frt=1000000,repair=first-hole)" => None,
-        "out-of-order" | "simple2" | "simple3" => Some(3),
+        "timeout" | "simple1" => None,
+        text if text.contains("frt=1000000,") => None,
+        "time-threshold" | "out-of-order" | "simple2" | "simple3" => Some(3),
         "pre-recovery" | "smart" => Some(6),
         "pre-recovery(frt=7,learn=true,decay=0.5,cap=0.5)" => Some(14),
         text if text.starts_with("pre-recovery") => Some(2),
@@ -164,6 +212,11 @@ fn parameters_that_cannot_be_meant_are_refused() {
         "pre-recovery(decay=-1)",
         "pre-recovery(cap=-0.5)",
         "pre-recovery(cap=nan)",
+        "time-threshold(frt=0)",
+        "time-threshold(factor=0.99)",
+        "time-threshold(factor=inf)",
+        "time-threshold(share=1.1)",
+        "time-threshold(repair=first-hole)",
         "pre-recovery(decay=inf)",
         "smarter",
     ] {
@@ -189,10 +242,13 @@ proptest! {
         [rescan, learn]: [bool; 2],
         decay in 0.0..=1e6_f64,
         cap in 0.0..f64::MAX,
+        factor in 1.0..=1e6_f64,
+        share in 0.0..=1.0_f64,
     ) {
         let repair = if selective { "selective" } else { "first-hole" };
         for text in [
             format!("out-of-order(frt={frt},repair={repair},rescan={rescan})"),
+            format!("time-threshold(frt={frt},factor={factor},share={share})"),
             format!(
                 "pre-recovery(frt={frt},repair={repair},rescan={rescan},learn={learn},decay={decay},cap={cap})"
             ),

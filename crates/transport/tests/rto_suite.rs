@@ -26,6 +26,12 @@ const ESTIMATORS: &[(&str, Duration, Duration)] = &[
         Duration::from_secs(60),
     ),
     ("jacobson(global-backoff=false)", Duration::from_millis(200), Duration::from_secs(60)),
+    (
+        "jacobson(min=5ms,backoff=1000000,backoff-until=progress)",
+        Duration::from_millis(5),
+        Duration::from_secs(60),
+    ),
+    ("yang2016(backoff-until=progress)", SHORTEST, Duration::from_secs(20)),
     ("yang2016", SHORTEST, Duration::from_secs(20)),
     ("rfc6298", Duration::from_secs(1), Duration::from_secs(60)),
     ("nikzad2022", SHORTEST, LONGEST),
@@ -82,6 +88,7 @@ enum Fact {
     Sample(RttSample),
     Trail(RttSample, Vec<Option<u64>>, Vec<Record>),
     Timeout,
+    Progress(Duration),
     Answer(Answer),
     Expiry(u32),
 }
@@ -135,6 +142,7 @@ fn fact() -> impl Strategy<Value = Fact> {
             Fact::Trail(sample, announced, records)
         }),
         1 => Just(Fact::Timeout),
+        1 => rtt().prop_map(Fact::Progress),
         3 => (sample(), 0..5_u32).prop_map(|(sample, timeouts)| {
             Fact::Answer(Answer { sample, timeouts })
         }),
@@ -159,6 +167,7 @@ fn tell(estimator: &mut dyn RtoEstimator, now: Instant, fact: &Fact) {
             estimator.on_trail(now, sample, &Trail { announced, records });
         }
         Fact::Timeout => estimator.on_timeout(now),
+        Fact::Progress(elapsed) => estimator.on_progress(now, *elapsed),
         Fact::Answer(answer) => estimator.on_answer(now, answer),
         Fact::Expiry(timeouts) => estimator.on_expiry(now, *timeouts),
     }

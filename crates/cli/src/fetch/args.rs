@@ -11,6 +11,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// The timer, unless another one is asked for. The studies' estimators end their back-off as their sources have it.
+pub(super) const DEFAULT_RTO: &str = "jacobson(backoff-until=progress)";
+
+/// What counts as lost before its timer expires, unless something else is asked for.
+pub(super) const DEFAULT_LOSS: &str = "time-threshold(share=1/4)";
+
 const EXAMPLES: &str = "\
 Examples:
   recoup fetch /movie -o movie.mp4
@@ -89,12 +95,12 @@ pub(crate) struct FetchArgs {
     pub congestion: String,
 
     /// Retransmission timer: jacobson, reconsidered, experts, constant, …, with parameters, such as constant(rto=4s)
-    #[arg(long, value_name = "SPEC", default_value = "jacobson", help_heading = "Algorithms")]
+    #[arg(long, value_name = "SPEC", default_value = DEFAULT_RTO, help_heading = "Algorithms")]
     pub rto: String,
 
-    /// What counts as lost before its timer expires: timeout (nothing), out-of-order, pre-recovery, or
-    /// simple1, simple2, simple3, smart, with parameters, such as out-of-order(frt=3)
-    #[arg(long, value_name = "SPEC", default_value = "timeout", help_heading = "Algorithms")]
+    /// What counts as lost before its timer expires: timeout (nothing), out-of-order, pre-recovery, time-threshold,
+    /// or simple1, simple2, simple3, smart, with parameters, such as out-of-order(frt=3)
+    #[arg(long, value_name = "SPEC", default_value = DEFAULT_LOSS, help_heading = "Algorithms")]
     pub loss: String,
 
     /// Which segments give round-trip time samples: per-rtt, every or rfc7323

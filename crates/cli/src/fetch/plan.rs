@@ -1,6 +1,6 @@
 //! From options to a configuration of the fetch loop.
 use crate::error::Failure;
-use crate::fetch::args::{FetchArgs, Verify};
+use crate::fetch::args::{DEFAULT_LOSS, DEFAULT_RTO, FetchArgs, Verify};
 use crate::trust;
 use crate::value;
 use recoup_packet::name::Name;
@@ -16,6 +16,8 @@ use std::time::Duration;
 const WHY_CUBIC: &str = "grows back quickly after a loss and shares a link with TCP";
 const WHY_JACOBSON: &str =
     "adapts to the path; its floor of 200 ms stays above the jitter of queues";
+const WHY_TIME_THRESHOLD: &str =
+    "leaves a few losses to the timer, and repairs at once what overran a buffer";
 
 /// What was chosen, as it is reported.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct Choice {
     pub why_congestion: Option<&'static str>,
     /// Why, where nothing was asked for.
     pub why_rto: Option<&'static str>,
+    /// Why, where nothing was asked for.
+    pub why_loss: Option<&'static str>,
 }
 
 /// Everything that the options decide, read once and used for every object.
@@ -54,7 +58,8 @@ impl<'a> Plan<'a> {
             sampling: args.sampling.to_string(),
             loss: parse_loss(&args.loss)?.to_string(),
             why_congestion: (congestion == "cubic").then_some(WHY_CUBIC),
-            why_rto: (rto == "jacobson").then_some(WHY_JACOBSON),
+            why_rto: (rto == DEFAULT_RTO).then_some(WHY_JACOBSON),
+            why_loss: (args.loss == DEFAULT_LOSS).then_some(WHY_TIME_THRESHOLD),
         };
         trust::verifier(&args.verify)?;
         Ok(Self { args, congestion, rto, choice })

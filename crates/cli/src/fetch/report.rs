@@ -186,6 +186,9 @@ pub(crate) struct Algorithms {
     /// Why this timer is the default, if it is.
     #[serde(skip)]
     pub why_rto: Option<&'static str>,
+    /// Why this detector is the default, if it is.
+    #[serde(skip)]
+    pub why_loss: Option<&'static str>,
 }
 
 impl Report {
@@ -227,6 +230,7 @@ impl Report {
                 loss: choice.loss.clone(),
                 why_congestion: choice.why_congestion,
                 why_rto: choice.why_rto,
+                why_loss: choice.why_loss,
             },
             error: None,
         }
@@ -300,13 +304,14 @@ impl fmt::Display for Report {
         self.fmt_counts(f)?;
         self.fmt_path(f)?;
         self.fmt_trust(f)?;
-        let Algorithms { congestion, rto, sampling, loss, why_congestion, why_rto } =
+        let Algorithms { congestion, rto, sampling, loss, why_congestion, why_rto, why_loss } =
             &self.algorithms;
         write!(f, "  window rule   {congestion}")?;
         fmt_why(f, *why_congestion)?;
         write!(f, "\n  timer         {rto}, sampling {sampling}")?;
         fmt_why(f, *why_rto)?;
-        write!(f, "\n  losses by     {loss}")
+        write!(f, "\n  losses by     {loss}")?;
+        fmt_why(f, *why_loss)
     }
 }
 

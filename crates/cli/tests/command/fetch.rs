@@ -80,7 +80,8 @@ fn the_document_leaves_standard_output_to_the_content() {
 fn the_summary_names_the_defaults_and_why() {
     let (place, server) = served(10_000);
     let ended = place.run(&format!("fetch /data -o copy --face {}", server.face())).succeeds();
-    for piece in ["goodput", "RTT", "cubic(", "jacobson(", "the default:", "verified"] {
+    let defaults = ["cubic(", "jacobson(", "backoff-until=progress", "time-threshold(frt=3,"];
+    for piece in ["goodput", "RTT", "the default:", "verified"].iter().chain(&defaults) {
         assert!(ended.stderr.contains(piece), "{piece}: {}", ended.stderr);
     }
     let words = format!("fetch /data -o copy2 -q --face {}", server.face());

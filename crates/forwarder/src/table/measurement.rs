@@ -8,7 +8,7 @@ use crate::face::FaceId;
 use crate::hash::NameHasher;
 use hashbrown::HashTable;
 use recoup_packet::name::Name;
-use recoup_transport::rto::{Jacobson, JacobsonSettings, RtoEstimator};
+use recoup_transport::rto::{BackoffUntil, Jacobson, JacobsonSettings, RtoEstimator};
 use recoup_transport::time::{Duration, Instant};
 use smallvec::SmallVec;
 
@@ -22,6 +22,7 @@ const SOFT: JacobsonSettings = JacobsonSettings {
     max: Duration::from_secs(4),
     backoff: 2.0,
     global_backoff: true,
+    backoff_until: BackoffUntil::Sample,
 };
 
 /// Settings of a measurements table.

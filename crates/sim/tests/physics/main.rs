@@ -15,6 +15,7 @@ mod loss;
 mod marking;
 mod node;
 mod order;
+mod overrun;
 mod popularity;
 mod queueing;
 mod recovery;

@@ -38,6 +38,8 @@ pub(crate) enum Sign {
 pub(crate) struct Lost {
     /// Its place among all transmissions.
     pub(crate) order: u64,
+    /// When it was sent.
+    pub(crate) sent: Instant,
     /// What told so.
     pub(crate) sign: Sign,
 }
@@ -282,7 +284,7 @@ impl Scoreboard {
         let expired = sign == Sign::Timeout;
         slot.state = if expired { State::TimedOut } else { State::Queued };
         slot.timeouts = slot.timeouts.saturating_add(u32::from(expired));
-        slot.lost = Some(Lost { order: slot.order, sign });
+        slot.lost = Some(Lost { order: slot.order, sent: slot.sent, sign });
         let before = *slot;
         self.land(&before);
         self.queue.insert(segment)

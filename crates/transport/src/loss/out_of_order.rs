@@ -66,6 +66,7 @@ impl LossDetector for OutOfOrder {
         self.recovering = self.count >= self.settings.frt;
         self.recovering.then(|| Judgement {
             through: arrival.answered.saturating_sub(1),
+            sent_by: None,
             evidence: self.count,
         })
     }
@@ -86,7 +87,7 @@ impl LossDetector for OutOfOrder {
 /// In fast recovery: lost is what was sent `reach` transmissions before one that was answered.
 pub(super) fn rescan(arrival: &Arrival, reach: u32, evidence: u32) -> Judgement {
     let through = arrival.answered.saturating_sub(u64::from(reach));
-    Judgement { through, evidence }
+    Judgement { through, sent_by: None, evidence }
 }
 
 impl fmt::Display for OutOfOrder {
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(detector.on_arrival(NOW, &out_of_order(22)), None);
         assert_eq!(detector.phase(), Phase::Normal);
         let judged = detector.on_arrival(NOW, &out_of_order(23));
-        assert_eq!(judged, Some(Judgement { through: 22, evidence: 3 }));
+        assert_eq!(judged, Some(Judgement { through: 22, sent_by: None, evidence: 3 }));
         assert_eq!(detector.phase(), Phase::Fast);
         assert_eq!(detector.on_arrival(NOW, &out_of_order(24)), None, "once");
     }
@@ -160,6 +161,6 @@ mod tests {
         let mut detector = OutOfOrder::new(settings);
         tell(&mut detector, 11..=13);
         let judged = detector.on_arrival(NOW, &out_of_order(14));
-        assert_eq!(judged, Some(Judgement { through: 11, evidence: 3 }));
+        assert_eq!(judged, Some(Judgement { through: 11, sent_by: None, evidence: 3 }));
     }
 }

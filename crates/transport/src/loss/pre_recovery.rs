@@ -117,7 +117,8 @@ impl PreRecovery {
             return None;
         }
         self.phase = Phase::Fast;
-        Some(Judgement { through: arrival.answered.saturating_sub(1), evidence: self.count })
+        let through = arrival.answered.saturating_sub(1);
+        Some(Judgement { through, sent_by: None, evidence: self.count })
     }
 }
 
@@ -222,7 +223,7 @@ mod tests {
         assert_eq!((overtake(&mut detector, 1), detector.phase()), (None, Phase::Pre));
         assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Pre));
         let judged = detector.on_arrival(NOW, &out_of_order(105));
-        assert_eq!(judged, Some(Judgement { through: 104, evidence: 6 }));
+        assert_eq!(judged, Some(Judgement { through: 104, sent_by: None, evidence: 6 }));
         assert_eq!(detector.phase(), Phase::Fast);
     }
 

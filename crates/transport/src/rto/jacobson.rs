@@ -16,7 +16,13 @@
 //! - back-off (5.5) happens once per accepted loss event, not once per expired timer, since every
 //!   segment has a timer of its own; `backoff=1` switches it off. `global-backoff=false` has another: the
 //!   shared estimate stays, and the timeout of an Interest grows with each of its own retransmissions;
-//! - after back-off the estimate is not forgotten (5.7 permits it): the next sample recomputes.
+//! - after back-off the estimate is not forgotten (5.7 permits it): the next sample recomputes;
+//! - `backoff-until=progress` does not wait for a sample, which may be long in coming: where all that is under way was
+//!   asked for twice, there is none (Karn). As in QUIC, any answer ends the back-off (RFC 9002, 6.2.1). There it is known
+//!   which transmission was answered; here the timeout falls no further than to the time that has passed since the
+//!   transmission before the last one. A path whose round trip has become longer than the estimate, so that every segment
+//!   is asked for twice, thus still brings the timeout above it: if an answer came after that time, so does the next, and
+//!   it is a sample. The key is printed only where it differs.
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed, seconds, within};
 use super::timing::{LONGEST, backed_off};
@@ -53,6 +59,22 @@ pub struct JacobsonSettings {
     pub backoff: f64,
     /// Back-off is by loss event and for all Interests; else for each Interest by its retransmissions.
     pub global_backoff: bool,
+    /// What ends the back-off for all Interests.
+    pub backoff_until: BackoffUntil,
+}
+
+/// What ends a back-off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackoffUntil {
+    /// The next sample (RFC 6298, 5.7).
+    #[default]
+    Sample,
+    /// Any answer, as far as it says how long a round trip may be at most.
+    Progress,
+}
+
+impl BackoffUntil {
+    const WORDS: [(&str, Self); 2] = [("sample", Self::Sample), ("progress", Self::Progress)];
 }
 
 impl Default for JacobsonSettings {
@@ -66,6 +88,7 @@ impl Default for JacobsonSettings {
             max: Duration::from_secs(60),
             backoff: 2.0,
             global_backoff: true,
+            backoff_until: BackoffUntil::Sample,
         }
     }
 }
@@ -142,6 +165,12 @@ impl Jacobson {
             max: spec.duration("max", default.max, SHORTEST)?,
             backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
             global_backoff: spec.boolean("global-backoff", default.global_backoff)?,
+            backoff_until: spec.word(
+                "backoff-until",
+                default.backoff_until,
+                &BackoffUntil::WORDS,
+                "sample or progress",
+            )?,
         };
         if settings.max > LONGEST || settings.init > LONGEST {
             return Err(spec.bad(
@@ -155,6 +184,13 @@ impl Jacobson {
         }
         spec.finish()?;
         Ok(Self::new(settings))
+    }
+
+    /// The timeout without back-off.
+    fn estimated(&self) -> Duration {
+        let init = self.settings.init.as_secs_f64();
+        let estimate = self.estimate.map(|it| it.smoothed.timeout(self.settings.k));
+        self.clamp(estimate.unwrap_or(init))
     }
 
     fn clamp(&self, value: f64) -> Duration {
@@ -187,6 +223,12 @@ impl RtoEstimator for Jacobson {
         }
     }
 
+    fn on_progress(&mut self, _: Instant, elapsed: Duration) {
+        if self.settings.backoff_until == BackoffUntil::Progress {
+            self.rto = self.rto.min(self.estimated().max(self.clamp(elapsed.as_secs_f64())));
+        }
+    }
+
     fn rto_for(&self, _: Instant, question: &Question) -> Duration {
         let times = question.retransmissions;
         if self.settings.global_backoff || times == 0 {
@@ -211,7 +253,7 @@ impl RtoEstimator for Jacobson {
 
 impl fmt::Display for Jacobson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "jacobson")
+        let writer = SpecWriter::new(f, "jacobson")
             .value("alpha", self.settings.alpha)
             .value("beta", self.settings.beta)
             .value("k", self.settings.k)
@@ -219,8 +261,11 @@ impl fmt::Display for Jacobson {
             .duration("min", self.settings.min)
             .duration("max", self.settings.max)
             .value("backoff", self.settings.backoff)
-            .value("global-backoff", self.settings.global_backoff)
-            .finish()
+            .value("global-backoff", self.settings.global_backoff);
+        match self.settings.backoff_until {
+            BackoffUntil::Sample => writer.finish(),
+            BackoffUntil::Progress => writer.value("backoff-until", "progress").finish(),
+        }
     }
 }
 
@@ -300,6 +345,53 @@ mod tests {
         assert_eq!(jacobson.rto(), Duration::from_secs(60));
         jacobson.on_sample(Instant::ZERO, &sample(100, 1.0));
         assert_eq!(jacobson.rto(), Duration::from_millis(250));
+    }
+
+    #[test]
+    fn with_progress_an_answer_after_a_retransmission_ends_the_back_off_as_far_as_it_tells_of_the_round_trip()
+     {
+        let backed_off = |backoff_until| {
+            let mut jacobson = fed(JacobsonSettings { backoff_until, ..free() }, &[(100, 1.0)]);
+            (0..3).for_each(|_| jacobson.on_timeout(Instant::ZERO));
+            assert_eq!(jacobson.rto(), Duration::from_millis(2_400));
+            jacobson
+        };
+        let after = |backoff_until, millis| {
+            let mut jacobson = backed_off(backoff_until);
+            jacobson.on_progress(Instant::ZERO, Duration::from_millis(millis));
+            jacobson.rto().as_millis()
+        };
+        for (elapsed, rto) in [(301, 301), (900, 900), (120, 300), (9_000, 2_400)] {
+            assert_eq!(after(BackoffUntil::Progress, elapsed), rto);
+            assert_eq!(after(BackoffUntil::Sample, elapsed), 2_400);
+        }
+        let mut unknown = backed_off(BackoffUntil::Progress);
+        (unknown.estimate, unknown.rto) = (None, Duration::from_secs(8));
+        unknown.on_progress(Instant::ZERO, Duration::ZERO);
+        assert_eq!(unknown.rto(), Duration::from_secs(1), "no less than at first");
+    }
+
+    /// The round trip is longer than the timeout for good, so that nothing is answered before it is asked for again.
+    #[test]
+    fn with_progress_the_timeout_still_gets_past_round_trips_that_have_become_longer() {
+        for round_trip in [450_u64, 1_000, 3_300, 20_000] {
+            let settings = JacobsonSettings { backoff_until: BackoffUntil::Progress, ..free() };
+            let mut jacobson = fed(settings, &[(100, 1.0)]);
+            let (mut now, mut rounds) = (Instant::ZERO, 0);
+            while jacobson.rto() < Duration::from_millis(round_trip) {
+                let (first, mut sent) = (now, vec![now]);
+                while now + jacobson.rto() < first + Duration::from_millis(round_trip) {
+                    now += jacobson.rto();
+                    jacobson.on_timeout(now);
+                    sent.push(now);
+                }
+                now = first + Duration::from_millis(round_trip);
+                let before = sent[sent.len().saturating_sub(2)];
+                jacobson.on_progress(now, now.since(before));
+                rounds += 1;
+                assert!(rounds < 5, "{round_trip}: {:?}", jacobson.rto());
+            }
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ const MORE: &[&str] = &[
     "out-of-order(frt=1,rescan=true)",
     "pre-recovery(rescan=true,learn=true,decay=1,cap=0.5)",
     "pre-recovery(frt=1,repair=first-hole)",
+    "time-threshold",
+    "time-threshold(frt=1,factor=1,share=1/4)",
 ];
 
 /// Windows that tell events apart by send order.

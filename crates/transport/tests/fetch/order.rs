@@ -156,6 +156,7 @@ fn what_is_lost_twice_waits_for_its_timer_unless_recovery_looks_again() {
         ("smart", 1, 1),
         ("out-of-order(rescan=true)", 0, 2),
         ("pre-recovery(rescan=true)", 0, 2),
+        ("time-threshold", 0, 2),
     ] {
         for window in [CUBIC, "udugama2013(flavour=cubic,max-cwnd=120)"] {
             let world = path(config(window, detector), &mut |_, segment, times| {
@@ -212,6 +213,40 @@ fn deeper_changes_of_order_deceive_pre_recovery_once_if_it_learns_from_them() {
 }
 
 #[test]
+fn of_two_sources_the_near_one_deceives_a_count_all_the_time_and_an_age_at_the_beginning() {
+    // Every second segment comes from a source that is 30 ms further away; nothing is lost.
+    let run = |detector| {
+        let far = Duration::from_millis(30);
+        let mut sources =
+            |_: Instant, segment: u64, _: u32| Some(far * u32::from(segment % 2 == 1));
+        path(config(CUBIC, detector), &mut sources).summary
+    };
+    let count = run("out-of-order");
+    assert!(count.false_alarms > SEGMENTS / 10, "{count:?}");
+    for detector in ["time-threshold", "time-threshold(share=1/4)"] {
+        let age = run(detector);
+        assert!(age.false_alarms <= 3 && age.retransmissions <= 3, "{detector}: {age:?}");
+        assert_eq!(age.timeouts, 0);
+    }
+}
+
+#[test]
+fn with_a_share_a_few_losses_are_the_timers_and_half_of_a_flight_is_found_by_order() {
+    let run = |lost: fn(u64) -> bool| {
+        let mut lossy = |_: Instant, segment: u64, times: u32| {
+            (times > 1 || !lost(segment)).then_some(Duration::ZERO)
+        };
+        path(config(CUBIC, "time-threshold(share=1/4)"), &mut lossy).summary
+    };
+    let few = run(|segment| segment % 20 == 0);
+    assert_eq!((few.lost_by_order, few.timeouts), (0, SEGMENTS / 20));
+    let many = run(|segment| (1_000..1_100).contains(&segment) && segment % 2 == 0);
+    // The first seven are a share of less.
+    assert_eq!((many.lost_by_order, many.timeouts), (50, 0), "{many:?}");
+    assert_eq!(many.reductions.total(), 1);
+}
+
+#[test]
 fn with_random_losses_nearly_all_are_repaired_before_any_timer() {
     let run = |window: &str, detector: &str| {
         let mut rng = Rng::from_seed(7);
@@ -220,7 +255,7 @@ fn with_random_losses_nearly_all_are_repaired_before_any_timer() {
     };
     for window in [CUBIC, "newreno", "compound", "udugama2013(flavour=newreno)"] {
         let timers = run(window, "timeout");
-        for detector in ["out-of-order", "pre-recovery"] {
+        for detector in ["out-of-order", "pre-recovery", "time-threshold"] {
             let summary = run(window, detector);
             let what = format!("{window}, {detector}: {summary:?}\n{timers:?}");
             assert!(summary.repaired * 10 >= summary.retransmissions * 7, "{what}");

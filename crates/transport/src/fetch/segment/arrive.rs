@@ -283,6 +283,9 @@ impl Transfer {
             config.rto.on_answer(*now, &Answer { sample, timeouts: slot.timeouts });
             rtt
         } else if slot.transmissions != 1 {
+            if let Some(lost) = slot.lost {
+                config.rto.on_progress(*now, now.since(lost.sent));
+            }
             return self.sampler.on_abandoned(*segment);
         } else {
             let Some(sample) = self.sampler.on_delivered(*segment, net, *in_flight) else {
@@ -341,7 +344,7 @@ impl Transfer {
 impl Accepted {
     /// The round trip without what nodes on the way say that they added, but never less than the least that was seen: nobody
     /// has signed what they say.
-    fn net_rtt(&self, least: Option<Duration>) -> Duration {
+    pub(super) fn net_rtt(&self, least: Option<Duration>) -> Duration {
         let net = self.rtt.saturating_sub(self.reduction);
         if self.reduction.is_zero() {
             net

@@ -13,7 +13,7 @@ use crate::congestion::LossKind;
 use crate::event::Event;
 use crate::fetch::FetchConfig;
 use crate::fetch::scoreboard::{Sign, Slot};
-use crate::loss::{Arrival, Judgement, Phase, Repair};
+use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair};
 use crate::time::Instant;
 use std::collections::VecDeque;
 
@@ -83,11 +83,14 @@ impl Transfer {
         let hole = self.board.get(base);
         let arrival = Arrival {
             segment: accepted.segment,
+            order,
+            rtt: (accepted.slot.transmissions == 1).then(|| accepted.net_rtt(self.min_rtt)),
             advance: accepted.advance,
             overtook: accepted.advance == 0
                 && hole.is_some_and(|hole| hole.is_in_flight() && hole.order < order),
             held: self.board.above(),
             answered: self.watch.answered,
+            overtaken: self.overtaken(),
             window: config.congestion.window(),
         };
         let judgement = config.loss.on_arrival(now, &arrival);
@@ -110,6 +113,13 @@ impl Transfer {
             }
             watch.sent.pop_front();
         }
+    }
+
+    /// The oldest transmission in flight that is watched, if it has been overtaken.
+    fn overtaken(&self) -> Option<Overtaken> {
+        let (order, segment) = self.watch.sent.front().copied()?;
+        let sent = self.board.get(segment)?.sent;
+        (order < self.watch.answered).then_some(Overtaken { order, sent })
     }
 
     fn carry_out(
@@ -155,14 +165,23 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         while let Some((order, segment)) = self.watch.sent.front().copied() {
-            if order > judgement.through {
+            if order > judgement.through && !self.is_too_old(order, segment, judgement) {
                 break;
             }
             self.watch.sent.pop_front();
             if is_under_way(self.board.get(segment), order) {
-                lost.extend(self.lose_by_order(config, segment, judgement.through, reports));
+                lost.extend(self.lose_by_order(config, segment, order, reports));
             }
         }
+    }
+
+    /// The transmission of that `order` was overtaken, and sent before what the judgement allows.
+    fn is_too_old(&self, order: u64, segment: u64, judgement: Judgement) -> bool {
+        // One that was followed by another of its segment no longer counts, whenever it was sent.
+        order < self.watch.answered
+            && self.board.get(segment).is_none_or(|slot| {
+                slot.order != order || judgement.sent_by.is_some_and(|by| slot.sent <= by)
+            })
     }
 
     /// Judges the transmission in flight of `segment` lost, if its send order is `through` or lower.

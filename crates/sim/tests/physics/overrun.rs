@@ -1,0 +1,61 @@
+//! A buffer that slow start overruns: what a fetch makes of it by its timers alone, and by what `recoup fetch` takes
+//! unless told otherwise.
+use recoup_sim::metric::{Detail, Metrics, Summary};
+use recoup_sim::scenario::ScenarioFile;
+use recoup_sim::world::World;
+
+/// A consumer behind a forwarder, and a link with room for 25 packets of a segment each, as a UDP socket of 208 KiB has.
+const SCENARIO: &str = r#"
+stop = "10 min"
+topology = { kind = "line", nodes = 4, names = ["c", "r1", "r2", "p"] }
+link = { rate = "10 Gbit/s", delay = "50 us", queue = "10000 packets" }
+[links.r1-r2]
+rate = "1 Gbit/s"
+delay = "100 us"
+queue = "25 packets"
+[serve]
+size = "8 MB"
+segment = "8000 B"
+[applications.fetch]
+kind = "fetch"
+node = "c"
+object = "/p/file"
+[applications.serve]
+kind = "serve"
+node = "p"
+prefix = "/p/file"
+"#;
+
+const PROGRESS: &str = "jacobson(backoff-until=progress)";
+
+fn fetched(rto: &str, loss: &str) -> Summary {
+    let settings = [format!("fetch.rto={rto}"), format!("fetch.loss={loss}")];
+    let file = ScenarioFile::parse(SCENARIO, &settings).unwrap_or_else(|it| panic!("{it}"));
+    let none = |_: &str| Err("there are no files".to_owned());
+    let network = file.scenario(&file.points()[0], &none).unwrap().network(1).unwrap();
+    let mut metrics = Metrics::new(&network, Detail::default());
+    let ended = World::new(network, 1).unwrap().run(&mut [&mut metrics]);
+    let summary = metrics.finish(ended.at);
+    assert_eq!(summary.get("fetch.completed"), Some(1.0), "{rto}, {loss}");
+    summary
+}
+
+fn time_s(rto: &str, loss: &str) -> f64 {
+    fetched(rto, loss).get("fetch.time_s").unwrap()
+}
+
+#[test]
+fn an_overrun_buffer_costs_timers_seconds_and_less_once_progress_ends_their_back_off() {
+    let (sample, progress) = (time_s("jacobson", "timeout"), time_s(PROGRESS, "timeout"));
+    assert!((3.0..3.2).contains(&sample), "200 + 400 + 800 + 1600 ms: {sample} s");
+    assert!((0.9..1.2).contains(&progress), "{progress} s");
+}
+
+#[test]
+fn an_overrun_buffer_costs_the_default_less_than_a_second() {
+    let summary = fetched(PROGRESS, "time-threshold(share=1/4)");
+    let [time, again] = ["fetch.time_s", "fetch.retransmissions"].map(|it| summary.get(it));
+    assert!(time < Some(0.8), "{time:?} s");
+    // By timers alone three of four segments are.
+    assert!(again < Some(200.0), "{again:?} of 1,000 asked for twice");
+}
