@@ -236,13 +236,14 @@ impl Way {
         Ok(Self { uri, origin, embedded })
     }
 
-    /// It leads to a forwarder on this machine.
+    /// A forwarder takes it for the way of an application on its own machine. Over UDP it never does, as datagrams may say
+    /// that they come from anywhere.
     fn is_local(&self) -> bool {
         let address = |address: &std::net::SocketAddr| address.ip().is_loopback();
         match &self.uri {
             FaceUri::Unix(_) | FaceUri::Memory(_) => true,
-            FaceUri::Ether(_) | FaceUri::Dev(_) => false,
-            FaceUri::Udp(at) | FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
+            FaceUri::Ether(_) | FaceUri::Dev(_) | FaceUri::Udp(_) => false,
+            FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
                 at.resolve().is_ok_and(|all| all.iter().all(address))
             }
         }
@@ -285,6 +286,11 @@ fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure 
     let advice = match error {
         ManagementError::Refused { .. } => {
             "let the forwarder's configuration accept commands from here"
+        }
+        _ if !way.is_local() => {
+            "is it a forwarder? By this way it takes commands only if told to (localhop = true in `recoup forward`, \
+             rib.localhop_security in NFD); its Unix socket or TCP on its own machine need no such thing. Without a \
+             forwarder, serve with --listen instead of --face"
         }
         _ => "is it a forwarder? Without one, serve with --listen instead of --face",
     };

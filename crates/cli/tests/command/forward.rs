@@ -47,6 +47,22 @@ fn a_producer_registers_and_consumers_on_every_kind_of_face_fetch() {
 }
 
 #[test]
+fn over_udp_a_producer_registers_only_where_peers_elsewhere_may() {
+    let place = Place::new();
+    let content = noise(30_000);
+    place.write("data", &content);
+    let node = "[node]\nlocalhop = true\n";
+    let listen = ["tcp://127.0.0.1:0", "udp://127.0.0.1:0"];
+    let open = forwarder(&place, "open.toml", &listen, node);
+    let _server = place.serve(&format!("serve data --name /data --face {}", at(&open, "udp")));
+    let fetched = place.run(&format!("fetch /data -q --face {}", at(&open, "tcp"))).succeeds();
+    assert!(fetched.stdout == content);
+    let closed = forwarder(&place, "closed.toml", &listen, "");
+    let words = format!("serve data --name /data --face {}", at(&closed, "udp"));
+    place.run(&words).fails(6, &["/data", "localhop = true", "localhop_security"]);
+}
+
+#[test]
 fn two_forwarders_in_a_chain_over_udp_bring_what_a_producer_behind_the_second_serves() {
     let place = Place::new();
     let content = noise(200_000);
