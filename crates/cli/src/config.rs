@@ -1,8 +1,10 @@
 //! Configuration files: TOML of which each key is known, and everything wrong has its place.
 use crate::error::{Exit, Failure};
-use recoup_sim::scenario::problem::{Origin, Problems, hint, listed};
+use recoup_sim::scenario::problem::{Origin, Problem, Problems, hint, listed, no_entry, no_list};
 use recoup_sim::scenario::tree::{Table, Tree, Value};
 use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -11,13 +13,21 @@ const MOST_OCTETS: u64 = 1 << 20;
 
 /// Reads the text of a configuration file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    let failed = |error| Failure::file("read", path.display(), &error);
-    let length = std::fs::metadata(path).map_err(failed)?.len();
-    if length > MOST_OCTETS {
-        let message = format!("{} has {length} octets", path.display());
-        return Err(Failure::usage(message).advise("a configuration has at most 1 MiB"));
+    let name = path.display();
+    let failed = |error: io::Error| match error.kind() {
+        ErrorKind::InvalidData => {
+            Failure::usage(format!("{name} is no text")).advise("write it in UTF-8")
+        }
+        _ => Failure::file("read", &name, &error),
+    };
+    let mut text = String::new();
+    // What a device or a pipe will say has no length before.
+    let length = File::open(path).and_then(|it| it.take(MOST_OCTETS + 1).read_to_string(&mut text));
+    if length.map_err(failed)? as u64 > MOST_OCTETS {
+        let message = format!("{name} is longer than 1 MiB");
+        return Err(Failure::usage(message).advise("name a configuration, which is never as long"));
     }
-    std::fs::read_to_string(path).map_err(failed)
+    Ok(text)
 }
 
 /// Makes something of a configuration: `read` takes its parts out of the whole file.
@@ -34,15 +44,32 @@ pub(crate) fn parse<T>(
     problems.or(made).map_err(|problems| failure(file, &problems))
 }
 
-/// The first problem in one line, and how many more there are.
+/// The first problem in one line, and where the others are.
 pub(crate) fn failure(file: &str, problems: &Problems) -> Failure {
     let list = problems.list();
     let first = list.first().map_or_else(String::new, |problem| problem.line(file, &[]));
-    let more = match list.len() {
-        0 | 1 => String::new(),
-        many => format!(" (and {} more)", many - 1),
+    Failure::new(Exit::Usage, format!("{first}{}", others(list.get(1..).unwrap_or_default())))
+}
+
+/// Where other problems are, as it stands behind the first.
+fn others(others: &[Problem]) -> String {
+    let line = |problem: &Problem| match problem.origin {
+        Origin::File { line, .. } => Some(line.to_string()),
+        Origin::Setting(_) | Origin::Unknown => None,
     };
-    Failure::new(Exit::Usage, format!("{first}{more}"))
+    let mut lines: Vec<_> = others.iter().filter_map(line).collect();
+    lines.dedup();
+    let places = match (lines.len(), lines.first()) {
+        (0, _) | (_, None) => String::new(),
+        (1, Some(line)) => format!(", in line {line}"),
+        (2..=5, _) => format!(", in lines {}", lines.join(", ")),
+        (_, Some(line)) => format!(", from line {line} on"),
+    };
+    match others.len() {
+        0 => String::new(),
+        1 => format!(" (and another mistake{places})"),
+        many => format!(" (and {many} other mistakes{places})"),
+    }
 }
 
 /// One table of a configuration, in the course of being read.
@@ -51,12 +78,14 @@ pub(crate) struct Section<'a> {
     path: String,
     origin: Origin,
     known: Vec<&'static str>,
+    /// Keys that have to be given and are not, with an example for each.
+    missing: Vec<(&'static str, &'static str)>,
     problems: &'a mut Problems,
 }
 
 impl<'a> Section<'a> {
     fn new(table: &'a Table, path: String, origin: Origin, problems: &'a mut Problems) -> Self {
-        Self { table, path, origin, known: Vec::new(), problems }
+        Self { table, path, origin, known: Vec::new(), missing: Vec::new(), problems }
     }
 
     /// The value of a key, if it is given and right.
@@ -76,14 +105,15 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The value of a key that has to be given.
+    /// The value of a key that has to be given, such as `example`.
     pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
+        example: &'static str,
         read: impl FnOnce(&Tree) -> Result<T, String>,
     ) -> Option<T> {
         if self.table.get(key).is_none() {
-            self.problems.add(self.origin, self.of(key), "is missing");
+            self.missing.push((key, example));
         }
         self.value(key, read)
     }
@@ -113,8 +143,7 @@ impl<'a> Section<'a> {
             return;
         };
         let Value::List(list) = &tree.value else {
-            let what = format!("is no list; write [[{key}]] above each");
-            return self.problems.add(tree.origin, path, what);
+            return self.problems.add(tree.origin, path, no_list(&tree.value, key));
         };
         for (number, one) in (1..).zip(list) {
             let path = format!("{path}.{number}");
@@ -124,7 +153,7 @@ impl<'a> Section<'a> {
                     read(&mut section);
                     section.finish();
                 }
-                _ => self.problems.add(one.origin, path, "is no table"),
+                other => self.problems.add(one.origin, path, no_entry(other, key)),
             }
         }
     }
@@ -142,7 +171,9 @@ impl<'a> Section<'a> {
             Some(Tree { value: Value::Table(table), origin }) => {
                 read(table, &path, *origin, self.problems);
             }
-            Some(tree) => self.problems.add(tree.origin, path, "is no table"),
+            Some(tree) => {
+                self.problems.add(tree.origin, path, format!("is no table; write [{key}]"));
+            }
         }
     }
 
@@ -157,16 +188,22 @@ impl<'a> Section<'a> {
         self.table.get(key).is_some()
     }
 
-    fn finish(self) {
+    fn finish(mut self) {
         for entry in self.table.entries() {
             if !self.known.contains(&entry.key.as_str()) {
                 let near = hint(&entry.key, self.known.iter().copied());
+                // What is only misspelt is not missing.
+                self.missing.retain(|(key, _)| !near.contains(&format!("`{key}`")));
                 let what = match near.is_empty() {
                     true => format!("is not known here; {}", listed(self.known.iter().copied())),
                     false => format!("is not known here{near}"),
                 };
                 self.problems.add(entry.origin, self.of(&entry.key), what);
             }
+        }
+        for (key, example) in std::mem::take(&mut self.missing) {
+            let what = format!("is missing; write {key} = {example}");
+            self.problems.add(self.origin, self.of(key), what);
         }
     }
 
@@ -203,6 +240,7 @@ pub(crate) fn checked<T, E: Display>(
 pub(crate) fn texts(tree: &Tree) -> Result<Vec<String>, String> {
     match &tree.value {
         Value::List(list) => list.iter().map(text).collect(),
+        Value::Text(text) => Err(format!("`{text}` is no list; write [\"{text}\"]")),
         other => Err(format!("{other} is no list; write [\"…\"]")),
     }
 }
@@ -210,8 +248,13 @@ pub(crate) fn texts(tree: &Tree) -> Result<Vec<String>, String> {
 /// A whole number that is not negative.
 pub(crate) fn whole(tree: &Tree) -> Result<u64, String> {
     match tree.value {
-        Value::Integer(number) => u64::try_from(number).map_err(|_| "is negative".into()),
-        ref other => Err(format!("{other} is no whole number")),
+        Value::Integer(number) => {
+            u64::try_from(number).map_err(|_| format!("{number} is negative; write 0 or more"))
+        }
+        Value::Text(ref text) if text.parse::<u64>().is_ok() => {
+            Err(format!("is a number; write {text}, without quotation marks"))
+        }
+        ref other => Err(format!("`{other}` is no whole number")),
     }
 }
 
@@ -219,6 +262,28 @@ pub(crate) fn whole(tree: &Tree) -> Result<u64, String> {
 pub(crate) fn truth(tree: &Tree) -> Result<bool, String> {
     match tree.value {
         Value::Truth(truth) => Ok(truth),
-        ref other => Err(format!("{other} is neither true nor false")),
+        ref other => Err(format!("`{other}` is neither true nor false, without quotation marks")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_configuration_is_not_read_to_its_end() {
+        let said = |path: &Path| read(path).unwrap_err().to_string();
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(
+            said(Path::new("/dev/zero")),
+            "/dev/zero is longer than 1 MiB; name a configuration, which is never as long"
+        );
+        assert!(said(folder.path()).contains("is a directory"), "{}", said(folder.path()));
+        let file = folder.path().join("n.toml");
+        assert!(said(&file).contains("no such file"), "{}", said(&file));
+        std::fs::write(&file, b"\xFF\xFE").unwrap();
+        assert!(said(&file).ends_with("n.toml is no text; write it in UTF-8"), "{}", said(&file));
+        std::fs::write(&file, vec![b' '; MOST_OCTETS as usize]).unwrap();
+        assert_eq!(read(&file).unwrap().len() as u64, MOST_OCTETS);
     }
 }

@@ -7,6 +7,7 @@ pub use uri::{Authority, FaceUri, FaceUriError, Family};
 use recoup_transport::time::Duration;
 use std::fmt;
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 
 /// Largest frame, in octets, that is sent: the limit on NDN packets, which NFD applies to the whole
 /// frame with its link header.
@@ -36,7 +37,7 @@ pub enum FaceError {
     #[error(transparent)]
     Uri(#[from] FaceUriError),
     /// The host's name did not lead to an address.
-    #[error("host \"{host}\" has no usable address{}", cause(.source))]
+    #[error("host \"{host}\" has no usable address{}{}", cause(.source), scope_hint(.host))]
     Resolve {
         /// The host.
         host: String,
@@ -68,7 +69,7 @@ pub enum FaceError {
         reason: CloseReason,
     },
     /// Listening failed.
-    #[error("cannot listen on {uri}: {source}{}", listen_hint(.source))]
+    #[error("cannot listen on {uri}: {source}{}", listen_hint(.uri, .source))]
     Listen {
         /// Where.
         uri: FaceUri,
@@ -89,6 +90,17 @@ fn cause(source: &Option<io::Error>) -> String {
     source.as_ref().map_or_else(String::new, |source| format!(": {source}"))
 }
 
+fn scope_hint(host: &str) -> String {
+    let interface = host.split_once('%').map(|(_, interface)| interface);
+    interface.map_or_else(String::new, |it| format!(" (is there an interface called {it}?)"))
+}
+
+/// Whether an address means something on one interface only, which is not said.
+fn lacks_scope(uri: &FaceUri) -> bool {
+    let is_link_local = matches!(uri.address(), Some(IpAddr::V6(ip)) if ip.is_unicast_link_local());
+    is_link_local && !uri.to_string().contains('%')
+}
+
 fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
     match (uri, source.kind()) {
         (FaceUri::Unix(_), ErrorKind::NotFound) => {
@@ -101,6 +113,9 @@ fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
             " (you may not use this socket: ask for its group, or run as the user who owns it)"
         }
         (FaceUri::Memory(_), _) => " (nobody in this process listens under this name)",
+        (uri, _) if lacks_scope(uri) => {
+            " (an address of one link needs its interface: [fe80::1%eth0])"
+        }
         (_, ErrorKind::ConnectionRefused) => " (nobody listens on that port)",
         (_, ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => {
             " (no route leads there: is the network up?)"
@@ -109,8 +124,9 @@ fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
     }
 }
 
-fn listen_hint(source: &io::Error) -> &'static str {
+fn listen_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
     match source.kind() {
+        _ if lacks_scope(uri) => " (an address of one link needs its interface: [fe80::1%eth0])",
         ErrorKind::AddrInUse => " (another program listens there already)",
         ErrorKind::PermissionDenied => {
             " (ports below 1024, and folders of other users, need special rights)"
@@ -340,5 +356,19 @@ mod tests {
         let uri: FaceUri = "unix:///run/nfd/nfd.sock".parse().unwrap();
         let error = FaceError::Connect { uri, source: ErrorKind::NotFound.into() };
         assert!(error.to_string().contains("is a forwarder running"));
+    }
+
+    #[test]
+    fn an_address_of_one_link_needs_its_interface() {
+        let failed = |uri: &str| {
+            let source = ErrorKind::InvalidInput.into();
+            FaceError::Connect { uri: uri.parse().unwrap(), source }.to_string()
+        };
+        assert!(failed("tcp6://[fe80::1]").contains("[fe80::1%eth0]"));
+        assert!(!failed("tcp6://[fe80::1%eth0]").contains("needs its interface"));
+        assert!(!failed("tcp6://[2001:db8::1]").contains("needs its interface"));
+        let host = "fe80::1%nope".to_owned();
+        let unknown = FaceError::Resolve { host, source: None }.to_string();
+        assert!(unknown.ends_with("(is there an interface called nope?)"), "{unknown}");
     }
 }

@@ -92,6 +92,13 @@ impl InterfaceWatch {
     }
 }
 
+/// What an interface is called.
+pub(crate) fn name_of(index: u32) -> Option<String> {
+    let kind = (AddressFamily::INET6, SocketType::DGRAM);
+    let socket = rustix::net::socket(kind.0, kind.1, None).ok()?;
+    rustix::net::netdevice::index_to_name(socket, index).ok()
+}
+
 /// The address of an interface below IP.
 ///
 /// # Errors
@@ -128,6 +135,9 @@ mod tests {
     #[test]
     fn a_missing_interface_is_named() {
         assert!(link("no-such-if").unwrap_err().to_string().contains("no-such-if"));
-        assert_eq!(link("lo").unwrap().addr(), Some([0; 6]));
+        let lo = link("lo").unwrap();
+        assert_eq!(lo.addr(), Some([0; 6]));
+        assert_eq!(name_of(lo.ifindex() as u32).as_deref(), Some("lo"));
+        assert_eq!(name_of(u32::MAX), None);
     }
 }

@@ -70,7 +70,10 @@ fn remove_if_stale(path: &Path, address: &SockAddr) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
-        Ok(found) if !found.file_type().is_socket() => return Err(ErrorKind::AddrInUse.into()),
+        Ok(found) if !found.file_type().is_socket() => {
+            let what = "what is there is no socket: remove it, or choose another path";
+            return Err(io::Error::new(ErrorKind::AlreadyExists, what));
+        }
         Ok(_) => {}
     }
     let probe = Socket::new(Domain::UNIX, Type::STREAM, None)?;
@@ -103,7 +106,7 @@ mod tests {
         assert_eq!(UnixListener::bind(&path).unwrap_err().kind(), ErrorKind::AddrInUse);
         let file = folder.path().join("file");
         fs::write(&file, "precious").unwrap();
-        assert_eq!(UnixListener::bind(&file).unwrap_err().kind(), ErrorKind::AddrInUse);
+        assert_eq!(UnixListener::bind(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&file).unwrap(), b"precious");
     }
 

@@ -66,11 +66,11 @@ impl ScenarioFile {
             }
         }
         let content = file::read(&given, false, &mut problems);
-        let sweep = match given.get("sweep").map(|tree| &tree.value) {
+        let sweep = match given.get("sweep") {
             None => Table::default(),
-            Some(Value::Table(sweep)) => sweep.clone(),
-            Some(_) => {
-                problems.add(Origin::Unknown, "sweep", "is no table");
+            Some(Tree { value: Value::Table(sweep), .. }) => sweep.clone(),
+            Some(other) => {
+                problems.add(other.origin, "sweep", "is no table; write [sweep]");
                 Table::default()
             }
         };

@@ -60,7 +60,7 @@ A configuration:
 ///
 /// Listens where the configuration says, keeps its static faces open, and answers applications of this
 /// machine that register prefixes by NFD's management protocol, and operators (`recoup ctl`, nfdc). Runs until Ctrl-C
-/// or SIGTERM and then prints what it carried.
+/// or SIGTERM and then prints what it carried; SIGHUP has it read the configuration again.
 ///
 /// Without a configuration it listens on UDP and TCP port 6363, WebSocket port 9696, and /run/nfd/nfd.sock, or
 /// $XDG_RUNTIME_DIR/nfd/nfd.sock for those who may not write there; `recoup fetch`, `serve` and `ctl` find it.

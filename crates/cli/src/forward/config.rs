@@ -33,6 +33,10 @@ const CACHE: CsCapacity = CsCapacity::Both { packets: 65_536, octets: 48 << 20 }
 /// Said of a rate that nobody asks for.
 const USELESS_RATE: &str = "means nothing without a scheduler; write scheduler = \"max-min\"";
 
+/// Examples of keys that have to be given.
+const LISTEN: &str = "\"udp://0.0.0.0\"";
+const PREFIX: &str = "\"/example\"";
+
 /// What a forwarder is.
 #[derive(Debug)]
 pub(crate) struct ForwardConfig {
@@ -141,7 +145,7 @@ impl ForwardConfig {
         whole.table("limits", |table| made.limits.read(table));
         whole.table("management", |table| made.read_management(table));
         whole.list("listen", |one| {
-            let (uri, limits) = (one.required("uri", parsed), made.limits.read_face(one));
+            let (uri, limits) = (one.required("uri", LISTEN, parsed), made.limits.read_face(one));
             if uri.as_ref().is_some_and(FaceUri::is_medium) {
                 one.problem("uri", "several share this: it is no listener; write [[face]]");
             }
@@ -150,11 +154,12 @@ impl ForwardConfig {
         whole.list("face", |one| made.read_face(one));
         whole.list("route", |one| made.read_route(one));
         whole.list("strategy", |one| {
-            let prefix = one.required("prefix", parsed);
-            made.strategies.extend(prefix.zip(one.required("strategy", checked(strategy::parse))));
+            let prefix = one.required("prefix", PREFIX, parsed);
+            let strategy = one.required("strategy", "\"best-route\"", checked(strategy::parse));
+            made.strategies.extend(prefix.zip(strategy));
         });
         if !whole.gives("listen") && !whole.gives("face") {
-            whole.problem("listen", "is missing, and there is no face either; write [[listen]]");
+            whole.problem("listen", "is missing, and there is no [[face]] either; write [[listen]] and uri = \"udp://0.0.0.0\" below");
         }
         made
     }
@@ -214,7 +219,8 @@ impl ForwardConfig {
     }
 
     fn read_face(&mut self, one: &mut Section<'_>) {
-        let (name, uri) = (one.required("name", text), one.required("uri", parsed));
+        let name = one.required("name", "\"north\"", text);
+        let uri = one.required("uri", "\"udp://192.0.2.7\"", parsed);
         let (local, recovery) = (one.value("local", address), one.value("recovery", parsed));
         let limits = self.limits.read_face(one);
         let (medium, mtu) = (medium(one, uri.as_ref()), one.value("mtu", mtu));
@@ -250,8 +256,8 @@ impl ForwardConfig {
     }
 
     fn read_route(&mut self, one: &mut Section<'_>) {
-        let prefix = one.required("prefix", parsed);
-        let face = one.required("face", |tree| {
+        let prefix = one.required("prefix", PREFIX, parsed);
+        let face = one.required("face", "\"north\", the name of a [[face]]", |tree| {
             let name = text(tree)?;
             let names = || self.faces.iter().map(|(name, _)| name.as_str());
             names().position(|other| other == name).ok_or_else(|| {

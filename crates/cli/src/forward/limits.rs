@@ -4,7 +4,7 @@ use crate::value;
 use recoup_forwarder::limits::FaceLimits;
 use recoup_io::driver::DriverOptions;
 use recoup_sim::scenario::layer;
-use recoup_sim::scenario::tree::Tree;
+use recoup_sim::scenario::tree::{Tree, Value};
 use recoup_transport::time::Duration;
 
 /// Who has not said anything for less may be between two Interests.
@@ -97,6 +97,9 @@ fn positive(tree: &Tree) -> Result<usize, String> {
 
 /// How long a face may be silent.
 fn idle(tree: &Tree) -> Result<Duration, String> {
+    if let Value::Integer(number) = tree.value {
+        return Err(format!("{number} has no unit; write \"{number}s\""));
+    }
     let idle = value::duration(&text(tree)?)?;
     if idle < LEAST_IDLE { Err("must be at least 1s".into()) } else { Ok(idle) }
 }

@@ -8,14 +8,15 @@ use crate::session::face_failure;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, RouteChange};
 use recoup_io::driver::{Driver, ListenerHandle};
-use recoup_io::face::{FaceId, FaceUri};
+use recoup_io::face::{FaceError, FaceId, FaceUri};
 use recoup_packet::name::Name;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 /// What is open.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
-    listeners: Vec<(FaceUri, ListenerHandle)>,
+    listeners: Vec<(FaceUri, Vec<ListenerHandle>)>,
     /// By name.
     faces: BTreeMap<String, (String, FaceId)>,
     /// Routes and what they cost.
@@ -28,7 +29,8 @@ pub(super) struct Opened {
 impl Opened {
     /// Where others connect.
     pub(super) fn places(&self) -> Vec<String> {
-        self.listeners.iter().map(|(_, handle)| handle.uri.to_string()).collect()
+        let handles = self.listeners.iter().flat_map(|(_, handles)| handles);
+        handles.map(|handle| handle.uri.to_string()).collect()
     }
 
     /// What is to be told of what was opened last.
@@ -63,24 +65,28 @@ impl Opened {
 
     fn listen(&mut self, config: &ForwardConfig, driver: &mut Driver) -> Vec<Failure> {
         let mut wanted: Vec<&Listen> = config.listen.iter().collect();
-        self.listeners.retain(|(uri, handle)| {
+        self.listeners.retain(|(uri, handles)| {
             let place = wanted.iter().position(|it| it.uri == *uri);
-            match place {
-                Some(place) => {
-                    driver.set_listener_limits(handle.id, wanted.remove(place).limits);
+            let limits = place.map(|place| wanted.remove(place).limits);
+            for handle in handles {
+                match limits {
+                    Some(limits) => driver.set_listener_limits(handle.id, limits),
+                    None => driver.close_listener(handle.id),
                 }
-                None => driver.close_listener(handle.id),
             }
-            place.is_some()
+            limits.is_some()
         });
         let mut failures = Vec::new();
         for Listen { uri, limits } in wanted {
-            match driver.listen(uri) {
-                Ok(handle) => {
-                    driver.set_listener_limits(handle.id, *limits);
-                    let wait = |why| format!("{uri} hears nobody yet: {why}; it is tried again");
-                    self.notices.extend(handle.waits.as_ref().map(wait));
-                    self.listeners.push((uri.clone(), handle));
+            match listen_everywhere(uri, driver) {
+                Ok(handles) => {
+                    for handle in &handles {
+                        driver.set_listener_limits(handle.id, *limits);
+                        let wait =
+                            |why| format!("{uri} hears nobody yet: {why}; it is tried again");
+                        self.notices.extend(handle.waits.as_ref().map(wait));
+                    }
+                    self.listeners.push((uri.clone(), handles));
                 }
                 Err(error) => failures.push(face_failure(&error)),
             }
@@ -195,5 +201,28 @@ impl Opened {
             }
         }
         self.strategies = wanted;
+    }
+}
+
+/// Listens at all addresses that a host stands for; those of a family that this machine does not speak may be missing.
+fn listen_everywhere(uri: &FaceUri, driver: &mut Driver) -> Result<Vec<ListenerHandle>, FaceError> {
+    let (mut handles, mut failed) = (Vec::new(), None);
+    for place in uri.each()? {
+        match driver.listen(&place) {
+            Ok(handle) => handles.push(handle),
+            Err(FaceError::Listen { source, .. })
+                if source.kind() == ErrorKind::AddrNotAvailable =>
+            {
+                failed = Some(FaceError::Listen { uri: place, source });
+            }
+            Err(error) => {
+                handles.iter().for_each(|handle| driver.close_listener(handle.id));
+                return Err(error);
+            }
+        }
+    }
+    match failed {
+        Some(error) if handles.is_empty() => Err(error),
+        _ => Ok(handles),
     }
 }

@@ -188,7 +188,7 @@ fn table(values: Vec<(&'static str, String)>) -> Table {
 }
 
 fn read_event(one: &mut Section<'_>) -> Option<Event> {
-    let at = one.required("at", layer::instant);
+    let at = one.required("at", "\"10 s\"", layer::instant);
     let until = one.value("for", layer::instant);
     let mut what = None;
     one.foreign("to", |table, path, origin, problems| {

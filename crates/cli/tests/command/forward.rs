@@ -1,5 +1,5 @@
 //! A forwarder process: between whom, by which way, and what is said about it.
-use crate::place::{Ended, Place, Server, noise};
+use crate::place::{Ended, Ends, Place, Server, kill, noise, until};
 
 /// A forwarder that listens at `listen`, with more of a configuration behind that.
 fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
@@ -197,7 +197,55 @@ fn what_is_wrong_with_a_configuration_is_one_line_with_its_place() {
     refused("", &["[[listen]]"]);
     refused("[[listen]\n", &["node.toml:1:"]);
     place.run("forward --config nowhere.toml").fails(4, &["nowhere.toml"]);
-    refused(&format!("{listen}a = 1\nb = 2\nc = 3\n"), &["and 2 more"]);
+    refused(&format!("{listen}a = 1\nb = 2\nc = 3\n"), &["and 2 other mistakes, in lines 4, 5"]);
+}
+
+#[test]
+fn what_is_in_the_way_of_a_listener_is_said_and_left_alone() {
+    let place = Place::new();
+    let socket = unix(&place);
+    let listen = ["tcp4://127.0.0.1:0", "udp4://127.0.0.1:0", socket.as_str()];
+    let first = forwarder(&place, "a.toml", &listen, "");
+    let refused = |uri: &str, piece: &str| {
+        place.write("b.toml", format!("[[listen]]\nuri = \"{uri}\"\n").as_bytes());
+        place.run("forward --config b.toml").fails(4, &[uri, piece]);
+    };
+    for scheme in ["tcp4", "udp4", "unix"] {
+        refused(&at(&first, scheme), "another program listens there already");
+    }
+    place.write("mine", b"content");
+    refused(&format!("unix://{}", place.path("mine").display()), "is no socket: remove it");
+    assert_eq!(place.read("mine"), b"content");
+    let nowhere = place.path("nowhere/socket").display().to_string();
+    refused(&format!("unix://{nowhere}"), "the folder of the socket does not exist");
+}
+
+#[test]
+fn a_forwarder_takes_the_socket_over_that_a_killed_one_left_behind() {
+    let place = Place::new();
+    let socket = unix(&place);
+    drop(forwarder(&place, "a.toml", &[&socket], ""));
+    assert!(place.exists("socket"), "it was killed");
+    let second = forwarder(&place, "a.toml", &[&socket], "");
+    place.run(&format!("ctl --face {socket} status show")).succeeds();
+    assert_eq!(second.stop("INT").0, Some(0));
+    assert!(!place.exists("socket"), "it has ended in order");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_forwarder_whose_log_finds_no_room_forwards_on() {
+    let place = Place::new();
+    let socket = unix(&place);
+    place.write("a.toml", format!("[[listen]]\nuri = \"{socket}\"\n").as_bytes());
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = place.command("forward --config a.toml --verbose");
+    let mut forwarder = Ends(command.stderr(full).spawn().expect("the command runs"));
+    let ask = format!("ctl --face {socket} status show");
+    until("an answer", || place.run(&ask).code == Some(0));
+    place.run(&ask).succeeds();
+    kill(&forwarder.0, "TERM");
+    assert_eq!(forwarder.0.wait().unwrap().code(), Some(0));
 }
 
 #[test]

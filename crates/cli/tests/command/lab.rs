@@ -1,8 +1,8 @@
 //! Topologies on real processes: commands on their nodes reach each other as the links let them, and nothing is left.
-use crate::place::{Ended, Place, kill, noise, processes, until};
+use crate::place::{Ended, Ends, Place, kill, noise, processes, until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 /// Mini-NDN's format: a triangle of which one side is slow, and a node behind it.
 const NET: &str = "\
@@ -29,16 +29,6 @@ fn emulate(place: &Place, words: &str, more: &[&str]) -> Ended {
     let mut command = place.command(&format!("emulate net.conf {words}"));
     command.env("PATH", "/usr/bin:/bin").args(more);
     Ended::of(words, command.output().expect("the command runs"))
-}
-
-/// A process that ends with its test.
-struct Ends(Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn lines(ended: &Ended) -> Vec<Value> {

@@ -122,6 +122,16 @@ impl Drop for Server {
     }
 }
 
+/// A process that ends with its test.
+pub(crate) struct Ends(pub(crate) Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Sends a signal by its name.
 pub(crate) fn kill(child: &Child, signal: &str) {
     let killed = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();

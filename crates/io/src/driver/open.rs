@@ -110,13 +110,15 @@ impl Driver {
     ) -> Result<Face, FaceError> {
         let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
         let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
-        for remote in to.resolve()? {
+        let mut addresses = to.resolve()?;
+        while let Some(remote) = addresses.first().copied() {
             // An address of a family that leads nowhere is refused by the system at once.
             found = UdpPort::connect(remote, local, socket_buffer_octets, backlog_octets)
                 .map(|socket| (socket, remote));
             if found.is_ok() {
                 break;
             }
+            addresses.remove(0);
         }
         let (socket, remote) =
             found.map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
@@ -126,7 +128,6 @@ impl Driver {
             .add_port(port)
             .map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let peer = UdpPeer::new(port, remote, None);
-        let addresses = vec![remote];
         let face = Face::over_udp(uri.clone(), peer, &self.options);
         Ok(Face { permanent: true, addresses, known_as: local, ..face })
     }

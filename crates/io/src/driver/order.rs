@@ -7,7 +7,7 @@ use crate::face::{
 use recoup_forwarder::face::{Marking, Recovery};
 use recoup_forwarder::management::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
 use recoup_transport::management::Persistency;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 
 impl Driver {
@@ -191,7 +191,12 @@ impl Face {
 
     /// Its end here, as forwarders write it.
     fn local_text(&self, local: Option<SocketAddr>) -> String {
-        let local = local.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
+        let remote = self.addresses.first().map(SocketAddr::is_ipv6);
+        let unknown: IpAddr = match remote.unwrap_or_default() {
+            true => Ipv6Addr::UNSPECIFIED.into(),
+            false => Ipv4Addr::UNSPECIFIED.into(),
+        };
+        let local = local.unwrap_or_else(|| SocketAddr::new(unknown, 0));
         match &self.uri {
             FaceUri::Udp(_) => FaceUri::Udp(Authority::from(local)).to_string(),
             FaceUri::Tcp(_) => FaceUri::Tcp(Authority::from(local)).to_string(),

@@ -133,7 +133,24 @@ impl Driver {
         Some(&self.ports.get(index)?.as_ref()?.socket)
     }
 
+    /// Nobody is where a face leads. If its host has other addresses, the next one is tried before that is told.
     pub(super) fn unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
+        if let Some(face) = self.faces.get_mut(&id)
+            && face.permanent
+            && face.addresses.len() > 1
+        {
+            let all_refused = face.failures as usize >= face.addresses.len();
+            // The first attempt after a failure is for the address that was good before.
+            face.failures = face.failures.max(1);
+            if all_refused {
+                self.tell_unreachable(id, kind);
+            }
+            return self.end(id, io::Error::from(kind).into(), true);
+        }
+        self.tell_unreachable(id, kind);
+    }
+
+    fn tell_unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
         if let Some(face) = self.faces.get_mut(&id)
             && !std::mem::replace(&mut face.unreachable_told, true)
         {

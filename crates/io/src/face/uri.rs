@@ -1,5 +1,6 @@
 //! How a face is written: `udp://host:6363`, `tcp://host`, `unix:///run/nfd/nfd.sock`, …
 use super::FaceError;
+use crate::interface;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -86,6 +87,30 @@ impl FaceUri {
             Self::Ether([first, ..]) => first & 1 == 1,
             other => other.is_medium(),
         }
+    }
+
+    /// This face with each of the addresses that its host stands for. May wait for the resolver.
+    ///
+    /// # Errors
+    /// If the name is unknown or has no address of the family asked for.
+    pub fn each(&self) -> Result<Vec<Self>, FaceError> {
+        let all = |to: &Authority| {
+            let mut all: Vec<Authority> = Vec::new();
+            for address in to.resolve()?.into_iter().map(Authority::from) {
+                if !all.contains(&address) {
+                    all.push(address);
+                }
+            }
+            Ok::<_, FaceError>(all)
+        };
+        Ok(match self {
+            Self::Udp(to) => all(to)?.into_iter().map(Self::Udp).collect(),
+            Self::Tcp(to) => all(to)?.into_iter().map(Self::Tcp).collect(),
+            Self::WebSocket(to, path) => {
+                all(to)?.into_iter().map(|to| Self::WebSocket(to, path.clone())).collect()
+            }
+            Self::Unix(_) | Self::Memory(_) | Self::Ether(_) | Self::Dev(_) => vec![self.clone()],
+        })
     }
 
     /// The address that it leads to, if it has one and needs nobody to look it up.
@@ -291,9 +316,16 @@ impl Authority {
 }
 
 impl From<SocketAddr> for Authority {
+    /// An address that means something on one interface only is written with its name: `fe80::1%eth0`.
     fn from(address: SocketAddr) -> Self {
+        let ip = address.ip().to_canonical();
+        let scope = match address {
+            SocketAddr::V6(v6) if v6.scope_id() != 0 => Some(v6.scope_id()),
+            _ => None,
+        };
+        let interface = scope.map(|it| interface::name_of(it).unwrap_or_else(|| it.to_string()));
         Self {
-            host: address.ip().to_canonical().to_string(),
+            host: interface.map_or_else(|| ip.to_string(), |name| format!("{ip}%{name}")),
             port: address.port(),
             family: Family::of(address.ip()),
         }
@@ -385,6 +417,31 @@ mod tests {
             let error = text.parse::<FaceUri>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");
         }
+    }
+
+    #[test]
+    fn an_address_that_is_known_on_one_interface_only_says_on_which() {
+        let written = |scope| {
+            let address = std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 7, 0, scope);
+            FaceUri::Udp(Authority::from(SocketAddr::V6(address))).to_string()
+        };
+        assert_eq!(written(0), "udp6://[fe80::1]:7");
+        // The loopback interface is the first.
+        assert!(["udp6://[fe80::1%lo]:7", "udp6://[fe80::1%1]:7"].contains(&written(1).as_str()));
+        assert_eq!(written(u32::MAX), "udp6://[fe80::1%4294967295]:7");
+    }
+
+    #[test]
+    fn a_name_with_several_addresses_is_each_of_them() {
+        let each = |text: &str| -> Vec<String> {
+            let uri: FaceUri = text.parse().unwrap();
+            uri.each().unwrap().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(each("udp://127.0.0.1:7"), ["udp4://127.0.0.1:7"]);
+        assert_eq!(each("ws://[::1]:7/x"), ["ws://[::1]:7/x"]);
+        assert_eq!(each("unix:///x"), ["unix:///x"]);
+        let local = each("tcp4://localhost:7");
+        assert!(local.contains(&"tcp4://127.0.0.1:7".to_owned()), "{local:?}");
     }
 
     #[test]

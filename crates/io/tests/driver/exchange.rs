@@ -9,6 +9,8 @@ use recoup_io::face::DropReason;
 use recoup_io::memory;
 use recoup_transport::application::Report;
 use recoup_transport::time::Duration;
+use std::collections::BTreeSet;
+use std::net::ToSocketAddrs;
 
 /// Sends frames of many lengths to an echo and expects them back in order.
 fn exchange(at: &str) {
@@ -154,4 +156,28 @@ fn frames_that_cannot_be_sent_are_counted_with_their_reason() {
     assert_eq!(counters.dropped(DropReason::Empty), 1);
     assert_eq!(counters.dropped(DropReason::TooLong), 1);
     assert_eq!(driver.totals().dropped(DropReason::NoFace), 1);
+}
+
+#[test]
+fn a_name_with_several_addresses_leads_to_the_one_where_somebody_is() {
+    let Ok(all) = ("localhost", 0).to_socket_addrs() else {
+        return eprintln!("skipped: localhost has no address");
+    };
+    if all.map(|address| address.is_ipv6()).collect::<BTreeSet<_>>().len() < 2 {
+        return eprintln!("skipped: localhost has addresses of one family only");
+    }
+    // Whichever the resolver names first, one of the two is not at that.
+    for at in ["udp4://127.0.0.1:0", "udp6://[::1]:0"] {
+        let echo = Echo::listen(at);
+        let port = echo.handle.address.unwrap().port();
+        let (mut driver, mut machine) = (driver(), Recorder::default());
+        let face = driver.connect(&uri(&format!("udp://localhost:{port}"))).unwrap();
+        let end = driver.now() + Duration::from_secs(20);
+        while machine.frames.is_empty() && driver.now() < end {
+            machine.send(face, interest(20));
+            driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+        }
+        assert_eq!(machine.frames[0].1, interest(20));
+        echo.stop();
+    }
 }

@@ -5,7 +5,7 @@
 //! what is not known at all, and leaves behind the same table in its normal form: quantities in one
 //! spelling, and (if wanted) the defaults of what was not given.
 use super::form::Form;
-use super::problem::{Origin, Problems, hint, listed};
+use super::problem::{Origin, Problems, hint, listed, no_entry, no_list};
 use super::tree::{Entry, Table, Tree, Value};
 
 /// A table in the course of being read.
@@ -80,7 +80,10 @@ impl<'a> Fields<'a> {
                 let normal = read(table, &path, *origin, self.problems);
                 self.normal.insert(key, Tree { value: Value::Table(normal), origin: *origin });
             }
-            Some(tree) => self.problems.add(tree.origin, path, "is no table"),
+            Some(tree) => {
+                let what = format!("is no table; write [{path}]");
+                self.problems.add(tree.origin, path, what);
+            }
         }
     }
 
@@ -99,7 +102,10 @@ impl<'a> Fields<'a> {
                         let value = Value::Table(read(entry, table, &path, problems));
                         normal.insert(&entry.key, Tree { value, origin: entry.origin });
                     }
-                    _ => problems.add(entry.tree.origin, path, "is no table"),
+                    _ => {
+                        let what = format!("is no table; write [{path}]");
+                        problems.add(entry.tree.origin, path, what);
+                    }
                 }
             }
             normal
@@ -116,9 +122,7 @@ impl<'a> Fields<'a> {
         let path = self.of(key);
         let Some(tree) = self.given.get(key) else { return };
         let Value::List(list) = &tree.value else {
-            let what = format!("is no list; write [[{key}]] above each");
-            self.problems.add(tree.origin, path, what);
-            return;
+            return self.problems.add(tree.origin, path, no_list(&tree.value, key));
         };
         let mut normal = Vec::new();
         for (number, one) in (1..).zip(list) {
@@ -128,7 +132,7 @@ impl<'a> Fields<'a> {
                     let value = Value::Table(read(table, &path, one.origin, self.problems));
                     normal.push(Tree { value, origin: one.origin });
                 }
-                _ => self.problems.add(one.origin, path, "is no table"),
+                other => self.problems.add(one.origin, path, no_entry(other, key)),
             }
         }
         self.normal.insert(key, Tree { value: Value::List(normal), origin: tree.origin });

@@ -1,4 +1,5 @@
 //! What is wrong with a scenario, where, and what would be right.
+use super::tree::Value;
 use std::fmt;
 
 /// Where a value came from.
@@ -152,6 +153,19 @@ pub fn listed<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
         1..=24 => format!("there are: {}", words.join(", ")),
         many => format!("there are {many}: {}, …", words[..20].join(", ")),
     }
+}
+
+/// What is wrong with something that should be a list of tables `key`.
+pub fn no_list(value: &Value, key: &str) -> String {
+    match value {
+        Value::Table(_) => format!("is one table; write [[{key}]], with two brackets, above each"),
+        other => format!("`{other}` is no table; write [[{key}]] above each, and its keys below"),
+    }
+}
+
+/// What is wrong with an entry of a list of tables `key` that is no table.
+pub fn no_entry(value: &Value, key: &str) -> String {
+    format!("`{value}` is no table; write [[{key}]] above each, and its keys below")
 }
 
 fn visible(letter: char) -> char {

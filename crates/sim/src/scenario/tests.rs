@@ -596,3 +596,32 @@ proptest! {
         let _ = networks(LINE, &[&setting], 1);
     }
 }
+
+#[test]
+fn what_is_no_table_is_told_how_one_is_written() {
+    let topology = "[topology]\nlinks = [\"a-b\"]\n";
+    for (text, line) in [
+        ("topology = \"line\"".to_owned(), "1:12: topology: is no table; write [topology]"),
+        (format!("{topology}[links]\nx = 1"), "4:5: links.x: is no table; write [links.x]"),
+        (
+            format!("{topology}[applications]\nc1 = \"fetch\""),
+            "4:6: applications.c1: is no table; write [applications.c1]",
+        ),
+        (format!("sweep = 1\n{topology}"), "1:9: sweep: is no table; write [sweep]"),
+        (
+            format!("event = 7\n{topology}"),
+            "1:9: event: `7` is no table; write [[event]] above each, and its keys below",
+        ),
+        (
+            format!("event = [7]\n{topology}"),
+            "1:10: event.1: `7` is no table; write [[event]] above each, and its keys below",
+        ),
+        (
+            format!("{topology}[event]\nat = \"1 s\""),
+            "3:1: event: is one table; write [[event]], with two brackets, above each",
+        ),
+    ] {
+        let problems = ScenarioFile::parse(&text, &[]).unwrap_err().to_string();
+        assert_eq!(problems.lines().next().unwrap(), line, "{text}: {problems}");
+    }
+}

@@ -92,8 +92,10 @@ impl Table {
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let lines = Lines::of(text);
         let document = DeTable::parse(text).map_err(|error| {
-            let origin = error.span().map_or(Origin::Unknown, |span| lines.origin(span.start));
-            Problem::new(origin, "", error.message().trim().replace('\n', ", "))
+            let span = error.span();
+            let origin = span.clone().map_or(Origin::Unknown, |span| lines.origin(span.start));
+            let piece = span.and_then(|span| text.get(span)).unwrap_or_default();
+            Problem::new(origin, "", explained(error.message().trim(), piece))
         })?;
         lines.table(document.get_ref())
     }
@@ -210,7 +212,7 @@ impl<'a> Lines<'a> {
             DeValue::Float(number) => Value::Number(
                 number.as_str().parse().map_err(|_| wrong("this is no number that can be read"))?,
             ),
-            DeValue::Datetime(_) => return Err(wrong("a scenario has no dates; write a string")),
+            DeValue::Datetime(_) => return Err(wrong("a date means nothing here; write a string")),
             DeValue::Table(table) => Value::Table(self.table(table)?),
             DeValue::Array(array) => Value::List(
                 array
@@ -222,6 +224,20 @@ impl<'a> Lines<'a> {
                     .collect::<Result<_, Problem>>()?,
             ),
         })
+    }
+}
+
+/// What the parser says of a piece of text, in the words of somebody who does not know TOML.
+fn explained(message: &str, piece: &str) -> String {
+    match message {
+        "duplicate key" => format!("`{}` stands here for the second time", piece.trim()),
+        _ if message.starts_with("string values must be quoted") => {
+            "text needs quotation marks: key = \"text\"".to_owned()
+        }
+        _ if message.starts_with("key with no value") => {
+            "this is neither a [table] nor a key with its value: key = value".to_owned()
+        }
+        other => other.replace('\n', ", "),
     }
 }
 
@@ -253,7 +269,7 @@ mod tests {
         let problem = Table::parse("a = 1\nb = = 2\n").unwrap_err();
         assert!(problem.to_string().starts_with("2:"), "{problem}");
         let date = Table::parse("a = 1979-05-27").unwrap_err();
-        assert_eq!(date.to_string(), "1:5: a: a scenario has no dates; write a string");
+        assert_eq!(date.to_string(), "1:5: a: a date means nothing here; write a string");
     }
 
     #[test]
