@@ -22,10 +22,8 @@ fuzz_target!(|octets: &[u8]| {
     match script.below(7) {
         0 => read_recording(script.rest()),
         1 => {
-            let pieces: Vec<&[u8]> = std::iter::from_fn(|| {
-                (!script.is_over()).then(|| script.octets())
-            })
-            .collect();
+            let pieces: Vec<&[u8]> =
+                std::iter::from_fn(|| (!script.is_over()).then(|| script.octets())).collect();
             read_recording(&recoup_fuzz::recording(pieces));
         }
         2 => continue_download(script.number(), script.rest()),

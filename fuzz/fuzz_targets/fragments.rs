@@ -46,8 +46,10 @@ fuzz_target!(|octets: &[u8]| {
             }
             _ if !frames.is_empty() => {
                 let at = script.number() as usize % frames.len();
-                let frame = if script.below(4) == 0 { frames[at].clone() } else { frames.remove(at) };
-                let Ok(LpPacket { header, fragment: Some(fragment) }) = LpPacket::decode(frame) else {
+                let frame =
+                    if script.below(4) == 0 { frames[at].clone() } else { frames.remove(at) };
+                let Ok(LpPacket { header, fragment: Some(fragment) }) = LpPacket::decode(frame)
+                else {
                     continue;
                 };
                 let sender = if changed { u64::from(script.octet()) % 2 } else { 0 };

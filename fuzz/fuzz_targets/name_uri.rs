@@ -6,9 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use recoup_packet::name::Name;
 
 fuzz_target!(|octets: &[u8]| {
-    if let Some(name) = std::str::from_utf8(octets)
-        .ok()
-        .and_then(|text| text.parse::<Name>().ok())
+    if let Some(name) = std::str::from_utf8(octets).ok().and_then(|text| text.parse::<Name>().ok())
     {
         stable(&name);
         assert_eq!(name.components().count(), name.len());

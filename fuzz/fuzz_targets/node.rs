@@ -31,13 +31,30 @@ const KEPT: usize = 32;
 /// Type of ControlParameters.
 const PARAMETERS: u64 = 104;
 const COMMANDS: [&str; 13] = [
-    "rib/register", "rib/unregister", "rib/announce", "fib/add-nexthop", "fib/remove-nexthop",
-    "faces/create", "faces/update", "faces/destroy", "strategy-choice/set", "strategy-choice/unset",
-    "cs/config", "cs/erase", "cs/nothing",
+    "rib/register",
+    "rib/unregister",
+    "rib/announce",
+    "fib/add-nexthop",
+    "fib/remove-nexthop",
+    "faces/create",
+    "faces/update",
+    "faces/destroy",
+    "strategy-choice/set",
+    "strategy-choice/unset",
+    "cs/config",
+    "cs/erase",
+    "cs/nothing",
 ];
 const DATASETS: [&str; 9] = [
-    "rib/list", "fib/list", "faces/list", "faces/query", "faces/channels", "faces/events",
-    "strategy-choice/list", "cs/info", "status/general",
+    "rib/list",
+    "fib/list",
+    "faces/list",
+    "faces/query",
+    "faces/channels",
+    "faces/events",
+    "strategy-choice/list",
+    "cs/info",
+    "status/general",
 ];
 
 struct World {

@@ -35,10 +35,7 @@ fn interest(wire: &Bytes) {
     };
     let again = interest.to_bytes();
     assert_eq!(again.len(), interest.encoded_len());
-    let _ = (
-        interest.signed_portion(),
-        interest.signature.as_ref().map(|it| it.info().time),
-    );
+    let _ = (interest.signed_portion(), interest.signature.as_ref().map(|it| it.info().time));
     assert_eq!(Interest::decode(again), Ok(interest));
 }
 
@@ -46,14 +43,9 @@ fn data(wire: &Bytes) {
     let Ok(data) = Data::decode(wire.clone()) else {
         return;
     };
-    let _ = (
-        data.signature_info(),
-        data.implicit_digest(),
-        format!("{data:?}"),
-    );
-    let mut builder = DataBuilder::new(data.name())
-        .content_type(data.content_type())
-        .freshness(data.freshness());
+    let _ = (data.signature_info(), data.implicit_digest(), format!("{data:?}"));
+    let mut builder =
+        DataBuilder::new(data.name()).content_type(data.content_type()).freshness(data.freshness());
     if let Some(component) = data.final_block() {
         builder = builder.final_block(component);
     }

@@ -7,9 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use recoup_fuzz::Script;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_transport::link::Recovery;
-use recoup_transport::link::recovery::{
-    Arrival, FrameKind, LinkRecovery, Outgoing, Sending, Tag,
-};
+use recoup_transport::link::recovery::{Arrival, FrameKind, LinkRecovery, Outgoing, Sending, Tag};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeSet;

@@ -11,12 +11,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     let mut at = 0;
     for len in whole {
         let mut reader = Reader::new(&stream[at..at + len]);
-        assert!(
-            reader
-                .read()
-                .expect("a framed element is readable")
-                .is_some()
-        );
+        assert!(reader.read().expect("a framed element is readable").is_some());
         assert!(reader.is_empty());
         at += len;
     }

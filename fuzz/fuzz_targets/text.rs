@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use recoup_forwarder::mobility::Mobility;
-use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::strategy;
+use recoup_forwarder::suppression::Suppression;
 use recoup_io::face::FaceUri;
 use recoup_packet::signature::PublicKey;
 use recoup_sim::model::law::Law;
