@@ -23,6 +23,18 @@ pub struct NodeCounters {
     pub round_trips: Histogram,
 }
 
+impl NodeCounters {
+    /// What another node counted comes on top.
+    pub fn add(&mut self, other: &Self) {
+        self.satisfied += other.satisfied;
+        self.unsatisfied += other.unsatisfied;
+        self.cs_hits += other.cs_hits;
+        self.cs_misses += other.cs_misses;
+        self.marked += other.marked;
+        self.round_trips.add_all(&other.round_trips);
+    }
+}
+
 /// How often durations fell into classes, each twice as wide as the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
@@ -40,6 +52,14 @@ impl Histogram {
             *count += 1;
         }
         self.sum_micros = self.sum_micros.saturating_add(micros);
+    }
+
+    /// Counts all that another has counted.
+    fn add_all(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+        self.sum_micros = self.sum_micros.saturating_add(other.sum_micros);
     }
 
     /// Upper bounds, exclusive, and how many were below each of them; the last class, which has no bound, is left out.

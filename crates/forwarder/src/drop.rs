@@ -46,11 +46,13 @@ pub enum DropReason {
     Repeated,
     /// Its frame was lost, and the link does not send it again.
     LinkLoss,
+    /// The worker of the forwarder that was to have it next has too much to do.
+    WorkerBusy,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
@@ -72,6 +74,7 @@ impl DropReason {
         Self::NackUnmatched,
         Self::Repeated,
         Self::LinkLoss,
+        Self::WorkerBusy,
     ];
 
     /// The reason in a word, as records and statistics spell it.
@@ -99,6 +102,7 @@ impl DropReason {
             Self::NackUnmatched => "nack-unmatched",
             Self::Repeated => "repeated",
             Self::LinkLoss => "link-loss",
+            Self::WorkerBusy => "worker-busy",
         }
     }
 }

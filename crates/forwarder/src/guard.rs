@@ -28,6 +28,8 @@ pub(crate) struct Guards {
     past: Counters,
     /// How many there were: each draws a session of its own.
     made: u64,
+    /// Faces of other workers that have one.
+    elsewhere: BTreeSet<FaceId>,
 }
 
 /// The recovery at one face.
@@ -67,7 +69,16 @@ impl Guards {
 
     /// Whether this face has one.
     pub(crate) fn has(&self, face: FaceId) -> bool {
-        !self.is_empty() && self.guards.contains_key(&face)
+        let is_here = !self.is_empty() && self.guards.contains_key(&face);
+        is_here || (!self.elsewhere.is_empty() && self.elsewhere.contains(&face))
+    }
+
+    /// Another worker has this face, with recovery or without.
+    pub(crate) fn note_elsewhere(&mut self, face: FaceId, attributes: &FaceAttributes) {
+        match attributes.recovery.is_off() {
+            true => self.elsewhere.remove(&face),
+            false => self.elsewhere.insert(face),
+        };
     }
 
     /// When one of them has something to do.
@@ -108,6 +119,7 @@ impl Guards {
     /// A face is down; what is known of its link is kept if it may come up again.
     fn down(&mut self, now: Instant, id: FaceId, keep: bool) {
         if !keep {
+            self.elsewhere.remove(&id);
             return self.remove(id);
         }
         if let Some(guard) = self.guards.get_mut(&id) {

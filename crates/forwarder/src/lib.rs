@@ -18,6 +18,7 @@ mod oracle;
 pub mod packet;
 pub mod pipeline;
 mod schedule;
+pub mod shard;
 mod soft_timeout;
 pub mod strategy;
 pub mod suppression;

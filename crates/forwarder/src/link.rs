@@ -5,6 +5,7 @@
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, QueueLimit};
 use crate::packet::{Packet, Wires};
+use crate::shard::Worker;
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
@@ -19,6 +20,8 @@ pub(crate) enum Link {
     Wire(Box<WireLink>),
     /// For packets as values.
     Value(Box<ValueLink>),
+    /// That of another worker, which has the face.
+    Elsewhere(Worker),
 }
 
 impl Link {
@@ -28,6 +31,7 @@ impl Link {
         match self {
             Self::Wire(link) => link.gated_octets = octets,
             Self::Value(link) => link.gated_octets = octets,
+            Self::Elsewhere(_) => {}
         }
     }
 }

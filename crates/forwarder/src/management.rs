@@ -9,6 +9,7 @@
 //!
 //! Source: NFD's wiki pages "Management", "ControlCommand" and those of the modules. Differences: in
 //! [`Request::read`], [`Authority`] and the files of `management/`.
+mod census;
 mod dataset;
 mod face;
 mod order;
@@ -21,6 +22,7 @@ pub use order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
 
 use crate::face::FaceId;
 use crate::node::{Input, Node, Output};
+use crate::shard::Task;
 use dataset::Shelf;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -35,6 +37,7 @@ use rib::{Rib, RibFull, Route, STATIC};
 use roster::{EventStream, Roster};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use strategy::{configure_cs, erase_cs};
 
 /// Orders that may wait for the owner.
 const MAX_ORDERS: usize = 64;
@@ -77,6 +80,7 @@ pub(crate) struct Management {
     orders: BTreeMap<u64, Ordered>,
     next_ticket: u64,
     clock: TimeOfDay,
+    census: Census,
 }
 
 /// An Interest for the management.
@@ -85,6 +89,17 @@ struct Waiting {
     interest: Arc<Interest>,
     ingress: FaceId,
     path: ReturnPath,
+    /// What other workers have was counted after it came.
+    counted: bool,
+}
+
+/// Requests for what all workers have together.
+#[derive(Debug, Default)]
+struct Census {
+    /// They wait until it is counted.
+    counting: Vec<Waiting>,
+    /// They came meanwhile.
+    next: Vec<Waiting>,
 }
 
 /// A command that the owner carries out.
@@ -132,6 +147,8 @@ enum Outcome {
     Farewell(ControlParameters, FaceOrder),
     /// The owner will say.
     Ordered(FaceOrder),
+    /// All workers do it.
+    Errand(Task),
 }
 
 impl Management {
@@ -150,6 +167,7 @@ impl Management {
             orders: BTreeMap::new(),
             next_ticket: 1,
             clock: TimeOfDay::default(),
+            census: Census::default(),
         }
     }
 
@@ -163,7 +181,7 @@ impl Management {
 
     /// An Interest came for the management by `ingress`.
     pub(crate) fn ask(&mut self, interest: Arc<Interest>, ingress: FaceId, path: ReturnPath) {
-        self.requests.push_back(Waiting { interest, ingress, path });
+        self.requests.push_back(Waiting { interest, ingress, path, counted: false });
     }
 
     /// When the first route ends by itself.
@@ -182,17 +200,23 @@ impl Node {
             self.follow_rib(now, &changes);
             return true;
         }
-        let Some(Waiting { interest, ingress, path }) = management.requests.pop_front() else {
+        let Some(waiting) = management.requests.pop_front() else {
             return false;
         };
-        match Request::read(&interest) {
+        let Waiting { ref interest, ingress, path, .. } = waiting;
+        match Request::read(interest) {
             Some(Ok(Request::Command(command))) => {
-                self.on_command(now, ingress, &interest, path, command);
+                self.on_command(now, ingress, interest, path, command);
+            }
+            Some(Ok(Request::Dataset(dataset, depth)))
+                if self.is_to_be_counted(now, &waiting, &dataset, depth) =>
+            {
+                self.await_count(now, waiting);
             }
             Some(Ok(Request::Dataset(dataset, depth))) => {
-                self.on_question(now, &interest, path, &dataset, depth);
+                self.on_question(now, interest, path, &dataset, depth);
             }
-            Some(Ok(Request::Events)) => self.on_vigil(now, &interest, path),
+            Some(Ok(Request::Events)) => self.on_vigil(now, interest, path),
             Some(Err(refusal)) => self.respond(now, &interest.name, path, &Err(refusal)),
             None => self.refusal(now, FaceId::MANAGEMENT, NackReason::NoRoute, path),
         }
@@ -227,7 +251,16 @@ impl Node {
                 self.respond(now, name, path, &Ok(done));
                 self.outbox.outputs.push_back(Output::Order(Box::new(order)));
             }
-            Ok(Outcome::Ordered(order)) => self.give_order(now, name, path, verb, order),
+            Ok(Outcome::Ordered(order)) => {
+                if self.take_ticket(now, name, path, verb).is_some() {
+                    self.outbox.outputs.push_back(Output::Order(Box::new(order)));
+                }
+            }
+            Ok(Outcome::Errand(task)) => {
+                if let Some(ticket) = self.take_ticket(now, name, path, verb) {
+                    self.run_errand(now, ticket, task);
+                }
+            }
             Err(refusal) => self.respond(now, name, path, &Err(refusal)),
         }
     }
@@ -268,8 +301,8 @@ impl Node {
             Verb::FaceDestroy => Ok(self.destroy_face(ingress, command)),
             Verb::StrategySet => self.choose_strategy(command),
             Verb::StrategyUnset => self.unset_strategy(command),
-            Verb::CsConfig => Ok(self.configure_cs(command)),
-            Verb::CsErase => Ok(self.erase_cs(command)),
+            Verb::CsConfig => Ok(configure_cs(&command)),
+            Verb::CsErase => Ok(erase_cs(&command)),
         }
     }
 
@@ -300,10 +333,19 @@ impl Node {
 
     /// Something that the owner knows.
     pub(crate) fn on_notice(&mut self, now: Instant, notice: Notice) {
-        let Some(management) = &mut self.management else {
+        if self.shard.is_some() {
+            self.spread(&notice);
+        } else if self.management.is_none() {
             return;
-        };
-        management.shelf.spoil();
+        }
+        self.heed(now, notice);
+    }
+
+    /// Something that the owner of this node, or of another worker, knows.
+    pub(crate) fn heed(&mut self, now: Instant, notice: Notice) {
+        if let Some(management) = &mut self.management {
+            management.shelf.spoil();
+        }
         match notice {
             Notice::FaceKnown { face, description } => self.know_face(now, face, description),
             Notice::FaceGone { face } => self.lose_face(now, face),
@@ -317,8 +359,16 @@ impl Node {
                     self.strategies.remove(&prefix);
                 }
             }
-            Notice::Channels(channels) => management.channels = channels,
-            Notice::TimeOfDay { micros } => management.clock.note(now, micros),
+            Notice::Channels(channels) => {
+                if let Some(management) = &mut self.management {
+                    management.channels = channels;
+                }
+            }
+            Notice::TimeOfDay { micros } => {
+                if let Some(management) = &mut self.management {
+                    management.clock.note(now, micros);
+                }
+            }
         }
     }
 }

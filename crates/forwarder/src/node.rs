@@ -16,6 +16,7 @@ use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::oracle::Oracle;
 use crate::packet::{Kept, Kind, Packet, Wires};
 use crate::schedule::Gates;
+use crate::shard::{Handed, Shard, ShardOptions, Worker};
 use crate::strategy::{self, Action, ForwardingStrategy};
 use crate::suppression::Suppression;
 use crate::table::{Cs, DeadNonces, Fib, Measurements, NextHop, Pit, PitId, PrefixTable};
@@ -105,6 +106,8 @@ pub enum Input {
     },
     /// Something that the management has to know.
     Notice(Box<Notice>),
+    /// Another worker of the same forwarder says something.
+    Handed(Handed),
 }
 
 /// A route comes, changes or goes.
@@ -160,6 +163,13 @@ pub enum Output {
     Event(NodeEvent),
     /// Something that the management wants done with faces; to be answered by a [`Notice`].
     Order(Box<FaceOrder>),
+    /// Another worker of the same forwarder is to be told something ([`Input::Handed`]).
+    Hand {
+        /// Which.
+        worker: Worker,
+        /// What.
+        handed: Handed,
+    },
 }
 
 /// A node: a forwarder with its applications.
@@ -191,6 +201,8 @@ pub struct Node {
     pub(crate) counters: NodeCounters,
     pub(crate) provider_id: Option<u64>,
     pub(crate) anticipation: Anticipation,
+    /// Which part of a forwarder the node is, if it is not all of it.
+    pub(crate) shard: Option<Box<Shard>>,
     pub(crate) outbox: Outbox,
     pub(crate) wires: Wires,
     /// Packets that came are copied to here.
@@ -223,6 +235,7 @@ impl Node {
     }
 
     fn build(options: NodeOptions, strategy: Box<dyn ForwardingStrategy>) -> Self {
+        let options = options.of_worker();
         let hasher = NameHasher::new(options.hash_seed);
         let mut strategies = PrefixTable::new(hasher.clone());
         strategies.insert(&Name::root(), strategy);
@@ -236,7 +249,8 @@ impl Node {
             applications: Applications::default(),
             way_out: None,
             fib,
-            pit: Pit::new(hasher.clone(), options.pit_limit),
+            pit: Pit::new(hasher.clone(), options.pit_limit)
+                .with_short_names(options.shard.as_ref().map(ShardOptions::short_names)),
             cs: Cs::new(hasher.clone(), options.cs),
             dead_nonces: DeadNonces::new(options.dead_nonces),
             dead_nonce_lifetime: options.dead_nonces.lifetime,
@@ -254,6 +268,7 @@ impl Node {
             counters: NodeCounters::default(),
             provider_id: options.provider_id,
             anticipation: options.anticipation,
+            shard: options.shard.map(|it| Box::new(Shard::new(it, hasher))),
             outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
             wires: Wires::default(),
             kept: Kept::default(),
@@ -346,7 +361,7 @@ impl Node {
         let scheduled = self.gates.waiting(face);
         let linked = match &self.faces.get(face)?.link {
             Link::Value(link) => Some(link.state()),
-            Link::Wire(_) => None,
+            Link::Wire(_) | Link::Elsewhere(_) => None,
         };
         if scheduled.is_none() {
             return linked;
@@ -381,8 +396,12 @@ impl Node {
             Input::FaceUp { face, attributes } => self.on_face_up(now, face, attributes),
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Route(change) => self.on_static_route(now, &change),
-            Input::Schedule { face, scheduling } => self.on_schedule(now, face, *scheduling),
+            Input::Schedule { face, scheduling } => {
+                self.lead(|| Handed::Schedule { face, scheduling: scheduling.clone() });
+                self.on_schedule(now, face, *scheduling);
+            }
             Input::Notice(notice) => self.on_notice(now, *notice),
+            Input::Handed(handed) => self.on_handed(now, handed),
         }
     }
 

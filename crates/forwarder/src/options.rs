@@ -2,6 +2,7 @@
 use crate::limits::FaceLimits;
 use crate::management::ManagementOptions;
 use crate::mobility::Mobility;
+use crate::shard::ShardOptions;
 use crate::suppression::Suppression;
 use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
 use recoup_transport::queue::Scheduling;
@@ -47,6 +48,23 @@ pub struct NodeOptions {
     /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
     /// simulator's oracle; the ids of all nodes of a world must differ.
     pub trace_ids: Option<u64>,
+    /// Which part of a forwarder the node is; `None`: all of it. What is said here of tables is said of all parts together.
+    pub shard: Option<ShardOptions>,
+}
+
+impl NodeOptions {
+    /// The same with tables of the size that one worker has, if the node is one.
+    pub(crate) fn of_worker(mut self) -> Self {
+        let Some(shard) = &self.shard else {
+            return self;
+        };
+        self.cs.capacity = shard.share_of_store(self.cs.capacity);
+        self.pit_limit = shard.share_of_places(self.pit_limit);
+        self.limits = shard.share_of_face(self.limits);
+        self.dead_nonces.limit = shard.share_of_places(self.dead_nonces.limit);
+        self.measurements.limit = shard.share_of_places(self.measurements.limit);
+        self
+    }
 }
 
 impl Default for NodeOptions {
@@ -69,6 +87,7 @@ impl Default for NodeOptions {
             anticipation: Anticipation::Off,
             mobility: Mobility::Off,
             trace_ids: None,
+            shard: None,
         }
     }
 }

@@ -31,7 +31,8 @@ use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
 use crate::link::{Enqueued, Link};
 use crate::node::{Node, Output};
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Kind, Packet};
+use crate::shard::{Handed, Visit};
 use crate::strategy::FaceFacts;
 use crate::table::PitId;
 use bytes::Bytes;
@@ -46,27 +47,53 @@ use std::sync::Arc;
 pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
 
 impl Node {
-    /// A packet came by a network face.
+    /// A packet came by a network face of this node.
     #[inline]
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
+        if packet.kind() == Kind::Interest && !self.faces.admits(now, face) {
+            return self.refuse_fast(now, face, packet);
+        }
+        self.enter(now, face, packet, Visit::ONLY);
+    }
+
+    /// A packet that came by a network face, of this node or of another worker, and not too fast; whether it was Data for
+    /// which somebody waited.
+    #[inline]
+    pub(crate) fn enter(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        packet: Packet,
+        visit: Visit,
+    ) -> bool {
         let Some(known) = self.faces.get_mut(face) else {
-            return self.discard_packet(face, packet, DropReason::NoFace);
+            self.discard_packet(face, packet, DropReason::NoFace);
+            return false;
         };
-        known.count_in(packet.kind());
+        if visit != Visit::Passing {
+            known.count_in(packet.kind());
+        }
         let facts = known.facts();
         let Packet { body, hop } = packet;
         match body {
-            Body::Interest(interest) if self.faces.admits(now, face) => {
-                self.incoming_interest(now, face, facts, interest, hop);
-            }
-            Body::Interest(interest) => {
-                self.refuse(now, face, &interest, &hop, NackReason::Congestion);
-                self.drop_interest(face, &hop, DropReason::TooFast);
-            }
-            Body::Data(data) => self.incoming_data(now, face, facts, data, hop),
+            Body::Interest(interest) => self.incoming_interest(now, face, facts, interest, hop),
+            Body::Data(data) => return self.incoming_data(now, face, facts, data, hop, visit),
             Body::Nack(interest, reason) => self.incoming_nack(now, face, &interest, reason, hop),
             Body::Idle => {}
         }
+        false
+    }
+
+    /// An Interest came too fast.
+    pub(crate) fn refuse_fast(&mut self, now: Instant, face: FaceId, packet: Packet) {
+        let Packet { body: Body::Interest(interest), hop } = packet else {
+            return;
+        };
+        if let Some(face) = self.faces.get_mut(face) {
+            face.count_in(Kind::Interest);
+        }
+        self.refuse(now, face, &interest, &hop, NackReason::Congestion);
+        self.drop_interest(face, &hop, DropReason::TooFast);
     }
 
     /// Does what an application wants.
@@ -112,6 +139,9 @@ impl Node {
         let Some(face) = self.faces.get_mut(id) else {
             return self.discard_packet(id, packet, DropReason::NoFace);
         };
+        if let Link::Elsewhere(worker) = face.link {
+            return self.hand(worker, Handed::Leaves { face: id, group: None, packet });
+        }
         face.count_out(packet.kind());
         let guarded = face.is_guarded();
         let (outputs, counters) = (&mut self.outbox.outputs, &mut face.counters);
@@ -148,6 +178,7 @@ impl Node {
                     marked
                 }
             },
+            Link::Elsewhere(_) => false,
         };
         if marked {
             self.counters.marked += 1;

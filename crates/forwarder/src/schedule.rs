@@ -13,6 +13,7 @@ use crate::hash::{NameHasher, mix};
 use crate::link::{Link, QueueState};
 use crate::node::{Node, Output};
 use crate::packet::{Hop, Kind, Packet};
+use crate::shard::Handed;
 use crate::table::PitId;
 use recoup_packet::data::Data;
 use recoup_packet::lp::field;
@@ -35,6 +36,8 @@ pub(crate) struct Gates {
     gates: Vec<Gate>,
     /// When gates are to be looked at.
     due: BTreeSet<(Instant, FaceId)>,
+    /// A face of another worker has, or had, one.
+    are_elsewhere: bool,
 }
 
 /// The gate of one face.
@@ -55,7 +58,15 @@ impl Gates {
     /// Whether no face has a gate.
     #[inline]
     pub(crate) fn are_none(&self) -> bool {
-        self.gates.is_empty()
+        self.gates.is_empty() && !self.are_elsewhere
+    }
+
+    /// Data came by a face that answer Interests of this flow, which are charged with these octets.
+    pub(crate) fn answered(&mut self, ingress: FaceId, key: FlowKey, octets: u32) {
+        let place = self.place(ingress).ok();
+        if let Some(gate) = place.and_then(|place| self.gates.get_mut(place)) {
+            gate.scheduler.answered(key, octets);
+        }
     }
 
     /// What waits at the gate of a face, if it has one.
@@ -117,6 +128,10 @@ impl Node {
         let Some(Scheduling { discipline, capacity }) = plan else {
             return;
         };
+        if self.faces.elsewhere(face).is_some() {
+            self.gates.are_elsewhere = true;
+            return;
+        }
         let place = match self.gates.place(face) {
             Ok(place) => place,
             Err(place) => {
@@ -164,6 +179,11 @@ impl Node {
         (group, content): (FaceId, u64),
         packet: Packet,
     ) {
+        if self.gates.are_elsewhere
+            && let Some(worker) = self.faces.elsewhere(id)
+        {
+            return self.hand(worker, Handed::Leaves { face: id, group: Some(group), packet });
+        }
         let place = self.gates.place(id).ok();
         let gate = place.and_then(|place| self.gates.gates.get_mut(place));
         let (Some(gate), Some(face)) = (gate, self.faces.get_mut(id)) else {
@@ -176,7 +196,7 @@ impl Node {
         let flow = flow(&self.hasher, content, nonce_of(&packet.hop));
         let key = FlowKey { group: group.0, flow };
         let takes_it = match &face.link {
-            Link::Wire(_) => true,
+            Link::Wire(_) | Link::Elsewhere(_) => true,
             Link::Value(link) => link.is_ready(now),
         };
         let offered = match takes_it {
@@ -247,10 +267,19 @@ impl Node {
         (content, nonce): (u64, Option<u64>),
         came: &Hop,
     ) {
-        let place = self.gates.place(ingress).ok();
-        if let Some(gate) = place.and_then(|place| self.gates.gates.get_mut(place)) {
-            let key = FlowKey { group: asker.0, flow: flow(&self.hasher, content, nonce) };
-            gate.scheduler.answered(key, came.link_octets());
+        let is_here = self.gates.place(ingress).is_ok();
+        let elsewhere = match !is_here && self.gates.are_elsewhere {
+            true => self.faces.elsewhere(ingress),
+            false => None,
+        };
+        if !is_here && elsewhere.is_none() {
+            return;
+        }
+        let key = FlowKey { group: asker.0, flow: flow(&self.hasher, content, nonce) };
+        let octets = came.link_octets();
+        match elsewhere {
+            Some(worker) => self.hand(worker, Handed::Answered { face: ingress, key, octets }),
+            None => self.gates.answered(ingress, key, octets),
         }
     }
 

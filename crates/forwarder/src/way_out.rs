@@ -5,6 +5,7 @@ use crate::guard::Lean;
 use crate::link::Link;
 use crate::node::{Node, Output, RouteChange};
 use crate::packet::{Kind, Packet};
+use crate::shard::{Handed, Rest, Worker};
 use crate::table::{NextHop, PitEntry, PitId, Tickets};
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -24,11 +25,32 @@ pub(crate) enum WayOut {
 impl Node {
     /// A face that is up already has only changed, as when its path takes shorter frames from now on.
     pub(crate) fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
+        if let Some(worker) = self.shard.as_ref().map(|shard| shard.worker()) {
+            let attributes = || Box::new(attributes);
+            self.hand_to_all(|| Handed::FaceUp { face: id, worker, attributes: attributes() });
+        }
+        self.face_up(now, id, attributes, None);
+    }
+
+    /// A face is up, here or `elsewhere`.
+    pub(crate) fn face_up(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        mut attributes: FaceAttributes,
+        elsewhere: Option<Worker>,
+    ) {
+        if let Some(shard) = &self.shard {
+            attributes.limits = attributes.limits.map(|it| shard.options.share_of_face(it));
+        }
         let (before, known) = (self.way_out, self.faces.get(id).is_some());
-        self.faces.up(id, attributes);
+        self.faces.up(id, attributes, elsewhere);
         self.note_up(now, id);
         self.open_gate(now, id);
-        self.guard_up(now, id, &attributes);
+        match elsewhere {
+            None => self.guard_up(now, id, &attributes),
+            Some(_) => self.guards.note_elsewhere(id, &attributes),
+        }
         if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
             self.fib.insert(&Name::root(), id, u64::from(id.0));
         }
@@ -43,8 +65,14 @@ impl Node {
         self.tell_way_out(now, before);
     }
 
-    /// What the face asked is forgotten; so are its routes, unless it may come up again.
+    /// A face of this node is gone.
     pub(crate) fn on_face_down(&mut self, now: Instant, id: FaceId) {
+        self.hand_to_all(|| Handed::FaceDown { face: id });
+        self.face_down(now, id);
+    }
+
+    /// What the face asked is forgotten; so are its routes, unless it may come up again.
+    pub(crate) fn face_down(&mut self, now: Instant, id: FaceId) {
         let Some(face) = self.faces.down(id) else {
             return;
         };
@@ -86,6 +114,7 @@ impl Node {
     }
 
     pub(crate) fn on_route(&mut self, now: Instant, change: &RouteChange) {
+        self.lead(|| Handed::Route(Box::new(change.clone())));
         let RouteChange { prefix, face, cost } = change;
         let known = self.is_next_hop(prefix, *face);
         match cost {
@@ -227,6 +256,12 @@ impl Node {
     // A packet in its parts stays in registers where nobody is called in between.
     #[inline(always)]
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
+        if self.shard.is_some() {
+            if !self.is_too_fast(now, id, header, &packet) {
+                self.sort(now, id, header, packet, Rest::default());
+            }
+            return;
+        }
         let will_stay = !self.cs.is_off();
         let read = Packet::from_wire(header, &packet, &self.hasher, &mut self.kept, will_stay);
         match read {

@@ -11,6 +11,7 @@
 use bytes::Bytes;
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, Machine, Node, Output};
+use recoup_forwarder::shard::Tally;
 use recoup_packet::pcapng::{Interface, Passed, Way, Writer, ethernet};
 use recoup_transport::time::{Duration, Instant};
 use rustix::fs::OFlags;
@@ -78,6 +79,11 @@ impl Capturer {
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.node
+    }
+
+    /// What all other workers have together ([`Node::note_others`]).
+    pub fn note_others(&mut self, tally: Tally) {
+        self.node.note_others(tally);
     }
 
     /// Captures this from here on. Files that are wanted as before stay open; those that were given up begin anew.

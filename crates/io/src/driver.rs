@@ -13,6 +13,7 @@ mod listener;
 mod open;
 mod options;
 mod order;
+mod post;
 mod receive;
 mod room;
 mod roster;
@@ -22,6 +23,7 @@ mod spin;
 mod wait;
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "driver/watch_poll.rs")]
 mod watch;
+mod workers;
 
 pub use listener::{ListenerHandle, ListenerId};
 pub use options::DriverOptions;
@@ -37,11 +39,13 @@ use ground::Followed;
 use hashbrown::HashMap;
 use linger::Linger;
 use listener::Listener;
+use post::{Letter, Post};
 use recoup_forwarder::drop;
 use recoup_forwarder::face::{AppId, FaceAttributes, Recovery};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
+use recoup_forwarder::shard::Worker;
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
 use room::Room;
@@ -50,6 +54,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::AsFd;
 use watch::Watch;
+use workers::{Mover, Tenant};
 
 /// How often a stream that is the only one with something to say is read in a wake-up.
 const READS: usize = 4;
@@ -68,7 +73,7 @@ pub enum DriverError {
 /// What happened in a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// Frames handed to the machine.
+    /// Frames handed to the machine, and letters of other workers.
     pub frames: usize,
     /// Somebody used a [`Waker`], or a signal arrived.
     pub woken: bool,
@@ -142,6 +147,15 @@ pub struct Driver {
     past: Counters,
     node_drops: BTreeMap<drop::DropReason, u64>,
     tuned: bool,
+    /// The way to other workers of the same forwarder, if there are any.
+    post: Option<Post>,
+    /// Scratch: what came from there.
+    letters: Vec<Letter>,
+    /// Who gets the next face.
+    next_home: Worker,
+    movers: Vec<Mover>,
+    /// Faces that this driver has opened and others have.
+    elsewhere: HashMap<FaceId, Tenant>,
 }
 
 impl Driver {
@@ -195,6 +209,11 @@ impl Driver {
             past: Counters::default(),
             node_drops: BTreeMap::new(),
             tuned: false,
+            post: None,
+            letters: Vec::new(),
+            next_home: 0,
+            movers: Vec::new(),
+            elsewhere: HashMap::new(),
         })
     }
 
@@ -361,10 +380,12 @@ impl Driver {
     ) -> usize {
         let mut frames = 0;
         loop {
+            self.send_off();
             frames += self.deliver(machine, on_app);
             self.drain(machine, on_app);
+            self.publish();
             self.flush();
-            if self.arrivals.is_empty() {
+            if self.arrivals.is_empty() && self.movers.is_empty() {
                 return frames;
             }
         }
@@ -376,10 +397,12 @@ impl Driver {
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> usize {
-        if self.arrivals.is_empty() {
+        // What others sent before a socket was read comes before what was read there.
+        let mut frames = self.open_letters(machine);
+        if self.arrivals.is_empty() && frames == 0 {
             return 0;
         }
-        let (now, mut frames) = (self.clock.now(), 0);
+        let now = self.clock.now();
         while let Some(arrival) = self.arrivals.pop_front() {
             let input = match arrival {
                 Arrival::Frame(face, frame) => {
@@ -421,6 +444,7 @@ impl Driver {
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
                 Output::Event(_) => {}
                 Output::Order(order) => self.obey(*order),
+                Output::Hand { worker, handed } => self.write(worker, Letter::Handed(handed)),
                 // Only faces for values have these, and a socket is none.
                 Output::Transmit { .. } | Output::Wants { .. } => {}
             }

@@ -280,7 +280,8 @@ impl Counters {
         self.octets_out += frame_len as u64;
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// What another face, or others together, carried and dropped comes on top.
+    pub fn add(&mut self, other: &Self) {
         self.frames_in += other.frames_in;
         self.octets_in += other.octets_in;
         self.frames_out += other.frames_out;

@@ -448,7 +448,9 @@ impl World {
                     tell(observers, now, &Observation::Dropped { node: id, kind, reason });
                 }
                 Output::Send { .. } => debug_assert!(false, "no face carries frames"),
-                Output::Order(_) => debug_assert!(false, "nobody manages these nodes"),
+                Output::Order(_) | Output::Hand { .. } => {
+                    debug_assert!(false, "nobody manages these nodes, and each is alone");
+                }
             }
         }
     }

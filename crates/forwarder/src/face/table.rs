@@ -3,6 +3,7 @@ use super::{FaceAttributes, FaceForm, FaceId};
 use crate::limits::{FaceLimits, Share};
 use crate::link::{Link, ValueLink, WireLink};
 use crate::packet::Kind;
+use crate::shard::Worker;
 use crate::strategy::{FaceFacts, Faces};
 use crate::table::{Pit, PitId};
 use recoup_transport::management::FaceCounters;
@@ -72,6 +73,20 @@ impl FaceTable {
         Some(&mut self.faces[place].1)
     }
 
+    /// All network faces that are up, by number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaceId, &Face)> {
+        self.faces.iter().map(|(id, face)| (*id, face))
+    }
+
+    /// Whose a face is, if that is another worker.
+    #[inline]
+    pub(crate) fn elsewhere(&self, id: FaceId) -> Option<Worker> {
+        match self.get(id)?.link {
+            Link::Elsewhere(worker) => Some(worker),
+            Link::Wire(_) | Link::Value(_) => None,
+        }
+    }
+
     /// Where a face is, or would be. As long as none of those between is gone it is as far from the first as its number.
     #[inline]
     fn place(&self, id: FaceId) -> Result<usize, usize> {
@@ -88,18 +103,21 @@ impl FaceTable {
         self.faces.binary_search_by_key(&id, |(known, _)| *known)
     }
 
-    /// A face is up; what was under way on it stays if it was up before.
-    pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes) {
+    /// A face is up, perhaps `elsewhere`; what was under way on it stays if it was up before.
+    pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes, elsewhere: Option<Worker>) {
         self.is_telling |= attributes.local_fields;
         self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
         if let Some(face) = self.get_mut(id)
-            && face.changes_to(attributes)
+            && face.changes_to(attributes, elsewhere)
         {
             return;
         }
-        let link = match attributes.form {
-            FaceForm::Wire { mtu } => Link::Wire(Box::new(WireLink::new(mtu, &attributes))),
-            FaceForm::Value { queue } => Link::Value(Box::new(ValueLink::new(queue, &attributes))),
+        let link = match (attributes.form, elsewhere) {
+            (_, Some(worker)) => Link::Elsewhere(worker),
+            (FaceForm::Wire { mtu }, _) => Link::Wire(Box::new(WireLink::new(mtu, &attributes))),
+            (FaceForm::Value { queue }, _) => {
+                Link::Value(Box::new(ValueLink::new(queue, &attributes)))
+            }
         };
         self.down(id);
         let place = self.place(id).unwrap_or_else(|place| place);
@@ -285,13 +303,15 @@ impl Face {
     pub(crate) fn is_settled(&self) -> bool {
         match &self.link {
             Link::Wire(link) => link.deadline() == self.due && !link.has_discarded(),
-            Link::Value(_) => true,
+            Link::Value(_) | Link::Elsewhere(_) => true,
         }
     }
 
     /// Takes new attributes on, if it can without becoming another face.
-    fn changes_to(&mut self, attributes: FaceAttributes) -> bool {
+    fn changes_to(&mut self, attributes: FaceAttributes, elsewhere: Option<Worker>) -> bool {
         match (&mut self.link, attributes.form) {
+            (Link::Elsewhere(worker), _) if elsewhere == Some(*worker) => {}
+            _ if elsewhere.is_some() => return false,
             (Link::Wire(link), FaceForm::Wire { mtu }) => {
                 link.set_mtu(mtu);
                 if attributes.marking != self.attributes.marking {

@@ -8,6 +8,7 @@
 use super::roster::Roster;
 use super::{Management, Node};
 use crate::face::FaceId;
+use crate::shard::Tally;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -44,7 +45,7 @@ pub(super) struct Shelf {
 }
 
 #[derive(Debug)]
-struct Made {
+pub(super) struct Made {
     /// With the version.
     name: Name,
     content: Vec<u8>,
@@ -62,7 +63,7 @@ impl Shelf {
     }
 
     /// One that was made just now.
-    fn young(&self, now: Instant, name: &Name) -> Option<&Made> {
+    pub(super) fn young(&self, now: Instant, name: &Name) -> Option<&Made> {
         let newest = self.kept.iter().rev().find(|made| made.name.parent() == *name);
         newest.filter(|made| !self.stale && now.since(made.at) < YOUNG)
     }
@@ -205,8 +206,9 @@ impl Node {
             status.now_millis = clock.millis(now);
         }
         self.face_statuses().for_each(|face| counters.add(&face.counters));
-        let (fib, pit, cs) = (self.fib.len() as u64, self.pit.len() as u64, self.cs.len() as u64);
-        let measurements = self.measurements.len() as u64;
+        let Tally { counters: all, pit, cs, measurements, past, .. } = self.total();
+        counters.add(&past);
+        let fib = self.fib.len() as u64;
         GeneralStatus {
             name_tree_entries: fib + pit + measurements + self.strategies.len() as u64,
             fib_entries: fib,
@@ -214,8 +216,8 @@ impl Node {
             measurement_entries: measurements,
             cs_entries: cs,
             counters,
-            satisfied: self.counters.satisfied,
-            unsatisfied: self.counters.unsatisfied,
+            satisfied: all.satisfied,
+            unsatisfied: all.unsatisfied,
             ..status
         }
     }

@@ -10,7 +10,6 @@ use super::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings};
 use super::roster::{Vigil, event_name};
 use super::{Command, MAX_ORDERS, Node, Ordered, Outcome};
 use crate::face::FaceId;
-use crate::node::Output;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -79,26 +78,23 @@ impl Node {
         }
     }
 
-    /// Has the owner carry something out, which answers the command when it is done.
-    pub(super) fn give_order(
+    /// A command is answered when others have carried it out; the ticket for that, unless too many wait.
+    pub(super) fn take_ticket(
         &mut self,
         now: Instant,
         name: &Name,
         path: ReturnPath,
         verb: Verb,
-        order: FaceOrder,
-    ) {
-        let Some(management) = &mut self.management else {
-            return;
-        };
+    ) -> Option<u64> {
+        let management = self.management.as_mut()?;
         if management.orders.len() >= MAX_ORDERS {
-            return self.respond(now, name, path, &Err(Refusal::FULL));
+            self.respond(now, name, path, &Err(Refusal::FULL));
+            return None;
         }
-        management
-            .orders
-            .insert(management.next_ticket, Ordered { name: name.clone(), path, verb });
+        let ticket = management.next_ticket;
+        management.orders.insert(ticket, Ordered { name: name.clone(), path, verb });
         management.next_ticket += 1;
-        self.outbox.outputs.push_back(Output::Order(Box::new(order)));
+        Some(ticket)
     }
 
     /// The owner has carried an order out, or not.
@@ -140,7 +136,10 @@ impl Node {
 
     /// Everything about a face that the owner described.
     pub(super) fn face_status(&self, face: FaceId) -> Option<FaceStatus> {
-        let carried = self.faces.get(face).map_or_else(FaceCounters::default, |it| it.counters);
+        let mut carried = self.faces.get(face).map_or_else(FaceCounters::default, |it| it.counters);
+        if let Some(others) = self.shard.as_ref().and_then(|it| it.tallied.faces.get(&face)) {
+            carried.add(&others.carried);
+        }
         self.management.as_ref()?.roster.status(face, &carried)
     }
 
@@ -157,6 +156,9 @@ impl Node {
         self.forget_routes(now, face);
         self.measurements.forget_face(face);
         self.guard_down(now, face, false);
+        if let Some(shard) = &mut self.shard {
+            shard.past.add(&shard.carried.remove(&face).unwrap_or_default());
+        }
         let profile = self.management.as_mut().and_then(|it| it.roster.remove(face));
         if let Some(profile) = profile {
             self.notify(now, FaceEventKind::Destroyed, profile);
@@ -182,6 +184,11 @@ impl Node {
             management.roster.down(face, carried);
             if permanent {
                 self.tell_event(now, FaceEventKind::Down, face);
+            }
+        } else if let Some(shard) = &mut self.shard {
+            match permanent {
+                true => shard.carried.entry(face).or_default().add(carried),
+                false => shard.past.add(carried),
             }
         }
     }

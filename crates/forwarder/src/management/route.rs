@@ -5,6 +5,7 @@
 use super::{Command, Node, Outcome, RibFull, Route, STATIC};
 use crate::face::FaceId;
 use crate::node::RouteChange;
+use crate::shard::Handed;
 use recoup_packet::name::Name;
 use recoup_transport::management::{CHILD_INHERIT, ControlParameters, Origin, Refusal};
 use recoup_transport::time::Instant;
@@ -118,6 +119,7 @@ impl Node {
 
     /// A face is gone for good, and its routes with it.
     pub(crate) fn forget_routes(&mut self, now: Instant, face: FaceId) {
+        self.lead(|| Handed::RoutesGone { face });
         // What leads upstream stands at "/", without being counted.
         self.fib.remove(&Name::root(), face);
         if self.faces.has_routes_to(face) {

@@ -6,14 +6,14 @@
 //! Source: NFD's wiki pages "StrategyChoice" and "CsMgmt".
 //!
 //! Differences: a content store that is bounded in octets says how many of the longest packets it holds.
-use super::{Command, Node, Outcome};
+use super::{Command, Node, Notice, Ordered, Outcome};
+use crate::shard::{Tally, Task};
 use crate::strategy;
-use crate::table::CsCapacity;
 use recoup_packet::name::{Component, Name};
-use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::management::{
     CS_ADMIT, CS_SERVE, ControlParameters, CsInfo, Refusal, StrategyChoice,
 };
+use recoup_transport::time::Instant;
 
 /// Data that one command erases.
 const ERASED_AT_ONCE: u64 = 256;
@@ -33,6 +33,7 @@ impl Node {
             return Err(Refusal::FULL);
         }
         let chosen = strategy_name(&strategy.to_string());
+        self.tell_choice(&prefix, Some(text));
         self.strategies.insert(&prefix, strategy);
         Ok(Outcome::Done(ControlParameters {
             name: Some(prefix),
@@ -47,57 +48,51 @@ impl Node {
             let text = "malformed command: \"/\" must have a strategy";
             return Err(Refusal { code: 400, text });
         }
+        self.tell_choice(&prefix, None);
         self.strategies.remove(&prefix);
         Ok(Outcome::Done(ControlParameters { name: Some(prefix), ..ControlParameters::default() }))
     }
 
-    pub(super) fn configure_cs(&mut self, command: Command) -> Outcome {
-        let said = command.parameters;
-        if let Some(packets) = said.capacity {
-            self.cs.set_capacity(CsCapacity::Packets(packets));
-        }
-        if let Some(admits) = said.flag(CS_ADMIT) {
-            self.cs.set_admitting(admits);
-        }
-        if let Some(serves) = said.flag(CS_SERVE) {
-            self.cs.set_serving(serves);
-        }
-        let CsInfo { capacity, flags, .. } = self.cs_info();
-        Outcome::Done(ControlParameters {
-            capacity: Some(capacity),
-            flags: Some(flags),
-            ..ControlParameters::default()
-        })
+    /// Other workers follow a choice of strategy.
+    fn tell_choice(&mut self, prefix: &Name, text: Option<String>) {
+        let notice = Notice::Strategy { prefix: prefix.clone(), text };
+        self.spread(&notice);
     }
 
-    /// Erases some Data, and says whether there is more.
-    pub(super) fn erase_cs(&mut self, command: Command) -> Outcome {
-        let prefix = command.prefix();
-        let limit = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
-        let (erased, more) = self.cs.erase(&prefix, limit);
-        Outcome::Done(ControlParameters {
-            name: Some(prefix),
-            count: Some(erased),
-            capacity: (more && erased == ERASED_AT_ONCE).then_some(ERASED_AT_ONCE),
-            ..ControlParameters::default()
-        })
+    /// All workers have done what a command wanted of the content store.
+    pub(crate) fn cs_is_done(&mut self, now: Instant, ticket: u64, task: Task) {
+        let ordered = self.management.as_mut().and_then(|it| it.orders.remove(&ticket));
+        let Some(Ordered { name, path, .. }) = ordered else {
+            return;
+        };
+        let done = match task {
+            Task::Erase { prefix, erased, more, .. } => ControlParameters {
+                name: Some(prefix),
+                count: Some(erased),
+                capacity: (more && erased == ERASED_AT_ONCE).then_some(ERASED_AT_ONCE),
+                ..ControlParameters::default()
+            },
+            Task::Configure { holds, .. } => ControlParameters {
+                capacity: Some(holds),
+                flags: Some(self.cs_info().flags),
+                ..ControlParameters::default()
+            },
+            Task::Count(_) => return,
+        };
+        self.respond(now, &name, path, &Ok(done));
     }
 
     /// What is known of the content store.
     #[must_use]
     pub fn cs_info(&self) -> CsInfo {
-        let capacity = match self.cs.capacity() {
-            CsCapacity::Packets(packets) | CsCapacity::Both { packets, .. } => packets,
-            CsCapacity::Octets(octets) => octets / MAX_PACKET_SIZE as u64,
-            CsCapacity::Unlimited => u64::MAX,
-        };
+        let Tally { counters, cs, cs_capacity, .. } = self.total();
         let flag = |set, flag| if set { flag } else { 0 };
         CsInfo {
-            capacity,
+            capacity: cs_capacity,
             flags: flag(self.cs.admits(), CS_ADMIT) + flag(self.cs.serves(), CS_SERVE),
-            entries: self.cs.len() as u64,
-            hits: self.counters.cs_hits,
-            misses: self.counters.cs_misses,
+            entries: cs,
+            hits: counters.cs_hits,
+            misses: counters.cs_misses,
         }
     }
 
@@ -108,6 +103,19 @@ impl Node {
             strategy: strategy_name(&strategy.to_string()),
         })
     }
+}
+
+/// How the content stores of all workers are to be.
+pub(super) fn configure_cs(command: &Command) -> Outcome {
+    let said = &command.parameters;
+    let (admits, serves) = (said.flag(CS_ADMIT), said.flag(CS_SERVE));
+    Outcome::Errand(Task::Configure { capacity: said.capacity, admits, serves, holds: 0 })
+}
+
+/// Erases some Data; it is said whether there is more.
+pub(super) fn erase_cs(command: &Command) -> Outcome {
+    let left = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
+    Outcome::Errand(Task::Erase { prefix: command.prefix(), left, erased: 0, more: false })
 }
 
 /// The version of a strategy: that of NFD's where it has one of this name.

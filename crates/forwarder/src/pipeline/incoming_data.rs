@@ -13,6 +13,7 @@ use crate::face::{FaceId, LinkType};
 use crate::node::Node;
 use crate::oracle;
 use crate::packet::{Hop, Kind};
+use crate::shard::Visit;
 use crate::strategy::{FaceFacts, Faces, Scope};
 use crate::table::{PitId, Rare};
 use crate::trace::Trace;
@@ -23,6 +24,7 @@ use recoup_transport::application::ReturnPath;
 use recoup_transport::time::Instant;
 
 impl Node {
+    /// Whether somebody waited for it here.
     pub(super) fn incoming_data(
         &mut self,
         now: Instant,
@@ -30,17 +32,23 @@ impl Node {
         facts: FaceFacts,
         data: Data,
         mut hop: Hop,
-    ) {
+        visit: Visit,
+    ) -> bool {
         if !facts.local && Scope::of_value(data.name_value()) == Scope::Localhost {
             let trace = hop.take_trace();
             self.trace_dies(&trace);
-            return self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
+            self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
+            return false;
         }
         self.settle_record(now, &mut hop);
         let mut found = std::mem::take(&mut self.found);
         self.pit.matches(&data, hop.name_hash, &mut found);
         match found.split_last() {
-            None => self.data_unsolicited(now, ingress, data, hop),
+            None if visit == Visit::ONLY => self.data_unsolicited(now, ingress, data, hop),
+            None if visit == Visit::Passing => {}
+            None => {
+                self.store(now, &data, &hop);
+            }
             Some((last, others)) => {
                 let is_kept = self.store(now, &data, &hop);
                 for id in others {
@@ -49,7 +57,9 @@ impl Node {
                 self.satisfy(now, *last, ingress, data, &hop, is_kept);
             }
         }
+        let is_answer = !found.is_empty();
         self.found = found;
+        is_answer
     }
 
     /// An application answers, or the management, whose answers nobody asks for again.

@@ -300,6 +300,7 @@ impl Node {
     /// A link lost a packet and does not send it again: whoever waits for it is told.
     pub(crate) fn tell_of_loss(&mut self, now: Instant, face: FaceId, body: &Body) {
         match body {
+            Body::Interest(interest) if self.hand_lost(face, interest) => {}
             Body::Interest(interest) => {
                 let hash = self.hasher.hash(interest.name.value());
                 let asked = self.pit.find(interest, hash).filter(|id| {

@@ -10,6 +10,7 @@ pub use entry::{Arrival, DuplicateNonce, InRecord, OutRecord, PitEntry, Rare};
 use super::lengths::Lengths;
 use crate::face::FaceId;
 use crate::hash::NameHasher;
+use crate::shard::ShortCounter;
 use hashbrown::HashTable;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -52,6 +53,8 @@ pub struct Pit {
     /// Hashes of names that are asked for with an implicit digest, and how often.
     digests: HashTable<(u64, u32)>,
     octets: Vec<u8>,
+    /// Where other workers are told of short prefixes.
+    short: Option<ShortCounter>,
 }
 
 impl Pit {
@@ -68,7 +71,13 @@ impl Pit {
             prefixes: Lengths::default(),
             digests: HashTable::new(),
             octets: Vec::new(),
+            short: None,
         }
+    }
+
+    /// The same table as a part of a larger one, with other workers that have to know which short prefixes wait here.
+    pub(crate) fn with_short_names(self, short: Option<ShortCounter>) -> Self {
+        Self { short, ..self }
     }
 
     /// How many Interests are pending.
@@ -262,6 +271,7 @@ impl Pit {
     fn count_in(&mut self, interest: &Interest) -> bool {
         if interest.can_be_prefix {
             self.prefixes.add(interest.name.len());
+            self.short.as_ref().inspect(|short| short.add(interest.name.len()));
         }
         if let Some(parent) = without_digest(&interest.name) {
             let hash = self.hasher.hash(parent);
@@ -279,6 +289,7 @@ impl Pit {
     fn count_out(&mut self, interest: &Interest) {
         if interest.can_be_prefix {
             self.prefixes.remove(interest.name.len());
+            self.short.as_ref().inspect(|short| short.remove(interest.name.len()));
         }
         if let Some(parent) = without_digest(&interest.name) {
             let hash = self.hasher.hash(parent);

@@ -1,4 +1,5 @@
 //! A face and a UDP socket, as the driver keeps them.
+use super::post::Heard;
 use super::room::Neighbour;
 use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
@@ -10,6 +11,7 @@ use recoup_forwarder::limits::FaceLimits;
 use recoup_transport::management::{LinkType, Persistency};
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
 
 /// One face.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub(super) struct Face {
     pub(super) watched: Option<bool>,
     /// When something last arrived; at first, when it was opened.
     pub(super) last_heard: Instant,
+    /// The same, for the worker that has opened it, if that is another one.
+    pub(super) heard_by_others: Option<Heard>,
 }
 
 /// How a face reaches its peer.
@@ -136,6 +140,7 @@ impl Face {
             neighbour: None,
             watched: None,
             last_heard: Instant::ZERO,
+            heard_by_others: None,
         }
     }
 
@@ -221,6 +226,9 @@ impl Face {
     /// Something arrived: the peer is there.
     pub(super) fn heard(&mut self, now: Instant) {
         self.last_heard = now;
+        if let Some(heard) = &self.heard_by_others {
+            heard.store(now.as_nanos(), Ordering::Relaxed);
+        }
         self.failures = 0;
         self.unreachable_told = false;
     }

@@ -1,5 +1,6 @@
 //! What the management of the machine wants of faces, and what it is told of them.
 use super::face_entry::{Conduit, Face, mtu_of};
+use super::post::Letter;
 use super::{Arrival, Driver};
 use crate::face::{
     Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions,
@@ -13,6 +14,11 @@ use std::os::fd::AsRawFd;
 impl Driver {
     /// Carries out what the management wants.
     pub(super) fn obey(&mut self, order: FaceOrder) {
+        if let FaceOrder::Update { face, .. } = &order
+            && let Some(worker) = self.holder(*face)
+        {
+            return self.write(worker, Letter::Order(Box::new(order)));
+        }
         let (ticket, outcome) = match order {
             FaceOrder::Create { ticket, uri, local_uri, settings } => {
                 (ticket, self.create(&uri, local_uri.as_deref(), &settings))
@@ -20,6 +26,9 @@ impl Driver {
             FaceOrder::Update { ticket, face, settings } => (ticket, self.update(face, &settings)),
             FaceOrder::Destroy { face } => return self.close(face),
         };
+        if outcome.is_ok_and(|face| self.leave_answer(face, ticket)) {
+            return;
+        }
         let made = Notice::FaceMade { ticket, outcome };
         self.arrivals.push_back(Arrival::Notice(Box::new(made)));
     }
@@ -36,8 +45,10 @@ impl Driver {
         let text = uri.to_string();
         let is_same =
             |face: &Face| face.remote_text() == text && face.medium.interface == interface;
-        if let Some((face, _)) = self.faces.iter().find(|(_, face)| is_same(face)) {
-            return Ok(*face);
+        let there = self.faces.iter().find(|(_, face)| is_same(face)).map(|(face, _)| *face);
+        // Faces with an interface do not move.
+        if let Some(face) = there.or(self.elsewhere_toward(&text)) {
+            return Ok(face);
         }
         let opened = match uri.is_medium() {
             true => self.keep_medium(&uri, MediumOptions { interface, ..Default::default() }),
@@ -81,7 +92,7 @@ impl Driver {
 
     /// The management is told what is known of a face.
     pub(super) fn tell_known(&mut self, id: FaceId) {
-        if self.options.managed {
+        if self.options.managed && !self.moves(id) {
             self.arrivals.push_back(Arrival::Known(id));
         }
     }
@@ -171,7 +182,7 @@ impl Face {
     }
 
     /// Where it leads, as forwarders write it.
-    fn remote_text(&self) -> String {
+    pub(super) fn remote_text(&self) -> String {
         let accepted = !self.permanent;
         let fd = || match &self.conduit {
             Conduit::Link { link, .. } => link.fd().as_raw_fd(),

@@ -52,14 +52,15 @@ impl Driver {
         if let Some(Tenancy { faces, full_until }) = tenancy
             && faces >= self.options.faces_per_address
         {
-            let found = self.evict(now, full_until, |face| face.neighbour == neighbour);
+            let found = self.evict(now, full_until, |whose| whose == neighbour);
             let found = found.map_err(|until| {
                 let tenancy = neighbour.and_then(|it| self.room.neighbours.get_mut(&it));
                 tenancy.map(|it| it.full_until = until)
             });
             return found.is_ok();
         }
-        if self.on_demand < self.options.on_demand_faces && self.faces.len() < self.options.faces {
+        let faces = self.faces.len() + self.elsewhere.len();
+        if self.on_demand < self.options.on_demand_faces && faces < self.options.faces {
             return true;
         }
         let found = self.evict(now, self.room.full_until, |_| true);
@@ -72,16 +73,19 @@ impl Driver {
         &mut self,
         now: Instant,
         full_until: Instant,
-        may_go: impl Fn(&Face) -> bool,
+        may_go: impl Fn(Option<Neighbour>) -> bool,
     ) -> Result<(), Instant> {
         if now <= full_until {
             return Err(full_until);
         }
-        let faces = self.faces.iter().filter(|(_, face)| may_go(face));
+        let faces = self.faces.iter().filter(|(_, face)| may_go(face.neighbour));
         let silent = |(id, face): (&FaceId, &Face)| Some((face.silent_since()?, *id));
-        match faces.filter_map(silent).min() {
+        match faces.filter_map(silent).chain(self.silent_elsewhere(&may_go)).min() {
             Some((since, id)) if now.since(since) > EVICTION_AGE => {
-                self.end(id, CloseReason::Evicted, false);
+                match self.faces.contains_key(&id) {
+                    true => self.end(id, CloseReason::Evicted, false),
+                    false => self.close_elsewhere(id, CloseReason::Evicted),
+                }
                 Ok(())
             }
             oldest => Err(oldest.map_or(now, |(since, _)| since) + EVICTION_AGE),

@@ -11,7 +11,7 @@ const EVENTS: usize = 1_024;
 impl Driver {
     pub(super) fn check_room(&self, uri: &FaceUri) -> Result<(), FaceError> {
         let limit = self.options.faces;
-        match self.faces.len() < limit {
+        match self.faces.len() + self.elsewhere.len() < limit {
             true => Ok(()),
             false => Err(FaceError::TooMany { uri: uri.clone(), limit }),
         }
@@ -22,6 +22,20 @@ impl Driver {
         face.marking = self.options.marking;
         let id = FaceId(self.next_face);
         self.next_face += 1;
+        match self.home_of(&face) {
+            Some(worker) => {
+                self.on_demand += usize::from(!face.permanent);
+                self.move_in(face.neighbour);
+                self.faces.insert(id, face);
+                self.let_move(id, worker);
+            }
+            None => self.move_into(id, face),
+        }
+        id
+    }
+
+    /// A face is this driver's from here on.
+    pub(super) fn move_into(&mut self, id: FaceId, face: Face) {
         if !face.permanent {
             if self.on_demand == 0 {
                 self.next_sweep = self.clock.now() + self.options.udp_idle / 4;
@@ -37,7 +51,6 @@ impl Driver {
             false => self.await_deadline(id),
         }
         self.attend(id);
-        id
     }
 
     pub(super) fn up(&mut self, id: FaceId) {
@@ -73,6 +86,7 @@ impl Driver {
         self.tell(id, FaceChange::Down { reason, retry: None });
         if let Some(face) = self.faces.remove(&id) {
             self.forget(&face);
+            self.report_left(id);
             self.tell_gone(id);
         }
     }

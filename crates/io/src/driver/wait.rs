@@ -1,5 +1,6 @@
 //! Waiting for sockets and for the time, and what is due then.
 use super::face_entry::{Conduit, Face, mtu_of};
+use super::post::Post;
 use super::{Driver, DriverError, Token, dial};
 use crate::face::{CloseReason, FaceId, FaceUri};
 use crate::medium;
@@ -9,12 +10,15 @@ use std::io::{self, ErrorKind};
 impl Driver {
     /// Waits, and notes what is ready. Tells whether somebody interrupted.
     pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, DriverError> {
-        let timeout = match self.more.is_empty() {
+        let may_sleep = self.more.is_empty() && self.post.as_ref().is_none_or(Post::may_sleep);
+        let timeout = match may_sleep {
             true => self.timeout(deadline),
             false => Some(Duration::ZERO),
         };
         self.ready.clear();
-        match self.await_ready(timeout) {
+        let waited = self.await_ready(timeout);
+        self.post.as_ref().inspect(|post| post.is_awake());
+        match waited {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
             Err(error) => return Err(DriverError::Wait(error)),
@@ -103,7 +107,9 @@ impl Driver {
         let sweep = (self.on_demand > 0).then_some(self.next_sweep);
         let faces = self.timed.iter().filter_map(|id| self.faces.get(id)?.deadline());
         let listeners = self.listeners.iter().filter_map(|listener| listener.paused_until);
-        let first = [deadline, limit, sweep].into_iter().flatten().chain(faces).chain(listeners);
+        let retry = self.retry_at(now);
+        let first =
+            [deadline, limit, sweep, retry].into_iter().flatten().chain(faces).chain(listeners);
         Some(first.min()?.since(now))
     }
 

@@ -115,7 +115,9 @@ impl Pen<'_> {
                 self.begin(NOTICE, now, FaceId(0));
                 self.notice(notice);
             }
-            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } => return false,
+            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } | Input::Handed(_) => {
+                return false;
+            }
         }
         true
     }

@@ -1,0 +1,328 @@
+//! Several nodes that are one forwarder: each is a *worker* with the faces of its own sockets and a part of all tables.
+//!
+//! A face belongs to the worker that has its socket; there it has its link, with fragments, recovery and scheduler. A name
+//! belongs to one worker, too, by the hash of its first components: there are its pending Interests, its stored Data and what
+//! was learnt about it. A frame becomes a packet where its face is and goes to where its name is; what follows from it goes to
+//! where the faces are by which it leaves. All workers know all faces and all routes. The first one, the *leader*, has the
+//! management, and says what changes.
+//!
+//! What workers say to each other is [`Handed`]: outputs of one and inputs of another, which must get them in the order in
+//! which they were said. Who carries them may drop packets, and nothing else ([`Handed::is_packet`]).
+//!
+//! An Interest with CanBePrefix for fewer components than are hashed may be answered by Data of other workers. It waits where
+//! its own name belongs. As long as there are any of its length ([`ShortNames`]) Data that might answer it go there first.
+//!
+//! Workers have faces for frames; applications and faces for values belong to nodes that are alone.
+mod errand;
+mod handed;
+mod tally;
+
+pub use errand::Errand;
+pub(crate) use errand::Task;
+pub(crate) use handed::Visit;
+pub use handed::{Handed, Rest};
+pub use tally::{FaceTally, Tally};
+
+use crate::face::FaceId;
+use crate::hash::{NameHasher, mix};
+use crate::limits::FaceLimits;
+use crate::table::CsCapacity;
+use recoup_packet::name::Name;
+use recoup_packet::tlv::{Reader, typ};
+use recoup_transport::management::FaceCounters;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Most components of a name that decide whose it is.
+pub const MAX_COMPONENTS: usize = 8;
+
+/// The number of a worker, from 0.
+pub type Worker = u16;
+
+/// Which part of a forwarder a node is.
+#[derive(Clone, Debug)]
+pub struct ShardOptions {
+    worker: Worker,
+    workers: Worker,
+    components: usize,
+    short: Arc<ShortNames>,
+}
+
+impl ShardOptions {
+    /// The parts of a forwarder of so many workers, at least one, where the first `components` of a name decide whose it is,
+    /// from 1 to [`MAX_COMPONENTS`]. All must be used, and have the same `hash_seed`.
+    #[must_use]
+    pub fn of(workers: Worker, components: usize) -> Vec<Self> {
+        let (workers, components) = (workers.max(1), components.clamp(1, MAX_COMPONENTS));
+        let short = Arc::new(ShortNames::default());
+        let part = |worker| Self { worker, workers, components, short: Arc::clone(&short) };
+        (0..workers).map(part).collect()
+    }
+
+    /// Which worker it is.
+    #[must_use]
+    pub const fn worker(&self) -> Worker {
+        self.worker
+    }
+
+    /// The share of this worker of something that all have together.
+    pub(crate) fn share(&self, of_all: u64) -> u64 {
+        let (worker, workers) = (u64::from(self.worker), u64::from(self.workers));
+        of_all / workers + u64::from(worker < of_all % workers)
+    }
+
+    /// The same, of what must not be nothing.
+    pub(crate) fn share_of_places(&self, of_all: usize) -> usize {
+        usize::try_from(self.share(of_all as u64)).unwrap_or(usize::MAX).max(1)
+    }
+
+    pub(crate) fn share_of_store(&self, of_all: CsCapacity) -> CsCapacity {
+        match of_all {
+            CsCapacity::Packets(packets) => CsCapacity::Packets(self.share(packets)),
+            CsCapacity::Octets(octets) => CsCapacity::Octets(self.share(octets)),
+            CsCapacity::Both { packets, octets } => {
+                CsCapacity::Both { packets: self.share(packets), octets: self.share(octets) }
+            }
+            CsCapacity::Unlimited => CsCapacity::Unlimited,
+        }
+    }
+
+    /// What a face may take of the table of this worker. How fast it may ask is for the worker that has it to say.
+    pub(crate) fn share_of_face(&self, limits: FaceLimits) -> FaceLimits {
+        let pending = limits.pending.map(|pending| self.share_of_places(pending));
+        FaceLimits { pending, ..limits }
+    }
+
+    pub(crate) fn short_names(&self) -> ShortCounter {
+        ShortCounter { components: self.components, short: Arc::clone(&self.short) }
+    }
+}
+
+/// How many Interests with CanBePrefix wait at all workers, by the length of their names, for fewer components than are
+/// hashed. Known to all before such an Interest leaves, and so before its Data come.
+#[derive(Debug, Default)]
+struct ShortNames {
+    pending: [AtomicUsize; MAX_COMPONENTS],
+}
+
+/// Counts them at one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct ShortCounter {
+    components: usize,
+    short: Arc<ShortNames>,
+}
+
+impl ShortCounter {
+    fn of_length(&self, length: usize) -> Option<&AtomicUsize> {
+        self.short.pending.get(length).filter(|_| length < self.components)
+    }
+
+    /// An Interest with CanBePrefix waits.
+    pub(crate) fn add(&self, length: usize) {
+        self.of_length(length).map(|pending| pending.fetch_add(1, Ordering::SeqCst));
+    }
+
+    /// To be called once for each `add`.
+    pub(crate) fn remove(&self, length: usize) {
+        self.of_length(length).map(|pending| pending.fetch_sub(1, Ordering::SeqCst));
+    }
+}
+
+/// What a node knows as a part of a forwarder.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    pub(crate) options: ShardOptions,
+    hasher: NameHasher,
+    /// What faces carried here until they went down, which may come up again.
+    pub(crate) carried: BTreeMap<FaceId, FaceCounters>,
+    /// What faces carried here that are gone.
+    pub(crate) past: FaceCounters,
+    /// What all others have, as they were last counted.
+    pub(crate) tallied: Tally,
+}
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) worker: Worker,
+    /// Data go on from there: from this length on it is to be looked who waits.
+    pub(crate) next: Option<u8>,
+}
+
+impl Shard {
+    pub(crate) fn new(options: ShardOptions, hasher: NameHasher) -> Self {
+        let (carried, past, tallied) = Default::default();
+        Self { options, hasher, carried, past, tallied }
+    }
+
+    pub(crate) fn worker(&self) -> Worker {
+        self.options.worker
+    }
+
+    /// Whether it is the worker with the management.
+    pub(crate) fn leads(&self) -> bool {
+        self.options.worker == 0
+    }
+
+    /// Who else there is.
+    pub(crate) fn others(&self) -> impl Iterator<Item = Worker> + use<> {
+        let own = self.options.worker;
+        (0..self.options.workers).filter(move |worker| *worker != own)
+    }
+
+    /// Who comes next, in a circle.
+    pub(crate) fn next(&self) -> Worker {
+        (self.options.worker + 1) % self.options.workers
+    }
+
+    /// To whom a packet goes; `None` if it is none. Data go first to those who may wait for prefixes of at least `from`
+    /// components.
+    pub(crate) fn place(&self, packet: &[u8], from: u8) -> Option<Place> {
+        let mut outer = Reader::new(packet);
+        let packet = outer.read().ok()??;
+        let name = packet.reader().expect(typ::NAME, "a Name").ok()?.value;
+        let (is_data, components) = (packet.typ == typ::DATA, self.options.components);
+        let worker = self.worker_of(name, prefix_end(name, components, is_data));
+        if is_data {
+            for length in from..components as u8 {
+                if self.options.short.pending[usize::from(length)].load(Ordering::SeqCst) > 0 {
+                    let prefix = &name[..prefix_end(name, length.into(), true)];
+                    let who_waits = self.worker_of(prefix, prefix.len());
+                    if who_waits != worker {
+                        return Some(Place { worker: who_waits, next: Some(length + 1) });
+                    }
+                }
+            }
+        }
+        Some(Place { worker, next: None })
+    }
+
+    /// Whose an Interest for a name is.
+    pub(crate) fn worker_of_interest(&self, name: &Name) -> Worker {
+        self.worker_of(name.value(), prefix_end(name.value(), self.options.components, false))
+    }
+
+    /// Whose names are that begin like this one, up to `end`.
+    fn worker_of(&self, name: &[u8], end: usize) -> Worker {
+        if is_of_leader(name) {
+            return 0;
+        }
+        // Tables find names by the same hash: what is left of it at one worker must not be all alike.
+        let hash = mix(self.hasher.hash(&name[..end]));
+        (hash % u64::from(self.options.workers)) as Worker
+    }
+}
+
+/// Where the first `components` of a name end. The digest that an Interest may end with is none of the components of the
+/// Data that it asks for.
+fn prefix_end(name: &[u8], components: usize, is_data: bool) -> usize {
+    let (mut reader, mut end) = (Reader::new(name), 0);
+    for _ in 0..components {
+        let Ok(Some(it)) = reader.read() else {
+            break;
+        };
+        let is_digest = it.typ == typ::IMPLICIT_SHA256_DIGEST && reader.is_empty();
+        if is_data || !is_digest {
+            end = reader.offset();
+        }
+    }
+    end
+}
+
+/// Whether the leader has all names like this one: those of the management.
+fn is_of_leader(name: &[u8]) -> bool {
+    name.starts_with(b"\x08\x09localhost") || name.starts_with(b"\x08\x08localhop\x08\x03nfd")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::data::DataBuilder;
+    use recoup_packet::interest::Interest;
+    use recoup_packet::signature::DigestSigner;
+
+    fn shards(workers: Worker, components: usize) -> Vec<Shard> {
+        let shard = |options| Shard::new(options, NameHasher::new(7));
+        ShardOptions::of(workers, components).into_iter().map(shard).collect()
+    }
+
+    fn data(uri: &str) -> Vec<u8> {
+        DataBuilder::new(&uri.parse().unwrap()).build(b"", &DigestSigner).wire().to_vec()
+    }
+
+    fn interest(name: Name) -> Vec<u8> {
+        Interest::new(name).to_bytes().to_vec()
+    }
+
+    #[test]
+    fn an_interest_goes_where_its_data_go_with_its_digest_or_without() {
+        for components in 1..=3 {
+            let shard = &shards(5, components)[0];
+            for uri in ["/a", "/a/b", "/a/b/c", "/a/b/c/d", "/localhost/nfd/status"] {
+                let name: Name = uri.parse().unwrap();
+                let packet = DataBuilder::new(&name).build(b"", &DigestSigner);
+                let digest = packet.implicit_digest();
+                let digest = recoup_packet::name::Component::new(1, &digest).unwrap();
+                let place = shard.place(&packet.wire(), 0).unwrap();
+                assert_eq!(place.next, None);
+                assert_eq!(shard.place(&interest(name.clone()), 0), Some(place), "{uri}");
+                assert_eq!(shard.place(&interest(name.append(digest)), 0), Some(place), "{uri}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_first_components_decide_and_all_workers_agree() {
+        let shards = shards(4, 2);
+        let place = |worker: usize, uri: &str| shards[worker].place(&data(uri), 0).unwrap().worker;
+        let mut used = [0; 4];
+        for number in 0..100 {
+            let worker = place(0, &format!("/a/{number}"));
+            used[usize::from(worker)] += 1;
+            assert_eq!(place(3, &format!("/a/{number}/c/d")), worker);
+        }
+        assert!(used.iter().all(|used| *used > 5), "{used:?}");
+        assert_eq!(place(2, "/localhost/any/name"), 0);
+        assert_eq!(place(2, "/localhop/nfd/rib"), 0);
+    }
+
+    #[test]
+    fn data_first_go_where_a_shorter_prefix_waits() {
+        let shards = shards(7, 3);
+        let worker_of =
+            |uri: &str| shards[0].place(&interest(uri.parse().unwrap()), 0).unwrap().worker;
+        let wire = data("/a/b/c/d");
+        let home = Place { worker: worker_of("/a/b/c"), next: None };
+        let [one, two] = [worker_of("/a"), worker_of("/a/b")];
+        assert!(one != home.worker && two != home.worker, "another seed is needed");
+        let counter = shards[3].options.short_names();
+        for length in [1, 2, 3] {
+            counter.add(length);
+        }
+        let place = |from| shards[5].place(&wire, from).unwrap();
+        assert_eq!(place(0), Place { worker: one, next: Some(2) });
+        assert_eq!(place(2), Place { worker: two, next: Some(3) });
+        assert_eq!(place(3), home, "those of three components are at home");
+        counter.remove(1);
+        assert_eq!(place(0).worker, two);
+        counter.remove(2);
+        assert_eq!(place(0), home);
+    }
+
+    #[test]
+    fn what_is_no_packet_is_nobodys() {
+        let shard = &shards(2, 2)[0];
+        for octets in [&b""[..], &[5], &[5, 0], &[5, 2, 8, 0], &[5, 3, 7, 2, 8]] {
+            assert_eq!(shard.place(octets, 0), None, "{octets:?}");
+        }
+    }
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        for whole in [0, 1, 5, 65_536] {
+            let shares = ShardOptions::of(3, 2).into_iter().map(|it| it.share(whole));
+            assert_eq!(shares.sum::<u64>(), whole);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Several nodes that are one forwarder, and whether anybody can tell.
+mod exchange;
+mod manage;
+mod several;

@@ -1,0 +1,145 @@
+//! A forwarder of several workers under the hand, without threads: what they say to each other waits until somebody carries it,
+//! and who is served next is drawn.
+use bytes::Bytes;
+use recoup_forwarder::drop::DropReason;
+use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::shard::{Handed, ShardOptions};
+use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::interest::Interest;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::random::Rng;
+use recoup_transport::time::Instant;
+use std::collections::VecDeque;
+
+pub(crate) struct Several {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) now: Instant,
+    /// From one worker to another, in the order in which it was said.
+    mail: Vec<Vec<VecDeque<Handed>>>,
+    rng: Rng,
+    sent: Vec<(u32, Bytes)>,
+    pub(crate) drops: Vec<DropReason>,
+}
+
+pub(crate) fn data(uri: &str) -> Data {
+    DataBuilder::new(&uri.parse().unwrap()).build(b"content", &DigestSigner)
+}
+
+pub(crate) fn interest(uri: &str, nonce: u32) -> Interest {
+    let mut interest = Interest::new(uri.parse().unwrap());
+    interest.nonce = Some(nonce);
+    interest
+}
+
+impl Several {
+    /// A forwarder of so many workers; of one, it is a node that is alone.
+    pub(crate) fn new(workers: u16, components: usize, seed: u64, options: &NodeOptions) -> Self {
+        let parts = ShardOptions::of(workers, components).into_iter();
+        let node = |part: ShardOptions| {
+            let management = options.management.clone().filter(|_| part.worker() == 0);
+            let shard = (workers > 1).then_some(part);
+            Node::with_options(NodeOptions { shard, management, ..options.clone() }).unwrap()
+        };
+        Self {
+            nodes: parts.map(node).collect(),
+            now: Instant::ZERO,
+            mail: vec![vec![VecDeque::new(); workers.into()]; workers.into()],
+            rng: Rng::from_seed(seed),
+            sent: Vec::new(),
+            drops: Vec::new(),
+        }
+    }
+
+    /// The worker that has a face.
+    pub(crate) fn home(&self, face: u32) -> usize {
+        face as usize % self.nodes.len()
+    }
+
+    pub(crate) fn up(&mut self, face: u32, attributes: FaceAttributes) -> Vec<(u32, Bytes)> {
+        self.at_face(face, Input::FaceUp { face: FaceId(face), attributes })
+    }
+
+    pub(crate) fn down(&mut self, face: u32) -> Vec<(u32, Bytes)> {
+        self.at_face(face, Input::FaceDown { face: FaceId(face) })
+    }
+
+    pub(crate) fn route(&mut self, prefix: &str, face: u32, cost: u64) {
+        let prefix = prefix.parse().unwrap();
+        let change = RouteChange { prefix, face: FaceId(face), cost: Some(cost) };
+        self.tell(0, Input::Route(change));
+    }
+
+    pub(crate) fn frame(&mut self, face: u32, frame: Bytes) -> Vec<(u32, Bytes)> {
+        self.at_face(face, Input::Frame { face: FaceId(face), frame })
+    }
+
+    /// Something happens to a face.
+    fn at_face(&mut self, face: u32, input: Input) -> Vec<(u32, Bytes)> {
+        self.tell(self.home(face), input)
+    }
+
+    /// One thing happens to a worker; what leaves in consequence, by face.
+    pub(crate) fn tell(&mut self, worker: usize, input: Input) -> Vec<(u32, Bytes)> {
+        self.nodes[worker].handle(self.now, input);
+        self.settle()
+    }
+
+    /// Time passes until then.
+    pub(crate) fn pass(&mut self, end: Instant) -> Vec<(u32, Bytes)> {
+        let mut sent = Vec::new();
+        while let Some(due) = self.nodes.iter().filter_map(Node::deadline).min()
+            && due <= end
+        {
+            self.now = due.max(self.now);
+            sent.extend(self.settle());
+        }
+        self.now = end.max(self.now);
+        sent
+    }
+
+    /// Until nothing is left to be done or carried.
+    fn settle(&mut self) -> Vec<(u32, Bytes)> {
+        loop {
+            (0..self.nodes.len()).for_each(|worker| self.drain(worker));
+            let (workers, mut all) = (self.nodes.len(), Vec::new());
+            for way in 0..workers * workers {
+                if !self.mail[way / workers][way % workers].is_empty() {
+                    all.push((way / workers, way % workers));
+                }
+            }
+            if all.is_empty() {
+                let mut sent = std::mem::take(&mut self.sent);
+                sent.sort();
+                return sent;
+            }
+            let (from, to) = all[self.rng.next_u32() as usize % all.len()];
+            let handed = self.mail[from][to].pop_front().unwrap();
+            self.nodes[to].handle(self.now, Input::Handed(handed));
+        }
+    }
+
+    fn drain(&mut self, worker: usize) {
+        while let Some(output) = self.nodes[worker].poll(self.now) {
+            match output {
+                Output::Send { face, frame } => {
+                    assert_eq!(self.home(face.0), worker, "a frame leaves where its face is");
+                    self.sent.push((face.0, frame.into_bytes()));
+                }
+                Output::Hand { worker: to, handed } => {
+                    assert_ne!(usize::from(to), worker);
+                    self.mail[worker][usize::from(to)].push_back(handed);
+                }
+                Output::Dropped { reason, .. } => self.drops.push(reason),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// What was dropped since this was last asked, by reason.
+    pub(crate) fn dropped(&mut self) -> Vec<DropReason> {
+        self.drops.sort_unstable();
+        std::mem::take(&mut self.drops)
+    }
+}
