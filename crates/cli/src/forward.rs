@@ -3,17 +3,20 @@ pub(crate) mod args;
 mod board;
 mod capturing;
 pub(crate) mod config;
+mod crew;
 mod limits;
 pub(crate) mod log;
 mod metrics;
 #[cfg(test)]
 mod mistakes;
 mod opened;
+mod part;
 mod report;
 mod scheduling;
 mod standard;
 mod status;
 mod watch;
+mod workers;
 
 pub(crate) use args::ForwardArgs;
 
@@ -23,13 +26,17 @@ use crate::session::{driver_failure, seed};
 use crate::stop::Stop;
 use board::Board;
 use config::ForwardConfig;
+use crew::Crew;
 use log::{Event, Log};
 use opened::Opened;
+use part::Part;
 use recoup_forwarder::management::Notice;
-use recoup_forwarder::node::{Machine, Node};
+use recoup_forwarder::node::Machine;
+use recoup_forwarder::shard::Worker;
 use recoup_io::capture::Capturer;
 use recoup_io::clock::unix_time;
 use recoup_io::driver::{Driver, DriverOptions};
+use recoup_io::face::FaceId;
 use recoup_io::http::HttpServer;
 use recoup_io::recording::{Heading, Recorder};
 use recoup_transport::time::{Duration, Instant};
@@ -40,6 +47,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use watch::Watch;
+use workers::Blueprint;
 
 /// The longest time between two looks at signals and at the recording.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
@@ -63,28 +71,19 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let mut config = ForwardConfig::parse(&file, &text)?;
     let log = args.log(config.log);
     let seed = seed()?.next_u64();
-    let node = config.node(seed)?;
-    let options = DriverOptions {
-        managed: true,
-        marking: Some(Default::default()),
-        on_demand_recovery: config.recovery,
-        linger: Some(LINGER),
-        look: Some(LOOK),
-        ..config.limits.driver()
+    let workers = number_of_workers(args, &config)?;
+    let mut others =
+        drivers(args, &config, workers)?.into_iter().zip(Blueprint::of(&config, workers, seed));
+    let Some((mut driver, blueprint)) = others.next() else {
+        return Ok(());
     };
-    let mut driver = Driver::with_options(options).map_err(|error| driver_failure(&error))?;
-    driver.set_longest_wait(Some(LONGEST_WAIT));
-    if let Err(error) = driver.follow_interfaces()
-        && args.verbose
-    {
-        output::tell(&format!("recoup: faces do not follow the network interfaces: {error}"));
-    }
     let stop = Stop::new(&driver.waker())?;
-    let mut forwarder = record(args, node, Heading { seed, text })?;
+    let mut forwarder = record(args, blueprint, Heading { seed, text })?;
     tell_time(&driver, &mut forwarder);
+    let crew = Crew::start(others, log, &driver.waker())?;
     let mut opened = Opened::default();
     opened.follow(&config, &mut driver, &mut forwarder, Opening::First)?;
-    capture(&config, &opened, &driver, &mut forwarder);
+    capture(&config, &opened, &driver, &mut forwarder, &crew);
     if let Some(failure) = forwarder.machine_mut().next_failure() {
         return Err(capturing::failure(&failure));
     }
@@ -97,19 +96,23 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let http = watched(args.metrics.or(config.metrics), &board)?;
     let hangup = Stop::heed_hangup(&driver.waker())?;
     begin(args, log, opened.places(), http.as_ref())?;
-    let mut watch = Watch::default();
+    let (mut watch, mut sketch) = (Watch::default(), None);
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
-        board.serve(driver, forwarder.machine());
+        board.serve(driver, forwarder.machine_mut(), &crew, &mut sketch);
         if hangup.take() {
-            reload(args, log, &mut config, &mut opened, driver, forwarder);
+            reload(args, log, &mut config, &mut opened, driver, forwarder, &crew);
         }
-        tell(log, &mut watch, driver, forwarder);
+        tell(log, &mut watch, driver, forwarder.machine_mut());
+        !crew.has_failed()
     };
     let ended = until_stopped(args, &stop, &mut between, &mut driver, &mut forwarder);
     drop(http);
+    let others = crew.stop()?;
     driver.finish(FAREWELL);
     let finished = forwarder.finish().map_err(|error| unrecorded(args, &error));
-    let forwarded = Forwarded::new(&driver, forwarder.machine().node());
+    let mut all = Part::of(&driver, forwarder.machine());
+    all.add(&others);
+    let forwarded = Forwarded::new(&driver, forwarder.machine().node(), &all);
     if args.json {
         output::json_line(&forwarded)?;
     } else if !args.quiet {
@@ -118,14 +121,60 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     ended.and(finished)
 }
 
+/// How many workers there are to be. A recording has one order of all that happens, and several workers have none.
+fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worker, Failure> {
+    let workers = args.workers.unwrap_or(config.workers).number();
+    if workers > 1 && args.record.is_some() {
+        let message = format!(
+            "{workers} workers cannot be recorded, for nothing says in which order they did what"
+        );
+        return Err(Failure::usage(message).advise("record with --workers 1"));
+    }
+    Ok(workers)
+}
+
+/// The drivers of all workers.
+fn drivers(
+    args: &ForwardArgs,
+    config: &ForwardConfig,
+    workers: Worker,
+) -> Result<Vec<Driver>, Failure> {
+    let limits = config.limits.driver();
+    let options = DriverOptions {
+        managed: true,
+        marking: Some(Default::default()),
+        on_demand_recovery: config.recovery,
+        linger: Some(LINGER),
+        // Where several share the cores another may have use for this one meanwhile.
+        look: (workers == 1).then_some(LOOK),
+        backlog_total_octets: limits.backlog_total_octets / usize::from(workers),
+        ..limits
+    };
+    let made = Driver::workers(workers, &options);
+    let mut drivers = made.map_err(|error| driver_failure(&error))?;
+    for driver in &mut drivers {
+        driver.set_longest_wait(Some(LONGEST_WAIT));
+        if let Err(error) = driver.follow_interfaces()
+            && args.verbose
+        {
+            output::tell(&format!("recoup: faces do not follow the network interfaces: {error}"));
+        }
+    }
+    Ok(drivers)
+}
+
 /// Commands are judged by the time of day, which only we know.
 fn tell_time(driver: &Driver, forwarder: &mut Forwarder) {
     let micros = unix_time().as_micros() as u64;
     forwarder.handle(driver.now(), Notice::TimeOfDay { micros }.into());
 }
 
-fn record(args: &ForwardArgs, node: Node, heading: Heading) -> Result<Forwarder, Failure> {
-    let node = Capturer::new(node);
+fn record(
+    args: &ForwardArgs,
+    blueprint: Blueprint,
+    heading: Heading,
+) -> Result<Forwarder, Failure> {
+    let node = Capturer::new(blueprint.node()?);
     let Some(path) = &args.record else {
         return Ok(Recorder::off(node));
     };
@@ -135,18 +184,30 @@ fn record(args: &ForwardArgs, node: Node, heading: Heading) -> Result<Forwarder,
 }
 
 /// Captures what the configuration says.
-fn capture(config: &ForwardConfig, opened: &Opened, driver: &Driver, forwarder: &mut Forwarder) {
-    let wish = capturing::wish(config, |name| opened.face(name));
+fn capture(
+    config: &ForwardConfig,
+    opened: &Opened,
+    driver: &Driver,
+    forwarder: &mut Forwarder,
+    crew: &Crew,
+) {
+    let wish = |worker| {
+        let has = |face: &FaceId| driver.worker_of(*face) == worker;
+        capturing::wish(config, worker, |name| opened.face(name).filter(has))
+    };
     let since_1970 = unix_time().saturating_sub(driver.now().since(Instant::ZERO));
-    forwarder.machine_mut().capture(wish, since_1970);
+    forwarder.machine_mut().capture(wish(0), since_1970);
+    for (place, worker) in (0..crew.len()).zip(1..) {
+        let wish = wish(worker);
+        crew.have(place, move |_, capturer| capturer.capture(wish, since_1970));
+    }
 }
 
 /// Says what has happened since it was last asked, and lets captures be written.
-fn tell(log: Log, watch: &mut Watch, driver: &mut Driver, forwarder: &mut Forwarder) {
+fn tell(log: Log, watch: &mut Watch, driver: &mut Driver, capturer: &mut Capturer) {
     while let Some(event) = driver.next_event() {
         log.say(&Event::face(&event));
     }
-    let capturer = forwarder.machine_mut();
     capturer.flush(driver.now());
     while let Some(failure) = capturer.next_failure() {
         log.say(&Event::CaptureEnded { text: capturing::failure(&failure).to_string() });
@@ -174,6 +235,7 @@ fn reload(
     opened: &mut Opened,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
+    crew: &Crew,
 ) {
     let Some(path) = &args.config else {
         let text = "there is no configuration to be read again; start with --config";
@@ -195,7 +257,7 @@ fn reload(
         Err(failure) => log.say(&Event::failed(&failure)),
     }
     opened.take_notices().into_iter().for_each(|text| log.say(&Event::Notice { text }));
-    capture(&changed, opened, driver, forwarder);
+    capture(&changed, opened, driver, forwarder, crew);
     *config = changed;
 }
 
@@ -225,7 +287,7 @@ fn begin(
 fn until_stopped(
     args: &ForwardArgs,
     stop: &Stop,
-    between: &mut dyn FnMut(&mut Driver, &mut Forwarder),
+    between: &mut dyn FnMut(&mut Driver, &mut Forwarder) -> bool,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
 ) -> Result<(), Failure> {
@@ -237,7 +299,9 @@ fn until_stopped(
             tell_time(driver, forwarder);
         }
         driver.turn(forwarder, &mut |_, _, _| {}).map_err(|error| driver_failure(&error))?;
-        between(driver, forwarder);
+        if !between(driver, forwarder) {
+            return Ok(());
+        }
         if let Some(error) = forwarder.trouble() {
             let failure = unrecorded(args, &error);
             return Err(match error.kind() {

@@ -5,7 +5,7 @@ use crate::guard::Lean;
 use crate::link::Link;
 use crate::node::{Node, Output, RouteChange};
 use crate::packet::{Kind, Packet};
-use crate::shard::{Handed, Rest, Worker};
+use crate::shard::{Handed, Worker};
 use crate::table::{NextHop, PitEntry, PitId, Tickets};
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -257,10 +257,7 @@ impl Node {
     #[inline(always)]
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
         if self.shard.is_some() {
-            if !self.is_too_fast(now, id, header, &packet) {
-                self.sort(now, id, header, packet, Rest::default());
-            }
-            return;
+            return self.read_as_worker(now, id, header, packet);
         }
         let will_stay = !self.cs.is_off();
         let read = Packet::from_wire(header, &packet, &self.hasher, &mut self.kept, will_stay);

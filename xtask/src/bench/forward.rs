@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 const USAGE: &str = "\
-usage: cargo xtask bench forward [--runs N] [--json] [--only WORD]
+usage: cargo xtask bench forward [--runs N] [--json] [--only WORD] [--workers N]
 
   --runs N      how often each case runs (default 5); the median is shown
   --only WORD   only cases whose name contains WORD
+  --workers N   a forwarder of ours with so many threads, too, beside the one with one
   --json        a JSON document instead of a table
 Environment: RECOUP_BINARY names a recoup to measure instead of building one;
 RECOUP_PEER_NDND and RECOUP_PEER_NFD (with RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE) name neighbours.
@@ -116,25 +117,27 @@ struct Case {
 /// Whose forwarder it is.
 #[derive(Clone)]
 enum Forwarder {
-    Ours(PathBuf),
+    /// With so many workers.
+    Ours(PathBuf, usize),
     Theirs(Neighbour),
 }
 
 /// Runs the benchmark and prints what it found.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (mut runs, mut as_json, mut only) = (5, false, None);
+    let (mut runs, mut as_json, mut only, mut workers) = (5, false, None, 1);
     let mut words = arguments.iter().copied();
     while let Some(word) = words.next() {
         match word {
             "--runs" => runs = number(words.next())?,
             "--only" => only = Some(words.next().ok_or(USAGE)?.to_string()),
+            "--workers" => workers = number(words.next())?,
             "--json" => as_json = true,
             _ => return Err(USAGE.into()),
         }
     }
     let (recoup, blast, mut notes) = (binary()?, blast()?, Vec::new());
     let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
-    let mut cases = cases(&recoup, &mut notes);
+    let mut cases = cases(&recoup, workers, &mut notes);
     cases.retain(|case| wanted(&case.name()));
     let room = Room::make(FILE_OCTETS)?;
     let mut files = Vec::new();
@@ -181,8 +184,11 @@ pub(super) fn blast() -> Outcome<PathBuf> {
     Ok(target_directory()?.join("release/examples/blast"))
 }
 
-fn cases(recoup: &Path, notes: &mut Vec<String>) -> Vec<Case> {
-    let mut forwarders = vec![Forwarder::Ours(recoup.to_path_buf())];
+fn cases(recoup: &Path, workers: usize, notes: &mut Vec<String>) -> Vec<Case> {
+    let mut forwarders = vec![Forwarder::Ours(recoup.to_path_buf(), 1)];
+    if workers > 1 {
+        forwarders.push(Forwarder::Ours(recoup.to_path_buf(), workers));
+    }
     forwarders.extend(neighbour::given(notes).into_iter().map(Forwarder::Theirs));
     let with_loads = |forwarder: Forwarder| {
         LOADS.iter().map(move |load| Case { forwarder: forwarder.clone(), load, runs: Vec::new() })
@@ -191,20 +197,23 @@ fn cases(recoup: &Path, notes: &mut Vec<String>) -> Vec<Case> {
 }
 
 impl Forwarder {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> String {
         match self {
-            Self::Ours(_) => "recoup",
-            Self::Theirs(neighbour) => neighbour.name,
+            Self::Ours(_, 1) => "recoup".to_owned(),
+            Self::Ours(_, workers) => format!("recoup, {workers} workers"),
+            Self::Theirs(neighbour) => neighbour.name.to_owned(),
         }
     }
 
     /// Starts it; says at which socket it listens.
     fn start(&self, room: &Room) -> Outcome<(Running, PathBuf)> {
         match self {
-            Self::Ours(recoup) => {
+            Self::Ours(recoup, workers) => {
                 let socket = room.path("node-socket");
                 let _ = fs::remove_file(&socket);
-                let (running, _) = forward(recoup, room, "node.toml", &listen_at(&unix(&socket)))?;
+                let listen = listen_at(&unix(&socket));
+                let text = format!("[node]\nworkers = {workers}\n{listen}");
+                let (running, _) = forward(recoup, room, "node.toml", &text)?;
                 Ok((running, socket))
             }
             Self::Theirs(neighbour) => {
@@ -292,7 +301,7 @@ impl Case {
         let thousands = |spread: Spread| spread.in_units(1e3, 0);
         let per_cpu = self.spread(Run::per_cpu_second).map_or("–".into(), thousands);
         let (rate, peak) = (self.median(Run::per_second) / 1e3, self.median(|run| run.peak_mb));
-        let ours = matches!(self.forwarder, Forwarder::Ours(_));
+        let ours = matches!(self.forwarder, Forwarder::Ours(_, 1));
         let gate = if ours { self.verdict() } else { String::new() };
         println!("{:<44} {per_cpu:>24} {rate:>12.1} {peak:>9.1}  {gate}", self.name());
     }

@@ -1,5 +1,6 @@
 //! The options of `recoup forward`.
 use super::log::{Form, Level, Log, LogKeys};
+use super::workers::Workers;
 use crate::error::EXIT_CODES;
 use clap::Args;
 use std::net::SocketAddr;
@@ -10,10 +11,12 @@ Examples:
   recoup forward
   recoup forward --metrics
   recoup forward --config node.toml
+  recoup forward --workers auto
   recoup forward --config node.toml --json --record /tmp/node.recording
 
 A configuration:
   [node]
+  workers = 1                     # threads that share the work, or \"auto\": one for each core
   cache = \"65536 packets\"        # or octets, such as \"48 MiB\", or by default both; 0 for none
   strategy = \"best-route\"
   suppression = \"same-face-retx\"
@@ -70,6 +73,10 @@ pub(crate) struct ForwardArgs {
     /// The configuration, a TOML file; by default the forwarder listens at the standard places
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+
+    /// Threads that share the work, each with its connections and a part of the names; `auto` is one for each core
+    #[arg(long, value_name = "N|auto")]
+    pub workers: Option<Workers>,
 
     /// Serve a status page, JSON and Prometheus metrics over HTTP
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]

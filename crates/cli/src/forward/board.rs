@@ -1,14 +1,17 @@
 //! Where the forwarder hangs out how it is, for those who look at it over HTTP.
 //!
 //! Nothing is made before somebody asks: who asks wakes the forwarder, which puts a picture of itself here when its turn is over.
+use super::crew::Crew;
+use super::part::Part;
 use recoup_forwarder::counters::NodeCounters;
 use recoup_io::capture::{CaptureCounters, Capturer};
 use recoup_io::driver::Driver;
-use recoup_io::face::{Counters, DropReason, FaceId};
+use recoup_io::face::{Counters, FaceId};
 use recoup_io::waker::Waker;
 use recoup_transport::link::recovery;
 use recoup_transport::management::{CsInfo, FaceStatus, FibEntry, GeneralStatus, StrategyChoice};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,33 +59,36 @@ pub(super) struct FacePicture {
 }
 
 impl Picture {
-    fn of(driver: &Driver, capturer: &Capturer) -> Self {
+    /// The forwarder whose first worker this is, and whose `others` have this together.
+    fn of(driver: &Driver, capturer: &mut Capturer, others: &Part) -> Self {
+        let mut all = Part::of(driver, capturer);
+        all.add(others);
+        capturer.note_others(others.tally.clone());
         let node = capturer.node();
         let face = |status: FaceStatus| {
             let id = FaceId(u32::try_from(status.profile.face_id).unwrap_or(u32::MAX));
+            // The face of the management has no socket.
+            let (is_up, frames) =
+                all.faces.get(&id).copied().unwrap_or((true, Counters::default()));
+            let known = all.tally.faces.get(&id).cloned().unwrap_or_default();
             FacePicture {
-                // The face of the management has no socket.
-                is_up: driver.uri(id).is_none() || driver.is_up(id),
-                frames: driver.counters(id).unwrap_or_default(),
-                recovered: node.recovery(id),
-                places: node.places(id) as u64,
-                waiting: node.queue(id).map_or(0, |queue| queue.packets),
+                is_up,
+                frames,
+                recovered: known.recovered,
+                places: known.places,
+                waiting: known.waiting.packets,
                 status,
             }
         };
-        let totals = driver.totals();
-        let of_node = driver.node_drops().iter().map(|(reason, many)| (reason.to_string(), *many));
-        let of_faces =
-            DropReason::ALL.map(|reason| (format!("face-{reason}"), totals.dropped(reason)));
         Self {
             status: node.general_status(driver.now()),
             cs: node.cs_info(),
-            pit_limit: node.pit_limit(),
-            counters: node.counters().clone(),
+            pit_limit: all.tally.pit_limit as usize,
+            counters: all.tally.counters.clone(),
             faces: node.face_statuses().map(face).collect(),
-            recovered: node.recovered(),
-            captures: capturer.counters(),
-            drops: of_node.chain(of_faces).filter(|(_, many)| *many > 0).collect(),
+            recovered: all.tally.recovered,
+            captures: all.captures,
+            drops: all.drops().collect(),
             fib: node.fib_entries().take(MOST_PREFIXES).collect(),
             strategies: node.strategy_choices().take(MOST_PREFIXES).collect(),
         }
@@ -98,19 +104,48 @@ pub(super) struct Board {
     changed: Condvar,
 }
 
+/// The parts of a picture that is in the making.
+#[derive(Debug)]
+pub(super) struct Sketch {
+    others: Part,
+    /// How many have not said yet what they have.
+    missing: usize,
+    said: Receiver<Part>,
+}
+
 impl Board {
     pub(super) fn new(waker: Waker) -> Self {
         let (hung, changed) = (Mutex::new(None), Condvar::new());
         Self { wanted: AtomicBool::new(false), waker, hung, changed }
     }
 
-    /// The forwarder has time; puts a picture here if somebody wants one.
-    pub(super) fn serve(&self, driver: &Driver, capturer: &Capturer) {
-        if self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed) {
-            let picture = Arc::new(Picture::of(driver, capturer));
+    /// The forwarder has time; puts a picture here if somebody wants one, as soon as all workers have said what they have.
+    pub(super) fn serve(
+        &self,
+        driver: &Driver,
+        capturer: &mut Capturer,
+        crew: &Crew,
+        sketch: &mut Option<Sketch>,
+    ) {
+        let wanted =
+            || self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed);
+        if sketch.is_none() && wanted() {
+            let (others, said) = (Part::default(), crew.ask(&self.waker, Part::of));
+            *sketch = Some(Sketch { others, missing: crew.len(), said });
+        }
+        let Some(Sketch { others, missing, said }) = sketch else {
+            return;
+        };
+        while let Ok(part) = said.try_recv() {
+            *missing -= 1;
+            others.add(&part);
+        }
+        if *missing == 0 {
+            let picture = Arc::new(Picture::of(driver, capturer, others));
             let mut hung = self.hung.lock().unwrap_or_else(PoisonError::into_inner);
             *hung = Some((Instant::now(), picture));
             self.changed.notify_all();
+            *sketch = None;
         }
     }
 

@@ -2,6 +2,7 @@
 use super::config::ForwardConfig;
 use crate::config::{Section, text};
 use crate::error::{Exit, Failure, reason};
+use recoup_forwarder::shard::Worker;
 use recoup_io::capture::{CaptureFailure, CaptureWish};
 use recoup_io::face::FaceId;
 use recoup_sim::scenario::layer;
@@ -45,9 +46,14 @@ fn path(tree: &Tree) -> Result<PathBuf, String> {
     text(tree).map(PathBuf::from)
 }
 
-/// What is to be captured, once faces have numbers.
-pub(super) fn wish(config: &ForwardConfig, number: impl Fn(&str) -> Option<FaceId>) -> CaptureWish {
+/// What a worker is to capture, once faces have numbers: the frames of those that it has.
+pub(super) fn wish(
+    config: &ForwardConfig,
+    worker: Worker,
+    number: impl Fn(&str) -> Option<FaceId>,
+) -> CaptureWish {
     let CaptureKeys { all, faces, file_octets, frame_octets } = config.captures.clone();
+    let all = all.map(|path| of_worker(path, worker));
     let named = config.faces.iter().zip(faces);
     CaptureWish {
         all,
@@ -55,6 +61,21 @@ pub(super) fn wish(config: &ForwardConfig, number: impl Fn(&str) -> Option<FaceI
         file_octets: file_octets.unwrap_or(FILE_OCTETS).into(),
         frame_octets,
     }
+}
+
+/// The file of a worker for frames of all its faces: that of the first one is called as the configuration says, others have
+/// their number before the ending.
+fn of_worker(path: PathBuf, worker: Worker) -> PathBuf {
+    if worker == 0 {
+        return path;
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-worker{worker}"));
+    if let Some(ending) = path.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    path.with_file_name(name)
 }
 
 /// What has become of a capture, as a user is told.
@@ -78,7 +99,7 @@ mod tests {
             [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
             [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
         let config = read(text).unwrap();
-        let wish = wish(&config, |name| (name == "b").then_some(FaceId(7)));
+        let wish = wish(&config, 0, |name| (name == "b").then_some(FaceId(7)));
         assert_eq!(wish.all, Some("all.pcapng".into()));
         assert_eq!(wish.faces, [(FaceId(7), "b.pcapng".into())].into());
         assert_eq!((wish.file_octets, wish.frame_octets), (64 << 20, Some(128)));
@@ -86,6 +107,18 @@ mod tests {
         let without = read(&text.replace("capture = \"b.pcapng\"\n", "")).unwrap();
         assert_eq!(config.face_text(1), without.face_text(1));
         assert_eq!(config.fixed_text(), without.fixed_text());
+    }
+
+    #[test]
+    fn each_worker_has_a_file_of_its_own_and_captures_the_faces_that_it_has() {
+        let text = "[node]\ncapture = \"/tmp/all.pcapng\"\n\
+            [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
+        let config = read(text).unwrap();
+        let wish = |worker| wish(&config, worker, |_| (worker == 1).then_some(FaceId(7)));
+        assert_eq!(wish(0).all, Some("/tmp/all.pcapng".into()));
+        assert_eq!(wish(2).all, Some("/tmp/all-worker2.pcapng".into()));
+        assert_eq!([0, 1, 2].map(|worker| wish(worker).faces.len()), [0, 1, 0]);
+        assert_eq!(of_worker("all".into(), 1), PathBuf::from("all-worker1"));
     }
 
     #[test]

@@ -3,8 +3,9 @@ use super::capturing::CaptureKeys;
 use super::limits::LimitKeys;
 use super::log::LogKeys;
 use super::scheduling::{self, SchedulingKeys};
+use super::workers::{self, Blueprint, Workers};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
-use crate::error::{Exit, Failure};
+use crate::error::Failure;
 use crate::trust;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
@@ -12,6 +13,7 @@ use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::node::Node;
 use recoup_forwarder::options::{Anticipation, NodeOptions};
+use recoup_forwarder::shard::ShardOptions;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
@@ -40,6 +42,10 @@ const PREFIX: &str = "\"/example\"";
 /// What a forwarder is.
 #[derive(Debug)]
 pub(crate) struct ForwardConfig {
+    /// How many threads share the work.
+    pub workers: Workers,
+    /// Components of a name that decide which of them has it.
+    pub components: usize,
     cache: CsCapacity,
     strategy: String,
     suppression: Suppression,
@@ -117,6 +123,8 @@ impl ForwardConfig {
 
     fn read(whole: &mut Section<'_>) -> Self {
         let mut made = Self {
+            workers: Workers::Number(1),
+            components: workers::COMPONENTS,
             cache: CACHE,
             strategy: "best-route".into(),
             suppression: Suppression::default(),
@@ -165,6 +173,9 @@ impl ForwardConfig {
     }
 
     fn read_node(&mut self, node: &mut Section<'_>) {
+        self.workers = node.value("workers", Workers::read).unwrap_or(self.workers);
+        let components = node.value("shard-components", workers::components);
+        self.components = components.unwrap_or(self.components);
         if let Some(cache) = node.value("cache", layer::cache) {
             self.cache = match cache {
                 CachePlan::Packets(packets) => CsCapacity::Packets(packets),
@@ -295,7 +306,7 @@ impl ForwardConfig {
             "{cache:?} {suppression:?} {localhop} {authority:?} {provider_ids} {anticipation:?} {:?} {} {:?} {:?}",
             self.scheduling,
             self.recovery,
-            (self.metrics, self.log),
+            (self.metrics, self.log, self.workers, self.components),
             self.limits
         )
     }
@@ -325,9 +336,16 @@ impl ForwardConfig {
             .collect()
     }
 
-    /// The forwarder, with chance from `seed`. The same text and seed make the same node.
+    /// The forwarder as one node, with chance from `seed`. The same text and seed make the same node.
     pub(crate) fn node(&self, seed: u64) -> Result<Node, Failure> {
+        self.blueprint(seed, None).node()
+    }
+
+    /// What the forwarder is made of, or that part of it.
+    pub(crate) fn blueprint(&self, seed: u64, shard: Option<ShardOptions>) -> Blueprint {
         let rng = Rng::from_seed(seed);
+        let worker = shard.as_ref().map_or(0, ShardOptions::worker);
+        let of_node = if worker == 0 { "node".to_owned() } else { format!("node/{worker}") };
         let says_who = self.provider_ids || self.anticipation != Anticipation::Off;
         let options = NodeOptions {
             cs: CsOptions { capacity: self.cache },
@@ -336,26 +354,21 @@ impl ForwardConfig {
             mobility: self.mobility,
             pit_limit: self.limits.pending,
             limits: self.limits.face,
-            management: Some(ManagementOptions {
+            management: (worker == 0).then(|| ManagementOptions {
                 localhop: self.localhop,
                 authority: self.authority.clone(),
                 version: concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned(),
                 ..ManagementOptions::default()
             }),
             hash_seed: rng.substream("hash").next_u64(),
-            rng: rng.substream("node"),
+            rng: rng.substream(&of_node),
             scheduling: self.scheduling.scheduling(),
             provider_id: says_who.then(|| rng.substream("provider").next_u64()),
             anticipation: self.anticipation,
+            shard,
             ..NodeOptions::default()
         };
-        let failed =
-            |error: recoup_transport::spec::SpecError| Failure::new(Exit::Usage, error.to_string());
-        let mut node = Node::with_options(options).map_err(failed)?;
-        for (prefix, strategy) in &self.strategies {
-            node.set_strategy(prefix, strategy).map_err(failed)?;
-        }
-        Ok(node)
+        Blueprint { options, strategies: self.strategies.clone() }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a forwarder did, for people and for programs.
+use super::part::Part;
 use crate::format;
 use recoup_forwarder::node::Node;
 use recoup_io::driver::Driver;
-use recoup_io::face::DropReason;
 use recoup_transport::link::recovery::Counters;
 use recoup_transport::time::Instant;
 use serde::Serialize;
@@ -99,14 +99,9 @@ impl From<Counters> for Recovered {
 }
 
 impl Forwarded {
-    pub(crate) fn new(driver: &Driver, node: &Node) -> Self {
-        let totals = driver.totals();
-        let of_node =
-            driver.node_drops().iter().map(|(reason, count)| (reason.to_string(), *count));
-        let of_faces = DropReason::ALL
-            .into_iter()
-            .map(|reason| (format!("face-{reason}"), totals.dropped(reason)))
-            .filter(|(_, count)| *count > 0);
+    /// What the forwarder did with this node, and all its workers together.
+    pub(super) fn new(driver: &Driver, node: &Node, all: &Part) -> Self {
+        let Part { totals, tally, .. } = all;
         let is_own = |prefix: &recoup_packet::name::Name| {
             let text = prefix.to_string();
             text == "/localhost/nfd" || text == "/localhop/nfd"
@@ -118,13 +113,13 @@ impl Forwarded {
             octets_in: totals.octets_in,
             frames_out: totals.frames_out,
             octets_out: totals.octets_out,
-            cache_hits: node.counters().cs_hits,
-            cache_misses: node.counters().cs_misses,
-            cache_packets: node.cs_len() as u64,
-            pending: node.pit_len() as u64,
+            cache_hits: tally.counters.cs_hits,
+            cache_misses: tally.counters.cs_misses,
+            cache_packets: tally.cs,
+            pending: tally.pit,
             prefixes: node.routes().filter(|(prefix, _)| !is_own(prefix)).count() as u64,
-            recovery: node.recovered().map(Recovered::from),
-            drops: of_node.chain(of_faces).collect(),
+            recovery: tally.recovered.map(Recovered::from),
+            drops: all.drops().collect(),
         }
     }
 }

@@ -14,7 +14,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What a limit drops is said at most so often, for each limit.
 const REPEAT: Duration = Duration::from_secs(10);
 /// The limits of a node.
-const NODE: [NodeDrop; 3] = [NodeDrop::PitFull, NodeDrop::TooManyPending, NodeDrop::TooFast];
+const NODE: [NodeDrop; 4] =
+    [NodeDrop::PitFull, NodeDrop::TooManyPending, NodeDrop::TooFast, NodeDrop::WorkerBusy];
 /// The limits of faces.
 const FACES: [FaceDrop; 2] = [FaceDrop::NoRoom, FaceDrop::Backlog];
 

@@ -2,7 +2,7 @@
 use crate::place::{Ended, Ends, Place, Server, kill, noise, until};
 
 /// A forwarder that listens at `listen`, with more of a configuration behind that.
-fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
+pub(crate) fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
     let listen: String =
         listen.iter().map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).collect();
     place.write(name, format!("{listen}{more}").as_bytes());
@@ -10,14 +10,14 @@ fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
 }
 
 /// The URI of the listener of that kind.
-fn at(server: &Server, scheme: &str) -> String {
+pub(crate) fn at(server: &Server, scheme: &str) -> String {
     let faces = server.listening["faces"].as_array().expect("faces");
     let faces = faces.iter().filter_map(|face| face.as_str());
     let found = faces.filter(|face| face.starts_with(scheme)).collect::<Vec<_>>();
     found.first().unwrap_or_else(|| panic!("nothing listens at {scheme}")).to_string()
 }
 
-fn unix(place: &Place) -> String {
+pub(crate) fn unix(place: &Place) -> String {
     format!("unix://{}", place.path("socket").display())
 }
 
@@ -287,7 +287,7 @@ fn a_live_run_is_done_again_from_its_recording() {
 }
 
 /// What a forwarder serves under a path of its status page.
-fn page(forwarder: &Server, path: &str) -> String {
+pub(crate) fn page(forwarder: &Server, path: &str) -> String {
     use std::io::{Read, Write};
     let at = forwarder.listening["metrics"].as_str().expect("a page");
     let host = at.trim_start_matches("http://").trim_end_matches('/');

@@ -23,3 +23,4 @@ mod trust;
 mod tutorial;
 mod unreachable;
 mod usage;
+mod workers;

@@ -180,8 +180,21 @@ impl Node {
         }
     }
 
-    /// Takes a whole network packet that came by a face of this node to where it belongs.
-    pub(crate) fn sort(
+    /// Takes a whole network packet that came by a face of this node to where it belongs, if it may.
+    #[inline(never)]
+    pub(crate) fn read_as_worker(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        header: Option<&LpHeader>,
+        packet: Bytes,
+    ) {
+        if !self.is_too_fast(now, face, header, &packet) {
+            self.sort(now, face, header, packet, Rest::default());
+        }
+    }
+
+    fn sort(
         &mut self,
         now: Instant,
         face: FaceId,
@@ -226,7 +239,7 @@ impl Node {
     }
 
     /// Whether a packet that came by a face of this node is an Interest that came too fast; it is refused then.
-    pub(crate) fn is_too_fast(
+    fn is_too_fast(
         &mut self,
         now: Instant,
         face: FaceId,

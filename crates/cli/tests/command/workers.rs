@@ -1,0 +1,170 @@
+//! A forwarder of several threads: whoever uses it need not know.
+use crate::forward::{at, forwarder, page, unix};
+use crate::place::{Ended, Place, Server, noise, until};
+use serde_json::Value;
+
+/// The words of a consumer of `/NAME/file`, which it writes to a file called like its face.
+fn fetch(name: &str, face: &str) -> String {
+    let scheme = face.split(':').next().unwrap_or_default();
+    format!("fetch /{name}/file -o {name}-{scheme} --json --no-progress-timeout 30s --face {face}")
+}
+
+fn status(forwarder: &Server) -> Value {
+    serde_json::from_str(&page(forwarder, "/status.json")).expect("a document")
+}
+
+#[test]
+fn clients_of_all_kinds_fetch_at_once_and_what_is_counted_adds_up() {
+    for (workers, node) in
+        [("2", "cache = \"500 packets\""), ("3", "cache = 0\nshard-components = 3")]
+    {
+        let place = Place::new();
+        let unix = unix(&place);
+        let listen = [unix.as_str(), "tcp://127.0.0.1:0", "udp://127.0.0.1:0"];
+        let more = format!("[node]\nworkers = {workers}\nmetrics = \"127.0.0.1:0\"\n{node}\n");
+        let forwarder = forwarder(&place, "node.toml", &listen, &more);
+        let names = ["one", "two", "three", "four"];
+        let producers = names.map(|name| {
+            place.write(name, &noise(100_000));
+            let face = if name.len() == 3 { unix.clone() } else { at(&forwarder, "tcp") };
+            place.serve(&format!("serve {name} --name /{name}/file --face {face}"))
+        });
+        let faces = ["unix", "tcp", "udp"].map(|scheme| at(&forwarder, scheme));
+        let words = names.iter().flat_map(|name| faces.iter().map(|face| fetch(name, face)));
+        let words: Vec<String> = words.collect();
+        let children: Vec<_> =
+            words.iter().map(|words| place.command(words).spawn().expect("it runs")).collect();
+        for (words, child) in words.iter().zip(children) {
+            Ended::of(words, child.wait_with_output().expect("it ends")).succeeds();
+        }
+        for name in names {
+            for scheme in ["unix", "tcp4", "udp4"] {
+                let copy = place.read(&format!("{name}-{scheme}"));
+                assert!(copy == noise(100_000), "{name} over {scheme}, {workers} workers");
+            }
+        }
+        // What was fetched before is stored, if anything is.
+        let again = place.run(&format!("fetch /one/file -q --face {unix}")).succeeds();
+        assert!(again.stdout == noise(100_000));
+        let document = status(&forwarder);
+        let drops = |reason: &str| document["drops"][reason].as_u64().unwrap_or(0);
+        let refused = ["loop", "scope", "hop-limit", "too-fast"].map(drops);
+        let asked = document["status"]["interests_in"].as_u64().unwrap();
+        if node.contains("500") {
+            // Each Interest was looked up once, at one worker.
+            let [hits, misses] =
+                ["hits", "misses"].map(|key| document["cs"][key].as_u64().unwrap());
+            assert_eq!(hits + misses + refused.iter().sum::<u64>(), asked, "{document}");
+            assert!(hits > 0 && document["cs"]["capacity"] == 500, "{document}");
+        }
+        // What faces carried is what the whole carried, for nobody has left but consumers.
+        let faces = document["faces"].as_array().unwrap();
+        let sum = |key: &str| faces.iter().filter_map(|face| face[key].as_u64()).sum::<u64>();
+        assert!(
+            sum("data_in") > 0 && sum("data_in") <= document["status"]["data_in"].as_u64().unwrap()
+        );
+        assert!(document["status"]["satisfied"].as_u64() >= Some(4 * 13), "{document}");
+        for producer in producers {
+            assert_eq!(producer.stop("INT").0, Some(0));
+        }
+        let (code, stopped) = forwarder.stop("TERM");
+        assert_eq!((code, &stopped["prefixes"]), (Some(0), &0.into()), "{stopped}");
+        assert!(stopped["frames_in"].as_u64() >= Some(asked), "{stopped}");
+    }
+}
+
+#[test]
+fn an_operator_changes_all_workers() {
+    let place = Place::new();
+    place.write("data", &noise(50_000));
+    let unix = unix(&place);
+    let udp_producer = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let node = "[node]\nworkers = 4\ncache = \"1000 packets\"\n";
+    let forwarder = forwarder(&place, "node.toml", &[&unix, "tcp://127.0.0.1:0"], node);
+    let ctl =
+        |words: &str| place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document();
+    let to = udp_producer.face().replace("udp://", "udp4://");
+    // One face after the other is given to each of the workers.
+    for _ in 0..5 {
+        let made = ctl(&format!("face create {to} --mtu 1400"));
+        assert_eq!((&made["remote"], &made["mtu"]), (&to.as_str().into(), &1400.into()));
+        let again = place.run(&format!("ctl --face {unix} face create {to}"));
+        again.fails(1, &["faces create", "409"]);
+        ctl(&format!("route add /data {to}"));
+        let fetched = place.run(&format!("fetch /data -q --face {unix}")).succeeds();
+        assert!(fetched.stdout == noise(50_000));
+        let face = ctl(&format!("face show {to}"));
+        assert!(face["data_in"].as_u64() > Some(0) && face["data_out"] == 0, "{face}");
+        ctl("cs erase /data");
+        let id = &face["face"];
+        ctl(&format!("face destroy {id}"));
+        until("the face is gone", || ctl("route list") == Value::Array(Vec::new()));
+    }
+    ctl("strategy set /live multicast");
+    assert_eq!(ctl("strategy list").as_array().unwrap().len(), 2);
+    let changed = ctl("cs config --capacity 10");
+    assert_eq!(changed["capacity"], 10);
+    assert_eq!(ctl("cs info")["capacity"], 10);
+    assert_eq!(forwarder.stop("INT").0, Some(0));
+}
+
+#[test]
+fn a_configuration_that_is_read_again_reaches_all_workers() {
+    let place = Place::new();
+    place.write("data", &noise(50_000));
+    let unix = unix(&place);
+    let producer = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let listen = [unix.as_str(), "tcp://127.0.0.1:0"];
+    let node = "[node]\nworkers = 2\ncache = 0\ncapture = \"all.pcapng\"\n";
+    let forwarder = forwarder(&place, "node.toml", &listen, node);
+    let tcp = at(&forwarder, "tcp");
+    let before = place.run(&format!("fetch /data -q --face {tcp}"));
+    before.fails(3, &["/data"]);
+    let listen: String =
+        listen.iter().map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).collect();
+    let more = format!(
+        "[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n\
+         [[strategy]]\nprefix = \"/data\"\nstrategy = \"multicast\"\n",
+        producer.face()
+    );
+    place.write("node.toml", format!("{listen}{node}{more}").as_bytes());
+    forwarder.signal("HUP");
+    let ctl =
+        |words: &str| place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document();
+    until("the route", || ctl("route list").as_array().unwrap().len() == 1);
+    for face in [&unix, &tcp] {
+        let fetched = place.run(&format!("fetch /data -q --face {face}")).succeeds();
+        assert!(fetched.stdout == noise(50_000));
+    }
+    place.write("node.toml", format!("{listen}{node}").as_bytes());
+    forwarder.signal("HUP");
+    until("no route", || ctl("route list").as_array().unwrap().is_empty());
+    until("no face", || {
+        let faces = ctl("face list");
+        faces.as_array().unwrap().iter().all(|face| face["persistency"] != "persistent")
+    });
+    assert_eq!(forwarder.stop("INT").0, Some(0));
+    assert!(
+        place.read("all.pcapng").len() > 1_000 && place.read("all-worker1.pcapng").len() > 1_000
+    );
+}
+
+#[test]
+fn several_workers_are_not_recorded_and_their_number_is_read_where_it_is_given() {
+    let place = Place::new();
+    let unix = unix(&place);
+    let listen = format!("[[listen]]\nuri = \"{unix}\"\n");
+    place.write("node.toml", listen.as_bytes());
+    let words = "forward --config node.toml --workers 2 --record run";
+    place.run(words).fails(2, &["2 workers cannot be recorded", "--workers 1"]);
+    assert!(!place.exists("run"));
+    place.write("many.toml", format!("{listen}[node]\nworkers = 65\n").as_bytes());
+    place.run("forward --config many.toml").fails(2, &["many.toml:4:11: node.workers:", "64"]);
+    place.run("forward --workers none").refuses(&["--workers", "auto"]);
+    // What the command line says stands above the file.
+    place.write("two.toml", format!("{listen}[node]\nworkers = 2\n").as_bytes());
+    let one = place.serve("forward --config two.toml --workers 1 --record run");
+    assert_eq!(one.stop("INT").0, Some(0));
+    let auto = place.serve("forward --config two.toml --workers auto");
+    assert_eq!(auto.stop("INT").0, Some(0));
+}
