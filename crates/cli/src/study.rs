@@ -213,16 +213,14 @@ impl<'a> Work<'a> {
     }
 
     fn origin(&self) -> String {
+        let (key, scale) = (self.study.key(), self.wanted.scale.word());
+        let seeds = self.wanted.seeds.map_or(String::new(), |seeds| format!(" --seeds {seeds}"));
         format!(
-            "Made by recoup {} from {} simulated runs at scale {} with {} seeds for each point. The same \
-             command makes the same runs: recoup study report {} --scale {} --seeds {}",
+            "Made by recoup {} from {} simulated runs at scale {scale} with {} seeds or more for each point. The same \
+             command makes the same runs: recoup study report {key} --scale {scale}{seeds}",
             env!("CARGO_PKG_VERSION"),
             self.gathered.runs.0,
-            self.wanted.scale.word(),
             self.gathered.seeds,
-            self.study.key(),
-            self.wanted.scale.word(),
-            self.gathered.seeds
         )
     }
 }

@@ -32,12 +32,19 @@ const SOCKETS: &str = "sockets";
 pub(super) struct Gathered {
     /// The results.
     pub results: Results,
-    /// Seeds of each point.
+    /// Seeds that each point has at least.
     pub seeds: u64,
     /// Runs that there are, and those that were made for it.
     pub runs: (usize, usize),
     /// Time that it took.
     pub elapsed: Duration,
+}
+
+impl Gathered {
+    /// The points of one more experiment have so many, none where only curves are drawn.
+    fn note_seeds(&mut self, seeds: u64) {
+        self.seeds = [self.seeds, seeds].into_iter().filter(|seeds| *seeds > 0).min().unwrap_or(0);
+    }
 }
 
 /// Runs what is missing.
@@ -72,7 +79,7 @@ impl Gathering<'_> {
         let mut gathered = Gathered::default();
         for experiment in self.chosen(experiments)? {
             let runs = Runs::of(&experiment, seeds.map(u64::from));
-            gathered.seeds = gathered.seeds.max(runs.rows);
+            gathered.note_seeds(runs.rows);
             if runs.rows > runs.curves {
                 self.rows(&experiment, &Seeds::first(runs.rows), &stop, &mut gathered)?;
             }
@@ -92,7 +99,7 @@ impl Gathering<'_> {
         let mut gathered = Gathered::default();
         for experiment in self.chosen(experiments)? {
             let seeds = self.wanted.seeds.map_or(experiment.seeds, u64::from);
-            gathered.seeds = gathered.seeds.max(seeds);
+            gathered.note_seeds(seeds);
             let jobs = self.wanted.jobs.map_or(BESIDE, NonZeroUsize::get);
             let name = format!("{SOCKETS}/{}", experiment.name);
             let way = Way { name: &name, settings: &[], runner: &Processes, jobs };

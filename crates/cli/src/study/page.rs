@@ -32,7 +32,7 @@ pub(super) struct Page<'a> {
     pub origin: String,
     /// How much was run.
     pub scale: &'static str,
-    /// Seeds of each point.
+    /// Seeds that each point has at least.
     pub seeds: u64,
 }
 

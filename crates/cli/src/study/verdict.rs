@@ -11,7 +11,7 @@ pub(super) struct Check<'a> {
     pub study: &'a str,
     /// How much was run.
     pub scale: &'a str,
-    /// Seeds of each point.
+    /// Seeds that each point has at least.
     pub seeds: u64,
     /// The verdicts.
     #[serde(rename = "claims")]

@@ -128,18 +128,18 @@ pub(super) fn consumer_moves() -> String {
 pub(super) const REPETITIONS: [&str; 2] = ["0", "5"];
 
 /// That axis; what stays away after that is a hole. The links above take 70 ms.
-pub(super) fn repetitions() -> String {
-    let fields = |times: &'static str| {
+pub(super) fn repetitions(chosen: &[&'static str]) -> String {
+    let fields = |times: &&'static str| {
         let upper = ["n1-n2", "n1-n3"].map(|link| format!("\"links.{link}.delay\" = \"70 ms\"\n"));
         (
-            times,
+            *times,
             format!(
                 "\"fetch.retries\" = {times}\n\"fetch.leaves-holes\" = true\n{}",
                 upper.concat()
             ),
         )
     };
-    axis("repetitions", REPETITIONS.map(fields))
+    axis("repetitions", chosen.iter().map(fields))
 }
 
 // --- the joint network --------------------------------------------------------------------------

@@ -3,7 +3,7 @@ use super::axis::{
     BOTH, CONSUMER_TIMERS, ELN, JOINT, JOINT_TIMERS, MLDR, MOVES, NOTHING, PARTS, REPETITIONS,
     SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
 };
-use super::open::{CONSUMER, GRID, MOBILE, Open, TOGETHER, WIRELESS};
+use super::open::{CONSUMER, DELAYED, GRID, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::World;
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
@@ -16,8 +16,9 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let mut all = vec![timers(results), parts(results), speeds(results)];
     all.extend([producer(results), satisfaction(results), consumer(results)]);
     all.extend([joint(results), timeouts(results), joint_timers(results)]);
-    all.extend([residual(results), open_wireless(results)]);
-    all.extend([open_mobile(results), open_consumer(results), open_joint(results)]);
+    all.extend([residual(results), open_wireless(results), open_timer(results)]);
+    all.extend([open_mobile(results), open_satisfaction(results), open_consumer(results)]);
+    all.push(open_joint(results));
     all.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
     all
 }
@@ -237,6 +238,41 @@ fn open_wireless(results: &Results) -> Figure {
     let caption = "The wireless network with a timer of 200 ms.";
     let (x, series) = (labels(single()), WAYS.map(dots).into());
     figure("open-wireless", "What is open about the radio", caption, x, flow_time(), series)
+}
+
+fn open_timer(results: &Results) -> Figure {
+    let line = |open: &Open| {
+        let label = open.label();
+        let world = World::open(results, "open-timer", &label);
+        means(open.short(), Style::Line, TIMERS.map(|timer| world.time(&[("timer", timer)])))
+    };
+    let caption = "The wireless network with wires of 300 Mbit/s, without recovery.";
+    let x = Axis { unit: "ms".into(), ..places("timer and lifetime", TIMERS) };
+    let series = TIMED.iter().map(line).collect();
+    figure("open-timer", "What is open about timers", caption, x, flow_time(), series)
+}
+
+fn open_satisfaction(results: &Results) -> Figure {
+    let line = |open: &Open| {
+        let label = open.label();
+        let world = World::open(results, "open-satisfaction", &label);
+        let at = |speed| {
+            let time = |way| world.values(&[("mobility", way), ("speed", speed)], "ist_mean_s");
+            quotient(&time(MLDR), &time(ELN))
+        };
+        means(open.short(), Style::Line, SPEEDS.map(at))
+    };
+    let caption = "MLDR without repetitions, over ELN; links above of 70 ms.";
+    let y = quantity("satisfaction time over that of ELN", "");
+    let series = DELAYED.iter().map(line).collect();
+    figure(
+        "open-satisfaction",
+        "What is open about delays by moves",
+        caption,
+        by_speed(),
+        y,
+        series,
+    )
 }
 
 fn open_mobile(results: &Results) -> Figure {

@@ -104,8 +104,9 @@ pub(super) fn both_need_no_timer(world: &World<'_>) -> Finding {
     Finding::all(JOINT_TIMERS[1..].iter().map(one))
 }
 
-/// Claims by which a different set-up is judged, at 50 km/h.
+/// Claims by which a different set-up is judged, at 3 and 50 km/h.
 pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
     let residual = mean_of(&world.residual(&place(NOTHING, FAST))).unwrap_or(f64::NAN);
-    vec![("E-24", both_add_up(world).beside(&format!("residual loss {residual:.2} %")))]
+    let sum = both_add_up(world).beside(&format!("residual loss {residual:.2} %"));
+    vec![("E-24", sum), ("E-26", they_cross(world))]
 }

@@ -1,6 +1,6 @@
 //! Judges the claims E-01 to E-29, and how they depend on what the paper leaves open.
 use super::axis::SPEEDS;
-use super::open::{CONSUMER, MOBILE, Open, TOGETHER, WIRELESS};
+use super::open::{CONSUMER, DELAYED, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::World;
 use super::{example, joint, mobile, wireless};
 use crate::claim::{Claim, Verdict};
@@ -121,7 +121,9 @@ pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
 /// What becomes of claims at every point of the grid, and with single things different.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = rows(results, &WIRELESS, "open-wireless", wireless::findings);
+    all.extend(rows(results, &TIMED, "open-timer", wireless::findings_of_timers));
     all.extend(rows(results, &MOBILE, "open-mobile", mobile::findings));
+    all.extend(rows(results, &DELAYED, "open-satisfaction", mobile::findings_of_satisfaction));
     all.extend(rows(results, &CONSUMER, "open-consumer", mobile::findings_of_consumer));
     all.extend(rows(results, &TOGETHER, "open-joint", joint::findings));
     all

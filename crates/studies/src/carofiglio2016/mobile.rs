@@ -125,6 +125,11 @@ pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
     ]
 }
 
+/// The same where the satisfaction time is measured.
+pub(super) fn findings_of_satisfaction(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+    vec![("E-17", half_of_the_way(world))]
+}
+
 /// The same where the consumer moves.
 pub(super) fn findings_of_consumer(world: &World<'_>) -> Vec<(&'static str, Finding)> {
     vec![("E-20", no_timer_is_as_good(world, &FEW))]

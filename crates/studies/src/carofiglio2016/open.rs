@@ -1,6 +1,6 @@
 //! What the paper leaves open: the grid of radios, and single things that are different.
-use super::axis::{self, TWO_TIMERS, axis};
-use super::scenario::{Net, experiment};
+use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TIMERS, TWO_TIMERS, axis};
+use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
 
@@ -116,6 +116,34 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
     ]
 });
 
+/// What is different where timers are swept.
+pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    let radio = format!("{}{}", RETRIES[2].1, FADINGS[2].1);
+    vec![
+        Open::new("nothing", "everything as assumed", ""),
+        Open::new("timers are looked at", "exact timers", "\"fetch.rto-check\" = 0\n"),
+        Open::new("window", "CUBIC", CUBIC),
+        Open::new("the radio", "7 tries, m = 3", &radio),
+        Open::new("delay of wires", "wires of 8 ms", "\"link.delay\" = \"8 ms\"\n"),
+        Open::new(
+            "delay of wires, timers",
+            "wires of 8 ms, exact timers",
+            "\"link.delay\" = \"8 ms\"\n\"fetch.rto-check\" = 0\n",
+        ),
+    ]
+});
+
+/// What is different where the satisfaction time is measured.
+pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    vec![
+        Open::new("nothing", "everything as assumed", ""),
+        Open::new("fading", "no fading", FADINGS[0].1),
+        Open::new("fading", "m = 3", FADINGS[2].1),
+        Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
+        Open::new("window", "CUBIC", CUBIC),
+    ]
+});
+
 /// What is different where the consumer moves.
 pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let parameter = "where the consumer moves";
@@ -128,6 +156,7 @@ pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
 
 /// What is different on the joint network.
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
+    let [lossless, mild] = [0, 2].map(|it| format!("{}{}", RETRIES[2].1, FADINGS[it].1));
     vec![
         Open::new("nothing", "everything as assumed", ""),
         Open::new(
@@ -137,6 +166,8 @@ pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
         ),
         Open::new("fading", "no fading", FADINGS[0].1),
         Open::new("fading", "m = 3", FADINGS[2].1),
+        Open::new("the radio", "7 tries, no fading", &lossless),
+        Open::new("the radio", "7 tries, m = 3", &mild),
         Open::new("window", "CUBIC", CUBIC),
     ]
 });
@@ -162,7 +193,20 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         axis::speeds(&["mobile"], &["10", "50"]),
         setups(&CONSUMER, scale),
     ];
-    let joint = [axis::joints(), axis::speeds(&["'m{1..10}'"], &["50"]), setups(&TOGETHER, scale)];
+    let joint =
+        [axis::joints(), axis::speeds(&["'m{1..10}'"], &[SLOW, FAST]), setups(&TOGETHER, scale)];
+    let timed = [
+        axis::recoveries(&[NOTHING]),
+        axis::timers(&some(&TIMERS, scale)),
+        axis::wires(&["300"]),
+        setups(&TIMED, scale),
+    ];
+    let delayed = [
+        axis::moves(&[axis::ELN, axis::MLDR]),
+        axis::repetitions(&["0"]),
+        axis::speeds(&["mobile"], &some(&SPEEDS, scale)),
+        setups(&DELAYED, scale),
+    ];
     let wireless = experiment(
         "open-wireless",
         &["residual", "open-wireless"],
@@ -172,7 +216,12 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     );
     vec![
         Experiment { scenario: wireless.scenario.replacen("mpdu-tries = 4\n", "", 1), ..wireless },
+        experiment("open-timer", &["open-timer"], Net::Wireless, scale, &timed),
         experiment("open-mobile", &["open-mobile"], Net::Mobile, scale, &mobile),
+        Experiment {
+            seeds: walkers(scale),
+            ..experiment("open-satisfaction", &["open-satisfaction"], Net::Mobile, scale, &delayed)
+        },
         experiment("open-consumer", &["open-consumer"], Net::Mobile, scale, &consumer),
         experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
     ]

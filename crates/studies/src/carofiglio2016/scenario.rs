@@ -1,5 +1,5 @@
 //! The experiments: the paper's three networks, each with its sweeps.
-use super::axis::{self, JOINT_TIMERS, MOVES, SPEEDS, TIMERS, TWO_TIMERS};
+use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
 use super::open;
 use crate::study::{Experiment, Scale, with_open};
 use std::fmt::Write;
@@ -122,10 +122,12 @@ fn rings() -> String {
 }
 
 /// Seeds of which twenty have a walker that goes to another access point.
-const WALKERS: u64 = 60;
+pub(super) fn walkers(scale: Scale) -> u64 {
+    if scale == Scale::Check { 60 } else { seeds(Net::Mobile, scale) }
+}
 
 /// All values of an axis; the first and the last where it only has to be seen that everything works.
-fn some(all: &[&'static str], scale: Scale) -> Vec<&'static str> {
+pub(super) fn some(all: &[&'static str], scale: Scale) -> Vec<&'static str> {
     let every = if scale == Scale::Smoke { all.len() - 1 } else { 1 };
     all.iter().step_by(every).copied().collect()
 }
@@ -155,11 +157,11 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         wireless("ring", &["E-13"], &[rings(), axis::timers(&["1000"])]),
         mobile("producer", &["7a"], &[axis::moves(&MOVES), alone()]),
         Experiment {
-            seeds: if scale == Scale::Check { WALKERS } else { seeds(Net::Mobile, scale) },
+            seeds: walkers(scale),
             ..mobile(
                 "satisfaction",
                 &["7b"],
-                &[axis::moves(&[axis::ELN, axis::MLDR]), axis::repetitions(), alone()],
+                &[axis::moves(&[axis::ELN, axis::MLDR]), axis::repetitions(&REPETITIONS), alone()],
             )
         },
         mobile("consumer", &["7c"], &[axis::consumer_moves(), alone()]),
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in [(Scale::Smoke, 122), (Scale::Check, 464), (Scale::Paper, 182)] {
+        for (scale, points) in [(Scale::Smoke, 132), (Scale::Check, 594), (Scale::Paper, 182)] {
             let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }

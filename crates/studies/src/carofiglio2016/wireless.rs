@@ -241,6 +241,11 @@ pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
     ]
 }
 
+/// The same where timers are swept.
+pub(super) fn findings_of_timers(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+    vec![("E-01a", timer_matters(world))]
+}
+
 /// NDNLPv2 beside WLDR.
 fn competitor(world: &World<'_>) -> String {
     let mean = |timer| mean_of(&part(world, ACKED, timer)).unwrap_or(f64::NAN);
