@@ -25,8 +25,8 @@ Examples:
 ";
 
 const CODES: &str = "\
-`study check` exits with 0 when each gating claim holds, with 1 when one fails, with 2 when it could not
-tell. Gating are claims of class R, unless they helped to fix what the paper leaves open.";
+`study check` exits with 0 when each gating claim holds, with 1 when one fails, with 2 when it could
+not tell. Gating are claims of class R, unless they helped to fix what the paper leaves open.";
 
 /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
 ///

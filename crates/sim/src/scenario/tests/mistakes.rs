@@ -1,0 +1,169 @@
+//! What is said about wrong scenarios, and that none makes us panic.
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
+    for (old, new, error) in [
+        (
+            "rate = \"10 M",
+            "rat = \"10 M",
+            "10:1: link.rat: is not known here; did you mean `rate`?",
+        ),
+        ("\"10 Mbit/s\"", "\"10 Mbits\"", "10:8: link.rate: `10 Mbits` is no rate"),
+        ("\"10 ms\"", "10", "11:9: link.delay: 10 has no unit"),
+        ("[link]", "[lnik]", "9:2: lnik: is not known here; did you mean `link`?"),
+        (
+            "[links.r1-r2]",
+            "[links.r1-r3]",
+            "13:8: links.r1-r3: no link is called that; did you mean `r1-r2`?",
+        ),
+        (
+            "\"consumer\"",
+            "\"consumr\"",
+            "28:8: applications.c1.node: no node is called `consumr`; did you mean `consumer`?",
+        ),
+        (
+            "\"jacobson(min",
+            "\"jacobsen(min",
+            "24:7: fetch.rto: no RTO estimator is called `jacobsen` (did you mean `jacobson`?)",
+        ),
+        (
+            "kind = \"fetch\"",
+            "kind = \"fetsh\"",
+            "27:8: applications.c1.kind: no application is of kind `fetsh`; did you mean `fetch`?",
+        ),
+        ("node = \"consumer\"", "", "26:15: applications.c1.node: is missing"),
+        (
+            "object = \"/file\"",
+            "object = \"file\"",
+            "29:10: applications.c1.object: `file` is no name",
+        ),
+        (
+            "packet = \"1448 B\"",
+            "packet = \"1448 B\"\nsignature = \"9 B\"",
+            "37:10: applications.p1.packet: says already",
+        ),
+        ("\"10 MiB\"", "true", "35:8: applications.p1.size: true is no string"),
+        (
+            "\"1000 packets\"",
+            "1000",
+            "21:9: nodes.\"r*\".cache: 1000 has no unit: packets or octets?",
+        ),
+        ("seeds = \"1..3\"", "seeds = \"3..1\"", "3:9: seeds: `3..1` is empty"),
+        ("\"300 s\"", "\"0 s\"", "4:8: stop: must be longer than 0"),
+    ] {
+        let text = LINE.replacen(old, new, 1);
+        assert_ne!(text, LINE, "{old}");
+        let said = wrong(&text);
+        assert!(said.lines().any(|line| line.starts_with(error)), "{error}\n{said}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let text =
+        LINE.replace("\"10 Mbit/s\"", "1").replace("\"10 ms\"", "2").replace("[fetch]", "[fetsh]");
+    assert_eq!(wrong(&text).lines().count(), 3, "{}", wrong(&text));
+}
+
+#[test]
+fn what_is_no_table_is_told_how_one_is_written() {
+    let topology = "[topology]\nlinks = [\"a-b\"]\n";
+    for (text, line) in [
+        ("topology = \"line\"".to_owned(), "1:12: topology: is no table; write [topology]"),
+        (format!("{topology}[links]\nx = 1"), "4:5: links.x: is no table; write [links.x]"),
+        (
+            format!("{topology}[applications]\nc1 = \"fetch\""),
+            "4:6: applications.c1: is no table; write [applications.c1]",
+        ),
+        (format!("sweep = 1\n{topology}"), "1:9: sweep: is no table; write [sweep]"),
+        (
+            format!("event = 7\n{topology}"),
+            "1:9: event: `7` is no table; write [[event]] above each, and its keys below",
+        ),
+        (
+            format!("event = [7]\n{topology}"),
+            "1:10: event.1: `7` is no table; write [[event]] above each, and its keys below",
+        ),
+        (
+            format!("{topology}[event]\nat = \"1 s\""),
+            "3:1: event: is one table; write [[event]], with two brackets, above each",
+        ),
+    ] {
+        let problems = ScenarioFile::parse(&text, &[]).unwrap_err().to_string();
+        assert_eq!(problems.lines().next().unwrap(), line, "{text}: {problems}");
+    }
+}
+
+#[test]
+fn whoever_cannot_be_reached_is_named() {
+    let text = LINE.replace("\"r1-r2\", ", "").replace("[links.r1-r2]", "[links.consumer-r1]");
+    assert!(wrong(&text).contains("consumer cannot reach producer"), "{}", wrong(&text));
+}
+
+#[test]
+fn what_nobody_serves_is_worth_a_warning() {
+    let file = ScenarioFile::parse(&LINE.replace("object = \"/file\"", "object = \"/flie\""), &[])
+        .unwrap();
+    let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+    let warnings = scenario.warnings(&scenario.network(1).unwrap());
+    assert_eq!(warnings, ["c1 asks for /flie, which nobody serves; did you mean `/file`?"]);
+}
+
+#[test]
+fn a_consumer_that_no_route_leads_away_from_is_worth_a_warning() {
+    let beside = LINE.replace("node = \"consumer\"", "node = \"producer\"");
+    let file = ScenarioFile::parse(&beside, &[]).unwrap();
+    let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+    let warnings = scenario.warnings(&scenario.network(1).unwrap());
+    assert_eq!(warnings, ["c1 asks for nothing: no route leads away from its node"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_a_scenario_panic(text: String, setting: String) {
+        let _ = networks(&text, &[&setting], 1);
+    }
+
+    /// Lines are doubled, dropped, moved and given each other's values.
+    #[test]
+    fn no_disorder_makes_a_scenario_panic(
+        steps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4_u8), 1..12),
+        pairs: bool,
+    ) {
+        let mut lines: Vec<String> =
+            if pairs { PAIRS } else { LINE }.lines().map(str::to_owned).collect();
+        for (one, other, what) in steps {
+            let (one, other) = (one.index(lines.len()), other.index(lines.len()));
+            let line = lines[one].clone();
+            match (what, line.split_once('='), lines[other].clone().split_once('=')) {
+                (0, ..) => lines.insert(other, line),
+                (1, ..) if lines.len() > 2 => drop(lines.remove(one)),
+                (2, Some((key, _)), Some((_, value))) => lines[other] = format!("{key}={value}"),
+                _ => lines.swap(one, other),
+            }
+        }
+        let text = lines.join("\n");
+        if let Ok(file) = ScenarioFile::parse(&text, &[]) {
+            prop_assert!(ScenarioFile::parse(&file.to_toml(), &[]).is_ok(), "{}", file.to_toml());
+        }
+        let _ = networks(&text, &[], 1);
+    }
+
+    #[test]
+    fn no_value_makes_a_setting_panic(
+        at in any::<prop::sample::Index>(),
+        value in "\\PC{0,12}|[0-9]{1,20} ?(ms|s|B|packets)|(zipf|poisson|aimd)\\([a-z=0-9.,]{0,12}\\)|\\{[a-z0-9.,{}]{0,9}\\}",
+    ) {
+        let paths = [
+            "link.rate", "link.queue", "link.loss", "nodes.\"r*\".cache", "applications.c1.node",
+            "applications.c1.object", "applications.c1.rto", "applications.c1.rto.k", "seeds", "stop",
+            "applications.p1.size", "topology.links", "sweep.a", "event", "event.1.at", "routing.paths",
+        ];
+        let setting = format!("{}={value}", at.get(&paths));
+        let _ = networks(LINE, &[&setting], 1);
+    }
+}
