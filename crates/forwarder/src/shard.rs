@@ -10,7 +10,7 @@
 //! which they were said. Who carries them may drop packets, and nothing else ([`Handed::is_packet`]).
 //!
 //! An Interest with CanBePrefix for fewer components than are hashed may be answered by Data of other workers. It waits where
-//! its own name belongs. As long as there are any of its length ([`ShortNames`]) Data that might answer it go there first.
+//! its own name belongs. As long as there are any of its length (all workers share a count) Data that might answer it go there first.
 //!
 //! Workers have faces for frames; applications and faces for values belong to nodes that are alone.
 mod errand;
