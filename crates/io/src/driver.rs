@@ -332,6 +332,7 @@ impl Driver {
         }
         self.ready = ready;
         self.linger.note(self.clock.now(), turn.frames);
+        self.spin.note_turn(turn.frames);
         self.expire();
         turn.frames += self.settle(machine, on_app);
         Ok(turn)

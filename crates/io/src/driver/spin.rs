@@ -6,6 +6,9 @@
 //! short, and, where one short wait follows the other, a [pause](super::linger) has shown that nothing more comes as long
 //! as nobody is answered; packets that come anyway are better collected.
 //!
+//! Where many packets come at a time it does not pay: the wait is shared by all of them, and clients that write so much at once want
+//! the processor themselves.
+//!
 //! Waits are of two kinds, those after a short one and those after a long one: an exchange now and then is a long wait for
 //! the question and a short one for the answer. How long a look may last bounds what it costs in vain; few of those end
 //! them, and it takes many short waits to begin again.
@@ -15,6 +18,8 @@ use recoup_transport::time::Duration;
 const ENOUGH: u8 = 16;
 /// What a wait that is not short takes from the score.
 const LOSS: u8 = 8;
+/// Frames of a turn after which nobody looks again, if there were more.
+const FEW: usize = 4;
 
 /// Decides whether to look again.
 #[derive(Debug)]
@@ -27,6 +32,8 @@ pub(super) struct Spin {
     after_long: Score,
     /// Whether the last wait was short.
     was_short: bool,
+    /// Whether the last turn brought more than a few frames.
+    is_crowded: bool,
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +53,7 @@ impl Spin {
     /// Looks that long at most; never without.
     pub(super) fn new(most: Option<Duration>) -> Self {
         let (after_short, after_long) = (Score::default(), Score::default());
-        Self { most, after_short, after_long, was_short: false }
+        Self { most, after_short, after_long, was_short: false, is_crowded: false }
     }
 
     /// Whether anything is to be noted.
@@ -60,7 +67,12 @@ impl Spin {
             true => answers_only && self.after_short.is_enough(),
             false => self.after_long.is_enough(),
         };
-        self.most.filter(|_| pays)
+        self.most.filter(|_| pays && !self.is_crowded)
+    }
+
+    /// A turn brought so many frames.
+    pub(super) fn note_turn(&mut self, frames: usize) {
+        self.is_crowded = frames > FEW;
     }
 
     /// A wait took so long; `came` says whether it ended because something came.
@@ -109,6 +121,18 @@ mod tests {
         assert_eq!(play(&[1_000], true), 0);
         assert_eq!(play(&[1_000, 1_000, 20], true), 0);
         assert_eq!(play(&[20, 20, 20, 200, 200], true), 0);
+    }
+
+    #[test]
+    fn after_a_crowd_nobody_looks_and_after_a_few_somebody_does() {
+        let mut spin = Spin::new(Some(Duration::from_micros(50)));
+        for _ in 0..100 {
+            spin.note(Duration::from_micros(20), true);
+        }
+        for (frames, looks) in [(1, true), (FEW, true), (FEW + 1, false), (0, true)] {
+            spin.note_turn(frames);
+            assert_eq!(spin.look(true).is_some(), looks, "{frames}");
+        }
     }
 
     #[test]
