@@ -19,6 +19,7 @@ pub(crate) fn follow() -> Outcome {
     let text = fs::read_to_string(root().join(TUTORIAL)).map_err(|error| error.to_string())?;
     let target = target_directory()?;
     let copy = copied(&target.join("tutorial"))?;
+    set_apart(&copy.join("Cargo.toml"))?;
     for block in blocks(&text) {
         match (block.kind, block.file) {
             ("rust" | "toml", Some(file)) => write(&copy.join(file), block.text)?,
@@ -67,6 +68,21 @@ fn copied(folder: &Path) -> Outcome<PathBuf> {
         fs::copy(root().join(path), to).map_err(failed)?;
     }
     Ok(folder.to_owned())
+}
+
+/// Gives the packages of the copy a version of their own. Packages of one version and one place within their workspace are
+/// the same to cargo, so what is built here would be taken for what belongs to the tree itself, in the target folder of both.
+fn set_apart(manifest: &Path) -> Outcome {
+    let text = fs::read_to_string(manifest).map_err(|error| error.to_string())?;
+    write(manifest, &versioned(&text)?)
+}
+
+/// The manifest of a workspace with `+tutorial` behind its version, as metadata of a build.
+fn versioned(manifest: &str) -> Outcome<String> {
+    let is_version = |line: &&str| line.starts_with("version = \"") && line.ends_with('"');
+    let line = manifest.lines().find(is_version).ok_or("the workspace has no version")?;
+    let other = format!("{}+tutorial\"", line.trim_end_matches('"'));
+    Ok(manifest.replacen(line, &other, 1))
 }
 
 fn write(path: &Path, text: &str) -> Outcome {
@@ -135,5 +151,12 @@ mod tests {
         assert_eq!(inserted(text, diff).unwrap(), "a\nb\nc\nlist [\n  new\n  old\n]\n");
         assert!(inserted(text, " z\n+c\n").is_err() && inserted("b\nb\n", " b\n+c\n").is_err());
         assert!(inserted(text, "+c\n").is_err());
+    }
+
+    #[test]
+    fn the_copy_has_a_version_of_its_own() {
+        let manifest = "[workspace]\nresolver = \"3\"\n[workspace.package]\nversion = \"1.2.3\"\n";
+        assert!(versioned(manifest).unwrap().contains("version = \"1.2.3+tutorial\"\n"));
+        assert!(versioned("[workspace]\n").is_err());
     }
 }
