@@ -30,6 +30,8 @@ use std::fmt;
 const SHORTEST: Duration = Duration::from_millis(1);
 /// What the factor adds is widened so many times at most.
 const WIDEST: u32 = 8;
+/// Of the last 32 transmissions the one that was answered latest is never missing.
+const MOST_MISSING: f64 = 31.0 / 32.0;
 /// Recoveries without a false alarm after which it is as narrow as at first (RFC 8985, 6.2, step 4).
 const CALM: u32 = 16;
 
@@ -60,7 +62,7 @@ pub struct TimeThresholdSettings {
     pub frt: u32,
     /// How much older than the longest round trip what is missing has to be otherwise; 1 or more.
     pub factor: f64,
-    /// Which part of the last 32 transmissions has to be missing; 0 to 1.
+    /// Which part of the last 32 transmissions has to be missing; 0 to 31/32, since the latest of them was answered.
     pub share: f64,
 }
 
@@ -172,8 +174,8 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<TimeThreshold, SpecError> 
         share: spec.number(
             "share",
             default.share,
-            0.0..=1.0,
-            "a number from 0 to 1, such as 1/4",
+            0.0..=MOST_MISSING,
+            "a number from 0 to 31/32, such as 1/4 (more is never missing: the latest of the last 32 was answered)",
         )?,
     };
     spec.finish()?;
@@ -345,6 +347,22 @@ mod tests {
         assert!((211..300).all(&mut judged), "in recovery");
         detector.on_recovered(at(200));
         assert_eq!(detector.on_arrival(at(200), &beyond(300, RTT)), None);
+    }
+
+    #[test]
+    fn the_greatest_share_judges_where_none_but_the_latest_was_answered_and_more_is_refused() {
+        let settings =
+            TimeThresholdSettings { share: MOST_MISSING, ..TimeThresholdSettings::default() };
+        let mut detector = TimeThreshold::new(settings);
+        for order in [1, 32] {
+            assert_eq!(detector.on_arrival(at(200), &beyond(order, RTT)), None, "{order}");
+        }
+        assert!(detector.on_arrival(at(200), &beyond(64, RTT)).is_some());
+        for share in ["1", "0.97"] {
+            let error = super::super::parse(&format!("time-threshold(share={share})")).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains("share") && said.contains("from 0 to 31/32"), "{said}");
+        }
     }
 
     #[test]
