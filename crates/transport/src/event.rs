@@ -130,11 +130,11 @@ pub enum Event {
         /// Number of the segment.
         segment: u64,
     },
-    /// The network refused an Interest.
+    /// The network refused an Interest, or a producer has no such content and says so in a Data packet (an application Nack).
     Nacked {
         /// Number of the segment; `None` while the version was being found out.
         segment: Option<u64>,
-        /// Why.
+        /// Why; a producer gives no reason.
         reason: NackReason,
     },
     /// Data arrived that had already been received or that nobody asked for.

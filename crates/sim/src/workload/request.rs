@@ -3,12 +3,13 @@
 //! Each request is an Interest of its own, even for a content that is being asked for already; one Data
 //! packet answers all that wait for it. Requests are numbered from 0; events name them by that number,
 //! as those of a fetch name segments. Without an estimator of the timeout a request waits for its
-//! Interest's lifetime and is not repeated.
+//! Interest's lifetime and is not repeated. A producer that has no such content (an application Nack) ends it like Data, but
+//! what it refused counts as a Nack and not as received.
 use super::arrival::Arrivals;
 use super::popularity::{Chooser, Tables};
 use crate::network::{Arrival, RequestPlan};
 use pending::{Asked, Pending};
-use recoup_packet::data::Data;
+use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
@@ -258,18 +259,23 @@ impl Request {
         }
     }
 
+    /// Whatever the answer is, it has made the round trip.
     fn on_answer(&mut self, now: Instant, asked: &Asked, answer: &Answer<'_>) {
         let Answer { data, is_marked, in_flight, .. } = *answer;
         let segment = asked.number;
         self.high_data = self.high_data.max(segment);
         let rtt = now.since(asked.last);
-        self.report(Event::Received {
-            segment,
-            content_bytes: data.content().len() as u32,
-            wire_octets: data.encoded_len() as u32,
-            rtt: rtt.into(),
-            delay: now.since(asked.first).into(),
-            transmissions: asked.transmissions,
+        self.report(if data.content_type() == ContentType::Nack {
+            Event::Nacked { segment: Some(segment), reason: NackReason::None }
+        } else {
+            Event::Received {
+                segment,
+                content_bytes: data.content().len() as u32,
+                wire_octets: data.encoded_len() as u32,
+                rtt: rtt.into(),
+                delay: now.since(asked.first).into(),
+                transmissions: asked.transmissions,
+            }
         });
         let rtt = (asked.transmissions == 1).then_some(rtt);
         if let Some(rtt) = rtt {

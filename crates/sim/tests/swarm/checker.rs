@@ -3,6 +3,7 @@ use crate::plan::Swarmed;
 use crate::run::Facts;
 use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::{Kind, Packet};
+use recoup_packet::nack::NackReason;
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
     ApplicationId, ApplicationKind, Direction, Fault, FetchPlan, LinkId, Network, NodeId,
@@ -262,7 +263,7 @@ impl Consumer {
         }
     }
 
-    /// Without a timeout a refusal is the end of a request.
+    /// A producer's refusal, which has no reason, is the end of a request; without a timeout any refusal is.
     fn requested(&mut self, is_final: bool, report: &Report) {
         match *report {
             Report::Event(Event::Sent { segment, transmissions, .. }) => {
@@ -278,7 +279,9 @@ impl Consumer {
                 assert!(self.open.remove(&segment), "{segment} timed out and was not open");
                 self.late.insert(segment);
             }
-            Report::Event(Event::Nacked { segment: Some(segment), .. }) if is_final => {
+            Report::Event(Event::Nacked { segment: Some(segment), reason })
+                if is_final || reason == NackReason::None =>
+            {
                 assert!(self.open.remove(&segment), "{segment} was refused and was not open");
             }
             Report::Event(Event::Window { window, .. }) => {

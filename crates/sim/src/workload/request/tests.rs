@@ -2,6 +2,7 @@
 use super::*;
 use crate::network::{PacketShape, Popularity, ProducePlan};
 use crate::workload::Produce;
+use recoup_packet::data::{SignatureShape, Template};
 use recoup_transport::application::ReturnPath;
 use std::sync::Arc;
 
@@ -152,6 +153,25 @@ fn a_refusal_ends_a_request_that_is_not_repeated() {
     again.handle(at(10), nack());
     assert_eq!(drain(&mut again, at(10)), ["nacked 0"]);
     assert_eq!(again.deadline(), Some(at(100)));
+}
+
+#[test]
+fn a_producer_without_the_content_refuses_all_that_wait_for_it_and_nothing_was_received() {
+    let refusal = |name: &str| {
+        let shape = SignatureShape::Digest;
+        let template = Template::new(ContentType::Nack, Duration::ZERO, None, shape);
+        let data = template.describe(name.parse().unwrap(), 0).unwrap();
+        AppInput::Data { data, congestion_mark: 0, beside: Beside::default() }
+    };
+    for rto in ["none", "constant(rto=1s)"] {
+        let arrival = Arrival::Batches(vec![(Duration::ZERO, 3)]);
+        let mut request = make(&RequestPlan { contents: 1, rto: rto.into(), ..plan(arrival) });
+        drain(&mut request, at(0));
+        request.handle(at(10), refusal("/b/1"));
+        let mut said = drain(&mut request, at(10));
+        said.sort();
+        assert_eq!(said, ["done", "nacked 0", "nacked 1", "nacked 2"], "{rto}");
+    }
 }
 
 #[test]
