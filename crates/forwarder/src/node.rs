@@ -189,6 +189,7 @@ pub struct Node {
     pub(crate) dead_nonce_lifetime: std::time::Duration,
     pub(crate) measurements: Measurements,
     pub(crate) management: Option<Management>,
+    pub(crate) answers_itself: bool,
     pub(crate) strategies: PrefixTable<Box<dyn ForwardingStrategy>>,
     pub(crate) suppression: Suppression,
     pub(crate) unsolicited: Unsolicited,
@@ -247,7 +248,8 @@ impl Node {
             faces: FaceTable::new(options.limits),
             gates: Gates::new(options.scheduling),
             applications: Applications::default(),
-            way_out: None,
+            way_out: options.answers_itself.then_some(WayOut::Own),
+            answers_itself: options.answers_itself,
             fib,
             pit: Pit::new(hasher.clone(), options.pit_limit)
                 .with_short_names(options.shard.as_ref().map(ShardOptions::short_names)),

@@ -45,6 +45,9 @@ pub struct NodeOptions {
     pub anticipation: Anticipation,
     /// What becomes of Interests whose face is gone.
     pub mobility: Mobility,
+    /// Whether applications may ask although no face leads away, since others of the same node answer. Without it they are told
+    /// that there is no way out, and wait for one.
+    pub answers_itself: bool,
     /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
     /// simulator's oracle; the ids of all nodes of a world must differ.
     pub trace_ids: Option<u64>,
@@ -86,6 +89,7 @@ impl Default for NodeOptions {
             provider_id: None,
             anticipation: Anticipation::Off,
             mobility: Mobility::Off,
+            answers_itself: false,
             trace_ids: None,
             shard: None,
         }

@@ -20,6 +20,8 @@ pub(crate) enum WayOut {
     Upstream(FaceId),
     /// There are routes to other nodes, by whatever faces.
     Routed,
+    /// Applications of the same node answer, and nobody else.
+    Own,
 }
 
 impl Node {
@@ -140,7 +142,7 @@ impl Node {
     pub(crate) fn way_out_input(&self) -> Option<AppInput> {
         let receive_budget = match self.way_out? {
             WayOut::Upstream(face) => self.faces.get(face)?.attributes.receive_budget,
-            WayOut::Routed => None,
+            WayOut::Routed | WayOut::Own => None,
         };
         Some(AppInput::FaceUp { receive_budget })
     }
@@ -191,7 +193,8 @@ impl Node {
 
     fn find_way_out(&self) -> Option<WayOut> {
         let upstream = self.faces.first_upstream().map(WayOut::Upstream);
-        upstream.or_else(|| self.faces.has_route().then_some(WayOut::Routed))
+        let routed = || self.faces.has_route().then_some(WayOut::Routed);
+        upstream.or_else(routed).or(self.answers_itself.then_some(WayOut::Own))
     }
 
     /// Tells the applications if the way out is another one than before, or none: what they asked by

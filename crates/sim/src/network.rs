@@ -69,6 +69,18 @@ impl Network {
             forth.into_iter().chain(back)
         })
     }
+
+    /// Whether a route leads away from a node, or may one day.
+    pub fn leads_away(&self, node: NodeId) -> bool {
+        let leads = |route: &RoutePlan| route.node == node && !route.hops.is_empty();
+        self.rerouting.is_some() || self.routes.iter().any(leads)
+    }
+
+    /// What applications of a node serve.
+    pub fn served_at(&self, node: NodeId) -> impl Iterator<Item = &Name> {
+        let there = self.applications.iter().filter(move |plan| plan.node == node);
+        there.filter_map(|plan| plan.kind.served())
+    }
 }
 
 /// A node.
@@ -343,6 +355,17 @@ pub enum ApplicationKind {
     Request(Box<RequestPlan>),
     /// Fills one direction of a link with frames that are not NDN's.
     Background(BackgroundPlan),
+}
+
+impl ApplicationKind {
+    /// The prefix that it answers below, if it answers.
+    pub fn served(&self) -> Option<&Name> {
+        match self {
+            Self::Serve(plan) => Some(&plan.prefix),
+            Self::Produce(plan) => Some(&plan.prefix),
+            Self::Fetch(_) | Self::Request(_) | Self::Background(_) => None,
+        }
+    }
 }
 
 /// A fetch. Algorithms are named as on the command line.

@@ -50,6 +50,19 @@ fn noted(network: Network) -> (Notes, Ended) {
     (notes, ended)
 }
 
+#[test]
+fn consumers_on_the_node_of_a_producer_are_answered_by_it_without_any_route() {
+    let mut network = line(1, &link(10_000_000, 10));
+    let ask = request(0, "/p", Arrival::Constant(100.0), 5);
+    applications(
+        &mut network,
+        [serve(0, "/f", 100_000), produce(0, "/p", 100), fetch(0, "/f"), ask],
+    );
+    let (notes, _) = noted(network);
+    assert_eq!((notes.done.len(), notes.timeouts), (2, 0), "{:?}", notes.done);
+    assert!(notes.done.iter().all(|(_, at, is_ok)| *is_ok && *at < Instant::from_millis(1_000)));
+}
+
 fn lossy() -> Network {
     let mut network = line(3, &link(10_000_000, 10));
     network.links[1].back.loss = "bernoulli(p=0.02)".into();

@@ -97,6 +97,19 @@ fn an_application_without_a_way_out_is_told_so_and_not_refused() {
 }
 
 #[test]
+fn where_a_node_answers_itself_applications_ask_each_other_without_any_face() {
+    let mut bench = Bench::new(0, NodeOptions { answers_itself: true, ..NodeOptions::default() });
+    let (consumer, producer) = (Probe::default(), Probe::default());
+    attach(&mut bench, &producer, &["/a"]);
+    attach(&mut bench, &consumer, &[]);
+    consumer.ask("/a/1", 1);
+    consumer.ask("/b", 2);
+    bench.drain();
+    assert_eq!(producer.asked().len(), 1);
+    assert_eq!(consumer.told(), ["0 ms: up", "0 ms: nack /b: no route", "0 ms: data /a/1"]);
+}
+
+#[test]
 fn a_face_toward_producers_is_the_route_of_everything_while_it_is_up() {
     let mut bench = bench();
     let upstream = FaceAttributes::value(UNLIMITED).toward_producers();

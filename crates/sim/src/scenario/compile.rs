@@ -17,7 +17,8 @@ use super::file::{Content, Exception};
 use super::pattern;
 use super::problem::{Origin, Problems, hint, listed};
 use crate::network::{
-    ApplicationKind, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop, StrategyPlan,
+    ApplicationKind, ApplicationPlan, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop,
+    StrategyPlan,
 };
 use crate::pcap::CaptureOptions;
 use crate::route::{Graph, Producer};
@@ -78,18 +79,17 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     problems.or(network)
 }
 
-/// Consumers on nodes that no route leads away from: they wait for one, even for a producer beside them.
+/// Consumers on nodes that no route leads away from, of names that nobody serves beside them.
 fn stranded(network: &Network) -> impl Iterator<Item = String> {
-    let asks = |kind: &ApplicationKind| {
-        matches!(kind, ApplicationKind::Fetch(_) | ApplicationKind::Request(_))
+    let is_served = |node, name: &Name| network.served_at(node).any(|it| it.is_prefix_of(name));
+    let lacks = move |one: &&ApplicationPlan| match &one.kind {
+        ApplicationKind::Fetch(plan) => !is_served(one.node, &plan.object),
+        ApplicationKind::Request(plan) => !plan.prefixes.iter().all(|it| is_served(one.node, it)),
+        _ => false,
     };
-    let leads_away = |node| {
-        network.rerouting.is_some()
-            || network.routes.iter().any(|route| route.node == node && !route.hops.is_empty())
-    };
-    let all = network.applications.iter().filter(move |one| asks(&one.kind));
-    all.filter(move |one| !leads_away(one.node))
-        .map(|one| format!("{} asks for nothing: no route leads away from its node", one.name))
+    let all = network.applications.iter().filter(|one| !network.leads_away(one.node));
+    all.filter(lacks)
+        .map(|one| format!("{} asks in vain: no route leads away from its node", one.name))
 }
 
 /// Routes of every node to every other.
@@ -346,15 +346,8 @@ fn consumers(network: &Network, prefix: &Name) -> Vec<NodeId> {
 
 /// What is allowed but probably not meant.
 pub(super) fn warnings(network: &Network) -> Vec<String> {
-    let served: Vec<&Name> = network
-        .applications
-        .iter()
-        .filter_map(|application| match &application.kind {
-            ApplicationKind::Serve(plan) => Some(&plan.prefix),
-            ApplicationKind::Produce(plan) => Some(&plan.prefix),
-            _ => None,
-        })
-        .collect();
+    let served: Vec<&Name> =
+        network.applications.iter().filter_map(|application| application.kind.served()).collect();
     let mut warnings = Vec::new();
     for application in &network.applications {
         let asked: Vec<&Name> = match &application.kind {

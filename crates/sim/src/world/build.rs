@@ -205,6 +205,7 @@ impl World {
             },
             suppression,
             mobility,
+            answers_itself: self.answers_itself(NodeId(number as u32)),
             strategy: plan.strategy.clone(),
             pit_limit: PIT_LIMIT,
             hash_seed: HASH_SEED,
@@ -216,6 +217,11 @@ impl World {
             ..NodeOptions::default()
         };
         Node::with_options(options).map_err(|error| wrong(place(), error))
+    }
+
+    /// Where no route leads away those who ask can only mean those who serve beside them.
+    fn answers_itself(&self, node: NodeId) -> bool {
+        !self.network.leads_away(node) && self.network.served_at(node).next().is_some()
     }
 
     /// Gives a blank node its strategies, faces and routes.

@@ -237,8 +237,11 @@ fn consumers(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentl
         let node = NodeId(dice.place(network.nodes.len()));
         let start = if is_gentle { dice.instant(1, 1_000) } else { dice.instant(0, 2_000) };
         let of = &served[dice.place(served.len()) as usize];
-        // A node without a route has no way out, as its applications see it.
-        if is_gentle && !network.routes.iter().any(|route| route.node == node) {
+        // Where no route leads away only those who serve there answer.
+        if is_gentle
+            && !network.leads_away(node)
+            && !served.iter().all(|it| it.nodes.contains(&node))
+        {
             continue;
         }
         let (kind, ends) = match of.object {

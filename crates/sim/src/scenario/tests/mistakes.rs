@@ -113,11 +113,18 @@ fn what_nobody_serves_is_worth_a_warning() {
 
 #[test]
 fn a_consumer_that_no_route_leads_away_from_is_worth_a_warning() {
+    let warnings = |text: &str| {
+        let file = ScenarioFile::parse(text, &[]).unwrap();
+        let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+        scenario.warnings(&scenario.network(1).unwrap())
+    };
     let beside = LINE.replace("node = \"consumer\"", "node = \"producer\"");
-    let file = ScenarioFile::parse(&beside, &[]).unwrap();
-    let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
-    let warnings = scenario.warnings(&scenario.network(1).unwrap());
-    assert_eq!(warnings, ["c1 asks for nothing: no route leads away from its node"]);
+    assert_eq!(warnings(&beside), [""; 0], "it asks the producer beside it");
+    let other = beside.replace("object = \"/file\"", "object = \"/flie\"");
+    assert_eq!(
+        warnings(&other).last().unwrap(),
+        "c1 asks in vain: no route leads away from its node"
+    );
 }
 
 proptest! {
