@@ -5,6 +5,8 @@ mod build;
 
 use build::{applications, fetch, line, link, produce, request, serve};
 use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::strategy;
+use recoup_forwarder::suppression::Suppression;
 use recoup_packet::name::Name;
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::network::{
@@ -292,17 +294,10 @@ fn random_world(seed: u64) -> Network {
     let mut network = Network { nodes, links, ..Network::default() };
     let one = |rng: &mut Rng, of: &[&'static str]| of[rng.below(of.len() as u64) as usize];
     for node in &mut network.nodes {
-        let strategies = [
-            "best-route",
-            "multicast",
-            "broadcast",
-            "multipath",
-            "best-face",
-            "best-face(rto=reconsidered)",
-        ];
+        let strategies: Vec<_> = strategy::names().chain(["best-face(rto=reconsidered)"]).collect();
         node.strategy = one(&mut rng, &strategies).into();
-        let suppressions =
-            ["same-face-retx", "strict", "soft-hard(soft=20ms)", "soft-hard(soft=auto)"];
+        let more = ["soft-hard(soft=20ms)", "soft-hard(soft=auto)"];
+        let suppressions: Vec<_> = Suppression::names().chain(more).collect();
         node.suppression = one(&mut rng, &suppressions).into();
         node.cache = CachePlan::Packets([0, 0, 3, 1000][rng.below(4) as usize]);
         node.admit_unsolicited = rng.below(4) == 0;

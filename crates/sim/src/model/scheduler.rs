@@ -24,6 +24,7 @@ mod tests {
         assert_eq!(parse(" none "), Ok(None));
         let found = parse("drr(quantum=9000)").unwrap().map(|it| it.to_string());
         assert!(found.is_some_and(|text| text.starts_with("drr(share=face,quantum=9000,")));
+        assert!(Discipline::names().all(|name| parse(name).is_ok_and(|it| it.is_some())));
         assert!(parse("fair").is_err());
     }
 }

@@ -3,55 +3,57 @@ use crate::dice::Dice;
 use recoup_packet::name::Name;
 use recoup_sim::network::{ApplicationKind, Arrival, FetchPlan, Popularity, RequestPlan};
 use recoup_transport::time::Duration;
+use recoup_transport::{congestion, loss, rto};
 
-const RTO: [&str; 13] = [
+/// Besides all timers by their names.
+const TIMERS: [&str; 9] = [
     "constant(rto=200ms)",
     "constant(rto=30ms)",
     "jacobson(max=4s)",
     "jacobson(min=0ms,max=2s)",
     "rfc6298(max=8s)",
     "yang2016(max=4s)",
-    "tcp",
-    "timeest",
     "icp(min=20ms)",
-    "chopcop",
     "ccntimer(min=20ms)",
-    "wma",
     "per-source(wma)",
 ];
-const LOSS: [&str; 6] = [
+/// Besides all detectors by their names.
+const DETECTORS: [&str; 4] = [
     "timeout",
-    "timeout",
-    "out-of-order",
     "out-of-order(frt=2,repair=first-hole)",
-    "pre-recovery",
     "pre-recovery(frt=1,rescan=true,learn=true,decay=1,cap=0.5)",
+    "time-threshold(frt=1,factor=1,share=1/4)",
 ];
-const CONGESTION: [&str; 13] = [
+/// Besides all windows by their names.
+const WINDOWS: [&str; 9] = [
     "fixed(window=1)",
     "fixed(window=8)",
     "fixed(window=64)",
-    "aimd",
     "aimd(step=4,beta=0.9)",
     "aimd(beta=0)",
-    "yang2016",
-    "cubic",
     "cubic(fast-convergence=false,reno-friendly=false)",
     "newreno(accounting=span)",
     "udugama2013(flavour=cubic)",
     "udugama2013(flavour=compound,update=per-data)",
-    "compound",
 ];
+
+fn timer(dice: &mut Dice) -> &'static str {
+    dice.one_named(rto::names(), &TIMERS)
+}
+
+fn window(dice: &mut Dice) -> &'static str {
+    dice.one_named(congestion::names(), &WINDOWS)
+}
 
 /// A fetch of an object that is there, with or without a version.
 pub(crate) fn fetch(dice: &mut Dice, object: &Name, discover: bool) -> FetchPlan {
     let mut plan = FetchPlan {
         object: object.clone(),
         discover,
-        rto: dice.one(&RTO).into(),
+        rto: timer(dice).into(),
         sampling: dice.one(&["per-rtt", "every", "rfc7323"]).into(),
-        congestion: dice.one(&CONGESTION).into(),
-        loss: dice.one(&LOSS).into(),
+        congestion: window(dice).into(),
+        loss: dice.one_named(loss::names(), &DETECTORS).into(),
         lifetime: dice.millis(100, 4_000),
         retries: dice.chance(0.7).then(|| dice.between(0, 15) as u32),
         no_progress: dice.millis(500, 8_000),
@@ -95,14 +97,14 @@ pub(crate) fn request(dice: &mut Dice, prefixes: &[Name]) -> (ApplicationKind, b
         1 => Arrival::Poisson(rate),
         2 => Arrival::OnOff { rate, on, off },
         3 => Arrival::Batches((0..dice.between(1, 5)).map(|_| batch(dice)).collect()),
-        _ => Arrival::Window(dice.one(&CONGESTION).into()),
+        _ => Arrival::Window(window(dice).into()),
     };
     let popularity = match dice.between(0, 2) {
         0 => Popularity::Sequential,
         1 => Popularity::Uniform,
         _ => Popularity::ZipfMandelbrot { q: 0.7, s: 0.9 },
     };
-    let rto = if dice.chance(0.4) { "none" } else { dice.one(&RTO) };
+    let rto = if dice.chance(0.4) { "none" } else { timer(dice) };
     let retries = dice.chance(0.8).then(|| dice.between(0, 5) as u32);
     let windowed = matches!(arrival, Arrival::Window(_));
     let requests = if windowed { Some(requests.unwrap_or(100)) } else { requests };

@@ -42,6 +42,16 @@ impl Dice {
         of[self.0.below(of.len() as u64) as usize]
     }
 
+    /// One of the algorithms of a family by its name alone, or of `more`; so nobody has to remember to add a new one.
+    pub(crate) fn one_named(
+        &mut self,
+        family: impl Iterator<Item = &'static str>,
+        more: &[&'static str],
+    ) -> &'static str {
+        let all: Vec<_> = family.chain(more.iter().copied()).collect();
+        self.one(&all)
+    }
+
     /// The place of one of `count`.
     pub(crate) fn place(&mut self, count: usize) -> u32 {
         self.0.below(count as u64) as u32

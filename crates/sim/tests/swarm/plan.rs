@@ -2,6 +2,8 @@
 use crate::channel;
 use crate::consumer;
 use crate::dice::Dice;
+use recoup_forwarder::strategy;
+use recoup_forwarder::suppression::Suppression;
 use recoup_packet::name::Name;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CachePlan, ChannelPlan, Direction,
@@ -10,6 +12,7 @@ use recoup_sim::network::{
 };
 use recoup_sim::route::{Graph, Metric, NextHops, Producer};
 use recoup_sim::topology;
+use recoup_transport::queue::Discipline;
 use recoup_transport::time::{Duration, Instant};
 
 /// A world that ends: every consumer ends or is taken away.
@@ -36,7 +39,7 @@ pub(crate) fn plan(seed: u64) -> Swarmed {
     }
     let mut dice = Dice::of(seed, "rest");
     network.follow_transmissions = dice.chance(0.3);
-    network.stop = Stop { at: Instant::from_millis(10_000_000), when_done: dice.chance(0.5) };
+    network.stop = Stop { at: Instant::from_millis(1_000_000_000), when_done: dice.chance(0.5) };
     Swarmed { network, is_gentle }
 }
 
@@ -63,25 +66,16 @@ fn places(dice: &mut Dice, is_gentle: bool) -> Network {
     network
 }
 
-const STRATEGIES: [&str; 7] = [
-    "best-route",
-    "multicast",
-    "broadcast",
-    "best-face",
-    "multipath",
-    "multipath(split=cost)",
-    "discover(phi=2)",
-];
-const SUPPRESSION: [&str; 5] = [
-    "strict",
-    "same-face-retx",
-    "same-face-retx(fixed=10ms)",
-    "same-face-retx(faces=any)",
-    "soft-hard(soft=20ms)",
-];
+/// Besides all policies by their names.
+const SUPPRESSION: [&str; 3] =
+    ["same-face-retx(fixed=10ms)", "same-face-retx(faces=any)", "soft-hard(soft=20ms)"];
+
+fn strategy(dice: &mut Dice) -> &'static str {
+    dice.one_named(strategy::names(), &["multipath(split=cost)", "discover(phi=2)"])
+}
 
 fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
-    let everywhere = dice.one(&STRATEGIES);
+    let everywhere = strategy(dice);
     for node in &mut network.nodes {
         node.cache = match dice.between(0, 5) {
             0 => CachePlan::Unlimited,
@@ -89,9 +83,9 @@ fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
             2 | 3 => CachePlan::Packets(dice.magnitude(1, 300)),
             _ => CachePlan::Packets(0),
         };
-        node.strategy = if dice.chance(0.3) { dice.one(&STRATEGIES) } else { everywhere }.into();
+        node.strategy = if dice.chance(0.3) { strategy(dice) } else { everywhere }.into();
         if !is_gentle {
-            node.suppression = dice.one(&SUPPRESSION).into();
+            node.suppression = dice.one_named(Suppression::names(), &SUPPRESSION).into();
             node.admit_unsolicited = dice.chance(0.2);
         }
         if dice.chance(0.3) {
@@ -102,12 +96,10 @@ fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
     }
 }
 
-/// The last ones have so little room that they drop.
-const SCHEDULERS: [&str; 7] = [
-    "max-min",
-    "max-min(share=flow,gain=1)",
-    "drr",
-    "drr(share=flow,quantum=500)",
+/// Besides all disciplines by their names.
+const SCHEDULERS: [&str; 2] = ["max-min(share=flow,gain=1)", "drr(share=flow,quantum=500)"];
+/// Those that have so little room that they drop.
+const NARROW: [&str; 3] = [
     "fifo(packets=5)",
     "max-min(flow-queue=4,packets=12,flows=3)",
     "drr(flow-queue=4,octets=9000)",
@@ -115,15 +107,17 @@ const SCHEDULERS: [&str; 7] = [
 
 /// How some nodes, or single links, share what leaves; not always alike at both ends.
 fn schedulers(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
-    let known = if is_gentle { &SCHEDULERS[..4] } else { &SCHEDULERS[..] };
-    let everywhere = dice.chance(0.3).then(|| dice.one(known));
+    let narrow: &[_] = if is_gentle { &[] } else { &NARROW };
+    let more = [&SCHEDULERS, narrow].concat();
+    let one = |dice: &mut Dice| dice.one_named(Discipline::names(), &more);
+    let everywhere = dice.chance(0.3).then(|| one(dice));
     for node in &mut network.nodes {
-        let own = if dice.chance(0.1) { Some(dice.one(known)) } else { everywhere };
+        let own = if dice.chance(0.1) { Some(one(dice)) } else { everywhere };
         node.scheduler = own.unwrap_or("none").into();
     }
     for link in &mut network.links {
         for way in [&mut link.forth, &mut link.back] {
-            way.scheduler = if dice.chance(0.05) { dice.one(known) } else { "none" }.into();
+            way.scheduler = if dice.chance(0.05) { one(dice) } else { "none" }.into();
         }
     }
 }
@@ -226,7 +220,7 @@ fn routes(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentle: 
     }
     if dice.chance(0.3) {
         let node = NodeId(dice.place(network.nodes.len()));
-        let strategy = dice.one(&STRATEGIES).into();
+        let strategy = strategy(dice).into();
         let prefix = served[0].prefix.clone();
         network.strategies.push(StrategyPlan { node, prefix, strategy });
     }

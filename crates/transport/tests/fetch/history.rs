@@ -20,13 +20,10 @@ const MORE: &[&str] = &[
     "time-threshold(frt=1,factor=1,share=1/4)",
 ];
 
-/// Windows that tell events apart by send order.
-const WINDOWS: &[&str] = &[
+/// Those that do not tell events apart by send order.
+const OTHER_WINDOWS: &[&str] = &["yang2016", "nikzad2022", "raaqm"];
+const MORE_WINDOWS: &[&str] = &[
     "fixed(window=20)",
-    "aimd",
-    "cubic",
-    "newreno",
-    "compound",
     "cubic(accounting=span)",
     "aimd(accounting=span,restart=true,undo=true)",
     "udugama2013(flavour=newreno)",
@@ -51,10 +48,12 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let detectors: Vec<_> = loss::names().chain(MORE.iter().copied()).collect();
     let detector = prop::sample::select(detectors).prop_map(str::to_owned);
+    let windows = congestion::names().filter(|name| !OTHER_WINDOWS.contains(name));
+    let windows: Vec<_> = windows.chain(MORE_WINDOWS.iter().copied()).collect();
     let lost = prop_oneof![Just(0), 1..30_u64, 30..300_u64];
     let held_up = prop_oneof![Just(0), 1..30_u64, 30..1000_u64];
     let counts = (1..400_u64, lost, 1..10_u64, held_up, 1..300_u64, any::<u64>());
-    (detector, prop::sample::select(WINDOWS), counts).prop_map(
+    (detector, prop::sample::select(windows), counts).prop_map(
         |(detector, window, (segments, lost, burst, held_up, longest_ms, seed))| Case {
             detector,
             window,
