@@ -194,16 +194,13 @@ impl Node {
     }
 }
 
-/// What goes on to the next hop: the mark, what is carried over, the flow nonce of who waits there, and that it is not
-/// to be kept.
+/// What goes on to the next hop: the mark, what is carried over, and the flow nonce of who waits there. That Data is not to
+/// be kept is said to this node alone, as at NFD.
 fn onward(came: &Hop, flow_nonce: Option<u64>) -> Hop {
     let mut hop = came.onward();
     if let Some(extra) = &came.extra {
         if !extra.carried.is_empty() {
             hop.extra_mut().carried.clone_from(&extra.carried);
-        }
-        if extra.no_cache {
-            hop.extra_mut().no_cache = true;
         }
         if extra.provider.is_some() {
             hop.extra_mut().provider = extra.provider;

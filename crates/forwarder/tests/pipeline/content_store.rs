@@ -60,12 +60,12 @@ fn neither_marks_nor_link_fields_enter_the_store() {
 }
 
 #[test]
-fn data_that_is_not_to_be_kept_is_not_kept() {
+fn data_that_is_not_to_be_kept_is_not_kept_here_and_the_next_node_is_not_told() {
     let mut bench = Bench::new(3, cached(10));
     bench.interest(1, "/a/b", 1);
     let mut packet = Packet::data(answer_fresh_for("/a/b", 0), &bench.hasher());
     packet.hop.extra_mut().no_cache = true;
-    assert_eq!(bench.packet(2, packet), ["1 < data /a/b no-cache"]);
+    assert_eq!(bench.packet(2, packet), ["1 < data /a/b"]);
     assert_eq!(bench.node.cs_len(), 0);
 }
 
