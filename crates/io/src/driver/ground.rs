@@ -1,4 +1,6 @@
 //! Faces go down with the interface that they leave by, or the address that they leave from, and are opened again with it.
+//! Those that peers opened end, unless they were made permanent: NFD's persistent faces end with what they stand on, its
+//! permanent ones do not.
 //!
 //! What becomes of Interests whose face is gone is the machine's business (`docs/mldr.md`); here it learns about it when it
 //! happens, instead of when a connection has timed out.
@@ -7,6 +9,7 @@ use super::{Driver, DriverOptions, Token};
 use crate::face::{CloseReason, FaceId};
 use crate::interface::{InterfaceWatch, Interfaces};
 use crate::udp::UdpPort;
+use recoup_transport::management::Persistency;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 
@@ -53,7 +56,7 @@ impl Driver {
         let is_lost = |ground: Ground<'_>| ground.is_there(&before) && !ground.is_there(&present);
         let lost = |id: &FaceId| self.ground(*id).is_some_and(is_lost);
         let lost: Vec<_> = self.faces.keys().copied().filter(lost).collect();
-        lost.into_iter().for_each(|id| self.end(id, CloseReason::NoInterface, true));
+        lost.into_iter().for_each(|id| self.lose_ground(id));
         self.follow_segments(&present);
         // Whoever waits for another attempt may have what was missing.
         let now = self.clock.now();
@@ -61,6 +64,19 @@ impl Driver {
             if let Conduit::Down { retry_at } = &mut face.conduit {
                 *retry_at = now.min(*retry_at);
             }
+        }
+    }
+
+    /// A face stands on nothing any more. One that an operator wants to be permanent, whatever happens below it, stays up as it
+    /// does at NFD, and leaves from then on from whichever address leads to its peer.
+    fn lose_ground(&mut self, id: FaceId) {
+        match self.faces.get_mut(&id) {
+            Some(Face { conduit: Conduit::Udp(peer), is_kept: true, persistency, .. })
+                if *persistency == Persistency::Permanent =>
+            {
+                peer.route.local = None;
+            }
+            _ => self.end(id, CloseReason::NoInterface, true),
         }
     }
 

@@ -2,13 +2,15 @@
 use crate::harness::{Recorder, driver, frame, interest, turn_until, uri};
 use crate::namespace::{ip, skip, within};
 use recoup_forwarder::face::{FaceId, LinkType};
+use recoup_forwarder::management::{FaceOrder, FaceSettings};
 use recoup_forwarder::mobility::Mobility;
-use recoup_forwarder::node::{Input, Node, RouteChange};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_io::driver::Driver;
 use recoup_io::face::{CloseReason, FaceChange, FaceUri, MediumOptions};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
+use recoup_transport::management::Persistency;
 use recoup_transport::time::Duration;
 use std::net::{SocketAddr, UdpSocket};
 
@@ -184,6 +186,47 @@ fn a_station_that_speaks_to_an_interface_has_a_face_there() {
         ip("link set b0 up");
         let again = speak(&mut ear, &mut heard);
         assert_ne!(face, again);
+    });
+}
+
+#[test]
+fn of_faces_that_a_peer_opened_only_a_permanent_one_outlasts_its_interface() {
+    let test = "medium::of_faces_that_a_peer_opened_only_a_permanent_one_outlasts_its_interface";
+    let commands = [
+        "link set lo up",
+        "link add d0 type veth peer name e0",
+        "address add 10.7.0.1/24 dev d0",
+        "link set d0 up",
+        "link set e0 up",
+    ];
+    within(test, &commands, || {
+        let (mut driver, mut machine) = (driver(), Recorder::default());
+        driver.follow_interfaces().unwrap();
+        let door = driver.listen(&uri("udp4://0.0.0.0:0")).unwrap().address.unwrap();
+        let wanted = [Some(Persistency::Permanent), Some(Persistency::Persistent), None];
+        let peers = wanted.map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+        peers[0].set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        for (number, (peer, persistency)) in peers.iter().zip(wanted).enumerate() {
+            peer.send_to(&interest(20), ("10.7.0.1", door.port())).unwrap();
+            turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() > number);
+            let (face, ticket) = (machine.frames[number].0, 0);
+            let settings = FaceSettings { persistency, ..FaceSettings::default() };
+            let order = Box::new(FaceOrder::Update { ticket, face, settings });
+            machine.outputs.push_back(Output::Order(order));
+        }
+        let [permanent, persistent, on_demand] = [0, 1, 2].map(|it| machine.frames[it].0);
+        turn_until(&mut driver, &mut machine, |machine, _| machine.outputs.is_empty());
+        ip("link set d0 down");
+        turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 2);
+        machine.downs.sort();
+        assert_eq!(machine.downs, [persistent, on_demand]);
+        assert_eq!(driver.faces().collect::<Vec<_>>(), [permanent]);
+        // From another address, since the one that its peer knew is gone.
+        ip("address del 10.7.0.1/24 dev d0");
+        machine.send(permanent, frame(100));
+        driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
+        let mut octets = [0; 200];
+        assert_eq!(peers[0].recv(&mut octets).unwrap(), 100);
     });
 }
 
