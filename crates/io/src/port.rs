@@ -1,7 +1,7 @@
-//! Ports over UDP that several sockets may have.
+//! Ports over UDP that several sockets may have, and sockets that hear both families of addresses.
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// A socket at an address and port of ours (port 0: any that is free) that others made so may share. What arrives is for
 /// one that is connected to its sender, if there is one. Nobody else can have the port, or is given it by chance, so that
@@ -17,6 +17,29 @@ pub fn shared(local: SocketAddr) -> io::Result<UdpSocket> {
     socket.set_reuse_port(true)?;
     socket.bind(&local.into())?;
     Ok(socket.into())
+}
+
+/// Whether a socket at all addresses of IPv6 is one at all addresses of IPv4, too. Where the system does not speak IPv6 there is
+/// none.
+#[must_use]
+pub fn has_both_families() -> bool {
+    at(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))).is_ok()
+}
+
+/// A socket for datagrams that nobody shares.
+pub(crate) fn at(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    hear_both_families(&socket, local)?;
+    socket.bind(&local.into())?;
+    Ok(socket.into())
+}
+
+/// Whoever is at all addresses of IPv6 hears IPv4 as well, whatever is usual on this system. To be said before binding.
+pub(crate) fn hear_both_families(socket: &Socket, local: SocketAddr) -> io::Result<()> {
+    match local.ip() {
+        IpAddr::V6(ip) if ip.is_unspecified() => socket.set_only_v6(false),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

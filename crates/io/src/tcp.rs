@@ -1,5 +1,5 @@
 //! TCP sockets, as streams and below WebSockets.
-use crate::stream;
+use crate::{port, stream};
 use recoup_transport::time::Duration;
 use socket2::{Domain, Protocol, SockAddr, Socket, TcpKeepalive, Type};
 use std::io;
@@ -21,6 +21,7 @@ pub(crate) fn listen(local: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
     // Otherwise a server could not be started again for a minute after it ended.
     socket.set_reuse_address(true)?;
+    port::hear_both_families(&socket, local)?;
     socket.bind(&local.into())?;
     socket.listen(QUEUE)?;
     socket.set_nonblocking(true)?;

@@ -141,7 +141,7 @@ impl UdpPort {
 
     /// A socket that exchanges datagrams with everybody.
     pub(crate) fn bind(local: SocketAddr, buffer: usize, waiting: usize) -> io::Result<Self> {
-        Self::new(UdpSocket::bind(local)?, buffer, waiting)
+        Self::new(port::at(local)?, buffer, waiting)
     }
 
     fn new(socket: UdpSocket, buffer: usize, waiting_limit: usize) -> io::Result<Self> {

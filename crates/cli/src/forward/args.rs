@@ -29,7 +29,7 @@ A configuration:
   uri = \"unix:///run/user/1000/recoup.sock\"
 
   [[listen]]
-  uri = \"udp://0.0.0.0:6363\"
+  uri = \"udp://[::]:6363\"       # all addresses of IPv6 and IPv4; udp://0.0.0.0 for IPv4 alone
   interests = 50000               # a second from each who connects here
   pending = 1000                  # how many of them may wait for Data
 
@@ -65,8 +65,9 @@ A configuration:
 /// machine that register prefixes by NFD's management protocol, and operators (`recoup ctl`, nfdc). Runs until Ctrl-C
 /// or SIGTERM and then prints what it carried; SIGHUP has it read the configuration again.
 ///
-/// Without a configuration it listens on UDP and TCP port 6363, WebSocket port 9696, and /run/nfd/nfd.sock, or
-/// $XDG_RUNTIME_DIR/nfd/nfd.sock for those who may not write there; `recoup fetch`, `serve` and `ctl` find it.
+/// Without a configuration it listens on UDP and TCP port 6363 and WebSocket port 9696 of IPv4 and IPv6, and at
+/// /run/nfd/nfd.sock, or $XDG_RUNTIME_DIR/nfd/nfd.sock for those who may not write there; `recoup fetch`, `serve` and `ctl`
+/// find it.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ForwardArgs {

@@ -2,23 +2,27 @@
 use super::config::Listen;
 use recoup_io::config::Surroundings;
 use recoup_io::face::FaceUri;
+use recoup_io::port::has_both_families;
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Ports of NDN over UDP, TCP and WebSocket.
-const PORTS: [&str; 3] = ["udp4://0.0.0.0:6363", "tcp4://0.0.0.0:6363", "ws://0.0.0.0:9696"];
+/// Ports of NDN over UDP, TCP and WebSocket, at all addresses of both families.
+const PORTS: [&str; 3] = ["udp6://[::]:6363", "tcp6://[::]:6363", "ws://[::]:9696"];
+/// The same where the system does not speak IPv6.
+const PORTS_V4: [&str; 3] = ["udp4://0.0.0.0:6363", "tcp4://0.0.0.0:6363", "ws://0.0.0.0:9696"];
 /// Where the socket of the whole machine is.
 const RUN: &str = "/run";
 
 /// The configuration, as it would stand in a file.
 pub(super) fn text() -> String {
-    with(Surroundings::of_process().socket_to_serve())
+    with(Surroundings::of_process().socket_to_serve(), has_both_families())
 }
 
-fn with(socket: Option<PathBuf>) -> String {
+fn with(socket: Option<PathBuf>, both_families: bool) -> String {
+    let ports = if both_families { PORTS } else { PORTS_V4 };
     let socket = socket.map(|path| format!("unix://{}", path.display()));
-    let places = socket.into_iter().chain(PORTS.map(str::to_owned));
+    let places = socket.into_iter().chain(ports.map(str::to_owned));
     places.map(|uri| format!("[[listen]]\nuri = {uri:?}\n")).collect()
 }
 
@@ -40,11 +44,16 @@ mod tests {
     use crate::forward::config::ForwardConfig;
 
     #[test]
-    fn the_standard_configuration_is_one_with_or_without_a_socket() {
+    fn the_standard_configuration_is_one_with_or_without_a_socket_and_ipv6() {
         for (socket, places) in [(None, 3), (Some("/run/user/7/nfd/nfd.sock"), 4)] {
-            let text = with(socket.map(PathBuf::from));
-            let config = ForwardConfig::parse("standard", &text).unwrap();
-            assert_eq!(config.listen.len(), places, "{text}");
+            for both_families in [false, true] {
+                let text = with(socket.map(PathBuf::from), both_families);
+                let config = ForwardConfig::parse("standard", &text).unwrap();
+                assert_eq!(config.listen.len(), places, "{text}");
+                let in_v6 = |it: &&Listen| it.uri.address().is_some_and(|ip| ip.is_ipv6());
+                let in_v6 = config.listen.iter().filter(in_v6).count();
+                assert_eq!(in_v6, if both_families { 3 } else { 0 }, "{text}");
+            }
         }
     }
 }
