@@ -157,6 +157,7 @@ pub struct Driver {
     /// Faces that this driver has opened and others have.
     elsewhere: HashMap<FaceId, Tenant>,
 }
+    held_up: u64,
 
 impl Driver {
     /// A driver without faces, with the default bounds.
@@ -215,6 +216,7 @@ impl Driver {
             movers: Vec::new(),
             elsewhere: HashMap::new(),
         })
+            held_up: 0,
     }
 
     /// Time since the driver was made, as the machine is told it.
@@ -326,6 +328,10 @@ impl Driver {
         let mut ready = std::mem::take(&mut self.ready);
         // Where several have something nobody is listened to for long.
         self.intake.reads = if ready.len() > 1 { 1 } else { READS };
+        if self.is_held_up() {
+            self.hold();
+            return Ok(turn);
+        }
         for (token, writable) in ready.drain(..) {
             self.serve(token, writable);
             turn.frames += self.deliver(machine, on_app);

@@ -37,6 +37,8 @@ pub(super) struct Picture {
     pub(super) captures: CaptureCounters,
     /// What was dropped, by reason; frames that faces dropped have `face-` in front.
     pub(super) drops: Vec<(String, u64)>,
+    /// Times that a worker read nothing for a millisecond because another one left its letters lying.
+    pub(super) held_up: u64,
     /// The first prefixes with next hops.
     pub(super) fib: Vec<FibEntry>,
     pub(super) strategies: Vec<StrategyChoice>,
@@ -89,6 +91,7 @@ impl Picture {
             recovered: all.tally.recovered,
             captures: all.captures,
             drops: all.drops().collect(),
+            held_up: all.held_up,
             fib: node.fib_entries().take(MOST_PREFIXES).collect(),
             strategies: node.strategy_choices().take(MOST_PREFIXES).collect(),
         }

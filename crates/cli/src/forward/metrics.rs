@@ -88,6 +88,8 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     out.one("captured_frames_total", "counter", help, picture.captures.frames);
     let help = "Captures that were given up because they could not be written.";
     out.one("capture_failures_total", "counter", help, picture.captures.failures);
+    let help = "Times that a worker read nothing for a millisecond because another one left its letters lying.";
+    out.one("workers_held_up_total", "counter", help, picture.held_up);
     out.one("congestion_marks_total", "counter", "Packets marked for congestion.", counters.marked);
 }
 

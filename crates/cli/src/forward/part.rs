@@ -19,6 +19,8 @@ pub(super) struct Part {
     pub(super) faces: BTreeMap<FaceId, (bool, Counters)>,
     /// What was captured.
     pub(super) captures: CaptureCounters,
+    /// Times that a worker read nothing for a millisecond because another one left its letters lying.
+    pub(super) held_up: u64,
 }
 
 impl Part {
@@ -30,6 +32,7 @@ impl Part {
             node_drops: driver.node_drops().clone(),
             faces: driver.faces().map(face).collect(),
             captures: capturer.counters(),
+            held_up: driver.held_up(),
         }
     }
 
@@ -43,6 +46,7 @@ impl Part {
         self.faces.extend(&other.faces);
         self.captures.frames += other.captures.frames;
         self.captures.failures += other.captures.failures;
+        self.held_up += other.held_up;
     }
 
     /// What was dropped, by reason; frames that faces dropped have `face-` in front.

@@ -2,7 +2,8 @@
 //!
 //! From each worker to each other leads a ring of its own, which one side fills and the other empties (`rtrb`): nobody waits and
 //! nobody locks. What is sent in a turn is published in batches. A packet for which there is no room is dropped and counted;
-//! everything else waits for room, and packets that come behind it do not overtake it.
+//! everything else waits for room, and packets that come behind it do not overtake it. Who has so much waiting that another
+//! worker seems not to run reads nothing from its sockets, whence all letters come, until that has taken some.
 //!
 //! Who has nothing to do sleeps in the system. Before it does it says so, and looks once more whether something has come; who
 //! sends publishes first and looks then whether the other sleeps. Between the two steps of both stands a fence, so that at
@@ -151,6 +152,11 @@ impl Post {
     /// Whether something waits for room.
     pub(super) fn is_stuck(&self) -> bool {
         self.ways.iter().flatten().any(|way| !way.outgoing.is_empty())
+    }
+
+    /// Whether as much waits for room as a ring holds.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.ways.iter().flatten().any(|way| way.outgoing.len() >= RING)
     }
 
     /// Takes everything out that has come.

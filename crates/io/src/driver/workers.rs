@@ -104,6 +104,22 @@ impl Driver {
         self.post.as_ref().filter(|post| post.is_stuck()).map(|_| now + RETRY)
     }
 
+    /// Whether another worker has left so many letters lying that nothing is to be read that may lead to more.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.post.as_ref().is_some_and(Post::is_overfull)
+    }
+
+    /// Gives another worker time to take its letters.
+    pub(super) fn hold(&mut self) {
+        self.held_up += 1;
+        std::thread::sleep(RETRY);
+    }
+
+    /// How often this worker has read nothing for a millisecond because another one left its letters lying.
+    pub fn held_up(&self) -> u64 {
+        self.held_up
+    }
+
     // --- faces that move ------------------------------------------------------------------------
 
     /// To whom a face that is opened goes, if not to this worker.
@@ -324,6 +340,33 @@ mod tests {
         first.obey(FaceOrder::Destroy { face: FaceId(1) });
         assert_eq!(told(&mut second), ["down 1", "gone 1"]);
         assert_eq!(second.faces().count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_read_as_long_as_another_worker_leaves_its_letters_lying() {
+        let (mut first, mut second) = two(&DriverOptions::default());
+        first.set_longest_wait(Some(Duration::from_millis(5)));
+        let door = first.listen(&"udp4://127.0.0.1:0".parse().unwrap()).unwrap();
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut letters = 0;
+        while !first.is_held_up() {
+            first.write(1, Letter::Left(FaceId(letters)));
+            letters += 1;
+        }
+        peer.send_to(&[5, 2, 7, 0], door.address.unwrap()).unwrap();
+        let mut ear = Ear::default();
+        for _ in 0..20 {
+            first.turn(&mut ear, &mut |_, _, _| {}).unwrap();
+        }
+        assert_eq!((first.faces().count(), first.held_up()), (0, 20));
+        let (mut taken, end) = (0, first.now() + Duration::from_secs(20));
+        while ear.0.len() < 2 && first.now() < end {
+            taken += second.open_letters(&mut Ear::default());
+            first.turn(&mut ear, &mut |_, _, _| {}).unwrap();
+        }
+        taken += second.open_letters(&mut Ear::default());
+        assert_eq!((taken as u32, ear.0.len()), (letters, 2), "{:?}", ear.0);
+        assert!(!first.is_held_up());
     }
 
     #[test]
