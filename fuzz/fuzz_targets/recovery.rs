@@ -142,7 +142,11 @@ impl Link {
 
     fn lose(&mut self, script: &mut Script<'_>) {
         if !self.under_way.is_empty() {
-            self.under_way.swap_remove(script.below(self.under_way.len()));
+            let frame = self.under_way.swap_remove(script.below(self.under_way.len()));
+            // It may have been lost before it got out of the machine that sent it.
+            if let Some(label) = frame.tag.label.filter(|_| script.below(2) == 1) {
+                self.ends[1 - frame.to].dropped(label);
+            }
         }
     }
 

@@ -88,6 +88,13 @@ pub enum Input {
         /// Octets that wait.
         octets: u64,
     },
+    /// A frame that left by a wire face found a queue of this machine full, and did not get beyond it.
+    Overflowed {
+        /// Which.
+        face: FaceId,
+        /// The whole frame.
+        frame: Bytes,
+    },
     /// Something for an application from outside the network, such as `Consumed`.
     App {
         /// Which.
@@ -182,6 +189,7 @@ pub struct Node {
     pub(crate) gates: Gates,
     pub(crate) applications: Applications,
     pub(crate) way_out: Option<WayOut>,
+    pub(crate) answers_itself: bool,
     pub(crate) fib: Fib,
     pub(crate) pit: Pit,
     pub(crate) cs: Cs,
@@ -189,7 +197,6 @@ pub struct Node {
     pub(crate) dead_nonce_lifetime: std::time::Duration,
     pub(crate) measurements: Measurements,
     pub(crate) management: Option<Management>,
-    pub(crate) answers_itself: bool,
     pub(crate) strategies: PrefixTable<Box<dyn ForwardingStrategy>>,
     pub(crate) suppression: Suppression,
     pub(crate) unsolicited: Unsolicited,
@@ -392,6 +399,7 @@ impl Node {
             Input::Ready { face } => self.on_ready(now, face),
             Input::Busy { face, until } => self.on_busy(face, until),
             Input::Backlog { face, octets } => self.on_backlog(face, octets),
+            Input::Overflowed { face, frame } => self.on_overflow(face, frame),
             Input::App { app, input } => {
                 self.applications.tell(now, app, *input);
             }

@@ -365,6 +365,35 @@ fn a_question_leaves_behind_all_frames_of_its_instant() {
 }
 
 #[test]
+fn what_a_queue_of_this_machine_dropped_is_left_to_the_consumer() {
+    let mut world = World::new([wire("wldr"), wire("wldr")], 0.0);
+    world.ask(1, 3);
+    world.run();
+    world.now += Duration::from_millis(1);
+    for number in 1_000..1_004 {
+        let input = world.question(0, number);
+        world.nodes[0].handle(world.now, input);
+        while let Some(output) = world.nodes[0].poll(world.now) {
+            match (number, output) {
+                (1_000, Output::Send { frame, .. }) => {
+                    let frame = frame.into_bytes();
+                    world.nodes[0].handle(world.now, Input::Overflowed { face: LINK, frame });
+                }
+                // This one the link loses.
+                (1_001, Output::Send { .. }) => {}
+                (_, output) => world.carry_out(0, output),
+            }
+        }
+    }
+    world.run();
+    world.answered.retain(|number| *number >= 1_000);
+    world.answered.sort();
+    assert_eq!(world.answered, [1_001, 1_002, 1_003]);
+    let Counters { resent, given_up, .. } = world.counters()[0];
+    assert_eq!((resent, given_up), (1, 1));
+}
+
+#[test]
 fn what_is_lost_while_a_face_is_down_is_sent_again_when_it_is_up() {
     let mut world = World::new([value("wldr"), value("wldr")], 0.0);
     world.ask(0, 300);

@@ -83,6 +83,7 @@ pub struct Turn {
 #[derive(Debug)]
 enum Arrival {
     Backlog(FaceId, u64),
+    Overflowed(FaceId, Bytes),
     Up(FaceId),
     Down(FaceId),
     Frame(FaceId, Bytes),
@@ -156,8 +157,8 @@ pub struct Driver {
     movers: Vec<Mover>,
     /// Faces that this driver has opened and others have.
     elsewhere: HashMap<FaceId, Tenant>,
-}
     held_up: u64,
+}
 
 impl Driver {
     /// A driver without faces, with the default bounds.
@@ -215,8 +216,8 @@ impl Driver {
             next_home: 0,
             movers: Vec::new(),
             elsewhere: HashMap::new(),
-        })
             held_up: 0,
+        })
     }
 
     /// Time since the driver was made, as the machine is told it.
@@ -280,16 +281,20 @@ impl Driver {
             link_type: face.link_type(),
             marking: face.marking,
             limits: face.limits,
-            // Neighbours that share a link have no numbers in common.
-            recovery: if face.uri.is_shared() {
-                Recovery::Off
-            } else if face.permanent || face.is_local() {
-                face.recovery
-            } else {
-                self.options.on_demand_recovery
-            },
+            recovery: self.recovery_of(face),
             ..FaceAttributes::wire(face.mtu)
         })
+    }
+
+    fn recovery_of(&self, face: &Face) -> Recovery {
+        if face.uri.is_shared() {
+            // Neighbours that share a link have no numbers in common.
+            Recovery::Off
+        } else if face.permanent || face.is_local() {
+            face.recovery
+        } else {
+            self.options.on_demand_recovery
+        }
     }
 
     /// Whether a face is usable now.
@@ -323,15 +328,15 @@ impl Driver {
     ) -> Result<Turn, DriverError> {
         self.tune();
         let mut turn = Turn { frames: self.settle(machine, on_app), woken: false };
+        if self.is_held_up() {
+            self.hold();
+            return Ok(turn);
+        }
         self.linger(machine.deadline());
         turn.woken = self.wait(machine.deadline())?;
         let mut ready = std::mem::take(&mut self.ready);
         // Where several have something nobody is listened to for long.
         self.intake.reads = if ready.len() > 1 { 1 } else { READS };
-        if self.is_held_up() {
-            self.hold();
-            return Ok(turn);
-        }
         for (token, writable) in ready.drain(..) {
             self.serve(token, writable);
             turn.frames += self.deliver(machine, on_app);
@@ -421,6 +426,7 @@ impl Driver {
                     Input::FrameFrom { face, sender, frame }
                 }
                 Arrival::Backlog(face, octets) => Input::Backlog { face, octets },
+                Arrival::Overflowed(face, frame) => Input::Overflowed { face, frame },
                 Arrival::Down(face) => Input::FaceDown { face },
                 Arrival::Notice(notice) => Input::Notice(notice),
                 Arrival::Known(face) => match self.describe(face) {

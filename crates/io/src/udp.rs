@@ -212,25 +212,32 @@ impl UdpPort {
         error
     }
 
-    /// Sends a batch, or keeps it until the socket takes it. Gives back memory that is free again.
-    pub(crate) fn send(&mut self, route: Route, batch: Batch) -> (Sent, Option<Vec<u8>>) {
+    /// Sends a batch, or keeps it until the socket takes it. Gives back one that is done with; all of it has found too many
+    /// waiting if anything has.
+    pub(crate) fn send(&mut self, route: Route, batch: Batch) -> (Sent, Option<Batch>) {
         if self.waiting.is_empty() {
             let mut sent = Sent::default();
             if self.transmit(route, &batch, &mut sent) {
-                return (sent, Some(batch.into_octets()));
+                return (sent, Some(batch));
             }
         }
         self.wait(route, batch)
     }
 
-    fn wait(&mut self, route: Route, batch: Batch) -> (Sent, Option<Vec<u8>>) {
+    fn wait(&mut self, route: Route, batch: Batch) -> (Sent, Option<Batch>) {
         if self.waiting_octets + batch.octets().len() > self.waiting_limit {
             let sent = Sent { backlog: batch.count(), ..Sent::default() };
-            return (sent, Some(batch.into_octets()));
+            return (sent, Some(batch));
         }
         self.waiting_octets += batch.octets().len();
         self.waiting.push_back((route, batch));
         (Sent::default(), None)
+    }
+
+    /// As much waits as may, as if the socket had been full for long.
+    #[cfg(test)]
+    pub(crate) fn fill(&mut self, route: Route) {
+        let _ = self.wait(route, Batch::single(&vec![0; self.waiting_limit]));
     }
 
     /// Sends what waits, as far as the socket takes it, and tells for each batch how it went.

@@ -208,6 +208,21 @@ impl Node {
         }
     }
 
+    /// A frame was dropped by a queue of this machine: its recovery does not repair that.
+    pub(crate) fn on_overflow(&mut self, id: FaceId, frame: Bytes) {
+        let Some(end) = self.guards.wire(id) else {
+            return;
+        };
+        let label = lean::read(&frame).map(|(label, _)| label).or_else(|| {
+            let mut packet = LpPacket::decode(frame).ok()?;
+            Tag::take(&mut packet.header).label
+        });
+        if let Some(label) = label {
+            end.dropped(label);
+            self.guards.note(id);
+        }
+    }
+
     /// A frame came, perhaps with a packet, which may have come before: the recovery of its face is `told`.
     fn hear(
         &mut self,

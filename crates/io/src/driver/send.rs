@@ -3,6 +3,7 @@ use super::face_entry::{Conduit, Face, Port, PortUse};
 use super::{Arrival, Driver};
 use crate::face::{DropReason, FaceChange, FaceId};
 use crate::udp::{Batch, Sent, UdpPort};
+use bytes::Bytes;
 use recoup_forwarder::frame::Frame;
 
 /// Batch buffers kept for the next batch.
@@ -82,14 +83,29 @@ impl Driver {
         if peer.batch.is_empty() {
             return;
         }
-        let (index, (sent, memory)) = (peer.port, port.socket.send(peer.route, peer.batch.take()));
+        let (index, (sent, batch)) = (peer.port, port.socket.send(peer.route, peer.batch.take()));
         let stalls = port.socket.is_waiting() != port.writes;
-        self.spare.extend(memory.filter(|_| self.spare.len() < SPARE_BUFFERS));
         if sent != Sent::default() {
             self.account(id, sent);
         }
+        if let Some(batch) = batch {
+            if sent.backlog == batch.count() {
+                self.tell_overflow(id, &batch);
+            }
+            if self.spare.len() < SPARE_BUFFERS {
+                self.spare.push(batch.into_octets());
+            }
+        }
         if stalls {
             self.attend_port(index);
+        }
+    }
+
+    /// The recovery of a face learns which frames its socket had no room for.
+    fn tell_overflow(&mut self, id: FaceId, batch: &Batch) {
+        if self.faces.get(&id).is_some_and(|face| !self.recovery_of(face).is_off()) {
+            let frames = batch.datagrams().map(Bytes::copy_from_slice);
+            self.arrivals.extend(frames.map(|frame| Arrival::Overflowed(id, frame)));
         }
     }
 
@@ -189,5 +205,37 @@ impl Driver {
         if let Some(octets) = waiting {
             self.arrivals.push_back(Arrival::Backlog(id, octets as u64));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::DriverOptions;
+    use crate::udp::Route;
+
+    #[test]
+    fn the_recovery_of_a_face_learns_what_its_full_socket_had_no_room_for() {
+        let mut driver = Driver::with_options(DriverOptions::default()).unwrap();
+        let to = "udp4://127.0.0.1:9".parse().unwrap();
+        let [guarded, plain] = [(); 2].map(|()| driver.connect(&to).unwrap());
+        driver.set_recovery(guarded, "wldr".parse().unwrap());
+        let route = Route { remote: "127.0.0.1:9".parse().unwrap(), local: None };
+        driver.ports.iter_mut().flatten().for_each(|port| port.socket.fill(route));
+        driver.arrivals.clear();
+        let frames = [&b"one"[..], b"two", b"three"].map(Bytes::from_static);
+        for face in [guarded, plain] {
+            for frame in &frames {
+                driver.send(face, Frame::from(frame.clone()));
+            }
+            driver.flush();
+            assert_eq!(driver.counters(face).unwrap().dropped(DropReason::Backlog), 3);
+        }
+        let overflowed = |arrival: &Arrival| match arrival {
+            Arrival::Overflowed(face, frame) => Some((*face, frame.clone())),
+            _ => None,
+        };
+        let told: Vec<_> = driver.arrivals.iter().filter_map(overflowed).collect();
+        assert_eq!(told, frames.map(|frame| (guarded, frame)));
     }
 }

@@ -24,6 +24,7 @@ const END: u8 = 9;
 const SCHEDULE: u8 = 10;
 const NOTICE: u8 = 11;
 const FRAME_FROM: u8 = 12;
+const OVERFLOWED: u8 = 13;
 
 const KNOWN: u64 = 0;
 const GONE: u64 = 1;
@@ -94,6 +95,10 @@ impl Pen<'_> {
             Input::Backlog { face, octets } => {
                 self.begin(BACKLOG, now, *face);
                 self.number(*octets);
+            }
+            Input::Overflowed { face, frame } => {
+                self.begin(OVERFLOWED, now, *face);
+                self.octets(frame);
             }
             Input::Route(RouteChange { prefix, face, cost }) => {
                 self.begin(ROUTE, now, *face);
@@ -284,6 +289,7 @@ impl Eye<'_> {
             FRAME => Input::Frame { face, frame: self.octets()? },
             FRAME_FROM => Input::FrameFrom { face, sender: self.number()?, frame: self.octets()? },
             BACKLOG => Input::Backlog { face, octets: self.number()? },
+            OVERFLOWED => Input::Overflowed { face, frame: self.octets()? },
             ROUTE => {
                 let prefix = self.name()?;
                 Input::Route(RouteChange { prefix, face, cost: self.option()? })

@@ -81,6 +81,8 @@ fn recorded() -> (Vec<u8>, usize) {
         sent += drain(&mut recorder, at(number)).len();
     }
     recorder.handle(at(6), Input::Backlog { face: FaceId(2), octets: 70_000 });
+    let frame = Bytes::from_static(b"any");
+    recorder.handle(at(6), Input::Overflowed { face: FaceId(2), frame });
     recorder.handle(at(7), Input::FaceDown { face: FaceId(2) });
     for notice in notices() {
         recorder.handle(at(7), notice.into());
@@ -108,7 +110,7 @@ fn what_was_recorded_is_done_again_byte_for_byte() {
         }
     })
     .unwrap();
-    assert_eq!((done.inputs, done.complete, done.last), (16, true, at(9_000)));
+    assert_eq!((done.inputs, done.complete, done.last), (17, true, at(9_000)));
     assert_eq!((done.compared, frames), (done.outputs, sent));
     assert!(sent >= 2, "{sent}");
     assert_eq!(told, notices());

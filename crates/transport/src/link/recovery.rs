@@ -58,6 +58,12 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// What leaves next, before everything else; its tag is made for this very moment.
     fn poll(&mut self, now: Instant) -> Option<Outgoing<T>>;
 
+    /// The frame that left with this number did not get beyond this machine: a queue below the link was full. That is
+    /// congestion, which the consumer has to hear of, and no loss of the link: it is not sent again.
+    fn dropped(&mut self, label: Label) {
+        let _ = label;
+    }
+
     /// A frame that was lost and is not sent again, if somebody else is to see to it.
     fn poll_lost(&mut self) -> Option<T>;
 

@@ -315,6 +315,13 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         is_plain.then(|| self.label_first(now, frame, sending))
     }
 
+    fn dropped(&mut self, label: Label) {
+        if label.epoch == self.session.epoch() {
+            let number = lengthen(label.number, LABEL_BITS, self.ring.next());
+            self.ring.withdraw(number, &mut self.counters);
+        }
+    }
+
     fn numbered(&mut self, now: Instant, label: Label) -> Arrival {
         let arrival = self.on_label(now, label);
         self.fire(now);

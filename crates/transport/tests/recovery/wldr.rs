@@ -3,7 +3,7 @@ use crate::pair::{
     End, Frame, acquainted, converse, ewlns, introduce, ms, number, sending, states,
 };
 use recoup_transport::link::recovery::{
-    Arrival, Ewln, FrameKind, Label, Notice, Outgoing, Sending, Tag,
+    Arrival, Counters, Ewln, FrameKind, Label, Notice, Outgoing, Sending, Tag,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -36,6 +36,29 @@ fn next_ewln(end: &mut End) -> (Instant, Vec<Frame>) {
             return (due, frames);
         }
     }
+}
+
+#[test]
+fn what_a_queue_of_this_machine_dropped_is_not_sent_again_when_the_other_end_asks_for_it() {
+    let (mut a, mut b) = acquainted("wldr");
+    let sent = send(ms(1), &mut a, &mut b, &[0, 1, 2, 3, 4, 5, 6], &[2, 4, 5]);
+    for packet in [4, 5] {
+        a.machine.dropped(sent[packet].tag.label.unwrap());
+    }
+    let other = Label { epoch: sent[2].tag.label.unwrap().epoch ^ 1, ..sent[2].tag.label.unwrap() };
+    a.machine.dropped(other);
+    converse(ms(3), &mut a, &mut b);
+    assert_eq!(b.got, [0, 1, 3, 6, 2]);
+    let Counters { labelled, resent, settled, given_up, expired, held, .. } = a.counters();
+    assert_eq!((resent, given_up), (1, 2));
+    assert_eq!(labelled, resent + settled + given_up + expired + held);
+    // Nothing more is said of them: the other end hears that it was heard.
+    let (due, said) = (ms(60_000), &mut Vec::new());
+    while let Some(at) = b.machine.deadline().filter(|at| *at < due) {
+        b.machine.fire(at);
+        said.extend(ewlns(&b.drain(at)));
+    }
+    assert!(said.is_empty(), "{said:?}");
 }
 
 // --- the paper ----------------------------------------------------------------------------------

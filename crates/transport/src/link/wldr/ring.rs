@@ -134,6 +134,18 @@ impl<T> Ring<T> {
         self.trim();
     }
 
+    /// The frame of this number is not to be sent again, whoever asks for it.
+    pub(super) fn withdraw(&mut self, number: u64, counters: &mut Counters) {
+        let index = number.checked_sub(self.base).and_then(|it| usize::try_from(it).ok());
+        let slot = index.and_then(|index| self.slots.get_mut(index)).and_then(Option::take);
+        if let Some(slot) = slot {
+            self.octets -= u64::from(slot.octets);
+            self.full -= 1;
+            counters.given_up += 1;
+            self.trim();
+        }
+    }
+
     /// The first of those that wait, if it is still worth it.
     pub(super) fn pop_again(&mut self, now: Instant, counters: &mut Counters) -> Option<Slot<T>> {
         loop {
