@@ -129,14 +129,7 @@ fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), 
             out.all(&query(forwarder, filter)?)
         }
         FaceVerb::Show { face } => {
-            let filter = match face {
-                FaceRef::Number(number) => {
-                    FaceFilter { face_id: Some(*number), ..Default::default() }
-                }
-                FaceRef::Uri(uri) => leads_to(canonical(uri)?),
-                FaceRef::Text(uri) => leads_to(uri.clone()),
-            };
-            let found = query(forwarder, filter)?;
+            let found = query(forwarder, filter(face)?)?;
             if found.is_empty() {
                 return Err(no_such(face));
             }
@@ -194,13 +187,17 @@ fn query(forwarder: &mut Forwarder, filter: FaceFilter) -> Result<Vec<FaceStatus
 
 /// The number of a face, if it is there.
 fn number(forwarder: &mut Forwarder, face: &FaceRef) -> Result<Option<u64>, Failure> {
-    let uri = match face {
-        FaceRef::Number(number) => return Ok(Some(*number)),
-        FaceRef::Uri(uri) => canonical(uri)?,
-        FaceRef::Text(uri) => uri.clone(),
-    };
-    let found = query(forwarder, leads_to(uri))?;
+    let found = query(forwarder, filter(face)?)?;
     Ok(found.first().map(|face| face.profile.face_id))
+}
+
+/// What a face is asked for by.
+fn filter(face: &FaceRef) -> Result<FaceFilter, Failure> {
+    Ok(match face {
+        FaceRef::Number(number) => FaceFilter { face_id: Some(*number), ..Default::default() },
+        FaceRef::Uri(uri) => leads_to(canonical(uri)?),
+        FaceRef::Text(uri) => leads_to(uri.clone()),
+    })
 }
 
 fn no_such(face: &FaceRef) -> Failure {

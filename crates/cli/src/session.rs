@@ -284,6 +284,12 @@ pub(crate) fn face_failure(error: &FaceError) -> Failure {
 fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure {
     let message = format!("{} will not bring Interests for {name}: {error}", way.uri);
     let advice = match error {
+        ManagementError::Refused { code: 400, .. } => {
+            "it did not understand the command: it may be too old (NFD before 22.12)"
+        }
+        ManagementError::Refused { code: 410, .. } => {
+            "it has already closed the face: start again, which connects anew"
+        }
         ManagementError::Refused { .. } => {
             "let the forwarder's configuration accept commands from here"
         }

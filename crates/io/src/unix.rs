@@ -15,7 +15,7 @@ const SOCKET_BUFFER: usize = 1 << 20;
 pub(crate) fn dial(path: &Path) -> io::Result<Socket> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     tune(&socket);
-    stream::dial(&socket, &SockAddr::unix(path)?)?;
+    stream::dial(&socket, &address(path)?)?;
     Ok(socket)
 }
 
@@ -36,7 +36,7 @@ impl UnixListener {
     /// Listens at `path`. A socket file that nobody listens on is replaced; anything else there is
     /// left alone.
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
-        let address = SockAddr::unix(path)?;
+        let address = address(path)?;
         remove_if_stale(path, &address)?;
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&address)?;
@@ -59,6 +59,13 @@ impl Drop for UnixListener {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+fn address(path: &Path) -> io::Result<SockAddr> {
+    SockAddr::unix(path).map_err(|error| {
+        let what = "the path of a socket may have 107 octets: choose a shorter one";
+        io::Error::new(error.kind(), what)
+    })
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
@@ -108,6 +115,14 @@ mod tests {
         fs::write(&file, "precious").unwrap();
         assert_eq!(UnixListener::bind(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&file).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn a_path_that_no_socket_can_have_is_refused_with_its_length() {
+        let path = PathBuf::from("/tmp").join("a".repeat(200));
+        for error in [UnixListener::bind(&path).unwrap_err(), dial(&path).unwrap_err()] {
+            assert!(error.to_string().contains("107 octets"), "{error}");
+        }
     }
 
     #[test]

@@ -157,6 +157,10 @@ impl ForwardConfig {
             if uri.as_ref().is_some_and(FaceUri::is_medium) {
                 one.problem("uri", "several share this: it is no listener; write [[face]]");
             }
+            let stands = |uri: &FaceUri| made.listen.iter().any(|other| other.uri == *uri);
+            if uri.as_ref().is_some_and(|uri| !is_any_port(uri) && stands(uri)) {
+                one.problem("uri", "stands in another [[listen]] above");
+            }
             made.listen.extend(uri.map(|uri| Listen { uri, limits }));
         });
         whole.list("face", |one| made.read_face(one));
@@ -404,6 +408,11 @@ fn mtu(tree: &Tree) -> Result<usize, String> {
 }
 
 fn address(tree: &Tree) -> Result<SocketAddr, String> {
+/// Whether the system chooses a port, each time another one.
+fn is_any_port(uri: &FaceUri) -> bool {
+    matches!(uri, FaceUri::Udp(to) | FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) if to.port == 0)
+}
+
     let text = text(tree)?;
     let wrong = |_| format!("`{text}` is no address and port, such as \"127.0.0.1:9695\"");
     text.parse().map_err(wrong)

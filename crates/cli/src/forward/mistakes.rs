@@ -52,6 +52,11 @@ fn where_it_listens() {
                 "2:7: listen.1.uri: \"udp://0.0.0.0:70000\" is not a face: the port must be a number from 0 to 65535",
             ),
             (
+                "[[listen]]\nuri = \"udp://h:0\"\n[[listen]]\nuri = \"udp://h:0\"\n[[listen]]\nuri = \"udp://h\"\n\
+                 [[listen]]\nuri = \"udp://h:6363\"",
+                "8:7: listen.4.uri: stands in another [[listen]] above",
+            ),
+            (
                 "[[listen]]\nuri = \"udp4://224.0.23.170\"",
                 "2:7: listen.1.uri: several share this: it is no listener; write [[face]]",
             ),

@@ -52,6 +52,24 @@ fn faces_come_and_go_and_routes_with_them() {
 }
 
 #[test]
+fn a_face_that_is_not_there_is_no_face_whatever_is_to_be_done_with_it() {
+    let place = Place::new();
+    let (_forwarder, ctl) = forwarder(&place, "");
+    for words in [
+        "face show 999",
+        "face update 999 --persistency permanent",
+        "face destroy 999",
+        "route add /a 999",
+        "route remove /a 999",
+    ] {
+        let said = ["there is no face 999", "face list"];
+        place.run(&format!("{ctl} {words}")).fails(3, &said);
+    }
+    let refused = place.run(&format!("{ctl} strategy unset /"));
+    assert!(!refused.fails(2, &["must have a strategy"]).stderr.contains("too old"));
+}
+
+#[test]
 fn faces_on_an_interface_are_created_with_its_name() {
     let place = Place::new();
     let (_forwarder, ctl) = forwarder(&place, "");
