@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use trace::Trace;
 
-mod replay;
-mod trace;
+pub(crate) mod replay;
+pub(crate) mod trace;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -345,6 +345,14 @@ impl ForwardConfig {
         self.blueprint(seed, None).node()
     }
 
+    /// Makes what it describes without opening anything: the node, a worker of several, and all that is said of them.
+    pub(crate) fn try_out(&self) -> Result<(), Failure> {
+        let _ = (self.strategies(), self.fixed_text(), self.warnings());
+        (0..self.faces.len()).for_each(|place| drop(self.face_text(place)));
+        let blueprints = Blueprint::of(self, self.workers.number().min(2), 1);
+        blueprints.into_iter().try_for_each(|it| it.node().map(drop))
+    }
+
     /// What the forwarder is made of, or that part of it.
     pub(crate) fn blueprint(&self, seed: u64, shard: Option<ShardOptions>) -> Blueprint {
         let rng = Rng::from_seed(seed);
@@ -400,6 +408,11 @@ fn medium(one: &mut Section<'_>, uri: Option<&FaceUri>) -> MediumOptions {
     medium
 }
 
+/// Whether the system chooses a port, each time another one.
+fn is_any_port(uri: &FaceUri) -> bool {
+    matches!(uri, FaceUri::Udp(to) | FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) if to.port == 0)
+}
+
 /// What a face carries in one piece.
 fn mtu(tree: &Tree) -> Result<usize, String> {
     let range = LEAST_MTU..=LARGEST_FRAME_SENT;
@@ -408,11 +421,6 @@ fn mtu(tree: &Tree) -> Result<usize, String> {
 }
 
 fn address(tree: &Tree) -> Result<SocketAddr, String> {
-/// Whether the system chooses a port, each time another one.
-fn is_any_port(uri: &FaceUri) -> bool {
-    matches!(uri, FaceUri::Udp(to) | FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) if to.port == 0)
-}
-
     let text = text(tree)?;
     let wrong = |_| format!("`{text}` is no address and port, such as \"127.0.0.1:9695\"");
     text.parse().map_err(wrong)

@@ -66,7 +66,7 @@ impl Trace {
     }
 
     /// Reads a table: tabs or commas between columns, and a line with their names.
-    fn parse(octets: &[u8]) -> Result<Self, String> {
+    pub(crate) fn parse(octets: &[u8]) -> Result<Self, String> {
         let heading = octets.split(|octet| *octet == b'\n').next().unwrap_or_default();
         let delimiter = if heading.contains(&b'\t') { b'\t' } else { b',' };
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(octets);

@@ -1,0 +1,74 @@
+//! What the command reads that people or other programs have written, for programs that try any input (`fuzz/`).
+use crate::forward::config::ForwardConfig;
+use crate::rto::replay::Replay;
+use crate::rto::trace::Trace;
+use recoup_transport::rto;
+
+/// What an estimator would have made of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The estimator, as it was asked for.
+    pub spec: &'static str,
+    /// Part of the samples that took longer than its timeout; `None` without samples.
+    pub bad_share: Option<f64>,
+    /// Mean of its timeout over the latest round trip; `None` where there was none before.
+    pub relative_wait: Option<f64>,
+    /// Its least, mean and greatest timeout, in milliseconds; `None` without rows.
+    pub rto_ms: Option<[f64; 3]>,
+}
+
+/// Reads a configuration of `recoup forward`, and makes the node that it describes, as two workers, too. Files of keys that it
+/// names are read; nothing is opened or listened at.
+///
+/// # Errors
+/// What is wrong with it, as the operator is told. Inside: why there can be no such node although it was accepted.
+pub fn configuration(text: &str) -> Result<Result<(), String>, String> {
+    let config = ForwardConfig::parse("node.toml", text).map_err(|failure| failure.to_string())?;
+    Ok(config.try_out().map_err(|failure| failure.to_string()))
+}
+
+/// Reads a trace of round trips, and runs every estimator over it, as `recoup rto replay` does.
+///
+/// # Errors
+/// Why it is no trace.
+pub fn trace(octets: &[u8]) -> Result<Vec<Replayed>, String> {
+    let trace = Trace::parse(octets)?;
+    let replayed = |spec| {
+        let replay = Replay::new(spec, rto::parse(spec).ok()?, &trace);
+        let Replay { bad_share, relative_wait, rto_min_ms, rto_mean_ms, rto_max_ms, .. } = replay;
+        let times = [rto_min_ms, rto_mean_ms, rto_max_ms];
+        let rto_ms =
+            times.iter().all(Option::is_some).then(|| times.map(Option::unwrap_or_default));
+        Some(Replayed { spec, bad_share, relative_wait, rto_ms })
+    };
+    Ok(rto::names().filter_map(replayed).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_is_tried_out_or_refused_in_one_line() {
+        let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
+        let node = "[node]\nworkers = 3\nscheduler = \"drr\"\nrate = \"1 Mbit/s\"\n";
+        for text in [listen.to_owned(), format!("{listen}{node}")] {
+            assert_eq!(configuration(&text), Ok(Ok(())), "{text}");
+        }
+        let said = configuration("[node]\ncahe = 1\nstrategi = 2\n").unwrap_err();
+        assert!(said.contains("node.toml:2:1: node.cahe") && !said.contains('\n'), "{said}");
+    }
+
+    #[test]
+    fn every_estimator_is_run_over_a_trace() {
+        let text = "segment\trtt\n0\t100\n1\t100\n2\t301\n3\t100\n";
+        let all = trace(text.as_bytes()).unwrap();
+        assert_eq!(all.len(), rto::names().count());
+        for replayed in all {
+            let [least, mean, most] = replayed.rto_ms.unwrap();
+            assert!(0.0 < least && least <= mean && mean <= most, "{replayed:?}");
+            assert!(replayed.relative_wait > Some(0.0) && replayed.bad_share < Some(1.0));
+        }
+        assert!(trace(b"segment\n1\n").unwrap_err().contains("no column `rtt`"));
+    }
+}
