@@ -298,6 +298,23 @@ fn what_was_learnt_does_not_show_in_the_text() {
 }
 
 #[test]
+fn what_was_learnt_is_kept_for_when_the_limit_rises_again() {
+    for text in all() {
+        let mut trial = Trial::new(text);
+        let grow = |trial: &mut Trial| {
+            trial.later(1, 1);
+            trial.deliver(0, trial.control.window() as u32, None, 1);
+        };
+        (0..20).for_each(|_| grow(&mut trial));
+        let learnt = trial.control.window();
+        trial.tell(&Fact::Limit(1.0));
+        grow(&mut trial);
+        trial.tell(&Fact::Limit(1e9));
+        assert!(trial.control.window() >= learnt, "{text}: {learnt}");
+    }
+}
+
+#[test]
 fn the_maximum_of_a_spec_holds() {
     for text in ["aimd(max-cwnd=10,init-cwnd=20)", "cubic(max-cwnd=10)"] {
         let mut trial = Trial::new(text);

@@ -38,8 +38,10 @@ impl CongestionControl for Nikzad2022 {
     }
 
     fn on_delivered(&mut self, _: Instant, _: &Delivered) {
-        let step = if self.ndnsim { 1.0 } else { 1.0 / self.cwnd };
-        self.cwnd = (self.cwnd + step).min(self.limit);
+        if self.cwnd < self.limit {
+            let step = if self.ndnsim { 1.0 } else { 1.0 / self.cwnd };
+            self.cwnd = (self.cwnd + step).min(self.limit);
+        }
     }
 
     fn on_loss(&mut self, _: Instant, _: &Loss) -> bool {
