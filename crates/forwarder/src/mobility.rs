@@ -116,6 +116,8 @@ pub(crate) struct Itinerary {
     stranded: Tickets,
     /// When a prefix lost a way that it had.
     farewells: PrefixTable<Instant>,
+    /// When those said long ago were looked for last.
+    swept: Instant,
     /// By ticket, what is known of entries since a face of theirs is gone; of some that are gone, too.
     journeys: BTreeMap<u64, Journey>,
     /// So many journeys are kept before it is looked which of their entries are there.
@@ -144,6 +146,7 @@ impl Itinerary {
             lists: BTreeMap::new(),
             stranded: Tickets::default(),
             farewells: PrefixTable::new(hasher),
+            swept: Instant::ZERO,
             journeys: BTreeMap::new(),
             full_at: 0,
         }
@@ -195,10 +198,25 @@ impl Itinerary {
         std::mem::take(&mut self.stranded).into_entries(pit)
     }
 
-    /// A prefix loses a way that it had.
-    pub(crate) fn say_farewell(&mut self, now: Instant, prefix: &Name) {
+    /// A prefix loses a way that it had, which counts for a time `within` from now.
+    pub(crate) fn say_farewell(&mut self, now: Instant, prefix: &Name, within: Duration) {
+        let is_full = self.farewells.len() >= MOST_FAREWELLS;
+        if is_full && now.since(self.swept) >= within {
+            self.sweep_farewells(now, within);
+        }
         if self.farewells.len() < MOST_FAREWELLS || self.farewells.get(prefix).is_some() {
             self.farewells.insert(prefix, now);
+        }
+    }
+
+    /// Nobody may ever ask again for what is below a prefix that lost its way.
+    fn sweep_farewells(&mut self, now: Instant, within: Duration) {
+        self.swept = now;
+        let is_old = |at: &Instant| now.since(*at) >= within;
+        let old = self.farewells.iter().filter(|(_, at)| is_old(at));
+        let old: Vec<Name> = old.map(|(prefix, _)| prefix.clone()).collect();
+        for prefix in old {
+            self.farewells.remove(&prefix);
         }
     }
 
@@ -237,17 +255,21 @@ mod tests {
         let mut itinerary = Itinerary::new(NameHasher::new(1));
         let at = Instant::from_millis;
         let name = |text: &str| text.parse::<Name>().unwrap();
-        itinerary.say_farewell(at(0), &name("/a"));
-        itinerary.say_farewell(at(900), &name("/a/b"));
         let second = Duration::from_secs(1);
+        itinerary.say_farewell(at(0), &name("/a"), second);
+        itinerary.say_farewell(at(900), &name("/a/b"), second);
         assert!(itinerary.has_lost(at(999), &name("/a/x"), second));
         assert!(itinerary.has_lost(at(1_800), &name("/a/b/c"), second));
         assert!(!itinerary.has_lost(at(1_800), &name("/a/x"), second));
         assert!(!itinerary.has_lost(at(1_900), &name("/a/b/c"), second));
         assert!(itinerary.farewells.is_empty());
         for number in 0..10_000 {
-            itinerary.say_farewell(at(2_000), &name(&format!("/{number}")));
+            itinerary.say_farewell(at(2_000), &name(&format!("/{number}")), second);
         }
         assert_eq!(itinerary.farewells.len(), MOST_FAREWELLS);
+        // Those for which nobody ever asked again do not stand in the way of others.
+        itinerary.say_farewell(at(3_500), &name("/new"), second);
+        assert!(itinerary.has_lost(at(3_600), &name("/new/x"), second));
+        assert_eq!(itinerary.farewells.len(), 1);
     }
 }

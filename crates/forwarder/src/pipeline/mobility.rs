@@ -130,8 +130,8 @@ impl Node {
 
     /// A prefix loses a way.
     pub(crate) fn way_lost(&mut self, now: Instant, prefix: &Name) {
-        if !self.mobility.is_off() {
-            self.itinerary.say_farewell(now, prefix);
+        if let Some(settings) = self.mobility() {
+            self.itinerary.say_farewell(now, prefix, settings.lost);
         }
     }
 
