@@ -173,8 +173,10 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
     }
 
     fn answered(&mut self, key: FlowKey, octets: u32) {
-        if self.answer_octets.len() < MOST_ANSWERS || self.answer_octets.contains_key(&key.group) {
-            self.answer_octets.insert(key.group, octets);
+        self.answer_octets.insert(key.group, octets);
+        if self.answer_octets.len() > MOST_ANSWERS {
+            // Numbers of neighbours rise: the lowest one is the likeliest to be gone.
+            self.answer_octets.pop_first();
         }
     }
 
@@ -465,6 +467,22 @@ mod tests {
             at.push(due.as_nanos() / 1_000_000);
         }
         assert_eq!(at, [0, 8, 16]);
+    }
+
+    #[test]
+    fn the_length_of_answers_is_learnt_of_neighbours_that_come_late_too() {
+        let mut drr = Drr::new(DrrSettings::default(), Capacity::symmetric(1_000_000));
+        for group in 0..1_000 {
+            drr.answered(FlowKey { group, flow: 1 }, 5_000);
+        }
+        assert_eq!(drr.answer_octets.len(), MOST_ANSWERS);
+        let key = FlowKey { group: 999, flow: 1 };
+        for mark in 0..2 {
+            assert!(drr.enqueue(Instant::ZERO, key, Charge::Answer, packet(mark, 50)).is_ok());
+        }
+        assert!(drr.dequeue(Instant::ZERO).is_some());
+        // 40,000 bits at 98 % of a million in a second.
+        assert_eq!(drr.deadline().unwrap().as_nanos() / 1_000_000, 40);
     }
 
     #[test]
