@@ -3,6 +3,7 @@
 //! Source: NFD's wiki pages "FaceMgmt" and "Notification".
 use super::order::FaceDescription;
 use crate::face::FaceId;
+use crate::pipeline::MAX_LIFETIME;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::application::ReturnPath;
@@ -207,7 +208,8 @@ impl EventStream {
         if !is_next || self.waiting.len() == MAX_WAITING {
             return Vigil::Refused;
         }
-        let until = now + interest.lifetime_or_default();
+        // As long as the node remembers the Interest.
+        let until = now + interest.lifetime_or_default().min(MAX_LIFETIME);
         self.waiting.push_back(Waiting { path, until });
         Vigil::Waits
     }
@@ -217,4 +219,26 @@ impl EventStream {
 pub(super) fn event_name(number: u64) -> Name {
     let words = ["localhost", "nfd", "faces", "events"].map(|it| Component::generic(it.as_bytes()));
     words.into_iter().chain([Component::sequence_num(number)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::time::Duration;
+
+    #[test]
+    fn who_waits_for_a_notification_waits_no_longer_than_a_pending_interest() {
+        let mut events = EventStream::default();
+        let mut interest = Interest::new("/localhost/nfd/faces/events".parse().unwrap());
+        interest.lifetime = Some(Duration::from_secs(86_400));
+        let mut ask = |seconds: u64, number| {
+            let now = Instant::from_millis(seconds * 1_000);
+            events.ask(now, &interest, ReturnPath(number))
+        };
+        for number in 0..MAX_WAITING as u64 {
+            assert!(matches!(ask(0, number), Vigil::Waits));
+        }
+        assert!(matches!(ask(119, 99), Vigil::Refused));
+        assert!(matches!(ask(120, 99), Vigil::Waits));
+    }
 }
