@@ -188,7 +188,8 @@ impl Transfer {
     /// Announces the segments after this one, as many as the timer wants to hear of.
     fn announcement(&mut self, config: &FetchConfig, segment: u64) -> Option<Box<Ignorable>> {
         let ahead = config.rto.announces() as u64;
-        let next = (segment + 1..=segment + ahead).filter(|next| self.end.may_include(*next));
+        let next = segment.saturating_add(1)..=segment.saturating_add(ahead);
+        let next = next.filter(|next| self.end.may_include(*next));
         let next: Vec<u64> = next.collect();
         if next.is_empty() {
             return None;

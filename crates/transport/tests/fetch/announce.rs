@@ -66,3 +66,13 @@ fn what_a_node_on_the_way_keeps_is_expected_of_it() {
     assert!(timeout(1) < Duration::from_millis(10), "{:?}", timeout(1));
     assert!(timeout(2) > timeout(1), "{:?}", timeout(2));
 }
+
+#[test]
+fn announcements_end_where_numbers_do() {
+    let first = u64::MAX - 2;
+    let mut world = World::new(FetchConfig { first, retries: Some(0), ..predicting(5) });
+    assert!(world.run(|_: &Interest| Answers::new()).is_err());
+    let segment = |number: u64| name(&format!("/a/file/v=7/seg={number}"));
+    let next = [u64::MAX - 1, u64::MAX].map(segment).to_vec();
+    assert_eq!(world.announced, [(segment(first), next)]);
+}
