@@ -10,8 +10,8 @@ use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::management::{
-    ControlParameters, ManagementError, PrefixAnnouncement, Scope, announce_command,
-    parse_response, register_command, unregister_command,
+    ControlParameters, ManagementError, PrefixAnnouncement, Scope, Verb, announce_command,
+    command_interest, parse_response, register_command,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -99,7 +99,7 @@ fn register(scope: Scope, parameters: &ControlParameters, time: u64) -> Interest
 
 fn unregister(parameters: &ControlParameters) -> Interest {
     let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(99), seq_num: None };
-    unregister_command(Scope::Localhost, parameters, &DigestSigner, unique)
+    command_interest(Scope::Localhost, Verb::RibUnregister, parameters, &DigestSigner, unique)
 }
 
 fn code(answer: Option<Result<ControlParameters, ManagementError>>) -> u64 {

@@ -4,7 +4,6 @@
 //! latest version. Sources: the "Metadata" protocol (formerly RDR) of the NDN packet specifications; the elements behind
 //! the name as ndn6-file-server and ndnd define them.
 
-use crate::interest::Interest;
 use crate::name::convention::Convention;
 use crate::name::{Component, Name};
 use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
@@ -18,15 +17,6 @@ pub fn discovery_name(object: &Name) -> Name {
     object.append(Component::keyword(KEYWORD))
 }
 
-/// Interest that asks for the metadata of `object`, without nonce and lifetime.
-#[must_use]
-pub fn discovery_interest(object: &Name) -> Interest {
-    let mut interest = Interest::new(discovery_name(object));
-    interest.can_be_prefix = true;
-    interest.must_be_fresh = true;
-    interest
-}
-
 /// Name of a metadata packet: `/object/32=metadata/54=<version>/50=0`.
 ///
 /// `version` is that of the packet and grows with each packet made; it is not the version of the object.
@@ -34,18 +24,6 @@ pub fn discovery_interest(object: &Name) -> Interest {
 pub fn packet_name(object: &Name, version: u64) -> Name {
     let last = [Component::keyword(KEYWORD), Component::version(version), Component::segment(0)];
     object.components().chain(last).collect()
-}
-
-/// The object whose metadata `name` asks for, if it asks for metadata: with or without the packet's version, and its
-/// segment, at the end.
-#[must_use]
-pub fn object_of(name: &Name) -> Option<Name> {
-    let keyword = name.components().position(|component| component.is_keyword(KEYWORD))?;
-    let mut rest = name.components().skip(keyword + 1);
-    let version = rest.next().is_none_or(|component| component.is_version().is_some());
-    let segment = rest.next().is_none_or(|component| component.is_segment().is_some());
-    let right = version && segment && rest.next().is_none();
-    right.then(|| name.prefix(keyword))
 }
 
 /// What a metadata packet says.
@@ -217,23 +195,9 @@ mod tests {
     }
 
     #[test]
-    fn the_object_is_found_in_the_names_of_its_metadata() {
+    fn metadata_stand_below_the_name_of_their_object() {
         let object = name("/a/b");
         assert_eq!(discovery_name(&object), name("/a/b/32=metadata"));
         assert_eq!(packet_name(&object, 5), name("/a/b/32=metadata/v=5/seg=0"));
-        for asked in ["/a/b/32=metadata", "/a/b/32=metadata/v=5", "/a/b/32=metadata/v=5/seg=0"] {
-            assert_eq!(object_of(&name(asked)), Some(object.clone()));
-        }
-        for other in [
-            "/a/b",
-            "/a/metadata",
-            "/a/32=metadata/x",
-            "/a/32=metadata/v=5/seg=0/x",
-            "/a/32=metadata/seg=0",
-        ] {
-            assert_eq!(object_of(&name(other)), None, "{other}");
-        }
-        let interest = discovery_interest(&object);
-        assert!(interest.can_be_prefix && interest.must_be_fresh);
     }
 }

@@ -6,7 +6,7 @@
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::management::{
     CHILD_INHERIT, ControlParameters, ManagementError, Origin, Scope, parse_response,
-    register_command, unregister_command,
+    register_command,
 };
 use crate::random::Rng;
 use crate::time::{Duration, Instant};
@@ -55,21 +55,13 @@ impl fmt::Debug for RegistrationConfig {
     }
 }
 
-/// What is to become of the prefixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Goal {
-    Register,
-    Withdraw,
-}
-
-/// An application that keeps prefixes registered, or takes them back.
+/// An application that keeps prefixes registered.
 ///
 /// Each time a prefix's fate is known for the first time, or changes, it says so with
 /// [`Report::Registered`].
 #[derive(Debug)]
 pub struct Registration {
     config: RegistrationConfig,
-    goal: Goal,
     is_up: bool,
     /// For each prefix: whether it is registered, once that is known.
     fates: Vec<Option<bool>>,
@@ -97,19 +89,9 @@ struct Exchange {
 impl Registration {
     /// Registers, and keeps registered, what `config` says, as soon as there is a way out.
     pub fn new(config: RegistrationConfig) -> Self {
-        Self::with_goal(config, Goal::Register)
-    }
-
-    /// Takes back what [`Registration::new`] registered, and is [`Report::Done`] then.
-    pub fn withdraw(config: RegistrationConfig) -> Self {
-        Self::with_goal(config, Goal::Withdraw)
-    }
-
-    fn with_goal(config: RegistrationConfig, goal: Goal) -> Self {
         Self {
             fates: vec![None; config.prefixes.len()],
             config,
-            goal,
             is_up: false,
             waiting: VecDeque::new(),
             exchange: None,
@@ -147,12 +129,8 @@ impl Registration {
         let unique =
             Uniqueness { nonce: Some(&nonce), time: Some(self.last_time_ms), seq_num: None };
         let parameters = self.parameters(exchange.prefix);
-        let command = match self.goal {
-            Goal::Register => register_command,
-            Goal::Withdraw => unregister_command,
-        };
-        let mut interest =
-            command(self.config.scope, &parameters, self.config.signer.as_ref(), unique);
+        let (scope, signer) = (self.config.scope, self.config.signer.as_ref());
+        let mut interest = register_command(scope, &parameters, signer, unique);
         interest.nonce = Some(self.config.rng.next_u32());
         interest.lifetime = Some(self.patience());
         exchange.attempts += 1;
@@ -200,11 +178,8 @@ impl Registration {
 
     fn conclude(&mut self, now: Instant, prefix: usize, outcome: Result<(), ManagementError>) {
         self.exchange = None;
-        let pause = if outcome.is_ok() { REFRESH } else { RETRY };
-        if self.goal == Goal::Register {
-            let again = now + pause;
-            self.again = Some(self.again.map_or(again, |earlier| earlier.min(again)));
-        }
+        let again = now + if outcome.is_ok() { REFRESH } else { RETRY };
+        self.again = Some(self.again.map_or(again, |earlier| earlier.min(again)));
         let fate = Some(outcome.is_ok());
         let (Some(known), Some(name)) =
             (self.fates.get_mut(prefix), self.config.prefixes.get(prefix))
@@ -215,9 +190,6 @@ impl Registration {
             let prefix = Box::new(name.clone());
             let outcome = outcome.map_err(Box::new);
             self.outputs.push_back(AppOutput::Report(Report::Registered { prefix, outcome }));
-        }
-        if self.goal == Goal::Withdraw && self.waiting.is_empty() {
-            self.outputs.push_back(AppOutput::Report(Report::Done(Ok(()))));
         }
     }
 

@@ -22,7 +22,6 @@ struct World {
     now: Instant,
     commands: Vec<Interest>,
     told: Vec<(String, Result<(), ManagementError>)>,
-    done: bool,
 }
 
 const DOWN: AppInput = AppInput::FaceDown;
@@ -42,7 +41,7 @@ fn config(prefixes: &[&str]) -> RegistrationConfig {
 impl World {
     fn new(app: Registration) -> Self {
         let (commands, told) = (Vec::new(), Vec::new());
-        Self { app, now: Instant::ZERO, commands, told, done: false }
+        Self { app, now: Instant::ZERO, commands, told }
     }
 
     fn up(prefixes: &[&str]) -> Self {
@@ -63,7 +62,6 @@ impl World {
                 AppOutput::Report(Report::Registered { prefix, outcome }) => {
                     self.told.push((prefix.to_string(), outcome.map_err(|error| *error)));
                 }
-                AppOutput::Report(Report::Done(result)) => self.done = result.is_ok(),
                 other => panic!("{other:?}"),
             }
         }
@@ -222,18 +220,6 @@ fn a_refresh_is_told_only_if_it_changes_something() {
     world.refuse(414);
     assert!(world.last_outcome().is_err());
     assert_eq!(world.told.len(), 2);
-}
-
-#[test]
-fn taking_back_ends_when_every_prefix_had_its_turn() {
-    let mut world = World::new(Registration::withdraw(config(&["/a", "/b"])));
-    world.tell(UP);
-    assert!(world.commands[0].name.to_string().starts_with("/localhost/nfd/rib/unregister/"));
-    world.ok();
-    assert!(!world.done);
-    world.ok();
-    assert!(world.done);
-    assert_eq!(world.app.deadline(), None);
 }
 
 #[test]

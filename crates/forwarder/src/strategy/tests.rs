@@ -92,7 +92,11 @@ impl Stage {
             let entry = self.pit.entry_mut(id);
             match *action {
                 Action::SendInterest { face } => entry.send(now, face, Some(nonce), expiry),
-                Action::Nack { .. } => entry.clear_ins(),
+                Action::Nack { .. } => {
+                    while let Some(face) = entry.ins().first().map(|record| record.face) {
+                        entry.remove_in(face);
+                    }
+                }
                 Action::NackTo { face, .. } => assert!(entry.remove_in(face).is_some()),
                 Action::Reject => assert!(self.pit.remove(id).is_some()),
                 Action::Suppress => {}
@@ -498,7 +502,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 /// The rules that hold for every strategy.
 fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
-    let hops = stage.fib.lookup(&name(uri));
+    let hops = stage.fib.longest(&name(uri)).next_hops;
     let scope = Scope::of(&name(uri));
     let from = ingress.and_then(|face| stage.faces.facts(FaceId(face)));
     for face in sent(actions) {

@@ -39,14 +39,8 @@ impl Fib {
         Self { routes: PrefixTable::new(hasher), next_hops: 0 }
     }
 
-    /// Next hops of the longest prefix of `name` that has any: cheapest first, those of equal cost by
-    /// face; empty if there is no route.
-    #[must_use]
-    pub fn lookup(&self, name: &Name) -> &[NextHop] {
-        self.routes.longest(name).map_or(&[], |(_, next_hops)| next_hops)
-    }
-
-    /// As [`lookup`](Self::lookup), with the prefix.
+    /// The longest prefix of `name` that has next hops: cheapest first, those of equal cost by face; "/" without any if
+    /// there is no route.
     #[must_use]
     pub fn longest(&self, name: &Name) -> FibMatch<'_> {
         match self.routes.longest(name) {
@@ -181,7 +175,7 @@ mod tests {
                     let of_longest = model.iter().filter(|((name, _), _)| Some(name) == longest);
                     let mut expected: Vec<_> = of_longest.map(|((_, face), cost)| (*cost, *face)).collect();
                     expected.sort_unstable();
-                    let found: Vec<_> = fib.lookup(wanted).iter().map(|hop| (hop.cost, hop.face)).collect();
+                    let found: Vec<_> = fib.longest(wanted).next_hops.iter().map(|hop| (hop.cost, hop.face)).collect();
                     prop_assert_eq!(found, expected);
                 }
             }

@@ -366,7 +366,7 @@ mod tests {
         let text = journal.to_text();
         assert!(text.len() < MAX_JOURNAL_BYTES);
         let read = Journal::parse(text.as_bytes()).unwrap();
-        assert_eq!(read.received.run_count(), MAX_RUNS);
+        assert_eq!(read.received.runs().count(), MAX_RUNS);
     }
 
     proptest! {

@@ -76,11 +76,6 @@ impl RangeSet {
         self.runs.iter().map(|(&first, &last)| first..=last)
     }
 
-    /// How many runs the set has.
-    pub fn run_count(&self) -> usize {
-        self.runs.len()
-    }
-
     /// The greatest number in the set.
     pub fn last(&self) -> Option<u64> {
         self.runs.last_key_value().map(|(_, &last)| last)
@@ -126,7 +121,7 @@ mod tests {
         assert!(!set.insert(u64::MAX));
         assert_eq!(set.missing(0, u64::MAX).collect::<Vec<_>>(), [1..=u64::MAX - 1]);
         set.insert_run(0, u64::MAX);
-        assert_eq!(set.run_count(), 1);
+        assert_eq!(set.runs().count(), 1);
         assert_eq!(set.missing(0, u64::MAX).count(), 0);
     }
 

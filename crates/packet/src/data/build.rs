@@ -80,14 +80,6 @@ impl<'a> DataBuilder<'a> {
         Ok(unsigned.complete(|portion, place| signer.sign(portion, place)).into())
     }
 
-    /// The most octets that a packet with `content_len` octets of content and this signer can have.
-    #[must_use]
-    pub fn max_len(&self, content_len: usize, signer: &dyn Signer) -> usize {
-        let inner = self.signed_len(content_len, &signer.signature_info())
-            + tlv::tlv_len(typ::SIGNATURE_VALUE, signer.max_signature_len());
-        tlv::tlv_len(typ::DATA, inner)
-    }
-
     /// Lays the packet out, as [`encode_with`](Self::encode_with) does, with room for a signature of `signer` that is
     /// still to be made.
     pub fn lay_out<E>(
@@ -315,7 +307,6 @@ mod tests {
             let content = vec![7; content_len];
             let built = builder.build(&content, &DigestSigner);
             let read = Data::decode(built.wire()).unwrap();
-            assert_eq!(read.wire().len(), builder.max_len(content_len, &DigestSigner));
             for data in [&built, &read] {
                 assert_eq!(data.name(), &name);
                 assert_eq!(data.content(), content);

@@ -121,22 +121,10 @@ impl Component<'static> {
         Self::number(typ::SEGMENT_NAME_COMPONENT as u16, None, number)
     }
 
-    /// A ByteOffsetNameComponent (52): octets from the start of the content.
-    #[must_use]
-    pub fn byte_offset(number: u64) -> Self {
-        Self::number(typ::BYTE_OFFSET_NAME_COMPONENT as u16, None, number)
-    }
-
     /// A VersionNameComponent (54).
     #[must_use]
     pub fn version(number: u64) -> Self {
         Self::number(typ::VERSION_NAME_COMPONENT as u16, None, number)
-    }
-
-    /// A TimestampNameComponent (56): microseconds since 1970-01-01 UTC.
-    #[must_use]
-    pub fn timestamp(number: u64) -> Self {
-        Self::number(typ::TIMESTAMP_NAME_COMPONENT as u16, None, number)
     }
 
     /// A SequenceNumNameComponent (58).

@@ -134,12 +134,6 @@ pub struct DuplicateNonce {
 }
 
 impl DuplicateNonce {
-    /// Whether it was seen anywhere.
-    #[must_use]
-    pub const fn is_anywhere(self) -> bool {
-        self.in_same || self.in_other || self.out_same || self.out_other
-    }
-
     /// Whether the Interest went round in a circle: a link to one peer may well bring it twice.
     #[must_use]
     pub const fn is_loop(self, is_shared: bool) -> bool {
@@ -282,11 +276,6 @@ impl PitEntry {
     pub fn remove_in(&mut self, face: FaceId) -> Option<InRecord> {
         let place = self.ins.iter().position(|record| record.face == face)?;
         Some(self.ins.remove(place))
-    }
-
-    /// Takes all records of those who asked away, as when they have been refused.
-    pub fn clear_ins(&mut self) {
-        self.ins.clear();
     }
 
     /// Takes the record of one who was asked away.
