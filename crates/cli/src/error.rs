@@ -139,7 +139,7 @@ fn file_advice(error: &io::Error) -> Option<&'static str> {
 }
 
 /// Control characters of outside origin must not reach the terminal; the system's numbers need not.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     while let Some(begin) = line.find(" (os error ") {
         let Some(length) = line[begin..].find(')') else {

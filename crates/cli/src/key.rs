@@ -52,7 +52,7 @@ fn import(
     let entry = store.import(&octets, identity, passphrase.as_deref());
     let entry = entry.map_err(|error| match error {
         recoup_io::key::KeyStoreError::IdentityNeeded => {
-            Failure::usage(error.to_string()).advise("add --identity NAME")
+            Failure::usage(error.to_string()).advise("say whose it is with --identity NAME")
         }
         _ => named(file, &trust::failure(&error)),
     })?;

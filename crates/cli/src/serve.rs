@@ -134,7 +134,10 @@ fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
         VersionArg::Number(number) => Version::Fixed(number),
         VersionArg::None => Version::None,
     };
-    let failed = |error: SourceError| Failure::new(Exit::Local, error.to_string());
+    let failed = |error| match error {
+        SourceError::Io { action, path, source } => Failure::file(action, path.display(), &source),
+        other => Failure::new(Exit::Local, other.to_string()),
+    };
     if path.as_os_str() == "-" {
         return Ok(Box::new(SpoolLibrary::new(spool(args).map_err(failed)?, version)));
     }

@@ -283,23 +283,14 @@ pub(crate) fn face_failure(error: &FaceError) -> Failure {
 
 fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure {
     let message = format!("{} will not bring Interests for {name}: {error}", way.uri);
-    let advice = match error {
-        ManagementError::Refused { code: 400, .. } => {
-            "it did not understand the command: it may be too old (NFD before 22.12)"
-        }
-        ManagementError::Refused { code: 410, .. } => {
-            "it has already closed the face: start again, which connects anew"
-        }
-        ManagementError::Refused { .. } => {
-            "let the forwarder's configuration accept commands from here"
-        }
-        _ if !way.is_local() => {
+    let advice = error.registration_advice().unwrap_or(match way.is_local() {
+        false => {
             "is it a forwarder? By this way it takes commands only if told to (localhop = true in `recoup forward`, \
              rib.localhop_security in NFD); its Unix socket or TCP on its own machine need no such thing. Without a \
              forwarder, serve with --listen instead of --face"
         }
-        _ => "is it a forwarder? Without one, serve with --listen instead of --face",
-    };
+        true => "is it a forwarder? Without one, serve with --listen instead of --face",
+    });
     way.explain(Failure::new(Exit::Unreachable, message).advise(advice))
 }
 

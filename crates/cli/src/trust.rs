@@ -40,7 +40,7 @@ pub(crate) fn failure(error: &KeyStoreError) -> Failure {
     let failure = Failure::new(Exit::Local, error.to_string());
     match error {
         KeyStoreError::PasswordNeeded => {
-            failure.advise(format!("put it into the environment variable {PASSPHRASE}"))
+            failure.advise(format!("put its passphrase into the environment variable {PASSPHRASE}"))
         }
         _ => failure,
     }

@@ -39,6 +39,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use strategy::{configure_cs, erase_cs};
 
+const OWN_PREFIX: Refusal = Refusal {
+    code: 403,
+    text: "not allowed: commands come by this prefix, and nothing leads it elsewhere",
+};
+
 /// Orders that may wait for the owner.
 const MAX_ORDERS: usize = 64;
 
@@ -288,7 +293,7 @@ impl Node {
         let prefix = command.parameters.name.as_ref();
         if is_way && prefix.is_some_and(|it| management.own.iter().any(|own| own.is_prefix_of(it)))
         {
-            return Err(Refusal::NOT_ALLOWED);
+            return Err(OWN_PREFIX);
         }
         match command.verb {
             Verb::RibRegister => self.register(now, ingress, command),

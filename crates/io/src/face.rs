@@ -37,7 +37,7 @@ pub enum FaceError {
     #[error(transparent)]
     Uri(#[from] FaceUriError),
     /// The host's name did not lead to an address.
-    #[error("host \"{host}\" has no usable address{}{}", cause(.source), scope_hint(.host))]
+    #[error("host \"{host}\" has no usable address{}{}", cause(.source), host_hint(.host))]
     Resolve {
         /// The host.
         host: String,
@@ -90,9 +90,12 @@ fn cause(source: &Option<io::Error>) -> String {
     source.as_ref().map_or_else(String::new, |source| format!(": {source}"))
 }
 
-fn scope_hint(host: &str) -> String {
+fn host_hint(host: &str) -> String {
     let interface = host.split_once('%').map(|(_, interface)| interface);
-    interface.map_or_else(String::new, |it| format!(" (is there an interface called {it}?)"))
+    interface.map_or_else(
+        || "; check its name".to_owned(),
+        |it| format!(" (is there an interface called {it}?)"),
+    )
 }
 
 /// Whether an address means something on one interface only, which is not said.
@@ -143,8 +146,8 @@ pub enum CloseReason {
     /// The peer closed the connection.
     #[error("the peer closed the connection")]
     Ended,
-    /// The connection broke.
-    #[error("the connection broke: {0}")]
+    /// The connection broke, or could not be made.
+    #[error("the connection failed: {0}")]
     Broken(String),
     /// The peer sent what cannot be split into packets.
     #[error("the peer sent octets that are no NDN packet: {0}")]

@@ -87,18 +87,6 @@ pub fn register_command(
     command_interest(scope, Verb::RibRegister, parameters, signer, unique)
 }
 
-/// The command that takes such a route back; of `parameters` only name, face and origin count.
-pub fn unregister_command(
-    scope: Scope,
-    parameters: &ControlParameters,
-    signer: &dyn Signer,
-    unique: Uniqueness<'_>,
-) -> Interest {
-    let (cost, flags, expiration_period) = (None, None, None);
-    let parameters = ControlParameters { cost, flags, expiration_period, ..parameters.clone() };
-    command_interest(scope, Verb::RibUnregister, &parameters, signer, unique)
-}
-
 /// Any command. `unique` needs a time, and should have a nonce of 8 octets.
 pub fn command_interest(
     scope: Scope,
@@ -115,7 +103,7 @@ pub fn command_interest(
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManagementError {
     /// It answered with another status than success.
-    #[error("the forwarder refused: {code} {text}{}", advice(*code))]
+    #[error("the forwarder refused: {code} {text}")]
     Refused {
         /// Its status code, much like those of HTTP.
         code: u64,
@@ -148,20 +136,26 @@ impl ManagementError {
             Self::NoAnswer { .. } | Self::Nack(_) | Self::Malformed(_) => true,
         }
     }
-}
 
-fn advice(code: u64) -> &'static str {
-    match code {
-        403 => {
-            "; it does not accept commands signed like this: sign with a key that it trusts, or, for \
-             NFD, allow it in nfd.conf under rib.localhost_security (rib.localhop_security for a \
-             forwarder on another machine). If it is on another machine, compare the clocks"
-        }
-        414 => {
-            "; the name is longer than its tables allow (32 components in NFD): use a shorter one"
-        }
-        501 => "; it has no such command: it may not be a forwarder with NFD's management",
-        _ => "",
+    /// What to do about a prefix that could not be registered, where the status code tells.
+    pub fn registration_advice(&self) -> Option<&'static str> {
+        let Self::Refused { code, .. } = self else {
+            return None;
+        };
+        Some(match code {
+            400 => "it did not understand the command: it may be too old (NFD before 22.12)",
+            403 => {
+                "it does not accept commands signed like this: sign with a key that it trusts, or, for \
+                 NFD, allow it in nfd.conf under rib.localhost_security (rib.localhop_security for a \
+                 forwarder on another machine). If it is on another machine, compare the clocks"
+            }
+            410 => "it has already closed the face: start again, which connects anew",
+            414 => {
+                "the name is longer than its tables allow (32 components in NFD): use a shorter one"
+            }
+            501 => "it has no such command: it may not be a forwarder with NFD's management",
+            _ => "let the forwarder's configuration accept commands from here",
+        })
     }
 }
 
@@ -266,18 +260,6 @@ mod tests {
     }
 
     #[test]
-    fn taking_a_route_back_says_only_what_matters() {
-        let interest =
-            unregister_command(Scope::Localhop, &full(), &DigestSigner, Uniqueness::default());
-        assert!(interest.name.to_string().starts_with("/localhop/nfd/rib/unregister/"));
-        let said = ControlParameters::decode(interest.name.get(4).unwrap().value()).unwrap();
-        assert_eq!(
-            (said.name, said.origin, said.cost, said.flags),
-            (full().name, Some(65), None, None)
-        );
-    }
-
-    #[test]
     fn success_brings_the_routes_parameters() {
         let mut content = b"\x65\x28\x66\x01\xc8\x67\x02OK".to_vec();
         content[1] = (content.len() - 2 + FULL.len()) as u8;
@@ -288,19 +270,21 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_do() {
+    fn a_refusal_is_told_with_what_to_do_for_a_registration() {
         let content = b"\x65\x11\x66\x02\x01\x93\x67\x0bauthor\x1b[31m";
         let error = parse_response(&response(content)).unwrap_err();
         let expected = ManagementError::Refused { code: 403, text: "author[31m".to_owned() };
         assert_eq!(error, expected);
-        assert!(error.to_string().contains("403 author[31m; it does not accept"), "{error}");
-        assert!(error.to_string().contains("localhost_security"));
-        for code in [400, 410, 414, 501] {
+        assert_eq!(error.to_string(), "the forwarder refused: 403 author[31m");
+        assert!(error.registration_advice().unwrap().contains("localhost_security"));
+        for (code, piece) in
+            [(400, "too old"), (410, "start again"), (414, "shorter"), (501, "may not be")]
+        {
             let error = ManagementError::Refused { code, text: String::new() };
-            // What becomes of the others depends on what was asked.
-            assert_eq!(error.to_string().contains("; "), code >= 414, "{error}");
+            assert!(error.registration_advice().unwrap().contains(piece), "{code}");
             assert!(!error.is_transient());
         }
+        assert_eq!(ManagementError::NoAnswer { attempts: 3 }.registration_advice(), None);
         for transient in [403, 500, 503, 504] {
             let error = ManagementError::Refused { code: transient, text: String::new() };
             assert!(error.is_transient());

@@ -129,7 +129,24 @@ impl Forwarder {
 
 pub(super) fn refused(verb: Verb, error: &ManagementError) -> Failure {
     let (module, word) = verb.words();
-    Failure::new(exit(error), format!("{module} {word}: {error}"))
+    let failure = Failure::new(exit(error), format!("{module} {word}: {error}"));
+    match advice(error) {
+        Some(advice) => failure.advise(advice),
+        None => failure,
+    }
+}
+
+/// What to do about a command that was refused, where its words do not say it.
+fn advice(error: &ManagementError) -> Option<&'static str> {
+    match error {
+        ManagementError::Refused { code: 403, .. } => {
+            Some("if it wants commands signed by a key that it trusts, name one with --sign")
+        }
+        ManagementError::Refused { code: 501, .. } => {
+            Some("it may not be a forwarder with NFD's management")
+        }
+        _ => None,
+    }
 }
 
 fn unanswered(name: &Name, error: &ManagementError) -> Failure {

@@ -68,8 +68,8 @@ pub(crate) struct Row {
     pub retransmitted: u64,
     /// Of these, needless ones.
     pub needless: u64,
-    /// Mean round-trip time in milliseconds.
-    pub rtt_avg_ms: f64,
+    /// Mean round-trip time in milliseconds; none without a sample.
+    pub rtt_avg_ms: Option<f64>,
     /// Mean time from first asking for a lost segment to its arrival, in milliseconds.
     pub recovery_avg_ms: Option<f64>,
     /// Packets that the link lost, both ways.
@@ -92,7 +92,7 @@ impl Row {
             sent: run.tally.interests,
             retransmitted: run.tally.retransmissions,
             needless: run.tally.spurious,
-            rtt_avg_ms: run.tally.rtt.mean().map_or(0.0, format::ms),
+            rtt_avg_ms: run.tally.rtt.mean().map(format::ms),
             recovery_avg_ms: (!lost.is_empty()).then(|| recovery / lost.len() as f64),
             lost: toward.lost() + back.lost(),
             intact,
@@ -134,9 +134,9 @@ impl fmt::Display for Demo {
 
 impl Row {
     fn fmt_line(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
-        let recovery = self
-            .recovery_avg_ms
-            .map_or("-".to_owned(), |ms| format!("{} ms", format::milliseconds(ms)));
+        let time = |ms: Option<f64>| {
+            ms.map_or("-".to_owned(), |ms| format!("{} ms", format::milliseconds(ms)))
+        };
         writeln!(
             f,
             "{:width$}  {:>8}  {:>12}  {:>5}  {:>6}  {:>8}  {:>10}  {}",
@@ -145,8 +145,8 @@ impl Row {
             format::rate(self.goodput_bit_s),
             self.lost,
             self.retransmitted,
-            format!("{} ms", format::milliseconds(self.rtt_avg_ms)),
-            recovery,
+            time(self.rtt_avg_ms),
+            time(self.recovery_avg_ms),
             if self.intact { "same" } else { "DIFFERS" }
         )
     }

@@ -148,7 +148,13 @@ pub(crate) struct FetchArgs {
     pub cancel_on_timeout: bool,
 
     /// How often one segment may be asked for again: a number, or unlimited
-    #[arg(long, value_name = "N", default_value = "15", help_heading = "Limits")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "15",
+        help_heading = "Limits",
+        allow_negative_numbers = true
+    )]
     pub retries: Retries,
 
     /// InterestLifetime: how long forwarders remember an Interest

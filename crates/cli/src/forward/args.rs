@@ -1,4 +1,5 @@
 //! The options of `recoup forward`.
+use super::config::read_address;
 use super::log::{Form, Level, Log, LogKeys};
 use super::workers::Workers;
 use crate::error::EXIT_CODES;
@@ -81,7 +82,7 @@ pub(crate) struct ForwardArgs {
 
     /// Serve a status page, JSON and Prometheus metrics over HTTP
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "127.0.0.1:9695", help_heading = "Reports")]
+    #[arg(default_missing_value = "127.0.0.1:9695", value_parser = read_address, help_heading = "Reports")]
     pub metrics: Option<SocketAddr>,
 
     /// Write everything that the forwarder is told to this file, for `recoup replay`

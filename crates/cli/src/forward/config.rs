@@ -421,7 +421,11 @@ fn mtu(tree: &Tree) -> Result<usize, String> {
 }
 
 fn address(tree: &Tree) -> Result<SocketAddr, String> {
-    let text = text(tree)?;
+    read_address(&text(tree)?)
+}
+
+/// An address with its port, as files and the command line write it.
+pub(super) fn read_address(text: &str) -> Result<SocketAddr, String> {
     let wrong = |_| format!("`{text}` is no address and port, such as \"127.0.0.1:9695\"");
     text.parse().map_err(wrong)
 }

@@ -1,6 +1,6 @@
 //! What a forwarder says of itself while it runs: one line for each event, as text for people or JSON for programs.
 use crate::config::{Section, parsed};
-use crate::error::Failure;
+use crate::error::{Failure, one_line};
 use crate::output;
 use clap::ValueEnum;
 use recoup_io::clock::unix_time;
@@ -200,7 +200,7 @@ impl Log {
     fn line(&self, event: &Event, time_s: f64) -> String {
         match self.form {
             // Names come from strangers: they must not end a line or reach the terminal as they are.
-            Form::Text => event.to_string().replace(char::is_control, " "),
+            Form::Text => one_line(&event.to_string()),
             Form::Json => {
                 let mut line = Map::new();
                 // Microseconds are enough, and all that a number of this size holds.

@@ -52,7 +52,7 @@ pub(crate) struct PingArgs {
         long,
         value_name = "URI",
         requires = "serve",
-        conflicts_with = "face",
+        conflicts_with_all = ["face", "interval", "timeout", "count", "start"],
         help_heading = "Network"
     )]
     pub listen: Vec<FaceUri>,

@@ -115,7 +115,10 @@ impl Trace {
 
 /// What the library says, on one line.
 fn told(error: &csv::Error) -> String {
-    error.to_string().trim_start_matches("CSV error: ").to_owned()
+    match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => "it is no text in UTF-8".to_owned(),
+        _ => error.to_string().trim_start_matches("CSV error: ").to_owned(),
+    }
 }
 
 /// Which column is what.

@@ -47,6 +47,11 @@ fn faces_come_and_go_and_routes_with_them() {
     told(&place, &ctl, "face destroy udp4://127.0.0.1:6399");
     assert_eq!(told(&place, &ctl, "route list").as_array().unwrap().len(), 1);
     place.run(&format!("{ctl} face show udp4://127.0.0.1:6399")).fails(3, &["no face leads to"]);
+    let own = format!("{ctl} route add /localhost/nfd tcp4://127.0.0.1:6398");
+    place.run(&own).fails(1, &["commands come by this prefix"]);
+    place
+        .run(&format!("{ctl} face create udp4://127.0.0.1:6399 --mtu 10"))
+        .fails(2, &["256 or more"]);
     told(&place, &ctl, "route remove /a/b tcp4://127.0.0.1:6398");
     assert_eq!(told(&place, &ctl, "route list"), Value::Array(Vec::new()));
 }

@@ -34,7 +34,7 @@ fn a_key_moves_to_another_store() {
     there.write("wrong", b"battery staple\n");
     there.write("plain.pem", &here.read("plain.pem"));
     let wrong = there.run("key import bag --passphrase-file wrong");
-    wrong.fails(4, &["bag", "password"]);
+    wrong.fails(4, &["bag", "passphrase"]);
     there.run("key import bag").fails(4, &["bag", "RECOUP_PASSPHRASE"]);
     let name = |ended: crate::place::Ended| String::from_utf8(ended.succeeds().stdout).unwrap();
     let imported = name(there.run("key import bag --passphrase-file secret"));

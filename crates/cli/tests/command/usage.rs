@@ -22,7 +22,7 @@ fn every_help_has_examples_and_exit_codes() {
 #[test]
 fn a_misspelled_value_is_answered_with_how_to_spell_it() {
     let place = Place::new();
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 17] = [
         ("fetsh /a", &["fetsh", "fetch"]),
         ("fetch", &["NAME"]),
         ("fetch /a%zz -o x", &["/a%zz"]),
@@ -33,10 +33,13 @@ fn a_misspelled_value_is_answered_with_how_to_spell_it() {
         ("fetch /a -o x --range ten", &["10..20"]),
         ("fetch /a -o x --verify maybe", &["auto, digest, key=FILE or none"]),
         ("fetch /a -o x --init-cwnd 0", &["at least 1"]),
+        ("fetch /a -o x --retries -1", &["unlimited"]),
         ("fetch /a --resume", &["--output"]),
         ("fetch /a -o x -v -q", &["--verbose", "--quiet"]),
         ("serve x", &["--name"]),
         ("serve x --name /x --segment-size 9000", &["8800"]),
+        ("ping /a -c 1 --listen udp://127.0.0.1:0", &["--listen", "--count"]),
+        ("forward --metrics=9695", &["127.0.0.1:9695"]),
     ];
     for (words, pieces) in cases {
         place.run(words).refuses(pieces);

@@ -112,7 +112,11 @@ impl FaceRefusal {
                 code: 400,
                 text: "malformed URI: it takes a scheme, an address and a port",
             },
-            Self::Unsupported => Refusal { code: 406, text: "no face can be like this here" },
+            Self::Unsupported => Refusal {
+                code: 406,
+                text: "no face can be like this here: udp, tcp and ws lead to an address, ether and groups need a \
+                       LocalUri such as dev://eth0, and an MTU is 256 or more",
+            },
             Self::TooMany => Refusal { code: 503, text: "too many faces" },
             Self::Unreachable => Refusal { code: 504, text: "nothing can be sent there" },
             Self::Gone => Refusal::UNKNOWN_FACE,

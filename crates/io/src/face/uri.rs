@@ -65,7 +65,8 @@ pub struct FaceUriError {
 }
 
 const NO_ETHER: &str = "after ether:// stand six octets in brackets: [01:00:5e:00:17:aa]";
-const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether://, dev:// or memory:// \
+// What leads to a neighbour inside this process is for programs that hold both ends, not for people.
+const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether:// or dev:// \
                        (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
 
 impl FaceUri {

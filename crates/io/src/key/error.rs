@@ -49,19 +49,19 @@ pub enum KeyStoreError {
     #[error("{} holds only a public key; signing needs the private one", .0.display())]
     OnlyPublic(PathBuf),
     /// A key came without a name.
-    #[error("the key comes without a name; say whose identity it shall belong to")]
+    #[error("the key comes without a name")]
     IdentityNeeded,
     /// A shared secret, or a key whose certificate is missing.
     #[error("this key has no certificate; export it as PEM instead")]
     NoCertificate,
     /// The key is encrypted.
-    #[error("the key is encrypted; give its password")]
+    #[error("the key is encrypted")]
     PasswordNeeded,
-    /// The password does not open the key.
-    #[error("the password is wrong, or the encrypted key is damaged")]
+    /// The passphrase does not open the key.
+    #[error("the passphrase is wrong, or the encrypted key is damaged")]
     WrongPassword,
     /// Opening would take hours or gigabytes.
-    #[error("the file asks for an unreasonable effort to try its password; it may be malicious")]
+    #[error("the file asks for an unreasonable effort to try its passphrase; it may be malicious")]
     TooCostly,
     /// The key cannot be put into the form asked for.
     #[error("the key cannot be encoded")]

@@ -25,7 +25,7 @@ pub enum PartError {
         path: PathBuf,
     },
     /// The target or its `.part` is a directory, a device or the like.
-    #[error("{} is not a regular file", path.display())]
+    #[error("{} is no regular file; without -o, content goes to standard output in order", path.display())]
     NotAFile {
         /// Which.
         path: PathBuf,

@@ -26,7 +26,7 @@ pub enum SourceError {
         source: io::Error,
     },
     /// A pipe, a device, or a folder where a file was expected.
-    #[error("{} is not a regular file", path.display())]
+    #[error("{} is no regular file; `-` serves what comes on standard input", path.display())]
     NotAFile {
         /// Which.
         path: PathBuf,

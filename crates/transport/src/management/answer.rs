@@ -283,7 +283,7 @@ fn response(name: &Name, code: u64, text: &str, body: &[u8]) -> Data {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ManagementError, parse_response, register_command, unregister_command};
+    use super::super::{ManagementError, command_interest, parse_response, register_command};
     use super::*;
     use bytes::Bytes;
     use recoup_packet::interest::Uniqueness;
@@ -313,7 +313,8 @@ mod tests {
         assert_eq!((found.scope, found.verb), (Scope::Localhost, Verb::RibRegister));
         assert_eq!((found.prefix().to_string().as_str(), found.parameters.cost), ("/a/b", Some(7)));
         let unique = Uniqueness::default();
-        let back = unregister_command(Scope::Localhop, &parameters(), &DigestSigner, unique);
+        let verb = Verb::RibUnregister;
+        let back = command_interest(Scope::Localhop, verb, &parameters(), &DigestSigner, unique);
         let found = read(&back).unwrap().unwrap();
         assert_eq!((found.scope, found.verb), (Scope::Localhop, Verb::RibUnregister));
     }
