@@ -2,7 +2,7 @@
 // series. Without scripts the pictures that stand in the page remain.
 "use strict";
 (() => {
-  const NS = "http://www.w3.org/2000/svg", W = 1000, H = 420, L = 76, R = 16, T = 14, B = 56;
+  const NS = "http://www.w3.org/2000/svg", W = 1000, L = 76, R = 16, T = 14;
   const COLOURS = ["#2b6cb0", "#d96b0b", "#2c8c5a", "#8a5fb3", "#808080", "#3fa7d6", "#b88a00", "#c25b9a"];
   const PAPER = "#c02d3e", INK = "#333a42";
 
@@ -38,13 +38,17 @@
   function show(box) {
     const figure = JSON.parse(box.querySelector("script").textContent);
     const names = figure.x.categories, bars = figure.series.filter(it => it.style === "bars");
+    // Names of places that would overlap stand below their places.
+    const longest = 8 * Math.max(0, ...names.map(it => it.length)), upright = longest * names.length > W - R - L;
+    const B = upright ? 52 + longest : 56, H = 364 + B;
     let colour = 0;
     for (const series of figure.series)
       Object.assign(series, { shown: true, colour: { paper: PAPER, reference: INK }[series.style] || COLOURS[colour++ % COLOURS.length] });
     const whole = () => {
       const points = figure.series.filter(it => it.shown).flatMap(it => it.points.map((p, k) => {
         const error = it.errors[k] || 0;
-        return [p[0], p[1] - error, p[1] + error];
+        const low = p[1] - error;
+        return [p[0], figure.y.logarithmic && low <= 0 ? p[1] : low, p[1] + error];
       }));
       let x = [Infinity, -Infinity], y = [Infinity, -Infinity];
       for (const [a, low, high] of points) x = [Math.min(x[0], a), Math.max(x[1], a)], y = [Math.min(y[0], low), Math.max(y[1], high)];
@@ -66,10 +70,14 @@
                back: p => { const v = a + (p - from) / (to - from) * (b - a); return axis.logarithmic ? 10 ** v : v; } };
     };
     const label = axis => axis.unit ? `${axis.label} (${axis.unit})` : axis.label;
-    // Bars of one place stand beside each other.
+    // Bars of one place stand beside each other, dots do where places have names.
+    const dots = names.length ? figure.series.filter(it => it.style === "dots") : [];
     const shift = series => {
-      const shown = bars.filter(it => it.shown), place = shown.indexOf(series);
-      return place < 0 ? 0 : (place - (shown.length - 1) / 2) * 0.7 / shown.length;
+      const beside = all => {
+        const shown = all.filter(it => it.shown), place = shown.indexOf(series);
+        return place < 0 ? 0 : (place - (shown.length - 1) / 2) / shown.length;
+      };
+      return 0.7 * beside(bars) + 0.4 * beside(dots);
     };
     let x, y;
 
@@ -84,7 +92,9 @@
         make(svg, "text", { ...text, x: L - 8, y: y.at(mark) + 5, "text-anchor": "end" }, digits(mark));
       }
       if (names.length) names.forEach((name, k) => {
-        if (k >= view.x[0] && k <= view.x[1]) make(svg, "text", { ...text, x: x.at(k), y: H - B + 20, "text-anchor": "middle" }, name);
+        if (k < view.x[0] || k > view.x[1]) return;
+        if (upright) make(svg, "text", { ...text, transform: `translate(${x.at(k) + 5} ${H - B + 8}) rotate(-90)`, "text-anchor": "end" }, name);
+        else make(svg, "text", { ...text, x: x.at(k), y: H - B + 20, "text-anchor": "middle" }, name);
       });
       else for (const mark of ticks(view.x[0], view.x[1], figure.x.logarithmic)) {
         make(svg, "line", { x1: x.at(mark), x2: x.at(mark), y1: H - B, y2: H - B + 5, stroke: "#8a929a" });
@@ -117,13 +127,14 @@
       }
       if (style === "dots" || style === "paper" || (style === "line" && series.points.length < 60))
         for (const p of series.points) {
-          const [a, b] = at(p), r = style === "dots" ? 1.8 : 4;
+          const [a, b] = at(p), r = style === "dots" && series.points.length > 60 ? 1.8 : 4;
           if (style === "paper") make(plot, "path", { d: `M${a - 5} ${b - 5}l10 10m0 -10l-10 10`, stroke: colour, "stroke-width": 2 });
           else make(plot, "circle", { cx: a, cy: b, r, fill: colour });
         }
       series.errors.forEach((error, k) => {
         if (!(error > 0 && isFinite(error))) return;
-        const [a] = at(series.points[k]), high = y.at(series.points[k][1] + error), low = y.at(series.points[k][1] - error);
+        const [a] = at(series.points[k]), high = y.at(series.points[k][1] + error), foot = series.points[k][1] - error;
+        const low = figure.y.logarithmic && foot <= 0 ? H - B : y.at(foot);
         make(plot, "path", { d: `M${a - 5} ${high}h10M${a} ${high}V${low}M${a - 5} ${low}h10`, stroke: "#333a42", fill: "none", "stroke-width": 1.3 });
       });
     }

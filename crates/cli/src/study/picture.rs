@@ -3,6 +3,7 @@ use crate::error::{Exit, Failure};
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use recoup_studies::figure::{Axis, Figure, Series, Style};
 
 const INK: RGBColor = RGBColor(0x33, 0x3a, 0x42);
@@ -21,18 +22,22 @@ const OURS: [RGBColor; 8] = [
     RGBColor(0xc2, 0x5b, 0x9a),
 ];
 const SIZE: (u32, u32) = (1000, 480);
-/// More points than that on a line are not marked one by one.
+/// More points than that on a line are not marked one by one, and where there are more dots they are small.
 const MARKED: usize = 60;
 /// Names of so many series fit into the plot, above named places; others stand beside it.
 const NAMES_INSIDE: usize = 3;
 /// Room for a letter of a name, in pixels: that of a wide font, for the reader's is not known.
 const LETTER: u32 = 8;
+/// Room below the plot for numbers, or names that lie, and for what the axis measures.
+const BELOW: u32 = 48;
 /// Room for a row of names.
 const ROW: i32 = 22;
 /// Room for the mark in front of a name.
 const MARK: i32 = 26;
 /// How much of the room of a name its bars take.
 const BARS: f64 = 0.7;
+/// How much of it its dots take.
+const DOTS: f64 = 0.4;
 
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -45,7 +50,8 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 pub(super) fn draw(figure: &Figure) -> Result<String, Failure> {
     let mut text = String::new();
     {
-        let sheet = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let size = (SIZE.0, SIZE.1 + room_below(figure) - BELOW);
+        let sheet = SVGBackend::with_string(&mut text, size).into_drawing_area();
         paint(&sheet, figure).map_err(|error| {
             Failure::new(Exit::Other, format!("cannot draw {}: {error}", figure.id))
         })?;
@@ -62,17 +68,15 @@ fn paint(sheet: &Sheet<'_>, figure: &Figure) -> Drawn {
         .caption(&figure.title, ("sans-serif", 20).into_font().color(&INK))
         .margin(10)
         .margin_right(if beside > 0 { 10 } else { 24 })
-        .x_label_area_size(48)
+        .x_label_area_size(room_below(figure))
         .y_label_area_size(68)
         .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
     mesh(&mut chart, figure)?;
-    let bars = figure.series.iter().filter(|series| series.style == Style::Bars).count();
-    let mut bar = 0;
+    names_below(&plot, &chart, figure)?;
     let colours = colours(figure);
-    for (series, colour) in figure.series.iter().zip(&colours) {
-        let brush = Brush { figure, colour: *colour, bars, bar };
-        brush.series(&mut chart, series)?;
-        bar += usize::from(series.style == Style::Bars);
+    for (place, colour) in colours.iter().enumerate() {
+        let brush = Brush { figure, colour: *colour, aside: aside(figure, place) };
+        brush.series(&mut chart, &figure.series[place])?;
     }
     match beside {
         0 => names_inside(&plot, figure, &colours),
@@ -100,6 +104,50 @@ fn room_beside(figure: &Figure) -> u32 {
 fn names_width(figure: &Figure) -> u32 {
     let longest = figure.series.iter().map(|series| series.name.chars().count()).max();
     MARK as u32 + LETTER * longest.unwrap_or(0) as u32
+}
+
+/// Letters of the longest name of a place.
+fn longest_place(figure: &Figure) -> u32 {
+    figure.x.categories.iter().map(|name| name.chars().count() as u32).max().unwrap_or(0)
+}
+
+/// Whether the names of places would overlap if they lay below their places, so that they stand there.
+fn names_stand(figure: &Figure) -> bool {
+    let width = SIZE.0 - room_beside(figure) - 100;
+    longest_place(figure) * LETTER * figure.x.categories.len() as u32 > width
+}
+
+/// Room for what is written below the plot.
+fn room_below(figure: &Figure) -> u32 {
+    if names_stand(figure) { BELOW + LETTER * longest_place(figure) } else { BELOW }
+}
+
+/// The names of places that stand, each with its end at the axis.
+fn names_below(plot: &Sheet<'_>, chart: &Chart<'_, '_>, figure: &Figure) -> Drawn {
+    if !names_stand(figure) {
+        return Ok(());
+    }
+    let font = ("sans-serif", 14).into_font().transform(FontTransform::Rotate270).color(&INK);
+    let font = font.pos(Pos::new(HPos::Right, VPos::Center));
+    for (place, name) in figure.x.categories.iter().enumerate() {
+        let (x, y) = chart.backend_coord(&(place as f64, up(figure).0));
+        plot.draw(&Text::new(name.clone(), (x, y + 8), font.clone()))?;
+    }
+    Ok(())
+}
+
+/// How far aside of its places a series is drawn: bars of one place stand beside each other, dots do where places have names.
+fn aside(figure: &Figure, number: usize) -> f64 {
+    let style = figure.series[number].style;
+    let room = match style {
+        Style::Bars => BARS,
+        Style::Dots if !figure.x.categories.is_empty() => DOTS,
+        _ => return 0.0,
+    };
+    let alike = |series: &&Series| series.style == style;
+    let all = figure.series.iter().filter(alike).count() as f64;
+    let before = figure.series[..number].iter().filter(alike).count() as f64;
+    (before - (all - 1.0) / 2.0) * room / all
 }
 
 /// The names of the series in a box in the upper right corner of the plot.
@@ -149,6 +197,7 @@ fn mesh(chart: &mut Chart<'_, '_>, figure: &Figure) -> Drawn {
     let names = &figure.x.categories;
     let of_x = |value: &f64| match names.is_empty() {
         true => number(*value, &figure.x),
+        false if names_stand(figure) => String::new(),
         false => name(names, *value),
     };
     let of_y = |value: &f64| number(*value, &figure.y);
@@ -250,7 +299,7 @@ fn up(figure: &Figure) -> (f64, f64) {
             let (low, high) = (low.min(0.0), high.max(0.0));
             let all = if high > low { high - low } else { 1.0 };
             // Names inside need room of their own.
-            let room = if room_beside(figure) == 0 { 0.28 } else { 0.08 };
+            let room = if room_beside(figure) == 0 { 0.36 } else { 0.08 };
             (if low < 0.0 { low - 0.04 * all } else { 0.0 }, high + room * all)
         }
     }
@@ -268,14 +317,13 @@ fn with_errors(series: &Series) -> impl Iterator<Item = (f64, f64, f64)> {
 struct Brush<'a> {
     figure: &'a Figure,
     colour: RGBColor,
-    /// Series of bars in the figure, and how many of them were drawn already.
-    bars: usize,
-    bar: usize,
+    /// How far from its places it is drawn.
+    aside: f64,
 }
 
 impl Brush<'_> {
     fn at(&self, point: (f64, f64)) -> (f64, f64) {
-        (on(&self.figure.x, point.0), on(&self.figure.y, point.1))
+        (on(&self.figure.x, point.0 + self.aside), on(&self.figure.y, point.1))
     }
 
     fn series(&self, chart: &mut Chart<'_, '_>, series: &Series) -> Drawn {
@@ -291,14 +339,16 @@ impl Brush<'_> {
                 if series.style == Style::Line && corners.len() <= MARKED {
                     chart.draw_series(corners.iter().map(|point| circle(point, 4)))?;
                 }
-                self.errors(chart, series, 0.0)?;
+                self.errors(chart, series)?;
             }
             Style::Reference => {
                 let thin = colour.mix(0.55).stroke_width(1);
                 chart.draw_series(DashedLineSeries::new(points, 6, 4, thin))?;
             }
             Style::Dots => {
-                chart.draw_series(points.iter().map(|point| circle(point, 2)))?;
+                self.errors(chart, series)?;
+                let size = if points.len() > MARKED { 2 } else { 4 };
+                chart.draw_series(points.iter().map(|point| circle(point, size)))?;
             }
             Style::Paper => {
                 let cross = |at| Cross::new(at, 5, colour.stroke_width(2));
@@ -310,24 +360,24 @@ impl Brush<'_> {
 
     fn bars(&self, chart: &mut Chart<'_, '_>, series: &Series) -> Drawn {
         let fill = self.colour.mix(0.75).filled();
-        let width = BARS / self.bars.max(1) as f64;
+        let bars = self.figure.series.iter().filter(|it| it.style == Style::Bars).count();
+        let width = BARS / bars.max(1) as f64;
         // A bar stands on 0 where there is a 0.
         let foot = if self.figure.y.logarithmic { up(self.figure).0 } else { 0.0 };
-        let shift = (self.bar as f64 - (self.bars as f64 - 1.0) / 2.0) * width;
         let bars = series.points.iter().map(|point| {
-            let (x, y) = self.at((point.0 + shift, point.1));
+            let (x, y) = self.at(*point);
             Rectangle::new([(x - width * 0.45, foot), (x + width * 0.45, y)], fill)
         });
         chart.draw_series(bars)?;
-        self.errors(chart, series, shift)
+        self.errors(chart, series)
     }
 
-    fn errors(&self, chart: &mut Chart<'_, '_>, series: &Series, shift: f64) -> Drawn {
+    fn errors(&self, chart: &mut Chart<'_, '_>, series: &Series) -> Drawn {
         let cap = along(self.figure);
         let cap = (cap.1 - cap.0) / 200.0;
         let with = series.points.iter().zip(&series.errors);
         for (point, error) in with.filter(|(_, error)| error.is_finite() && **error > 0.0) {
-            let (x, low) = self.at((point.0 + shift, point.1 - error));
+            let (x, low) = self.at((point.0, point.1 - error));
             let low = low.max(up(self.figure).0);
             let (_, high) = self.at((point.0, point.1 + error));
             let lines = [
@@ -423,6 +473,28 @@ pub(super) mod tests {
         // They would lie on curves that end anywhere.
         figure.x.categories.clear();
         assert_eq!(room_beside(&figure), 18 + 26 + 8 * 8);
+    }
+
+    #[test]
+    fn names_of_places_stand_where_they_would_overlap() {
+        let mut figure = example();
+        assert_eq!(room_below(&figure), BELOW);
+        let long = "a name as long as a third of the picture";
+        figure.x.categories[1] = long.into();
+        assert_eq!(room_below(&figure), BELOW + LETTER * 40);
+        let text = draw(&figure).unwrap();
+        assert!(text.contains(&format!("height=\"{}\"", SIZE.1 + LETTER * 40)), "{text}");
+        assert_eq!(text.matches(long).count(), 1);
+    }
+
+    #[test]
+    fn dots_of_one_place_stand_beside_each_other_where_places_have_names() {
+        let mut figure = example();
+        figure.series.push(Series::new("more", Style::Dots));
+        let found: Vec<_> = (0..figure.series.len()).map(|it| aside(&figure, it)).collect();
+        assert_eq!(found, [-BARS / 4.0, BARS / 4.0, 0.0, 0.0, -DOTS / 4.0, 0.0, DOTS / 4.0]);
+        figure.x.categories.clear();
+        assert_eq!(aside(&figure, 4), 0.0);
     }
 
     #[test]
