@@ -93,6 +93,7 @@ impl Report {
         let shown = shown(&points, show);
         let mut notes: Vec<_> = points.iter().flat_map(incomplete).collect();
         notes.extend(alike(campaign, folder));
+        notes.extend(unknown(&points, show));
         Self {
             command: "sim",
             scenario: scenario.to_owned(),
@@ -204,10 +205,27 @@ fn digits_of(half: f64) -> usize {
     }
 }
 
+fn names(points: &[PointReport]) -> BTreeSet<&str> {
+    points.iter().flat_map(|point| point.metrics.keys().map(String::as_str)).collect()
+}
+
+/// What was asked for and is not there.
+fn unknown(points: &[PointReport], show: &[String]) -> Vec<String> {
+    let names = names(points);
+    let is_there = |pattern: &&String| {
+        names.is_empty() || names.iter().any(|name| recoup_sim::scenario::fits(pattern, name))
+    };
+    let missing = show.iter().filter(|pattern| !is_there(pattern));
+    let note = |pattern: &String| {
+        let near = recoup_sim::scenario::problem::hint(pattern, names.iter().copied());
+        format!("no metric is called `{pattern}`{near}")
+    };
+    missing.map(note).collect()
+}
+
 /// The names of the metrics that are printed: those asked for, or what matters most.
 fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
-    let names: BTreeSet<&str> =
-        points.iter().flat_map(|point| point.metrics.keys().map(String::as_str)).collect();
+    let names = names(points);
     let fitting = |pattern: &str| {
         let fits = |name: &&&str| recoup_sim::scenario::fits(pattern, name);
         names.iter().filter(fits).map(|name| (*name).to_owned()).collect::<Vec<_>>()
@@ -390,6 +408,18 @@ mod tests {
         );
         let asked = shown(&[point(&metrics)], &["c1*".into(), "*.jain".into()]);
         assert_eq!(asked, ["c1.goodput_bps", "all.jain"]);
+    }
+
+    #[test]
+    fn a_metric_that_is_not_there_is_told_with_the_nearest() {
+        let points = [point(&[("c1.time_s", 1.0), ("c1.goodput_bps", 1.0)])];
+        let asked = ["c1.tim_s".to_owned(), "c1.*".into(), "*.jain".into()];
+        let told = [
+            "no metric is called `c1.tim_s`; did you mean `c1.time_s`?",
+            "no metric is called `*.jain`",
+        ];
+        assert_eq!(unknown(&points, &asked), told);
+        assert!(unknown(&[], &asked).is_empty());
     }
 
     #[test]

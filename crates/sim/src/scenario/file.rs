@@ -10,7 +10,7 @@ use super::blank;
 use super::fields::Fields;
 use super::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
 use super::layout::TopologyRule;
-use super::problem::{Origin, Problems};
+use super::problem::{Origin, Problems, hint, listed};
 use super::seeds::{Seeds, SeedsForm};
 use super::tree::{Table, Tree, Value};
 use crate::network::NodePlan;
@@ -289,10 +289,9 @@ fn kind(
     let text = tree.value.to_string();
     let found = KINDS.into_iter().find(|kind| *kind == text);
     if found.is_none() {
-        let near = super::problem::hint(&text, KINDS);
-        let near = if near.is_empty() { String::new() } else { format!("{near} ") };
-        let what =
-            format!("no application is of kind `{text}`{near}; there are: {}", KINDS.join(", "));
+        let near = hint(&text, KINDS);
+        let near = if near.is_empty() { format!("; {}", listed(KINDS)) } else { near };
+        let what = format!("no application is of kind `{text}`{near}");
         problems.add(tree.origin, format!("{path}.kind"), what);
     }
     found

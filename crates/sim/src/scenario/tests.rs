@@ -279,6 +279,55 @@ fn the_reference_names_every_key() {
     }
 }
 
+/// What the reference explains is there: a key that is not known is said to be so whatever its value.
+#[test]
+fn every_key_of_the_reference_is_known() {
+    let reference = include_str!("../../../../docs/scenario.md");
+    let explained = explained(reference);
+    assert!(explained.len() > 100, "{explained:?}");
+    for (table, key) in explained {
+        // Some keys are there for this kind and this standard alone.
+        let name = match table {
+            "[applications.NAME]" if key != "kind" => {
+                "[applications.x]\nkind = \"fetch\"".to_owned()
+            }
+            "[wifi]" if key != "standard" => "[wifi]\nstandard = \"n\"".to_owned(),
+            "[node]" => "[nodes.x]".to_owned(),
+            table => table.replace("NAME", "x"),
+        };
+        let text = format!("{name}\n{key} = {{}}\n");
+        let said =
+            ScenarioFile::parse(&text, &[]).map_or_else(|e| e.to_string(), |_| String::new());
+        let is_unknown = said.contains(&format!("{key}: is not known here"));
+        assert!(!is_unknown, "docs/scenario.md explains `{key}` of {table}: {said}");
+    }
+}
+
+/// The tables of the reference with the keys in the first columns of their lists.
+fn explained(reference: &str) -> Vec<(&str, &str)> {
+    let (mut table, mut is_list, mut found) = ("", false, Vec::new());
+    for line in reference.lines() {
+        if let Some(heading) = line.strip_prefix('#') {
+            let name = heading.split('`').nth(1).unwrap_or_default();
+            table = if name.starts_with('[') || name.is_empty() { name } else { bracketed(name) };
+        }
+        let cell = line.strip_prefix("| ").and_then(|line| line.split(" |").next());
+        is_list = cell == Some("key") || is_list && line.starts_with('|');
+        let keys = cell
+            .filter(|_| is_list)
+            .into_iter()
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2));
+        found.extend(keys.map(|key| (table, key)));
+    }
+    found
+}
+
+/// The table that holds the defaults of a kind of application.
+fn bracketed(kind: &str) -> &'static str {
+    let tables = ["[fetch]", "[serve]", "[produce]", "[request]", "[background]"];
+    tables.into_iter().find(|table| table.contains(kind)).unwrap_or_default()
+}
+
 #[test]
 fn an_application_at_several_nodes_is_several_applications() {
     let text = r#"

@@ -22,6 +22,9 @@ pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
     for (key, value) in &plan.options {
         set(&mut config, key, value)?;
     }
+    if let Some(last) = config.last.filter(|last| *last < config.first) {
+        return Err(format!("`last={last}` comes before `first={}`", config.first));
+    }
     Ok(Fetch::new(config))
 }
 
