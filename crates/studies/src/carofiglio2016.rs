@@ -24,7 +24,7 @@ pub static CAROFIGLIO2016: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,
     sockets: None,
-    verdicts: judge::verdicts,
+    judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

@@ -26,7 +26,7 @@ pub static NIKZAD2022: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     sockets: None,
-    verdicts: judge::verdicts,
+    judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

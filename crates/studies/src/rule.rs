@@ -1,11 +1,12 @@
 //! The rules by which claims are judged: means over seeds with 95 % confidence intervals, and paired
-//! differences where two algorithms met the same seeds.
+//! differences or quotients where two algorithms met the same seeds.
 //!
-//! A rule never says more than the runs do: without results, with fewer than [`SEEDS`] of them, or
+//! A rule never says more than the runs do: without results, with fewer than [`SEEDS`] seeds, or
 //! where an interval covers both answers, the claim stays open.
 use crate::claim::{Claim, Outcome, Verdict};
 use crate::result::Results;
 use recoup_sim::statistic::{Estimate, Seeded, mean, paired};
+use std::collections::BTreeSet;
 
 /// Seeds that a judgement needs.
 pub const SEEDS: usize = 20;
@@ -112,18 +113,48 @@ impl Finding {
     }
 }
 
-/// The mean lies in `low..=high`.
+/// Whether values are of as many seeds as a judgement needs, however many there are of each seed.
+pub fn are_enough(values: &[Seeded]) -> bool {
+    values.iter().map(|(seed, _)| *seed).collect::<BTreeSet<_>>().len() >= SEEDS
+}
+
+/// The mean lies in `low..=high`: its whole interval does. Where a quantity cannot lie below or above a bound that bound is
+/// infinite, or the interval would reach beyond it.
 pub fn within(label: &str, values: &[Seeded], unit: &str, low: f64, high: f64) -> Finding {
     let Some(estimate) = estimate(values) else {
         return Finding::open(format!("{label}: no results"));
     };
-    let inside = (low..=high).contains(&estimate.mean);
-    let outcome = match inside {
-        _ if values.len() < SEEDS => Outcome::Open,
-        true => Outcome::Holds,
-        false => Outcome::Fails,
-    };
+    let outcome = if are_enough(values) { inside(&estimate, low, high) } else { Outcome::Open };
     Finding { outcome, ours: format!("{label} {}", text(&estimate, unit)) }
+}
+
+/// Whether an interval lies in `low..=high`; open where it covers an end of that.
+fn inside(estimate: &Estimate, low: f64, high: f64) -> Outcome {
+    match (estimate.low() >= low && estimate.high() <= high, estimate) {
+        (true, _) => Outcome::Holds,
+        (_, it) if it.high() < low || it.low() > high => Outcome::Fails,
+        _ => Outcome::Open,
+    }
+}
+
+/// What one series is over another, seed by seed, lies in `low..=high`: the interval of the geometric mean does. On a
+/// logarithmic scale twice and half are equally far from one, and one run that takes a hundred times as long does not
+/// outweigh all others. Where a value is 0, which has no logarithm, it is the mean of the quotients.
+pub fn ratio(label: &str, above: &[Seeded], below: &[Seeded], low: f64, high: f64) -> Finding {
+    let quotients = quotient(above, below);
+    if quotients.iter().any(|(_, it)| *it <= 0.0) {
+        return within(label, &quotients, "", low, high);
+    }
+    let logs: Vec<_> = quotients.iter().map(|(seed, it)| (*seed, it.ln())).collect();
+    let Some(log) = estimate(&logs) else {
+        return Finding::open(format!("{label}: no results"));
+    };
+    let outcome =
+        if are_enough(&logs) { inside(&log, low.max(0.0).ln(), high.ln()) } else { Outcome::Open };
+    let mean = log.mean.exp();
+    // The wider side of the interval.
+    let shown = Estimate { mean, half_width: mean * log.half_width.exp_m1(), ..log };
+    Finding { outcome, ours: format!("{label} {}", text(&shown, "")) }
 }
 
 /// Every single value lies in `low..=high`.
@@ -131,7 +162,7 @@ pub fn always(label: &str, values: &[Seeded], low: f64, high: f64) -> Finding {
     let (all, outside) =
         (values.len(), values.iter().filter(|(_, value)| !(low..=high).contains(value)).count());
     let outcome = match outside {
-        0 if all < SEEDS => Outcome::Open,
+        0 if !are_enough(values) => Outcome::Open,
         0 => Outcome::Holds,
         _ => Outcome::Fails,
     };
@@ -168,7 +199,7 @@ fn sign(difference: Option<Estimate>) -> &'static str {
         Some(it) if it.high() < 0.0 => ">",
         Some(it) if it.low() > 0.0 => "<",
         Some(_) => "≈",
-        None => "<",
+        None => "?",
     }
 }
 
@@ -258,6 +289,42 @@ mod tests {
 
     fn runs(mean: f64, spread: f64) -> Vec<Seeded> {
         (0..SEEDS as u64).map(|seed| (seed, mean + spread * (seed % 2) as f64)).collect()
+    }
+
+    #[test]
+    fn a_mean_near_the_edge_of_its_band_stays_open() {
+        // 10 ± 0.47.
+        let near = |low, high| within("t", &runs(9.0, 2.0), "s", low, high).outcome;
+        assert_eq!(near(9.0, 11.0), Outcome::Holds);
+        assert_eq!(near(9.7, 11.0), Outcome::Open);
+        assert_eq!(near(10.2, 11.0), Outcome::Open);
+        assert_eq!(near(10.6, 11.0), Outcome::Fails);
+        assert_eq!(near(f64::NEG_INFINITY, 10.6), Outcome::Holds);
+    }
+
+    #[test]
+    fn values_of_few_seeds_do_not_become_enough_by_being_many() {
+        let few: Vec<_> = (0..60).map(|it| (it % 7, 1.0)).collect();
+        assert_eq!(within("t", &few, "", 0.0, 2.0).outcome, Outcome::Open);
+        assert_eq!(always("t", &few, 0.0, 2.0).outcome, Outcome::Open);
+        assert_eq!(always("t", &few, 2.0, 3.0).outcome, Outcome::Fails);
+    }
+
+    #[test]
+    fn quotients_are_judged_on_a_logarithmic_scale() {
+        // Every run takes 4 or 6 times as long, but one that takes 300 times.
+        let below = runs(1.0, 0.0);
+        let mut above = runs(4.0, 2.0);
+        above[0].1 = 300.0;
+        let plain = within("t", &quotient(&above, &below), "", 1.05, f64::INFINITY);
+        assert_eq!(plain.outcome, Outcome::Open, "{}", plain.ours);
+        let found = ratio("t", &above, &below, 1.05, f64::INFINITY);
+        assert_eq!(found.outcome, Outcome::Holds, "{}", found.ours);
+        assert_eq!(ratio("t", &below, &above, 0.0, 0.95).outcome, Outcome::Holds);
+        assert_eq!(ratio("t", &below, &above, 0.95, 1.0).outcome, Outcome::Fails);
+        // Where one series is empty or has a 0 there is no logarithm.
+        assert_eq!(ratio("t", &above, &[], 0.0, 1.0).outcome, Outcome::Open);
+        assert_eq!(ratio("t", &runs(0.0, 1.0), &below, 0.0, 1.0).ours, "t 0.50 ± 0.25");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::compare::Sockets;
 use crate::figure::Figure;
 use crate::lesson::Lesson;
 use crate::result::Results;
-use crate::rule::Finding;
+use crate::rule::{Finding, verdict};
 
 /// A paper in its room: what it is called, and the functions that a room consists of.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Study {
     pub(crate) experiments: fn(Scale) -> Vec<Experiment>,
     pub(crate) stands_apart: fn(Scale) -> bool,
     pub(crate) sockets: Option<fn(Scale) -> Sockets>,
-    pub(crate) verdicts: fn(&[Claim], &Results) -> Vec<Verdict>,
+    pub(crate) judge: fn(&str, &Results) -> (Finding, &'static str),
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
     pub(crate) figures: fn(&Results) -> Vec<Figure>,
     pub(crate) lessons: fn(&Results) -> Vec<Lesson>,
@@ -67,7 +67,11 @@ impl Study {
 
     /// Judges every claim, in the order of [`claims`](Self::claims).
     pub fn judge(&self, results: &Results) -> Vec<Verdict> {
-        (self.verdicts)(&self.claims(), results)
+        let verdict = |claim: &Claim| {
+            let (finding, why) = (self.judge)(&claim.id, results);
+            verdict(claim, finding, why)
+        };
+        self.claims().iter().map(verdict).collect()
     }
 
     /// How the verdicts depend on what the paper leaves open, one open parameter after the other.

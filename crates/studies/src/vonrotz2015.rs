@@ -24,7 +24,7 @@ pub static VONROTZ2015: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |_| false,
     sockets: None,
-    verdicts: judge::verdicts,
+    judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

@@ -23,7 +23,7 @@ pub static YANG2016: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |_| false,
     sockets: Some(sockets::sockets),
-    verdicts: judge::verdicts,
+    judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

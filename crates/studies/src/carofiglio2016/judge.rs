@@ -3,9 +3,8 @@ use super::axis::SPEEDS;
 use super::open::{CONSUMER, DELAYED, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::World;
 use super::{example, joint, mobile, wireless};
-use crate::claim::{Claim, Verdict};
 use crate::result::Results;
-use crate::rule::{Finding, verdict};
+use crate::rule::Finding;
 use crate::study::Dependence;
 
 const MEANS: &str = "Means over seeds.";
@@ -19,7 +18,8 @@ fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
     Some(match id {
         "E-01a" => (
             wireless::timer_matters(&timer),
-            "Against 40 ms and 1 s, paired; the round trip is the mean that was measured with the quickest timer.",
+            "Against 40 ms and 1 s, paired. Where several timers are alike each counts, with the mean round trip that was \
+             measured with it.",
         ),
         "E-01b" => (wireless::quickest_timer(&timer), MEANS),
         "E-02" => (wireless::near_repair_is_quickest(&timer), PAIRED),
@@ -103,19 +103,11 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
     })
 }
 
-fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// What the runs say of a claim, and by which rule.
+pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     let found = of_radio(id, results).or_else(|| of_moves(id, results));
     let found = found.or_else(|| of_both(id, results));
     found.unwrap_or_else(|| (Finding::open("no rule for this claim"), ""))
-}
-
-/// One verdict for each claim.
-pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
-    let judged = claims.iter().map(|claim| {
-        let (finding, why) = judge(&claim.id, results);
-        verdict(claim, finding, why)
-    });
-    judged.collect()
 }
 
 /// What becomes of claims at every point of the grid, and with single things different.

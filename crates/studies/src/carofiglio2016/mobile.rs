@@ -2,7 +2,7 @@
 use super::axis::{CONSUMER_TIMERS, ELN, FAST, MLDR, SLOW, SPEEDS, TIMER};
 use super::runs::{World, less_by};
 use crate::claim::Outcome;
-use crate::rule::{Finding, SEEDS, at_most, increasing, less, mean_of, quotient, within};
+use crate::rule::{Finding, SEEDS, at_most, increasing, less, mean_of, ratio, within};
 use recoup_sim::statistic::Seeded;
 
 fn place<'a>(way: &'a str, speed: &'a str) -> [(&'a str, &'a str); 2] {
@@ -20,7 +20,7 @@ fn labelled(speed: &str) -> String {
 /// At one speed: MLDR no slower than ELN, ELN quicker than the timer.
 fn moves_are_repaired(world: &World<'_>, speed: &str) -> Finding {
     let [mldr, eln, timer] = [MLDR, ELN, TIMER].map(|way| time(world, way, speed));
-    let near = within("MLDR over ELN", &quotient(&mldr, &eln), "", 0.95, 1.05);
+    let near = ratio("MLDR over ELN", &mldr, &eln, 0.95, 1.05);
     near.and(at_most((MLDR, &mldr), (ELN, &eln), "s"))
         .and(less((ELN, &eln), (TIMER, &timer), "s"))
         .labelled(&labelled(speed))
@@ -42,7 +42,9 @@ pub(super) fn repair_gains_with_speed(world: &World<'_>, speeds: &[&'static str]
 pub(super) fn few_are_sent_on(world: &World<'_>, speeds: &[&'static str]) -> Finding {
     let series: Vec<_> =
         speeds.iter().map(|speed| (*speed, world.sent_on(&place(MLDR, speed)))).collect();
-    let bound = series.iter().map(|(speed, share)| within(&labelled(speed), share, "%", 0.0, 0.5));
+    let bound = series
+        .iter()
+        .map(|(speed, share)| within(&labelled(speed), share, "%", f64::NEG_INFINITY, 0.5));
     Finding::all(bound).and(increasing(&series, "%").labelled("by km/h"))
 }
 
@@ -57,11 +59,11 @@ fn satisfaction(world: &World<'_>, way: &str, repetitions: &str, speed: &str) ->
 /// Without repetitions MLDR takes about half as long as ELN, at every speed.
 pub(super) fn half_of_the_way(world: &World<'_>) -> Finding {
     let ist = |way, speed| satisfaction(world, way, "0", speed);
-    let ratio = |speed: &'static str| {
-        within(&labelled(speed), &quotient(&ist(MLDR, speed), &ist(ELN, speed)), "", 0.4, 0.7)
+    let half = |speed: &'static str| {
+        ratio(&labelled(speed), &ist(MLDR, speed), &ist(ELN, speed), 0.4, 0.7)
     };
     let constant = |way| is_constant(way, &ist(way, FAST), &ist(way, SLOW));
-    Finding::all(SPEEDS.map(ratio)).and(constant(MLDR)).and(constant(ELN))
+    Finding::all(SPEEDS.map(half)).and(constant(MLDR)).and(constant(ELN))
 }
 
 /// At 50 km/h as at 3 km/h, within 15 %. Few walkers change their access point, so the seeds are not paired.

@@ -3,7 +3,7 @@ use super::runs::{B, Timer, W, World, joined};
 use super::timer::{BASIC, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED};
 use super::trend::{Side, beyond, least};
 use crate::claim::Outcome;
-use crate::rule::{Finding, less, quotient, within};
+use crate::rule::{Finding, less, quotient, ratio, within};
 use recoup_sim::statistic::{Seeded, mean};
 
 /// The timers of Figure 11.
@@ -57,7 +57,7 @@ pub(super) fn per_provider_hardly_helps(world: &World<'_>) -> Finding {
 }
 
 /// The mean over exponents of a quotient of two timers, seed by seed.
-fn ratio(
+fn mean_ratio(
     world: &World<'_>,
     timers: (Timer, Timer),
     of: impl Fn(&World<'_>, Timer, &str) -> Vec<Seeded>,
@@ -75,9 +75,9 @@ fn ratio(
 /// C-32, C-33: a timer against Basic, over all exponents.
 fn doubles(world: &World<'_>, timer: Timer) -> Finding {
     let both = (timer, BASIC.into());
-    let b = ratio(world, both, |world, timer, s| world.of(timer, s, B));
-    let w = ratio(world, both, |world, timer, s| world.of(timer, s, W));
-    let cost = ratio(world, both, |world, timer, s| world.cost(timer, s));
+    let b = mean_ratio(world, both, |world, timer, s| world.of(timer, s, B));
+    let w = mean_ratio(world, both, |world, timer, s| world.of(timer, s, W));
+    let cost = mean_ratio(world, both, |world, timer, s| world.cost(timer, s));
     let short = within("W", &w, "", 0.0, 0.8);
     let cheap = within("product", &cost, "", 0.0, 0.6);
     let either = match (short.outcome, cheap.outcome) {
@@ -130,7 +130,7 @@ pub(super) fn overhead(world: &World<'_>) -> Finding {
         let (basic, own) = (of(BASIC.into()), of(RECONSIDERED.into()));
         let (each, most) = (of(PER_PROVIDER.into()), of(PREDICTIVE.into()));
         let label = format!("s = {s}: Reconsidered over Basic");
-        within(&label, &quotient(&own, &basic), "", 0.97, 1.03)
+        ratio(&label, &own, &basic, 0.97, 1.03)
             .and(less(("Basic", &basic), ("Predictive", &most), "octets a packet"))
             .and(less(("PerProvider", &each), ("Predictive", &most), "octets a packet"))
     };

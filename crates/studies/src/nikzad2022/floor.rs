@@ -31,7 +31,9 @@ pub(super) fn none_is_bad_from_200_ms(world: &World<'_>) -> Finding {
     let bad = |s: &'static str| {
         let of = move |floor: u32| (floor, world.of(floored(floor).into(), s, B));
         let there = long.clone().map(of).filter(|(_, values)| !values.is_empty());
-        there.map(move |(floor, b)| within(&format!("s = {s}, {floor} ms: B"), &b, "", 0.0, 0.01))
+        there.map(move |(floor, b)| {
+            within(&format!("s = {s}, {floor} ms: B"), &b, "", f64::NEG_INFINITY, 0.01)
+        })
     };
     let w = |floor: u32, s: &str| world.of(floored(floor).into(), s, W);
     let rises = |s: &&'static str| less(("W at 100 ms", &w(100, s)), ("200 ms", &w(200, s)), "");

@@ -2,12 +2,13 @@
 use super::open::OPEN;
 use super::runs::World;
 use super::{compare, floor, gains};
-use crate::claim::{Claim, Verdict};
 use crate::result::Results;
-use crate::rule::{Finding, verdict};
+use crate::rule::Finding;
 use crate::study::Dependence;
 
-fn judge(id: &str, world: &World<'_>) -> (Finding, &'static str) {
+/// What the runs say of a claim, and by which rule.
+pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+    let world = &World::paper(results);
     match id {
         "C-29" | "C-30" | "C-31" | "C-32" | "C-33" | "C-34" | "C-35" => compared(id, world),
         "C-12" | "C-13" | "C-14" | "C-15" | "C-16" | "C-17" => classes(id, world),
@@ -128,16 +129,6 @@ fn compared(id: &str, world: &World<'_>) -> (Finding, &'static str) {
              short Interests.",
         ),
     }
-}
-
-/// One verdict for each claim.
-pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
-    let world = World::paper(results);
-    let judged = claims.iter().map(|claim| {
-        let (finding, why) = judge(&claim.id, &world);
-        verdict(claim, finding, why)
-    });
-    judged.collect()
 }
 
 /// What becomes of claims with each value of what is open: at s = 1 and 2, with some of the timers.

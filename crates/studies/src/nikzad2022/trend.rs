@@ -1,7 +1,7 @@
 //! Rules about how something develops over a sweep, and on which side of a bound it stays.
 use super::runs::{Timer, World, joined, number};
 use crate::claim::Outcome;
-use crate::rule::{Finding, SEEDS, estimate, text};
+use crate::rule::{Finding, SEEDS, are_enough, estimate, quotient, text};
 use recoup_sim::statistic::order::spearman;
 use recoup_sim::statistic::{Estimate, Seeded};
 use std::collections::BTreeMap;
@@ -111,10 +111,10 @@ pub(super) fn near_least(label: &str, own: &[Seeded], all: &[Vec<Seeded>], facto
     let Some((_, best)) = means.min_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Finding::open(format!("{label}: no results"));
     };
-    let over = joined(own, best, |own, best| if best > 0.0 { own / best } else { 1.0 });
-    if over.iter().all(|(_, ratio)| *ratio == 1.0) && over.len() >= SEEDS {
+    if own == best && are_enough(own) {
         return Finding { outcome: Outcome::Holds, ours: format!("{label}: the least") };
     }
+    let over = quotient(own, best);
     beyond(&format!("{label}: over the least"), &over, "", Side::Below, factor)
 }
 

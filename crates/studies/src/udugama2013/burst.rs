@@ -3,7 +3,7 @@ use super::axis::FLAVOURS;
 use super::runs::{World, joined};
 use super::scenario::BURST_TIMES;
 use crate::result::Curve;
-use crate::rule::{Finding, estimate, increasing, quotient, text, within};
+use crate::rule::{Finding, estimate, increasing, ratio, text};
 use recoup_sim::statistic::Seeded;
 
 /// One number of each run.
@@ -39,8 +39,7 @@ pub(super) fn after(
 pub(super) fn equal_after_one(world: &World<'_>) -> Finding {
     Finding::all(FLAVOURS.into_iter().map(|flavour| {
         let of = |version| after(world, flavour, version, 1, duration);
-        let ratio = quotient(&of("Simple2"), &of("Smart"));
-        within(&format!("{flavour} Simple2/Smart"), &ratio, "", 0.95, 1.05)
+        ratio(&format!("{flavour} Simple2/Smart"), &of("Simple2"), &of("Smart"), 0.95, 1.05)
     }))
 }
 
@@ -51,9 +50,8 @@ pub(super) fn grows_with_losses(world: &World<'_>) -> Finding {
         let names = ["1", "2", "3", "4"];
         let series: Vec<_> = (1..).zip(names).map(|(losses, name)| (name, of(losses))).collect();
         let rising = increasing(&series, "s");
-        let ratio =
-            within(&format!("{flavour} 4/1"), &quotient(&of(4), &of(1)), "", 3.0, f64::INFINITY);
-        rising.labelled(flavour).and(ratio)
+        let times = ratio(&format!("{flavour} 4/1"), &of(4), &of(1), 3.0, f64::INFINITY);
+        rising.labelled(flavour).and(times)
     }))
 }
 
@@ -62,8 +60,7 @@ pub(super) fn stays_short(world: &World<'_>) -> Finding {
     Finding::all(FLAVOURS.into_iter().flat_map(|flavour| {
         let of = move |losses| after(world, flavour, "Smart", losses, duration);
         (2..=4).map(move |losses| {
-            let ratio = quotient(&of(losses), &of(1));
-            within(&format!("{flavour} {losses}/1"), &ratio, "", 0.0, 1.3)
+            ratio(&format!("{flavour} {losses}/1"), &of(losses), &of(1), 0.0, 1.3)
         })
     }))
 }
@@ -76,8 +73,7 @@ pub(super) fn flavours_agree(world: &World<'_>) -> Finding {
             let [one, two, three] = FLAVOURS.map(of);
             let most = joined(&joined(&one, &two, f64::max), &three, f64::max);
             let least = joined(&joined(&one, &two, f64::min), &three, f64::min);
-            let ratio = quotient(&most, &least);
-            within(&format!("{version} {losses}, most/least"), &ratio, "", 1.0, 1.15)
+            ratio(&format!("{version} {losses}, most/least"), &most, &least, 0.0, 1.15)
         })
     }))
 }
@@ -95,8 +91,7 @@ pub(super) fn peaks_stay(world: &World<'_>) -> Finding {
     let over = |with: fn(f64, f64) -> f64| {
         peaks.iter().cloned().reduce(|a, b| joined(&a, &b, with)).unwrap_or_default()
     };
-    let ratio = quotient(&over(f64::max), &over(f64::min));
-    let found = within("highest/lowest", &ratio, "", 1.0, 1.15);
+    let found = ratio("highest/lowest", &over(f64::max), &over(f64::min), 0.0, 1.15);
     let mean = |values: &Vec<Seeded>| estimate(values).map_or("none".into(), |it| text(&it, ""));
     let each: Vec<_> = peaks.iter().map(mean).collect();
     found.beside(&format!("{} segments", each.join(", ")))

@@ -4,15 +4,15 @@ use super::open::{OPEN, Open};
 use super::runs::World;
 use super::scenario::Section;
 use super::{burst, compound, growth, near, share, single};
-use crate::claim::{Claim, Verdict};
 use crate::result::Results;
-use crate::rule::{Finding, verdict};
+use crate::rule::Finding;
 use crate::study::Dependence;
 
 /// The flavour as the paper's own experiments have it.
 const COMPOUND_ASSUMED: compound::Which<'static> = ("flavour", "Compound");
 
-fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// What the runs say of a claim, and by which rule.
+pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     let world = |experiment| World::of(results, experiment);
     let (single, shape, bursts) = (world("single"), world("shape"), world("burst"));
     let (caching, fairness) = (world("caching"), world("fairness"));
@@ -101,15 +101,6 @@ fn shares(id: &str, fairness: &World<'_>) -> (Finding, &'static str) {
         "D-30" => (share::equality(fairness), "Throughputs at a load of 80 %."),
         _ => (Finding::open("no rule for this claim"), ""),
     }
-}
-
-/// One verdict for each claim.
-pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
-    let judged = claims.iter().map(|claim| {
-        let (finding, why) = judge(&claim.id, results);
-        verdict(claim, finding, why)
-    });
-    judged.collect()
 }
 
 /// What becomes of the claims of each section with each value of what is open, and of Compound's with each mode.

@@ -1,7 +1,7 @@
 //! Section 4.3: a part of the file is nearer than the rest, so its Data overtakes the other without any loss.
 use super::runs::World;
 use crate::result::Curve;
-use crate::rule::{Finding, less, within};
+use crate::rule::{Finding, always, estimate, less, text};
 use recoup_sim::statistic::Seeded;
 
 /// The axes at which a run stands.
@@ -46,10 +46,12 @@ pub(super) fn switch(rto: &Curve, first: f64) -> Option<f64> {
 
 /// Simple3 falls for it at least once in every run.
 pub(super) fn simple3_falls_for_it(world: &World<'_>) -> Finding {
-    let entries = entries(world, "Simple3");
-    let least = entries.iter().map(|(_, count)| *count).fold(f64::INFINITY, f64::min);
-    let mean = within("false entries", &entries, "", 1.0, f64::INFINITY);
-    if entries.is_empty() { mean } else { mean.beside(&format!("least {least}")) }
+    falls_in_every_run(&entries(world, "Simple3"))
+}
+
+fn falls_in_every_run(entries: &[Seeded]) -> Finding {
+    let found = always("at least one false entry", entries, 1.0, f64::INFINITY);
+    estimate(entries).map_or(found.clone(), |it| found.beside(&format!("{} a run", text(&it, ""))))
 }
 
 /// Smart does so less often, and later.
@@ -72,8 +74,7 @@ pub(super) fn of_two_servers(world: &World<'_>) -> [Finding; 2] {
         world.values(&at, "c1.recoveries")
     };
     let (smart, simple3) = (entries("Smart"), entries("Simple3"));
-    let falls = within("false entries", &simple3, "", 1.0, f64::INFINITY);
-    [falls, less(("entries Smart", &smart), ("Simple3", &simple3), "")]
+    [falls_in_every_run(&simple3), less(("entries Smart", &smart), ("Simple3", &simple3), "")]
 }
 
 /// How far two windows are from each other between two times: the root of the mean square.

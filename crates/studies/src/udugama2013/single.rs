@@ -2,7 +2,7 @@
 //! often the window falls to 1.
 use super::axis::LOSSES;
 use super::runs::{World, joined};
-use crate::rule::{Finding, increasing, less, quotient, within};
+use crate::rule::{Finding, always, increasing, less, quotient, within};
 use recoup_sim::statistic::Seeded;
 
 /// Download times.
@@ -47,12 +47,11 @@ pub(super) fn begins_anew(world: &World<'_>) -> Finding {
             if all > 0.0 { some / all } else { 0.0 }
         })
     };
-    let judged = |version, low, high| {
-        let one = move |flavour| {
-            let all = LOSSES.map(|loss| share(version, flavour, loss)).concat();
-            within(&format!("{version} {flavour}"), &all, "", low, high)
-        };
-        super::axis::FLAVOURS.into_iter().filter(|it| *it != "Compound").map(one)
+    let shares = |version, flavour| LOSSES.map(|loss| share(version, flavour, loss)).concat();
+    let one = |flavour| {
+        let (simple, smart) = (shares("Simple1", flavour), shares("Smart", flavour));
+        let anew = always(&format!("Simple1 {flavour}: each"), &simple, 1.0, 1.0);
+        anew.and(within(&format!("Smart {flavour}"), &smart, "", f64::NEG_INFINITY, 0.1))
     };
-    Finding::all(judged("Simple1", 1.0, 1.0).chain(judged("Smart", 0.0, 0.1)))
+    Finding::all(["NewReno", "Cubic"].map(one))
 }

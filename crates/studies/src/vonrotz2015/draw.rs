@@ -191,7 +191,7 @@ fn variants(results: &Results) -> Figure {
             categories: names(VARIANTS.iter().map(|(name, _)| *name)),
             ..Axis::default()
         },
-        y: seconds("time"),
+        y: Axis { logarithmic: true, ..seconds("time") },
         series: series.map(bars).into(),
     }
 }

@@ -4,13 +4,14 @@ use super::open::{MAP, OPEN};
 use super::runs::{At, World, mean_of};
 use super::scenario::{VARIANTS, is_longer};
 use super::{dense, one, trace};
-use crate::claim::{Claim, Outcome, Verdict};
+use crate::claim::Outcome;
 use crate::result::Results;
-use crate::rule::{Finding, less, verdict, within};
+use crate::rule::{Finding, are_enough, less, ratio};
 use crate::study::Dependence;
 use dense::{row, sides};
 
-fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// What the runs say of a claim, and by which rule.
+pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     let world = World::assumed(results);
     match id {
         "A-01" => (dense::best_against_existing(&world), BEST),
@@ -55,7 +56,7 @@ fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
 }
 
 const PAIRED: &str = "Paired over seeds.";
-const QUOTIENTS: &str = "Quotients, seed by seed.";
+const QUOTIENTS: &str = "Quotients, seed by seed, geometric mean.";
 const BEST: &str =
     "The case with the largest mean ratio of times, over scenarios, hops and pairs of timers.";
 
@@ -178,8 +179,7 @@ fn variant(
     (low, high): (f64, f64),
 ) -> Finding {
     let times = |timer| variant_times(results, experiment, timer);
-    let ratio = crate::rule::quotient(&times(above), &times(below));
-    within(&format!("{above} / {below}"), &ratio, "", low, high)
+    ratio(&format!("{above} / {below}"), &times(above), &times(below), low, high)
 }
 
 /// A longest lifetime of 8 s makes no timer faster, in scenario 1 at three hops and in scenario 2 at five.
@@ -193,22 +193,13 @@ fn longer_bounds_gain_nothing(results: &Results) -> Finding {
             let faster = less((name, &long), (timer, &short), "s");
             let outcome = match faster.outcome {
                 Outcome::Holds => Outcome::Fails,
-                Outcome::Open if long.len() < crate::rule::SEEDS => Outcome::Open,
+                Outcome::Open if !are_enough(&long) => Outcome::Open,
                 _ => Outcome::Holds,
             };
             all.push(Finding { outcome, ours: faster.ours });
         }
     }
     Finding::all(all)
-}
-
-/// One verdict for each claim.
-pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
-    let judged = claims.iter().map(|claim| {
-        let (finding, why) = judge(&claim.id, results);
-        verdict(claim, finding, why)
-    });
-    judged.collect()
 }
 
 /// Claims that each single difference is judged by: in scenario 1, in scenario 2 at five hops, in scenario 3 at one.
@@ -271,5 +262,6 @@ pub(super) fn title((scenario, hops): At) -> String {
         Scenario::Row => 2,
         Scenario::Sides => 3,
     };
-    format!("scenario {number}, {hops} hops")
+    let word = if hops == "1" { "hop" } else { "hops" };
+    format!("scenario {number}, {hops} {word}")
 }

@@ -1,7 +1,7 @@
 //! Scenario 1: one requester.
 use super::axis::{ADAPTIVE, Scenario};
 use super::runs::{At, World, joined, mean_of};
-use crate::rule::{Finding, increasing, less, quotient, within};
+use crate::rule::{Finding, increasing, less, quotient, ratio, within};
 use recoup_sim::statistic::Seeded;
 
 /// Three hops, of which the paper shows most.
@@ -105,7 +105,7 @@ pub(super) fn interests_are_alike(world: &World<'_>) -> Finding {
     let (Some((_, few, least)), Some((_, many, most))) = (all.first(), all.last()) else {
         return Finding::open("no results");
     };
-    within(&format!("{many} / {few}"), &quotient(most, least), "", 1.0, 1.015)
+    ratio(&format!("{many} / {few}"), most, least, 0.0, 1.015)
 }
 
 /// ICP and WMA send somewhat more, WMA most.

@@ -3,7 +3,7 @@ use super::axis::Scenario;
 use super::open::Open;
 use super::scenario::ASSUMED;
 use crate::result::Results;
-use crate::rule::{Finding, Runs, quotient, within};
+use crate::rule::{Finding, Runs, ratio};
 pub(super) use crate::rule::{joined, mean_of};
 use recoup_sim::statistic::Seeded;
 
@@ -137,8 +137,8 @@ impl<'a> World<'a> {
         (above, below): (&str, &str),
         (low, high): (f64, f64),
     ) -> Finding {
-        let ratio = quotient(&of(self, at, above), &of(self, at, below));
-        within(&format!("{above} / {below}"), &ratio, "", low, high)
+        let (ours, theirs) = (of(self, at, above), of(self, at, below));
+        ratio(&format!("{above} / {below}"), &ours, &theirs, low, high)
     }
 
     /// Leaves `finding` open where more than half of the lifetimes of one of the timers are at a bound: timers do not

@@ -1,8 +1,7 @@
 //! Judges the claims B-01 to B-22.
 use super::{DESIGNS, scenario};
-use crate::claim::{Claim, Verdict};
 use crate::result::Results;
-use crate::rule::{Finding, Runs, always, increasing, less, quotient, verdict, within};
+use crate::rule::{Finding, Runs, always, increasing, joined, less, ratio, within};
 use crate::study::Dependence;
 use recoup_sim::statistic::{Seeded, mean};
 
@@ -68,8 +67,7 @@ impl<'a> World<'a> {
     }
 
     fn ratio(&self, design: &str, low: f64, high: f64) -> Finding {
-        let ratio = quotient(&self.time(design), &self.time("#0"));
-        within(&format!("{design}/#0"), &ratio, "", low, high)
+        ratio(&format!("{design}/#0"), &self.time(design), &self.time("#0"), low, high)
     }
 }
 
@@ -92,7 +90,10 @@ fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
     values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
 }
 
-fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
+
+/// What the runs say of a claim, and by which rule.
+pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     let (linear, dumbbell) = (World::linear(results), World::dumbbell(results));
     let any = f64::INFINITY;
     match id {
@@ -107,10 +108,10 @@ fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "B-03" => (linear.band("#2", (27.0, 34.0), (0.2, 0.8)), "Means in the bands."),
         "B-04" => (linear.band("#3", (24.2, 26.0), (0.08, 0.2)), "Means in the bands."),
         "B-05" => (linear.ordered(&["#0", "#3", "#2", "#1"], "time_s", "s"), "Paired over seeds."),
-        "B-06a" => (linear.ratio("#3", 0.0, 1.10), "Mean of the quotients over seeds."),
+        "B-06a" => (linear.ratio("#3", 0.0, 1.10), QUOTIENTS),
         "B-06b" => {
             let finding = linear.ratio("#2", 1.10, 1.45).and(linear.ratio("#1", 1.25, 2.0));
-            (finding, "Mean of the quotients over seeds.")
+            (finding, QUOTIENTS)
         }
         "B-07" => {
             let none = always("#0: no loss", &linear.loss("#0"), 0.0, 0.0);
@@ -129,13 +130,11 @@ fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "B-10" => (dumbbell.band("#2", (49.0, 57.0), (0.6, 1.8)), "Means over both consumers."),
         "B-11" => (dumbbell.band("#3", (45.0, 49.5), (0.25, 0.42)), "Means over both consumers."),
         "B-12" => {
-            let near = quotient(&dumbbell.time("#3"), &dumbbell.time("#0"));
-            let finding = within("#3/#0", &near, "", 0.96, 1.04).and(dumbbell.ordered(
-                &["#3", "#2", "#1"],
-                "time_s",
-                "s",
-            ));
-            (finding, "Means over both consumers, paired over seeds.")
+            let order = dumbbell.ordered(&["#3", "#2", "#1"], "time_s", "s");
+            (
+                dumbbell.ratio("#3", 0.96, 1.04).and(order),
+                "Means over both consumers, paired over seeds.",
+            )
         }
         "B-13" => {
             let none = always("#0: no loss", &dumbbell.loss("#0"), 0.0, 0.0);
@@ -145,18 +144,15 @@ fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         }
         "B-14" => (constant_product(&linear).and(constant_product(&dumbbell)), "Every run."),
         "B-15" => {
-            let ratio = quotient(&dumbbell.loss("#3"), &linear.loss("#3"));
-            (within("dumbbell/linear", &ratio, "", 1.7, 4.0), "Mean of the quotients over seeds.")
+            let (dumbbell, linear) = (dumbbell.loss("#3"), linear.loss("#3"));
+            (ratio("dumbbell/linear", &dumbbell, &linear, 1.7, 4.0), QUOTIENTS)
         }
         "B-16" => {
-            let share = quotient(
-                &dumbbell.of("#3", "c1", "throughput_bps"),
-                &dumbbell.of("#3", "c2", "throughput_bps"),
-            );
-            let jain = dumbbell.of("#3", "all", "jain");
-            let finding =
-                within("c1/c2", &share, "", 0.9, 1.1).and(within("Jain", &jain, "", 0.995, 1.0));
-            (finding, "Means over seeds.")
+            let of = |consumer| dumbbell.of("#3", consumer, "throughput_bps");
+            let larger = joined(&of("c1"), &of("c2"), |one, other| one.max(other) / one.min(other));
+            let jain = within("Jain", &dumbbell.of("#3", "all", "jain"), "", 0.995, any);
+            let finding = within("larger/smaller", &larger, "", 0.0, 1.1).and(jain);
+            (finding, "Of each run the larger rate over the smaller; means over seeds.")
         }
         "B-17" => (spread(&dumbbell), "Distance of times from their mean, paired over seeds."),
         "B-18" => {
@@ -237,15 +233,6 @@ fn deviations(world: &World<'_>, design: &str) -> Vec<Seeded> {
     averaged(&TWO.iter().map(of).collect::<Vec<_>>())
 }
 
-/// One verdict for each claim.
-pub(super) fn verdicts(claims: &[Claim], results: &Results) -> Vec<Verdict> {
-    let judged = claims.iter().map(|claim| {
-        let (finding, why) = judge(&claim.id, results);
-        verdict(claim, finding, why)
-    });
-    judged.collect()
-}
-
 /// The claims about the linear network that can be judged without design #0, at each value of what is
 /// open.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
@@ -274,4 +261,43 @@ fn without_a_fixed_window(world: &World<'_>) -> Vec<(&'static str, Finding)> {
         ("B-20", world.ordered(&["#1", "#2", "#3"], "window_mean", "segments")),
         ("B-21", less(("2 × #3", &twice), ("#2", &bad), "")),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Outcome;
+    use crate::result::Row;
+    use std::collections::BTreeMap;
+
+    /// Runs of #3 in the dumbbell whose consumers' rates are `ratio` to 1, with either of them ahead in turns.
+    fn shared(ratio: f64) -> Results {
+        let row = |seed: u64| {
+            let rates = if seed.is_multiple_of(2) { [ratio, 1.0] } else { [1.0, ratio] };
+            let jain = recoup_sim::statistic::jain(&rates).unwrap();
+            let metrics = [
+                ("c1.throughput_bps", rates[0]),
+                ("c2.throughput_bps", rates[1]),
+                ("all.jain", jain),
+            ];
+            Row {
+                point: BTreeMap::from([("design".to_owned(), "#3".to_owned())]),
+                seed,
+                metrics: metrics.map(|(name, value)| (name.to_owned(), value)).into(),
+            }
+        };
+        let rows = (1..=20).map(row).collect();
+        Results {
+            experiments: BTreeMap::from([("dumbbell".to_owned(), rows)]),
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn a_consumer_that_takes_more_is_seen_whichever_of_them_it_is() {
+        let b_16 = |ratio| judge("B-16", &shared(ratio)).0.outcome;
+        assert_eq!(b_16(1.05), Outcome::Holds);
+        // The mean of c1/c2 would be 1.007.
+        assert_eq!(b_16(1.13), Outcome::Fails);
+    }
 }
