@@ -286,12 +286,13 @@ fn every_key_of_the_reference_is_known() {
     let explained = explained(reference);
     assert!(explained.len() > 100, "{explained:?}");
     for (table, key) in explained {
-        // Some keys are there for this kind and this standard alone.
+        // Some keys are there for this kind, this standard and this event alone.
         let name = match table {
             "[applications.NAME]" if key != "kind" => {
                 "[applications.x]\nkind = \"fetch\"".to_owned()
             }
             "[wifi]" if key != "standard" => "[wifi]\nstandard = \"n\"".to_owned(),
+            "[[event]]" if key != "change" => "[[event]]\nchange = \"x\"".to_owned(),
             "[node]" => "[nodes.x]".to_owned(),
             table => table.replace("NAME", "x"),
         };
