@@ -4,6 +4,7 @@
 //! estimating the capacity from the rate of arrivals.
 use crate::hash::mix;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -22,14 +23,20 @@ impl Default for DeadNonceOptions {
     }
 }
 
+/// More are never remembered: each has a number of its own.
+const MOST: usize = 1 << 31;
+
 /// Names with nonces, for a while. Two that share 64 bits of hash are taken for one.
 #[derive(Clone, Debug)]
 pub struct DeadNonces {
     options: DeadNonceOptions,
     /// In the order of insertion; a pair that was inserted again is there twice.
     order: VecDeque<Seen>,
-    /// Each pair once, as it was inserted last.
-    latest: HashTable<Seen>,
+    /// The number of the first of these. Numbers go on with each insertion, and begin again after the largest.
+    first: u32,
+    /// For each pair the number under which it was inserted last: where every packet comes here, the table has to be small
+    /// to stay in the processor's own caches.
+    latest: HashTable<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,27 +49,31 @@ impl DeadNonces {
     /// An empty list.
     #[must_use]
     pub const fn new(options: DeadNonceOptions) -> Self {
-        Self { options, order: VecDeque::new(), latest: HashTable::new() }
+        Self { options, order: VecDeque::new(), first: 0, latest: HashTable::new() }
     }
 
     /// Remembers the nonce of an Interest whose name has the hash `hash`.
     pub fn insert(&mut self, now: Instant, hash: u64, nonce: u32) {
         self.forget(now);
-        let seen = Seen { key: key(hash, nonce), at: now };
-        let is_known = self.latest.find(seen.key, |other| *other == seen).is_some();
-        if is_known || self.options.limit == 0 {
+        if self.options.limit == 0 {
             return;
         }
-        if self.order.len() >= self.options.limit {
-            self.forget_oldest();
-        }
-        match self.latest.find_mut(seen.key, |other| other.key == seen.key) {
-            Some(before) => *before = seen,
-            None => {
-                self.latest.insert_unique(seen.key, seen, |seen| seen.key);
+        let seen = Seen { key: key(hash, nonce), at: now };
+        let Self { order, first, latest, .. } = self;
+        let find = |number: u32| order.get(number.wrapping_sub(*first) as usize);
+        let is = |number: &u32| find(*number).is_some_and(|other| other.key == seen.key);
+        let number = first.wrapping_add(order.len() as u32);
+        match latest.entry(seen.key, is, |number| find(*number).map_or(0, |other| other.key)) {
+            Entry::Occupied(before) if find(*before.get()) == Some(&seen) => return,
+            Entry::Occupied(mut before) => *before.get_mut() = number,
+            Entry::Vacant(place) => {
+                place.insert(number);
             }
         }
         self.order.push_back(seen);
+        if self.order.len() > self.options.limit.min(MOST) {
+            self.forget_oldest();
+        }
     }
 
     /// Whether that nonce is remembered.
@@ -72,7 +83,9 @@ impl DeadNonces {
             return false;
         }
         let key = key(hash, nonce);
-        let seen = self.latest.find(key, |seen| seen.key == key);
+        let find = |number: u32| self.order.get(number.wrapping_sub(self.first) as usize);
+        let is = |number: &u32| find(*number).is_some_and(|seen| seen.key == key);
+        let seen = self.latest.find(key, is).and_then(|number| find(*number));
         seen.is_some_and(|seen| now < seen.at + self.options.lifetime)
     }
 
@@ -95,9 +108,13 @@ impl DeadNonces {
     }
 
     fn forget_oldest(&mut self) {
-        if let Some(seen) = self.order.pop_front()
-            && let Ok(place) = self.latest.find_entry(seen.key, |other| *other == seen)
-        {
+        let Some(seen) = self.order.pop_front() else {
+            return;
+        };
+        let gone = self.first;
+        self.first = gone.wrapping_add(1);
+        // One that was inserted again has another number.
+        if let Ok(place) = self.latest.find_entry(seen.key, |number| *number == gone) {
             place.remove();
         }
     }
@@ -134,6 +151,7 @@ mod tests {
         ) {
             let options = DeadNonceOptions { lifetime: Duration::from_millis(60), limit };
             let (mut list, mut log, mut now) = (DeadNonces::new(options), Vec::new(), 0);
+            list.first = u32::MAX - 9;
             for (wait, hash, nonce) in steps {
                 now += wait;
                 list.insert(at(now), hash, nonce);
