@@ -56,6 +56,7 @@ impl Driver {
     }
 
     /// Watches the connection of a face as it wants to be, and remembers it if it has received more than it handed out.
+    /// Whether it has to wait for room is not known before what is to be sent by it was tried: then it is attended again.
     pub(super) fn attend(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
@@ -68,6 +69,9 @@ impl Driver {
         }
         if link.has_more() && !self.more.contains(&id) {
             self.more.push(id);
+        }
+        if face.dirty && face.watched.is_some() && link.is_open() {
+            return;
         }
         let write = link.wants_write();
         let watched = match face.watched.replace(write) {
@@ -196,5 +200,69 @@ impl Driver {
         let faces: Vec<_> =
             self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
         faces.into_iter().for_each(|face| self.end(face, CloseReason::Idle(idle), false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::Stream;
+    use recoup_forwarder::frame::Frame;
+    use recoup_packet::tlv::{put_tlv, typ};
+    use socket2::{Domain, Socket, Type};
+    use std::io::{Read, Write};
+
+    /// A frame with so many octets of value.
+    fn frame(octets: usize) -> Vec<u8> {
+        let mut frame = Vec::new();
+        put_tlv(&mut frame, typ::DATA, &vec![7; octets]);
+        frame
+    }
+
+    /// A face over a stream, whose other end never waits.
+    fn face(driver: &mut Driver) -> (FaceId, Socket) {
+        let (ours, theirs) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
+        ours.set_nonblocking(true).unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        let uri = "unix:///here".parse().unwrap();
+        let stream = Stream::new(ours, false, 8 << 20);
+        (driver.add(Face::over_link(uri, Box::new(stream))), theirs)
+    }
+
+    #[test]
+    fn who_is_read_before_its_frames_are_sent_is_not_watched_for_room_that_it_has() {
+        let mut driver = Driver::new().unwrap();
+        let (id, mut peer) = face(&mut driver);
+        let watched = |driver: &Driver| driver.faces.get(&id).and_then(|face| face.watched);
+        assert_eq!(watched(&driver), Some(false));
+        driver.send(id, Frame::from(bytes::Bytes::from(frame(10))));
+        peer.write_all(&frame(20)).unwrap();
+        driver.receive_frames(id, false);
+        assert_eq!((driver.arrivals.len(), watched(&driver)), (2, Some(false)));
+        driver.flush();
+        assert_eq!(watched(&driver), Some(false));
+        assert_eq!(peer.read(&mut [0; 100]).unwrap(), frame(10).len());
+    }
+
+    #[test]
+    fn who_has_no_room_is_watched_for_it_until_all_is_sent() {
+        let mut driver = Driver::new().unwrap();
+        let (id, mut peer) = face(&mut driver);
+        let waits = |driver: &Driver| driver.faces.get(&id).unwrap().watched == Some(true);
+        while !waits(&driver) {
+            driver.send(id, Frame::from(bytes::Bytes::from(frame(8_000))));
+            driver.flush();
+        }
+        peer.write_all(&frame(20)).unwrap();
+        driver.send(id, Frame::from(bytes::Bytes::from(frame(8_000))));
+        driver.receive_frames(id, false);
+        assert!(waits(&driver), "nothing was sent since");
+        let mut taken = vec![0; 16 << 20];
+        while waits(&driver) {
+            assert!(peer.read(&mut taken).unwrap() > 0);
+            driver.receive_frames(id, true);
+            driver.flush();
+        }
+        assert_eq!(driver.faces.get(&id).map(|face| face.waiting), Some(0));
     }
 }
