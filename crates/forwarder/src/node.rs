@@ -418,17 +418,17 @@ impl Node {
     /// Fires what is due and hands out one consequence; to be called until `None`.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
-        match self.outbox.outputs.pop_front() {
-            None => self.poll_further(now),
-            waiting => waiting,
+        if self.outbox.outputs.is_empty() {
+            return self.poll_further(now);
         }
+        self.outbox.outputs.pop_front()
     }
 
     /// As [`poll`](Self::poll), where no consequence waits.
     fn poll_further(&mut self, now: Instant) -> Option<Output> {
         loop {
-            if let Some(output) = self.outbox.outputs.pop_front() {
-                return Some(output);
+            if !self.outbox.outputs.is_empty() {
+                return self.outbox.outputs.pop_front();
             }
             if self.fire(now) || self.manage(now) {
                 continue;

@@ -149,7 +149,7 @@ impl Node {
         }
         // Applications that were asked, too, will find that they have been forestalled.
         let others = entry.outs().iter().filter(|it| it.face != from && it.face.app().is_some());
-        let others = others.filter(|it| it.nacked.is_none()).count();
+        let others = others.filter(|it| it.nacked().is_none()).count();
         let asked: Vec<u64> =
             entry.ins().iter().flat_map(|it| it.passed().ids()).copied().collect();
         self.trace_is_late(&late);

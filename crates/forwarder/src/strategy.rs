@@ -216,9 +216,9 @@ fn give_up(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
 /// are told the least severe reason. If the only one that has not is one of those who asked, it waits
 /// for others and others for it: it is told at once.
 fn pass_nack_on(entry: &PitEntry, actions: &mut Vec<Action>) {
-    let mut silent = entry.outs().iter().filter(|record| record.nacked.is_none());
+    let mut silent = entry.outs().iter().filter(|record| record.nacked().is_none());
     let (first, second) = (silent.next(), silent.next());
-    let reasons = entry.outs().iter().filter_map(|record| record.nacked);
+    let reasons = entry.outs().iter().filter_map(|record| record.nacked());
     let Some(reason) = reasons.min_by_key(|reason| severity(*reason)) else {
         return;
     };

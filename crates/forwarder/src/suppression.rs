@@ -117,7 +117,7 @@ impl Suppression {
     pub fn decide(&self, now: Instant, entry: &mut PitEntry, arrival: Arrival) -> Decision {
         let expires = !matches!(self, Self::Strict);
         let pending =
-            |record: &OutRecord| record.nacked.is_none() && !(expires && record.expiry <= now);
+            |record: &OutRecord| record.nacked().is_none() && !(expires && record.expiry <= now);
         if !entry.outs().iter().any(pending) {
             return Decision::New;
         }
@@ -136,7 +136,7 @@ impl Suppression {
     ) -> Decision {
         let expires = !matches!(self, Self::Strict);
         match entry.out_record_mut(upstream) {
-            Some(record) if record.nacked.is_none() && !(expires && record.expiry <= now) => {
+            Some(record) if record.nacked().is_none() && !(expires && record.expiry <= now) => {
                 self.again(now, record.sent, arrival, &mut record.backoff)
             }
             _ => Decision::New,

@@ -5,29 +5,60 @@
 //! slots. A tournament: slots are the leaves of a binary tree, and each match above them holds the
 //! earlier of two. Moving an entry plays its matches again, as far up as anything changes.
 use recoup_transport::time::Instant;
+use std::cmp::Ordering;
 
 /// An instant, and a number that orders what happens at the same instant: what was decided first comes
 /// first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key(u128);
+// Two words, and not one of 128 bits, which would be read in one piece right after it was written in two: that stalls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    at: Instant,
+    sequence: u64,
+}
 
 impl Key {
     /// Later than everything that happens.
-    const NEVER: Self = Self(u128::MAX);
+    const NEVER: Self = Self { at: Instant::from_nanos(u64::MAX), sequence: u64::MAX };
 
     /// The event number `sequence`, at `at`.
     pub fn new(at: Instant, sequence: u64) -> Self {
-        Self((u128::from(at.as_nanos()) << 64) | u128::from(sequence))
+        Self { at, sequence }
     }
 
     /// When.
     pub fn at(self) -> Instant {
-        Instant::from_nanos((self.0 >> 64) as u64)
+        self.at
     }
 
     /// The number.
     pub fn sequence(self) -> u64 {
-        self.0 as u64
+        self.sequence
+    }
+
+    /// No event has the last number.
+    fn is_never(self) -> bool {
+        self.sequence == u64::MAX
+    }
+
+    /// Compared as one number, for which no branch has to be foreseen.
+    fn rank(self) -> u128 {
+        (u128::from(self.at.as_nanos()) << 64) | u128::from(self.sequence)
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    fn lt(&self, other: &Self) -> bool {
+        self.rank() < other.rank()
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
     }
 }
 
@@ -72,8 +103,8 @@ impl Agenda {
         let key = key.unwrap_or(Key::NEVER);
         let before = std::mem::replace(&mut self.keys[slot as usize], key);
         if key != before {
-            self.armed += usize::from(before == Key::NEVER);
-            self.armed -= usize::from(key == Key::NEVER);
+            self.armed += usize::from(before.is_never());
+            self.armed -= usize::from(key.is_never());
             self.play(slot, key);
         }
     }
@@ -86,7 +117,7 @@ impl Agenda {
     /// What `slot` is armed with.
     pub fn key(&self, slot: u32) -> Option<Key> {
         let key = self.keys[slot as usize];
-        (key != Key::NEVER).then_some(key)
+        (!key.is_never()).then_some(key)
     }
 
     /// What comes first, which stays armed.

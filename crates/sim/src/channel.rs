@@ -161,8 +161,8 @@ impl<L: Load + Clone> Channel<L> {
 
     /// Hands out one consequence; to be called until `None`.
     pub fn poll(&mut self, now: Instant) -> Option<ChannelOutput<L>> {
-        if let Some(output) = self.outputs.pop_front() {
-            return Some(output);
+        if !self.outputs.is_empty() {
+            return self.outputs.pop_front();
         }
         if !self.toward_rate.is_empty() {
             self.settle(now);

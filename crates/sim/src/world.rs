@@ -436,19 +436,23 @@ impl World {
     /// Carries out what follows in a node, until nothing does.
     fn pump(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
         let (now, id) = (self.now, NodeId(node as u32));
-        while let Some(output) = self.stations[node].node.poll(now) {
-            match output {
-                Output::Transmit { face, packet } => self.transmit(node, face, packet, observers),
-                Output::Wants { face } => self.grant(node, face),
-                Output::App { app, report } => self.on_report(node, app, &report, observers),
-                Output::Event(event) => {
+        loop {
+            // Taken apart where it was put, for most of it is moved on.
+            match self.stations[node].node.poll(now) {
+                None => return,
+                Some(Output::Transmit { face, packet }) => {
+                    self.transmit(node, face, packet, observers)
+                }
+                Some(Output::Wants { face }) => self.grant(node, face),
+                Some(Output::App { app, report }) => self.on_report(node, app, &report, observers),
+                Some(Output::Event(event)) => {
                     tell(observers, now, &Observation::Node { node: id, event });
                 }
-                Output::Dropped { kind, reason, .. } => {
+                Some(Output::Dropped { kind, reason, .. }) => {
                     tell(observers, now, &Observation::Dropped { node: id, kind, reason });
                 }
-                Output::Send { .. } => debug_assert!(false, "no face carries frames"),
-                Output::Order(_) | Output::Hand { .. } => {
+                Some(Output::Send { .. }) => debug_assert!(false, "no face carries frames"),
+                Some(Output::Order(_) | Output::Hand { .. }) => {
                     debug_assert!(false, "nobody manages these nodes, and each is alone");
                 }
             }

@@ -71,7 +71,7 @@ impl Node {
     ) {
         hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
         if let Some(record) = self.pit.entry_mut(id).out_record_mut(upstream) {
-            record.nacked = Some(reason);
+            record.set_nacked(reason);
         }
         let mut actions = std::mem::take(&mut self.actions);
         self.ask_strategy(now, id, |strategy, context, entry| {

@@ -99,7 +99,7 @@ impl Node {
         }
         self.trace_dies(&dead);
         let outs = self.pit.entry(id).outs();
-        let to_apps = outs.iter().filter(|it| it.face.app().is_some() && it.nacked.is_none());
+        let to_apps = outs.iter().filter(|it| it.face.app().is_some() && it.nacked().is_none());
         for _ in 0..to_apps.count() {
             self.trace_dies(&asked);
         }

@@ -185,7 +185,7 @@ impl ForwardingStrategy for BestFace {
     }
 
     fn on_expiry(&mut self, context: &mut Context<'_>, entry: &mut PitEntry) {
-        for record in entry.outs().iter().filter(|record| record.nacked.is_none()) {
+        for record in entry.outs().iter().filter(|record| record.nacked().is_none()) {
             self.note_failure(context, record.face);
         }
     }

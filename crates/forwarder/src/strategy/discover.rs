@@ -43,7 +43,8 @@ impl Discover {
             return;
         };
         let asked = entry.out_record(pin.face);
-        if asked.is_some_and(|record| record.nacked.is_none()) && pin.fail(entry.hash()) >= self.phi
+        if asked.is_some_and(|record| record.nacked().is_none())
+            && pin.fail(entry.hash()) >= self.phi
         {
             context.measurements.unpin(now, prefix);
         }

@@ -127,7 +127,7 @@ impl Stage {
         let Some(record) = self.pit.entry_mut(id).out_record_mut(FaceId(face)) else {
             return Vec::new();
         };
-        record.nacked = Some(reason);
+        record.set_nacked(reason);
         let nonce = record.nonce.unwrap_or(0);
         let actions = self.call(now, id, |strategy, context, entry, actions| {
             strategy.after_nack(context, entry, FaceId(face), reason, actions);

@@ -83,7 +83,7 @@ fn an_entry_that_nobody_is_asked_for_is_new() {
         let entry = pit.entry_mut(id);
         let other = policy.decide_upstream(at(1), entry, FaceId(8), Arrival::AnotherFace);
         assert_eq!(other, Decision::New, "{name}");
-        entry.out_record_mut(UP).unwrap().nacked = Some(NackReason::NoRoute);
+        entry.out_record_mut(UP).unwrap().set_nacked(NackReason::NoRoute);
         assert_eq!(policy.decide(at(1), entry, Arrival::AnotherFace), Decision::New, "{name}");
         entry.remove_out(UP);
         assert_eq!(policy.decide(at(1), entry, Arrival::First), Decision::New, "{name}");

@@ -65,7 +65,11 @@ impl Rate {
     pub fn bits(self) -> u64 {
         match self {
             Self::Dsss(place) => u64::from(DSSS_HALF_MBITS[usize::from(place) & 3]) * 500_000,
-            _ => self.symbol_bits() * 1_000_000_000 / self.symbol_nanos(),
+            // Divided by what is known beforehand, which takes no division.
+            _ if self.has_short_symbols() => {
+                self.symbol_bits() * 1_000_000_000 / SHORT_SYMBOL_NANOS
+            }
+            _ => self.symbol_bits() * 1_000_000_000 / SYMBOL_NANOS,
         }
     }
 
@@ -141,10 +145,11 @@ impl Rate {
 
     /// Time of a symbol.
     pub fn symbol_nanos(self) -> u64 {
-        match self {
-            Self::Ht { short_guard: true, .. } => SHORT_SYMBOL_NANOS,
-            _ => SYMBOL_NANOS,
-        }
+        if self.has_short_symbols() { SHORT_SYMBOL_NANOS } else { SYMBOL_NANOS }
+    }
+
+    fn has_short_symbols(self) -> bool {
+        matches!(self, Self::Ht { short_guard: true, .. })
     }
 
     /// The rate at which a control frame answers a frame of this rate: the highest mandatory rate of its

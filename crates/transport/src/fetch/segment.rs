@@ -27,6 +27,8 @@ const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
 
 /// Octets of names that are asked from the allocator at a time.
 const NAMES_OCTETS: usize = 4_096;
+/// Most octets of the component of a segment: type, length, marker and number.
+const NUMBER_OCTETS: usize = 11;
 
 /// One transfer.
 #[derive(Debug)]
@@ -202,12 +204,11 @@ impl Transfer {
 
     /// The name of a segment; those of consecutive segments share their memory.
     fn name_of(&mut self, config: &FetchConfig, segment: u64) -> Name {
-        let component = config.convention.segment(segment);
-        let octets = self.object.value().len() + component.encoded_len();
+        let octets = self.object.value().len() + NUMBER_OCTETS;
         if self.names.capacity() < octets {
             self.names = BytesMut::with_capacity(NAMES_OCTETS.max(octets));
         }
-        self.object.append_in(component, &mut self.names)
+        self.object.append_in(config.convention.segment(segment), &mut self.names)
     }
 
     /// When a timeout due at `at` is noticed: at the first scan after it.

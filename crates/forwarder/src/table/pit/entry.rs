@@ -86,24 +86,52 @@ pub struct OutRecord {
     /// Which.
     pub face: FaceId,
     /// How often it was asked.
-    pub transmissions: u32,
+    pub transmissions: u16,
+    refusal: Refusal,
     /// Nonce of the last Interest.
     pub nonce: Option<u32>,
     /// When it was asked last.
     pub sent: Instant,
     /// When it will have forgotten the Interest.
     pub expiry: Instant,
-    /// Why it refused, if it did since.
-    pub nacked: Option<NackReason>,
     /// How long asking it again is suppressed.
     pub(crate) backoff: Backoff,
 }
 
 impl OutRecord {
+    /// Why it refused, if it did since.
+    #[must_use]
+    pub fn nacked(&self) -> Option<NackReason> {
+        self.refusal.reason()
+    }
+
+    /// It refused. Reasons that nobody knows are kept if they have at most 16 bits, else that there was one.
+    pub fn set_nacked(&mut self, reason: NackReason) {
+        self.refusal = Refusal::of(reason);
+    }
+
     /// Whether an answer may still come.
     #[must_use]
     pub fn is_pending(&self, now: Instant) -> bool {
-        self.nacked.is_none() && now < self.expiry
+        self.refusal == Refusal::NONE && now < self.expiry
+    }
+}
+
+/// Why an upstream refused, if it did, in two octets: an entry shall not take more than two lines of a processor's cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Refusal(u16);
+
+impl Refusal {
+    /// It did not.
+    const NONE: Self = Self(u16::MAX);
+
+    fn of(reason: NackReason) -> Self {
+        let number = u16::try_from(reason.number()).ok().filter(|number| *number < u16::MAX);
+        Self(number.unwrap_or(NackReason::None.number() as u16))
+    }
+
+    fn reason(self) -> Option<NackReason> {
+        (self != Self::NONE).then(|| u64::from(self.0).into())
     }
 }
 
@@ -142,6 +170,8 @@ impl DuplicateNonce {
 }
 
 /// A pending Interest. It is used again for others, so that its lists keep their memory.
+// In two lines of a processor's cache, which are looked at two by two: where many wait, each line is a wait for memory.
+#[repr(align(64))]
 #[derive(Clone, Debug)]
 pub struct PitEntry {
     interest: Option<Arc<Interest>>,
@@ -253,13 +283,12 @@ impl PitEntry {
     pub fn send(&mut self, now: Instant, face: FaceId, nonce: Option<u32>, expiry: Instant) {
         if let Some(record) = self.out_record_mut(face) {
             (record.nonce, record.sent, record.expiry) = (nonce, now, expiry);
-            record.nacked = None;
+            record.refusal = Refusal::NONE;
             record.transmissions = record.transmissions.saturating_add(1);
             return;
         }
-        let (nacked, backoff) = (None, Backoff::default());
-        let record =
-            OutRecord { face, transmissions: 1, nonce, sent: now, expiry, nacked, backoff };
+        let (transmissions, refusal, backoff) = (1, Refusal::NONE, Backoff::default());
+        let record = OutRecord { face, transmissions, refusal, nonce, sent: now, expiry, backoff };
         self.outs.push(record);
     }
 
@@ -335,5 +364,28 @@ impl PitEntry {
 
     pub(super) const fn is_vacant(&self) -> bool {
         self.interest.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_takes_two_lines_of_cache() {
+        assert_eq!(size_of::<PitEntry>(), 128);
+    }
+
+    #[test]
+    fn reasons_are_kept_as_they_came_or_as_none_if_their_number_is_too_long() {
+        let kept = |reason| Refusal::of(reason).reason();
+        let known = [NackReason::None, NackReason::NoRoute, NackReason::Loss];
+        for reason in known.into_iter().chain([NackReason::Other(7), NackReason::Other(65_534)]) {
+            assert_eq!(kept(reason), Some(reason));
+        }
+        for number in [65_535, u64::MAX] {
+            assert_eq!(kept(NackReason::Other(number)), Some(NackReason::None));
+        }
+        assert_eq!(Refusal::NONE.reason(), None);
     }
 }

@@ -122,7 +122,7 @@ fn an_out_record_is_pending_until_it_is_refused_or_overdue() {
     assert!(!entry.has_pending_out(at(0)));
     entry.send(at(5), FaceId(3), Some(8), at(30));
     assert!(entry.has_pending_out(at(29)) && !entry.has_pending_out(at(30)));
-    entry.out_record_mut(FaceId(3)).unwrap().nacked = Some(NackReason::NoRoute);
+    entry.out_record_mut(FaceId(3)).unwrap().set_nacked(NackReason::NoRoute);
     assert!(!entry.has_pending_out(at(6)));
     entry.send(at(7), FaceId(3), Some(9), at(40));
     assert!(entry.has_pending_out(at(8)));
