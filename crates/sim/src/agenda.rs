@@ -101,8 +101,9 @@ impl Agenda {
     /// Arms `slot` with `key`, or disarms it.
     pub fn set(&mut self, slot: u32, key: Option<Key>) {
         let key = key.unwrap_or(Key::NEVER);
-        let before = std::mem::replace(&mut self.keys[slot as usize], key);
+        let before = self.keys[slot as usize];
         if key != before {
+            self.keys[slot as usize] = key;
             self.armed += usize::from(before.is_never());
             self.armed -= usize::from(key.is_never());
             self.play(slot, key);

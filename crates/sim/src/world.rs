@@ -429,8 +429,7 @@ impl World {
         if is_due {
             self.pump(node, observers);
         }
-        self.agenda.disarm(self.slot_of(node));
-        self.arm_station(node);
+        self.arm_station_anew(node, None);
     }
 
     /// Carries out what follows in a node, until nothing does.
@@ -461,28 +460,30 @@ impl World {
 
     /// Sees to it that a node is woken up no later than it wants to.
     fn arm_station(&mut self, node: usize) {
+        self.arm_station_anew(node, self.agenda.key(self.slot_of(node)));
+    }
+
+    /// As [`arm_station`](Self::arm_station), for a node that is woken up at `armed` otherwise.
+    fn arm_station_anew(&mut self, node: usize, mut armed: Option<Key>) {
         let slot = self.slot_of(node);
         let station = &self.stations[node];
-        let mut armed = self.agenda.key(slot);
         if let Some(waiting) = station.first_waiting()
             && armed.is_none_or(|armed| waiting < armed)
         {
-            self.agenda.arm(slot, waiting);
             armed = Some(waiting);
         }
-        let Some(deadline) = station.node.deadline() else {
-            return;
-        };
-        // What is due at this very instant has its wake-up already, behind what happens first.
-        let is_armed = armed.is_some_and(|armed| armed.at() <= self.now);
-        debug_assert!(
-            deadline > self.now || is_armed,
-            "a machine that is done wants to be woken up later"
-        );
-        if armed.is_none_or(|armed| deadline < armed.at()) {
-            let sequence = self.agenda.sequence();
-            self.agenda.arm(slot, Key::new(deadline, sequence));
+        if let Some(deadline) = station.node.deadline() {
+            // What is due at this very instant has its wake-up already, behind what happens first.
+            let is_armed = armed.is_some_and(|armed| armed.at() <= self.now);
+            debug_assert!(
+                deadline > self.now || is_armed,
+                "a machine that is done wants to be woken up later"
+            );
+            if armed.is_none_or(|armed| deadline < armed.at()) {
+                armed = Some(Key::new(deadline, self.agenda.sequence()));
+            }
         }
+        self.agenda.set(slot, armed);
     }
 
     fn slot_of(&self, node: usize) -> u32 {

@@ -10,9 +10,9 @@ use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::limits;
 use crate::node::Node;
-use crate::packet::{Hop, Kind};
+use crate::packet::{Extra, Hop, Kind};
 use crate::strategy::{Action, Context, Faces, ForwardingStrategy, Scope};
-use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId};
+use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId, Rare};
 use crate::trace::Trace;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::field;
@@ -84,19 +84,11 @@ impl Node {
         hop: &mut Hop,
     ) -> Arrival {
         let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
-        let mut record = InRecord::new(ingress, interest.nonce, now + lifetime);
-        if let Some(extra) = &mut hop.extra {
-            if let Some(token) = extra.pit_token.take() {
-                record.rare_mut().pit_token = Some(token);
-            }
-            if let Some(nonce) = field::flow_nonce(&extra.carried) {
-                record.rare_mut().flow_nonce = Some(nonce);
-            }
-        }
+        let rare = hop.extra.as_deref_mut().and_then(rare_of);
         let places = limits::places(hop.octets);
-        record.places = places;
         let entry = self.pit.entry_mut(id);
-        let arrival = entry.receive(record);
+        let record = InRecord::new(ingress, interest.nonce, now + lifetime);
+        let arrival = entry.receive(InRecord { places, rare, ..record });
         let expiry = entry.latest_expiry().unwrap_or(now);
         self.pit.arm(id, expiry);
         match arrival {
@@ -231,6 +223,13 @@ impl Node {
             }
         }
     }
+}
+
+/// What few Interests bring along that stays in a record.
+fn rare_of(extra: &mut Extra) -> Option<Box<Rare>> {
+    let (pit_token, flow_nonce) = (extra.pit_token.take(), field::flow_nonce(&extra.carried));
+    let is_there = pit_token.is_some() || flow_nonce.is_some();
+    is_there.then(|| Box::new(Rare { pit_token, flow_nonce, ..Rare::default() }))
 }
 
 /// The route of an Interest: that of its name, unless it is only that of "/" and a forwarding hint knows better.

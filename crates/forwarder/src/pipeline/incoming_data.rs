@@ -5,7 +5,6 @@
 //! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
 //! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
 //! brought goes on with it, but never into the content store.
-use super::interest_expiry::Ending;
 use super::mobility;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
@@ -118,8 +117,7 @@ impl Node {
             strategy.before_satisfy(context, entry, ingress);
         });
         self.learn_soft_timeout(now, id, ingress);
-        let ending = if is_kept { Ending::Kept(&data) } else { Ending::Answered };
-        self.remember_nonces(now, id, ending);
+        let ending = self.ending(id, &data, is_kept);
         let reduction = self.reduction(id);
         let strays = self.trace_answers(id, ingress, &came.trace);
         let content = self.content_of_answer(id, &data);
@@ -163,6 +161,8 @@ impl Node {
             }
             self.outgoing_data(now, face, data, hop, content);
         }
+        // What is written here waits for memory, and what is copied above would wait for it.
+        self.remember_nonces(now, id, ending);
         self.end_entry(id);
     }
 

@@ -15,13 +15,13 @@ use recoup_transport::time::Instant;
 
 /// How a pending Interest ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Ending<'a> {
+pub(super) enum Ending {
     /// Without Data.
     Unanswered,
-    /// With Data that the content store did not take in.
+    /// With Data, and the content store does not answer copies.
     Answered,
-    /// With Data that the content store answers with from here on.
-    Kept(&'a Data),
+    /// With Data with which the content store answers copies from here on.
+    Kept,
 }
 
 impl Node {
@@ -64,16 +64,22 @@ impl Node {
         }
     }
 
-    /// Remembers the nonces of an Interest, where a copy could still go round.
-    pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, ending: Ending<'_>) {
-        let Self { pit, dead_nonces, dead_nonce_lifetime, itinerary, .. } = self;
-        let entry = pit.entry(id);
-        let stays_answered = |data: &Data| {
-            !entry.interest().must_be_fresh || data.freshness() >= *dead_nonce_lifetime
+    /// How a pending Interest ends with that Data; `is_kept` if the content store answers with it from here on.
+    pub(super) fn ending(&self, id: PitId, data: &Data, is_kept: bool) -> Ending {
+        let stays_fresh = || {
+            !self.pit.entry(id).interest().must_be_fresh
+                || data.freshness() >= self.dead_nonce_lifetime
         };
-        if matches!(ending, Ending::Kept(data) if stays_answered(data)) {
+        if is_kept && stays_fresh() { Ending::Kept } else { Ending::Answered }
+    }
+
+    /// Remembers the nonces of an Interest, where a copy could still go round.
+    pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, ending: Ending) {
+        if ending == Ending::Kept {
             return;
         }
+        let Self { pit, dead_nonces, itinerary, .. } = self;
+        let entry = pit.entry(id);
         let journey = itinerary.journey(id, pit).and_then(|journey| journey.nonce);
         // What an application answered goes no further.
         let may_return = |record: &&OutRecord| {

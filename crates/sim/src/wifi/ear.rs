@@ -7,6 +7,8 @@ use super::rate::Rate;
 const BOLTZMANN: f64 = 1.380_3e-23;
 const KELVIN: f64 = 290.0;
 const REMEMBERED: usize = 1024;
+/// Places of OFDM and of 802.11n, eight rates each.
+const PLACES: usize = 16;
 
 /// Receiver properties, ready to compute with; powers are in milliwatts.
 #[derive(Clone, Debug)]
@@ -19,7 +21,16 @@ pub(super) struct Ear {
     pub(super) carrier: f64,
     pub(super) energy: f64,
     capture: Option<f64>,
+    /// By the rate's place: from which SNR on the answer needs no look at the model.
+    certain: [Certain; PLACES],
     remembered: Vec<Answer>,
+}
+
+/// Up to one SNR nothing is received, from another on everything.
+#[derive(Clone, Copy, Debug)]
+struct Certain {
+    none: f64,
+    all: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +53,10 @@ impl Ear {
             carrier: from_db(plan.carrier_dbm),
             energy: from_db(plan.energy_dbm),
             capture: plan.capture_db.map(from_db),
+            certain: std::array::from_fn(|place| match plan.errors.certain(rate_at(place)) {
+                Some((none, all)) => Certain { none, all },
+                None => Certain { none: -1.0, all: f64::INFINITY },
+            }),
             remembered: vec![nothing; REMEMBERED],
         }
     }
@@ -62,6 +77,14 @@ impl Ear {
 
     /// Probability that a stretch is received; bits beyond the last whole one do not count.
     pub(super) fn success(&mut self, rate: Rate, snr: f64, nanos: u64) -> f64 {
+        if let Some(certain) = place(rate).map(|place| self.certain[place]) {
+            if snr >= certain.all {
+                return 1.0;
+            }
+            if snr <= certain.none {
+                return 0.0;
+            }
+        }
         let bits = rate.bits().saturating_mul(nanos) / 1_000_000_000;
         let mixed = (snr.to_bits() ^ bits.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = (mixed >> 54) as usize % REMEMBERED;
@@ -72,6 +95,25 @@ impl Ear {
         let success = self.plan.errors.success(rate, snr, bits);
         self.remembered[place] = Answer { snr, bits, rate, success };
         success
+    }
+}
+
+/// Where a rate stands among those of which something may be certain: of 802.11n's the width and the guard interval do
+/// not matter.
+fn place(rate: Rate) -> Option<usize> {
+    match rate {
+        Rate::Dsss(_) => None,
+        Rate::Ofdm(place) => Some(usize::from(place) & 7),
+        Rate::Ht { mcs, .. } => Some(8 + (usize::from(mcs) & 7)),
+    }
+}
+
+/// A rate for each place.
+fn rate_at(place: usize) -> Rate {
+    let number = place as u8 & 7;
+    match place < 8 {
+        true => Rate::Ofdm(number),
+        false => Rate::Ht { mcs: number, wide: false, short_guard: false },
     }
 }
 
@@ -87,5 +129,22 @@ mod tests {
         let signal = from_db(-80.0);
         let ratio = ear.sinr(signal, 0.0, 20) / ear.sinr(signal, 0.0, 40);
         assert!((ratio - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_certain_is_what_the_model_says() {
+        use super::super::error::ErrorModel::{Nist, Table, Yans};
+        for errors in [Table, Nist, Yans] {
+            let mut ear = Ear::new(Hearing { errors, ..Hearing::default() });
+            for rate in (0..PLACES).map(rate_at) {
+                assert_eq!(place(rate).map(rate_at), Some(rate));
+                for (step, nanos) in (0..600).flat_map(|step| [(step, 8_000), (step, 4_000_000)]) {
+                    let snr = from_db(f64::from(step) * 0.077 - 8.0);
+                    let bits = rate.bits() * nanos / 1_000_000_000;
+                    let success = errors.success(rate, snr, bits);
+                    assert_eq!(ear.success(rate, snr, nanos), success, "{errors} {rate} {snr}");
+                }
+            }
+        }
     }
 }

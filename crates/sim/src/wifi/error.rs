@@ -41,6 +41,15 @@ impl ErrorModel {
             },
         }
     }
+
+    /// The SNR up to which the probability is 0 and that from which on it is 1 for any number of bits, where the model
+    /// has such.
+    pub(super) fn certain(self, rate: Rate) -> Option<(f64, f64)> {
+        match self {
+            Self::Table => Coding::of(rate)?.curve().map(table::certain),
+            Self::Nist | Self::Yans => None,
+        }
+    }
 }
 
 impl fmt::Display for ErrorModel {

@@ -268,11 +268,20 @@ impl PitEntry {
 
     /// Notes that a face asks. If it has asked before, nonce, expiry and token become those of the new
     /// Interest, and the traces come on top of the old ones.
+    // So that the first record is made in its place, and not copied there.
+    #[inline]
     pub fn receive(&mut self, record: InRecord) -> Arrival {
-        let first = self.ins.is_empty();
+        if self.ins.is_empty() {
+            self.ins.push(record);
+            return Arrival::First;
+        }
+        self.receive_another(record)
+    }
+
+    fn receive_another(&mut self, record: InRecord) -> Arrival {
         let Some(before) = self.in_record_mut(record.face) else {
             self.ins.push(record);
-            return if first { Arrival::First } else { Arrival::AnotherFace };
+            return Arrival::AnotherFace;
         };
         let same = record.nonce.is_some() && record.nonce == before.nonce;
         before.renew(record);

@@ -4,10 +4,12 @@
 //! from there on, and *PER(n) = 1 - (1 - PER)^(n / reference)* (IEEE 802.11-14/0803r1). What is below
 //! 10⁻⁵ is nothing.
 use super::curve::{Curve, LONG, SHORT, STEP_DB};
-use super::to_db;
+use super::{from_db, to_db};
 
 const THRESHOLD_OCTETS: u64 = 400;
 const PRECISION: f64 = 1e-5;
+/// More than the SNR is rounded by.
+const MARGIN_DB: f64 = 0.02;
 
 pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
     let octets = (bits / 8).max(1);
@@ -21,6 +23,15 @@ pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
     }
     let scaled = 1.0 - libm::pow(1.0 - error, octets as f64 / reference);
     if scaled < PRECISION { 1.0 } else { 1.0 - scaled }
+}
+
+/// The linear SNR up to which nothing is received, and that from which on everything is, however long the stretch.
+pub(super) fn certain(mcs: usize) -> (f64, f64) {
+    let (short, long) = (&SHORT[mcs], &LONG[mcs]);
+    let last_db = |curve: &Curve| curve.first_db + STEP_DB * (curve.rates.len() - 1) as f64;
+    let none_db = short.first_db.min(long.first_db) - MARGIN_DB;
+    let all_db = last_db(short).max(last_db(long)) + MARGIN_DB;
+    (from_db(none_db), from_db(all_db))
 }
 
 /// The curve's error rate at a linear SNR.
