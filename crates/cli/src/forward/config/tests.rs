@@ -1,0 +1,182 @@
+//! What a configuration says, and what of it a forwarder that runs follows.
+use super::*;
+
+#[track_caller]
+fn wrong(text: &str) -> String {
+    ForwardConfig::parse("n.toml", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_node_says_who_it_is_where_it_is_told_to() {
+    let read = |keys: &str| {
+        let text = format!("[node]\n{keys}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+        ForwardConfig::parse("n.toml", &text).map(|it| (it.provider_ids, it.anticipation))
+    };
+    assert_eq!(read("").unwrap(), (false, Anticipation::Off));
+    let both = read("provider-ids = true\nanticipation = \"holders\"").unwrap();
+    assert_eq!(both, (true, Anticipation::Holders));
+    let wrong = read("anticipation = \"some\"").unwrap_err().to_string();
+    assert!(wrong.contains("node.anticipation") && wrong.contains("holders"), "{wrong}");
+}
+
+#[test]
+fn a_whole_configuration_is_read() {
+    let text = "[node]\ncache = \"10 MiB\"\nstrategy = \"multicast\"\nlocalhop = true\n\
+        [[listen]]\nuri = \"udp://0.0.0.0\"\n[[face]]\nname = \"up\"\nuri = \"tcp://192.0.2.7\"\nrecovery = \"wldr(hold=5ms)\"\n\
+        [[route]]\nprefix = \"/\"\nface = \"up\"\ncost = 7\n\
+        [[strategy]]\nprefix = \"/a\"\nstrategy = \"best-face\"\n";
+    let config = ForwardConfig::parse("n.toml", text).unwrap();
+    assert_eq!(config.cache, CsCapacity::Octets(10 << 20));
+    assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
+    assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
+    assert_eq!(config.recoveries, ["wldr(hold=5ms)".parse().unwrap()]);
+    assert!(config.recovery.is_off());
+    assert_eq!(config.node(1).unwrap().routes().count(), 2);
+}
+
+#[test]
+fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() {
+    let face = |name: &str, rest: &str| format!("[[face]]\nname = \"{name}\"\nuri = {rest}\n");
+    let faces = [
+        face("a", "\"udp://192.0.2.7\""),
+        face("b", "\"udp://192.0.2.8\"\nrecovery = \"off\""),
+        face("c", "\"unix:///run/c\""),
+        face("d", "\"unix:///run/d\"\nrecovery = \"acked\""),
+    ];
+    let text = format!("[node]\nrecovery = \"wldr\"\n{}", faces.concat());
+    let config = ForwardConfig::parse("n.toml", &text).unwrap();
+    let wanted = ["wldr", "off", "off", "acked"].map(|it| it.parse().unwrap());
+    assert_eq!(config.recoveries, wanted);
+}
+
+#[test]
+fn faces_over_udp_may_have_an_address_that_peers_know() {
+    let read = |uri: &str, local: &str| {
+        let text = format!("[[face]]\nname = \"a\"\nuri = \"{uri}\"\nlocal = \"{local}\"\n");
+        ForwardConfig::parse("n.toml", &text)
+    };
+    let config = read("udp://192.0.2.7", "0.0.0.0:5000").unwrap();
+    assert_eq!(config.locals, [Some("0.0.0.0:5000".parse().unwrap())]);
+    let other = read("udp://192.0.2.7", "0.0.0.0:5001").unwrap();
+    assert_ne!(config.face_text(0), other.face_text(0));
+    for (uri, local, piece) in [
+        ("tcp://192.0.2.7", "0.0.0.0:5000", "over UDP"),
+        ("udp://192.0.2.7", "here", "no address and port"),
+    ] {
+        let wrong = read(uri, local).unwrap_err().to_string();
+        assert!(wrong.contains("face.1.local") && wrong.contains(piece), "{wrong}");
+    }
+}
+
+#[test]
+fn faces_share_their_links_as_they_or_the_node_say() {
+    let text = "[node]\nscheduler = \"drr\"\nrate = \"1 Gbit/s\"\n\
+        [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
+        [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\nscheduler = \"max-min(gain=1)\"\n\
+        rate = \"10Mbit/s\"\nrate-in = \"unlimited\"\noverhead = \"28 B\"\n\
+        [[face]]\nname = \"c\"\nuri = \"udp://192.0.2.9\"\nscheduler = \"none\"\n";
+    let config = ForwardConfig::parse("n.toml", text).unwrap();
+    let found: Vec<_> = config.scheduling().collect();
+    let [(0, a), (1, b)] = found.as_slice() else { panic!("{found:?}") };
+    assert!(a.discipline.to_string().starts_with("drr("));
+    assert_eq!(a.capacity.receiving_bits, Some(1_000_000_000));
+    assert!(b.discipline.to_string().starts_with("max-min(share=face,duplex=full,gain=1,"));
+    let capacity = (b.capacity.sending_bits, b.capacity.receiving_bits);
+    assert_eq!((capacity, b.capacity.overhead_octets), ((Some(10_000_000), None), 28));
+    let warnings = config.warnings();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].starts_with("face `b`: without `rate` the scheduler max-min orders"));
+    let said = wrong("[node]\nrate = \"1 Mbit/s\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+    assert!(said.contains("n.toml:2:8: node.rate: means nothing without a scheduler"), "{said}");
+    let said = wrong("[node]\nscheduler = \"dr\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+    assert!(said.contains("did you mean `drr`?"), "{said}");
+}
+
+#[test]
+fn a_face_that_several_share_is_on_an_interface_and_recovers_nothing() {
+    let face = |uri: &str, keys: &str| {
+        format!("[node]\nrecovery = \"wldr\"\n[[face]]\nname = \"lan\"\nuri = \"{uri}\"\n{keys}")
+    };
+    let group = "udp4://224.0.23.170";
+    let keys = "interface = \"eth0\"\nad-hoc = true\nloopback = true\n";
+    let config = ForwardConfig::parse("n.toml", &face(group, keys)).unwrap();
+    let medium = MediumOptions { interface: Some("eth0".into()), ad_hoc: true, loopback: true };
+    assert_eq!((&config.face_options[0].medium, config.recoveries[0]), (&medium, Recovery::Off));
+    let said = wrong(&face(group, "recovery = \"wldr\"\n"));
+    assert!(said.contains("n.toml:6:12: face.1.recovery: is for one neighbour"), "{said}");
+    let said = wrong(&face("udp4://192.0.2.7", "mtu = 100\n"));
+    assert!(said.contains("n.toml:6:7: face.1.mtu: must be from 256 to 8800"), "{said}");
+    let config = ForwardConfig::parse("n.toml", &face("udp4://192.0.2.7", "mtu = 1400\n"));
+    assert_eq!(config.unwrap().face_options[0].mtu, Some(1_400));
+    let said = wrong(&face("udp4://192.0.2.7", "interface = \"eth0\"\n"));
+    assert!(said.contains("n.toml:6:13: face.1.interface: is for multicast"), "{said}");
+    let said = wrong(&face("ether://[01:00:5e:00:17:aa]", ""));
+    assert!(said.contains("face.1.interface: is missing"), "{said}");
+    let said = wrong(&face("dev://eth0", ""));
+    assert!(said.contains("n.toml:5:7: face.1.uri: is an interface"), "{said}");
+    let said = wrong(&format!("[[listen]]\nuri = \"{group}\"\n"));
+    assert!(said.contains("n.toml:2:7: listen.1.uri: several share this"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line_and_the_nearest_spelling() {
+    let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
+    let said = wrong(&format!("{listen}[node]\ncahe = 1\n"));
+    assert!(said.starts_with("n.toml:4:1: node.cahe: is not known here; did you mean `cache`?"));
+    let said = wrong(&format!("{listen}[node]\nstrategy = \"best-rout\"\n"));
+    assert!(said.starts_with("n.toml:4:12: node.strategy:") && said.contains("best-route"));
+    let said = wrong(&format!("{listen}[node]\nrecovery = \"wldrr\"\n"));
+    assert!(said.starts_with("n.toml:4:12: node.recovery:") && said.contains("`wldr`"), "{said}");
+    let face = "[[face]]\nname = \"north\"\nuri = \"udp://192.0.2.7\"\n";
+    let said = wrong(&format!("{face}[[route]]\nprefix = \"/\"\nface = \"noth\"\n"));
+    assert!(said.contains("n.toml:6:8: route.1.face: no face is called `noth`"), "{said}");
+    assert!(said.contains("did you mean `north`"), "{said}");
+    assert!(wrong("[[listen]]\n").contains("listen.1.uri: is missing"));
+    assert!(wrong("").contains("[[listen]]"));
+    assert!(wrong("[[listen]]\nuri = \"http://x\"\n").contains("n.toml:2:7: listen.1.uri"));
+    assert!(wrong("listen = 7\n").contains("write [[listen]]"));
+    let said = wrong(&format!("{listen}[node]\nmetrics = \"9695\"\n"));
+    assert!(said.contains("n.toml:4:11: node.metrics: `9695` is no address"), "{said}");
+    let said = wrong(&format!("{listen}[management]\nopen = [\"ribs\"]\n"));
+    assert!(said.contains("n.toml:4:8: management.open: `ribs`"), "{said}");
+    let said = wrong(&format!("{listen}[management]\nkeys = [\"/nowhere/key\"]\n"));
+    assert!(said.contains("n.toml:4:8: management.keys:"), "{said}");
+    assert!(wrong("[node\n").starts_with("n.toml:1:"));
+    let twice = format!("{face}{face}");
+    assert!(wrong(&twice).contains("n.toml:5:8: face.2.name: another face"));
+}
+
+#[test]
+fn what_only_a_new_start_follows_is_told_apart_from_the_rest() {
+    let fixed = |text: &str| {
+        let text = format!("{text}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+        ForwardConfig::parse("n.toml", &text).unwrap().fixed_text()
+    };
+    let usual = fixed("");
+    for changed in [
+        "[node]\nworkers = 2",
+        "[node]\nshard-components = 3",
+        "[node]\nmetrics = \"127.0.0.1:9695\"",
+        "[node]\ncache = \"1 packets\"",
+        "[node]\nsuppression = \"strict\"",
+        "[node]\nlocalhop = true",
+        "[node]\nprovider-ids = true",
+        "[node]\nanticipation = \"all\"",
+        "[node]\nrecovery = \"wldr\"",
+        "[node]\nmobility = \"mldr\"",
+        "[node]\nscheduler = \"drr\"",
+        "[node]\nlog = \"json\"",
+        "[limits]\npending = 7",
+        "[management]\nopen = [\"cs\"]",
+    ] {
+        assert_ne!(fixed(changed), usual, "{changed}");
+    }
+    for followed in [
+        "[node]\nstrategy = \"multicast\"",
+        "[node]\ncapture = \"all.pcapng\"",
+        "[[strategy]]\nprefix = \"/a\"\nstrategy = \"multicast\"",
+        "[[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"",
+    ] {
+        assert_eq!(fixed(followed), usual, "{followed}");
+    }
+}
