@@ -156,12 +156,6 @@ impl Repair {
     const EXPECTED: &str = "selective or first-hole";
 }
 
-impl fmt::Display for Repair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Self::WORDS.iter().filter(|(_, value)| value == self).try_for_each(|(word, _)| f.pad(word))
-    }
-}
-
 impl Phase {
     /// One word for it: `normal`, `pre` or `fast`.
     pub fn word(self) -> &'static str {

@@ -226,11 +226,4 @@ impl Share {
             Self::Flow => FlowKey { group: 0, flow: key.flow },
         }
     }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Face => "face",
-            Self::Flow => "flow",
-        }
-    }
 }

@@ -268,11 +268,17 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
         Self { formatter, result, separator: "(" }
     }
 
-    /// Adds a number, a boolean or a word.
+    /// Adds a number, a boolean or a text.
     pub fn value(self, key: &str, value: impl fmt::Display) -> Self {
         let separator = self.separator;
         let result = self.result.and_then(|()| write!(self.formatter, "{separator}{key}={value}"));
         Self { result, separator: ",", ..self }
+    }
+
+    /// Adds the one of `words` that stands for the value, as [`Spec::word`] reads it.
+    pub fn word<T: PartialEq>(self, key: &str, value: T, words: &[(&str, T)]) -> Self {
+        let word = words.iter().find(|(_, meant)| *meant == value);
+        self.value(key, word.map_or("", |(word, _)| *word))
     }
 
     /// Adds the algorithm that this one is around; it comes first.

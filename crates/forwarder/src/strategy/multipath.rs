@@ -124,8 +124,6 @@ impl ForwardingStrategy for Multipath {
 
 impl fmt::Display for Multipath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = SPLITS.iter().find(|(_, split)| *split == self.split);
-        let word = word.map_or("", |(word, _)| *word);
-        SpecWriter::new(f, "multipath").value("split", word).finish()
+        SpecWriter::new(f, "multipath").word("split", self.split, &SPLITS).finish()
     }
 }

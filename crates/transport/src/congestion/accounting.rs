@@ -15,8 +15,6 @@
 //! Sources: RFC 9293 section 3.3.1; RFC 6675 section 4 (`SetPipe`); Udugama et al. (2013).
 //!
 //! Differences: segments that are there from an earlier run count in a span they lie in.
-use std::fmt;
-
 /// What counts against a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accounting {
@@ -32,10 +30,4 @@ impl Accounting {
     /// The words they are written with.
     pub(super) const WORDS: [(&str, Self); 2] =
         [("outstanding", Self::Outstanding), ("span", Self::Span)];
-}
-
-impl fmt::Display for Accounting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        super::windowed::print(f, &Self::WORDS, self)
-    }
 }

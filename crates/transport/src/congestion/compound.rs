@@ -25,11 +25,9 @@
 //! - `update=per-data` applies the whole step at each such Data: the study does not say how often it does,
 //!   and its results were seen in a model that did so;
 //! - `dwnd` grows and shrinks only while the window is in use, or in fast recovery.
-use super::windowed::print;
 use super::{AfterTimeout, Delivered, WIDEST, WindowPhase, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Compound TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,24 +98,6 @@ impl DelayUpdate {
 
 impl ZeroOnLoss {
     const WORDS: [(&str, Self); 2] = [("rto", Self::Rto), ("any", Self::Any)];
-}
-
-impl fmt::Display for CompoundMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
-}
-
-impl fmt::Display for DelayUpdate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
-}
-
-impl fmt::Display for ZeroOnLoss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
 }
 
 impl Default for CompoundSettings {
@@ -197,9 +177,9 @@ impl WindowRule for Compound {
 
     fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
         writer
-            .value("mode", self.settings.mode)
-            .value("update", self.settings.update)
-            .value("zero-on-loss", self.settings.zero_on_loss)
+            .word("mode", self.settings.mode, &CompoundMode::WORDS)
+            .word("update", self.settings.update, &DelayUpdate::WORDS)
+            .word("zero-on-loss", self.settings.zero_on_loss, &ZeroOnLoss::WORDS)
             .value("alpha", self.settings.alpha)
             .value("beta", self.settings.beta)
             .value("k", self.settings.k)

@@ -15,11 +15,9 @@
 //! - a timeout is a loss like any other (4.8 would begin anew with K = 0): see the skeleton;
 //! - time during which the window was not in use or at its limit does not count (5.8);
 //! - an epoch begins with the first growth after the reduction has taken effect.
-use super::windowed::print;
 use super::{Delivered, WIDEST, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,12 +56,6 @@ pub enum CubicForm {
 
 impl CubicForm {
     const WORDS: [(&str, Self); 2] = [("rfc9438", Self::Rfc9438), ("ha2008", Self::Ha2008)];
-}
-
-impl fmt::Display for CubicForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
 }
 
 impl Default for CubicSettings {
@@ -146,7 +138,7 @@ impl WindowRule for Cubic {
             .value("beta", self.settings.beta)
             .value("fast-convergence", self.settings.fast_convergence)
             .value("reno-friendly", self.settings.reno_friendly)
-            .value("form", self.settings.form)
+            .word("form", self.settings.form, &CubicForm::WORDS)
     }
 
     fn increase(&mut self, now: Instant, window: f64, delivered: &Delivered) -> f64 {

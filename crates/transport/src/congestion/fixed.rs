@@ -68,7 +68,7 @@ impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SpecWriter::new(f, "fixed")
             .value("window", self.size)
-            .value("accounting", self.accounting)
+            .word("accounting", self.accounting, &Accounting::WORDS)
             .finish()
     }
 }

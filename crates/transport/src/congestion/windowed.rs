@@ -49,7 +49,6 @@ mod hystart;
 mod settings;
 mod state;
 
-pub(super) use settings::print;
 pub use settings::{AfterTimeout, Conservative, Growth, WindowSettings};
 
 /// The lowest slow-start threshold (RFC 5681, equation 4).

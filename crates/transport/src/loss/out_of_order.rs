@@ -94,7 +94,7 @@ impl fmt::Display for OutOfOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OutOfOrderSettings { frt, repair, rescan } = self.settings;
         let writer = SpecWriter::new(f, "out-of-order").value("frt", frt);
-        writer.value("repair", repair).value("rescan", rescan).finish()
+        writer.word("repair", repair, &Repair::WORDS).value("rescan", rescan).finish()
     }
 }
 

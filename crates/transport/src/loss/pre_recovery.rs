@@ -171,7 +171,7 @@ impl fmt::Display for PreRecovery {
         let PreRecoverySettings { frt, repair, rescan, learn, decay, cap } = self.settings;
         SpecWriter::new(f, "pre-recovery")
             .value("frt", frt)
-            .value("repair", repair)
+            .word("repair", repair, &Repair::WORDS)
             .value("rescan", rescan)
             .value("learn", learn)
             .value("decay", decay)

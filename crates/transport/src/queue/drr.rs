@@ -78,7 +78,7 @@ impl DrrSettings {
 impl fmt::Display for DrrSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let writer = SpecWriter::new(f, "drr")
-            .value("share", self.share.word())
+            .word("share", self.share, &Share::WORDS)
             .value("quantum", self.quantum_octets);
         self.shared().write(writer).finish()
     }

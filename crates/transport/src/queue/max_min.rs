@@ -109,10 +109,9 @@ impl MaxMinSettings {
 
 impl fmt::Display for MaxMinSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let duplex = DUPLEX.iter().find(|(_, duplex)| *duplex == self.duplex);
         let writer = SpecWriter::new(f, "max-min")
-            .value("share", self.share.word())
-            .value("duplex", duplex.map_or("full", |(word, _)| word))
+            .word("share", self.share, &Share::WORDS)
+            .word("duplex", self.duplex, &DUPLEX)
             .value("gain", self.gain)
             .duration("active", self.active);
         self.shared().write(writer).finish()

@@ -127,9 +127,8 @@ impl RtoEstimator for PerProvider {
 
 impl fmt::Display for PerProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = WEIGHTS.iter().find(|(_, weight)| *weight == self.weight);
         let writer = SpecWriter::new(f, "per-provider")
-            .value("weight", word.map_or("count", |(word, _)| word))
+            .word("weight", self.weight, &WEIGHTS)
             .duration("tau", self.tau)
             .value("alpha", self.gains.alpha)
             .value("beta", self.gains.beta)

@@ -1,7 +1,6 @@
 //! What all windows share, and how it is spelled.
 use crate::congestion::Accounting;
 use crate::spec::{Spec, SpecError, SpecWriter};
-use std::fmt;
 
 /// What all rules share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,12 +66,6 @@ impl AfterTimeout {
     const WORDS: [(&str, Self); 2] = [("as-loss", Self::AsLoss), ("slow-start", Self::SlowStart)];
 }
 
-impl fmt::Display for AfterTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
-}
-
 impl Conservative {
     const WORDS: [(&str, Self); 3] =
         [("off", Self::Off), ("send-order", Self::SendOrder), ("rec-point", Self::RecPoint)];
@@ -80,27 +73,6 @@ impl Conservative {
 
 impl Growth {
     const WORDS: [(&str, Self); 2] = [("in-use", Self::InUse), ("always", Self::Always)];
-}
-
-/// Prints the word that stands for `value`.
-pub(in crate::congestion) fn print<T: PartialEq>(
-    f: &mut fmt::Formatter<'_>,
-    words: &[(&str, T)],
-    value: &T,
-) -> fmt::Result {
-    words.iter().filter(|(_, meant)| meant == value).try_for_each(|(word, _)| f.pad(word))
-}
-
-impl fmt::Display for Conservative {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
-}
-
-impl fmt::Display for Growth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(f, &Self::WORDS, self)
-    }
 }
 
 impl Default for WindowSettings {
@@ -169,12 +141,12 @@ impl WindowSettings {
             .value("init-ssthresh", self.init_ssthresh)
             .value("max-cwnd", self.max_cwnd)
             .value("reset-to-init", self.reset_to_init)
-            .value("conservative", self.conservative)
-            .value("growth", self.growth)
+            .word("conservative", self.conservative, &Conservative::WORDS)
+            .word("growth", self.growth, &Growth::WORDS)
             .value("undo", self.undo)
             .value("restart", self.restart)
-            .value("timeout", self.timeout)
-            .value("accounting", self.accounting)
+            .word("timeout", self.timeout, &AfterTimeout::WORDS)
+            .word("accounting", self.accounting, &Accounting::WORDS)
             .value("hystart", self.hystart)
     }
 }

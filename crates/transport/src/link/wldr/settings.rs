@@ -122,9 +122,6 @@ fn positive(text: &str) -> Option<u64> {
 
 impl fmt::Display for WldrSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = |words: &[&'static str], index: usize| words.get(index).copied().unwrap_or("");
-        let kinds = word(&KINDS.map(|it| it.0), self.kinds as usize);
-        let mode = word(&MODES.map(|it| it.0), self.mode as usize);
         let writer = SpecWriter::new(f, "wldr")
             .value("ring", self.ring)
             .value("octets", self.octets)
@@ -135,7 +132,7 @@ impl fmt::Display for WldrSettings {
             None => writer.value("resends", "inf"),
             Some(most) => writer.value("resends", most),
         };
-        writer.value("kinds", kinds).value("mode", mode).finish()
+        writer.word("kinds", self.kinds, &KINDS).word("mode", self.mode, &MODES).finish()
     }
 }
 
