@@ -128,8 +128,8 @@ fn file_advice(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::PermissionDenied => "choose a place that you may use, or change its mode",
-        io::ErrorKind::StorageFull => "free some space, then run the command again with --resume",
-        io::ErrorKind::QuotaExceeded => "free some of your quota, then run it again with --resume",
+        io::ErrorKind::StorageFull => "free some space, and try again",
+        io::ErrorKind::QuotaExceeded => "free some of your quota, and try again",
         io::ErrorKind::ReadOnlyFilesystem => "choose a place that can be written",
         io::ErrorKind::IsADirectory => "name a file",
         io::ErrorKind::NotADirectory => "name a folder",

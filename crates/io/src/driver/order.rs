@@ -109,7 +109,11 @@ impl Driver {
     pub fn describe(&self, id: FaceId) -> Option<FaceDescription> {
         let face = self.faces.get(&id)?;
         let local = match &face.conduit {
-            Conduit::Udp(peer) => self.port(peer.port).and_then(|port| port.local_address().ok()),
+            Conduit::Udp(peer) => self.port(peer.port).and_then(|port| {
+                // Of a socket that is at all addresses, the one that this peer knows.
+                let bound = port.local_address().ok()?;
+                Some(SocketAddr::new(peer.route.local.unwrap_or(bound.ip()), bound.port()))
+            }),
             Conduit::Link { link, .. } => link.local_address(),
             Conduit::Down { .. } => None,
         };
@@ -262,6 +266,7 @@ fn check(settings: &FaceSettings, uri: &FaceUri) -> Result<(), FaceRefusal> {
 mod tests {
     use super::*;
     use crate::driver::DriverOptions;
+    use crate::port::has_both_families;
     use recoup_transport::time::Duration;
 
     #[test]
@@ -340,6 +345,26 @@ mod tests {
         driver.sweep(late);
         assert_eq!(driver.faces().count(), 0);
         assert_eq!(wants(&mut driver, Persistency::Persistent), Err(FaceRefusal::Gone));
+    }
+
+    #[test]
+    fn a_peer_of_a_listener_at_all_addresses_has_a_face_at_the_one_that_it_knows() {
+        for (door, wanted) in [("udp4://0.0.0.0:0", true), ("udp6://[::]:0", has_both_families())] {
+            if !wanted {
+                continue;
+            }
+            let mut driver = driver();
+            let port = driver.listen(&door.parse().unwrap()).unwrap().address.unwrap().port();
+            let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            peer.send_to(&[5, 2, 7, 0], ("127.0.0.3", port)).unwrap();
+            let end = driver.now() + Duration::from_secs(20);
+            while driver.faces().count() == 0 && driver.now() < end {
+                driver.receive_datagrams(0);
+            }
+            let face = driver.describe(driver.faces().next().unwrap()).unwrap();
+            assert_eq!(face.uri, format!("udp4://{}", peer.local_addr().unwrap()));
+            assert_eq!(face.local_uri, format!("udp4://127.0.0.3:{port}"));
+        }
     }
 
     #[test]
