@@ -429,7 +429,8 @@ impl World {
         if is_due {
             self.pump(node, observers);
         }
-        self.arm_station_anew(node, None);
+        let wake_up = self.wake_up(node, None);
+        self.agenda.set(self.slot_of(node), wake_up);
     }
 
     /// Carries out what follows in a node, until nothing does.
@@ -460,12 +461,16 @@ impl World {
 
     /// Sees to it that a node is woken up no later than it wants to.
     fn arm_station(&mut self, node: usize) {
-        self.arm_station_anew(node, self.agenda.key(self.slot_of(node)));
+        let slot = self.slot_of(node);
+        let armed = self.agenda.key(slot);
+        let wake_up = self.wake_up(node, armed);
+        if wake_up != armed {
+            self.agenda.set(slot, wake_up);
+        }
     }
 
-    /// As [`arm_station`](Self::arm_station), for a node that is woken up at `armed` otherwise.
-    fn arm_station_anew(&mut self, node: usize, mut armed: Option<Key>) {
-        let slot = self.slot_of(node);
+    /// When to wake a node up that is woken up at `armed` anyway: then, or earlier.
+    fn wake_up(&mut self, node: usize, mut armed: Option<Key>) -> Option<Key> {
         let station = &self.stations[node];
         if let Some(waiting) = station.first_waiting()
             && armed.is_none_or(|armed| waiting < armed)
@@ -483,7 +488,7 @@ impl World {
                 armed = Some(Key::new(deadline, self.agenda.sequence()));
             }
         }
-        self.agenda.set(slot, armed);
+        armed
     }
 
     fn slot_of(&self, node: usize) -> u32 {

@@ -75,6 +75,11 @@ impl Ear {
         self.capture.is_some_and(|margin| new > current * margin)
     }
 
+    /// Whether nothing is received at that rate, however short the stretch.
+    pub(super) fn is_hopeless(&self, rate: Rate, snr: f64) -> bool {
+        place(rate).is_some_and(|place| snr <= self.certain[place].none)
+    }
+
     /// Probability that a stretch is received; bits beyond the last whole one do not count.
     pub(super) fn success(&mut self, rate: Rate, snr: f64, nanos: u64) -> f64 {
         if let Some(certain) = place(rate).map(|place| self.certain[place]) {
@@ -143,6 +148,7 @@ mod tests {
                     let bits = rate.bits() * nanos / 1_000_000_000;
                     let success = errors.success(rate, snr, bits);
                     assert_eq!(ear.success(rate, snr, nanos), success, "{errors} {rate} {snr}");
+                    assert!(success == 0.0 || !ear.is_hopeless(rate, snr), "{errors} {rate} {snr}");
                 }
             }
         }

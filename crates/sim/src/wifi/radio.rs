@@ -227,10 +227,14 @@ impl Radio {
         ear: &mut Ear,
     ) -> f64 {
         let (mut at, end) = window;
-        let mut success = 1.0;
+        let (mut success, width_mhz) = (1.0, signal.rate.width_mhz());
+        // Who is too far for the rate receives nothing, whatever else is on the air.
+        if at < end && ear.is_hopeless(rate, ear.sinr(signal.power, 0.0, width_mhz)) {
+            return 0.0;
+        }
         while at < end && success > 0.0 {
             let (interference, next) = self.interference(signal, at, end);
-            let sinr = ear.sinr(signal.power, interference, signal.rate.width_mhz());
+            let sinr = ear.sinr(signal.power, interference, width_mhz);
             success *= ear.success(rate, sinr, next - at);
             at = next;
         }
