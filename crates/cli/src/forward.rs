@@ -206,7 +206,7 @@ fn capture(
 /// Says what has happened since it was last asked, and lets captures be written.
 fn tell(log: Log, watch: &mut Watch, driver: &mut Driver, capturer: &mut Capturer) {
     while let Some(event) = driver.next_event() {
-        log.say(&Event::face(&event));
+        log.say(&watch.face(&event));
     }
     capturer.flush(driver.now());
     while let Some(failure) = capturer.next_failure() {

@@ -26,9 +26,9 @@ pub(crate) enum Form {
 pub(crate) enum Level {
     /// What was to be done could not be done.
     Error,
-    /// Somebody should look: a limit was hit, a capture given up.
+    /// Somebody should look: a limit was hit, a neighbour is away, a capture given up.
     Warn,
-    /// What an operator did.
+    /// What an operator did, and neighbours that are back.
     #[default]
     Info,
     /// What others did: faces and routes that come and go.
@@ -87,6 +87,9 @@ pub(crate) enum Event {
         change: &'static str,
         /// All of it as a sentence.
         text: String,
+        /// How grave it is.
+        #[serde(skip)]
+        level: Level,
     },
     /// A route came or went.
     Route {
@@ -134,8 +137,8 @@ impl Event {
         Self::Failed { text: failure.to_string() }
     }
 
-    /// Something that happened to a face.
-    pub(crate) fn face(event: &FaceEvent) -> Self {
+    /// Something that happened to a face, and how grave it is.
+    pub(crate) fn face(event: &FaceEvent, level: Level) -> Self {
         let change = match event.change {
             FaceChange::Up => "up",
             FaceChange::Down { retry: None, .. } => "closed",
@@ -144,7 +147,7 @@ impl Event {
             FaceChange::MtuLowered(_) => "mtu",
         };
         let (face, uri, text) = (event.face.0, event.uri.to_string(), event.to_string());
-        Self::Face { face, uri, change, text }
+        Self::Face { face, uri, change, text, level }
     }
 
     /// How grave it is.
@@ -153,7 +156,8 @@ impl Event {
             Self::Failed { .. } => Level::Error,
             Self::Limit { .. } | Self::CaptureEnded { .. } | Self::Notice { .. } => Level::Warn,
             Self::Forwarding { .. } | Self::Reloaded { .. } => Level::Info,
-            Self::Face { .. } | Self::Route { .. } => Level::Debug,
+            Self::Face { level, .. } => *level,
+            Self::Route { .. } => Level::Debug,
         }
     }
 }

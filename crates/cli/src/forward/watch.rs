@@ -1,13 +1,13 @@
-//! Notices from outside what nobody tells: routes that come and go, limits that are hit.
+//! Notices from outside what nobody tells: routes that come and go, limits that are hit; and what of faces is news.
 //!
 //! It compares once a second, so that a flood of packets makes no flood of lines, and costs nothing while packets pass.
 use super::log::{Event, Level, Log};
 use recoup_forwarder::drop::DropReason as NodeDrop;
 use recoup_forwarder::node::Node;
 use recoup_io::driver::Driver;
-use recoup_io::face::DropReason as FaceDrop;
+use recoup_io::face::{DropReason as FaceDrop, FaceChange, FaceEvent, FaceId};
 use recoup_transport::time::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -28,9 +28,26 @@ pub(super) struct Watch {
     looked: Option<Instant>,
     routes: BTreeMap<RouteKey, u64>,
     limits: Limits,
+    /// Faces that are opened again and again, and are not up.
+    away: BTreeSet<FaceId>,
 }
 
 impl Watch {
+    /// What happened to a face. That a neighbour is away is for somebody to look at, but not each attempt to reach it.
+    pub(super) fn face(&mut self, event: &FaceEvent) -> Event {
+        let is_news = match event.change {
+            FaceChange::Down { retry: Some(_), .. } => self.away.insert(event.face),
+            FaceChange::Down { retry: None, .. } | FaceChange::Up => self.away.remove(&event.face),
+            FaceChange::Unreachable(_) | FaceChange::MtuLowered(_) => false,
+        };
+        let level = match event.change {
+            FaceChange::Down { retry: Some(_), .. } if is_news => Level::Warn,
+            FaceChange::Up if is_news => Level::Info,
+            _ => Level::Debug,
+        };
+        Event::face(event, level)
+    }
+
     /// Looks, if it is time for that, and says what has changed.
     pub(super) fn look(&mut self, driver: &Driver, node: &Node, log: &Log) {
         let now = driver.now();
@@ -108,6 +125,7 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_io::face::CloseReason;
 
     #[test]
     fn a_limit_is_said_at_once_and_then_every_ten_seconds_with_all_since_then() {
@@ -138,5 +156,30 @@ mod tests {
         ];
         assert_eq!(events, wanted);
         assert_eq!(changes(&now, &now).count(), 0);
+    }
+
+    #[test]
+    fn a_neighbour_that_is_away_is_said_once_and_that_it_is_back_too() {
+        let mut watch = Watch::default();
+        let retry = Some(Duration::from_secs(1));
+        let down = |retry| FaceChange::Down { reason: CloseReason::Ended, retry };
+        let mut level = |number, change| {
+            let uri = "tcp4://192.0.2.7:6363".parse().unwrap();
+            match watch.face(&FaceEvent { face: FaceId(number), uri, change }) {
+                Event::Face { level, .. } => level,
+                other => panic!("{other:?}"),
+            }
+        };
+        let changes =
+            [FaceChange::Up, down(retry), down(retry), FaceChange::Up, FaceChange::Up, down(retry)];
+        let found = changes.map(|change| level(1, change));
+        assert_eq!(
+            found,
+            [Level::Debug, Level::Warn, Level::Debug, Level::Info, Level::Debug, Level::Warn]
+        );
+        // One that is never opened again is forgotten, and others came by themselves.
+        let found = [down(None), FaceChange::Up].map(|change| level(1, change));
+        assert_eq!(found, [Level::Debug; 2]);
+        assert_eq!(level(2, down(None)), Level::Debug);
     }
 }
