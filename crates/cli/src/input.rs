@@ -1,4 +1,5 @@
 //! What the command reads that people or other programs have written, for programs that try any input (`fuzz/`).
+use crate::error::one_line;
 use crate::forward::config::ForwardConfig;
 use crate::rto::replay::Replay;
 use crate::rto::trace::Trace;
@@ -30,9 +31,9 @@ pub fn configuration(text: &str) -> Result<Result<(), String>, String> {
 /// Reads a trace of round trips, and runs every estimator over it, as `recoup rto replay` does.
 ///
 /// # Errors
-/// Why it is no trace.
+/// Why it is no trace, in one line, as it is told.
 pub fn trace(octets: &[u8]) -> Result<Vec<Replayed>, String> {
-    let trace = Trace::parse(octets)?;
+    let trace = Trace::parse(octets).map_err(|what| one_line(&what))?;
     let replayed = |spec| {
         let replay = Replay::new(spec, rto::parse(spec).ok()?, &trace);
         let Replay { bad_share, relative_wait, rto_min_ms, rto_mean_ms, rto_max_ms, .. } = replay;
@@ -70,5 +71,8 @@ mod tests {
             assert!(replayed.relative_wait > Some(0.0) && replayed.bad_share < Some(1.0));
         }
         assert!(trace(b"segment\n1\n").unwrap_err().contains("no column `rtt`"));
+        // A field in quotes may hold the ends of lines.
+        let said = trace(b"segment,rtt\n0,100\n1,\"e1\n2,0\n").unwrap_err();
+        assert!(said.contains("line 3: `e1 2,0`"), "{said}");
     }
 }
