@@ -92,7 +92,8 @@ pub struct FetchConfig {
     pub leaves_holes: bool,
     /// What was asked for by a face that is gone is asked for again as soon as there is one; otherwise only timers tell of it.
     pub follows_faces: bool,
-    /// Longest time in which nothing new arrives.
+    /// Longest time in which nothing new arrives, though something is asked for: time in which content in order only waits
+    /// for its reader does not count.
     pub no_progress: Duration,
     /// Timeouts are looked for at multiples of this interval (yang2016 and ndnget: 10 ms), and found
     /// by the first look after them; zero means exactly when they expire.
@@ -348,7 +349,7 @@ impl Fetch {
         };
         if let Some(result) = verdict {
             self.end(result);
-        } else if now >= self.progress_deadline() {
+        } else if self.progress_deadline().is_some_and(|deadline| deadline <= now) {
             self.end(Err(FetchError::NoProgress(self.config.no_progress)));
         }
     }
@@ -378,8 +379,14 @@ impl Fetch {
         self.reports.pop_front().map(AppOutput::Report)
     }
 
-    fn progress_deadline(&self) -> Instant {
-        self.last_progress + self.config.no_progress
+    /// When the fetch ends if nothing new arrives; `None` as long as it is the reader's turn.
+    fn progress_deadline(&self) -> Option<Instant> {
+        let waits = self.waits_for_reader();
+        (!waits).then(|| self.last_progress + self.config.no_progress)
+    }
+
+    fn waits_for_reader(&self) -> bool {
+        matches!(&self.phase, Phase::Transferring(transfer) if transfer.waits_for_reader())
     }
 }
 
@@ -410,6 +417,9 @@ impl Application for Fetch {
                 }
             }
             AppInput::Consumed { bytes } => {
+                if self.waits_for_reader() {
+                    self.last_progress = now;
+                }
                 if let Phase::Transferring(transfer) = &mut self.phase {
                     transfer.on_consumed(bytes);
                 }
@@ -442,7 +452,7 @@ impl Application for Fetch {
             Phase::Transferring(transfer) => transfer.deadline(),
             Phase::Discovering(_) => None,
         };
-        Some(phase.unwrap_or(Instant::MAX).min(self.progress_deadline()))
+        phase.into_iter().chain(self.progress_deadline()).min()
     }
 
     fn flow_nonce(&self) -> Option<u64> {

@@ -161,7 +161,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "TIME", default_value = "4s", help_heading = "Limits", value_parser = value::milliseconds)]
     pub lifetime: Duration,
 
-    /// Give up when nothing arrived for this long
+    /// Give up when nothing arrived for this long; time in which a pipe's reader rests does not count
     #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = value::positive_duration)]
     pub no_progress_timeout: Duration,
 

@@ -152,12 +152,22 @@ impl Transfer {
         }
         self.board.settle();
         let next = self.board.next();
-        let bytes = self.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
         (self.end.may_include(next)
             && self.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
             && !self.board.is_full()
-            && self.assembler.has_room(self.board.in_flight(), bytes))
+            && self.has_room())
         .then_some(next)
+    }
+
+    /// There is room for the content of one more segment.
+    fn has_room(&self) -> bool {
+        let bytes = self.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
+        self.assembler.has_room(self.board.in_flight(), bytes)
+    }
+
+    /// Everything that was asked for has come, and nothing is asked for before the reader has taken something.
+    pub(super) fn waits_for_reader(&self) -> bool {
+        self.board.in_flight() == 0 && self.board.first_queued().is_none() && !self.has_room()
     }
 
     /// The next Interest that may leave now, without nonce and lifetime, its timeout, and what it announces.

@@ -9,7 +9,7 @@ use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, Application};
 use recoup_transport::fetch::{Delivery, FetchError};
-use recoup_transport::time::Instant;
+use recoup_transport::time::{Duration, Instant};
 
 #[test]
 fn an_end_that_moves_forward_is_followed() {
@@ -88,6 +88,24 @@ fn ordered_delivery_is_in_order_and_a_reader_that_stops_stops_the_window() {
     assert_eq!(world.run(honest(&file)), Ok(()));
     assert_eq!(world.bytes(), file);
     assert!(world.order.is_sorted());
+}
+
+#[test]
+fn a_reader_may_rest_for_longer_than_a_producer() {
+    let file = file(5_000);
+    let mut ordered = config("/a/file/v=7");
+    ordered.delivery = Delivery::Ordered { limit_bytes: 2_000 };
+    ordered.no_progress = Duration::from_secs(5);
+    let mut world = World::new(ordered);
+    world.reads = false;
+    assert_eq!(world.run_until(Instant::from_millis(60_000), honest(&file)), None);
+    assert_eq!(world.fetch.deadline(), None, "it is the reader's turn");
+    world.now = Instant::from_millis(60_000);
+    let handed: usize = world.content.values().map(Bytes::len).sum();
+    world.fetch.handle(world.now, AppInput::Consumed { bytes: handed as u64 });
+    let result = world.run(|_| Vec::new());
+    assert_eq!(result, Err(FetchError::NoProgress(Duration::from_secs(5))));
+    assert_eq!(world.now, Instant::from_millis(65_000));
 }
 
 #[test]
