@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `…/32=metadata` with CanBePrefix | RDR metadata of the latest version |
 //! | `…/54=<version>/50=<segment>` | that segment |
+//! | the same and an implicit digest | that segment; the node compares the digest |
 //! | `…/54=<version>` or `…`, with CanBePrefix | segment 0 |
 //! | anything else | an application Nack, or silence |
 //!
@@ -195,6 +196,9 @@ impl Serve {
         // Nearly every question is for a segment of an object that is open.
         if let Some((object, segment)) = self.shelf.named(config, &interest.name) {
             return Self::cut(object, config, now, segment, Some(&interest.name), outbox);
+        }
+        if let Some(undigested) = question::without_digest(interest) {
+            return self.packet(now, &undigested);
         }
         match Question::read(config, interest)? {
             Question::Metadata { path } => self.metadata(now, &path),

@@ -2,8 +2,8 @@
 use recoup_packet::data::{ContentType, Data, SignatureShape};
 use recoup_packet::interest::Interest;
 use recoup_packet::metadata::Metadata;
-use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
+use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{DigestSigner, DigestVerifier, SignatureType, Verdict, Verifier};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use recoup_transport::event::Event;
@@ -168,6 +168,15 @@ fn segments_carry_their_octets_and_the_end() {
     assert_eq!(Convention::Typed.parse_segment(&block), Some(2));
     assert_eq!(data.freshness(), Duration::from_secs(10));
     assert!(world.exact("/p/v=1/seg=3").is_none());
+}
+
+#[test]
+fn a_segment_is_found_by_its_full_name() {
+    let mut world = World::new(250, Unknown::Silence);
+    let data = world.exact("/p/v=1/seg=2").expect("the last segment");
+    let full = data.name().append(Component::implicit_digest(&data.implicit_digest()));
+    assert_eq!(world.ask(Interest::new(full)), Some(data));
+    assert_eq!(world.exact(&format!("/p/v=1/seg=3/sha256digest={}", "00".repeat(32))), None);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 use super::ServeConfig;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
+use recoup_packet::tlv::typ;
 
 /// A question; a path is what stands between the prefix and the version.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,4 +47,11 @@ impl Question {
             None => Some(Self::Latest { path: path(rest) }),
         }
     }
+}
+
+/// The Interest for the Data whose full name an Interest ends with; `None` if it says no digest.
+pub(super) fn without_digest(interest: &Interest) -> Option<Interest> {
+    let last = interest.name.last()?;
+    let has_digest = u64::from(last.typ()) == typ::IMPLICIT_SHA256_DIGEST;
+    has_digest.then(|| Interest::new(interest.name.parent()))
 }
