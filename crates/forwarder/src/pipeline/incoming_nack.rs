@@ -69,7 +69,9 @@ impl Node {
         reason: NackReason,
         mut hop: Hop,
     ) {
-        hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
+        // Who is asked instead is as far away as who refused, whatever that makes of the limit.
+        let came = self.pit.entry(id).interest().hop_limit.unwrap_or(u8::MAX);
+        hop.hop_limit = interest.hop_limit.map(|limit| limit.min(came.saturating_sub(1)));
         if let Some(record) = self.pit.entry_mut(id).out_record_mut(upstream) {
             record.set_nacked(reason);
         }

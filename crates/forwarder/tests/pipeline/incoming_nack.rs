@@ -1,9 +1,11 @@
 //! What becomes of Nacks that arrive.
-use crate::bench::{Bench, UNLIMITED};
+use crate::bench::{Bench, UNLIMITED, special};
 use crate::tester::{Manner, Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::packet::Packet;
 use recoup_packet::nack::NackReason;
+use std::sync::Arc;
 
 fn bench() -> Bench {
     Bench::new(4, NodeOptions::default())
@@ -69,6 +71,21 @@ fn what_was_refused_may_be_asked_again_at_once() {
     bench.interest(1, "/a/b", 1);
     bench.nack(2, "/a/b", 1, NackReason::Congestion);
     assert_eq!(bench.interest(1, "/a/b", 2), ["2 < interest /a/b #2"]);
+}
+
+#[test]
+fn who_is_asked_instead_of_who_refused_is_as_many_hops_away() {
+    for said in [1, 200] {
+        let mut bench = bench();
+        bench.route("/a", 4, 2);
+        bench.node.set_strategy(&"/".parse().unwrap(), "multipath").unwrap();
+        let limited = |limit| special("/a/b", 1, |it| it.hop_limit = Some(limit));
+        assert_eq!(bench.ask(1, limited(2), |_| {}), ["2 < interest /a/b #1 hops=1"]);
+        // It sends back what came to it, or should.
+        let refused = Arc::new(limited(said));
+        let refusal = Packet::nack(refused, NackReason::NoRoute, &bench.hasher());
+        assert_eq!(bench.packet(2, refusal), ["4 < interest /a/b #1 hops=1"]);
+    }
 }
 
 #[test]
