@@ -130,7 +130,9 @@ fn version(strategy: &str) -> u64 {
 /// The name of the strategy that is written `text`.
 fn strategy_name(text: &str) -> Name {
     let (strategy, parameters) = text.split_once('(').unwrap_or((text, ""));
-    let parameters = parameters.trim_end_matches(')').split(',').filter(|it| !it.is_empty());
+    // A parameter may have brackets of its own.
+    let parameters = parameters.strip_suffix(')').unwrap_or(parameters).split(',');
+    let parameters = parameters.filter(|it| !it.is_empty());
     let parameters: Vec<String> = parameters.map(|it| it.trim().replacen('=', "~", 1)).collect();
     let words = PREFIX.into_iter().chain([strategy]).map(|it| Component::generic(it.as_bytes()));
     let parameters = parameters.iter().map(|it| Component::generic(it.as_bytes()));
@@ -174,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_strategys_name_is_read_as_it_is_written() {
-        for written in ["best-route", "multicast", "multipath(split=cost)"] {
+        let nested = "best-face(rto=reconsidered(k=5,min=0ms))";
+        for written in ["best-route", "multicast", "multipath(split=cost)", nested] {
             let strategy = strategy::parse(written).unwrap().to_string();
             assert_eq!(strategy_text(&strategy_name(&strategy)), Some(strategy));
         }
