@@ -45,6 +45,8 @@ impl SchedulerBounds {
         let free = self.packets.saturating_sub(waiting.packets);
         let group = waiting.group_packets;
         let left = match share {
+            // Who has nothing waiting is not kept from the last place.
+            Share::Face if group == 0 => free.div_ceil(2),
             Share::Face => ((free + group) / 2).saturating_sub(group),
             Share::Flow => free,
         };
@@ -145,6 +147,17 @@ mod tests {
         };
         assert_eq!((filled(Share::Face, false), filled(Share::Face, true)), (50, 25));
         assert_eq!((filled(Share::Flow, false), filled(Share::Flow, true)), (100, 50));
+    }
+
+    #[test]
+    fn the_last_place_is_for_who_has_none() {
+        let bounds = SchedulerBounds { packets: 1, ..SchedulerBounds::default() };
+        let nothing = Waiting { packets: 0, octets: 0, group_packets: 0, flow_packets: 0 };
+        let full = Waiting { packets: 1, ..nothing };
+        for share in [Share::Face, Share::Flow] {
+            assert_eq!(bounds.admit(share, nothing, 100), Ok(()));
+            assert_eq!(bounds.admit(share, full, 100), Err(Refusal::Full));
+        }
     }
 
     #[test]
