@@ -195,16 +195,24 @@ impl Gaps {
         if number < self.expected {
             return;
         }
-        for skipped in self.expected..=number {
-            let (word, bit) = place(skipped);
-            self.came[word] &= !bit;
-        }
+        self.forget(self.expected, number);
         if number > self.expected {
             self.gaps.push_back(Gap { from: self.expected, until: number, due, tries: 0 });
             self.alarm = Some(self.alarm.map_or(due, |alarm| alarm.min(due)));
             self.bound();
         }
         self.expected = number;
+    }
+
+    /// Nothing came that bears a number from `first` to `last`: no more numbers than are known at a time.
+    fn forget(&mut self, first: u64, last: u64) {
+        let mut next = first;
+        while next <= last {
+            let (word, _) = place(next);
+            let many = (64 - next % 64).min(last - next + 1);
+            self.came[word] &= !(u64::MAX >> (64 - many) << (next % 64));
+            next += many;
+        }
     }
 
     /// Notes that a number came; whether it had come before.
@@ -297,6 +305,24 @@ mod tests {
         }
         assert_eq!(told, [0, 2, 18, 50, 114, 242]);
         assert_eq!((gaps.missed(), gaps.settled(), gaps.deadline()), (1, 2, None));
+    }
+
+    #[test]
+    fn a_jump_forgets_the_numbers_that_it_skips_and_no_others() {
+        let jumps =
+            [(0, 1), (3, 61), (63, 2), (64, 64), (100, 1_000), (HISTORY - 9, 30), (17, HISTORY)];
+        for (first, many) in jumps {
+            let mut gaps = Gaps::begin(first);
+            gaps.came = vec![u64::MAX; (HISTORY / 64) as usize];
+            gaps.forget(first, first + many - 1);
+            let known = |number: &u64| {
+                let (word, bit) = place(*number);
+                gaps.came[word] & bit != 0
+            };
+            let left = (first..first + HISTORY).find(known);
+            assert_eq!(left, Some(first + many).filter(|_| many < HISTORY));
+            assert!((first + many..first + HISTORY).all(|number| known(&number)));
+        }
     }
 
     #[test]
