@@ -353,7 +353,7 @@ pub fn duration(text: &str) -> Option<Duration> {
     // At most nine decimals count: more would be below a nanosecond in every unit.
     let decimals = fraction.get(..9).unwrap_or(fraction);
     let scale = 10_u128.pow(decimals.len() as u32);
-    let nanos = whole + decimals.parse::<u128>().ok()? * factor / scale;
+    let nanos = whole.checked_add(decimals.parse::<u128>().ok()? * factor / scale)?;
     u64::try_from(nanos).ok().map(Duration::from_nanos)
 }
 
@@ -444,6 +444,7 @@ mod tests {
         for text in ["", "s", "5", "-1s", "1.s", ".5s", "1..5s", "1 s", "99999999999s", "1h"] {
             assert_eq!(duration(text), None, "{text}");
         }
+        assert_eq!(duration("340282366920938463463374607431.9s"), None, "more than 128 bits hold");
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Transfer<'_> {
         self.begin()?;
         let (first, wanted) = self.range;
         let until = wanted.map_or(last, |wanted| wanted.min(last));
-        self.observer.set_total((until + 1).saturating_sub(first));
+        self.observer.set_total(until.saturating_add(1).saturating_sub(first));
         // A range beyond the end is the fetch loop's to report.
         if last < first {
             return Ok(());
