@@ -238,7 +238,7 @@ impl Report {
 }
 
 fn losses(tally: &Tally) -> Losses {
-    let bad_timeouts = tally.spurious - tally.false_alarms;
+    let bad_timeouts = tally.needless_timeouts();
     Losses {
         timeouts: tally.timeouts,
         bad_timeouts,

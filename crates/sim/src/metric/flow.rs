@@ -133,6 +133,7 @@ impl Flow {
         ours.lost_by_order += theirs.lost_by_order;
         ours.repaired += theirs.repaired;
         ours.false_alarms += theirs.false_alarms;
+        ours.false_refusals += theirs.false_refusals;
         ours.recovery.add(&theirs.recovery);
         ours.marks += theirs.marks;
         ours.nacks += theirs.nacks;

@@ -34,6 +34,8 @@ pub struct Summary {
     pub spurious: u64,
     /// Of these, those told by the order of arrivals (false alarms).
     pub false_alarms: u64,
+    /// Of the same, refusals: the network said no, and the Data came all the same. These had not counted as lost.
+    pub false_refusals: u64,
     /// Transmissions judged lost by the order of arrivals.
     pub lost_by_order: u64,
     /// Segments that came after such a loss, without that any timer of theirs had expired and not as
@@ -214,6 +216,7 @@ impl Summary {
             Event::Spurious { cause, .. } => {
                 self.spurious += 1;
                 self.false_alarms += u64::from(cause == Signal::Order);
+                self.false_refusals += u64::from(cause == Signal::Nack);
             }
             Event::Explained { cause, judged, .. } => {
                 self.explained.judged += u64::from(judged);
@@ -237,7 +240,13 @@ impl Summary {
     /// Transmissions that counted as lost, and of which nothing else is known: what they tell is congestion.
     pub fn congestion_losses(&self) -> u64 {
         let judged = self.timeouts + self.lost_by_order;
-        judged.saturating_sub(self.spurious + self.explained.judged)
+        let none = self.needless_timeouts() + self.false_alarms;
+        judged.saturating_sub(none + self.explained.judged)
+    }
+
+    /// Timeouts that are known to have been needless: the Data was on its way.
+    pub fn needless_timeouts(&self) -> u64 {
+        self.spurious - self.false_alarms - self.false_refusals
     }
 
     /// From the first Interest for a segment to the last arrival.
@@ -297,5 +306,17 @@ mod tests {
         summary.on_event(Instant::from_millis(109), &Event::Reduced { cause: Signal::Timeout });
         assert_eq!(summary.loss_rate(), Some(1.0));
         assert_eq!(summary.rtt.mean(), Some(ms(8)));
+    }
+
+    #[test]
+    fn data_that_was_refused_before_it_came_takes_no_timeout_back() {
+        let mut summary = Summary::default();
+        let mut happens = |event| summary.on_event(Instant::ZERO, &event);
+        happens(Event::TimedOut { segment: 1 });
+        happens(Event::TimedOut { segment: 2 });
+        happens(Event::Spurious { segment: 2, cause: Signal::Timeout });
+        happens(Event::Spurious { segment: 3, cause: Signal::Nack });
+        assert_eq!((summary.spurious, summary.needless_timeouts()), (2, 1));
+        assert_eq!(summary.congestion_losses(), 1);
     }
 }
