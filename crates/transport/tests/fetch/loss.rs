@@ -1,15 +1,15 @@
 //! Losses, refusals, marks and faces that go.
-use crate::world::{Answer, Answers, DELAY, World, config, file, honest, name, segment_of};
+use crate::world::{Answer, Answers, DELAY, World, config, cut, file, honest, name, segment_of};
 use recoup_packet::data::{ContentType, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, Beside};
-use recoup_transport::event::Event;
+use recoup_transport::event::{Event, Signal};
 use recoup_transport::fetch::{FetchConfig, FetchError};
 use recoup_transport::random::Rng;
-use recoup_transport::rto;
 use recoup_transport::time::{Duration, Instant};
+use recoup_transport::{congestion, rto};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -248,6 +248,44 @@ fn a_way_that_stays_gone_is_tried_once_in_a_round_trip_and_uses_up_no_retries() 
     assert_eq!((result, bounced), (Ok(()), 30));
     assert_eq!(world.summary.reductions.total(), 0);
     assert!(world.now > Instant::from_millis(29 * 20), "{:?}", world.now);
+}
+
+#[test]
+fn a_refusal_that_was_none_gives_no_window_back() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut config = config("/a/file/v=7");
+    config.congestion = congestion::parse("aimd").expect("a window");
+    let mut world = World::new(config);
+    let mut asked = BTreeMap::new();
+    let (nack, data) = (Duration::from_millis(180), Duration::from_millis(233));
+    let result = world.run(|interest| {
+        let first = asked.insert(interest.name.clone(), ()).is_none();
+        match segment_of(interest) {
+            // It is lost, and times out after 200 ms.
+            Some(20) if first => Vec::new(),
+            // It is refused before that, asked for again after 50 ms, and was on its way all the time.
+            Some(21) if first => {
+                let late = Answer::Data(cut(&file, interest).expect("a segment"));
+                vec![(nack, Answer::Nack(NackReason::NoRoute)), (data, late)]
+            }
+            _ => answer(interest),
+        }
+    });
+    assert_eq!(result, Ok(()));
+    let has = |wanted: Event| world.events.iter().position(|(_, event)| *event == wanted);
+    let reduced = has(Event::Reduced { cause: Signal::Timeout }).expect("a timeout");
+    let needless = Event::Spurious { segment: 21, cause: Signal::Nack };
+    assert!(has(needless).is_some_and(|place| place > reduced));
+    let last = |events: &[(Instant, Event)]| {
+        let mut windows = events.iter().filter_map(|(_, event)| match event {
+            Event::Window { window, .. } => Some(*window),
+            _ => None,
+        });
+        windows.next_back().expect("a window")
+    };
+    let (before, after) = (last(&world.events[..reduced]), last(&world.events));
+    assert!(after < 0.6 * before, "{after} of {before}");
 }
 
 #[test]

@@ -247,7 +247,9 @@ impl Transfer {
             if lost.sign == Sign::Order {
                 config.loss.on_spurious(now);
             }
-            if config.congestion.on_spurious(now, lost.order) {
+            // The window never heard of a refusal as a loss.
+            let is_loss = lost.sign != Sign::Refusal;
+            if is_loss && config.congestion.on_spurious(now, lost.order) {
                 self.leave_recovery(config, now);
                 self.note_phase(config, reports);
             }
