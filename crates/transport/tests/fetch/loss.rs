@@ -289,6 +289,17 @@ fn a_refusal_that_was_none_gives_no_window_back() {
 }
 
 #[test]
+fn a_way_that_was_gone_from_the_beginning_is_not_tried_as_fast_as_it_says_so() {
+    let mut world = World::new(config("/a/file/v=7"));
+    let near = Duration::from_micros(50);
+    let limit = Instant::from_millis(1_000);
+    let result = world.run_until(limit, |_| vec![(near, Answer::Nack(NackReason::Mobility))]);
+    assert_eq!(result, None);
+    // Two segments: at once a second time, and then each 50 ms.
+    assert_eq!(world.asked.len(), 2 * (2 + 19));
+}
+
+#[test]
 fn a_segment_that_is_asked_for_in_vain_is_left_out_where_holes_are_permitted() {
     let file = file(30_000);
     let answer = honest(&file);

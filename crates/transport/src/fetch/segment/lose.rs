@@ -158,6 +158,7 @@ impl Transfer {
 
     /// The network says why a segment will not come: it is asked for again at once, and no window is the worse for it. A
     /// retransmission is followed by another no sooner than after a round trip: a way that is gone would send each one back.
+    /// As long as no round trip is known at all it waits as after a refusal: who says no may be on this machine.
     fn on_told(
         &mut self,
         config: &FetchConfig,
@@ -171,7 +172,8 @@ impl Transfer {
         };
         emit(reports, Event::Explained { segment, cause, judged: false });
         self.sampler.on_abandoned(segment);
-        let wait = if slot.transmissions > 1 { config.rto.srtt() } else { None };
+        let unknown = self.min_rtt.is_none().then_some(REFUSED_WAIT);
+        let wait = config.rto.srtt().or(unknown).filter(|_| slot.transmissions > 1);
         let soonest = slot.sent + wait.unwrap_or_default();
         self.ask_again_at(segment, soonest.max(now), Setback::Told);
     }
