@@ -94,7 +94,9 @@ fn a_version_that_is_gone_says_so() {
     let slow = Slow::new();
     slow.interrupt("INT").fails(130, &[]);
     slow.place.write("data", b"something new");
-    std::thread::sleep(Duration::from_millis(150));
+    let old = slow.server.listening["name"].as_str().unwrap();
+    let words = format!("fetch {old} -q --range 0..1 --face {}", slow.server.face());
+    until("the end of the version", || slow.place.run(&words).code == Some(3));
     slow.place.run(&slow.words("--resume")).fails(3, &["does not exist", "copy.part"]);
     drop(slow.server);
 }

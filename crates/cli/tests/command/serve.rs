@@ -61,9 +61,8 @@ fn a_file_that_changes_ends_its_version_and_begins_another() {
     let old = server.listening["name"].as_str().unwrap().to_owned();
     place.run(&format!("fetch /data -q -o first --face {}", server.face())).succeeds();
     place.write("data", b"quite another content");
-    std::thread::sleep(std::time::Duration::from_millis(150));
-    let ended = place.run(&format!("fetch {old} -q -o x --face {}", server.face()));
-    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let again = format!("fetch {old} -q --face {}", server.face());
+    until("the end of the version", || place.run(&again).code == Some(3));
     place.run(&format!("fetch /data -q -o second --face {}", server.face())).succeeds();
     assert_eq!(place.read("second"), b"quite another content");
     let (_, document) = server.stop("INT");
