@@ -6,7 +6,7 @@
 //!
 //! - an Interest that goes to n faces takes its tokens along to each (`TraceCopied` with n − 1);
 //! - an Interest that joins a pending one leaves its tokens in its in-record;
-//! - Data from the content store or a producer takes them over;
+//! - Data from the content store takes them over, and Data from a producer those that it was asked with;
 //! - Data that answers a pending Interest takes along to a face those of its tokens that came by that face, and those
 //!   left there; at the application that waits they are delivered;
 //! - tokens die with packets that are dropped and with in-records that expire or are refused;
@@ -15,13 +15,14 @@
 //! Differences: a token of Data that came by none of the faces that wait (its own pending Interest has expired, but the
 //! consumer has asked again) goes to all of them, and only the consumer that it belongs to may count it. All
 //! Interests of an application get ids, retransmissions too; who wants to know of first ones only ignores the others.
+//! What a node sends by another way after a Nack has no tokens: they died where the Nack began.
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
 use crate::node::Node;
 use crate::packet::{Hop, Packet};
 use crate::table::PitId;
 use crate::trace::Trace;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Tokens remembered after their pending Interest was answered; the oldest are forgotten.
 const ANSWERED: usize = 1 << 16;
@@ -33,11 +34,14 @@ pub(crate) struct Oracle {
     /// Tokens that passed a pending Interest which was answered, but of which copies may still come.
     answered: BTreeSet<u64>,
     order: VecDeque<u64>,
+    /// Tokens with which applications of this node, or its management, were asked and have not answered.
+    asked: BTreeMap<(PitId, FaceId), Trace>,
 }
 
 impl Oracle {
     pub(crate) fn new(first: Option<u64>) -> Self {
-        Self { next: first, answered: BTreeSet::new(), order: VecDeque::new() }
+        let (answered, order) = (BTreeSet::new(), VecDeque::new());
+        Self { next: first, answered, order, asked: BTreeMap::new() }
     }
 
     fn is_on(&self) -> bool {
@@ -80,7 +84,7 @@ impl Hop {
 impl Node {
     /// Whether tokens are followed: without, there is nothing to be told of them.
     fn is_followed(&self, trace: &Trace) -> bool {
-        self.oracle.is_on() || !trace.is_empty()
+        self.oracle.is_on() || !trace.is_empty() || !self.oracle.asked.is_empty()
     }
 
     /// An application asks.
@@ -129,7 +133,7 @@ impl Node {
 
     /// What becomes of the tokens `brought` by Data that answers a pending Interest: those that came by no face which
     /// waits are handed out, to go to all of them; those whose Interest had been answered before are superseded.
-    pub(crate) fn trace_answers(&mut self, id: PitId, from: FaceId, brought: &Trace) -> Trace {
+    pub(crate) fn trace_answers(&mut self, id: PitId, brought: &Trace) -> Trace {
         let mut strays = Trace::new();
         if !self.is_followed(brought) {
             return strays;
@@ -147,28 +151,36 @@ impl Node {
                 self.oracle.note_answered(*token);
             }
         }
-        // Applications that were asked, too, will find that they have been forestalled.
-        let others = entry.outs().iter().filter(|it| it.face != from && it.face.app().is_some());
-        let others = others.filter(|it| it.nacked().is_none()).count();
-        let asked: Vec<u64> =
-            entry.ins().iter().flat_map(|it| it.passed().ids()).copied().collect();
         self.trace_is_late(&late);
-        for id in (0..others).flat_map(|_| asked.iter().copied()) {
-            self.outbox.event(NodeEvent::TraceSuperseded { id });
+        // Applications that were asked, too, will find that they have been forestalled.
+        while let Some(tokens) = self.trace_of_silent(id) {
+            for id in tokens.ids().iter().copied() {
+                self.outbox.event(NodeEvent::TraceSuperseded { id });
+            }
         }
         strays
     }
 
-    /// The tokens that an application takes over with its answer: all that it was asked with.
-    pub(crate) fn trace_of_answer(&self, id: PitId) -> Trace {
-        let mut trace = Trace::new();
-        if self.oracle.is_on() || self.pit.entry(id).ins().iter().any(|it| !it.passed().is_empty())
-        {
-            for record in self.pit.entry(id).ins() {
-                trace.merge(record.passed().split());
-            }
+    /// An application is asked, or the management: the tokens stay with it until it answers or the entry ends.
+    pub(crate) fn trace_asks(&mut self, id: PitId, face: FaceId, tokens: Trace) {
+        if tokens.is_empty() {
+            return;
         }
-        trace
+        let mut with = self.trace_of_answer(id, face);
+        self.trace_joins(&mut with, tokens);
+        self.oracle.asked.insert((id, face), with);
+    }
+
+    /// The tokens that an application takes over with its answer: all that it was asked with.
+    pub(crate) fn trace_of_answer(&mut self, id: PitId, from: FaceId) -> Trace {
+        self.oracle.asked.remove(&(id, from)).unwrap_or_default()
+    }
+
+    /// The tokens of one application that was asked and has not answered; none if there is no more of them.
+    pub(crate) fn trace_of_silent(&mut self, id: PitId) -> Option<Trace> {
+        let mut silent = self.oracle.asked.range((id, FaceId(0))..=(id, FaceId(u32::MAX)));
+        let place = *silent.next()?.0;
+        self.oracle.asked.remove(&place)
     }
 }
 

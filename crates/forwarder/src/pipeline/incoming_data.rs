@@ -76,7 +76,7 @@ impl Node {
         let same = entry.interest().name.len() == data.name().len();
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name_value()) };
         let mut hop = Hop::bare(hash, octets);
-        hop.add_trace(self.trace_of_answer(id));
+        hop.add_trace(self.trace_of_answer(id, from));
         let going_back = self.take_going_back(id);
         self.send_back(&going_back, true, &mut hop);
         let mut is_kept = false;
@@ -119,7 +119,7 @@ impl Node {
         self.learn_soft_timeout(now, id, ingress);
         let ending = self.ending(id, &data, is_kept);
         let reduction = self.reduction(id);
-        let strays = self.trace_answers(id, ingress, &came.trace);
+        let strays = self.trace_answers(id, &came.trace);
         let content = self.content_of_answer(id, &data);
         let waiting = self.pit.entry(id).ins().len();
         self.trace_is_copied(&strays, waiting.saturating_sub(1));

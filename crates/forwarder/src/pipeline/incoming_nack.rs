@@ -53,7 +53,7 @@ impl Node {
         let Some(id) = self.pit.by_ticket(path.0).filter(asked) else {
             return self.outbox.discard(from, Kind::Nack, DropReason::NackUnmatched);
         };
-        let trace = self.trace_of_answer(id);
+        let trace = self.trace_of_answer(id, from);
         self.trace_dies(&trace);
         let interest = Arc::clone(self.pit.entry(id).interest());
         let hop = Hop::bare(self.pit.entry(id).hash(), interest.encoded_len() as u32);

@@ -95,19 +95,12 @@ impl Node {
     /// The tokens that wait at an entry die with it, and those that went to applications, which will not answer.
     fn bury_tokens(&mut self, id: PitId) {
         let mut dead = Trace::new();
-        let mut asked = Trace::new();
         for rare in self.pit.entry_mut(id).ins_mut().iter_mut().filter_map(|it| it.rare.take()) {
             dead.merge(rare.trace);
-            asked.merge(rare.passed);
-        }
-        if dead.is_empty() && asked.is_empty() {
-            return;
         }
         self.trace_dies(&dead);
-        let outs = self.pit.entry(id).outs();
-        let to_apps = outs.iter().filter(|it| it.face.app().is_some() && it.nacked().is_none());
-        for _ in 0..to_apps.count() {
-            self.trace_dies(&asked);
+        while let Some(tokens) = self.trace_of_silent(id) {
+            self.trace_dies(&tokens);
         }
     }
 }

@@ -39,12 +39,16 @@ impl Node {
         }
         self.set_soft_timeout(now, id, egress);
         if egress == FaceId::MANAGEMENT {
+            self.trace_asks(id, egress, trace);
             return self.ask_management(id, interest);
         }
         if let Some(app) = egress.app() {
             self.note_going_back(id, &interest, came);
             let input = AppInput::Interest { interest, path: self.return_path(id) };
-            if !self.applications.tell(now, app, input) {
+            if self.applications.tell(now, app, input) {
+                self.trace_asks(id, egress, trace);
+            } else {
+                self.trace_dies(&trace);
                 self.outbox.discard(egress, Kind::Interest, DropReason::NoFace);
             }
             return;

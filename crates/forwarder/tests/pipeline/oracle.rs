@@ -167,3 +167,24 @@ fn nothing_is_said_of_tokens_that_nobody_wants() {
     assert!(!lines.iter().any(|line| line.contains("Trace")), "{lines:?}");
     assert!(size_of::<NodeEvent>() <= 24);
 }
+
+#[test]
+fn an_application_that_is_asked_after_a_refusal_answers_without_the_tokens_that_died() {
+    let mut tester =
+        Tester::new(3, |node| NodeOptions { strategy: "multipath".into(), ..traced(node) });
+    for (a, b) in [(0, 1), (1, 2)] {
+        tester.link(a, b, 10);
+        tester.route(a, "/a", b);
+    }
+    let (consumer, near) = (Probe::default(), Probe::default());
+    tester.attach(0, &consumer, &[]);
+    tester.attach(1, &near, &["/a"]);
+    tester.attach(2, &Probe::new(Manner::Refuse(NackReason::Congestion)), &["/a"]);
+    consumer.ask("/a/b", 1);
+    consumer.ask("/a/c", 2);
+    tester.run(5_000);
+    // The two take turns; who was refused at the far one is sent to the near one.
+    assert_eq!(near.asked().len(), 2);
+    assert!(fates(&tester).iter().any(|it| it.contains("node 2: TraceDied")), "{:?}", tester.log);
+    assert_eq!(copies(&tester), BTreeMap::from([(0, 0), (1, 0)]));
+}

@@ -68,9 +68,10 @@ impl Observer for Witness {
 }
 
 fn line(observation: &Observation<'_>) -> String {
-    let packet = |what, link: &dyn Debug, direction: &dyn Debug, packet: &Packet| {
-        let (kind, name, hash) = (packet.kind(), packet.name(), packet.hop.name_hash);
-        format!("{what} {link:?} {direction:?} {kind:?} {name} ({hash:x})")
+    let packet = |what, link: &dyn Debug, direction: &dyn Debug, it: &Packet| {
+        let (kind, name, hash) = (it.kind(), it.name(), it.hop.name_hash);
+        let tokens = it.trace().ids();
+        format!("{what} {link:?} {direction:?} {kind:?} {name} ({hash:x}) {tokens:?}")
     };
     match observation {
         Observation::Sent { link, direction, packet: it } => packet("sent", link, direction, it),
