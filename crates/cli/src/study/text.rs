@@ -165,12 +165,13 @@ fn values(figure: &Figure) -> Option<String> {
     let names = drawn().map(|series| cell(&series.name));
     let heads = std::iter::once(cell(&labelled(&figure.x.label, &figure.x.unit))).chain(names);
     let mut text = format!("{}|---|{}\n", row(heads), "---:|".repeat(drawn().count()));
-    for place in places {
-        let name = match figure.x.categories.get(place.max(0.0) as usize) {
-            Some(name) => cell(name),
-            None => format!("{place}"),
-        };
-        text += &row(std::iter::once(name).chain(drawn().map(|series| value(series, place))));
+    let names = &figure.x.categories;
+    let same = |a: &f64, b: &f64| !names.is_empty() && a.round() == b.round();
+    for places in places.chunk_by(same) {
+        let place = places[0];
+        let name = names.get(place.round().max(0.0) as usize);
+        let name = name.map_or_else(|| format!("{place}"), |name| cell(name));
+        text += &row(std::iter::once(name).chain(drawn().map(|series| all_at(series, places))));
     }
     let y = labelled(&figure.y.label, &figure.y.unit);
     Some(format!("{text}\nValues: {y}, means with half the width of their 95 % intervals.\n\n"))
@@ -180,10 +181,16 @@ fn labelled(label: &str, unit: &str) -> String {
     if unit.is_empty() { label.to_owned() } else { format!("{label}, {unit}") }
 }
 
-fn value(series: &Series, place: f64) -> String {
-    let Some(at) = series.points.iter().position(|point| point.0 == place) else {
-        return String::new();
+/// What a series has at places that stand for one name: in one place with commas, from place to place with semicolons.
+fn all_at(series: &Series, places: &[f64]) -> String {
+    let at = |place: &f64| {
+        let here = (0..series.points.len()).filter(|at| series.points[*at].0 == *place);
+        here.map(|at| value(series, at)).collect::<Vec<_>>().join(", ")
     };
+    places.iter().map(at).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+fn value(series: &Series, at: usize) -> String {
     let mean = series.points.get(at).map_or(f64::NAN, |point| point.1);
     let half_width = series.errors.get(at).copied().unwrap_or(0.0);
     let places = [(100.0, 0), (10.0, 1), (1.0, 2)];
@@ -288,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_with_few_places_has_a_table_of_its_values() {
+    fn a_figure_with_few_places_has_a_table_of_all_its_values() {
         let mut figure = super::super::picture::tests::example();
         figure.x.categories = vec!["a | b".into(), "c".into()];
         let mut bars = Series::new("ours", Style::Bars);
@@ -296,6 +303,12 @@ mod tests {
         figure.series = vec![bars];
         let table = values(&figure).unwrap();
         assert!(table.contains("| a \\| b | 12.35 ± 0.25 |\n| c | 0.500 |\n"), "{table}");
+        let mut paper = Series::new("the paper", Style::Paper);
+        paper.points = vec![(0.0, 12.5), (0.0, 13.0), (0.8, 0.25), (1.2, 0.75)];
+        figure.series.push(paper);
+        let table = values(&figure).unwrap();
+        let rows = "| a \\| b | 12.35 ± 0.25 | 12.5, 13.0 |\n| c | 0.500 | 0.250; 0.750 |\n";
+        assert!(table.contains(rows), "{table}");
         figure.series[0].points = (0..100).map(|at| (f64::from(at), 1.0)).collect();
         assert_eq!(values(&figure), None);
     }

@@ -345,7 +345,7 @@ fn fairness(results: &Results) -> Figure {
         id: "fairness".into(),
         title: "Time to fetch 20 MB beside background traffic (Table 3)".into(),
         caption: "Bars: mean over seeds with its 95 % confidence interval; NewReno with Smart. Crosses: the \
-                  paper's table."
+                  paper's table, without and with fairness."
             .into(),
         x: clients(),
         y: quantity("time", "s"),
@@ -361,7 +361,7 @@ fn losses(results: &Results) -> Figure {
         id: "fairness-loss".into(),
         title: "Segments taken for lost beside background traffic (Table 3)".into(),
         caption: "Bars: mean over seeds with its 95 % confidence interval; NewReno with Smart. Crosses: the \
-                  paper's table."
+                  paper's table, without and with fairness."
             .into(),
         x: clients(),
         y: quantity("segments asked for again", ""),
