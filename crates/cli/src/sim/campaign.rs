@@ -195,8 +195,9 @@ impl Campaign {
             }
             Seen::Time => watch.progress(done + ledger.done, self.runs(), ledger.left()),
         });
-        let order: Vec<_> = self.points.iter().map(|stage| stage.key.clone()).collect();
-        folder.finish(&order)?;
+        let stages = self.points.iter();
+        let places = stages.map(|stage| (stage.key.as_str(), stage.point.values.as_slice()));
+        folder.finish(&places.collect::<Vec<_>>())?;
         result
     }
 

@@ -39,6 +39,9 @@ pub(crate) struct Purpose<'a> {
     pub format: Format,
 }
 
+/// A point of a sweep: by which digest it is known, and the values that it has.
+pub(crate) type Place<'a> = (&'a str, &'a [(String, String)]);
+
 /// A folder in use.
 #[derive(Debug)]
 pub(crate) struct ResultFolder {
@@ -143,11 +146,22 @@ impl ResultFolder {
         Shelf { folder, captures, format: self.format }
     }
 
-    /// Writes one row per run: those of `order` first, in that order.
-    pub(crate) fn finish(&self, order: &[String]) -> Result<(), Failure> {
-        let place = |row: &Row| order.iter().position(|point| *point == row.point);
-        let mut rows: Vec<&Row> = self.journal.rows.iter().collect();
-        rows.sort_by_key(|row| (place(row).unwrap_or(usize::MAX), row.seed));
+    /// Writes one row per run: those of `places` first, in that order, with the values that points have there. Two places
+    /// may be the same point, whose runs then stand at both.
+    pub(crate) fn finish(&self, places: &[Place<'_>]) -> Result<(), Failure> {
+        let mut points: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for row in &self.journal.rows {
+            points.entry(&row.point).or_default().push(row);
+        }
+        points.values_mut().for_each(|rows| rows.sort_by_key(|row| row.seed));
+        let mut rows = Vec::new();
+        for (point, values) in places {
+            rows.extend(points.get(point).into_iter().flatten().map(|row| (*values, *row)));
+        }
+        places.iter().for_each(|(point, _)| drop(points.remove(point)));
+        let mut others: Vec<&Row> = points.into_values().flatten().collect();
+        others.sort_by_key(|row| row.seed);
+        rows.extend(others.into_iter().map(|row| (row.values.as_slice(), row)));
         let runs = runs(&rows);
         let csv = self.path.join("runs.csv");
         atomically(&csv, |out| table::write(&runs, Format::Csv, out))?;
@@ -248,29 +262,28 @@ impl Draft {
     }
 }
 
-/// All runs as a table; a metric that a run does not have is absent.
-fn runs(rows: &[&Row]) -> Table {
+/// All runs, each with its values of the sweep, as a table; a metric that a run does not have is absent.
+fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
+    const OWN: [&str; 5] = ["point", "seed", "digest", "end_s", "elapsed_s"];
     let (mut axes, mut metrics): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let (mut axis_known, mut known) = (BTreeMap::new(), BTreeMap::new());
-    for row in rows {
-        for (axis, _) in &row.values {
+    for (values, row) in rows {
+        for (axis, _) in *values {
             axis_known.entry(axis.as_str()).or_insert_with(|| axes.push(axis));
         }
         for (metric, _) in &row.metrics {
             known.entry(metric.as_str()).or_insert_with(|| metrics.push(metric));
         }
     }
-    let mut columns: Vec<_> = axes.iter().map(|axis| (*axis, "", Type::Text)).collect();
-    columns.extend([
-        ("point", "", Type::Text),
-        ("seed", "", Type::U64),
-        ("digest", "", Type::Text),
-    ]);
-    columns.extend([("end_s", "s", Type::F64), ("elapsed_s", "s", Type::F64)]);
+    let heads: Vec<_> = axes.iter().map(|axis| table::head(axis, &OWN)).collect();
+    let mut columns: Vec<_> = heads.iter().map(|head| (head.as_ref(), "", Type::Text)).collect();
+    let own = [Type::Text, Type::U64, Type::Text, Type::F64, Type::F64];
+    let unit = |name: &str| if name.ends_with("_s") { "s" } else { "" };
+    columns.extend(OWN.iter().zip(own).map(|(name, kind)| (*name, unit(name), kind)));
     columns.extend(metrics.iter().map(|metric| (*metric, "", Type::F64)));
     let mut table = Table::new("runs", &columns);
-    for row in rows {
-        let values: BTreeMap<_, _> = row.values.iter().map(|(k, v)| (k.as_str(), v)).collect();
+    for (values, row) in rows {
+        let values: BTreeMap<_, _> = values.iter().map(|(k, v)| (k.as_str(), v)).collect();
         let of: BTreeMap<_, _> = row.metrics.iter().map(|(k, v)| (k.as_str(), *v)).collect();
         let mut cells: Vec<_> =
             axes.iter().map(|axis| Cell::Text(values.get(axis).map_or("", |v| v))).collect();
@@ -493,12 +506,31 @@ mod tests {
         for row in [row("a", 2, 5.0), other, row("a", 1, 6.0)] {
             folder.journal.append(row, &[]).unwrap();
         }
-        folder.finish(&["b".into(), "a".into()]).unwrap();
+        let values = row("b", 1, 0.0).values;
+        folder.finish(&[("b", &values), ("a", &values)]).unwrap();
         let text = fs::read_to_string(folder.path().join("runs.csv")).unwrap();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[0], "link.delay,point,seed,digest,end_s,elapsed_s,c1.time_s,all.jain");
         assert!(lines[1].starts_with("10 ms,b,1,") && lines[1].ends_with(",7,1"), "{text}");
         assert!(lines[2].starts_with("10 ms,a,1,") && lines[2].ends_with(",6,"), "{text}");
         assert_eq!(lines.len(), 4);
+    }
+
+    #[test]
+    fn a_run_stands_at_each_point_of_the_sweep_that_it_is_of() {
+        let place = tempfile::tempdir().unwrap();
+        let mut folder = opened(&place.path().join("results"), TEXT, false).unwrap();
+        for row in [row("a", 1, 5.0), row("old", 1, 6.0)] {
+            folder.journal.append(row, &[]).unwrap();
+        }
+        let of = |value: &str| vec![("seed".to_owned(), value.to_owned())];
+        let (one, other) = (of("x"), of("y"));
+        folder.finish(&[("a", &one), ("a", &other), ("none", &other)]).unwrap();
+        let text = fs::read_to_string(folder.path().join("runs.csv")).unwrap();
+        let lines: Vec<_> = text.lines().map(|line| line.split(',').collect::<Vec<_>>()).collect();
+        assert_eq!(lines[0][..4], ["sweep.seed", "link.delay", "point", "seed"], "{text}");
+        assert_eq!(lines[1][..4], ["x", "", "a", "1"], "{text}");
+        assert_eq!(lines[2][..4], ["y", "", "a", "1"], "{text}");
+        assert_eq!(lines[3][..4], ["", "10 ms", "old", "1"], "{text}");
     }
 }

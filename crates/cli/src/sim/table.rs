@@ -2,6 +2,7 @@
 use super::args::Format;
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Column, Type};
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 /// Writes a table.
@@ -31,7 +32,10 @@ pub(crate) fn write(
 
 /// The table with the values of a sweep and the seed as its first columns, the same in each row.
 pub(crate) fn labelled(table: &Table, values: &[(String, String)], seed: u64) -> Table {
-    let columns: Vec<_> = values.iter().map(|(axis, _)| (axis.as_str(), "", Type::Text)).collect();
+    let own = table.columns.iter().map(|column| column.name.as_str());
+    let own: Vec<_> = own.chain(["seed"]).collect();
+    let heads: Vec<_> = values.iter().map(|(axis, _)| head(axis, &own)).collect();
+    let columns: Vec<_> = heads.iter().map(|head| (head.as_ref(), "", Type::Text)).collect();
     let mut whole =
         Table::new(&table.name, &[columns.as_slice(), &[("seed", "", Type::U64)]].concat());
     let mut cells: Vec<_> = values.iter().map(|(_, value)| Cell::Text(value)).collect();
@@ -42,6 +46,11 @@ pub(crate) fn labelled(table: &Table, values: &[(String, String)], seed: u64) ->
     whole.every = table.every;
     whole.columns.extend(table.columns.iter().map(Column::clone));
     whole
+}
+
+/// What the column of an axis is called beside columns of these names.
+pub(crate) fn head<'a>(axis: &'a str, others: &[&str]) -> Cow<'a, str> {
+    if others.contains(&axis) { format!("sweep.{axis}").into() } else { axis.into() }
 }
 
 /// What is kept of a value in a column that may lack some: nothing where a number is none.
@@ -67,5 +76,9 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "link.delay,seed,time_s\n10 ms,7,0.5\n10 ms,7,\n"
         );
+        let axes = ["time_s", "seed"].map(|axis| (axis.to_owned(), "a".to_owned()));
+        let heads: Vec<_> =
+            labelled(&table, &axes, 7).columns.into_iter().map(|column| column.name).collect();
+        assert_eq!(heads, ["sweep.time_s", "sweep.seed", "seed", "time_s"]);
     }
 }

@@ -20,6 +20,9 @@ use super::tree::{Entry, Table, Tree, Value};
 /// More points than that are a mistake.
 const MOST: usize = 100_000;
 
+/// What is no part of the scenario of a point, so that nothing would change.
+const OUTSIDE: [&str; 3] = ["title", "seeds", "sweep"];
+
 /// One way of the scenario: a value for each axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
@@ -89,6 +92,9 @@ fn multiply(axes: &[Axis]) -> Vec<Point> {
 
 fn axis(entry: &Entry, sections: &[&str], axes: &mut Vec<Axis>, problems: &mut Problems) {
     let at = format!("sweep.{}", print::key(&entry.key));
+    if OUTSIDE.contains(&entry.key.as_str()) {
+        return problems.add(entry.origin, at, outside(&entry.key));
+    }
     match (&entry.tree.value, path::parse(&entry.key)) {
         (Value::List(list), Ok(steps)) => {
             field(&at, &steps, list, entry, axes, problems);
@@ -105,6 +111,10 @@ fn axis(entry: &Entry, sections: &[&str], axes: &mut Vec<Axis>, problems: &mut P
             "write a list of values, or a table of variants that each set several fields",
         ),
     }
+}
+
+fn outside(key: &str) -> String {
+    format!("`{key}` is the same at all points; write it outside of the sweep")
 }
 
 fn unquoted(
@@ -173,6 +183,9 @@ fn variants(at: &str, entry: &Entry, table: &Table, axes: &mut Vec<Axis>, proble
 fn collect(at: &str, table: &Table, settings: &mut Settings, problems: &mut Problems) {
     for entry in table.entries() {
         match path::parse(&entry.key) {
+            Ok(steps) if OUTSIDE.contains(&steps[0].as_str()) => {
+                problems.add(entry.origin, at, outside(&entry.key));
+            }
             Ok(steps) => settings.push((steps, entry.tree.clone())),
             Err(what) => problems.add(entry.origin, at, what),
         }
@@ -224,6 +237,10 @@ mod tests {
         assert!(read("[sweep]\na = [1, 1]").unwrap_err().contains("twice"));
         assert!(read("[sweep]\na = 1").unwrap_err().contains("list of values"));
         assert!(read("[sweep]\na = { b = 1 }").unwrap_err().contains("variant"));
+        for wrong in ["seeds = [1, 2]", "a.b.title = \"x\"", "sweep.link.delay = [\"1 s\"]"] {
+            let error = read(&format!("[sweep]\n{wrong}")).unwrap_err();
+            assert!(error.contains("outside of the sweep"), "{error}");
+        }
         let values = format!("{:?}", (0..400).collect::<Vec<_>>());
         let error = read(&format!("[sweep]\na = {values}\nb = {values}")).unwrap_err();
         assert!(error.contains("100000 points"), "{error}");
