@@ -303,10 +303,7 @@ impl MediumPlan {
         if more.is_empty() {
             return load.octets() + self.overhead_octets();
         }
-        let subframe = |load: &L| SUBFRAME_OCTETS + LLC_OCTETS + load.octets();
-        let others = more.iter().map(subframe);
-        let octets = others.fold(subframe(load), |sum, octets| sum.next_multiple_of(4) + octets);
-        self.header_octets() + octets + FCS_OCTETS
+        self.header_octets() + amsdu_octets(std::iter::once(load).chain(more)) + FCS_OCTETS
     }
 
     /// The category in which a frame contends here: without EDCA there is one for all but beacons.
@@ -331,10 +328,16 @@ impl MediumPlan {
     }
 }
 
+/// Octets of an A-MSDU of these loads: each begins at a multiple of four.
+pub(super) fn amsdu_octets<'a, L: Load + 'a>(loads: impl Iterator<Item = &'a L>) -> u32 {
+    let subframes = loads.map(|load| SUBFRAME_OCTETS + LLC_OCTETS + load.octets());
+    subframes.fold(0, |sum: u32, octets| sum.next_multiple_of(4) + octets)
+}
+
 /// Header of a frame in an A-MSDU.
 const SUBFRAME_OCTETS: u32 = 14;
 pub(super) const LLC_OCTETS: u32 = 8;
-pub(super) const FCS_OCTETS: u32 = 4;
+const FCS_OCTETS: u32 = 4;
 /// Acknowledgement, and CTS.
 pub(super) const ACK_OCTETS: u32 = 14;
 pub(super) const RTS_OCTETS: u32 = 20;

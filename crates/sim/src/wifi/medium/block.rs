@@ -10,6 +10,7 @@ use super::super::air::{Envelope, Kind, Mpdu, Ppdu, PpduId};
 use super::super::content::Content;
 use super::super::plan::{
     Aggregation, BLOCK_ACK_OCTETS, BLOCK_ACK_REQUEST_OCTETS, Category, MOST_PPDU_NANOS,
+    amsdu_octets,
 };
 use super::super::rate::Rate;
 use super::super::reorder::{WINDOW, distance};
@@ -18,6 +19,7 @@ use super::station::{Awaited, Station};
 use super::{Discard, Medium, MediumOutput};
 use crate::wifi::access::Claim;
 use recoup_transport::queue::Load;
+use std::iter::once;
 
 /// What became of a frame by itself, for the choice of rates.
 #[derive(Clone, Copy, Debug)]
@@ -115,20 +117,17 @@ impl<L: Load + Clone> Medium<L> {
 
     /// Joins new frames to A-MSDUs.
     fn bundle(&mut self, who: usize, to: StationId, plan: &Aggregation) {
-        let (medium, queue) = (self.plan, &mut self.stations[who].line().queue);
+        let queue = &mut self.stations[who].line().queue;
         let is_new = |queued: &super::Queued<L>| {
             let is_mine = queued.to == Address::Station(to) && !queued.is_management();
             is_mine && queued.sequence.is_none()
         };
-        let around = medium.header_octets() + super::super::plan::FCS_OCTETS;
         let mut place = 0;
         while plan.amsdu_octets > 0 && place + 1 < queue.len() {
-            let fits = is_new(&queue[place]) && is_new(&queue[place + 1]) && {
-                let mut more = queue[place].more.clone();
-                more.push(queue[place + 1].load.clone());
-                medium.mpdu_octets(&queue[place].load, &more) <= plan.amsdu_octets + around
-            };
-            if !fits || !queue[place + 1].more.is_empty() {
+            let (first, next) = (&queue[place], &queue[place + 1]);
+            let loads = || once(&first.load).chain(&first.more).chain(once(&next.load));
+            let fits = is_new(first) && is_new(next) && amsdu_octets(loads()) <= plan.amsdu_octets;
+            if !fits || !next.more.is_empty() {
                 place += 1;
             } else if let Some(next) = queue.remove(place + 1) {
                 queue[place].more.push(next.load);
