@@ -81,7 +81,10 @@ pub(super) const OCTETS: Words<u64> = Words {
 pub(super) const FEW_OCTETS: Words<u32> = Words {
     read: |text| {
         let octets = quantity::octets(text)?;
-        u32::try_from(octets).ok().filter(|few| *few <= 1 << 24).ok_or("is too large".into())
+        u32::try_from(octets)
+            .ok()
+            .filter(|few| *few <= 1 << 24)
+            .ok_or(format!("`{text}` is more than 16 MiB"))
     },
     write: |octets| quantity::print_octets(u64::from(*octets)),
     example: "write it like \"28 B\"",

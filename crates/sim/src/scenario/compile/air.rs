@@ -26,6 +26,10 @@ pub(super) fn extend(content: &Content, topology: &mut Topology, problems: &mut 
     let points = nodes(&rule.points, "wifi.points", topology, problems);
     let mut clients = nodes(&rule.clients, "wifi.clients", topology, problems);
     let all = nodes(&rule.broadcast, "wifi.broadcast", topology, problems);
+    if !clients.is_empty() && clients.iter().all(|client| points.contains(client)) {
+        let origin = rule.clients.first().map(|one| one.origin).unwrap_or_default();
+        problems.add(origin, "wifi.clients", "names access points only; name other nodes, too");
+    }
     clients.retain(|client| !points.contains(client));
     let mut air = Air { points, clients, links: Vec::new() };
     let wanted = air.points.len() * air.clients.len() + all.len();
@@ -34,6 +38,7 @@ pub(super) fn extend(content: &Content, topology: &mut Topology, problems: &mut 
         problems.add(rule.clients.first().map(|one| one.origin).unwrap_or_default(), "wifi", what);
         return air;
     }
+    let wired = topology.links.len();
     let name = |topology: &Topology, id: NodeId| topology.nodes[id.0 as usize].name.clone();
     for client in &air.clients {
         for point in &air.points {
@@ -45,7 +50,24 @@ pub(super) fn extend(content: &Content, topology: &mut Topology, problems: &mut 
         let name = format!("{}-all", name(topology, node));
         air.links.push(add(topology, name, (node, node)));
     }
+    if let Some(link) = twice(&topology.links[..wired], &topology.links[wired..]) {
+        let is_all = link.ends.0 == link.ends.1;
+        let (key, from) =
+            if is_all { ("broadcast", &rule.broadcast) } else { ("clients", &rule.clients) };
+        let origin = from.first().map(|one| one.origin).unwrap_or_default();
+        let what = format!(
+            "makes a link `{}`, which the topology has, too; leave it out there",
+            link.name
+        );
+        problems.add(origin, format!("wifi.{key}"), what);
+    }
     air
+}
+
+/// A link that was added with a name that another one has.
+fn twice<'a>(wired: &[TopologyLink], added: &'a [TopologyLink]) -> Option<&'a TopologyLink> {
+    let names: BTreeSet<&str> = wired.iter().map(|link| link.name.as_str()).collect();
+    added.iter().find(|link| names.contains(link.name.as_str()))
 }
 
 fn add(topology: &mut Topology, name: String, ends: (NodeId, NodeId)) -> LinkId {

@@ -95,9 +95,14 @@ fn what(fields: &mut Fields<'_>, verb: &str) -> What {
             fields.table("to", |given, path, origin, problems| {
                 let mut link: LinkPlan = blank::link();
                 change = read_link(given, path, origin, &mut link, problems);
+                if let Some(cost) = given.get("cost") {
+                    let what =
+                        "routes are computed at the beginning; change a delay, or let links fail";
+                    problems.add(cost.origin, format!("{path}.cost"), what);
+                }
                 change.clone()
             });
-            if change.is_empty() {
+            if fields.look("to").is_none_or(Table::is_empty) {
                 fields.problem("change", "needs what it changes to: to = { rate = \"1 Mbit/s\" }");
             }
             What::Change(change)
@@ -191,6 +196,9 @@ mod tests {
         assert!(event("at = \"1 s\"\nchange = \"a\"").1.contains("to = {"));
         let wrong = event("at = \"1 s\"\nchange = \"a\"\nto = { rat = 1 }").1;
         assert!(wrong.contains("event.1.to.rat") && wrong.contains("`rate`"), "{wrong}");
+        assert!(!wrong.contains("needs what"), "{wrong}");
+        let cost = event("at = \"1 s\"\nchange = \"a\"\nto = { cost = 3 }").1;
+        assert!(cost.contains("event.1.to.cost: routes are computed"), "{cost}");
         assert!(event("at=\"1 s\"\nrepair=\"a\"\nfor=\"1 s\"").1.contains("for good"));
     }
 }

@@ -93,10 +93,13 @@ impl Form for QueueForm {
             _ => std::slice::from_ref(tree),
         };
         for one in list {
-            match Self::one(one)? {
-                Room::Packets(packets) => queue.packets = Some(packets),
-                Room::Octets(octets) => queue.octets = Some(octets),
-                Room::Unlimited => {}
+            let is_second = match Self::one(one)? {
+                Room::Packets(packets) => queue.packets.replace(packets).is_some(),
+                Room::Octets(octets) => queue.octets.replace(octets).is_some(),
+                Room::Unlimited => list.len() > 1,
+            };
+            if is_second {
+                return Err(format!("a queue has one limit of each kind; {}", self.example()));
             }
         }
         Ok(queue)

@@ -7,6 +7,7 @@ use crate::scenario::form::{
 };
 use crate::scenario::law;
 use crate::scenario::problem::{Origin, Problems};
+use crate::scenario::quantity;
 use crate::scenario::tree::Table;
 use crate::wifi;
 use crate::wifi::error::ErrorModel;
@@ -58,7 +59,8 @@ const NOTICE: OneOf<Notice> =
 
 const SHARE: Words<f64> = Words::new(
     |text| {
-        text.parse().ok().filter(|share| (0.001..=1.0).contains(share)).ok_or("is no share".into())
+        let share = text.parse().ok().filter(|share| (0.001..=1.0).contains(share));
+        share.ok_or_else(|| format!("`{text}` is no share; write a number from 0.001 to 1"))
     },
     ToString::to_string,
     "write a number from 0.001 to 1",
@@ -88,31 +90,57 @@ const CONTROL: Words<RateControl> = Words::new(
     "write it like \"ofdm-54\" or \"minstrel\"",
 );
 
+/// Octets of a PSDU of 802.11n.
+const AMPDU: Words<u32> = Words::new(
+    |text| octets(text, 65_535),
+    |octets| quantity::print_octets(u64::from(*octets)),
+    "write it like \"65535 B\"",
+);
+
+/// Octets of an A-MSDU of 802.11n.
+const AMSDU: Words<u32> = Words::new(
+    |text| octets(text, 7_935),
+    |octets| quantity::print_octets(u64::from(*octets)),
+    "write it like \"3839 B\"",
+);
+
 const ERRORS: Words<ErrorModel> =
     Words::new(str::parse, ToString::to_string, "write \"table\", \"nist\" or \"yans\"");
 
 pub(in crate::scenario) const METRES: Words<f64> = Words::new(
-    |text| measure(text, "m").filter(|metres| *metres >= 0.0).ok_or("is no distance".into()),
+    |text| measure(text, "m", 0.0, "distance; write it like \"150 m\""),
     |metres| format!("{metres} m"),
     "write it like \"150 m\"",
 );
 
 const POWER: Words<f64> = Words::new(
-    |text| measure(text, "dBm").ok_or("is no power".into()),
+    |text| measure(text, "dBm", f64::MIN, "power; write it like \"16 dBm\""),
     |dbm| format!("{dbm} dBm"),
     "write it like \"16 dBm\"",
 );
 
 const MARGIN: Words<f64> = Words::new(
-    |text| measure(text, "dB").filter(|db| *db >= 0.0).ok_or("is no margin".into()),
+    |text| measure(text, "dB", 0.0, "margin; write it like \"5 dB\""),
     |db| format!("{db} dB"),
     "write it like \"5 dB\"",
 );
 
-/// A number of `unit`, which may be left out.
-fn measure(text: &str, unit: &str) -> Option<f64> {
-    let number = text.trim().strip_suffix(unit).unwrap_or(text).trim();
-    number.parse().ok().filter(|number: &f64| number.abs() < 1e6)
+fn octets(text: &str, most: u32) -> Result<u32, String> {
+    let octets = u32::try_from(quantity::octets(text)?).ok().filter(|octets| *octets <= most);
+    octets.ok_or_else(|| format!("`{text}` is more than the {most} B that 802.11n permits"))
+}
+
+/// A number of `unit`, which only 0 does not need, from `least` on.
+fn measure(text: &str, unit: &str, least: f64, what: &str) -> Result<f64, String> {
+    let given = text.trim();
+    let number = given.strip_suffix(unit).unwrap_or(given).trim();
+    match number.parse::<f64>() {
+        Ok(value) if number == given && value != 0.0 => {
+            Err(format!("{given} has no unit; it is a {what}"))
+        }
+        Ok(value) if value.abs() < 1e6 && value >= least => Ok(value),
+        _ => Err(format!("`{given}` is no {what}")),
+    }
 }
 
 /// Reads `[wifi]`.
@@ -163,8 +191,24 @@ pub(in crate::scenario) fn read_wifi(
     fields.default_table("handoff", !rule.points.is_empty(), |given, path, origin, problems| {
         handoff(given, path, origin, &mut rule, problems)
     });
+    check_use(&mut fields, &rule);
     let normal = fields.finish();
     (rule, normal)
+}
+
+/// Says which keys would change nothing.
+fn check_use(fields: &mut Fields<'_>, rule: &WifiRule) {
+    if rule.points.is_empty() && rule.clients.is_empty() && fields.gives("handoff") {
+        fields.problem("handoff", "needs `points` and `clients` beside it");
+    }
+    if rule.broadcast.is_empty() && rule.defer != Duration::ZERO {
+        fields.problem("defer", "needs `broadcast` beside it");
+    }
+    for (key, category) in [("interests", rule.categories.0), ("data", rule.categories.1)] {
+        if !rule.medium.qos && category != Category::BestEffort {
+            fields.problem(key, "needs standard = \"n\": 802.11g has no other category");
+        }
+    }
 }
 
 /// The keys of `[wifi.handoff]`: when clients go to another access point, and how.
@@ -224,12 +268,19 @@ fn counts(fields: &mut Fields<'_>, medium: &mut MediumPlan) {
     if fields.field("tries", &mut tries, Count(1, 255)) {
         medium.tries = tries as u32;
     }
-    let mut mpdu_tries = None;
-    fields.field("mpdu-tries", &mut mpdu_tries, Maybe(Count(1, 255)));
     if let Some(aggregation) = &mut medium.aggregation {
+        let mut mpdu_tries = None;
+        fields.field("mpdu-tries", &mut mpdu_tries, Maybe(Count(1, 255)));
         aggregation.mpdu_tries = mpdu_tries.map(|tries| tries as u32);
-        fields.field("ampdu", &mut aggregation.ampdu_octets, FEW_OCTETS);
-        fields.field("amsdu", &mut aggregation.amsdu_octets, FEW_OCTETS);
+        fields.field("ampdu", &mut aggregation.ampdu_octets, AMPDU);
+        fields.field("amsdu", &mut aggregation.amsdu_octets, AMSDU);
+    } else {
+        for key in ["mpdu-tries", "ampdu", "amsdu"] {
+            fields.leave_out(key);
+            if fields.gives(key) {
+                fields.problem(key, "needs standard = \"n\": 802.11g has no aggregates");
+            }
+        }
     }
     let mut frames = medium.queue_frames as u64;
     if fields.field("frames", &mut frames, Count(1, 1_000_000)) {

@@ -61,6 +61,46 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
 }
 
 #[test]
+fn what_a_medium_cannot_be_is_told_with_what_it_can() {
+    for (given, error) in [
+        ("spacing = \"1 km\"", "wifi.spacing: `1 km` is no distance; write it like \"150 m\""),
+        ("spacing = 100", "wifi.spacing: 100 has no unit; it is a distance; write it like"),
+        ("spacing = \"-1 m\"", "wifi.spacing: `-1 m` is no distance"),
+        ("power = \"1 W\"", "wifi.power: `1 W` is no power; write it like \"16 dBm\""),
+        ("capture = 5", "wifi.capture: 5 has no unit; it is a margin; write it like \"5 dB\""),
+        ("defer = \"5 ms\"", "wifi.defer: needs `broadcast`"),
+        ("handoff = { beacon = \"1 s\" }", "wifi.handoff: needs `points` and `clients`"),
+        ("data = \"voice\"", "wifi.data: needs standard = \"n\""),
+        ("ampdu = \"3000 B\"", "wifi.ampdu: needs standard = \"n\""),
+        ("mpdu-tries = 4", "wifi.mpdu-tries: needs standard = \"n\""),
+        ("standard = \"n\"\nampdu = \"64 KiB\"", "wifi.ampdu: `64 KiB` is more than the 65535 B"),
+        ("standard = \"n\"\namsdu = \"8 kB\"", "wifi.amsdu: `8 kB` is more than the 7935 B"),
+        (
+            "points = \"r1\"\nclients = \"consumer\"",
+            "wifi.clients: makes a link `consumer-r1`, which the topology has, too",
+        ),
+        ("points = \"r1\"\nclients = \"r1\"", "wifi.clients: names access points only"),
+        (
+            "points = \"r1\"\nclients = \"r2\"\nhandoff = { smoothing = 2 }",
+            "wifi.handoff.smoothing: `2` is no share; write a number from 0.001 to 1",
+        ),
+    ] {
+        let said = wrong(&with(&format!("[wifi]\n{given}\n[nodes.\"*\"]\nposition = [0, 0]\n")));
+        assert!(said.contains(error) && said.lines().count() == 1, "{error}\n{said}");
+    }
+    let right = with("[wifi]\nspacing = 0\npower = \"-3 dBm\"\ncapture = \"5dB\"\n");
+    assert_eq!(network(&right).wifi[0].medium.power_dbm, -3.0);
+}
+
+#[test]
+fn a_queue_has_one_limit_of_each_kind() {
+    for queue in [r#"["3 packets", "5 packets"]"#, r#"["3 packets", "unlimited"]"#] {
+        let said = wrong(&LINE.replace("\"32 packets\"", queue));
+        assert!(said.contains("links.r1-r2.queue: a queue has one limit"), "{said}");
+    }
+}
+
+#[test]
 fn all_mistakes_are_reported_at_once() {
     let text =
         LINE.replace("\"10 Mbit/s\"", "1").replace("\"10 ms\"", "2").replace("[fetch]", "[fetsh]");
