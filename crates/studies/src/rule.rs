@@ -5,7 +5,7 @@
 //! where an interval covers both answers, the claim stays open.
 use crate::claim::{Claim, Outcome, Verdict};
 use crate::result::Results;
-use recoup_sim::statistic::{Estimate, Seeded, mean, paired};
+use recoup_sim::statistic::{Estimate, Seeded, mean, paired, student};
 use std::collections::BTreeSet;
 
 /// Seeds that a judgement needs.
@@ -155,6 +155,43 @@ pub fn ratio(label: &str, above: &[Seeded], below: &[Seeded], low: f64, high: f6
     // The wider side of the interval.
     let shown = Estimate { mean, half_width: mean * log.half_width.exp_m1(), ..log };
     Finding { outcome, ours: format!("{label} {}", text(&shown, "")) }
+}
+
+/// What one series is over another of other seeds lies in `low..=high`: the interval of the quotient of their geometric
+/// means does (Welch 1947, on a logarithmic scale).
+pub fn ratio_apart(
+    label: &str,
+    above: &[Seeded],
+    below: &[Seeded],
+    low: f64,
+    high: f64,
+) -> Finding {
+    let logs = |values: &[Seeded]| {
+        let logs: Vec<_> = values.iter().map(|(seed, it)| (*seed, it.ln())).collect();
+        estimate(&logs).filter(|it| it.count > 1)
+    };
+    let Some((ours, theirs)) = logs(above).zip(logs(below)) else {
+        return Finding::open(format!("{label}: no results"));
+    };
+    let apart = apart(&ours, &theirs);
+    let is_enough = are_enough(above) && are_enough(below);
+    let outcome = if is_enough { inside(&apart, low.ln(), high.ln()) } else { Outcome::Open };
+    let mean = apart.mean.exp();
+    let shown = Estimate { mean, half_width: mean * apart.half_width.exp_m1(), ..apart };
+    Finding { outcome, ours: format!("{label} {}", text(&shown, "")) }
+}
+
+/// The difference of two means of which nothing is paired.
+fn apart(ours: &Estimate, theirs: &Estimate) -> Estimate {
+    let of_mean = |it: &Estimate| it.sd * it.sd / it.count as f64;
+    let (one, other) = (of_mean(ours), of_mean(theirs));
+    let part = |it: &Estimate| of_mean(it) * of_mean(it) / (it.count - 1) as f64;
+    let freedom = (one + other) * (one + other) / (part(ours) + part(theirs));
+    let sd = (one + other).sqrt();
+    let half_width =
+        if sd > 0.0 { sd * student::quantile(0.5 + LEVEL / 2.0, freedom) } else { 0.0 };
+    let count = ours.count.min(theirs.count);
+    Estimate { count, mean: ours.mean - theirs.mean, sd, half_width }
 }
 
 /// Every single value lies in `low..=high`.
@@ -325,6 +362,28 @@ mod tests {
         // Where one series is empty or has a 0 there is no logarithm.
         assert_eq!(ratio("t", &above, &[], 0.0, 1.0).outcome, Outcome::Open);
         assert_eq!(ratio("t", &runs(0.0, 1.0), &below, 0.0, 1.0).ours, "t 0.50 ± 0.25");
+    }
+
+    #[test]
+    fn quotients_of_other_seeds_are_judged_by_both_spreads() {
+        // Logarithms 1 ± 0.1 and 0 ± 0.4: Welch's interval is 1 ± 0.197 with 21.4 degrees of freedom.
+        let series = |middle: f64, spread: f64, first: u64| -> Vec<Seeded> {
+            let at =
+                |seed: u64| if seed.is_multiple_of(2) { middle - spread } else { middle + spread };
+            (first..first + SEEDS as u64).map(|seed| (seed, at(seed).exp())).collect()
+        };
+        let (above, below) = (series(1.0, 0.1, 0), series(0.0, 0.4, 100));
+        let judged =
+            |low: f64, high: f64| ratio_apart("t", &above, &below, low.exp(), high.exp()).outcome;
+        assert_eq!(judged(0.80, 1.20), Outcome::Holds);
+        assert_eq!(judged(0.81, 1.20), Outcome::Open);
+        assert_eq!(judged(1.19, 2.0), Outcome::Open);
+        assert_eq!(judged(1.20, 2.0), Outcome::Fails);
+        assert_eq!(ratio_apart("t", &above[1..], &below, 0.0, 9.0).outcome, Outcome::Open);
+        assert_eq!(ratio_apart("t", &above, &above, 1.0, 1.0).outcome, Outcome::Open);
+        let alike = runs(3.0, 0.0);
+        assert_eq!(ratio_apart("t", &alike, &alike, 1.0, 1.0).outcome, Outcome::Holds);
+        assert_eq!(ratio_apart("t", &above, &[], 0.0, 9.0).ours, "t: no results");
     }
 
     #[test]
