@@ -35,6 +35,8 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "A-12" => (one::speed_up(&world, "3", (2.0, 5.0)), QUOTIENTS),
         "A-13" => (one::speed_up(&world, "5", (1.8, 4.0)), QUOTIENTS),
         "A-14" => (one::speed_up_shrinks(&world), PAIRED),
+        "A-19" => (one::order(&world), PAIRED),
+        "A-25" => (one::extra_timeouts_cost_little(&world), PAIRED),
         "A-53" => (
             variant(
                 results,
