@@ -64,6 +64,11 @@ pub(crate) trait Link: Debug + Send {
     /// The connection is established: frames can be sent.
     fn is_open(&self) -> bool;
 
+    /// The program at the other end says what others, who may be on any machine, have it say. Known when it is open.
+    fn speaks_for_others(&self) -> bool {
+        false
+    }
+
     /// The link should be told when the descriptor becomes writable.
     fn wants_write(&self) -> bool;
 

@@ -1,4 +1,7 @@
 //! Frames as binary WebSocket messages, one packet each, without encryption (RFC 6455).
+//!
+//! A browser lets any page speak to this machine in its user's name, and says in the handshake whose page that is
+//! (`Origin`). What a page of another machine says counts as said elsewhere, wherever the browser runs.
 use crate::face::{CloseReason, DropReason, LARGEST_FRAME_RECEIVED};
 use crate::link::{Intake, Link};
 use crate::stream;
@@ -6,12 +9,14 @@ use bytes::Bytes;
 use socket2::Socket;
 use std::io::{self, ErrorKind, Read, Write};
 use std::mem;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::error::{CapacityError, ProtocolError};
 use tungstenite::handshake::client::ClientHandshake;
-use tungstenite::handshake::server::{NoCallback, ServerHandshake};
+use tungstenite::handshake::server::{Callback, ErrorResponse, Request, Response, ServerHandshake};
 use tungstenite::handshake::{HandshakeError, HandshakeRole, MidHandshake};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message};
@@ -44,7 +49,34 @@ impl Write for Shared {
 }
 
 type Client = MidHandshake<ClientHandshake<Shared>>;
-type Server = MidHandshake<ServerHandshake<Shared, NoCallback>>;
+type Server = MidHandshake<ServerHandshake<Shared, Visitor>>;
+
+/// Whether a page of another machine speaks, as the handshake says.
+#[derive(Clone, Debug, Default)]
+struct Visitor(Arc<AtomicBool>);
+
+impl Callback for Visitor {
+    fn on_request(self, request: &Request, response: Response) -> Result<Response, ErrorResponse> {
+        let mut origins = request.headers().get_all("origin").iter();
+        let is_foreign = origins.any(|origin| !is_of_this_machine(origin.as_bytes()));
+        self.0.store(is_foreign, Ordering::Relaxed);
+        Ok(response)
+    }
+}
+
+/// Whether a page with this origin came from this machine: from `localhost`, or an address that leads here. Pages without
+/// an origin (`null`) may come from anywhere.
+fn is_of_this_machine(origin: &[u8]) -> bool {
+    let authority = std::str::from_utf8(origin).ok().and_then(|text| text.split_once("://"));
+    let Some((_, authority)) = authority else {
+        return false;
+    };
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
 
 #[derive(Debug)]
 enum State {
@@ -66,6 +98,7 @@ pub(crate) struct WebSocket {
     more: bool,
     limit: usize,
     broken: Option<CloseReason>,
+    visitor: Visitor,
 }
 
 impl WebSocket {
@@ -81,7 +114,8 @@ impl WebSocket {
     /// The peer begins the handshake.
     pub(crate) fn server(socket: Socket, limit: usize) -> Self {
         let mut this = Self::new(socket, State::Gone, limit);
-        let begun = ServerHandshake::start(this.socket.clone(), NoCallback, Some(config(limit)));
+        let (socket, visitor) = (this.socket.clone(), this.visitor.clone());
+        let begun = ServerHandshake::start(socket, visitor, Some(config(limit)));
         this.state = State::Server(Box::new(begun));
         this
     }
@@ -95,6 +129,7 @@ impl WebSocket {
             more: false,
             limit: limit.min(BACKLOG),
             broken: None,
+            visitor: Visitor::default(),
         }
     }
 
@@ -188,6 +223,10 @@ impl Link for WebSocket {
         matches!(self.state, State::Open(_))
     }
 
+    fn speaks_for_others(&self) -> bool {
+        self.visitor.0.load(Ordering::Relaxed)
+    }
+
     fn wants_write(&self) -> bool {
         self.stalled || matches!(self.state, State::Connecting(_))
     }
@@ -249,5 +288,37 @@ impl Link for WebSocket {
 
     fn waiting_octets(&self) -> usize {
         self.unflushed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_that_came_from_this_machine_is_of_this_machine() {
+        for ours in [
+            "http://localhost",
+            "http://localhost:5173",
+            "https://127.0.0.1:8443",
+            "http://[::1]:80",
+            "http://[::ffff:127.0.0.1]",
+        ] {
+            assert!(is_of_this_machine(ours.as_bytes()), "{ours}");
+        }
+        for foreign in [
+            "null",
+            "",
+            "https://example.net",
+            "https://localhost.example.net",
+            "https://127.0.0.1.example.net:9696",
+            "http://192.0.2.7",
+            "http://[2001:db8::1]",
+            "file://",
+            "localhost",
+        ] {
+            assert!(!is_of_this_machine(foreign.as_bytes()), "{foreign}");
+        }
+        assert!(!is_of_this_machine(b"http://\xff"));
     }
 }

@@ -186,11 +186,13 @@ impl Face {
         (!self.permanent && !self.is_kept).then_some(self.last_heard)
     }
 
-    /// Whether the peer is on this machine. What a stranger's datagrams say of their sender is not believed.
+    /// Whether the peer is on this machine, and speaks for nobody else. What a stranger's datagrams say of their sender is
+    /// not believed.
     pub(super) fn is_local(&self) -> bool {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
         match (&self.conduit, &self.uri) {
             (Conduit::Udp(peer), _) => self.permanent && is_loopback(peer.route.remote.ip()),
+            (Conduit::Link { link, .. }, _) if link.speaks_for_others() => false,
             (_, FaceUri::Ether(_) | FaceUri::Dev(_)) => false,
             (_, FaceUri::Unix(_) | FaceUri::Memory(_)) => true,
             (_, FaceUri::Tcp(to) | FaceUri::WebSocket(to, _)) => match self.addresses.as_slice() {

@@ -25,6 +25,8 @@ impl Driver {
         let opened = link.is_open() && !was_open;
         if opened {
             *open_until = None;
+            // For whom its peer speaks is known from here on.
+            self.tell_known(id);
             self.up(id);
         }
         self.take_frames(id);

@@ -9,6 +9,7 @@ use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tungstenite::ClientRequestBuilder;
 
 #[test]
 fn garbage_and_oversized_frames_close_the_face_with_a_reason() {
@@ -126,6 +127,33 @@ fn websocket_peers_may_be_slow_rude_or_wrong() {
         )),
         "{told:?}"
     );
+}
+
+#[test]
+fn a_page_of_another_machine_is_not_local_wherever_its_browser_runs() {
+    let (mut driver, mut machine) = (driver(), Recorder::default());
+    let at = driver.listen(&uri("ws://127.0.0.1:0/")).unwrap().address.unwrap();
+    for (origin, local) in [
+        (None, true),
+        (Some("http://localhost:5173"), true),
+        (Some("https://example.net"), false),
+        (Some("null"), false),
+    ] {
+        let client = std::thread::spawn(move || {
+            let request = ClientRequestBuilder::new(format!("ws://{at}/").parse().unwrap());
+            let request = match origin {
+                Some(origin) => request.with_header("Origin", origin),
+                None => request,
+            };
+            tungstenite::client(request, TcpStream::connect(at).unwrap()).unwrap()
+        });
+        let before = machine.ups.len();
+        turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() > before);
+        let face = machine.ups[before].0;
+        assert_eq!(driver.attributes(face).unwrap().local, local, "{origin:?}");
+        assert_eq!(driver.describe(face).unwrap().local, local, "{origin:?}");
+        drop(client.join().unwrap());
+    }
 }
 
 #[test]
