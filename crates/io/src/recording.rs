@@ -26,7 +26,7 @@ const MAX_TEXT: usize = 1 << 20;
 const MAX_BLOCK: usize = 1 << 18;
 
 /// What a recording is of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
     /// From which the machine's chance came.
     pub seed: u64,

@@ -117,6 +117,22 @@ fn what_was_recorded_is_done_again_byte_for_byte() {
 }
 
 #[test]
+fn what_comes_at_once_may_be_longer_than_a_block() {
+    let (mut file, frame) = (Vec::new(), Bytes::from_static(&[0; 8_000]));
+    let mut recorder = Recorder::new(Node::new(), &Heading::default(), &mut file).unwrap();
+    let attributes = FaceAttributes::wire(8800);
+    recorder.handle(at(1), Input::FaceUp { face: FaceId(1), attributes });
+    for _ in 0..2 * MAX_BLOCK / frame.len() {
+        recorder.handle(at(2), Input::Frame { face: FaceId(1), frame: frame.clone() });
+    }
+    drain(&mut recorder, at(2));
+    recorder.finish().unwrap();
+    drop(recorder);
+    assert!(file.len() > 2 * MAX_BLOCK - frame.len());
+    assert!(again(&file).unwrap().complete);
+}
+
+#[test]
 fn a_schedule_is_told_again_as_it_was() {
     let (file, _) = recorded();
     let mut schedules = Vec::new();

@@ -100,7 +100,10 @@ impl<W: Write> Paper<W> {
     }
 
     fn input(&mut self, now: Instant, input: &Input) {
-        self.polling = None;
+        // More may come before the machine is asked again than a block holds.
+        if self.polling.take().is_none() && self.block.len() > BLOCK {
+            self.turn_page(now);
+        }
         if !self.pen().input(now, input) && self.error.is_none() {
             self.error = Some(ErrorKind::Unsupported.into());
         }
@@ -120,11 +123,15 @@ impl<W: Write> Paper<W> {
                 self.polling = None;
                 let due = self.block.len() + self.wanted.octets.len() > BLOCK;
                 if due || now.since(self.written) > BLOCK_AGE {
-                    self.written = now;
-                    self.write(false);
+                    self.turn_page(now);
                 }
             }
         }
+    }
+
+    fn turn_page(&mut self, now: Instant) {
+        self.written = now;
+        self.write(false);
     }
 
     fn write(&mut self, end: bool) {
