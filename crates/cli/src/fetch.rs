@@ -66,6 +66,8 @@ fn fetch(
     session.set_recovery(args.recovery);
     let mut config = plan.config(args.name.clone(), session::seed()?)?;
     let target = args.output.as_deref().filter(|path| !is_dash(path));
+    let target = target.map(sink::destination).transpose()?;
+    let target = target.as_deref();
     let mut sink: Box<dyn Sink> = match target {
         Some(target) if !args.recursive => {
             resume(&mut config, target, args.resume)?;

@@ -40,9 +40,11 @@ use bytes::Bytes;
 use error::failed;
 use keeper::{Keeper, Shelf, Unsaved};
 use open::{begin, check_target, open_locked, recovered};
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,6 +52,8 @@ use std::time::Duration;
 const MAX_BUFFERED_BYTES: usize = 4 << 20;
 /// What is given up of a `.part` file so that its journal fits on a full disk, in octets.
 const SPARE_BYTES: u64 = 64 << 10;
+/// Longest name of a file that leaves room for the longest suffix, `.part.journal~`, in octets (NAME_MAX is 255).
+const MAX_NAME_BYTES: usize = 255 - 14;
 /// Longest name or verification word in a journal, in octets.
 const MAX_WORD_BYTES: usize = 32 << 10;
 
@@ -187,7 +191,19 @@ pub fn journal_path(target: &Path) -> PathBuf {
     with_suffix(target, ".part.journal")
 }
 
+/// FILE with a suffix. Of a name that would be too long with one, its beginning and a checksum of it stand there.
 fn with_suffix(target: &Path, suffix: &str) -> PathBuf {
+    let octets = target.file_name().unwrap_or_default().as_bytes();
+    if octets.len() > MAX_NAME_BYTES {
+        let mut begin = MAX_NAME_BYTES - "-".len() - 8;
+        // A letter stays whole.
+        while octets.get(begin).is_some_and(|octet| octet & 0xC0 == 0x80) {
+            begin -= 1;
+        }
+        let mut name = OsStr::from_bytes(octets.get(..begin).unwrap_or_default()).to_owned();
+        name.push(format!("-{:08x}{suffix}", crc32fast::hash(octets)));
+        return target.with_file_name(name);
+    }
     let mut name = target.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

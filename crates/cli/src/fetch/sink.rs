@@ -3,7 +3,7 @@ mod file;
 mod memory;
 mod pipe;
 
-pub(crate) use file::{FileSink, unfinished};
+pub(crate) use file::{FileSink, destination, unfinished};
 pub(crate) use memory::MemorySink;
 pub(crate) use pipe::PipeSink;
 

@@ -1,8 +1,9 @@
 //! Fetching from a server of our own.
 use crate::place::{Place, noise};
 use serde_json::Value;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Read;
+use std::os::unix::fs::symlink;
 
 const SERVE: &str = "serve data --name /data --listen unix://socket";
 
@@ -25,6 +26,26 @@ fn a_file_arrives_whatever_its_length() {
         let ended = place.run(&format!("fetch /data --face {}", server.face())).succeeds();
         assert!(ended.stdout == place.read("data"), "{octets}");
     }
+}
+
+#[test]
+fn a_link_stays_and_what_it_leads_to_is_replaced() {
+    let (place, server) = served(20_000);
+    let link = |name: &str, to: &str| symlink(to, place.path(name)).unwrap();
+    fs::create_dir(place.path("inner")).unwrap();
+    place.write("inner/old", b"old");
+    link("link", "inner/old");
+    link("device", "/dev/null");
+    link("stray", "nowhere");
+    let fetch = |to| place.run(&format!("fetch /data -o {to} --face {}", server.face()));
+    fetch("link").succeeds();
+    assert!(place.read("inner/old") == place.read("data"));
+    fetch("device").fails(4, &["device is no regular file", "without -o"]);
+    fetch("stray").fails(4, &["stray is a link that leads nowhere"]);
+    for name in ["link", "device", "stray"] {
+        assert!(place.path(name).is_symlink(), "{name}");
+    }
+    assert!(!place.exists("nowhere"));
 }
 
 #[test]

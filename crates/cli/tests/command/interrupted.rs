@@ -1,5 +1,5 @@
 //! Downloads that are cut short and go on.
-use crate::place::{Ended, Place, Server, kill, noise, until};
+use crate::place::{Ended, Place, Server, can_mount, kill, noise, until};
 use std::fs;
 use std::time::Duration;
 
@@ -90,6 +90,17 @@ fn a_part_of_something_else_is_not_continued() {
 }
 
 #[test]
+fn nobody_is_told_to_remove_what_another_process_writes() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    let other = fs::File::open(slow.place.path("copy.part")).unwrap();
+    other.lock().unwrap();
+    let ended = slow.place.run(&slow.words("--resume"));
+    let ended = ended.fails(4, &["copy.part is being written by another process"]);
+    assert!(!ended.stderr.contains("remove"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_version_that_is_gone_says_so() {
     let slow = Slow::new();
     slow.interrupt("INT").fails(130, &[]);
@@ -132,12 +143,7 @@ fn a_full_disk_leaves_a_part_that_goes_on() {
     let mut command = std::process::Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
     command.current_dir(slow.place.path("")).env("HOME", slow.place.path(""));
-    let can_mount = std::process::Command::new("unshare")
-        .args(["--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !can_mount {
-        eprintln!("skipped: this system does not let a test mount a file system of its own");
+    if !can_mount() {
         return;
     }
     let ended = Ended::of(&words, command.output().unwrap());

@@ -138,6 +138,18 @@ pub(crate) fn kill(child: &Child, signal: &str) {
     assert!(killed.expect("kill runs").success());
 }
 
+/// Whether a test can mount a file system that only its children see; says so if not.
+pub(crate) fn can_mount() -> bool {
+    let mounted = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !mounted {
+        eprintln!("skipped: this system does not let a test mount a file system of its own");
+    }
+    mounted
+}
+
 /// Processes whose command line has this in it.
 pub(crate) fn processes(piece: &str) -> usize {
     let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps runs").stdout;

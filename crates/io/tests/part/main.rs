@@ -86,6 +86,25 @@ fn an_interrupted_download_continues_where_it_stopped() {
 }
 
 #[test]
+fn a_name_as_long_as_a_file_system_allows_is_downloaded_and_resumed() {
+    for name in ["x".repeat(255), "x".repeat(242), "é".repeat(127)] {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { target: folder.path().join(&name), _folder: folder };
+        let other = part_path(&place.target.with_file_name(name.replacen(['x', 'é'], "y", 1)));
+        assert_ne!(part_path(&place.target), other);
+        let place = place.interrupted();
+        let mut part = place.open();
+        assert_eq!(runs(&part), [0..=0, 2..=2]);
+        put(&mut part, &[1]);
+        part.set_final(2).unwrap();
+        let path = part.finish().unwrap().path;
+        let left = fs::read_dir(path.parent().unwrap()).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [name.as_str()]);
+    }
+}
+
+#[test]
 fn dropping_saves_like_closing() {
     let place = place();
     let mut part = place.open();

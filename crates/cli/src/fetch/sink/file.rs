@@ -1,12 +1,31 @@
 //! A download into a file, which can be continued.
 use super::Sink;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, reason};
 use crate::format;
 use bytes::Bytes;
 use recoup_io::part::{self, Existing, Identity, Options, PartError, PartFile};
 use recoup_packet::name::Name;
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// Where a download to `target` goes: what a symbolic link leads to is replaced, and the link stays.
+pub(crate) fn destination(target: &Path) -> Result<PathBuf, Failure> {
+    if !target.is_symlink() {
+        return Ok(target.to_owned());
+    }
+    match fs::metadata(target) {
+        Ok(there) if there.is_dir() || there.is_file() => fs::canonicalize(target)
+            .map_err(|error| Failure::file("follow the link", target.display(), &error)),
+        Ok(_) => Err(failure(&PartError::NotAFile { path: target.to_owned() })),
+        Err(error) => {
+            let why = reason(&error);
+            let message = format!("{} is a link that leads nowhere: {why}", target.display());
+            Err(Failure::new(Exit::Local, message)
+                .advise("remove it, or choose another place after -o"))
+        }
+    }
+}
 
 /// A file under construction: FILE.part and its journal until it is complete.
 #[derive(Debug)]
@@ -16,6 +35,8 @@ pub(crate) struct FileSink {
     first: u64,
     last: Option<u64>,
     existing: Existing,
+    /// Something came, or would have if there had been a place for it.
+    begun: bool,
     part: Option<PartFile>,
 }
 
@@ -39,7 +60,7 @@ impl FileSink {
             }
         }
         let (target, verification) = (target.to_owned(), verification.to_owned());
-        Ok(Self { target, verification, first, last, existing, part: None })
+        Ok(Self { target, verification, first, last, existing, begun: false, part: None })
     }
 
     /// Nothing came: what is there is from an earlier run, perhaps of a version that is gone.
@@ -61,6 +82,7 @@ impl FileSink {
 
 impl Sink for FileSink {
     fn begin(&mut self, object: &Name) -> Result<(), Failure> {
+        self.begun = true;
         let identity = Identity::new(object.to_string(), self.verification.clone())
             .range(self.first, self.last);
         let options = Options { existing: self.existing, overwrite: true, ..Options::default() };
@@ -94,7 +116,7 @@ impl Sink for FileSink {
     fn abandon(&mut self) -> Option<String> {
         let path = part::part_path(&self.target);
         let Some(part) = self.part.take() else {
-            return self.not_begun(&path);
+            return if self.begun { None } else { self.not_begun(&path) };
         };
         let kept = part.close();
         match kept {
@@ -143,7 +165,7 @@ fn check(target: &Path) -> Result<(), Failure> {
     }
     let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    match std::fs::metadata(parent) {
+    match fs::metadata(parent) {
         Err(error) => Err(Failure::file("write into", parent.display(), &error)),
         Ok(there) if !there.is_dir() => {
             let message = format!("{} is not a folder", parent.display());
