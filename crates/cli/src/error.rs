@@ -59,12 +59,16 @@ pub(crate) struct Failure {
     /// The exit code of a command that was run for the user, instead of one of ours.
     #[serde(skip)]
     pub code: Option<u8>,
+    /// Who serves everything else of it says that there is no such object.
+    #[serde(skip)]
+    pub absent: bool,
 }
 
 impl Failure {
     /// A failure without advice.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), advice: None, told: false, code: None }
+        let message = message.into();
+        Self { exit, message, advice: None, told: false, code: None, absent: false }
     }
 
     /// The same failure with what to do about it.

@@ -86,8 +86,8 @@ fn fetch(
         Some(target) => {
             let (resume, verbose) = (args.resume, args.verbose);
             let session = &mut session;
-            Folders { session, plan, observer, resume, verbose, files: 0 }
-                .fetch(&args.name, target, 0)?
+            Folders { session, plan, observer, resume, verbose, absent: None }
+                .run(&args.name, target)?
         }
         None => transfer::run(&mut session, config, sink.as_mut(), observer)?,
     };

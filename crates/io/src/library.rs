@@ -133,7 +133,6 @@ impl Library for SpoolLibrary {
 /// A folder with everything in it.
 #[derive(Debug)]
 pub struct FolderLibrary {
-    folder: Folder,
     /// Without links, so that a path can be seen to lie below it.
     root: PathBuf,
     version: Version,
@@ -145,15 +144,15 @@ impl FolderLibrary {
     /// # Errors
     /// If it is not there or cannot be read.
     pub fn new(root: &Path, version: Version) -> Result<Self, source::SourceError> {
-        let folder = Folder::open(root)?;
+        Folder::open(root)?;
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        Ok(Self { folder, root, version })
+        Ok(Self { root, version })
     }
 
-    /// A folder below the root, or the root; `None` if it is none.
+    /// What a path below the root leads to, without links; `None` if that is not below the root.
     fn below(&self, path: &Path) -> Option<PathBuf> {
         let found = fs::canonicalize(self.root.join(path)).ok()?;
-        (found.starts_with(&self.root) && found.is_dir()).then_some(found)
+        found.starts_with(&self.root).then_some(found)
     }
 
     /// The names in a folder in ascending order. Links count as the files that they lead to; links
@@ -209,11 +208,14 @@ impl Library for FolderLibrary {
             let folder = self.below(&relative(&name.parent())?)?;
             return self.open_listing(&folder, None);
         }
-        let path = relative(name)?;
-        match self.below(&path) {
-            Some(folder) => self.open_listing(&folder, Some(Name::root().append(ls))),
-            None => Some(opened(self.folder.source(&path).ok()?, self.version)),
+        let found = self.below(&relative(name)?)?;
+        if found.is_dir() {
+            return self.open_listing(&found, Some(Name::root().append(ls)));
         }
+        let path = found.strip_prefix(&self.root).ok()?;
+        // Another folder may have taken the place of the one that was there.
+        let folder = Folder::open(&self.root).ok()?;
+        Some(opened(folder.source(path).ok()?, self.version))
     }
 }
 
@@ -297,6 +299,7 @@ mod tests {
         fs::write(root.join("inner/b"), "beta").unwrap();
         std::os::unix::fs::symlink("../secret", root.join("leak")).unwrap();
         std::os::unix::fs::symlink("a", root.join("link")).unwrap();
+        std::os::unix::fs::symlink(root.join("inner/b"), root.join("absolute")).unwrap();
         std::os::unix::fs::symlink("..", root.join("inner/circle")).unwrap();
         let library = FolderLibrary::new(&root, Version::Modified).unwrap();
         (outside, library)
@@ -308,6 +311,8 @@ mod tests {
         assert_eq!(content(&mut library.open(&name("/a")).unwrap()), b"alpha");
         assert_eq!(content(&mut library.open(&name("/inner/b")).unwrap()), b"beta");
         assert_eq!(content(&mut library.open(&name("/link")).unwrap()), b"alpha");
+        assert_eq!(content(&mut library.open(&name("/absolute")).unwrap()), b"beta");
+        assert_eq!(content(&mut library.open(&name("/inner/circle/a")).unwrap()), b"alpha");
         assert!(library.open(&name("/c")).is_none());
     }
 
@@ -325,15 +330,28 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_takes_the_place_of_another_is_served() {
+        let (outside, mut library) = folder();
+        let root = outside.path().join("root");
+        fs::rename(&root, outside.path().join("before")).unwrap();
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("a"), "new").unwrap();
+        assert_eq!(content(&mut library.open(&name("/a")).unwrap()), b"new");
+        assert!(library.open(&name("/inner/b")).is_none());
+    }
+
+    #[test]
     fn a_listing_names_what_is_there() {
         let (_keep, mut library) = folder();
+        let _socket = std::os::unix::net::UnixListener::bind(library.root.join("socket")).unwrap();
         let mut listing = library.open(&Name::root()).unwrap();
         assert_eq!(listing.suffix, Some(name("/32=ls")));
         let text = content(&mut listing);
         let entries = read_listing(&text).unwrap();
         let names: Vec<_> = entries.iter().map(|entry| entry.name.as_slice()).collect();
-        assert_eq!(names, [&b"a"[..], b"inner", b"link"]);
-        assert!(entries[1].is_folder && !entries[0].is_folder);
+        assert_eq!(names, [&b"a"[..], b"absolute", b"inner", b"link"]);
+        let folders: Vec<_> = entries.iter().map(|entry| entry.is_folder).collect();
+        assert_eq!(folders, [false, false, true, false]);
         assert_eq!(content(&mut library.open(&name("/32=ls")).unwrap()), text);
     }
 

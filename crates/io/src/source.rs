@@ -7,7 +7,7 @@ mod folder;
 mod spool;
 
 pub use error::{Change, SourceError};
-pub use folder::{Entry, Folder, Listing, MAX_DEPTH, MAX_ENTRIES, Skipped};
+pub use folder::Folder;
 pub use spool::Spool;
 
 use error::failed;

@@ -30,18 +30,28 @@ pub(crate) struct Folders<'a> {
     pub resume: bool,
     /// A line for every file.
     pub verbose: bool,
-    /// Files fetched so far.
-    pub files: u64,
+    /// What was listed and is not served: how much, and the first of it.
+    pub absent: Option<(u64, Failure)>,
 }
 
 impl Folders<'_> {
-    /// Fetches the folder `name` into the folder `target`. Returns the name of its listing.
-    pub(crate) fn fetch(
-        &mut self,
-        name: &Name,
-        target: &Path,
-        depth: usize,
-    ) -> Result<Name, Failure> {
+    /// Fetches the folder `name`, with everything in it, into the folder `target`. Returns the name of its listing.
+    ///
+    /// # Errors
+    /// Also if something that is listed is not served (removed, or not to be read there): all the rest is fetched then.
+    pub(crate) fn run(mut self, name: &Name, target: &Path) -> Result<Name, Failure> {
+        let listing = self.fetch(name, target, 0)?;
+        let Some((count, first)) = self.absent else {
+            return Ok(listing);
+        };
+        let message = match count {
+            1 => first.message,
+            _ => format!("{count} files or folders in {name} cannot be had; {}", first.message),
+        };
+        Err(Failure::new(first.exit, message).advise("all the rest is there; --resume tries again"))
+    }
+
+    fn fetch(&mut self, name: &Name, target: &Path, depth: usize) -> Result<Name, Failure> {
         if depth > MAX_DEPTH {
             let message = format!("{name} lies {MAX_DEPTH} folders deep");
             return Err(Failure::new(Exit::Other, message));
@@ -52,9 +62,15 @@ impl Folders<'_> {
         for entry in entries {
             let name = name.append(Component::generic(&entry.name));
             let target = target.join(OsStr::from_bytes(&entry.name));
-            match entry.is_folder {
-                true => self.fetch(&name, &target, depth + 1).map(|_| ())?,
-                false => self.file(&name, &target)?,
+            let fetched = match entry.is_folder {
+                true => self.fetch(&name, &target, depth + 1).map(|_| ()),
+                false => self.file(&name, &target),
+            };
+            match fetched {
+                Err(failure) if failure.absent => {
+                    self.absent.get_or_insert((0, failure)).0 += 1;
+                }
+                fetched => fetched?,
             }
         }
         Ok(listing)
@@ -83,8 +99,6 @@ impl Folders<'_> {
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
         super::resume(&mut config, target, self.resume)?;
         let mut sink = FileSink::new(target, &self.plan.verification(), (0, None), self.resume)?;
-        transfer::run(self.session, config, &mut sink, self.observer)?;
-        self.files += 1;
-        Ok(())
+        transfer::run(self.session, config, &mut sink, self.observer).map(|_| ())
     }
 }

@@ -127,8 +127,11 @@ impl Transfer<'_> {
     fn failure(&self, error: &FetchError) -> Failure {
         let text = error.to_string();
         match error {
-            FetchError::NotFound(_) => Failure::new(Exit::NotFound, text)
-                .advise("check the name and its version with whoever serves it"),
+            FetchError::NotFound(_) => {
+                let failure = Failure::new(Exit::NotFound, text)
+                    .advise("check the name and its version with whoever serves it");
+                Failure { absent: true, ..failure }
+            }
             FetchError::Refused {
                 reason: NackReason::NoRoute,
                 ..

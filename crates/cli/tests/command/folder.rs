@@ -1,5 +1,5 @@
 //! Whole folders.
-use crate::place::{Place, noise};
+use crate::place::{Place, noise, until};
 use std::fs;
 
 fn tree(place: &Place) {
@@ -24,6 +24,32 @@ fn a_folder_arrives_with_everything_in_it_and_nothing_else() {
     assert!(!place.exists("copy/leak"));
     let one = place.run(&format!("fetch /tree/sub/with%20space --face {}", server.face()));
     assert_eq!(one.succeeds().stdout, b"x");
+}
+
+#[test]
+fn what_is_listed_and_not_served_keeps_nobody_from_the_rest() {
+    let place = Place::new();
+    tree(&place);
+    place.write("tree/middle", b"listed");
+    place.write("gone", b"gone");
+    let face = format!("unix://{}", place.path("node").display());
+    place.write(
+        "node.toml",
+        format!("[node]\ncache = \"0\"\n[[listen]]\nuri = \"{face}\"\n").as_bytes(),
+    );
+    let _node = place.serve("forward --config node.toml");
+    // Whoever asks for this file is led to somebody who has it no more: to the first of two faces that cost the same.
+    let _gone = place.serve(&format!("serve gone --name /tree/middle --face {face}"));
+    let _tree = place.serve(&format!("serve tree --name /tree --face {face}"));
+    fs::remove_file(place.path("gone")).unwrap();
+    let one = format!("fetch /tree/middle --face {face}");
+    until("the end of it", || place.run(&one).code == Some(3));
+    let ended = place.run(&format!("fetch /tree -r -o copy --face {face}"));
+    ended.fails(3, &["/tree/middle does not exist", "all the rest is there"]);
+    assert!(!place.exists("copy/middle"));
+    for file in ["large", "sub/with space", "sub/deep/empty"] {
+        assert!(place.read(&format!("tree/{file}")) == place.read(&format!("copy/{file}")));
+    }
 }
 
 #[test]

@@ -67,14 +67,6 @@ pub enum SourceError {
         /// The path.
         path: PathBuf,
     },
-    /// The folder holds more than can be served.
-    #[error("{} holds {what}: that is more than can be served", path.display())]
-    TooMuch {
-        /// The folder.
-        path: PathBuf,
-        /// What is too much.
-        what: &'static str,
-    },
 }
 
 impl SourceError {

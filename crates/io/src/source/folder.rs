@@ -5,15 +5,9 @@
 //! there between listing and opening leads nowhere either.
 use super::error::failed;
 use super::{FileSource, SourceError, open_options};
-use std::fs::{self, DirEntry, File, Metadata};
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
-
-/// Most files that a folder may hold.
-pub const MAX_ENTRIES: usize = 1_000_000;
-/// Most folders inside each other.
-pub const MAX_DEPTH: usize = 128;
 
 /// A folder whose files are served.
 #[derive(Debug)]
@@ -21,37 +15,6 @@ pub struct Folder {
     root: PathBuf,
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     handle: File,
-}
-
-/// A file in a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Path below the folder; every component is an ordinary name.
-    pub path: PathBuf,
-    /// Length in octets.
-    pub bytes: u64,
-    /// When it was last written.
-    pub modified: SystemTime,
-}
-
-/// What a folder holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// The files, sorted by path.
-    pub entries: Vec<Entry>,
-    /// What is not served, and why, sorted by path.
-    pub skipped: Vec<(PathBuf, Skipped)>,
-}
-
-/// Why something in a folder is not served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Skipped {
-    /// It is a pipe, a socket or a device.
-    Special,
-    /// It is a link to a folder, to something outside, or to nothing.
-    Link,
-    /// It may not be read.
-    Unreadable,
 }
 
 impl Folder {
@@ -66,76 +29,6 @@ impl Folder {
             return Err(trouble(io::ErrorKind::NotADirectory.into()));
         }
         Ok(Self { root: root.to_owned(), handle })
-    }
-
-    /// The folder's own path, as given.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Walks through the folder.
-    ///
-    /// # Errors
-    /// [`SourceError::Io`] if the folder itself cannot be read (an unreadable one below is skipped);
-    /// [`SourceError::TooMuch`] beyond [`MAX_ENTRIES`] or [`MAX_DEPTH`].
-    pub fn list(&self) -> Result<Listing, SourceError> {
-        let mut listing = Listing::default();
-        let mut waiting = vec![PathBuf::new()];
-        while let Some(folder) = waiting.pop() {
-            self.list_one(&folder, &mut waiting, &mut listing)?;
-            if listing.entries.len() + listing.skipped.len() + waiting.len() > MAX_ENTRIES {
-                return Err(self.too_much("more than a million files"));
-            }
-        }
-        listing.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        listing.skipped.sort_unstable();
-        Ok(listing)
-    }
-
-    fn list_one(
-        &self,
-        folder: &Path,
-        waiting: &mut Vec<PathBuf>,
-        listing: &mut Listing,
-    ) -> Result<(), SourceError> {
-        if folder.components().count() >= MAX_DEPTH {
-            return Err(self.too_much("folders nested more than 128 deep"));
-        }
-        let entries = match fs::read_dir(self.root.join(folder)) {
-            Err(error) if folder.as_os_str().is_empty() => {
-                return Err(failed("read the folder", &self.root, error));
-            }
-            Err(_) => {
-                listing.skipped.push((folder.to_owned(), Skipped::Unreadable));
-                return Ok(());
-            }
-            Ok(entries) => entries,
-        };
-        for entry in entries.take(MAX_ENTRIES + 1).filter_map(Result::ok) {
-            let path = folder.join(entry.file_name());
-            match self.kind(&entry, &path) {
-                Ok(Kind::Folder) => waiting.push(path),
-                Ok(Kind::File(metadata)) => listing.entries.push(listed(path, &metadata)),
-                Err(why) => listing.skipped.push((path, why)),
-            }
-        }
-        Ok(())
-    }
-
-    fn kind(&self, entry: &DirEntry, path: &Path) -> Result<Kind, Skipped> {
-        let metadata = entry.metadata().map_err(|_| Skipped::Unreadable)?;
-        if metadata.is_dir() {
-            return Ok(Kind::Folder);
-        }
-        if metadata.is_file() {
-            return Ok(Kind::File(metadata));
-        }
-        if !metadata.is_symlink() {
-            return Err(Skipped::Special);
-        }
-        let target = self.open_beneath(path).map_err(|_| Skipped::Link)?;
-        let metadata = target.metadata().map_err(|_| Skipped::Link)?;
-        metadata.is_file().then_some(Kind::File(metadata)).ok_or(Skipped::Link)
     }
 
     /// Opens a file of the folder by its path below it.
@@ -184,25 +77,12 @@ impl Folder {
         }
         open_options().open(path)
     }
-
-    fn too_much(&self, what: &'static str) -> SourceError {
-        SourceError::TooMuch { path: self.root.clone(), what }
-    }
-}
-
-enum Kind {
-    Folder,
-    File(Metadata),
-}
-
-fn listed(path: PathBuf, metadata: &Metadata) -> Entry {
-    let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    Entry { path, bytes: metadata.len(), modified }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     /// `out/secret`, and `in` with files, folders and links of every kind.
@@ -230,25 +110,6 @@ mod tests {
         }
         let folder = Folder::open(&root).unwrap();
         (dir, folder)
-    }
-
-    #[test]
-    fn a_listing_holds_the_files_inside_in_order_and_says_what_it_leaves_out() {
-        let (_dir, folder) = world();
-        let listing = folder.list().unwrap();
-        let files: Vec<_> =
-            listing.entries.iter().map(|e| (e.path.to_str().unwrap(), e.bytes)).collect();
-        let expected = [
-            ("a", 2),
-            ("b/c/deep", 3),
-            ("b.txt", 1),
-            ("link-file", 3),
-            ("link-up-and-down", 2),
-            ("z", 0),
-        ];
-        assert_eq!(files, expected);
-        assert!(listing.skipped.iter().all(|(_, why)| *why == Skipped::Link));
-        assert_eq!(listing.skipped.len(), 7);
     }
 
     #[test]
@@ -287,14 +148,6 @@ mod tests {
     }
 
     #[test]
-    fn special_files_are_left_out() {
-        let (dir, folder) = world();
-        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("in/socket")).unwrap();
-        let listing = folder.list().unwrap();
-        assert!(listing.skipped.contains(&(PathBuf::from("socket"), Skipped::Special)));
-    }
-
-    #[test]
     fn a_file_or_nothing_is_no_folder() {
         let (dir, _) = world();
         for path in ["in/a", "nowhere"] {
@@ -304,23 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn folders_nested_without_end_are_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let deep: PathBuf = std::iter::repeat_n("d", MAX_DEPTH + 1).collect();
-        fs::create_dir_all(dir.path().join(deep)).unwrap();
-        let error = Folder::open(dir.path()).unwrap().list().unwrap_err();
-        assert!(matches!(error, SourceError::TooMuch { .. }), "{error}");
-    }
-
-    #[test]
-    fn names_that_are_no_text_are_listed_and_opened() {
+    fn names_that_are_no_text_are_opened() {
         use std::os::unix::ffi::OsStrExt;
         let dir = tempfile::tempdir().unwrap();
         let name = Path::new(std::ffi::OsStr::from_bytes(b"caf\xe9\n"));
         fs::write(dir.path().join(name), "x").unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        let listing = folder.list().unwrap();
-        assert_eq!(listing.entries[0].path, name);
         assert_eq!(folder.source(name).unwrap().len(), 1);
     }
 }
