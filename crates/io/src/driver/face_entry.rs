@@ -4,6 +4,7 @@ use super::room::Neighbour;
 use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
 use crate::link::Link;
+use crate::medium::EtherAddress;
 use crate::udp::{self, Batch, Route, UdpPort};
 use hashbrown::HashMap;
 use recoup_forwarder::face::{Marking, Recovery};
@@ -191,8 +192,8 @@ impl Face {
     pub(super) fn is_local(&self) -> bool {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
         match (&self.conduit, &self.uri) {
-            (Conduit::Udp(peer), _) => self.permanent && is_loopback(peer.route.remote.ip()),
             (Conduit::Link { link, .. }, _) if link.speaks_for_others() => false,
+            (Conduit::Udp(peer), _) => self.permanent && is_loopback(peer.route.remote.ip()),
             (_, FaceUri::Ether(_) | FaceUri::Dev(_)) => false,
             (_, FaceUri::Unix(_) | FaceUri::Memory(_)) => true,
             (_, FaceUri::Tcp(to) | FaceUri::WebSocket(to, _)) => match self.addresses.as_slice() {
@@ -203,6 +204,14 @@ impl Face {
                 let loops = |to: &SocketAddr| is_loopback(to.ip());
                 self.permanent && !self.addresses.is_empty() && self.addresses.iter().all(loops)
             }
+        }
+    }
+
+    /// The station of Ethernet that it leads to, or the group of them, and the interface where that is.
+    pub(super) fn station(&self) -> Option<(EtherAddress, &str)> {
+        match (&self.uri, &self.medium.interface) {
+            (FaceUri::Ether(station), Some(interface)) => Some((*station, interface)),
+            _ => None,
         }
     }
 

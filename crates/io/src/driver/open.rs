@@ -71,7 +71,9 @@ impl Driver {
             }
             Err(source) => return Err(FaceError::Connect { uri: uri.clone(), source }),
         };
-        Ok(self.add(Face { medium, permanent: true, ..face }))
+        let id = self.add(Face { medium, permanent: true, ..face });
+        self.introduce(id);
+        Ok(id)
     }
 
     /// Keeps a face over UDP open as [`keep`](Self::keep) does, from an address and port of ours that the peer knows: it
@@ -232,6 +234,10 @@ impl Driver {
         Ok(handle)
     }
 
+        if let FaceUri::Dev(_) = uri {
+            let faces: Vec<_> = self.faces.keys().copied().collect();
+            faces.into_iter().for_each(|face| self.introduce(face));
+        }
     /// Stops listening. Faces that peers opened over UDP and Ethernet end with their socket; others live on.
     pub fn close_listener(&mut self, id: ListenerId) {
         self.listener_limits.remove(&id);

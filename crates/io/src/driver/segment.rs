@@ -3,6 +3,7 @@
 //! Source: NFD, `daemon/face/ethernet-channel.cpp`. Differences: in `medium/ethernet.rs`; and a listener whose interface goes
 //! ends the faces that it opened, and listens again when the interface comes back.
 use super::face_entry::Face;
+use super::listener::Listener;
 use super::receive::starts_conversation;
 use super::room::Neighbour;
 use super::{Arrival, Driver, DriverOptions, ListenerId, Token};
@@ -117,48 +118,60 @@ impl Driver {
         if let Some(face) = segment.faces.get(&station) {
             return Ok(*face);
         }
-        let interface = segment.interface.clone();
-        let (face, is_known) = match self.face_toward(&interface, station) {
-            Some(ours) => (ours, true),
-            None if frame.is_empty() => return Err(DropReason::Empty),
-            None if !starts_conversation(frame.first().copied()) => {
-                return Err(DropReason::Unsolicited);
-            }
-            None if !self.make_room(now, Some(Neighbour::Stations(id))) => {
-                return Err(DropReason::NoRoom);
-            }
-            None => (FaceId(self.next_face), false),
-        };
-        let segment = self.segment(id).ok_or(DropReason::NoFace)?;
-        segment.faces.insert(station, face);
-        let link = segment.ear.as_ref().map(|ear| ear.link_to(station));
-        if let Some(link) = link.filter(|_| !is_known) {
-            let mut opened = Face::over_link(FaceUri::Ether(station), link);
-            opened.medium = MediumOptions { interface: Some(interface), ..Default::default() };
-            opened.neighbour = Some(Neighbour::Stations(id));
-            opened.limits = self.listener_limits.get(&id).copied();
-            self.add(opened);
+        if frame.is_empty() {
+            return Err(DropReason::Empty);
         }
+        if !starts_conversation(frame.first().copied()) {
+            return Err(DropReason::Unsolicited);
+        }
+        if !self.make_room(now, Some(Neighbour::Stations(id))) {
+            return Err(DropReason::NoRoom);
+        }
+        let segment = self.segment(id).ok_or(DropReason::NoFace)?;
+        let link = segment.ear.as_ref().ok_or(DropReason::NoFace)?.link_to(station);
+        let mut opened = Face::over_link(FaceUri::Ether(station), link);
+        let interface = Some(segment.interface.clone());
+        opened.medium = MediumOptions { interface, ..Default::default() };
+        opened.neighbour = Some(Neighbour::Stations(id));
+        opened.limits = self.listener_limits.get(&id).copied();
+        let face = self.add(opened);
+        self.introduce(face);
         Ok(face)
     }
 
     /// The face that leads to a station on an interface.
     pub(super) fn face_toward(&self, interface: &str, station: EtherAddress) -> Option<FaceId> {
-        let leads = |face: &Face| {
-            face.uri == FaceUri::Ether(station)
-                && face.medium.interface.as_deref() == Some(interface)
+        let leads = |(_, face): &(&FaceId, &Face)| face.station() == Some((station, interface));
+        self.faces.iter().find(leads).map(|(id, _)| *id)
+    }
+
+    /// What its station says from here on, wherever its interface is listened to, belongs to a face that leads to one.
+    pub(super) fn introduce(&mut self, id: FaceId) {
+        let Self { faces, listeners, .. } = self;
+        let Some((station, interface)) = faces.get(&id).and_then(Face::station) else {
+            return;
         };
-        self.faces.iter().find(|(_, face)| leads(face)).map(|(id, _)| *id)
+        for segment in listeners.iter_mut().filter_map(Listener::segment) {
+            if segment.interface == interface {
+                segment.faces.insert(station, id);
+            }
+        }
     }
 
     /// A face is gone: what its station says from here on opens another one.
     pub(super) fn forget_station(&mut self, face: &Face) {
-        let (FaceUri::Ether(station), Some(interface)) = (&face.uri, &face.medium.interface) else {
+        let Some((station, interface)) = face.station() else {
             return;
         };
-        let segments = self.listeners.iter_mut().filter_map(|listener| listener.segment());
-        for segment in segments.filter(|segment| segment.interface == *interface) {
-            segment.faces.remove(station);
+        for segment in self.listeners.iter_mut().filter_map(Listener::segment) {
+            if segment.interface == interface {
+                segment.faces.remove(&station);
+            }
+        }
+        if !face.is_deaf()
+            && let Some(other) = self.face_toward(interface, station)
+        {
+            self.introduce(other);
         }
     }
 
@@ -259,7 +272,10 @@ mod tests {
 
     impl Wire {
         fn new(options: DriverOptions) -> Self {
-            let mut driver = Driver::with_options(options).unwrap();
+            Self::of(Driver::with_options(options).unwrap())
+        }
+
+        fn of(mut driver: Driver) -> Self {
             let handle = driver.listen(&FaceUri::Dev("no-such-if".into())).unwrap();
             assert!(handle.waits.unwrap().contains("no-such-if"));
             let (near, far) = Socket::pair(Domain::UNIX, Type::DGRAM, None).unwrap();
@@ -347,6 +363,23 @@ mod tests {
         assert_eq!(wire.driver.faces().collect::<Vec<_>>(), [ours], "the other one gave way");
         assert_eq!(wire.says(1, US, &INTEREST), []);
         wire.driver.close(ours);
+        assert_eq!(wire.says(1, US, &INTEREST).len(), 1);
+    }
+
+    #[test]
+    fn a_face_that_was_there_before_anybody_listened_hears_its_station_by_itself() {
+        let mut driver = Driver::with_options(DriverOptions::default()).unwrap();
+        let toward = |driver: &mut Driver| {
+            let interface = Some("no-such-if".into());
+            let medium = MediumOptions { interface, ..Default::default() };
+            driver.keep_medium(&FaceUri::Ether(station(1)), medium).unwrap()
+        };
+        let (ours, twin) = (toward(&mut driver), toward(&mut driver));
+        let mut wire = Wire::of(driver);
+        assert_eq!(wire.says(1, US, &INTEREST), []);
+        wire.driver.close(ours);
+        assert_eq!(wire.says(1, US, &INTEREST), [], "the other one hears it");
+        wire.driver.close(twin);
         assert_eq!(wire.says(1, US, &INTEREST).len(), 1);
     }
 
