@@ -158,7 +158,7 @@ impl ForwardConfig {
                 one.problem("uri", "several share this: it is no listener; write [[face]]");
             }
             let stands = |uri: &FaceUri| made.listen.iter().any(|other| other.uri == *uri);
-            if uri.as_ref().is_some_and(|uri| !is_any_port(uri) && stands(uri)) {
+            if uri.as_ref().is_some_and(|uri| !uri.is_any_port() && stands(uri)) {
                 one.problem("uri", "stands in another [[listen]] above");
             }
             made.listen.extend(uri.map(|uri| Listen { uri, limits }));
@@ -258,6 +258,9 @@ impl ForwardConfig {
         if matches!(uri, FaceUri::Dev(_)) {
             let what = "is an interface, where one listens; write [[listen]], or ether://[…] for a station there";
             return one.problem("uri", what);
+        }
+        if uri.is_any_port() {
+            return one.problem("uri", "nobody is at port 0; name the port of the other end");
         }
         if local.is_some() && (uri.is_medium() || !matches!(uri, FaceUri::Udp(_))) {
             one.problem("local", "is for faces over UDP");
@@ -403,11 +406,6 @@ fn medium(one: &mut Section<'_>, uri: Option<&FaceUri>) -> MediumOptions {
         one.problem("interface", "is missing; write interface = \"eth0\"");
     }
     medium
-}
-
-/// Whether the system chooses a port, each time another one.
-fn is_any_port(uri: &FaceUri) -> bool {
-    matches!(uri, FaceUri::Udp(to) | FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) if to.port == 0)
 }
 
 /// What a face carries in one piece.

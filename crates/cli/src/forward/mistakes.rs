@@ -143,6 +143,10 @@ fn neighbours_and_routes() {
                 "4:1: face.2.interface: is missing; write interface = \"eth0\"",
             ),
             (
+                "[[face]]\nname = \"b\"\nuri = \"udp://192.0.2.7:0\"",
+                "6:7: face.2.uri: nobody is at port 0; name the port of the other end",
+            ),
+            (
                 "[[face]]\nname = \"b\"\nuri = \"udp://[fe80::1\"",
                 "6:7: face.2.uri: \"udp://[fe80::1\" is not a face: the closing bracket is missing",
             ),

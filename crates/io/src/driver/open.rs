@@ -43,6 +43,7 @@ impl Driver {
             return self.keep_medium(uri, MediumOptions::default());
         }
         self.check_room(uri)?;
+        uri.check_far()?;
         let addresses = match uri {
             FaceUri::Udp(_) | FaceUri::Memory(_) | FaceUri::Dev(_) => return self.peer(uri),
             FaceUri::Unix(_) | FaceUri::Ether(_) => Vec::new(),
@@ -84,12 +85,14 @@ impl Driver {
     pub fn keep_from(&mut self, local: SocketAddr, to: &Authority) -> Result<FaceId, FaceError> {
         let uri = FaceUri::Udp(to.clone());
         self.check_room(&uri)?;
+        uri.check_far()?;
         let face = self.dial_udp(&uri, to, Some(local))?;
         Ok(self.add(face))
     }
 
     fn dial(&mut self, uri: &FaceUri) -> Result<Face, FaceError> {
         self.check_room(uri)?;
+        uri.check_far()?;
         if uri.is_medium() {
             let opened = medium::open(uri, &MediumOptions::default(), &self.options);
             let failed = |source| FaceError::Connect { uri: uri.clone(), source };
@@ -231,13 +234,13 @@ impl Driver {
             None => listener.paused_until = Some(self.clock.now() + self.options.reconnect_after),
         }
         self.listeners.push(listener);
-        Ok(handle)
-    }
-
         if let FaceUri::Dev(_) = uri {
             let faces: Vec<_> = self.faces.keys().copied().collect();
             faces.into_iter().for_each(|face| self.introduce(face));
         }
+        Ok(handle)
+    }
+
     /// Stops listening. Faces that peers opened over UDP and Ethernet end with their socket; others live on.
     pub fn close_listener(&mut self, id: ListenerId) {
         self.listener_limits.remove(&id);

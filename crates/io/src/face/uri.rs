@@ -64,6 +64,7 @@ pub struct FaceUriError {
     pub reason: &'static str,
 }
 
+const ANY_PORT: &str = "nobody is at port 0: name the port of the other end";
 const NO_ETHER: &str = "after ether:// stand six octets in brackets: [01:00:5e:00:17:aa]";
 // What leads to a neighbour inside this process is for programs that hold both ends, not for people.
 const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether:// or dev:// \
@@ -112,6 +113,20 @@ impl FaceUri {
             }
             Self::Unix(_) | Self::Memory(_) | Self::Ether(_) | Self::Dev(_) => vec![self.clone()],
         })
+    }
+
+    /// Whether the system chooses the port: a listener's, for nobody can be reached there.
+    #[must_use]
+    pub fn is_any_port(&self) -> bool {
+        matches!(self, Self::Udp(to) | Self::Tcp(to) | Self::WebSocket(to, _) if to.port == 0)
+    }
+
+    /// Whether somebody can be reached there.
+    pub(crate) fn check_far(&self) -> Result<(), FaceUriError> {
+        match self.is_any_port() {
+            true => Err(FaceUriError { text: self.to_string(), reason: ANY_PORT }),
+            false => Ok(()),
+        }
     }
 
     /// The address that it leads to, if it has one and needs nobody to look it up.
@@ -443,6 +458,15 @@ mod tests {
         assert_eq!(each("unix:///x"), ["unix:///x"]);
         let local = each("tcp4://localhost:7");
         assert!(local.contains(&"tcp4://127.0.0.1:7".to_owned()), "{local:?}");
+    }
+
+    #[test]
+    fn port_0_is_for_listeners() {
+        for text in ["udp4://127.0.0.1:0", "tcp://localhost:0", "ws://[::1]:0"] {
+            let uri: FaceUri = text.parse().unwrap();
+            assert!(uri.check_far().unwrap_err().to_string().contains("port 0"), "{text}");
+        }
+        assert!("unix:///x".parse::<FaceUri>().unwrap().check_far().is_ok());
     }
 
     #[test]
