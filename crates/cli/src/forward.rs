@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
         Some(path) => (path.display().to_string(), crate::config::read(path)?),
         None => ("the standard configuration".to_owned(), standard::text()),
     };
-    let mut config = ForwardConfig::parse(&file, &text)?;
+    let config = ForwardConfig::parse(&file, &text)?;
     let log = args.log(config.log);
     let seed = seed()?.next_u64();
     let workers = number_of_workers(args, &config)?;
@@ -77,12 +77,13 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let Some((mut driver, blueprint)) = others.next() else {
         return Ok(());
     };
-    let stop = Stop::new(&driver.waker())?;
+    let (stop, hangup) = (Stop::new(&driver.waker())?, Stop::heed_hangup(&driver.waker())?);
     let mut forwarder = record(args, blueprint, Heading { seed, text })?;
     tell_time(&driver, &mut forwarder);
     let crew = Crew::start(others, log, &driver.waker())?;
     let mut opened = Opened::default();
-    opened.follow(&config, &mut driver, &mut forwarder, Opening::First)?;
+    let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::First);
+    failures.into_iter().next().map_or(Ok(()), Err)?;
     capture(&config, &opened, &driver, &mut forwarder, &crew);
     if let Some(failure) = forwarder.machine_mut().next_failure() {
         return Err(capturing::failure(&failure));
@@ -94,13 +95,12 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     notices.for_each(|text| log.say(&Event::Notice { text }));
     let board = Arc::new(Board::new(driver.waker()));
     let http = watched(args.metrics.or(config.metrics), &board)?;
-    let hangup = Stop::heed_hangup(&driver.waker())?;
     begin(args, log, opened.places(), http.as_ref())?;
     let (mut watch, mut sketch) = (Watch::default(), None);
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
         board.serve(driver, forwarder.machine_mut(), &crew, &mut sketch);
         if hangup.take() {
-            reload(args, log, &mut config, &mut opened, driver, forwarder, &crew);
+            reload(args, log, &config, &mut opened, driver, forwarder, &crew);
         }
         tell(log, &mut watch, driver, forwarder.machine_mut());
         !crew.has_failed()
@@ -227,11 +227,12 @@ enum Opening {
     Again,
 }
 
-/// Reads the configuration again and follows it; what is wrong with it is told, and nothing changes then.
+/// Reads the configuration again and follows it; what is wrong with it is told, and nothing changes then. What it says of
+/// what cannot change is held against the one that the forwarder `began` with.
 fn reload(
     args: &ForwardArgs,
     log: Log,
-    config: &mut ForwardConfig,
+    began: &ForwardConfig,
     opened: &mut Opened,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
@@ -248,17 +249,17 @@ fn reload(
             return log.say(&Event::Failed { text: format!("{failure}; nothing has changed") });
         }
     };
-    if changed.fixed_text() != config.fixed_text() {
+    if changed.fixed_text() != began.fixed_text() {
         let text = "changes in [node], [limits] and [management], but for strategies and captures, need a new start";
         log.say(&Event::Notice { text: text.into() });
     }
-    match opened.follow(&changed, driver, forwarder, Opening::Again) {
-        Ok(()) => log.say(&Event::Reloaded { places: opened.places() }),
-        Err(failure) => log.say(&Event::failed(&failure)),
+    let failures = opened.follow(&changed, driver, forwarder, Opening::Again);
+    if failures.is_empty() {
+        log.say(&Event::Reloaded { places: opened.places() });
     }
+    failures.iter().for_each(|failure| log.say(&Event::failed(failure)));
     opened.take_notices().into_iter().for_each(|text| log.say(&Event::Notice { text }));
     capture(&changed, opened, driver, forwarder, crew);
-    *config = changed;
 }
 
 /// Serves the status page and metrics, if that is wanted.

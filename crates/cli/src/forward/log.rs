@@ -146,7 +146,8 @@ impl Event {
             FaceChange::Unreachable(_) => "unreachable",
             FaceChange::MtuLowered(_) => "mtu",
         };
-        let (face, uri, text) = (event.face.0, event.uri.to_string(), event.to_string());
+        let (face, uri) = (event.face.0, event.uri.to_string());
+        let text = one_line(&event.to_string());
         Self::Face { face, uri, change, text, level }
     }
 

@@ -43,24 +43,22 @@ impl Opened {
         self.faces.get(name).map(|(_, face)| *face)
     }
 
-    /// Opens and closes what the configuration says, and tells the node.
-    ///
-    /// # Errors
-    /// What could not be opened; everything else that the configuration says is done nevertheless.
+    /// Opens and closes what the configuration says, and tells the node. Returns what could not be opened; everything else
+    /// that the configuration says is done nevertheless.
     pub(super) fn follow(
         &mut self,
         config: &ForwardConfig,
         driver: &mut Driver,
         forwarder: &mut Forwarder,
         opening: Opening,
-    ) -> Result<(), Failure> {
+    ) -> Vec<Failure> {
         let mut failures = self.listen(config, driver);
         let faces = self.connect(config, driver, forwarder, &mut failures);
         self.route(config, &faces, driver, forwarder);
         self.choose(config, driver, forwarder, opening);
         let channels = Notice::Channels(self.places());
         forwarder.handle(driver.now(), channels.into());
-        failures.into_iter().next().map_or(Ok(()), Err)
+        failures
     }
 
     fn listen(&mut self, config: &ForwardConfig, driver: &mut Driver) -> Vec<Failure> {
@@ -224,5 +222,27 @@ fn listen_everywhere(uri: &FaceUri, driver: &mut Driver) -> Result<Vec<ListenerH
     match failed {
         Some(error) if handles.is_empty() => Err(error),
         _ => Ok(handles),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_forwarder::node::Node;
+    use recoup_io::capture::Capturer;
+    use recoup_io::recording::Recorder;
+
+    #[test]
+    fn everything_that_cannot_be_opened_is_told_and_the_rest_is_opened() {
+        let uris = ["unix:///nowhere/a", "udp4://127.0.0.1:0", "unix:///nowhere/b"];
+        let text = uris.map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).concat();
+        let config = ForwardConfig::parse("node.toml", &text).unwrap();
+        let mut driver = Driver::new().unwrap();
+        let mut forwarder = Recorder::off(Capturer::new(Node::new()));
+        let mut opened = Opened::default();
+        let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::Again);
+        let [first, second] = failures.as_slice() else { panic!("{failures:?}") };
+        assert!(first.message.contains("/nowhere/a") && second.message.contains("/nowhere/b"));
+        assert_eq!(opened.places().len(), 1);
     }
 }
