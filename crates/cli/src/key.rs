@@ -10,7 +10,7 @@ use args::{KeyAction, KeyFormatArg, KeyKindArg};
 use recoup_io::key::{KeyEntry, KeyStore, KeyType, Origin};
 use recoup_packet::name::Name;
 use serde::Serialize;
-use std::fs::OpenOptions;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = if file.as_os_str() == "-" {
         io::stdin().lock().take(MAX_KEY_FILE).read_to_end(&mut octets)
     } else {
-        std::fs::File::open(file).and_then(|f| f.take(MAX_KEY_FILE).read_to_end(&mut octets))
+        File::open(file).and_then(|f| f.take(MAX_KEY_FILE).read_to_end(&mut octets))
     };
     match read {
         Ok(_) => Ok(octets),
@@ -113,7 +113,9 @@ fn write(octets: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure
     };
     let mode = if public { 0o644 } else { 0o600 };
     let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
-    match opened.and_then(|mut file| file.write_all(octets)) {
+    let write =
+        |mut file: File| file.write_all(octets).inspect_err(|_| drop(fs::remove_file(path)));
+    match opened.and_then(write) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let message = format!("{} is there already", path.display());

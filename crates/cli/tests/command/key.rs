@@ -1,5 +1,5 @@
 //! Keys: made, listed, exchanged.
-use crate::place::Place;
+use crate::place::{Ended, Place, can_mount};
 
 #[test]
 fn a_key_is_made_and_listed() {
@@ -66,4 +66,26 @@ fn a_private_key_is_for_its_owner_only() {
     place.run("key export /alice -o private.pem").succeeds();
     let mode = std::fs::metadata(place.path("private.pem")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_full_disk_leaves_no_half_a_key() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    // At first there is no room for anything, then for the key and not for its certificate, then for both.
+    let script = format!(
+        "mkdir disk && mount -t tmpfs -o size=4k none disk && echo x > disk/full && \
+         export XDG_DATA_HOME=$PWD/disk && {0} key new /alice; echo $?; rm disk/full; {0} key new /alice; echo $?; \
+         {0} key list; mount -o remount,size=16k disk; {0} key new /alice",
+        env!("CARGO_BIN_EXE_recoup"),
+    );
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", &script]).current_dir(place.path(""));
+    let ended = Ended::of("key new", command.output().unwrap()).succeeds();
+    let said = String::from_utf8(ended.stdout).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    let ["4", "4", key] = lines[..] else { panic!("{said}{}", ended.stderr) };
+    assert!(key.starts_with("/alice/KEY/") && ended.stderr.contains("No space left"), "{said}");
 }

@@ -83,7 +83,8 @@ impl KeyStore {
     /// Without `$XDG_DATA_HOME` it is `~/.local/share/recoup/keys` (XDG Base Directory Specification).
     #[must_use]
     pub fn open_default() -> Self {
-        let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("."), PathBuf::from);
+        // Where `$HOME` is not set, that of the user database.
+        let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("."));
         let data = std::env::var_os("XDG_DATA_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
@@ -315,10 +316,14 @@ impl KeyStore {
             _ => KeyStoreError::io("write", &path)(error),
         })?;
         if let Some(certificate) = &certificate {
-            let path = path.with_extension("ndncert");
+            let beside = path.with_extension("ndncert");
             let text = form::to_base64(&certificate.wire());
-            let _ = fs::remove_file(&path);
-            write_new(&path, text.as_bytes()).map_err(KeyStoreError::io("write", &path))?;
+            let _ = fs::remove_file(&beside);
+            write_new(&beside, text.as_bytes()).map_err(|error| {
+                // Half of it would stand in the way of another attempt.
+                let _ = fs::remove_file(&path);
+                KeyStoreError::io("write", &beside)(error)
+            })?;
         }
         read_entry(&path).map(|entry| KeyEntry { is_default: true, ..entry })
     }
@@ -391,10 +396,11 @@ fn load_private(entry: &KeyEntry) -> Result<PrivateKey, KeyStoreError> {
     }
 }
 
+/// A file that cannot be written whole, as on a full disk, is none: it would stand in the way of all keys.
 fn write_new(path: &Path, octets: &[u8]) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(octets)?;
-    file.sync_all()
+    let written = file.write_all(octets).and_then(|()| file.sync_all());
+    written.inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, KeyStoreError> {
