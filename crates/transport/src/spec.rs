@@ -367,27 +367,22 @@ fn listed(known: &[&str]) -> String {
 
 /// " (did you mean `x`?)" if a known word is near.
 fn hint(given: &str, known: &[&str]) -> String {
-    known
-        .iter()
-        .map(|word| (distance(given, word), word))
-        .filter(|(distance, word)| *distance <= 1 + word.len() / 4)
-        .min()
-        .map_or_else(String::new, |(_, word)| format!(" (did you mean `{word}`?)"))
+    let near = nearest(given, known.iter().copied());
+    near.map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"))
 }
 
-/// Levenshtein's distance between two short words.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, x) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.chars().enumerate() {
-            let substitute = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.chars().count()]
+/// The known word that `given` was probably meant to be: one that differs, whatever the case of letters, by a letter or
+/// two and not in all of them.
+#[must_use]
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let given = given.to_lowercase();
+    let length = given.chars().count();
+    let far = |word: &'a str| (strsim::osa_distance(&given, &word.to_lowercase()), word);
+    let is_near = |(distance, word): &(usize, &str)| {
+        let letters = word.chars().count();
+        *distance <= 1 + letters / 4 && *distance < length.max(letters)
+    };
+    known.into_iter().map(far).filter(is_near).min().map(|(_, word)| word)
 }
 
 #[cfg(test)]
@@ -421,6 +416,18 @@ mod tests {
                 .duration("wait", self.wait)
                 .value("on", if self.on { "yes" } else { "no" })
                 .finish()
+        }
+    }
+
+    #[test]
+    fn the_nearest_word_differs_by_little_and_not_in_all() {
+        let near = |given| nearest(given, ["k", "rate", "delay", "loss-model"]);
+        for (given, word) in [("rtae", "rate"), ("Dealy", "delay"), ("lossmodel", "loss-model")] {
+            assert_eq!(near(given), Some(word), "{given}");
+        }
+        assert_eq!((near("K"), near("kk")), (Some("k"), Some("k")));
+        for far in ["q", "colour", ""] {
+            assert_eq!(near(far), None, "{far}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, where, and what would be right.
 use super::tree::Value;
+use recoup_transport::spec;
 use std::fmt;
 
 /// Where a value came from.
@@ -136,13 +137,8 @@ impl std::error::Error for Problems {}
 
 /// "; did you mean `x`?", if a known word is near; else nothing.
 pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let given = given.to_lowercase();
-    known
-        .into_iter()
-        .map(|word| (strsim::osa_distance(&given, &word.to_lowercase()), word))
-        .filter(|(distance, word)| *distance <= 1 + word.chars().count() / 4)
-        .min()
-        .map_or_else(String::new, |(_, word)| format!("; did you mean `{word}`?"))
+    let near = spec::nearest(given, known);
+    near.map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
 /// The known words, or the first of them, for a message.
