@@ -110,8 +110,15 @@ impl Node {
             return;
         }
         let leads_there = |hops: &[NextHop]| hops.iter().any(|hop| hop.face == id);
-        let routes = self.fib.iter().filter(|(_, hops)| leads_there(hops));
-        let prefixes: Vec<_> = routes.map(|(prefix, _)| prefix.clone()).collect();
+        let prefixes = match self.faces.has_routes_to(id) {
+            true => {
+                let routes = self.fib.iter().filter(|(_, hops)| leads_there(hops));
+                routes.map(|(prefix, _)| prefix.clone()).collect()
+            }
+            // What leads upstream stands at "/", without being counted.
+            false if leads_there(self.fib.get(&Name::root())) => vec![Name::root()],
+            false => Vec::new(),
+        };
         prefixes.iter().for_each(|prefix| self.way_lost(now, prefix));
     }
 
