@@ -14,7 +14,7 @@ Examples:
     --on a 'recoup fetch /c/film -o copy.mp4'
       fetch a file from node c to node a
   recoup emulate net.conf --recovery wldr --set links.a-b.loss='bernoulli(p=0.05)' \\
-    --on a 'recoup ping /b/ping'
+    --beside b 'recoup ping --serve /b' --on a 'recoup ping /b -c 10'
       losses are repaired hop by hop, and one link loses more than the file says
   recoup emulate net.conf -- ./experiment.sh
       a script finds the sockets of all nodes in $RECOUP_NODES, as NODE.sock

@@ -88,7 +88,7 @@ pub(crate) struct ServeArgs {
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// End with a JSON document on standard output instead of a summary
+    /// Print JSON documents on standard output: a line at the start and a line at the end
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 }
