@@ -17,7 +17,7 @@ use recoup_io::source::{SourceError, Spool};
 use recoup_packet::name::Name;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::serve::{Form, Library, Serve, ServeConfig, Unknown};
+use recoup_transport::serve::{Form, Library, Serve, ServeConfig, Source, Unknown};
 use recoup_transport::time::{Duration, Instant};
 use report::{Listening, Served};
 

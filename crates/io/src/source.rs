@@ -89,21 +89,6 @@ impl FileSource {
         Ok(Self { path, file, opened, checked: None, change: None })
     }
 
-    /// The file's path, as given.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Length in octets when it was opened.
-    pub fn len(&self) -> u64 {
-        self.opened.length
-    }
-
-    /// Whether it was empty when it was opened.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// When the file was last written, as of its opening.
     pub fn modified(&self) -> SystemTime {
         let (seconds, nanos) = self.opened.modified;

@@ -70,14 +70,9 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// Whether the content changed since it was opened.
-    pub fn is_change(&self) -> bool {
-        matches!(self, Self::Changed { .. })
-    }
-
     /// The same in the words of the producer loop.
     pub(super) fn ended(&self) -> Ended {
-        if self.is_change() { Ended::Changed } else { Ended::Unreadable }
+        if matches!(self, Self::Changed { .. }) { Ended::Changed } else { Ended::Unreadable }
     }
 }
 

@@ -82,6 +82,7 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_transport::serve::Source;
     use std::fs;
     use std::os::unix::fs::symlink;
 

@@ -65,16 +65,6 @@ impl Spool {
         Ok(Self { file, folder: folder.to_owned(), length, read: SystemTime::now() })
     }
 
-    /// Length in octets.
-    pub fn len(&self) -> u64 {
-        self.length
-    }
-
-    /// Whether the input was empty.
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// When the input had been read.
     pub fn modified(&self) -> SystemTime {
         self.read
