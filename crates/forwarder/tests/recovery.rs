@@ -5,7 +5,7 @@ use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::{Body, Packet};
-use recoup_packet::data::{ContentType, Data, Description, SignatureShape};
+use recoup_packet::data::{ContentType, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::LpPacket;
 use recoup_packet::lp::field;
@@ -198,15 +198,9 @@ impl World {
         self.nodes[node].handle(self.now, Input::Busy { face: EDGE, until: self.now });
         match packet.body {
             Body::Interest(interest) => {
-                let data = Data::describe(Description {
-                    name: interest.name.clone(),
-                    content_type: ContentType::Blob,
-                    freshness: Duration::ZERO,
-                    final_block: None,
-                    content_octets: self.octets,
-                    signature: SignatureShape::Digest,
-                })
-                .unwrap();
+                let shape = SignatureShape::Digest;
+                let template = Template::new(ContentType::Blob, Duration::ZERO, None, shape);
+                let data = template.describe(interest.name.clone(), self.octets).unwrap();
                 let packet = Packet::data(data, self.nodes[node].hasher());
                 self.nodes[node].handle(self.now, Input::Packet { face: EDGE, packet });
             }

@@ -1,7 +1,7 @@
 //! Data packets.
 //!
 //! A [`Data`] comes in two forms. An *encoded* packet keeps the octets that it came in and only knows where its parts
-//! stand. A *described* packet ([`Data::describe`]) has no octets: it knows its name, how long its content is and what
+//! stand. A *described* packet ([`Template::describe`]) has no octets: it knows its name, how long its content is and what
 //! its other elements say, hence its exact length; a simulation moves millions of them and never looks inside. A
 //! [`DataBuilder`] lays a packet out in a buffer of the caller, lets the content be written straight into its place, and
 //! signs it there. Source: NDN packet format v0.3, section "Data Packet".
@@ -11,7 +11,7 @@ mod describe;
 mod encoded;
 
 pub use build::{DataBuilder, Unsigned};
-pub use describe::{DescribeError, Description, MAX_DESCRIBED_CONTENT, SignatureShape, Template};
+pub use describe::{DescribeError, MAX_DESCRIBED_CONTENT, SignatureShape, Template};
 
 use crate::name::{Component, Name};
 use crate::signature::{SignatureInfo, sha256};
@@ -90,12 +90,8 @@ impl Data {
     }
 
     /// Decodes one whole Data packet whose octets can be kept as long as the packet, for they share no buffer with much
-    /// else: [`detached`](Self::detached) leaves it as it is.
-    pub fn decode_kept(wire: Bytes) -> Result<Self, DecodeError> {
-        Self::decode_kept_in(None, wire)
-    }
-
-    /// As [`decode_kept`](Self::decode_kept), in the memory of a packet that is `gone`, unless somebody shares it.
+    /// else: [`detached`](Self::detached) leaves it as it is. It takes the memory of a packet that is `gone`, unless
+    /// somebody shares it.
     #[inline]
     pub fn decode_kept_in(gone: Option<Self>, wire: Bytes) -> Result<Self, DecodeError> {
         let place = match gone {
@@ -106,25 +102,13 @@ impl Data {
     }
 
     /// The same packet in octets that it shares with nothing else, so that to keep it keeps no buffer in which it came
-    /// with others; costs nothing if it was [decoded](Self::decode_kept) to be kept.
+    /// with others; costs nothing if it was [decoded](Self::decode_kept_in) to be kept.
     #[must_use]
     pub fn detached(self) -> Self {
         match &self.0 {
             Form::Encoded(it) if !it.is_alone() => it.detached().into(),
             Form::Encoded(_) | Form::Described(_) => self,
         }
-    }
-
-    /// Makes a packet without octets; see [`Template`] for many that differ in name and length of content only.
-    pub fn describe(description: Description) -> Result<Self, DescribeError> {
-        let Description { name, content_octets, .. } = description;
-        let template = Template::new(
-            description.content_type,
-            description.freshness,
-            description.final_block,
-            description.signature,
-        );
-        template.describe(name, content_octets)
     }
 
     /// Whether the packet has no octets of its own.

@@ -8,7 +8,6 @@ mod ecdsa;
 mod ed25519;
 mod hmac;
 mod info;
-mod presigned;
 mod public_key;
 mod verifier;
 
@@ -17,7 +16,6 @@ pub use ecdsa::EcdsaSigner;
 pub use ed25519::Ed25519Signer;
 pub use hmac::HmacSigner;
 pub use info::{KeyLocator, SignatureInfo, SignatureType, Validity};
-pub use presigned::Presigned;
 pub use public_key::PublicKey;
 pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};
 

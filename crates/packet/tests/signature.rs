@@ -2,8 +2,8 @@
 
 use recoup_packet::signature::{
     AutoVerifier, DigestSigner, DigestVerifier, EcdsaSigner, Ed25519Signer, HmacSigner, KeyError,
-    KeyLocator, KeyVerifier, NoVerifier, Presigned, PublicKey, SignatureInfo, SignatureType,
-    Signer, Verdict, Verifier, sha256,
+    KeyLocator, KeyVerifier, NoVerifier, PublicKey, SignatureInfo, SignatureType, Signer, Verdict,
+    Verifier, sha256,
 };
 
 const PORTION: &[u8] = b"signed portion of a packet";
@@ -106,18 +106,6 @@ fn an_unknown_kind_of_signature_is_left_open_or_refused_by_policy() {
         assert_eq!(AutoVerifier.judge(&info, PORTION, b"x"), Verdict::NotVerified);
         assert_eq!(NoVerifier.judge(&info, PORTION, b"x"), Verdict::NotVerified);
         assert!(matches!(DigestVerifier.judge(&info, PORTION, b"x"), Verdict::Bad(_)));
-    }
-}
-
-#[test]
-fn a_cached_signature_is_the_signature_again() {
-    for (signer, key) in signers() {
-        let value = sign(&*signer, PORTION);
-        let again = Presigned::new(&*signer, &value);
-        assert_eq!(again.max_signature_len(), value.len());
-        assert_eq!(again.signature_info(), signer.signature_info());
-        assert_eq!(sign(&again, PORTION), value);
-        assert!(key.verify(PORTION, &value));
     }
 }
 

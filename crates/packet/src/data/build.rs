@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A Data packet in the making: everything but content and signature.
 ///
 /// The same parts, content and signature always give the same octets, so a producer that keeps only a signature can
-/// make the packet again with [`Presigned`](crate::signature::Presigned).
+/// make the packet again with [`Unsigned::finish`].
 #[derive(Clone, Copy, Debug)]
 pub struct DataBuilder<'a> {
     name: &'a Name,
@@ -271,7 +271,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signature::{DigestSigner, KeyLocator, Presigned, SignatureType, sha256};
+    use crate::signature::{DigestSigner, KeyLocator, SignatureType, sha256};
 
     /// Claims to need `room` octets and takes `len`, as ECDSA does.
     struct Shrinking {
@@ -343,8 +343,12 @@ mod tests {
         for signer in [&DigestSigner as &dyn Signer, &Shrinking { room: 300, len: 71 }] {
             let builder = DataBuilder::new(&name).freshness(Duration::from_secs(1));
             let first = builder.build(b"content", signer);
-            let again = builder.build(b"content", &Presigned::new(signer, first.signature_value()));
-            assert_eq!(first, again);
+            let fill = |place: &mut [u8]| {
+                place.copy_from_slice(b"content");
+                Ok::<(), Infallible>(())
+            };
+            let Ok(again) = builder.lay_out(&mut BytesMut::new(), 7, fill, signer);
+            assert_eq!(first, again.finish(first.signature_value()));
         }
     }
 

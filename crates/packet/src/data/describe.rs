@@ -44,23 +44,6 @@ pub enum DescribeError {
     },
 }
 
-/// A Data packet in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Description {
-    /// Its name.
-    pub name: Name,
-    /// What the content is.
-    pub content_type: ContentType,
-    /// How long it counts as fresh, in whole milliseconds (the rest is cut off).
-    pub freshness: Duration,
-    /// The last component of the last packet's name.
-    pub final_block: Option<Component<'static>>,
-    /// Octets of content.
-    pub content_octets: usize,
-    /// What its signature looks like.
-    pub signature: SignatureShape,
-}
-
 /// How a described packet is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignatureShape {
@@ -120,7 +103,8 @@ pub struct Template {
 }
 
 impl Template {
-    /// A template; the parts are those of [`Description`].
+    /// A template of packets with this type of content, that count as fresh for so long (in whole milliseconds, the
+    /// rest is cut off), with this last component of the last packet's name, and a signature of this shape.
     #[must_use]
     pub fn new(
         content_type: ContentType,

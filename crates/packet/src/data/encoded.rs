@@ -250,7 +250,7 @@ mod tests {
             assert_eq!(detached.signature_value(), built.signature_value());
             assert!(!chunk.as_ptr_range().contains(&detached.wire().as_ptr()));
             assert_eq!(detached.clone().detached().wire().as_ptr(), detached.wire().as_ptr());
-            let kept = Data::decode_kept(built.wire()).unwrap();
+            let kept = Data::decode_kept_in(None, built.wire()).unwrap();
             assert_eq!(kept.clone().detached().wire().as_ptr(), kept.wire().as_ptr());
         }
     }
@@ -264,7 +264,7 @@ mod tests {
             super::super::Form::Encoded(it) => Arc::as_ptr(it),
             super::super::Form::Described(_) => std::ptr::null(),
         };
-        let first = Data::decode_kept(of("/a")).unwrap();
+        let first = Data::decode_kept_in(None, of("/a")).unwrap();
         let (place, shared) = (at(&first), first.clone());
         assert_eq!(first.name().to_string(), "/a");
         let second = Data::decode_kept_in(Some(first), of("/b/c")).unwrap();

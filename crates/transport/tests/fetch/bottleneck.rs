@@ -2,7 +2,7 @@
 //! middle one at 5 Mbit/s with room for 32 packets, those on its way included.
 use crate::paper::paper;
 use crate::world::{Answer, World, name, segment_of};
-use recoup_packet::data::{Data, Description, SignatureShape};
+use recoup_packet::data::{ContentType, Data, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::NoVerifier;
@@ -70,15 +70,10 @@ impl Line {
 }
 
 fn describe(interest: &Interest) -> Data {
-    Data::describe(Description {
-        name: interest.name.clone(),
-        final_block: Some(Convention::Typed.segment(SEGMENTS - 1)),
-        content_octets: 1_024,
-        signature: SignatureShape::Total { packet_octets: PACKET_OCTETS },
-        content_type: Default::default(),
-        freshness: Duration::ZERO,
-    })
-    .expect("a packet")
+    let last = Some(Convention::Typed.segment(SEGMENTS - 1));
+    let shape = SignatureShape::Total { packet_octets: PACKET_OCTETS };
+    let template = Template::new(ContentType::Blob, Duration::ZERO, last, shape);
+    template.describe(interest.name.clone(), 1_024).expect("a packet")
 }
 
 fn run(window: &str, timer: &str, sampling: Sampling, seed: u64) -> Summary {

@@ -1,6 +1,6 @@
 //! Losses told by the order in which Data arrives, on a path with a round trip of 100 ms and 10 Mbit/s.
 use crate::world::{Answer, World, name, segment_of};
-use recoup_packet::data::{Data, Description, SignatureShape};
+use recoup_packet::data::{ContentType, Data, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::NoVerifier;
@@ -41,15 +41,10 @@ pub(crate) fn config(congestion: &str, loss: &str) -> FetchConfig {
 }
 
 fn describe(segments: u64, interest: &Interest) -> Data {
-    Data::describe(Description {
-        name: interest.name.clone(),
-        final_block: Some(Convention::Typed.segment(segments - 1)),
-        content_octets: 1_000,
-        signature: SignatureShape::Total { packet_octets: 1_100 },
-        content_type: Default::default(),
-        freshness: Duration::ZERO,
-    })
-    .expect("a packet")
+    let last = Some(Convention::Typed.segment(segments - 1));
+    let shape = SignatureShape::Total { packet_octets: 1_100 };
+    let template = Template::new(ContentType::Blob, Duration::ZERO, last, shape);
+    template.describe(interest.name.clone(), 1_000).expect("a packet")
 }
 
 /// Fetches as much as most tests here do.

@@ -2,7 +2,7 @@
 use super::*;
 use bytes::Bytes;
 use proptest::prelude::*;
-use recoup_packet::data::{ContentType, DataBuilder, Description, SignatureShape};
+use recoup_packet::data::{ContentType, DataBuilder, SignatureShape, Template};
 use recoup_packet::name::Component;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::time::Duration;
@@ -12,15 +12,9 @@ fn name(uri: &str) -> Name {
 }
 
 fn data(uri: &str, content_octets: usize, freshness_ms: u64) -> Data {
-    let description = Description {
-        name: name(uri),
-        content_type: ContentType::Blob,
-        freshness: Duration::from_millis(freshness_ms),
-        final_block: None,
-        content_octets,
-        signature: SignatureShape::Digest,
-    };
-    Data::describe(description).unwrap()
+    let freshness = Duration::from_millis(freshness_ms);
+    let template = Template::new(ContentType::Blob, freshness, None, SignatureShape::Digest);
+    template.describe(name(uri), content_octets).unwrap()
 }
 
 fn asking(name: Name, can_be_prefix: bool, must_be_fresh: bool) -> Interest {

@@ -1,7 +1,7 @@
 //! The table of pending Interests beside a list that does the same.
 use super::*;
 use proptest::prelude::*;
-use recoup_packet::data::{ContentType, Description, SignatureShape};
+use recoup_packet::data::{ContentType, SignatureShape, Template};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Component;
 use recoup_transport::time::Duration;
@@ -12,15 +12,8 @@ fn name(uri: &str) -> Name {
 }
 
 fn data(name: &Name) -> Data {
-    let description = Description {
-        name: name.clone(),
-        content_type: ContentType::Blob,
-        freshness: Duration::ZERO,
-        final_block: None,
-        content_octets: 10,
-        signature: SignatureShape::Digest,
-    };
-    Data::describe(description).unwrap()
+    let template = Template::new(ContentType::Blob, Duration::ZERO, None, SignatureShape::Digest);
+    template.describe(name.clone(), 10).unwrap()
 }
 
 fn with_digest(name: &Name, digest: &[u8; 32]) -> Name {
