@@ -55,7 +55,7 @@ fn continue_download(length: u64, journal: &[u8]) {
     let Ok(Some(read)) = Journal::read(&target) else {
         return;
     };
-    let _ = (read.is_complete(), read.received_bytes(), read.last());
+    let _ = (read.received_bytes(), read.last());
     resume(&target, read.identity.clone(), length);
     resume(&target, Identity::new("/a", "digest"), length);
     for path in [target, part, beside] {

@@ -68,11 +68,6 @@ impl MobilitySettings {
 }
 
 impl Mobility {
-    /// The names of all kinds.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        FAMILY.iter().map(|(name, _)| *name)
-    }
-
     /// Whether nothing is done.
     #[must_use]
     #[inline]

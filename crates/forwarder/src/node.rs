@@ -345,22 +345,10 @@ impl Node {
         self.pit.len()
     }
 
-    /// How many may be.
-    #[must_use]
-    pub fn pit_limit(&self) -> usize {
-        self.pit.limit()
-    }
-
     /// How many places of that table a face takes, where faces are limited.
     #[must_use]
     pub fn places(&self, face: FaceId) -> usize {
         self.faces.get(face).map_or(0, |face| face.share.places)
-    }
-
-    /// What became of Interests so far.
-    #[must_use]
-    pub const fn counters(&self) -> &NodeCounters {
-        &self.counters
     }
 
     /// What waits in the node for a face that is up: for the scheduler of the face, and for its link if it is a value

@@ -29,7 +29,7 @@ pub use listener::{ListenerHandle, ListenerId};
 pub use options::DriverOptions;
 
 use crate::clock::Clock;
-use crate::face::{Counters, FaceEvent, FaceId, FaceUri};
+use crate::face::{Counters, FaceEvent, FaceId};
 use crate::link::Intake;
 use crate::udp::{Chunk, ReceiveBuffers, UdpPort};
 use crate::waker::{Alarm, Waker};
@@ -225,11 +225,6 @@ impl Driver {
         self.clock.now()
     }
 
-    /// The clock, for others who should show the same time.
-    pub fn clock(&self) -> Clock {
-        self.clock
-    }
-
     /// Interrupts a turn from elsewhere.
     pub fn waker(&self) -> Waker {
         self.alarm.waker()
@@ -255,11 +250,6 @@ impl Driver {
     /// Packets that the machine let go no further, by reason.
     pub fn node_drops(&self) -> &BTreeMap<drop::DropReason, u64> {
         &self.node_drops
-    }
-
-    /// Where a face leads, if it is there.
-    pub fn uri(&self, face: FaceId) -> Option<&FaceUri> {
-        self.faces.get(&face).map(|face| &face.uri)
     }
 
     /// What a face can do, if it is there.

@@ -215,11 +215,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// What it is about.
-    pub fn title(&self) -> &str {
-        &self.content.title
-    }
-
     /// What is to be recorded.
     pub fn record(&self) -> &Record {
         &self.content.record
@@ -252,17 +247,6 @@ impl Scenario {
         compile::warnings(network)
     }
 
-    /// Whether networks differ from seed to seed, and not only what happens in them.
-    pub fn is_drawn(&self) -> bool {
-        let spread = self.content.applications.iter().any(|rule| !rule.spread.is_zero());
-        let places = self.content.places.iter().any(|place| place.seed.is_none());
-        let is_drawn = |tree: &Tree| {
-            MotionPlan::parse(&tree.value.to_string()).is_ok_and(|plan| plan.is_drawn())
-        };
-        let motions = self.content.motions().any(is_drawn);
-        spread || places || motions || self.content.topology.is_drawn()
-    }
-
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and
     /// seeds are not part of it, files are.
     pub fn identity(&self) -> String {
@@ -282,13 +266,6 @@ fn document_without_labels(table: &Table) -> String {
         table.remove(key);
     }
     print::document(&table)
-}
-
-impl Tree {
-    /// The value as it is written on one line.
-    pub fn inline(&self) -> String {
-        print::inline(&self.value)
-    }
 }
 
 #[cfg(test)]

@@ -156,11 +156,6 @@ impl Timeline {
         &self.places
     }
 
-    /// Time from the first Interest to its arrival; `None` if it did not come.
-    pub fn delay(&self) -> Option<Duration> {
-        self.delay
-    }
-
     /// The median of that over all that the consumer received.
     pub fn median(&self) -> Option<Duration> {
         crate::statistic::order::quantile(&self.delays, 0.5).map(Duration::from_secs_f64)

@@ -136,27 +136,6 @@ impl Topology {
         (nodes.collect(), links.collect())
     }
 
-    /// Gives each link without a delay the time that light takes in fibre, 200 km per millisecond, along
-    /// the great circle between its ends; tells how many links it gave one.
-    ///
-    /// Does nothing where positions are not geographic or not known. Real fibres are longer: take it as
-    /// a lower bound.
-    pub fn fill_delays_by_distance(&mut self) -> usize {
-        if !self.geographic {
-            return 0;
-        }
-        let mut filled = 0;
-        for link in &mut self.links {
-            let place = |end: NodeId| self.nodes.get(end.0 as usize).and_then(|node| node.position);
-            let (Some(from), Some(to)) = (place(link.ends.0), place(link.ends.1)) else { continue };
-            let delay = Some(delay_of(great_circle_km(from, to)));
-            filled += usize::from(link.forth.delay.is_none() || link.back.delay.is_none());
-            link.forth.delay = link.forth.delay.or(delay);
-            link.back.delay = link.back.delay.or(delay);
-        }
-        filled
-    }
-
     /// Whether each node can be reached from each other.
     pub fn is_connected(&self) -> bool {
         let mut parts = draft::Parts::new(self.nodes.len());
@@ -230,19 +209,6 @@ impl ChannelPart {
     }
 }
 
-/// Length of the great circle between two places in kilometres: the haversine formula on a sphere with
-/// a radius of 6,371 km.
-fn great_circle_km(from: (f64, f64), to: (f64, f64)) -> f64 {
-    let half_sine_squared = |degrees: f64| {
-        let sine = libm::sin(degrees.to_radians() / 2.0);
-        sine * sine
-    };
-    let upward = half_sine_squared(to.1 - from.1);
-    let level = libm::cos(from.1.to_radians()) * libm::cos(to.1.to_radians());
-    let haversine = upward + level * half_sine_squared(to.0 - from.0);
-    2.0 * 6_371.0 * libm::asin(libm::sqrt(haversine.clamp(0.0, 1.0)))
-}
-
 /// Time of light in fibre: 200 km per millisecond.
 fn delay_of(km: f64) -> Duration {
     Duration::from_nanos(libm::round(km * 5_000.0) as u64)
@@ -252,27 +218,30 @@ fn delay_of(km: f64) -> Duration {
 mod tests {
     use super::*;
 
+    /// Length of the great circle between two places in kilometres: the haversine formula on a sphere with
+    /// a radius of 6,371 km.
+    fn great_circle_km(from: (f64, f64), to: (f64, f64)) -> f64 {
+        let half_sine_squared = |degrees: f64| {
+            let sine = libm::sin(degrees.to_radians() / 2.0);
+            sine * sine
+        };
+        let upward = half_sine_squared(to.1 - from.1);
+        let level = libm::cos(from.1.to_radians()) * libm::cos(to.1.to_radians());
+        let haversine = upward + level * half_sine_squared(to.0 - from.0);
+        2.0 * 6_371.0 * libm::asin(libm::sqrt(haversine.clamp(0.0, 1.0)))
+    }
+
     #[test]
     fn each_delay_of_sprint_is_the_time_of_light_along_the_great_circle() {
         let known = sprint();
-        let mut derived = known.clone();
-        for link in &mut derived.links {
-            (link.forth.delay, link.back.delay) = (None, None);
-        }
-        assert_eq!(derived.fill_delays_by_distance(), 84);
-        let apart = known.links.iter().zip(&derived.links).map(|(known, derived)| {
-            known.forth.delay.unwrap().abs_diff(derived.forth.delay.unwrap()).as_micros()
+        let place = |end: NodeId| known.nodes[end.0 as usize].position.unwrap();
+        let apart = known.links.iter().map(|link| {
+            let delay = delay_of(great_circle_km(place(link.ends.0), place(link.ends.1)));
+            link.forth.delay.unwrap().abs_diff(delay).as_micros()
         });
         let apart = apart.collect::<Vec<_>>();
         assert!(apart.iter().all(|micros| *micros < 390), "{apart:?}");
         assert_eq!(apart.iter().filter(|micros| **micros < 50).count(), 73);
-    }
-
-    #[test]
-    fn a_given_delay_is_not_replaced_by_a_distance() {
-        let mut topology = sprint();
-        assert_eq!(topology.fill_delays_by_distance(), 0);
-        assert_eq!(topology, sprint());
     }
 
     #[test]

@@ -72,15 +72,12 @@ fn an_fnss_file_is_read_in_its_units() {
 }
 
 #[test]
-fn a_graphml_file_gets_its_delays_from_the_great_circle() {
-    let mut topology = read(Format::Graphml, GRAPHML).unwrap();
+fn a_graphml_file_has_names_and_rates() {
+    let topology = read(Format::Graphml, GRAPHML).unwrap();
     assert_eq!(Format::guess(GRAPHML), Some(Format::Graphml));
     assert_eq!(link_names(&topology), ["0-1", "0-1#2", "1-2"]);
     assert_eq!(topology.nodes[1].label.as_deref(), Some("Tokyo"));
     assert_eq!(topology.links[0].forth.rate_bits, Some(10_000_000_000));
-    assert_eq!(topology.fill_delays_by_distance(), 2);
-    // The table of Sprint gives 41.703 ms for the same two cities.
-    assert_eq!(topology.links[0].forth.delay.unwrap().as_micros(), 41_703);
     assert_eq!(topology.links[2].forth.delay, None);
 }
 

@@ -43,7 +43,7 @@ const CASES: &[Case] = &[
         delay: Duration::from_millis(30),
         spacing: Duration::from_micros(100),
         batch: 1,
-        delivery: Delivery::Nowhere,
+        delivery: Delivery::Unordered,
     },
     Case {
         title: "window 4,000, one Data at a time",
@@ -52,7 +52,7 @@ const CASES: &[Case] = &[
         delay: Duration::from_millis(30),
         spacing: Duration::from_micros(2),
         batch: 1,
-        delivery: Delivery::Nowhere,
+        delivery: Delivery::Unordered,
     },
     Case {
         title: "window 256, 44 Data at a time",

@@ -10,7 +10,6 @@ use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::Ignorable;
-use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use std::sync::Arc;
@@ -123,8 +122,6 @@ pub enum Report {
     Resolved {
         /// Name of the object, version included if it has one.
         object: Box<Name>,
-        /// What its metadata says, where there was metadata.
-        metadata: Option<Box<Metadata>>,
     },
     /// A forwarder took, or refused, a prefix; said when that is first known and when it changes.
     Registered {

@@ -264,10 +264,7 @@ impl Fetch {
         };
         let probed = discovery.has_probed();
         self.last_progress = now;
-        self.reports.push_back(Report::Resolved {
-            object: Box::new(found.object.clone()),
-            metadata: found.metadata.clone().map(Box::new),
-        });
+        self.reports.push_back(Report::Resolved { object: Box::new(found.object.clone()) });
         if let Some(single) = found.single {
             self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
             Assembler::new(self.config.delivery, 0).take(0, &single, &mut self.reports);

@@ -137,14 +137,6 @@ impl Timers {
         self.len() == 0
     }
 
-    /// Disarms all timers; keeps the memory.
-    pub fn clear(&mut self) {
-        self.queue.clear();
-        self.gaps = 0;
-        self.heap.clear();
-        self.places.fill(ABSENT);
-    }
-
     fn place(&self, slot: u32) -> Option<Place> {
         match self.places.get(slot as usize).copied()? {
             ABSENT => None,
@@ -297,7 +289,6 @@ mod tests {
         Later(u32),
         Cancel(u32),
         Pop(u64),
-        Clear,
     }
 
     fn operation() -> impl Strategy<Value = Operation> {
@@ -306,7 +297,6 @@ mod tests {
             6 => (0..40_u32).prop_map(Operation::Later),
             4 => (0..40_u32).prop_map(Operation::Cancel),
             4 => (0..30_u64).prop_map(Operation::Pop),
-            1 => Just(Operation::Clear),
         ]
     }
 
@@ -353,10 +343,6 @@ mod tests {
                     Operation::Cancel(slot) => prop_assert_eq!(timers.cancel(slot), model.cancel(slot)),
                     Operation::Pop(millis) => {
                         prop_assert_eq!(timers.pop_due(at(millis)), model.pop_due(at(millis)));
-                    }
-                    Operation::Clear => {
-                        timers.clear();
-                        model.armed.clear();
                     }
                 }
                 prop_assert_eq!(timers.deadline(), model.armed.keys().next().map(|key| key.0));

@@ -66,7 +66,7 @@ impl Transfer<'_> {
 
     fn take(&mut self, now: Instant, report: Report) -> Result<(), Failure> {
         match report {
-            Report::Resolved { object, .. } => {
+            Report::Resolved { object } => {
                 self.object = *object;
                 self.begin()
             }

@@ -156,13 +156,6 @@ impl PartError {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, Self::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
     }
-
-    /// Whether a permission is missing, or the file system is read-only.
-    pub fn is_permission(&self) -> bool {
-        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-        matches!(self, Self::Io { source, .. }
-            if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
-    }
 }
 
 pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> PartError {
@@ -212,7 +205,7 @@ mod tests {
     #[test]
     fn what_the_system_refuses_is_explained_and_told_apart() {
         let full = of(rustix::io::Errno::NOSPC.raw_os_error());
-        assert!(full.is_disk_full() && !full.is_permission());
+        assert!(full.is_disk_full());
         assert_eq!(
             full.to_string(),
             "cannot write f.part: the disk is full; make room, then resume"
@@ -220,7 +213,7 @@ mod tests {
         assert!(of(rustix::io::Errno::DQUOT.raw_os_error()).is_disk_full());
         for code in [rustix::io::Errno::ACCESS, rustix::io::Errno::PERM, rustix::io::Errno::ROFS] {
             let error = of(code.raw_os_error());
-            assert!(error.is_permission() && !error.is_disk_full(), "{error}");
+            assert!(!error.is_disk_full(), "{error}");
         }
     }
 }

@@ -64,12 +64,6 @@ impl Journal {
         load(&super::journal_path(target))
     }
 
-    /// Whether every segment of the asked range is there.
-    pub fn is_complete(&self) -> bool {
-        self.last()
-            .is_some_and(|last| self.received.missing(self.identity.first, last).next().is_none())
-    }
-
     /// Last segment that belongs to the file: of the asked range, or of the object.
     pub fn last(&self) -> Option<u64> {
         match (self.identity.last, self.final_segment) {
@@ -302,7 +296,6 @@ mod tests {
         assert_eq!(Journal::parse(journal.to_text().as_bytes()), Ok(journal.clone()));
         assert_eq!(journal.received_bytes(), 10 * 8000 + 120);
         assert_eq!(journal.claimed_bytes(), Some(28 * 8000 + 120));
-        assert!(!journal.is_complete());
     }
 
     #[test]

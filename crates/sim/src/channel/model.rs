@@ -6,7 +6,7 @@ use crate::network::{ChannelPlan, Order};
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::SpecError;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 
 /// A channel's properties, ready to draw from.
 #[derive(Debug)]
@@ -74,11 +74,6 @@ impl ChannelModel {
             duplicate: Loss::parse(&plan.duplicate, &rng.substream("duplicate"))
                 .map_err(wrong("duplicate"))?,
         })
-    }
-
-    /// Time on the way, without jitter.
-    pub fn delay(&self) -> Duration {
-        Duration::from_nanos(self.delay_nanos)
     }
 
     /// Draws what becomes of the next frame, which is sent from `begun` on.

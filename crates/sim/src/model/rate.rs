@@ -20,11 +20,6 @@ impl Rate {
         Self { bits, remainder: 0 }
     }
 
-    /// Bits per second; 0 means without limit.
-    pub fn bits(&self) -> u64 {
-        self.bits
-    }
-
     /// There was a pause: what was left over is gone.
     pub fn pause(&mut self) {
         self.remainder = 0;

@@ -2,9 +2,10 @@
 //!
 //! Headers and meanings are those of ndnSIM 2.9; times are seconds, `Kilobytes` are 1024 octets, rates
 //! are smoothed (0.8 of the newest period, 0.2 of the value before) and `Raw` is the count of the
-//! period. To be written with [`super::Table::write_tabs`]. Differences:
+//! period. Differences:
 //!
-//! - all four: nodes are called by their names; only whole periods are written, as there.
+//! - all four: nodes are called by their names; what separates columns is a comma, not a tab; only whole periods are
+//!   written, as there.
 //! - `ndnsim-rate` (L3RateTracer): network faces only, numbered from 0; `FaceDescr` is the link and its
 //!   direction, away from the node; octets are those of the network packet, always known here. The
 //!   types `InSatisfiedInterests`, `InTimedOutInterests`, `OutSatisfiedInterests` and
@@ -12,8 +13,7 @@
 //!   faces. `SatisfiedInterests` and `TimedOutInterests` of face -1 are there.
 //! - `ndnsim-delay` (AppDelayTracer): `HopCount` is -1 (unknown). `AppId` counts a node's applications
 //!   from 0.
-//! - `ndnsim-cache` (CsTracer): real counts; since ndnSIM 2.8 its own are 0. Its header ends with a
-//!   tab, and so does ours.
+//! - `ndnsim-cache` (CsTracer): real counts; since ndnSIM 2.8 its own are 0.
 //! - `ndnsim-drop` (L2RateTracer): packets that the node's queue refused, and those that the channels that it
 //!   sends on lost, for whatever reason; kilobytes are those of the latter alone.
 mod cache;

@@ -135,40 +135,18 @@ impl Table {
     /// # Errors
     /// What `out` says.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
-        self.write(out, ',')
-    }
-
-    /// Writes the header and all rows, separated by tabs; tabs and line ends inside of words become
-    /// blanks.
-    ///
-    /// # Errors
-    /// What `out` says.
-    pub fn write_tabs(&self, out: &mut impl Write) -> io::Result<()> {
-        self.write(out, '\t')
-    }
-
-    fn write(&self, out: &mut impl Write, separator: char) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        writeln!(out, "{}", names.join(separator.encode_utf8(&mut [0; 4])))?;
+        writeln!(out, "{}", names.join(","))?;
         for row in 0..self.len() {
-            self.line(out, separator, |column| column.values.get(row))?;
+            for (place, column) in self.columns.iter().enumerate() {
+                if place > 0 {
+                    write!(out, ",")?;
+                }
+                column.values.get(row).write(out)?;
+            }
+            writeln!(out)?;
         }
         Ok(())
-    }
-
-    fn line<'a>(
-        &'a self,
-        out: &mut impl Write,
-        separator: char,
-        cell: impl Fn(&'a Column) -> Cell<'a>,
-    ) -> io::Result<()> {
-        for (place, column) in self.columns.iter().enumerate() {
-            if place > 0 {
-                write!(out, "{separator}")?;
-            }
-            cell(column).write(out, separator)?;
-        }
-        writeln!(out)
     }
 }
 
@@ -299,16 +277,13 @@ impl Cell<'_> {
         }
     }
 
-    fn write(&self, out: &mut impl Write, separator: char) -> io::Result<()> {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Self::U64(value) => write!(out, "{value}"),
             Self::I64(value) => write!(out, "{value}"),
             Self::F64(value) if value.is_nan() => Ok(()),
             Self::F64(value) => write!(out, "{value}"),
             Self::Bool(value) => write!(out, "{value}"),
-            Self::Text(word) if separator == '\t' => {
-                write!(out, "{}", word.replace(['\t', '\n', '\r'], " "))
-            }
             Self::Text(word) if word.contains([',', '"', '\n', '\r']) => {
                 write!(out, "\"{}\"", word.replace('"', "\"\""))
             }
@@ -353,16 +328,6 @@ impl Sheet {
         self.seen = 0;
         self.table.take()
     }
-
-    /// How many rows are kept.
-    pub fn len(&self) -> usize {
-        self.table.len()
-    }
-
-    /// Whether no row is kept.
-    pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -387,8 +352,6 @@ mod tests {
         table.push(&[Cell::Text("a, \"b\""), Cell::F64(f64::NAN), Cell::U64(8)]);
         let csv = text(|out| table.write_csv(out));
         assert_eq!(csv, "who,time_s,n\nc1,0.25,7\n\"a, \"\"b\"\"\",,8\n");
-        let tabs = text(|out| table.write_tabs(out));
-        assert_eq!(tabs, "who\ttime_s\tn\nc1\t0.25\t7\na, \"b\"\t\t8\n");
     }
 
     #[test]
@@ -409,7 +372,7 @@ mod tests {
         let table = sheet.take();
         assert_eq!(table.every, 8);
         assert_eq!(table.column("n").map(|it| &it.values), Some(&Values::U64(vec![0, 8, 16])));
-        assert!(sheet.is_empty());
+        assert!(sheet.take().is_empty());
     }
 
     #[test]

@@ -222,17 +222,17 @@ fn ndnsims_traces_have_its_headers() {
         .iter()
         .map(|table| {
             let mut out = Vec::new();
-            table.write_tabs(&mut out).unwrap();
+            table.write_csv(&mut out).unwrap();
             String::from_utf8(out).unwrap()
         })
         .collect();
     assert_eq!(
         headers,
         [
-            "Time\tNode\tFaceId\tFaceDescr\tType\tPackets\tKilobytes\tPacketRaw\tKilobytesRaw\n",
-            "Time\tNode\tAppId\tSeqNo\tType\tDelayS\tDelayUS\tRetxCount\tHopCount\n",
-            "Time\tNode\tType\tPackets\t\n",
-            "Time\tNode\tInterface\tType\tPackets\tKilobytes\tPacketsRaw\tKilobytesRaw\n",
+            "Time,Node,FaceId,FaceDescr,Type,Packets,Kilobytes,PacketRaw,KilobytesRaw\n",
+            "Time,Node,AppId,SeqNo,Type,DelayS,DelayUS,RetxCount,HopCount\n",
+            "Time,Node,Type,Packets\n",
+            "Time,Node,Interface,Type,Packets,Kilobytes,PacketsRaw,KilobytesRaw\n",
         ]
     );
 }

@@ -44,11 +44,6 @@ impl Histogram {
         self.count += other.count;
     }
 
-    /// How many values there are.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The middle of the bucket in which the value stands that the share `p` of all does not exceed.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         let rank = (libm::ceil(p.clamp(0.0, 1.0) * self.count as f64) as u64).max(1);

@@ -101,11 +101,6 @@ impl Links {
         self.near[from as usize] = Some(near);
     }
 
-    /// Where a station is.
-    pub(super) fn position(&self, station: u32, now: u64) -> Position {
-        self.motions[station as usize].at(now)
-    }
-
     fn state(&mut self, station: u32, now: u64) -> State {
         self.motions[station as usize].state(now, &mut self.legs[station as usize])
     }

@@ -20,7 +20,6 @@ use super::ear::Ear;
 use super::links::{Links, Neighbour};
 use super::motion::Motion;
 use super::plan::{Category, MediumPlan, Role};
-use super::propagation::Position;
 use super::rate::Rate;
 use super::{Address, StationId};
 use crate::agenda::{Agenda, Key};
@@ -251,11 +250,6 @@ impl<L: Load + Clone> Medium<L> {
         self.agenda.first().map(|(key, _)| key.at())
     }
 
-    /// What the medium is.
-    pub fn plan(&self) -> &MediumPlan {
-        &self.plan
-    }
-
     /// How many stations there are.
     pub fn len(&self) -> usize {
         self.stations.len()
@@ -264,14 +258,6 @@ impl<L: Load + Clone> Medium<L> {
     /// Whether there are no stations.
     pub fn is_empty(&self) -> bool {
         self.stations.is_empty()
-    }
-
-    /// Where a station is; the origin if there is none of that number.
-    pub fn position(&self, station: StationId, now: Instant) -> Position {
-        match (station.0 as usize) < self.stations.len() {
-            true => self.links.position(station.0, now.as_nanos()),
-            false => Position::default(),
-        }
     }
 
     /// Frames that wait in a station, the one that is being sent included.

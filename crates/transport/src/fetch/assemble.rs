@@ -11,8 +11,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// How content leaves the fetch loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Not at all: what counts is that it arrived.
-    Nowhere,
     /// As it arrives; the reader knows where each segment belongs.
     Unordered,
     /// In order; the reader reports what it took with `AppInput::Consumed`.
@@ -41,7 +39,6 @@ impl Assembler {
     /// Takes in a segment, each one once, and hands out what is next for the reader.
     pub(crate) fn take(&mut self, segment: u64, data: &Data, reports: &mut VecDeque<Report>) {
         match self.delivery {
-            Delivery::Nowhere => {}
             Delivery::Unordered => {
                 reports.push_back(Report::Content { segment, content: data.content_bytes() });
             }
@@ -133,11 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn unordered_content_leaves_as_it_came_and_unwanted_content_not_at_all() {
-        for (delivery, expected) in [(Delivery::Unordered, &[7, 2][..]), (Delivery::Nowhere, &[])] {
-            let mut assembler = Assembler::new(delivery, 0);
-            assert_eq!(take(&mut assembler, &[7, 2]), expected);
-            assert!(assembler.has_room(u32::MAX, u64::from(u32::MAX)));
-        }
+    fn unordered_content_leaves_as_it_came() {
+        let mut assembler = Assembler::new(Delivery::Unordered, 0);
+        assert_eq!(take(&mut assembler, &[7, 2]), [7, 2]);
+        assert!(assembler.has_room(u32::MAX, u64::from(u32::MAX)));
     }
 }

@@ -22,8 +22,6 @@ pub(crate) struct Found {
     pub(crate) convention: Convention,
     /// The last segment, if it was said.
     pub(crate) last: Option<u64>,
-    /// The metadata, where it was metadata that answered.
-    pub(crate) metadata: Option<Metadata>,
     /// The object is this single packet, which has no segment number.
     pub(crate) single: Option<Data>,
 }
@@ -248,12 +246,11 @@ impl Discovery {
         };
         let version = metadata.versioned.last();
         Answer::Found(Box::new(Found {
-            object: metadata.versioned.clone(),
             convention: version
                 .and_then(|version| Convention::of_version(&version))
                 .unwrap_or(self.convention),
             last: metadata.final_block,
-            metadata: Some(metadata),
+            object: metadata.versioned,
             single: None,
         }))
     }
@@ -279,7 +276,7 @@ impl Discovery {
         };
         let last = data.final_block().and_then(|block| convention.parse_segment(&block));
         let single = segment.is_none().then(|| data.clone());
-        Answer::Found(Box::new(Found { object, convention, last, metadata: None, single }))
+        Answer::Found(Box::new(Found { object, convention, last, single }))
     }
 }
 

@@ -25,12 +25,6 @@ impl<T: Load> Fifo<T> {
         Self { limit, items: VecDeque::new(), octets: 0 }
     }
 
-    /// What may wait.
-    #[must_use]
-    pub fn limit(&self) -> QueueLimit {
-        self.limit
-    }
-
     /// Changes what may wait from here on; what waits already stays.
     pub fn set_limit(&mut self, limit: QueueLimit) {
         self.limit = limit;

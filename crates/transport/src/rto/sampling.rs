@@ -62,11 +62,6 @@ impl Sampler {
         Self { sampling, timed: None }
     }
 
-    /// How this one samples.
-    pub fn sampling(&self) -> Sampling {
-        self.sampling
-    }
-
     /// `segment` was transmitted for the first time.
     pub fn on_sent(&mut self, segment: u64) {
         self.timed.get_or_insert(segment);

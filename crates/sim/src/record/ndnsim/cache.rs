@@ -25,7 +25,7 @@ impl CacheTrace {
             ("Time", "s", Type::F64),
             ("Node", "", Type::Text),
             ("Type", "", Type::Text),
-            ("Packets\t", "packets", Type::U64),
+            ("Packets", "packets", Type::U64),
         ];
         Self {
             period: Period::new(period),

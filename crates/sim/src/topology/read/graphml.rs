@@ -17,9 +17,8 @@
 //! | edge | `loss`, `packet_loss`, `packetloss` | share of lost packets |
 //! | edge | `weight`, `cost`, `metric` | cost |
 //!
-//! Others are ignored. Where edges have no delays, those of the great circles between positions can be
-//! filled in: [`Topology::fill_delays_by_distance`]. Edges from a node to itself, which the Zoo has, are
-//! left out. Directed edges are joined in pairs.
+//! Others are ignored. Edges from a node to itself, which the Zoo has, are left out. Directed edges are
+//! joined in pairs.
 use super::super::draft::Draft;
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};

@@ -100,11 +100,6 @@ impl MotionPlan {
         matches!(self, Self::Still | Self::Linear(_) | Self::Shuttle { .. })
     }
 
-    /// Whether chance has a part in it.
-    pub fn is_drawn(&self) -> bool {
-        matches!(self, Self::RandomWaypoint(_) | Self::Shuttle { anywhere: true, .. })
-    }
-
     /// The file that it is in.
     pub fn file(&self) -> Option<&str> {
         match self {
@@ -266,7 +261,7 @@ mod tests {
     #[test]
     fn a_shuttle_that_begins_anywhere_is_all_over_its_way_and_keeps_its_speed() {
         let plan = MotionPlan::parse("shuttle(east=8m,speed=2m/s,begin=anywhere)").unwrap();
-        assert!(plan.is_drawn() && plan.needs_place());
+        assert!(plan.needs_place());
         let until = Instant::from_millis(20_000);
         let (mut quarters, mut eastward) = ([0; 4], 0);
         for seed in 0..400 {
