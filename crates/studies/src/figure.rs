@@ -1,5 +1,10 @@
 //! Figures as data: what is drawn, without how. One description makes the interactive page and the
 //! picture beside it.
+use crate::rule::estimate;
+use recoup_sim::statistic::Seeded;
+
+/// How much of the room of a name bars take.
+pub const BARS: f64 = 0.7;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,10 +66,63 @@ pub enum Style {
     Reference,
 }
 
+impl Figure {
+    /// Whether it shows anything that was measured here.
+    pub(crate) fn shows_ours(&self) -> bool {
+        let is_ours = |style| !matches!(style, Style::Paper | Style::Reference);
+        self.series.iter().any(|it| is_ours(it.style) && !it.points.is_empty())
+    }
+}
+
+impl Axis {
+    /// An axis of numbers.
+    pub(crate) fn quantity(label: &str, unit: &str) -> Self {
+        Self { label: label.into(), unit: unit.into(), ..Self::default() }
+    }
+
+    /// An axis of names.
+    pub(crate) fn places(label: &str, names: impl IntoIterator<Item: ToString>) -> Self {
+        let categories = names.into_iter().map(|name| name.to_string()).collect();
+        Self { label: label.into(), categories, ..Self::default() }
+    }
+}
+
 impl Series {
     /// A series without points.
     pub fn new(name: &str, style: Style) -> Self {
         Self { name: name.to_owned(), style, points: Vec::new(), errors: Vec::new() }
+    }
+
+    /// Means of values by seed, each with its interval, at one place after the other.
+    pub(crate) fn means(
+        name: &str,
+        style: Style,
+        all: impl IntoIterator<Item = Vec<Seeded>>,
+    ) -> Self {
+        let all = all.into_iter().enumerate();
+        Self::means_at(name, style, all.map(|(place, values)| (place as f64, values)))
+    }
+
+    /// Means of values by seed, each with its interval, at these places.
+    pub(crate) fn means_at(
+        name: &str,
+        style: Style,
+        all: impl IntoIterator<Item = (f64, Vec<Seeded>)>,
+    ) -> Self {
+        let mut series = Self::new(name, style);
+        for (place, values) in all {
+            if let Some(estimate) = estimate(&values) {
+                series.points.push((place, estimate.mean));
+                series.errors.push(estimate.half_width);
+            }
+        }
+        series
+    }
+
+    /// A line to compare with, at one height over so many places.
+    pub(crate) fn level(name: &str, height: f64, places: usize) -> Self {
+        let points = vec![(-0.5, height), (places as f64 - 0.5, height)];
+        Self { points, ..Self::new(name, Style::Reference) }
     }
 
     /// The same with few enough points to be drawn: of each slice of the horizontal axis the first, the
@@ -84,6 +142,11 @@ impl Series {
         let chunks = self.points.chunk_by(|a, b| slice(a) == slice(b));
         Self { points: chunks.flat_map(extremes).collect(), ..self.clone() }
     }
+}
+
+/// Where the middle of a bar is: of `count` at a place, the one that stands behind `before` others.
+pub(crate) fn bar(place: usize, before: usize, count: usize) -> f64 {
+    place as f64 + (before as f64 - (count as f64 - 1.0) / 2.0) * BARS / count as f64
 }
 
 /// The first, the lowest, the highest and the last point, in their order, each once.

@@ -42,6 +42,11 @@ pub fn estimate(values: &[Seeded]) -> Option<Estimate> {
     Estimate::of(&values, LEVEL)
 }
 
+/// Values in another unit.
+pub(crate) fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
+    values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
+}
+
 /// A mean and its interval, as text: with the digits that the interval justifies, its half width rounded
 /// up.
 pub fn text(estimate: &Estimate, unit: &str) -> String {

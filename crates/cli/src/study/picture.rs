@@ -4,7 +4,7 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use recoup_studies::figure::{Axis, Figure, Series, Style};
+use recoup_studies::figure::{Axis, BARS, Figure, Series, Style};
 
 const INK: RGBColor = RGBColor(0x33, 0x3a, 0x42);
 const FAINT: RGBColor = RGBColor(0xe6, 0xe9, 0xec);
@@ -34,9 +34,7 @@ const BELOW: u32 = 48;
 const ROW: i32 = 22;
 /// Room for the mark in front of a name.
 const MARK: i32 = 26;
-/// How much of the room of a name its bars take.
-const BARS: f64 = 0.7;
-/// How much of it its dots take.
+/// How much of the room of a name its dots take.
 const DOTS: f64 = 0.4;
 
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;

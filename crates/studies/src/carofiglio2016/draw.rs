@@ -7,8 +7,7 @@ use super::open::{CONSUMER, DELAYED, GRID, MOBILE, Open, TIMED, TOGETHER, WIRELE
 use super::runs::World;
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
-use crate::rule::{estimate, mean_of, quotient};
-use recoup_sim::statistic::Seeded;
+use crate::rule::{mean_of, quotient};
 
 const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
 
@@ -19,7 +18,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     all.extend([residual(results), open_wireless(results), open_timer(results)]);
     all.extend([open_mobile(results), open_satisfaction(results), open_consumer(results)]);
     all.push(open_joint(results));
-    all.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
+    all.retain(Figure::shows_ours);
     all
 }
 
@@ -28,34 +27,12 @@ fn figure(id: &str, title: &str, caption: &str, x: Axis, y: Axis, series: Vec<Se
     Figure { id: id.into(), title: title.into(), caption, x, y, series }
 }
 
-fn quantity(label: &str, unit: &str) -> Axis {
-    Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
-}
-
-fn places<S: Into<String>>(label: &str, names: impl IntoIterator<Item = S>) -> Axis {
-    let categories = names.into_iter().map(Into::into).collect();
-    Axis { label: label.into(), categories, ..Axis::default() }
-}
-
 fn flow_time() -> Axis {
-    quantity("flow time", "s")
+    Axis::quantity("flow time", "s")
 }
 
 fn reduction() -> Axis {
-    quantity("reduction of the flow time", "%")
-}
-
-/// Means at places, one after the other.
-fn means(name: &str, style: Style, all: impl IntoIterator<Item = Vec<Seeded>>) -> Series {
-    let mut series = Series::new(name, style);
-    for (place, values) in all.into_iter().enumerate() {
-        if let Some(estimate) = estimate(&values) {
-            series.points.push((place as f64, estimate.mean));
-            let half = if estimate.half_width.is_finite() { estimate.half_width } else { 0.0 };
-            series.errors.push(half);
-        }
-    }
-    series
+    Axis::quantity("reduction of the flow time", "%")
 }
 
 // --- the radio ------------------------------------------------------------------------------------
@@ -64,12 +41,12 @@ fn timers(results: &Results) -> Figure {
     let world = World::of(results, "timer");
     let line = |way: &'static str, wires: &'static str| {
         let at = |timer| world.time(&[("recovery", way), ("timer", timer), ("wires", wires)]);
-        means(&format!("{way}, {wires} Mbit/s"), Style::Line, TIMERS.map(at))
+        Series::means(&format!("{way}, {wires} Mbit/s"), Style::Line, TIMERS.map(at))
     };
     let series = WIRES.iter().flat_map(|wires| WAYS.map(|way| line(way, wires))).collect();
     let caption =
         "Figure 5a. Both ends at 10 km/h; the radio is the bottleneck with wires of 300 Mbit/s.";
-    let x = Axis { unit: "ms".into(), ..places("timer and lifetime", TIMERS) };
+    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", TIMERS) };
     figure("5a", "Flow time over the timer", caption, x, flow_time(), series)
 }
 
@@ -77,11 +54,11 @@ fn parts(results: &Results) -> Figure {
     let world = World::of(results, "part");
     let bars = |timer: &'static str| {
         let at = |way| world.time(&[("recovery", way), ("timer", timer)]);
-        means(&format!("{timer} ms"), Style::Bars, PARTS.map(at))
+        Series::means(&format!("{timer} ms"), Style::Bars, PARTS.map(at))
     };
     let caption = "Figure 5b. What is recovered, and where. Both ends at 10 km/h.";
     let series = TWO_TIMERS.map(bars).into();
-    figure("5b", "Parts of WLDR", caption, places("recovered", PARTS), flow_time(), series)
+    figure("5b", "Parts of WLDR", caption, Axis::places("recovered", PARTS), flow_time(), series)
 }
 
 fn speeds(results: &Results) -> Figure {
@@ -91,7 +68,7 @@ fn speeds(results: &Results) -> Figure {
             let place = |way| [("recovery", way), ("timer", timer), ("speed", speed)];
             world.reduction(&place(WLDR), &place(NOTHING))
         };
-        means(&format!("{timer} ms"), Style::Line, SPEEDS.map(at))
+        Series::means(&format!("{timer} ms"), Style::Line, SPEEDS.map(at))
     };
     let caption = "Figure 5c. WLDR against nothing.";
     let series = TWO_TIMERS.map(line).into();
@@ -99,7 +76,7 @@ fn speeds(results: &Results) -> Figure {
 }
 
 fn by_speed() -> Axis {
-    Axis { unit: "km/h".into(), ..places("speed", SPEEDS) }
+    Axis { unit: "km/h".into(), ..Axis::places("speed", SPEEDS) }
 }
 
 // --- moves ----------------------------------------------------------------------------------------
@@ -108,7 +85,7 @@ fn producer(results: &Results) -> Figure {
     let world = World::of(results, "producer");
     let line = |way: &'static str| {
         let at = |speed| world.time(&[("mobility", way), ("speed", speed)]);
-        means(way, Style::Line, SPEEDS.map(at))
+        Series::means(way, Style::Line, SPEEDS.map(at))
     };
     let caption = "Figure 7a. The producer passes by six access points; timers of 500 ms.";
     let series = MOVES.map(line).into();
@@ -123,12 +100,12 @@ fn satisfaction(results: &Results) -> Figure {
             let seconds = world.values(&place, "ist_mean_s");
             seconds.into_iter().map(|(seed, it)| (seed, 1e3 * it)).collect()
         };
-        means(&format!("{way}, {times} repetitions"), Style::Line, SPEEDS.map(at))
+        Series::means(&format!("{way}, {times} repetitions"), Style::Line, SPEEDS.map(at))
     };
     let series = REPETITIONS.iter().flat_map(|times| [ELN, MLDR].map(|way| line(way, times)));
     let caption =
         "Figure 7b. Interest to Data, of segments that a move delayed; links above of 70 ms.";
-    let y = quantity("satisfaction time", "ms");
+    let y = Axis::quantity("satisfaction time", "ms");
     figure("7b", "Interest satisfaction time", caption, by_speed(), y, series.collect())
 }
 
@@ -137,7 +114,7 @@ fn consumer(results: &Results) -> Figure {
     let line = |way: &'static str| {
         let at = |speed| world.time(&[("mobility", way), ("speed", speed)]);
         let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
-        means(&name, Style::Line, SPEEDS.map(at))
+        Series::means(&name, Style::Line, SPEEDS.map(at))
     };
     let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(line).collect();
     let caption = "Figure 7c. The consumer passes by six access points.";
@@ -155,7 +132,7 @@ fn joint(results: &Results) -> Figure {
                 &[("network", NOTHING), ("speed", speed)],
             )
         };
-        means(way, Style::Line, SPEEDS.map(at))
+        Series::means(way, Style::Line, SPEEDS.map(at))
     };
     let series = JOINT.iter().filter(|way| **way != NOTHING).map(|way| line(way)).collect();
     let caption =
@@ -167,10 +144,10 @@ fn timeouts(results: &Results) -> Figure {
     let world = World::of(results, "joint");
     let line = |way: &'static str| {
         let at = |speed| world.values(&[("network", way), ("speed", speed)], "timeouts");
-        means(way, Style::Line, SPEEDS.map(at))
+        Series::means(way, Style::Line, SPEEDS.map(at))
     };
     let caption = "Figure 9b. Timeouts of all five consumers.";
-    let y = quantity("timeouts", "");
+    let y = Axis::quantity("timeouts", "");
     figure("9b", "Timeouts at consumers", caption, by_speed(), y, JOINT.map(line).into())
 }
 
@@ -183,9 +160,9 @@ fn joint_timers(results: &Results) -> Figure {
                 &[("network", NOTHING), ("timer", timer)],
             )
         };
-        means(way, Style::Line, JOINT_TIMERS.map(at))
+        Series::means(way, Style::Line, JOINT_TIMERS.map(at))
     };
-    let x = Axis { unit: "ms".into(), ..places("timer and lifetime", JOINT_TIMERS) };
+    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", JOINT_TIMERS) };
     let series = [WLDR, MLDR, BOTH].map(line).into();
     let caption = "Figure 9c. At 20 km/h, against nothing with the same timer.";
     figure("9c", "What both gain over the timer", caption, x, reduction(), series)
@@ -214,14 +191,14 @@ fn residual(results: &Results) -> Figure {
         title: "What is gained over what the radio loses".into(),
         caption: "Means; one point for each retry limit, fading and range. Both ends at 10 km/h."
             .into(),
-        x: quantity("residual loss", "%"),
+        x: Axis::quantity("residual loss", "%"),
         y: reduction(),
         series: series.collect(),
     }
 }
 
 fn labels<'a>(all: impl IntoIterator<Item = &'a Open>) -> Axis {
-    places("different", all.into_iter().map(Open::short))
+    Axis::places("different", all.into_iter().map(Open::short))
 }
 
 fn open_wireless(results: &Results) -> Figure {
@@ -233,7 +210,7 @@ fn open_wireless(results: &Results) -> Figure {
             let world = World::open(results, "open-wireless", &label);
             world.time(&[("recovery", way), ("timer", "200")])
         };
-        means(way, Style::Dots, single().map(at))
+        Series::means(way, Style::Dots, single().map(at))
     };
     let caption = "The wireless network with a timer of 200 ms.";
     let (x, series) = (labels(single()), WAYS.map(dots).into());
@@ -244,10 +221,14 @@ fn open_timer(results: &Results) -> Figure {
     let line = |open: &Open| {
         let label = open.label();
         let world = World::open(results, "open-timer", &label);
-        means(open.short(), Style::Line, TIMERS.map(|timer| world.time(&[("timer", timer)])))
+        Series::means(
+            open.short(),
+            Style::Line,
+            TIMERS.map(|timer| world.time(&[("timer", timer)])),
+        )
     };
     let caption = "The wireless network with wires of 300 Mbit/s, without recovery.";
-    let x = Axis { unit: "ms".into(), ..places("timer and lifetime", TIMERS) };
+    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", TIMERS) };
     let series = TIMED.iter().map(line).collect();
     figure("open-timer", "What is open about timers", caption, x, flow_time(), series)
 }
@@ -260,10 +241,10 @@ fn open_satisfaction(results: &Results) -> Figure {
             let time = |way| world.values(&[("mobility", way), ("speed", speed)], "ist_mean_s");
             quotient(&time(MLDR), &time(ELN))
         };
-        means(open.short(), Style::Line, SPEEDS.map(at))
+        Series::means(open.short(), Style::Line, SPEEDS.map(at))
     };
     let caption = "MLDR without repetitions, over ELN; links above of 70 ms.";
-    let y = quantity("satisfaction time over that of ELN", "");
+    let y = Axis::quantity("satisfaction time over that of ELN", "");
     let series = DELAYED.iter().map(line).collect();
     figure(
         "open-satisfaction",
@@ -282,7 +263,7 @@ fn open_mobile(results: &Results) -> Figure {
             let world = World::open(results, "open-mobile", &label);
             world.time(&[("mobility", way), ("speed", "50")])
         };
-        means(way, Style::Dots, MOBILE.iter().map(at))
+        Series::means(way, Style::Dots, MOBILE.iter().map(at))
     };
     let caption = "The mobile network at 50 km/h.";
     let series = MOVES.map(dots).into();
@@ -304,7 +285,7 @@ fn open_consumer(results: &Results) -> Figure {
             world.time(&[("mobility", way), ("speed", "50")])
         };
         let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
-        means(&name, Style::Dots, CONSUMER.iter().map(at))
+        Series::means(&name, Style::Dots, CONSUMER.iter().map(at))
     };
     let caption = "The mobile network with a consumer that moves, at 50 km/h.";
     let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(dots).collect();
@@ -327,10 +308,10 @@ fn open_joint(results: &Results) -> Figure {
             let time = |way| world.time(&[("network", way), ("speed", "50")]);
             quotient(&time(way), &time(NOTHING))
         };
-        means(way, Style::Dots, TOGETHER.iter().map(at))
+        Series::means(way, Style::Dots, TOGETHER.iter().map(at))
     };
     let caption = "The joint network at 50 km/h, times over those of nothing.";
-    let y = quantity("flow time over that of nothing", "");
+    let y = Axis::quantity("flow time over that of nothing", "");
     let series = [WLDR, MLDR, BOTH].map(dots).into();
     figure("open-joint", "What is open about both", caption, labels(TOGETHER.iter()), y, series)
 }

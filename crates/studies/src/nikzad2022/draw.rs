@@ -10,9 +10,9 @@ use super::timer::{
     BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED, S,
     floored,
 };
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
-use crate::rule::estimate;
+use crate::rule::{estimate, scaled};
 use recoup_sim::statistic::Seeded;
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
@@ -41,26 +41,13 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.push(frontier(&world));
     figures.push(single_way(results));
     figures.extend(open::figures(results));
-    figures.retain(|figure| figure.series.iter().any(|it| is_ours(it) && !it.points.is_empty()));
+    figures.retain(Figure::shows_ours);
     figures
 }
 
 /// Gains and floors of Figures 7 to 10.
 const BASES: [(Gains, u32); 4] =
     [(Gains::Steady, 0), (Gains::Steady, 100), (Gains::VerySlow, 0), (Gains::VerySlow, 100)];
-
-fn is_ours(series: &Series) -> bool {
-    !matches!(series.style, Style::Paper | Style::Reference)
-}
-
-fn quantity(label: &str, unit: &str) -> Axis {
-    Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
-}
-
-fn places<T: ToString>(label: &str, values: &[T]) -> Axis {
-    let categories = values.iter().map(ToString::to_string).collect();
-    Axis { label: label.into(), categories, ..Axis::default() }
-}
 
 /// The paper's names of the timers that have one.
 fn name(timer: Timer) -> String {
@@ -69,18 +56,6 @@ fn name(timer: Timer) -> String {
         Timer::Jacobson(timer) if timer == RECONSIDERED => "Reconsidered".into(),
         timer => timer.label(),
     }
-}
-
-/// A series of means, one at each place.
-fn means(name: &str, style: Style, all: impl IntoIterator<Item = (f64, Vec<Seeded>)>) -> Series {
-    let mut series = Series::new(name, style);
-    for (place, values) in all {
-        if let Some(estimate) = estimate(&values) {
-            series.points.push((place, estimate.mean));
-            series.errors.push(estimate.half_width);
-        }
-    }
-    series
 }
 
 /// A figure of the bad timeouts and one of the cost of the good ones.
@@ -98,7 +73,7 @@ fn both(
             caption: "Mean over consumers, then over seeds with its 95 % confidence interval."
                 .into(),
             x,
-            y: quantity(label, ""),
+            y: Axis::quantity(label, ""),
             series,
         }
     };
@@ -112,20 +87,20 @@ fn both(
 fn lines(x: Axis, values: &[f64], at: impl Fn(&str, usize) -> Vec<Seeded>) -> (Axis, Vec<Series>) {
     let line = |s: &&str| {
         let points = values.iter().enumerate().map(|(place, x)| (*x, at(s, place)));
-        means(&format!("s = {s}"), Style::Line, points)
+        Series::means_at(&format!("s = {s}"), Style::Line, points)
     };
     (x, S.iter().map(line).collect())
 }
 
 fn floors(world: &World<'_>, metric: &str) -> (Axis, Vec<Series>) {
-    lines(quantity("RTO_min", "ms"), &FLOORS.map(f64::from), |s, place| {
+    lines(Axis::quantity("RTO_min", "ms"), &FLOORS.map(f64::from), |s, place| {
         world.of(floored(FLOORS[place]).into(), s, metric)
     })
 }
 
 fn classes(world: &World<'_>, floor: u32, metric: &str) -> (Axis, Vec<Series>) {
     let names = Gains::ALL.map(Gains::name);
-    lines(places("class", &names), &[0.0, 1.0, 2.0, 3.0, 4.0], |s, place| {
+    lines(Axis::places("class", names), &[0.0, 1.0, 2.0, 3.0, 4.0], |s, place| {
         world.of(gains::class(Gains::ALL[place], floor), s, metric)
     })
 }
@@ -133,7 +108,7 @@ fn classes(world: &World<'_>, floor: u32, metric: &str) -> (Axis, Vec<Series>) {
 fn factors(world: &World<'_>, base: (Gains, u32), metric: &str) -> (Axis, Vec<Series>) {
     let (gains, floor) = base;
     let label = format!("k ({}, {floor} ms)", gains.name());
-    lines(quantity(&label, ""), &FACTORS.map(f64::from), |s, place| {
+    lines(Axis::quantity(&label, ""), &FACTORS.map(f64::from), |s, place| {
         world.of(Jacobson { gains, k: FACTORS[place], floor }.into(), s, metric)
     })
 }
@@ -146,9 +121,9 @@ fn over_exponents(
 ) -> (Axis, Vec<Series>) {
     let line = |(name, timer): &(String, Timer)| {
         let at = |s: &&str| (number(s), world.of(*timer, s, metric));
-        means(name, Style::Line, S.iter().map(at))
+        Series::means_at(name, Style::Line, S.iter().map(at))
     };
-    (quantity("s", ""), timers.iter().map(line).collect())
+    (Axis::quantity("s", ""), timers.iter().map(line).collect())
 }
 
 /// The proposal, and what the paper does not have.
@@ -172,8 +147,8 @@ fn frontier(world: &World<'_>) -> Figure {
         id: "frontier".into(),
         title: "Both faults of each estimator".into(),
         caption: "Means over seeds; each line goes from s = 1 to s = 2. Nearer to the lower left corner is better.".into(),
-        x: quantity("W: RTO over RTT of good timeouts", ""),
-        y: quantity("B: share of timeouts that were needless", ""),
+        x: Axis::quantity("W: RTO over RTT of good timeouts", ""),
+        y: Axis::quantity("B: share of timeouts that were needless", ""),
         series: beyond().into_iter().chain(more).map(line).collect(),
     }
 }
@@ -181,13 +156,14 @@ fn frontier(world: &World<'_>) -> Figure {
 /// The paper's table: growth in per cent with 100 and 200 ms.
 const TABLE_3: [[f64; 2]; 5] =
     [[2.44, 16.83], [1.48, 5.44], [2.66, -73.63], [1.42, -87.42], [1.42, -85.55]];
-/// How much of the room of a name bars take, as they are drawn.
-const BARS: f64 = 0.7;
 
 fn table_3(world: &World<'_>) -> Figure {
     let bars = |floor: u32| {
-        let at = |(place, s): (usize, &&str)| (place as f64, floor::growth(world, floor, s));
-        means(&format!("{floor} ms"), Style::Bars, S.iter().enumerate().map(at))
+        Series::means(
+            &format!("{floor} ms"),
+            Style::Bars,
+            S.map(|s| floor::growth(world, floor, s)),
+        )
     };
     let mut paper = Series::new("the paper", Style::Paper);
     for (place, row) in TABLE_3.iter().enumerate() {
@@ -198,17 +174,15 @@ fn table_3(world: &World<'_>) -> Figure {
         title: "Growth of the rate with RTO_min of 100 and 200 ms, against none (Table 3)".into(),
         caption: "Bars: mean over paired seeds with its 95 % confidence interval. Crosses: the paper's table."
             .into(),
-        x: places("s", &S),
-        y: quantity("growth of the rate", "%"),
+        x: Axis::places("s", S),
+        y: Axis::quantity("growth of the rate", "%"),
         series: vec![bars(100), bars(200), paper],
     }
 }
 
 /// The paper's values of one place, each upon its bar.
 fn beside(place: usize, row: &[f64]) -> Vec<(f64, f64)> {
-    let width = BARS / row.len() as f64;
-    let shift = |number: usize| (number as f64 - (row.len() as f64 - 1.0) / 2.0) * width;
-    row.iter().enumerate().map(|(number, it)| (place as f64 + shift(number), *it)).collect()
+    row.iter().enumerate().map(|(number, it)| (bar(place, number, row.len()), *it)).collect()
 }
 
 /// Growth in per cent of Very Slow, Slow, Fast and Very Fast.
@@ -222,8 +196,7 @@ const TABLE_4_VALUES: [[f64; 4]; 5] = [
 
 fn table_4(world: &World<'_>) -> Figure {
     let bars = |gains: Gains| {
-        let at = |(place, s): (usize, &&str)| (place as f64, gains::benefit(world, gains, s));
-        means(gains.name(), Style::Bars, S.iter().enumerate().map(at))
+        Series::means(gains.name(), Style::Bars, S.map(|s| gains::benefit(world, gains, s)))
     };
     let mut series: Vec<_> = TABLE_4.map(bars).into();
     let mut paper = Series::new("the paper", Style::Paper);
@@ -236,8 +209,8 @@ fn table_4(world: &World<'_>) -> Figure {
         title: "Growth of the rate with other gains, against Steady, RTO_min 100 ms (Table 4)".into(),
         caption: "Bars: mean over paired seeds with its 95 % confidence interval. Crosses: the paper's table."
             .into(),
-        x: places("s", &S),
-        y: quantity("growth of the rate", "%"),
+        x: Axis::places("s", S),
+        y: Axis::quantity("growth of the rate", "%"),
         series,
     }
 }
@@ -250,12 +223,9 @@ fn single_way(results: &Results) -> Figure {
     for (metric, letter) in [(B, "B"), (W, "W/10")] {
         let scale = if metric == B { 1.0 } else { 0.1 };
         for timer in three {
-            let at = |s: &&str| {
-                let values = world.of(timer, s, metric).into_iter();
-                (number(s), values.map(|(seed, value)| (seed, scale * value)).collect())
-            };
+            let at = |s: &&str| (number(s), scaled(world.of(timer, s, metric), scale));
             let label = format!("{letter}, {}", name(timer));
-            series.push(means(&label, Style::Line, S.iter().map(at)));
+            series.push(Series::means_at(&label, Style::Line, S.iter().map(at)));
         }
     }
     Figure {
@@ -264,8 +234,8 @@ fn single_way(results: &Results) -> Figure {
         caption:
             "Mean over seeds with its 95 % confidence interval; W is drawn at a tenth of its size."
                 .into(),
-        x: quantity("s", ""),
-        y: quantity("B, and a tenth of W", ""),
+        x: Axis::quantity("s", ""),
+        y: Axis::quantity("B, and a tenth of W", ""),
         series,
     }
 }

@@ -2,7 +2,7 @@
 use super::runs::{B, W, World, joined, number};
 use super::timer::{BASIC, FLOORS, floored};
 use super::trend::{Side, Sweep, Way, beyond, monotone, near_least, over_exponents, told};
-use crate::rule::{Finding, always, less, within};
+use crate::rule::{Finding, always, less, scaled, within};
 use recoup_sim::statistic::Seeded;
 
 /// The floors of a world, up to the longest that the first claim is about.
@@ -151,5 +151,5 @@ pub(super) fn popularity_helps(world: &World<'_>) -> Finding {
 }
 
 pub(super) fn millis(values: Vec<Seeded>) -> Vec<Seeded> {
-    values.into_iter().map(|(seed, value)| (seed, 1e3 * value)).collect()
+    scaled(values, 1e3)
 }

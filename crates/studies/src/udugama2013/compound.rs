@@ -2,7 +2,7 @@
 //! knob. All of them are doubtful in the source, and none is judged.
 use super::axis::LOSSES;
 use super::runs::World;
-use crate::rule::{Finding, increasing, less, quotient};
+use crate::rule::{Finding, increasing, less, quotient, scaled};
 use recoup_sim::statistic::Seeded;
 
 /// Which Compound is meant, beside version and loss: the axis and its value.
@@ -45,7 +45,7 @@ pub(super) fn throughput_is_better(world: &World<'_>, which: Which<'_>) -> Findi
     Finding::all(LOSSES.map(|loss| {
         let rate = |version| {
             let rates = of(world, which, (version, loss), "c1.goodput_bps");
-            super::runs::scaled(rates, 1e-6)
+            scaled(rates, 1e-6)
         };
         less(("Smart", &rate("Smart")), ("Simple1", &rate("Simple1")), "Mbit/s").labelled(loss)
     }))

@@ -4,10 +4,9 @@ mod open;
 use super::axis::{CACHED, COMPOUND, FLAVOURS, LOADS, LOSSES};
 use super::runs::World;
 use super::{burst, compound, growth, share, single};
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
-use crate::rule::estimate;
-use recoup_sim::statistic::Seeded;
+use crate::rule::scaled;
 
 /// No screen shows more of a curve.
 const SLICES: usize = 600;
@@ -20,46 +19,8 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend([caching(results, "Simple3"), caching(results, "Smart")]);
     figures.extend([sources(results), fairness(results), losses(results)]);
     figures.extend(open::figures(results));
-    figures.retain(|figure| figure.series.iter().any(|it| is_ours(it) && !it.points.is_empty()));
+    figures.retain(Figure::shows_ours);
     figures
-}
-
-fn is_ours(series: &Series) -> bool {
-    !matches!(series.style, Style::Paper | Style::Reference)
-}
-
-fn names(values: &[&str]) -> Vec<String> {
-    values.iter().map(ToString::to_string).collect()
-}
-
-fn quantity(label: &str, unit: &str) -> Axis {
-    Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
-}
-
-fn places(label: &str, values: &[&str]) -> Axis {
-    Axis { label: label.into(), categories: names(values), ..Axis::default() }
-}
-
-/// Puts the mean of some values, with its interval, at a place.
-fn put(series: &mut Series, place: usize, values: &[Seeded]) {
-    if let Some(estimate) = estimate(values) {
-        series.points.push((place as f64, estimate.mean));
-        series.errors.push(estimate.half_width);
-    }
-}
-
-/// A series of means, one at each place.
-fn means(name: &str, style: Style, all: impl IntoIterator<Item = Vec<Seeded>>) -> Series {
-    let mut series = Series::new(name, style);
-    all.into_iter().enumerate().for_each(|(place, values)| put(&mut series, place, &values));
-    series
-}
-
-/// A line at one height over so many places.
-fn level(name: &str, height: f64, places: usize) -> Series {
-    let mut line = Series::new(name, Style::Reference);
-    line.points = vec![(-0.5, height), (places as f64 - 0.5, height)];
-    line
 }
 
 /// Figure 4.
@@ -68,18 +29,17 @@ fn times(results: &Results) -> Figure {
     let points = || FLAVOURS.into_iter().flat_map(|it| LOSSES.map(|loss| (it, loss)));
     let series = |version| {
         let all = points().map(|(flavour, loss)| single::time(&world, flavour, version, loss));
-        means(version, Style::Bars, all)
+        Series::means(version, Style::Bars, all)
     };
     let name = |(flavour, loss): (&str, &str)| format!("{flavour} {}", loss.trim_end_matches(" %"));
-    let at: Vec<_> = points().map(name).collect();
     Figure {
         id: "time".into(),
         title: "Time to fetch 20 MB with single losses (Fig. 4)".into(),
         caption: "Bars: mean over seeds with its 95 % confidence interval. Simple1 learns of losses from timers \
                   alone, Smart from the order in which Data arrives."
             .into(),
-        x: Axis { label: "window and rate of loss in %".into(), categories: at, ..Axis::default() },
-        y: quantity("time", "s"),
+        x: Axis::places("window and rate of loss in %", points().map(name)),
+        y: Axis::quantity("time", "s"),
         series: vec![series("Simple1"), series("Smart")],
     }
 }
@@ -88,17 +48,17 @@ fn times(results: &Results) -> Figure {
 fn gains(results: &Results) -> Figure {
     let world = World::of(results, "single");
     let line = |flavour| {
-        means(flavour, Style::Line, LOSSES.map(|loss| single::gain(&world, flavour, loss)))
+        Series::means(flavour, Style::Line, LOSSES.map(|loss| single::gain(&world, flavour, loss)))
     };
     let mut series: Vec<_> = FLAVOURS.map(line).into();
-    series.push(level("no gain", 1.0, LOSSES.len()));
+    series.push(Series::level("no gain", 1.0, LOSSES.len()));
     Figure {
         id: "gain".into(),
         title: "How much longer timers alone take (Fig. 4)".into(),
         caption: "Time of Simple1 over time of Smart, mean over paired seeds. Below 1 fast recovery does harm."
             .into(),
-        x: places("rate of loss", &LOSSES),
-        y: quantity("Simple1 / Smart", ""),
+        x: Axis::places("rate of loss", LOSSES),
+        y: Axis::quantity("Simple1 / Smart", ""),
         series,
     }
 }
@@ -136,8 +96,8 @@ fn windows(results: &Results, flavour: &str) -> Figure {
         caption: "One run of each. Simple1 falls to 1 at each loss; Smart's peaks are its fast recovery, after \
                   which it goes on from the threshold."
             .into(),
-        x: quantity("time", "s"),
-        y: quantity("window", "segments"),
+        x: Axis::quantity("time", "s"),
+        y: Axis::quantity("window", "segments"),
         series: vec![series("Simple1"), series("Smart")],
     }
 }
@@ -155,8 +115,8 @@ fn delay_windows(results: &Results) -> Figure {
         caption:
             "One run of each: dwnd, the part of the window that grows while round trips stay short."
                 .into(),
-        x: quantity("time", "s"),
-        y: quantity("delay window", "segments"),
+        x: Axis::quantity("time", "s"),
+        y: Axis::quantity("delay window", "segments"),
         series: vec![series("Simple1"), series("Smart")],
     }
 }
@@ -192,8 +152,8 @@ fn growths(results: &Results) -> Figure {
         caption: "One run of each with Smart: every stretch between two losses, from its begin. The paper's \
                   growth is one segment per round for NewReno, a third at first for Cubic."
             .into(),
-        x: quantity("round trips", ""),
-        y: quantity("window since the stretch began", "segments"),
+        x: Axis::quantity("round trips", ""),
+        y: Axis::quantity("window since the stretch began", "segments"),
         series: vec![
             dots("NewReno"),
             dots("Cubic"),
@@ -208,23 +168,21 @@ fn compounds(results: &Results) -> Figure {
     let world = World::of(results, "compound");
     let bars = |mode| {
         let gains = LOSSES.map(|loss| compound::gain(&world, (COMPOUND.name, mode), loss));
-        means(mode, Style::Bars, gains)
+        Series::means(mode, Style::Bars, gains)
     };
     let mut series: Vec<_> = COMPOUND.names().into_iter().map(bars).collect();
-    series.push(level("no gain", 1.0, LOSSES.len()));
+    series.push(Series::level("no gain", 1.0, LOSSES.len()));
     Figure {
         id: "compound".into(),
         title: "How much longer timers alone take, by reading of Compound".into(),
         caption:
             "Time of Simple1 over time of Smart, mean over paired seeds. The paper has it below 1."
                 .into(),
-        x: places("rate of loss", &LOSSES),
-        y: quantity("Simple1 / Smart", ""),
+        x: Axis::places("rate of loss", LOSSES),
+        y: Axis::quantity("Simple1 / Smart", ""),
         series,
     }
 }
-
-const COUNTS: [&str; 4] = ["1", "2", "3", "4"];
 
 /// Figure 5.
 fn recoveries(results: &Results) -> Figure {
@@ -232,9 +190,9 @@ fn recoveries(results: &Results) -> Figure {
     let line = |(version, flavour): (&str, &str)| {
         let all = (1..=4).map(|losses| {
             let times = burst::after(&world, flavour, version, losses, burst::duration);
-            times.into_iter().map(|(seed, time)| (seed, 1e3 * time)).collect()
+            scaled(times, 1e3)
         });
-        means(&format!("{version}, {flavour}"), Style::Line, all)
+        Series::means(&format!("{version}, {flavour}"), Style::Line, all)
     };
     let pairs = ["Simple2", "Smart"].into_iter().flat_map(|it| FLAVOURS.map(|other| (it, other)));
     Figure {
@@ -243,8 +201,8 @@ fn recoveries(results: &Results) -> Figure {
         caption: "Mean over seeds with its 95 % confidence interval. Simple2 repairs one hole in a round trip, \
                   Smart all of them at once."
             .into(),
-        x: places("losses in the burst", &COUNTS),
-        y: quantity("time in fast recovery", "ms"),
+        x: Axis::places("losses in the burst", 1..=4),
+        y: Axis::quantity("time in fast recovery", "ms"),
         series: pairs.map(line).collect(),
     }
 }
@@ -265,8 +223,8 @@ fn bursts(results: &Results, version: &str) -> Figure {
         caption:
             "One run. The bursts begin at 305, 310, 315 and 320 s; the peaks are fast recovery."
                 .into(),
-        x: quantity("time", "s"),
-        y: quantity("window", "segments"),
+        x: Axis::quantity("time", "s"),
+        y: Axis::quantity("window", "segments"),
         series: vec![window.thinned(SLICES)],
     }
 }
@@ -285,8 +243,8 @@ fn caching(results: &Results, version: &str) -> Figure {
         caption: "One run of each, without loss. Where Data of the near part overtakes the rest, every fast \
                   recovery is a false one."
             .into(),
-        x: quantity("time since the start", "s"),
-        y: quantity("window", "segments"),
+        x: Axis::quantity("time since the start", "s"),
+        y: Axis::quantity("window", "segments"),
         series: CACHED.names().into_iter().map(series).collect(),
     }
 }
@@ -296,7 +254,7 @@ fn sources(results: &Results) -> Figure {
     let world = World::of(results, "sources");
     let bars = |version| {
         let of = |flavour| world.values(&[("flavour", flavour), ("version", version)], "c1.time_s");
-        means(version, Style::Bars, FLAVOURS.map(of))
+        Series::means(version, Style::Bars, FLAVOURS.map(of))
     };
     Figure {
         id: "sources".into(),
@@ -304,8 +262,8 @@ fn sources(results: &Results) -> Figure {
         caption: "Mean over seeds with its 95 % confidence interval. Router 1 asks a server 40 ms away and one \
                   70 ms away in turn, so Data comes out of order all the time."
             .into(),
-        x: places("window", &FLAVOURS),
-        y: quantity("time", "s"),
+        x: Axis::places("window", FLAVOURS),
+        y: Axis::quantity("time", "s"),
         series: vec![bars("Simple1"), bars("Simple3"), bars("Smart")],
     }
 }
@@ -315,7 +273,7 @@ fn by_client(results: &Results, metric: &str) -> Vec<Series> {
     let world = World::of(results, "fairness");
     let bars = |(name, fairness)| {
         let of = |client| LOADS.map(|load| share::of(&world, client, (fairness, load), metric));
-        means(name, Style::Bars, ["c1", "c2"].into_iter().flat_map(of))
+        Series::means(name, Style::Bars, ["c1", "c2"].into_iter().flat_map(of))
     };
     [("without", "off"), ("max-min", "max-min"), ("deficit round robin", "drr")].map(bars).into()
 }
@@ -323,16 +281,15 @@ fn by_client(results: &Results, metric: &str) -> Vec<Series> {
 fn clients() -> Axis {
     let at = ["Client 1", "Client 2"].into_iter();
     let at = at.flat_map(|client| LOADS.map(|load| format!("{client}, {load}")));
-    Axis { label: "client and background load".into(), categories: at.collect(), ..Axis::default() }
+    Axis::places("client and background load", at)
 }
 
 /// The paper's values without and with fairness, on the bars that they belong to: of Client 1 at no load and at
 /// 80 %, then of Client 2.
 fn paper(values: [[f64; 2]; 4]) -> Series {
     let mut series = Series::new("the paper", Style::Paper);
-    for (place, [without, with]) in [0.0, 3.0, 4.0, 7.0].into_iter().zip(values) {
-        // Three bars take 0.7 of the room of a name.
-        series.points.extend([(place - 0.7 / 3.0, without), (place, with)]);
+    for (place, [without, with]) in [0, 3, 4, 7].into_iter().zip(values) {
+        series.points.extend([(bar(place, 0, 3), without), (bar(place, 1, 3), with)]);
     }
     series
 }
@@ -348,7 +305,7 @@ fn fairness(results: &Results) -> Figure {
                   paper's table, without and with fairness."
             .into(),
         x: clients(),
-        y: quantity("time", "s"),
+        y: Axis::quantity("time", "s"),
         series,
     }
 }
@@ -364,7 +321,7 @@ fn losses(results: &Results) -> Figure {
                   paper's table, without and with fairness."
             .into(),
         x: clients(),
-        y: quantity("segments asked for again", ""),
+        y: Axis::quantity("segments asked for again", ""),
         series,
     }
 }

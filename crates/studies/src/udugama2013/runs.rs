@@ -48,8 +48,3 @@ impl<'a> World<'a> {
         self.tables(choice, application, table).first().map(|(_, curve)| *curve)
     }
 }
-
-/// Values in another unit.
-pub(super) fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
-    values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
-}

@@ -1,7 +1,7 @@
 //! Section 4.4: two clients want the same file while other traffic takes a part of every link.
 use super::axis::LOADS;
-use super::runs::{World, joined, scaled};
-use crate::rule::{Finding, always, estimate, less, quotient, ratio, text, within};
+use super::runs::{World, joined};
+use crate::rule::{Finding, always, estimate, less, quotient, ratio, scaled, text, within};
 use recoup_sim::statistic::Seeded;
 
 /// A metric of a client.

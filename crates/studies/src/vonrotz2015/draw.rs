@@ -8,7 +8,7 @@ use super::trace;
 use super::{judge, one};
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
-use crate::rule::{estimate, quotient};
+use crate::rule::quotient;
 use recoup_sim::statistic::Seeded;
 
 /// Most points of a trace, divided by four.
@@ -91,26 +91,11 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         }
     }
     all.extend([variants(results), open(results), map(results)]);
-    all.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
+    all.retain(Figure::shows_ours);
     all
 }
 
 const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
-
-fn seconds(label: &str) -> Axis {
-    Axis { label: label.into(), unit: "s".into(), ..Axis::default() }
-}
-
-fn names<'a>(all: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    all.into_iter().map(str::to_owned).collect()
-}
-
-fn push(series: &mut Series, place: usize, values: &[Seeded]) {
-    if let Some(estimate) = estimate(values) {
-        series.points.push((place as f64, estimate.mean));
-        series.errors.push(if estimate.half_width.is_finite() { estimate.half_width } else { 0.0 });
-    }
-}
 
 /// A line for each timer over the number of hops.
 fn by_hops(
@@ -120,18 +105,14 @@ fn by_hops(
     of: impl Fn(At, &str) -> Vec<Seeded>,
 ) -> Figure {
     let line = |timer: &str| {
-        let mut series = Series::new(timer, Style::Line);
-        for (place, hops) in HOPS.into_iter().enumerate() {
-            push(&mut series, place, &of((scenario, hops), timer));
-        }
-        series
+        Series::means(timer, Style::Line, HOPS.map(|hops| of((scenario, hops), timer)))
     };
     Figure {
         id: String::new(),
         title: String::new(),
         caption: String::new(),
-        x: Axis { label: "hops".into(), categories: names(HOPS), ..Axis::default() },
-        y: Axis { label: label.into(), unit: unit.into(), ..Axis::default() },
+        x: Axis::places("hops", HOPS),
+        y: Axis::quantity(label, unit),
         series: TIMERS.map(line).into(),
     }
 }
@@ -162,8 +143,8 @@ fn traced(
         caption: format!(
             "Figure {of_paper}{part}. One run; round trips count from the first transmission of a segment."
         ),
-        x: Axis { label: "segment".into(), ..Axis::default() },
-        y: seconds("time"),
+        x: Axis::quantity("segment", ""),
+        y: Axis::quantity("time", "s"),
         series: vec![round_trips.thinned(SLICES), lifetimes.thinned(SLICES)],
     })
 }
@@ -171,27 +152,16 @@ fn traced(
 /// Times of the variants.
 fn variants(results: &Results) -> Figure {
     let bars = |(name, experiment): (&str, &str)| {
-        let mut series = Series::new(name, Style::Bars);
-        for (place, (variant, _)) in VARIANTS.iter().enumerate() {
-            push(
-                &mut series,
-                place,
-                &results.values(experiment, &[("timer", variant)], "c1.time_s"),
-            );
-        }
-        series
+        let of = |variant| results.values(experiment, &[("timer", variant)], "c1.time_s");
+        Series::means(name, Style::Bars, VARIANTS.iter().map(|(variant, _)| of(variant)))
     };
     let series = [("scenario 1, 3 hops", "variants-1"), ("scenario 2, 5 hops", "variants-2")];
     Figure {
         id: "variants".into(),
         title: "Variants of the timers".into(),
         caption: format!("What the paper's text says of variants. {MEANS}"),
-        x: Axis {
-            label: "timer".into(),
-            categories: names(VARIANTS.iter().map(|(name, _)| *name)),
-            ..Axis::default()
-        },
-        y: Axis { logarithmic: true, ..seconds("time") },
+        x: Axis::places("timer", VARIANTS.iter().map(|(name, _)| name)),
+        y: Axis { logarithmic: true, ..Axis::quantity("time", "s") },
         series: series.map(bars).into(),
     }
 }
@@ -201,19 +171,14 @@ fn open(results: &Results) -> Figure {
     let labels: Vec<_> = OPEN.iter().map(super::open::Open::label).collect();
     let worlds = || OPEN.iter().zip(&labels).map(|(open, label)| World::open(results, open, label));
     let dots = |timer: &str| {
-        let mut series = Series::new(timer, Style::Dots);
-        for (place, world) in worlds().enumerate() {
-            push(&mut series, place, &world.time(one::THREE, timer));
-        }
-        series
+        Series::means(timer, Style::Dots, worlds().map(|world| world.time(one::THREE, timer)))
     };
-    let categories = labels.iter().map(String::as_str);
     Figure {
         id: "open".into(),
         title: "What the paper leaves open, one thing at a time".into(),
         caption: format!("Scenario 1, three hops. {MEANS}"),
-        x: Axis { label: "different".into(), categories: names(categories), ..Axis::default() },
-        y: Axis { logarithmic: true, ..seconds("time") },
+        x: Axis::places("different", &labels),
+        y: Axis { logarithmic: true, ..Axis::quantity("time", "s") },
         series: TIMERS.map(dots).into(),
     }
 }
@@ -238,8 +203,8 @@ fn map(results: &Results) -> Figure {
         caption: "Scenario 1, three hops; one point for each segment, pipeline and time of a node. Where lifetimes lie at \
                   0.1 s timers do not differ."
             .into(),
-        x: Axis { logarithmic: true, ..seconds("mean lifetime of CCNTimer") },
-        y: Axis { label: "time of constant 4 s over CCNTimer's".into(), ..Axis::default() },
+        x: Axis { logarithmic: true, ..Axis::quantity("mean lifetime of CCNTimer", "s") },
+        y: Axis::quantity("time of constant 4 s over CCNTimer's", ""),
         series: RADIOS.map(dots).into(),
     }
 }

@@ -1,8 +1,7 @@
 //! The paper's figures, and ours, from results.
 use super::{DESIGNS, scenario};
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
-use crate::rule::Runs;
 
 /// The paper's three runs of each design: seconds.
 pub(super) const LINEAR_TIMES: [[f64; 3]; 4] =
@@ -15,8 +14,6 @@ pub(super) const DUMBBELL_TIMES: [[f64; 6]; 4] = [
     [48.2, 47.7, 48.1, 46.4, 48.0, 45.4],
 ];
 
-/// How much of the room of a name bars take, as they are drawn.
-const BARS: f64 = 0.7;
 /// No screen shows more of a curve.
 const SLICES: usize = 600;
 
@@ -29,20 +26,8 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend(timers(results));
     figures.extend(windows(results, "dumbbell", "c1", "sharing"));
     figures.extend(scenario::open().map(|it| open(results, it.experiment, it.axis, &it.values)));
-    figures.retain(|figure| figure.series.iter().any(|it| is_ours(it) && !it.points.is_empty()));
+    figures.retain(Figure::shows_ours);
     figures
-}
-
-fn is_ours(series: &Series) -> bool {
-    series.style != Style::Paper
-}
-
-fn names(values: &[&str]) -> Vec<String> {
-    values.iter().map(ToString::to_string).collect()
-}
-
-fn seconds(label: &str) -> Axis {
-    Axis { label: label.into(), unit: "s".into(), ..Axis::default() }
 }
 
 /// The paper's table as bars.
@@ -50,16 +35,9 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
     let mut series: Vec<_> = consumers
         .iter()
         .map(|consumer| {
-            let mut bars = Series::new(&format!("ours, {consumer}"), Style::Bars);
-            for (place, design) in DESIGNS.iter().enumerate() {
-                let choice = [("design", *design)];
-                let runs = Runs { results, experiment: network, choice: &choice };
-                if let Some(estimate) = runs.estimate(&format!("{consumer}.time_s")) {
-                    bars.points.push((place as f64, estimate.mean));
-                    bars.errors.push(estimate.half_width);
-                }
-            }
-            bars
+            let metric = format!("{consumer}.time_s");
+            let times = DESIGNS.map(|it| results.values(network, &[("design", it)], &metric));
+            Series::means(&format!("ours, {consumer}"), Style::Bars, times)
         })
         .collect();
     let mut dots = Series::new("the paper's runs", Style::Paper);
@@ -67,8 +45,7 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
         // The runs of each consumer stand on its bars.
         let each = runs.chunks(runs.len().div_ceil(consumers.len()).max(1));
         for (number, runs) in each.enumerate() {
-            let shift = number as f64 - (consumers.len() as f64 - 1.0) / 2.0;
-            let x = place as f64 + shift * BARS / consumers.len() as f64;
+            let x = bar(place, number, consumers.len());
             dots.points.extend(runs.iter().map(|time| (x, *time)));
         }
     }
@@ -79,8 +56,8 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
         caption: "Bars: mean over seeds with its 95 % confidence interval. Crosses: the runs of the paper's \
                   table, each of 10 MiB."
             .into(),
-        x: Axis { label: "design".into(), categories: names(&DESIGNS), ..Axis::default() },
-        y: seconds("time"),
+        x: Axis::places("design", DESIGNS),
+        y: Axis::quantity("time", "s"),
         series,
     }
 }
@@ -99,8 +76,8 @@ fn windows(results: &Results, network: &str, consumer: &str, id: &str) -> Option
         id: id.into(),
         title: format!("Congestion window of {consumer}, {network} network"),
         caption: "One run of each design that adapts its window.".into(),
-        x: seconds("time"),
-        y: Axis { label: "window".into(), unit: "segments".into(), ..Axis::default() },
+        x: Axis::quantity("time", "s"),
+        y: Axis::quantity("window", "segments"),
         series,
     })
 }
@@ -117,8 +94,8 @@ fn timers(results: &Results) -> Vec<Figure> {
             id: format!("rto-{}", design.trim_start_matches('#')),
             title: format!("Round trips and timeout, design {design}, linear network"),
             caption: "One run. Where the line meets the dots, timeouts are needless.".into(),
-            x: seconds("time"),
-            y: seconds("round trip"),
+            x: Axis::quantity("time", "s"),
+            y: Axis::quantity("round trip", "s"),
             series: vec![samples.thinned(SLICES), timeouts.thinned(SLICES)],
         })
     };
@@ -129,24 +106,18 @@ fn timers(results: &Results) -> Vec<Figure> {
 fn open(results: &Results, experiment: &str, axis: &'static str, values: &[&str]) -> Figure {
     let mut series = Vec::new();
     for design in &DESIGNS[1..] {
-        let mut line = Series::new(&format!("design {design}"), Style::Line);
-        for (place, value) in values.iter().enumerate() {
-            let choice = [("design", *design), (axis, *value)];
-            let runs = Runs { results, experiment, choice: &choice };
-            if let Some(estimate) = runs.estimate("c1.time_s") {
-                line.points.push((place as f64, estimate.mean));
-                line.errors.push(estimate.half_width);
-            }
-        }
-        series.push(line);
+        let of =
+            |value| results.values(experiment, &[("design", design), (axis, value)], "c1.time_s");
+        let times = values.iter().map(|value| of(value));
+        series.push(Series::means(&format!("design {design}"), Style::Line, times));
     }
     Figure {
         id: experiment.into(),
         title: format!("What the paper leaves open: {axis}"),
         caption: "Mean time over seeds in the linear network, with its 95 % confidence interval."
             .into(),
-        x: Axis { label: axis.into(), categories: names(values), ..Axis::default() },
-        y: seconds("time"),
+        x: Axis::places(axis, values),
+        y: Axis::quantity("time", "s"),
         series,
     }
 }

@@ -1,7 +1,7 @@
 //! Judges the claims B-01 to B-22.
 use super::{DESIGNS, scenario};
 use crate::result::Results;
-use crate::rule::{Finding, Runs, always, increasing, joined, less, ratio, within};
+use crate::rule::{Finding, Runs, always, increasing, joined, less, ratio, scaled, within};
 use crate::study::Dependence;
 use recoup_sim::statistic::{Seeded, mean};
 
@@ -83,11 +83,6 @@ fn averaged(all: &[Vec<Seeded>]) -> Vec<Seeded> {
         Some((seed, mean(&values)?))
     };
     first.iter().filter_map(|(seed, value)| with(*seed, *value)).collect()
-}
-
-/// Values in another unit.
-fn scaled(values: Vec<Seeded>, factor: f64) -> Vec<Seeded> {
-    values.into_iter().map(|(seed, value)| (seed, value * factor)).collect()
 }
 
 const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";

@@ -1,5 +1,4 @@
 //! Distributions of round trips and timeouts: Figures 3 and 5.
-use super::quantity;
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::nikzad2022::timer::{BASIC, Gains, Jacobson, S, floored};
 use crate::result::Results;
@@ -56,8 +55,8 @@ fn figure((id, title): (&str, &str), series: Vec<Series>) -> Figure {
         caption: "One run: the share of the requests of all consumers that had at most so much; beyond a second \
                   nothing is drawn."
             .into(),
-        x: quantity(x, "ms"),
-        y: Axis { label: "share of requests".into(), ..Axis::default() },
+        x: Axis::quantity(x, "ms"),
+        y: Axis::quantity("share of requests", ""),
         series,
     }
 }

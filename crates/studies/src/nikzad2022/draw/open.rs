@@ -1,6 +1,5 @@
 //! Figures of what the paper leaves open: the proposal against Basic with each value that was tried.
-use super::{means, places, quantity};
-use crate::figure::{Figure, Series, Style};
+use crate::figure::{Axis, Figure, Series, Style};
 use crate::nikzad2022::open::{OPEN, Open};
 use crate::nikzad2022::runs::{B, W, World};
 use crate::nikzad2022::timer::{BASIC, ENDS, RECONSIDERED};
@@ -24,23 +23,21 @@ fn figure(open: &Open, results: &Results) -> Figure {
             let of = |timer| world.of(timer, s, metric);
             quotient(&of(RECONSIDERED.into()), &of(BASIC.into()))
         };
-        let all = worlds.iter().enumerate().map(|(place, (_, world))| (place as f64, of(world)));
-        means(&format!("{name}, s = {s}"), Style::Bars, all)
+        let all = worlds.iter().map(|(_, world)| of(world));
+        Series::means(&format!("{name}, s = {s}"), Style::Bars, all)
     };
     let both = [(B, "B"), (W, "W")].into_iter();
     let both = both.flat_map(|(metric, name)| ENDS.map(|s| (metric, name, s)));
     let mut series: Vec<_> = both.map(bars).collect();
-    let mut equal = Series::new("like Basic", Style::Reference);
-    equal.points = vec![(-0.5, 1.0), (worlds.len() as f64 - 0.5, 1.0)];
-    series.push(equal);
+    series.push(Series::level("like Basic", 1.0, worlds.len()));
     Figure {
         id: open.experiment.into(),
         title: format!("What the paper leaves open: {}", open.parameter),
         caption: "Reconsidered over Basic, mean over paired seeds with its 95 % confidence interval. The first value \
                   is assumed elsewhere."
             .into(),
-        x: places(open.parameter, &worlds.iter().map(|(value, _)| value).collect::<Vec<_>>()),
-        y: quantity("Reconsidered / Basic", ""),
+        x: Axis::places(open.parameter, worlds.iter().map(|(value, _)| value)),
+        y: Axis::quantity("Reconsidered / Basic", ""),
         series,
     }
 }

@@ -1,7 +1,7 @@
 //! Figures of what the paper leaves open: the number that each section is about, over the values tried.
-use super::{level, means, names, quantity};
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
+use crate::rule::scaled;
 use crate::udugama2013::open::{OPEN, Open};
 use crate::udugama2013::runs::World;
 use crate::udugama2013::scenario::Section;
@@ -26,14 +26,14 @@ fn figure(open: &Open, results: &Results) -> Figure {
         values.iter().map(world)
     };
     let line = |name: &str, of: &dyn Fn(&World<'_>) -> Vec<Seeded>| {
-        means(name, Style::Line, worlds().map(|world| of(&world)))
+        Series::means(name, Style::Line, worlds().map(|world| of(&world)))
     };
     let (y, caption, series) = drawn(open.section, &line, values.len());
     Figure {
         id: open.experiment.into(),
         title: format!("What the paper leaves open: {}", open.parameter),
         caption: format!("{caption} Assumed elsewhere: {}.", open.assumed),
-        x: Axis { label: open.parameter.into(), categories: names(&values), ..Axis::default() },
+        x: Axis::places(open.parameter, &values),
         y,
         series,
     }
@@ -48,37 +48,41 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
             let gain = |flavour: &'static str| {
                 line(flavour, &move |world| single::gain(world, flavour, "0.2 %"))
             };
-            let series = vec![gain("NewReno"), gain("Cubic"), level("no gain", 1.0, count)];
+            let series = vec![gain("NewReno"), gain("Cubic"), Series::level("no gain", 1.0, count)];
             let caption = "Time of Simple1 over time of Smart with 0.2 % single losses, mean over paired seeds.";
-            (quantity("Simple1 / Smart", ""), caption, series)
+            (Axis::quantity("Simple1 / Smart", ""), caption, series)
         }
         Section::Growth => {
             let at =
                 |loss: &'static str| line(loss, &move |world| growth::first_growth(world, loss));
-            let series =
-                vec![at("0.1 %"), at("0.2 %"), at("0.5 %"), level("a third", 1.0 / 3.0, count)];
+            let series = vec![
+                at("0.1 %"),
+                at("0.2 %"),
+                at("0.5 %"),
+                Series::level("a third", 1.0 / 3.0, count),
+            ];
             let caption = "Cubic's growth in the first five rounds after a loss, by rate of loss.";
-            (quantity("segments per round trip", ""), caption, series)
+            (Axis::quantity("segments per round trip", ""), caption, series)
         }
         Section::Burst => {
             let time = |version: &'static str, losses: usize| {
                 let name = format!("{version}, {losses}");
                 line(&name, &move |world| {
                     let times = burst::after(world, "NewReno", version, losses, burst::duration);
-                    times.into_iter().map(|(seed, time)| (seed, 1e3 * time)).collect()
+                    scaled(times, 1e3)
                 })
             };
             let series =
                 vec![time("Simple2", 1), time("Simple2", 4), time("Smart", 1), time("Smart", 4)];
             let caption = "Time in fast recovery after one and after four losses, NewReno.";
-            (quantity("time in fast recovery", "ms"), caption, series)
+            (Axis::quantity("time in fast recovery", "ms"), caption, series)
         }
         Section::Caching | Section::Share | Section::Sources => {
             let entries =
                 |version: &'static str| line(version, &move |world| near::entries(world, version));
             let caption = "False entries into fast recovery of a fetch whose latter part is near.";
             let series = vec![entries("Simple3"), entries("Smart")];
-            (quantity("entries into fast recovery", ""), caption, series)
+            (Axis::quantity("entries into fast recovery", ""), caption, series)
         }
         Section::Fairness => {
             let time = |name: &str, client: &'static str, fairness: &'static str| {
@@ -90,7 +94,11 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
                 time("Client 2, without", "c2", "off"),
                 time("Client 2, max-min", "c2", "max-min"),
             ];
-            (quantity("time", "s"), "Time to fetch 20 MB at a background load of 80 %.", series)
+            (
+                Axis::quantity("time", "s"),
+                "Time to fetch 20 MB at a background load of 80 %.",
+                series,
+            )
         }
     }
 }
