@@ -62,8 +62,8 @@ fn processor_seconds() -> f64 {
 }
 
 fn link(number: usize, a: u32, b: u32) -> LinkPlan {
-    let (forth, back) = Default::default();
-    LinkPlan { name: format!("l{number}"), ends: (NodeId(a), NodeId(b)), forth, back, cost: 1 }
+    let ends = (NodeId(a), NodeId(b));
+    LinkPlan { name: format!("l{number}"), ends, ..LinkPlan::default() }
 }
 
 fn serve(node: u32, prefix: &str, size_octets: u64) -> ApplicationPlan {

@@ -158,8 +158,23 @@ pub struct LinkPlan {
     pub forth: ChannelPlan,
     /// From the second end to the first.
     pub back: ChannelPlan,
-    /// Cost of the link where routes are computed by cost.
+    /// Cost from the first end to the second, where routes are computed by cost.
     pub cost: u64,
+    /// Cost from the second end to the first.
+    pub back_cost: u64,
+}
+
+impl Default for LinkPlan {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            ends: (NodeId(0), NodeId(0)),
+            forth: ChannelPlan::default(),
+            back: ChannelPlan::default(),
+            cost: 1,
+            back_cost: 1,
+        }
+    }
 }
 
 /// An 802.11 medium, and the links that lead over it.

@@ -242,11 +242,12 @@ pub struct SpellingError(pub(crate) &'static str, pub(crate) String);
 
 #[cfg(test)]
 mod tests {
+    use super::graph::tests::graph;
     use super::*;
     use crate::topology::{self, Topology};
 
     fn routes(topology: &Topology, producer: u32, next_hops: NextHops) -> Vec<RoutePlan> {
-        let graph = Graph::of_topology(topology, Metric::Cost).unwrap();
+        let graph = graph(topology, Metric::Cost).unwrap();
         let producer = Producer { node: NodeId(producer), prefix: "/p".parse().unwrap() };
         graph.routes(&[producer], next_hops, &[NodeId(0)]).unwrap()
     }
@@ -308,7 +309,7 @@ mod tests {
     #[test]
     fn an_interest_goes_to_the_nearest_of_several_producers() {
         let line = topology::line(5).unwrap();
-        let graph = Graph::of_topology(&line, Metric::Hops).unwrap();
+        let graph = graph(&line, Metric::Hops).unwrap();
         let at = |node| Producer { node: NodeId(node), prefix: "/p".parse().unwrap() };
         let routes = graph.routes(&[at(0), at(4)], NextHops::Shortest, &[]).unwrap();
         let found = routes.iter().map(|route| (route.node.0, route.hops[0].0.0));
@@ -319,7 +320,7 @@ mod tests {
     fn a_producer_out_of_reach_is_named_with_its_consumer() {
         let mut topology = topology::line(3).unwrap();
         topology.links.truncate(1);
-        let graph = Graph::of_topology(&topology, Metric::Hops).unwrap();
+        let graph = graph(&topology, Metric::Hops).unwrap();
         let producer = [Producer { node: NodeId(2), prefix: "/p".parse().unwrap() }];
         let error = graph.routes(&producer, NextHops::Shortest, &[NodeId(0)]).unwrap_err();
         assert_eq!(

@@ -6,7 +6,6 @@
 //! built. `docs/scenario.md` explains every key.
 //!
 //! Nothing here opens a file: who reads a scenario also brings the files that it names.
-mod blank;
 mod compile;
 mod fields;
 mod file;

@@ -117,14 +117,15 @@ impl Topology {
         u32::try_from(place).ok().map(LinkId)
     }
 
-    /// The plans of the nodes and links: what the topology says, and for the rest these defaults.
+    /// The plans of the nodes and links: what the topology says, and for the rest the defaults of nodes and this
+    /// channel.
     ///
     /// Positions in degrees are no places on a plane and are left out.
-    pub fn plans(&self, node: &NodePlan, channel: &ChannelPlan) -> (Vec<NodePlan>, Vec<LinkPlan>) {
+    pub fn plans(&self, channel: &ChannelPlan) -> (Vec<NodePlan>, Vec<LinkPlan>) {
         let nodes = self.nodes.iter().map(|known| NodePlan {
             name: known.name.clone(),
-            position: if self.geographic { None } else { known.position.or(node.position) },
-            ..node.clone()
+            position: known.position.filter(|_| !self.geographic),
+            ..NodePlan::default()
         });
         let links = self.links.iter().map(|known| LinkPlan {
             name: known.name.clone(),
@@ -132,6 +133,7 @@ impl Topology {
             forth: known.forth.over(channel),
             back: known.back.over(channel),
             cost: known.cost,
+            back_cost: known.cost_back(),
         });
         (nodes.collect(), links.collect())
     }
@@ -249,13 +251,15 @@ mod tests {
         let mut topology = line(2).unwrap();
         topology.links[0].forth.queue = Some(QueueRoom::Octets(4_000));
         topology.links[0].forth.delay = Some(Duration::from_millis(3));
+        topology.links[0].back_cost = Some(7);
         let defaults = ChannelPlan { rate_bits: 5, loss: "burst()".into(), ..Default::default() };
-        let (nodes, links) = topology.plans(&NodePlan::default(), &defaults);
+        let (nodes, links) = topology.plans(&defaults);
         assert_eq!(nodes[1].name, "n2");
         let forth = &links[0].forth;
         assert_eq!((forth.rate_bits, forth.delay.as_millis()), (5, 3));
         assert_eq!((forth.queue_packets, forth.queue_octets), (None, Some(4_000)));
         assert_eq!(links[0].back, defaults);
+        assert_eq!((links[0].cost, links[0].back_cost), (1, 7));
     }
 
     #[test]

@@ -290,7 +290,7 @@ fn random_world(seed: u64) -> Network {
     let nodes = 4 + rng.below(5) as u32;
     let links = nodes - 1 + rng.below(4) as u32;
     let topology = topology::random(nodes, links, &mut rng).unwrap();
-    let (nodes, links) = topology.plans(&NodePlan::default(), &link(10_000_000, 5));
+    let (nodes, links) = topology.plans(&link(10_000_000, 5));
     let mut network = Network { nodes, links, ..Network::default() };
     let one = |rng: &mut Rng, of: &[&'static str]| of[rng.below(of.len() as u64) as usize];
     for node in &mut network.nodes {

@@ -38,7 +38,7 @@ pub(crate) fn network() -> Network {
         ends: (NodeId(ends.0), NodeId(ends.1)),
         forth: channel(rate),
         back: channel(rate),
-        cost: 1,
+        ..LinkPlan::default()
     };
     let application = |name: &str, node, kind| ApplicationPlan {
         name: name.into(),

@@ -1,7 +1,6 @@
 //! A network as routing sees it: nodes, and how far it is over each link in each direction.
 use super::{Metric, RouteError};
 use crate::network::{LinkId, LinkPlan, NodeId, NodePlan};
-use crate::topology::Topology;
 use recoup_transport::time::Duration;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -77,21 +76,9 @@ impl Graph {
                 graph.links += 1;
                 continue;
             }
-            let lengths =
-                lengths(metric, (link.forth.delay, link.back.delay), (link.cost, link.cost));
-            graph.add(&link.name, link.ends, lengths)?;
-        }
-        Ok(graph)
-    }
-
-    /// The graph of a topology, with costs that may differ by direction. Delays that it leaves open
-    /// count as zero.
-    pub fn of_topology(topology: &Topology, metric: Metric) -> Result<Self, RouteError> {
-        let mut graph = Self::without_links(topology.nodes.iter().map(|node| node.name.clone()));
-        for link in &topology.links {
-            let delay = |delay: Option<Duration>| delay.unwrap_or_default();
-            let delays = (delay(link.forth.delay), delay(link.back.delay));
-            let lengths = lengths(metric, delays, (link.cost, link.cost_back()));
+            let (delays, costs) =
+                ((link.forth.delay, link.back.delay), (link.cost, link.back_cost));
+            let lengths = lengths(metric, delays, costs);
             graph.add(&link.name, link.ends, lengths)?;
         }
         Ok(graph)
@@ -200,9 +187,18 @@ fn lengths(metric: Metric, delays: (Duration, Duration), costs: (u64, u64)) -> (
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::topology;
+    use crate::network::ChannelPlan;
+    use crate::topology::{self, Topology};
+
+    pub(in crate::route) fn graph(
+        topology: &Topology,
+        metric: Metric,
+    ) -> Result<Graph, RouteError> {
+        let (nodes, links) = topology.plans(&ChannelPlan::default());
+        Graph::of_plans(&nodes, &links, metric)
+    }
 
     #[test]
     fn the_direction_of_the_interest_decides() {
@@ -215,7 +211,7 @@ mod tests {
                 Some(Duration::from_millis(if slow.as_millis() == 50 { 1 } else { 10 }));
         }
         let nodes = |metric, from, to| {
-            let graph = Graph::of_topology(&ring, metric).unwrap();
+            let graph = graph(&ring, metric).unwrap();
             graph.path(NodeId(from), NodeId(to)).unwrap().unwrap()
         };
         let there = nodes(Metric::Delay, 0, 3);
@@ -229,7 +225,7 @@ mod tests {
     fn lengths_beyond_all_numbers_saturate() {
         let mut line = topology::line(3).unwrap();
         line.links.iter_mut().for_each(|link| link.forth.delay = Some(Duration::MAX));
-        let graph = Graph::of_topology(&line, Metric::Delay).unwrap();
+        let graph = graph(&line, Metric::Delay).unwrap();
         let path = graph.path(NodeId(0), NodeId(2)).unwrap().unwrap();
         assert_eq!(path.length, Distance { metric: u64::MAX, hops: 2 });
         assert_eq!(path.links, [LinkId(0), LinkId(1)]);
@@ -239,9 +235,9 @@ mod tests {
     fn links_to_nowhere_are_refused() {
         let mut line = topology::line(2).unwrap();
         line.links[0].ends.1 = NodeId(2);
-        let error = Graph::of_topology(&line, Metric::Hops).unwrap_err();
+        let error = graph(&line, Metric::Hops).unwrap_err();
         assert_eq!(error.to_string(), "link \"n1-n2\" does not join two nodes");
-        let graph = Graph::of_topology(&topology::line(2).unwrap(), Metric::Hops).unwrap();
+        let graph = graph(&topology::line(2).unwrap(), Metric::Hops).unwrap();
         assert_eq!(graph.path(NodeId(0), NodeId(7)).unwrap_err(), RouteError::UnknownNode(7));
         assert_eq!(graph.path(NodeId(7), NodeId(0)).unwrap_err(), RouteError::UnknownNode(7));
     }

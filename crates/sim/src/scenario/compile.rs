@@ -10,19 +10,17 @@ mod place;
 mod site;
 pub(super) mod travel;
 
-use super::blank;
 use super::file::link::{read_link, read_node};
 use super::file::record::Record;
 use super::file::{Content, Exception};
 use super::pattern;
 use super::problem::{Origin, Problems, hint, listed};
 use crate::network::{
-    ApplicationKind, ApplicationPlan, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, Stop,
-    StrategyPlan,
+    ApplicationKind, ApplicationPlan, ChannelPlan, LinkId, LinkPlan, Network, NodeId, NodePlan,
+    RoutePlan, Stop, StrategyPlan,
 };
 use crate::pcap::CaptureOptions;
 use crate::route::{Graph, Producer};
-use crate::topology::Topology;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
@@ -35,8 +33,9 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let mut topology = content.topology.topology(seed)?;
     let mut problems = Problems::default();
     let air = air::extend(content, &mut topology, &mut problems);
-    let nodes = nodes(content, &topology, &mut problems);
-    let links = links(content, &topology, &mut problems);
+    let (mut nodes, mut links) = topology.plans(&ChannelPlan::default());
+    lay_on_nodes(content, &mut nodes, &mut problems);
+    lay_on_links(content, &mut links, &mut problems);
     let mut network = Network {
         nodes,
         links,
@@ -122,17 +121,9 @@ pub(super) fn capture(record: &Record, network: &Network) -> Option<CaptureOptio
     (!links.is_empty()).then_some(CaptureOptions { links, frame_octets })
 }
 
-fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec<NodePlan> {
-    let mut plans: Vec<_> = topology
-        .nodes
-        .iter()
-        .map(|node| NodePlan {
-            name: node.name.clone(),
-            position: node.position.filter(|_| !topology.geographic),
-            ..NodePlan::default()
-        })
-        .collect();
-    for plan in &mut plans {
+/// Puts layers on top of what the topology knows of nodes.
+fn lay_on_nodes(content: &Content, plans: &mut [NodePlan], problems: &mut Problems) {
+    for plan in &mut *plans {
         read_node(&content.node, "node", Origin::Unknown, plan, false, problems);
     }
     for exception in content.nodes.iter().filter(|one| !is_place(content, one)) {
@@ -140,7 +131,7 @@ fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec
             exception,
             "nodes",
             "node",
-            &mut plans,
+            plans,
             |plan| &plan.name,
             problems,
             |plan, path, problems| {
@@ -149,7 +140,6 @@ fn nodes(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec
             },
         );
     }
-    plans
 }
 
 /// Whether an exception is about nodes that have to be drawn first.
@@ -176,22 +166,9 @@ fn nodes_of_places(
     }
 }
 
-fn links(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec<LinkPlan> {
-    let mut plans: Vec<_> = topology
-        .links
-        .iter()
-        .map(|link| {
-            let plan = blank::link();
-            LinkPlan {
-                name: link.name.clone(),
-                ends: link.ends,
-                forth: link.forth.over(&plan.forth),
-                back: link.back.over(&plan.back),
-                cost: link.cost,
-            }
-        })
-        .collect();
-    for plan in &mut plans {
+/// Puts layers on top of what the topology knows of links.
+fn lay_on_links(content: &Content, plans: &mut [LinkPlan], problems: &mut Problems) {
+    for plan in &mut *plans {
         read_link(&content.link, "link", Origin::Unknown, plan, problems);
     }
     for exception in &content.links {
@@ -199,7 +176,7 @@ fn links(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec
             exception,
             "links",
             "link",
-            &mut plans,
+            plans,
             |plan| &plan.name,
             problems,
             |plan, path, problems| {
@@ -207,7 +184,6 @@ fn links(content: &Content, topology: &Topology, problems: &mut Problems) -> Vec
             },
         );
     }
-    plans
 }
 
 /// Puts an exception on top of all plans that it means; there must be one.

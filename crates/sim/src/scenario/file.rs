@@ -6,14 +6,13 @@ pub(super) mod place;
 pub(super) mod record;
 pub(super) mod wifi;
 
-use super::blank;
 use super::fields::Fields;
 use super::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
 use super::layout::TopologyRule;
 use super::problem::{Origin, Problems, hint, listed};
 use super::seeds::{Seeds, SeedsForm};
 use super::tree::{Table, Tree, Value};
-use crate::network::NodePlan;
+use crate::network::{LinkPlan, NodePlan};
 use crate::route::{Metric, NextHops, SpellingError};
 use application::{ApplicationRule, KINDS, Mode};
 use event::{EventRule, RouteRule, StrategyRule};
@@ -150,11 +149,11 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
         content.topology.read(given, path, origin, complete, problems)
     });
     fields.table("link", |given, path, origin, problems| {
-        content.link = link::read_link(given, path, origin, &mut blank::link(), problems);
+        content.link = link::read_link(given, path, origin, &mut LinkPlan::default(), problems);
         content.link.clone()
     });
     fields.named("links", |entry, given, path, problems| {
-        let layer = link::read_link(given, path, entry.origin, &mut blank::link(), problems);
+        let layer = link::read_link(given, path, entry.origin, &mut LinkPlan::default(), problems);
         content.links.push(Exception::new(&entry.key, entry.origin, &layer));
         layer
     });

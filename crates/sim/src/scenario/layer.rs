@@ -46,7 +46,7 @@ pub fn channels(
     (forth, back): (&mut ChannelPlan, &mut ChannelPlan),
     problems: &mut Problems,
 ) {
-    let mut plan = LinkPlan { forth: forth.clone(), back: back.clone(), ..super::blank::link() };
+    let mut plan = LinkPlan { forth: forth.clone(), back: back.clone(), ..LinkPlan::default() };
     link::read_link(given, path, origin, &mut plan, problems);
     (*forth, *back) = (plan.forth, plan.back);
 }

@@ -104,6 +104,29 @@ fn later_exceptions_stand_on_earlier_ones() {
 }
 
 #[test]
+fn costs_that_a_file_gives_by_direction_decide_each_way() {
+    let file = "[nodes]\na:\nb:\nc:\n[links]\na:b\na:c\nb:c\n\
+                [faces]\na:b cost=10\nb:a cost=1\na:c cost=2\nb:c cost=2\n";
+    let mut text = "stop = \"1 s\"\n[topology]\nfile = \"net.conf\"\n\
+                    [routing]\nmetric = \"cost\"\n"
+        .to_owned();
+    for (here, there) in [("a", "b"), ("b", "a")] {
+        text += &format!("[applications.to-{there}]\nkind = \"fetch\"\nnode = \"{here}\"\n");
+        text += &format!("object = \"/{there}\"\n[applications.from-{there}]\nkind = \"serve\"\n");
+        text += &format!("node = \"{there}\"\nprefix = \"/{there}\"\nsize = \"1 MB\"\n");
+    }
+    let scenarios = ScenarioFile::parse(&text, &[]).unwrap();
+    let scenario = scenarios.scenario(&scenarios.points()[0], &|_| Ok(file.to_owned())).unwrap();
+    let network = scenario.network(1).unwrap();
+    let first_hop = |node, prefix: &str| {
+        let mut routes = network.routes.iter().filter(|route| route.node == NodeId(node));
+        let route = routes.find(|route| route.prefix.to_string() == prefix).unwrap();
+        network.links[route.hops[0].0.0 as usize].name.as_str()
+    };
+    assert_eq!((first_hop(0, "/b"), first_hop(1, "/a")), ("a-c", "a-b"));
+}
+
+#[test]
 fn what_a_topology_knows_stands_between_defaults_and_what_is_given() {
     let sprint = "[topology]\nkind = \"sprint\"\n[link]\nqueue = \"100 packets\"\n";
     let network = network(sprint);

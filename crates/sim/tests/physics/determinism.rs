@@ -175,7 +175,7 @@ fn with_more_in_front(mut network: Network) -> Network {
     }
     let forth = ChannelPlan { loss: "bernoulli(p=0.2)".into(), ..channel(3_000_000, 2) };
     let (name, ends, back) = ("other".into(), (NodeId(0), NodeId(1)), forth.clone());
-    network.links.insert(0, LinkPlan { name, ends, forth, back, cost: 1 });
+    network.links.insert(0, LinkPlan { name, ends, forth, back, ..LinkPlan::default() });
     let prefix = PREFIX.parse().unwrap();
     network.routes.insert(0, RoutePlan { node: NodeId(0), prefix, hops: vec![(LinkId(0), 1)] });
     let requests = request(3_000, Arrival::Poisson(900.0), Popularity::Uniform, 50);

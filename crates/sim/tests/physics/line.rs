@@ -30,7 +30,7 @@ pub(crate) fn line(links: &[(ChannelPlan, ChannelPlan)]) -> Network {
             ends: (NodeId(number), NodeId(number + 1)),
             forth: forth.clone(),
             back: back.clone(),
-            cost: 1,
+            ..LinkPlan::default()
         });
         network.routes.push(RoutePlan {
             node: NodeId(number),

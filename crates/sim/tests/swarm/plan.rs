@@ -7,7 +7,7 @@ use recoup_forwarder::suppression::Suppression;
 use recoup_packet::name::Name;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CachePlan, ChannelPlan, Direction,
-    Fault, LinkId, Network, NodeId, NodePlan, PacketShape, ProducePlan, RoutePlan, ServePlan, Stop,
+    Fault, LinkId, Network, NodeId, PacketShape, ProducePlan, RoutePlan, ServePlan, Stop,
     StrategyPlan,
 };
 use recoup_sim::route::{Graph, Metric, NextHops, Producer};
@@ -55,13 +55,14 @@ fn places(dice: &mut Dice, is_gentle: bool) -> Network {
             topology::random(count, links, dice.rng())
         }
     };
-    let (nodes, links) = topology.unwrap().plans(&NodePlan::default(), &ChannelPlan::default());
+    let (nodes, links) = topology.unwrap().plans(&ChannelPlan::default());
     let mut network = Network { nodes, links, ..Network::default() };
     for link in &mut network.links {
         let draw = if is_gentle { channel::gentle } else { channel::any };
         link.forth = draw(dice);
         link.back = if dice.chance(0.6) { link.forth.clone() } else { draw(dice) };
         link.cost = dice.between(1, 10);
+        link.back_cost = link.cost;
     }
     network
 }

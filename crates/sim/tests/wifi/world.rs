@@ -102,7 +102,7 @@ fn wanderers(seed: u64) -> Network {
             ends: (node, node),
             forth: link(0, 0),
             back: link(0, 0),
-            cost: 1,
+            ..LinkPlan::default()
         });
         let hops = vec![(LinkId(number), 1)];
         network.routes.push(RoutePlan { node, prefix: Name::root(), hops });

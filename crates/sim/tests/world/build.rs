@@ -39,7 +39,7 @@ pub(crate) fn join(network: &mut Network, a: NodeId, b: NodeId, plan: &ChannelPl
         ends: (a, b),
         forth: plan.clone(),
         back: plan.clone(),
-        cost: 1,
+        ..LinkPlan::default()
     };
     network.links.push(link);
     let id = LinkId(network.links.len() as u32 - 1);

@@ -2,7 +2,6 @@
 use super::application::{WAY, Way};
 use super::link::read_link;
 use crate::network::LinkPlan;
-use crate::scenario::blank;
 use crate::scenario::fields::Fields;
 use crate::scenario::form::{Count, INSTANT, INTERVAL, Located, Many, Maybe, NAME, Place, TEXT};
 use crate::scenario::law;
@@ -93,7 +92,7 @@ fn what(fields: &mut Fields<'_>, verb: &str) -> What {
         "change" => {
             let mut change = Table::default();
             fields.table("to", |given, path, origin, problems| {
-                let mut link: LinkPlan = blank::link();
+                let mut link = LinkPlan::default();
                 change = read_link(given, path, origin, &mut link, problems);
                 if let Some(cost) = given.get("cost") {
                     let what =

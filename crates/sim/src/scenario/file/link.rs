@@ -18,7 +18,9 @@ pub(in crate::scenario) fn read_link(
     let mut fields = Fields::new(given, path, origin, false, problems);
     channel(&mut fields, &mut link.forth);
     channel(&mut fields, &mut link.back);
-    fields.field("cost", &mut link.cost, Count(0, i64::MAX as u64));
+    if fields.field("cost", &mut link.cost, Count(0, i64::MAX as u64)) {
+        link.back_cost = link.cost;
+    }
     fields.table("forth", |given, path, origin, problems| {
         read_channel(given, path, origin, &mut link.forth, problems)
     });
