@@ -6,6 +6,7 @@ mod page;
 mod picture;
 #[cfg(feature = "png")]
 mod png;
+mod scale;
 mod text;
 mod verdict;
 

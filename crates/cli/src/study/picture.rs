@@ -1,7 +1,7 @@
 //! A study's figure as an SVG picture.
+use super::scale::Scale;
 use crate::error::{Exit, Failure};
 use plotters::coord::Shift;
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use recoup_studies::figure::{Axis, BARS, Figure, Series, Style};
@@ -38,7 +38,7 @@ const MARK: i32 = 26;
 const DOTS: f64 = 0.4;
 
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// The text of the picture.
@@ -68,7 +68,10 @@ fn paint(sheet: &Sheet<'_>, figure: &Figure) -> Drawn {
         .margin_right(if beside > 0 { 10 } else { 24 })
         .x_label_area_size(room_below(figure))
         .y_label_area_size(68)
-        .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
+        .build_cartesian_2d(
+            Scale::new(x, figure.x.logarithmic),
+            Scale::new(y, figure.y.logarithmic),
+        )?;
     mesh(&mut chart, figure)?;
     names_below(&plot, &chart, figure)?;
     let colours = colours(figure);
@@ -446,7 +449,11 @@ pub(super) mod tests {
     fn an_axis_may_be_logarithmic_and_a_figure_empty() {
         let mut figure = example();
         figure.y.logarithmic = true;
-        assert!(draw(&figure).unwrap().contains("100"));
+        let text = draw(&figure).unwrap();
+        for mark in ["\n1\n", "\n10\n", "\n100\n"] {
+            assert!(text.contains(mark), "{mark}: {text}");
+        }
+        assert!(!text.contains("31.6"), "{text}");
         figure.series.clear();
         assert!(draw(&figure).unwrap().starts_with("<svg"));
     }
