@@ -2,7 +2,8 @@
 //! best, by which measure.
 //!
 //! A lesson judges no claim. It ranks what met the same seeds by its mean, and says which of them the runs do not tell
-//! from the best one: those whose paired difference from it has an interval that covers zero.
+//! from the best one: those whose paired difference from it has an interval that covers zero. What has a figure of fewer
+//! seeds than others, as where runs did not end, comes after all of these, for its mean is one of the lucky runs only.
 use crate::rule::{LEVEL, estimate, text};
 use recoup_sim::statistic::{Seeded, paired};
 use serde::Serialize;
@@ -141,19 +142,25 @@ fn ranking(measure: Measure, runs: Vec<(Choice, Vec<Seeded>)>) -> Vec<Ranked> {
         .into_iter()
         .filter_map(|(it, values)| Some((it, estimate(&values)?, values)))
         .collect();
-    known.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
-    if measure.more_is_better {
-        known.reverse();
-    }
+    let all = known.iter().map(|(_, _, values)| values.len()).max().unwrap_or(0);
+    known.sort_by(|a, b| {
+        let order = a.1.mean.total_cmp(&b.1.mean);
+        let order = if measure.more_is_better { order.reverse() } else { order };
+        (a.2.len() < all).cmp(&(b.2.len() < all)).then(order)
+    });
     let best = known.first().map(|(_, _, values)| values.clone()).unwrap_or_default();
     let is_best = |values: &[Seeded]| {
-        values == best
-            || paired(values, &best, LEVEL).is_none_or(|it| it.low() <= 0.0 && it.high() >= 0.0)
+        let by = paired(values, &best, LEVEL).filter(|_| values != best);
+        values.len() == all && by.is_none_or(|it| it.low() <= 0.0 && it.high() >= 0.0)
+    };
+    let runs = |values: &[Seeded]| match values.len() {
+        few if few < all => format!(" ({few} of {all} runs)"),
+        _ => String::new(),
     };
     let one = |(choice, estimate, values): &(Choice, _, Vec<Seeded>)| Ranked {
         name: choice.name,
         spec: choice.spec,
-        measured: text(estimate, measure.unit),
+        measured: text(estimate, measure.unit) + &runs(values),
         is_best: is_best(values),
     };
     known.iter().map(one).collect()
@@ -194,6 +201,11 @@ mod tests {
         let lesson = ABOUT.lesson(TIME, runs.clone()).unwrap();
         let found: Vec<_> = lesson.ranking.iter().map(|it| (it.name, it.is_best)).collect();
         assert_eq!(found, [("quick", true), ("alike", true), ("slow", false)]);
+        let lucky = (choice("lucky"), around(1.0, 0.1)[..3].to_vec());
+        let lesson = ABOUT.lesson(TIME, runs.iter().cloned().chain([lucky])).unwrap();
+        let last = lesson.ranking.last().unwrap();
+        assert_eq!((last.name, last.is_best, lesson.ranking[0].name), ("lucky", false, "quick"));
+        assert!(last.measured.ends_with(" s (3 of 20 runs)"), "{}", last.measured);
         let rate = Measure { more_is_better: true, ..TIME };
         assert_eq!(ABOUT.lesson(rate, runs).unwrap().ranking[0].name, "slow");
     }
