@@ -204,7 +204,7 @@ impl Scoreboard {
     /// Notes a transmission of `segment`, which is either `next` or was asked for before.
     /// Returns how often the segment has been asked for, this time included.
     pub(crate) fn send(&mut self, segment: u64, now: Instant) -> u32 {
-        debug_assert!(segment <= self.next() && !self.is_full());
+        debug_assert!(segment < self.next() || segment == self.next() && !self.is_full());
         self.orders += 1;
         let order = self.orders;
         if segment == self.next() {
@@ -400,6 +400,18 @@ mod tests {
         assert_eq!((board.in_flight(), board.first_queued()), (1, None));
         let slot = board.receive(0).expect("awaited");
         assert_eq!((slot.first_sent, slot.sent, slot.order), (T, Instant::from_millis(5), 2));
+    }
+
+    #[test]
+    fn a_lost_segment_is_asked_for_again_although_the_board_is_full() {
+        let held = 1..2 * Scoreboard::SPAN;
+        let mut board = Scoreboard::new(0, [held]);
+        board.send(0, T);
+        board.lose(0, Sign::Timeout);
+        assert!(board.is_full());
+        assert_eq!(board.send(0, T), 2);
+        assert!(board.receive(0).is_some());
+        assert_eq!(board.base(), 2 * Scoreboard::SPAN);
     }
 
     #[test]
