@@ -271,7 +271,12 @@ pub struct QueueState {
 #[derive(Debug)]
 pub(crate) enum Enqueued {
     /// It leaves at once.
-    Leaves(Packet),
+    Leaves {
+        /// The packet.
+        packet: Packet,
+        /// It was marked for congestion.
+        marked: bool,
+    },
     /// It waits.
     Waits {
         /// The world must be told that something waits.
@@ -307,9 +312,9 @@ impl ValueLink {
     /// A packet is to leave.
     pub(crate) fn enqueue(&mut self, now: Instant, mut packet: Packet) -> Enqueued {
         if self.is_ready(now) {
-            mark(&mut self.marker, now, &mut packet, self.gated_octets);
+            let marked = mark(&mut self.marker, now, &mut packet, self.gated_octets);
             self.ready_from = Instant::MAX;
-            return Enqueued::Leaves(packet);
+            return Enqueued::Leaves { packet, marked };
         }
         if !self.queue.has_room_for(Load::octets(&packet)) {
             return Enqueued::Full(packet);
@@ -367,7 +372,7 @@ mod tests {
     #[test]
     fn an_idle_link_takes_one_packet_at_once_and_asks_once_for_the_others() {
         let mut link = link(2);
-        assert!(matches!(link.enqueue(Instant::ZERO, packet(1)), Enqueued::Leaves(_)));
+        assert!(matches!(link.enqueue(Instant::ZERO, packet(1)), Enqueued::Leaves { .. }));
         let waits = |wants| Enqueued::Waits { wants, marked: false };
         for (number, wants) in [(2, true), (3, false)] {
             let enqueued = link.enqueue(Instant::ZERO, packet(number));
@@ -382,14 +387,14 @@ mod tests {
         assert_eq!(next(), Some(("/3".into(), false)));
         assert_eq!(next(), None);
         assert_eq!(link.state(), QueueState::default());
-        assert!(matches!(link.enqueue(Instant::ZERO, packet(5)), Enqueued::Leaves(_)));
+        assert!(matches!(link.enqueue(Instant::ZERO, packet(5)), Enqueued::Leaves { .. }));
     }
 
     #[test]
     fn a_link_that_is_free_again_takes_a_packet_at_once_unless_others_wait() {
         let (mut link, at) = (link(2), Instant::from_millis);
         let enqueue = |link: &mut ValueLink, millis| {
-            matches!(link.enqueue(at(millis), packet(1)), Enqueued::Leaves(_))
+            matches!(link.enqueue(at(millis), packet(1)), Enqueued::Leaves { .. })
         };
         assert!(enqueue(&mut link, 0));
         link.set_busy(at(10));

@@ -161,9 +161,10 @@ impl Node {
                 }
             }
             Link::Value(link) => match link.enqueue(now, packet) {
-                Enqueued::Leaves(packet) => {
+                Enqueued::Leaves { packet, marked } => {
                     let packet = self.guards.tag(now, id, packet);
-                    return outputs.push_back(Output::Transmit { face: id, packet });
+                    outputs.push_back(Output::Transmit { face: id, packet });
+                    marked
                 }
                 Enqueued::Full(packet) => {
                     return self.discard_packet(id, packet, DropReason::QueueFull);
