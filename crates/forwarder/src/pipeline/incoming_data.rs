@@ -97,7 +97,7 @@ impl Node {
             self.kept.recycle_data(self.cs.take_gone());
             self.outbox.event(NodeEvent::CsEvicted { packets: evicted as u32 });
         }
-        self.cs.admits() && self.cs.serves()
+        self.cs.takes(data.encoded_len() as u64) && self.cs.serves()
     }
 
     /// Data answers one pending Interest; `is_kept` if the content store answers with it from here on.

@@ -215,8 +215,7 @@ impl Cs {
     /// go. A packet that came in a buffer is copied: the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
         let octets = data.encoded_len() as u64;
-        let is_too_long = octets > self.most_octets;
-        if self.is_off() || is_too_long || !self.admits {
+        if !self.takes(octets) {
             return 0;
         }
         if let Some(slot) = self.exact(data.name_value(), hash) {
@@ -236,6 +235,12 @@ impl Cs {
             ordered.insert(stored.data.name().clone(), slot);
         }
         evicted
+    }
+
+    /// Whether it keeps Data of so many octets.
+    #[must_use]
+    pub const fn takes(&self, octets: u64) -> bool {
+        self.admits && octets <= self.most_octets && !self.is_off()
     }
 
     /// What had to go last to make room: its memory may be used for what comes next.

@@ -4,6 +4,7 @@ use crate::tester::{Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::Packet;
+use recoup_forwarder::table::{CsCapacity, CsOptions};
 use std::sync::Arc;
 
 fn bench() -> Bench {
@@ -77,6 +78,9 @@ fn a_node_that_keeps_no_data_remembers_the_nonces_of_what_was_answered() {
     no_store.pass(6_000);
     assert_eq!(no_store.interest(3, "/a/b", 7), ["2 < interest /a/b #7"]);
     assert!(!is_loop(&mut Bench::new(3, cached(10))), "the store answers");
+    let cs = CsOptions { capacity: CsCapacity::Octets(20) };
+    let too_small = NodeOptions { cs, ..NodeOptions::default() };
+    assert!(is_loop(&mut Bench::new(3, too_small)), "the Data is longer than the store");
     let told_not_to = &mut Bench::new(3, cached(10));
     told_not_to.ask(1, question("/a/b", 7), |_| {});
     let mut packet = Packet::data(answer("/a/b"), &told_not_to.hasher());
