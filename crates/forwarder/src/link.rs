@@ -141,6 +141,12 @@ impl WireLink {
         self.count_discarded();
     }
 
+    /// Discards all incomplete packets; how many fragments that were.
+    pub(crate) fn give_up(&mut self) -> u64 {
+        self.expire(Instant::MAX);
+        self.take_discarded()
+    }
+
     /// Whether fragments were discarded that are not accounted for.
     pub(crate) fn has_discarded(&self) -> bool {
         self.discarded > 0

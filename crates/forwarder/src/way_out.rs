@@ -83,10 +83,18 @@ impl Node {
         self.guard_down(now, id, permanent);
         self.note_down(now, id, &face.counters, permanent);
         let before = self.way_out;
-        if let Link::Value(mut link) = face.link {
-            while let Some((packet, _)) = link.ready(now) {
-                self.discard_packet(id, packet, DropReason::NoFace);
+        match face.link {
+            Link::Value(mut link) => {
+                while let Some((packet, _)) = link.ready(now) {
+                    self.discard_packet(id, packet, DropReason::NoFace);
+                }
             }
+            Link::Wire(mut link) => {
+                for _ in 0..link.give_up() {
+                    self.outbox.discard(id, None, DropReason::NoFace);
+                }
+            }
+            Link::Elsewhere(_) => {}
         }
         if !permanent {
             self.say_farewell(now, id);

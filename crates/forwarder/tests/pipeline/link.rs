@@ -102,6 +102,18 @@ fn an_incomplete_packet_is_given_up_after_half_a_second() {
 }
 
 #[test]
+fn an_incomplete_packet_goes_with_its_face() {
+    let mut bench = wired(8_800, None);
+    let header = LpHeader { frag_index: Some(1), frag_count: Some(3), ..LpHeader::default() };
+    let header = LpHeader { sequence: Some(5), ..header };
+    bench.tell(Input::Frame {
+        face: FaceId(1),
+        frame: framed(header, question("/a", 1).to_bytes()),
+    });
+    assert_eq!(bench.tell(Input::FaceDown { face: FaceId(1) }), ["drop at 1: no-face"]);
+}
+
+#[test]
 fn a_mark_is_put_on_the_first_fragment_once_the_backlog_lasts() {
     let marking = Marking { threshold_octets: 1_000, interval: Duration::from_millis(100) };
     let mut bench = wired(600, Some(marking));
