@@ -7,7 +7,7 @@ use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
 use crate::trust;
 use args::{KeyAction, KeyFormatArg, KeyKindArg};
-use recoup_io::key::{KeyEntry, KeyStore, KeyType, Origin};
+use recoup_io::key::{KeyEntry, KeyStore, KeyStoreError, KeyType, Origin};
 use recoup_packet::name::Name;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -51,12 +51,20 @@ fn import(
     let passphrase = passphrase(passphrase_file)?;
     let entry = store.import(&octets, identity, passphrase.as_deref());
     let entry = entry.map_err(|error| match error {
-        recoup_io::key::KeyStoreError::IdentityNeeded => {
+        KeyStoreError::IdentityNeeded => {
             Failure::usage(error.to_string()).advise("say whose it is with --identity NAME")
+        }
+        KeyStoreError::PasswordNeeded => {
+            named(file, &trust::failure(&error)).advise(give_passphrase())
         }
         _ => named(file, &trust::failure(&error)),
     })?;
     made(&entry)
+}
+
+fn give_passphrase() -> String {
+    let variable = trust::PASSPHRASE;
+    format!("give it with --passphrase-file FILE or in the environment variable {variable}")
 }
 
 fn named(file: &Path, failure: &Failure) -> Failure {
@@ -78,12 +86,8 @@ fn export(
         }
         (false, KeyFormatArg::Safebag, Some(passphrase)) => store.export_safe_bag(name, passphrase),
         (false, KeyFormatArg::Safebag, None) => {
-            return Err(Failure::usage("a SafeBag is encrypted with a passphrase").advise(
-                format!(
-                    "give it with --passphrase-file FILE or in the environment variable {}",
-                    trust::PASSPHRASE
-                ),
-            ));
+            return Err(Failure::usage("a SafeBag is encrypted with a passphrase")
+                .advise(give_passphrase()));
         }
     };
     let mut text = text.map_err(|error| trust::failure(&error))?;

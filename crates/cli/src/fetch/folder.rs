@@ -1,5 +1,5 @@
 //! A folder: its listing, the files in it, the folders in it.
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, one_line};
 use crate::fetch::observer::Observer;
 use crate::fetch::plan::Plan;
 use crate::fetch::sink::{FileSink, MemorySink};
@@ -46,9 +46,10 @@ impl Folders<'_> {
         };
         let message = match count {
             1 => first.message,
-            _ => format!("{count} files or folders in {name} cannot be had; {}", first.message),
+            _ => format!("{count} files or folders in {name} cannot be had: {}", first.message),
         };
-        Err(Failure::new(first.exit, message).advise("all the rest is there; --resume tries again"))
+        let advice = first.advice.unwrap_or_default();
+        Err(Failure::new(first.exit, message).advise(format!("{advice}; all the rest is there")))
     }
 
     fn fetch(&mut self, name: &Name, target: &Path, depth: usize) -> Result<Name, Failure> {
@@ -94,7 +95,8 @@ impl Folders<'_> {
             return Ok(());
         }
         if self.verbose {
-            output::tell(&format!("{name} -> {}", target.display()));
+            // Who serves it has chosen what it is called.
+            output::tell(&one_line(&format!("{name} -> {}", target.display())));
         }
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
         super::resume(&mut config, target, self.resume)?;

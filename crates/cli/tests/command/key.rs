@@ -35,7 +35,7 @@ fn a_key_moves_to_another_store() {
     there.write("plain.pem", &here.read("plain.pem"));
     let wrong = there.run("key import bag --passphrase-file wrong");
     wrong.fails(4, &["bag", "passphrase"]);
-    there.run("key import bag").fails(4, &["bag", "RECOUP_PASSPHRASE"]);
+    there.run("key import bag").fails(4, &["bag", "--passphrase-file", "RECOUP_PASSPHRASE"]);
     let name = |ended: crate::place::Ended| String::from_utf8(ended.succeeds().stdout).unwrap();
     let imported = name(there.run("key import bag --passphrase-file secret"));
     assert!(imported.starts_with("/alice/KEY/"));
