@@ -304,7 +304,7 @@ fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Fail
                 };
                 let done = forwarder.command(Verb::CsErase, wish)?;
                 let now = done.count.unwrap_or_default();
-                erased += now;
+                erased = now.saturating_add(erased);
                 // A forwarder that erases so many at once says how many it can.
                 more = done.capacity.is_some() && now > 0 && count.is_none_or(|it| erased < it);
             }

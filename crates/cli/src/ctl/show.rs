@@ -1,4 +1,5 @@
 //! What a forwarder told, for people (as nfdc prints it) and for programs.
+use crate::error::one_line;
 use crate::format;
 use recoup_transport::management::{
     CAPTURE, CHILD_INHERIT, CONGESTION_MARKING, CS_ADMIT, CS_SERVE, ChannelStatus,
@@ -8,7 +9,8 @@ use recoup_transport::management::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Something that is shown both ways.
+/// Something that is shown both ways. What a forwarder calls itself and its faces may hold anything: it is shown to people
+/// on one line, without control characters.
 pub(crate) trait Show {
     /// Lines for people, each ended.
     fn text(&self) -> String;
@@ -66,7 +68,7 @@ impl Show for GeneralStatus {
         let up = self.now_millis.saturating_sub(self.start_millis) / 1_000;
         let counters = &self.counters;
         let rows = [
-            ("version", self.version.clone()),
+            ("version", one_line(&self.version)),
             (
                 "uptime",
                 format!(
@@ -117,6 +119,7 @@ impl Show for FaceStatus {
     fn text(&self) -> String {
         let FaceProfile { face_id, uri, local_uri, local, persistency, link_type, flags } =
             &self.profile;
+        let (uri, local_uri) = (one_line(uri), one_line(local_uri));
         let counters = &self.counters;
         let way = |interests, data, nacks, octets| {
             format!("{interests} interests, {data} data, {nacks} nacks, {}", format::octets(octets))
@@ -176,6 +179,7 @@ impl Show for FaceEvent {
     fn text(&self) -> String {
         let kind = event_name(self.kind);
         let FaceProfile { face_id, uri, local_uri, .. } = &self.profile;
+        let (uri, local_uri) = (one_line(uri), one_line(local_uri));
         format!("face {face_id} {kind}  remote={uri} local={local_uri}\n")
     }
 
@@ -197,7 +201,7 @@ fn event_name(kind: FaceEventKind) -> &'static str {
 
 impl Show for ChannelStatus {
     fn text(&self) -> String {
-        format!("  {}\n", self.local_uri)
+        format!("  {}\n", one_line(&self.local_uri))
     }
 
     fn json(&self) -> Value {
@@ -290,8 +294,8 @@ impl Show for ControlParameters {
         let fields = [
             self.name.as_ref().map(|it| format!("prefix={it}")),
             self.face_id.map(|it| format!("face={it}")),
-            self.uri.as_ref().map(|it| format!("remote={it}")),
-            self.local_uri.as_ref().map(|it| format!("local={it}")),
+            self.uri.as_ref().map(|it| format!("remote={}", one_line(it))),
+            self.local_uri.as_ref().map(|it| format!("local={}", one_line(it))),
             self.origin.map(|it| format!("origin={}", origin(it))),
             self.cost.map(|it| format!("cost={it}")),
             self.capacity.map(|it| format!("capacity={it}")),
@@ -319,5 +323,26 @@ impl Show for ControlParameters {
             document.retain(|_, value| !value.is_null());
         }
         document
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_forwarder_says_no_control_character_reaches_a_terminal() {
+        let odd = || "udp4://\u{1b}[31m\nface 9".to_owned();
+        let channel = ChannelStatus { local_uri: odd() };
+        let done = ControlParameters {
+            uri: Some(odd()),
+            local_uri: Some(odd()),
+            ..ControlParameters::default()
+        };
+        for text in [channel.text(), done.text()] {
+            let lines: Vec<_> = text.lines().collect();
+            assert!(lines.len() == 1 && !lines[0].contains(char::is_control), "{text:?}");
+        }
+        assert_eq!(channel.json()["local"], odd());
     }
 }
