@@ -4,7 +4,6 @@
 //! A rule never says more than the runs do: without results, with fewer than [`SEEDS`] seeds, or
 //! where an interval covers both answers, the claim stays open.
 use crate::claim::{Claim, Outcome, Verdict};
-use crate::result::Results;
 use recoup_sim::statistic::{Estimate, Seeded, mean, paired, student};
 use std::collections::BTreeSet;
 
@@ -12,29 +11,6 @@ use std::collections::BTreeSet;
 pub const SEEDS: usize = 20;
 /// Confidence of every interval.
 pub const LEVEL: f64 = 0.95;
-
-/// Some runs of an experiment: those at the points of its sweep that have all of `choice`.
-#[derive(Clone, Copy, Debug)]
-pub struct Runs<'a> {
-    /// All results.
-    pub results: &'a Results,
-    /// Which experiment.
-    pub experiment: &'a str,
-    /// Which points: axis and value.
-    pub choice: &'a [(&'a str, &'a str)],
-}
-
-impl Runs<'_> {
-    /// The values of `metric`, by seed.
-    pub fn values(&self, metric: &str) -> Vec<Seeded> {
-        self.results.values(self.experiment, self.choice, metric)
-    }
-
-    /// Their mean, with its interval.
-    pub fn estimate(&self, metric: &str) -> Option<Estimate> {
-        estimate(&self.values(metric))
-    }
-}
 
 /// Mean and interval of values by seed.
 pub fn estimate(values: &[Seeded]) -> Option<Estimate> {

@@ -1,6 +1,6 @@
 //! Results of the three networks, under what is assumed or with something different.
 use crate::result::Results;
-use crate::rule::joined;
+use crate::rule::{joined, scaled};
 use recoup_sim::statistic::Seeded;
 
 /// Some runs of an experiment.
@@ -50,8 +50,7 @@ impl<'a> World<'a> {
 
     /// What the radio lost of what it took, in percent.
     pub(super) fn residual(&self, at: At<'_>) -> Vec<Seeded> {
-        let share = self.values(at, "residual_loss");
-        share.into_iter().map(|(seed, share)| (seed, 100.0 * share)).collect()
+        scaled(self.values(at, "residual_loss"), 100.0)
     }
 }
 

@@ -1,4 +1,5 @@
 //! The axes of the sweeps: what the paper varies.
+use crate::sweep::axis;
 
 /// An axis of a sweep: its name, and each value with the fields that it sets.
 #[derive(Clone, Copy, Debug)]
@@ -14,10 +15,8 @@ impl Axis {
     }
 
     fn text_of(&self, chosen: impl Fn(&str) -> bool) -> String {
-        let one = |(value, fields): &(&str, &str)| {
-            format!("[sweep.{}.\"{value}\"]\n{fields}\n", self.name)
-        };
-        self.values.iter().filter(|(value, _)| chosen(value)).map(one).collect()
+        let chosen = self.values.iter().filter(|(value, _)| chosen(value));
+        axis(self.name, chosen.map(|(value, fields)| (*value, (*fields).to_owned())))
     }
 
     /// The same with some of its values.

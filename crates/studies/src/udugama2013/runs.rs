@@ -1,7 +1,6 @@
 //! Results of one experiment at one value of whatever is open.
 use super::open::Place;
 use crate::result::{Curve, Results};
-use crate::rule::Runs;
 pub(super) use crate::rule::joined;
 use recoup_sim::statistic::Seeded;
 
@@ -21,8 +20,7 @@ impl<'a> World<'a> {
     /// A metric at a point of the sweep, by seed.
     pub(super) fn values(&self, choice: &[(&str, &str)], metric: &str) -> Vec<Seeded> {
         let choice: Vec<_> = choice.iter().copied().chain(self.place.rest).collect();
-        Runs { results: self.results, experiment: self.place.experiment, choice: &choice }
-            .values(metric)
+        self.results.values(self.place.experiment, &choice, metric)
     }
 
     /// The tables of a record at a point, by seed; the point's axes in the order of the sweep.

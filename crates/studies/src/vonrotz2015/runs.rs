@@ -3,7 +3,7 @@ use super::axis::Scenario;
 use super::open::Open;
 use super::scenario::ASSUMED;
 use crate::result::Results;
-use crate::rule::{Finding, Runs, ratio};
+use crate::rule::{Finding, ratio};
 pub(super) use crate::rule::{joined, mean_of};
 use recoup_sim::statistic::Seeded;
 
@@ -92,7 +92,7 @@ impl<'a> World<'a> {
     pub(super) fn values(&self, at: At, timer: &str, metric: &str) -> Vec<Seeded> {
         let (experiment, setup) = self.origin.of(at);
         let choice = [("timer", timer), ("hops", at.1), ("setup", setup)];
-        Runs { results: self.results, experiment, choice: &choice }.values(metric)
+        self.results.values(experiment, &choice, metric)
     }
 
     /// A metric of the leftmost requester.

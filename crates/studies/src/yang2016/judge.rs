@@ -1,7 +1,7 @@
 //! Judges the claims B-01 to B-22.
 use super::{DESIGNS, scenario};
 use crate::result::Results;
-use crate::rule::{Finding, Runs, always, increasing, joined, less, ratio, scaled, within};
+use crate::rule::{Finding, always, increasing, joined, less, ratio, scaled, within};
 use crate::study::Dependence;
 use recoup_sim::statistic::{Seeded, mean};
 
@@ -32,8 +32,7 @@ impl<'a> World<'a> {
     /// One metric of one consumer, by seed.
     fn of(&self, design: &str, consumer: &str, metric: &str) -> Vec<Seeded> {
         let choice: Vec<_> = [("design", design)].into_iter().chain(self.rest).collect();
-        let runs = Runs { results: self.results, experiment: self.experiment, choice: &choice };
-        runs.values(&format!("{consumer}.{metric}"))
+        self.results.values(self.experiment, &choice, &format!("{consumer}.{metric}"))
     }
 
     /// One metric, averaged over the consumers of each run.

@@ -1,5 +1,6 @@
 //! The experiments: the paper's two networks with its four designs, and what it leaves open.
 use crate::study::{Experiment, Scale};
+use crate::sweep::axis;
 
 /// The paper's network with one consumer, in Mini-NDN's format.
 pub const LINEAR_CONF: &str = include_str!("linear.conf");
@@ -137,12 +138,6 @@ const OPEN: [Open; 4] = [
     },
 ];
 
-fn variants(open: &Open) -> String {
-    let one =
-        |(name, fields): &(&str, &str)| format!("[sweep.{}.\"{name}\"]\n{fields}\n", open.axis);
-    open.variants.iter().map(one).collect()
-}
-
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let (seeds, octets) = match scale {
         Scale::Smoke => (2, "256 KiB"),
@@ -176,7 +171,8 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     if matches!(scale, Scale::Smoke | Scale::Check) {
         all.extend(OPEN.iter().map(|open| {
             // The design comes first: it names algorithms whose parameters a variant then sets.
-            let sweep = format!("{ADAPTIVE}{}", variants(open));
+            let variants = open.variants.iter().map(|(name, fields)| (*name, (*fields).to_owned()));
+            let sweep = format!("{ADAPTIVE}{}", axis(open.axis, variants));
             experiment(open.experiment, open.serves, text(LINEAR, sweep))
         }));
     }
