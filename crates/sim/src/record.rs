@@ -58,7 +58,10 @@ pub trait Recorder: Observer {
     fn take(&mut self) -> Vec<Table>;
 
     /// The run is over at `now`: completes what is open and takes out the rest.
-    fn finish(&mut self, now: Instant) -> Vec<Table>;
+    fn finish(&mut self, now: Instant) -> Vec<Table> {
+        let _ = now;
+        self.take()
+    }
 }
 
 /// All records of a run.

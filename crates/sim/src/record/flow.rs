@@ -51,10 +51,6 @@ impl Recorder for Windows {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
     }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        self.take()
-    }
 }
 
 /// Makes `rto`.
@@ -103,10 +99,6 @@ impl Recorder for Rtos {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
     }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        self.take()
-    }
 }
 
 /// Makes `events`: what has no table of its own. The segment is -1 where an event has none.
@@ -153,10 +145,6 @@ impl Observer for Events {
 impl Recorder for Events {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
-    }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        self.take()
     }
 }
 

@@ -60,8 +60,4 @@ impl Recorder for Handoffs {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
     }
-
-    fn finish(&mut self, _: Instant) -> Vec<Table> {
-        self.take()
-    }
 }

@@ -56,10 +56,6 @@ impl Recorder for Lengths {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
     }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        self.take()
-    }
 }
 
 /// Makes `pit`.
@@ -97,9 +93,5 @@ impl Observer for Pending {
 impl Recorder for Pending {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
-    }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        self.take()
     }
 }

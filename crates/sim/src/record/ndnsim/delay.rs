@@ -70,8 +70,4 @@ impl Recorder for DelayTrace {
     fn take(&mut self) -> Vec<Table> {
         vec![self.sheet.take()]
     }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        self.take()
-    }
 }
