@@ -5,6 +5,7 @@
 //! Peters): deterministic for a seed, though other on machines with 32-bit words.
 use foldhash::SharedSeed;
 use foldhash::fast::FoldHasher;
+pub(crate) use recoup_transport::random::mix;
 use std::hash::Hasher;
 
 /// Hashes the octets of names; the same seed gives the same hashes.
@@ -29,14 +30,6 @@ impl NameHasher {
         hasher.write(value);
         hasher.finish()
     }
-}
-
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
-pub(crate) fn mix(value: u64) -> u64 {
-    let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
