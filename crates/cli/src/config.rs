@@ -120,19 +120,11 @@ impl<'a> Section<'a> {
 
     /// A table of its own; `read` is not called if it is not given.
     pub(crate) fn table(&mut self, key: &'static str, read: impl FnOnce(&mut Section<'_>)) {
-        self.known.push(key);
-        let path = self.of(key);
-        match self.table.get(key) {
-            None => {}
-            Some(Tree { value: Value::Table(table), origin }) => {
-                let mut section = Section::new(table, path, *origin, self.problems);
-                read(&mut section);
-                section.finish();
-            }
-            Some(tree) => {
-                self.problems.add(tree.origin, path, format!("is no table; write [{key}]"));
-            }
-        }
+        self.foreign(key, |table, path, origin, problems| {
+            let mut section = Section::new(table, path.to_owned(), origin, problems);
+            read(&mut section);
+            section.finish();
+        });
     }
 
     /// A list of tables.

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         octets: content.len() as u64,
         segment_octets: args.segment_size,
         congestion: parse_congestion(&args.congestion)?.to_string(),
-        sha256: hex(&digest),
+        sha256: format::hex(&digest),
         picture: path.display().to_string(),
         runs: rows.collect(),
     };
@@ -140,8 +140,4 @@ fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failur
     );
     picture::draw(&path, &title, &curves)?;
     Ok(path)
-}
-
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }

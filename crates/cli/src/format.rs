@@ -1,6 +1,11 @@
 //! Figures as people read them.
 use std::time::Duration;
 
+/// Octets as hexadecimal digits.
+pub(crate) fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
 /// Octets: `5.00 MB`, `800 B`.
 pub(crate) fn octets(count: u64) -> String {
     scaled(count as f64, "B")

@@ -1,5 +1,6 @@
 //! `recoup replay`: what a forwarder did, once more.
 use crate::error::{EXIT_CODES, Exit, Failure};
+use crate::format::hex;
 use crate::forward::config::ForwardConfig;
 use crate::output::{self, Stream};
 use clap::Args;
@@ -118,8 +119,4 @@ fn show(now: Instant, step: Step<'_>) -> Result<(), Failure> {
         Step::Output(output) => format!("> {output:?}"),
     };
     output::print(format!("{seconds:.6} {line}\n").as_bytes())
-}
-
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }

@@ -1,4 +1,5 @@
 //! Short digests of texts and of this program.
+use crate::format::hex;
 use recoup_packet::signature::sha256;
 use std::fs;
 
@@ -14,5 +15,5 @@ pub(crate) fn of_program() -> Option<String> {
 }
 
 fn of(octets: &[u8]) -> String {
-    sha256(octets)[..8].iter().map(|octet| format!("{octet:02x}")).collect()
+    hex(&sha256(octets)[..8])
 }

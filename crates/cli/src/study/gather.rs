@@ -5,6 +5,7 @@ use crate::emulate;
 use crate::emulate::run::Processes;
 use crate::error::{Exit, Failure};
 use crate::output;
+use crate::sim;
 use crate::sim::args::Format;
 use crate::sim::campaign::{Campaign, Manner, Runner};
 use crate::sim::folder::ResultFolder;
@@ -18,7 +19,7 @@ use recoup_studies::study::{Experiment, Study};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, io, thread};
+use std::{fs, io};
 
 /// Runs on processes at a time: few enough for each to be in time.
 const BESIDE: usize = 2;
@@ -199,7 +200,7 @@ impl Gathering<'_> {
     }
 
     fn simulating<'b>(&self, name: &'b str, settings: &'b [String]) -> Way<'b> {
-        let jobs = self.wanted.jobs.map_or_else(cores, NonZeroUsize::get);
+        let jobs = self.wanted.jobs.map_or_else(sim::cores, NonZeroUsize::get);
         Way { name, settings, runner: &Worlds, jobs }
     }
 
@@ -294,10 +295,6 @@ struct Way<'a> {
 struct Made {
     campaign: Campaign,
     folder: ResultFolder,
-}
-
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// Where results of a study are unless told otherwise (XDG Base Directory Specification).

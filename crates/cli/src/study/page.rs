@@ -6,7 +6,7 @@
 mod world;
 
 use super::picture;
-use super::verdict::Summary;
+use super::verdict::{Summary, word};
 use crate::error::{Exit, Failure};
 use pulldown_cmark::{Options, Parser, html};
 use recoup_studies::claim::{Claim, Outcome, Verdict};
@@ -73,7 +73,7 @@ impl Page<'_> {
         let mut list = String::from("<ul class=\"sums\">\n");
         list += &one("holds", summary.hold, "gating claims hold");
         list += &one("fails", summary.fail, "gating claims fail");
-        list += &one("open", summary.undecided, "gating claims undecided");
+        list += &one("undecided", summary.undecided, "gating claims undecided");
         list += &one("reported", summary.others, "claims beside them");
         list + "</ul>\n"
     }
@@ -223,30 +223,15 @@ fn row(verdict: &Verdict, claim: Option<&Claim>, metric: &str) -> String {
         };
         format!("<br><span class=\"small\">Accepted: {}.{remark}</span>", escape(&claim.acceptance))
     });
+    let word = word(verdict.verdict);
     format!(
         "<tr><td class=\"number\">{}</td><td>{class}</td><td>{what}</td><td>{}</td><td>{}</td>\
-         <td><span class=\"badge {}\">{}</span></td><td>{}{terms}</td></tr>\n",
+         <td><span class=\"badge {word}\">{word}</span></td><td>{}{terms}</td></tr>\n",
         escape(&verdict.id),
         escape(&verdict.paper),
         escape(&verdict.ours).replace("; ", "<br>"),
-        word(verdict.verdict),
-        said(verdict.verdict),
         escape(&verdict.why)
     )
-}
-
-/// The class of an outcome in the page's style.
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Holds => "holds",
-        Outcome::Fails => "fails",
-        Outcome::Reported => "reported",
-        Outcome::Open => "open",
-    }
-}
-
-fn said(outcome: Outcome) -> &'static str {
-    if outcome == Outcome::Open { "undecided" } else { word(outcome) }
 }
 
 fn mark(outcome: Outcome) -> &'static str {

@@ -1,7 +1,7 @@
 //! The page of a study as text: Markdown with tables, pictures beside it, and what it comes to as JSON. Small enough to be
 //! kept with the source, so that documentation can be made of it; runs themselves are not kept.
 use super::page::{Page, pictures};
-use super::verdict::Summary;
+use super::verdict::{Summary, word};
 use crate::error::Failure;
 use recoup_sim::statistic::Estimate;
 use recoup_studies::claim::{Claim, Outcome, Verdict};
@@ -236,15 +236,6 @@ fn row(cells: impl Iterator<Item = String>) -> String {
 /// Text that cannot end its cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ").trim().to_owned()
-}
-
-fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Holds => "holds",
-        Outcome::Fails => "fails",
-        Outcome::Reported => "reported",
-        Outcome::Open => "undecided",
-    }
 }
 
 fn mark(outcome: Outcome) -> &'static str {
