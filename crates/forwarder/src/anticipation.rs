@@ -1,7 +1,7 @@
 //! What a node tells consumers: that it answered, and which of the names that they announce it has.
 //!
-//! Source: algorithms.md §4.4 (Nikzad et al. 2022 after CCTCP): a node that sends an announced Interest on leaves a
-//! record with the time; on the way back it replaces the time by how long the answer took from there. Only durations
+//! Source: Nikzad et al. 2022, section 5, after CCTCP: a node that sends an announced Interest on leaves a record
+//! with the time; on the way back it replaces the time by how long the answer took from there. Only durations
 //! measured by one clock are ever subtracted.
 //!
 //! Differences: the node that answers for its producer says so in its record, so that consumers know where the origin

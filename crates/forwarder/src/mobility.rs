@@ -6,8 +6,8 @@
 //! | `eln(…)` | whoever asked is told at once, up to the consumer |
 //! | `mldr(…)` | they are sent on by another face where there is one; else whoever asked is told, and does the same |
 //!
-//! Source: Carofiglio et al. 2016, section 3.2 (algorithms.md §6.4); what is done stands in
-//! [`pipeline::mobility`](crate::pipeline), what neighbours are told in `docs/mldr.md`.
+//! Source: Carofiglio et al. 2016, section 3.2; what is done stands in [`pipeline::mobility`](crate::pipeline), what
+//! neighbours are told in `docs/mldr.md`.
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use crate::table::{Pit, PitId, PrefixTable, Tickets};

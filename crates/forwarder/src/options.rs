@@ -106,7 +106,7 @@ pub enum Unsolicited {
     AdmitNetwork,
 }
 
-/// On which announced Interests a node leaves a record (algorithms.md §4.4).
+/// On which announced Interests a node leaves a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anticipation {
     /// On none.

@@ -1,8 +1,9 @@
 //! Following first transmissions until their fate is known: was a timeout necessary?
 //!
-//! Source: algorithms.md §4.6. Each Interest of an application gets an id, a *token*, which travels with whatever
-//! descends from it. What happens to tokens is told as events; whoever observes all nodes keeps the number of copies
-//! of each (1 at its birth, more with `TraceCopied`, less with each other event) and knows its fate once none is left:
+//! Source: our own, for the needless timeouts (B) of Nikzad et al. (2022). Each Interest of an application gets an id,
+//! a *token*, which travels with whatever descends from it. What happens to tokens is told as events; whoever observes
+//! all nodes keeps the number of copies of each (1 at its birth, more with `TraceCopied`, less with each other event)
+//! and knows its fate once none is left:
 //!
 //! - an Interest that goes to n faces takes its tokens along to each (`TraceCopied` with n − 1);
 //! - an Interest that joins a pending one leaves its tokens in its in-record;

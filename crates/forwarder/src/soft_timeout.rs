@@ -1,8 +1,9 @@
 //! How long a pending Interest suppresses others, where that is learnt: `soft-hard(soft=auto)`.
 //!
-//! Source: algorithms.md §5 (soft and hard timeouts of pending Interests), §10 (routers use estimators of the timeout).
-//! For each prefix that has a route there is one estimator of the round trip from here; its timeout is the soft one,
-//! 20 ms before any sample as with `soft=20ms`. It backs off when an Interest had to be sent again.
+//! Source: the soft and hard timeouts of pending Interests are those of Udugama et al. (2013); that routers may use
+//! estimators of the timeout, too, is an outlook of Nikzad et al. (2022). For each prefix that has a route there is one
+//! estimator of the round trip from here; its timeout is the soft one, 20 ms before any sample as with `soft=20ms`. It
+//! backs off when an Interest had to be sent again.
 use crate::face::FaceId;
 use crate::node::Node;
 use crate::pipeline::route;

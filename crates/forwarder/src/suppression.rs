@@ -1,7 +1,7 @@
 //! When an Interest for which an entry is pending is forwarded again.
 //!
-//! Source: algorithms.md §1.3; the exponential interval is that of NFD
-//! (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms).
+//! Source: soft and hard timeouts are those of Udugama et al. (2013); the exponential interval is
+//! that of NFD (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms).
 //!
 //! Differences: NFD lets the interval decide for Interests from any face, here
 //! (`same-face-retx`) those from a face that has not asked before only wait, unless `faces=any`. A

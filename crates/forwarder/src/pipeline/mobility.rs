@@ -1,9 +1,9 @@
 //! Interests whose face is gone, and those that come back because of that.
 //!
-//! Source: Carofiglio et al. 2016, section 3.2, MLDR (algorithms.md §6.4): a node whose face goes down looks at the entries that
-//! sent an Interest there. If nobody else is being asked, it sends the Interest on by another face, with what is left of its
-//! lifetime. Where there is none it sends the Interest back with the M flag to all who asked, who do the same; the consumer's
-//! node keeps the entry, tells the application, and sends the Interest on when a face is up.
+//! Source: Carofiglio et al. 2016, section 3.2, MLDR: a node whose face goes down looks at the entries that sent an Interest
+//! there. If nobody else is being asked, it sends the Interest on by another face, with what is left of its lifetime. Where
+//! there is none it sends the Interest back with the M flag to all who asked, who do the same; the consumer's node keeps the
+//! entry, tells the application, and sends the Interest on when a face is up.
 //!
 //! Differences:
 //! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);

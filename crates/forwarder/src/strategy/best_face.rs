@@ -1,13 +1,11 @@
 //! The face with the best experience: a short round-trip time, and answers at all.
 //!
-//! Source: algorithms.md §1.3, `BestFace`: "EWMA of observed RTT/satisfaction per face, explore on
-//! timeout". The rest is ours: a face is judged by its smoothed round-trip time divided by the smoothed
-//! share of its Interests that were answered, which is the expected time to an answer if one keeps
-//! asking. Faces of which nothing is known are tried in the order of their costs, and only after all
-//! known ones unless exploration is due. Exploration is due once after each timeout (an entry expired, or
-//! the consumer asked again) and after each refusal: the next Interest goes to the face that was asked
-//! longest ago. An entry is asked again at the best face not in use, after that at the one asked longest
-//! ago; a refusal is answered by asking the next face, if there is one.
+//! Source: our own. A face is judged by its smoothed round-trip time divided by the smoothed share of its Interests that
+//! were answered, which is the expected time to an answer if one keeps asking. Faces of which nothing is known are tried in
+//! the order of their costs, and only after all known ones unless exploration is due. Exploration is due once after each
+//! timeout (an entry expired, or the consumer asked again) and after each refusal: the next Interest goes to the face that
+//! was asked longest ago. An entry is asked again at the best face not in use, after that at the one asked longest ago; a
+//! refusal is answered by asking the next face, if there is one.
 //!
 //! With `rto=ESTIMATOR`, for example `best-face(rto=reconsidered(min=0ms))`, the timeout which that estimator learns of the
 //! face takes the place of the smoothed round-trip time: a face whose round trips vary counts as a slow one.

@@ -1,8 +1,8 @@
 //! `discover(phi=3)`: ask everybody until Data comes, then only who brought it, until that stays silent.
 //!
-//! Source: von Rotz, Anastasiades and Braun (2015), section 2 (algorithms.md §2.3): a requester finds a source by
-//! broadcast, pins the path to it, and searches again after Φ consecutive timeouts of one segment. A consumer whose timer
-//! has the same Φ (`ccntimer`, `wma`) has its lifetime back at 4 s by then, so the Interest that searches lives that long.
+//! Source: von Rotz, Anastasiades and Braun (2015), section 2: a requester finds a source by broadcast, pins the path to
+//! it, and searches again after Φ consecutive timeouts of one segment. A consumer whose timer has the same Φ (`ccntimer`,
+//! `wma`) has its lifetime back at 4 s by then, so the Interest that searches lives that long.
 //!
 //! Differences: a pin holds for a route's prefix. The node tells timeouts of a segment by its name: the Interest is asked
 //! again, or its entry expires; Data for that name ends the count, Data for others does not. At most 256 names are

@@ -1,9 +1,8 @@
 //! All faces in turn, alike or by their costs.
 //!
-//! Source: algorithms.md §1.3, `Multipath`: "round robin/weighted". The turns are those of stride
-//! scheduling (Waldspurger and Weihl, 1995): each face has a pass, the least pass is next, and being
-//! chosen adds a stride: 1, or the cost of the next hop, so that a face of half the cost gets twice the
-//! Interests.
+//! Source: stride scheduling (Waldspurger and Weihl, 1995): each face has a pass, the least pass is
+//! next, and being chosen adds a stride: 1, or the cost of the next hop, so that a face of half the
+//! cost gets twice the Interests.
 //!
 //! Differences: a face that was away takes part again where the others are, without making up for what
 //! it missed. An entry that is asked again, or was refused, goes to a face not in use.

@@ -1,4 +1,4 @@
-//! The rules of MLDR (Carofiglio et al. 2016, section 3.2; algorithms.md §6.4 and §6.5), one to a test.
+//! The rules of MLDR (Carofiglio et al. 2016, section 3.2), one to a test.
 use crate::bench::{Bench, question};
 use crate::tester::{Manner, Probe, Tester};
 use recoup_forwarder::face::FaceId;

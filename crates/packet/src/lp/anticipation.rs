@@ -1,8 +1,8 @@
 //! What a consumer will ask for next, and what nodes on the way know of it: the values of the link fields
 //! `Anticipated` and `Records` (`docs/wire.md`).
 //!
-//! Source: algorithms.md §4.4, after CCTCP's anticipated Interests; the encoding is ours. Nothing of it is signed: who
-//! reads it takes it for a hint.
+//! Source: CCTCP's anticipated Interests, as Nikzad et al. (2022) use them; the encoding is ours. Nothing of it is
+//! signed: who reads it takes it for a hint.
 use super::field;
 use crate::name::Name;
 use crate::tlv::{DecodeError, Reader, typ};

@@ -1,9 +1,8 @@
 //! `nikzad2022(ndnsim=false)`: one segment wider in each round trip, back to one at each timeout.
 //!
-//! Source: Nikzad et al. 2022, section 3.2: "additively increases … to the minimum size" (algorithms.md §4.5, Q-C5): the
-//! window starts at 1, grows by 1/window with each Data and falls to 1 with each timeout; no slow start, and no guard
-//! that takes several timeouts for one event. `ndnsim=true` grows by 1 with each Data, literally what ndnSIM's window
-//! consumer does.
+//! Source: Nikzad et al. 2022, section 3.2: "additively increases … to the minimum size": the window starts at 1, grows
+//! by 1/window with each Data and falls to 1 with each timeout; no slow start, and no guard that takes several timeouts
+//! for one event. `ndnsim=true` grows by 1 with each Data, literally what ndnSIM's window consumer does.
 //!
 //! Differences: Nacks for congestion and marks count as timeouts do; the paper's network has neither.
 use super::{CongestionControl, Delivered, Loss, WIDEST, sane_limit};

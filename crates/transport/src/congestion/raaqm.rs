@@ -1,10 +1,10 @@
 //! `raaqm(gamma=1,beta=0.5,pmin=0.00001,dp=0.02,samples=30,paths=64)`: a window that each Data may halve, the likelier the
 //! longer its round trip is among the last ones of its path.
 //!
-//! Source: Carofiglio, Gallo, Muscariello, Papalini, "Multipath congestion control in content-centric networks" (2013), as it
-//! is used by Carofiglio et al. 2016 (algorithms.md §6.6): `W += γ/W` per Data; with probability
-//! `p = pmin + Δp (R − Rmin)/(Rmax − Rmin)` over the last N round trips of the path, `W = max(1, β W)`. The constants are those of
-//! the authors' simulator; later releases have (β, Δp) = (0.8, 0.2) and (0.99, 0.003).
+//! Source: Carofiglio, Gallo, Muscariello, Papalini, "Multipath congestion control in content-centric networks" (2013), as it is
+//! used by Carofiglio et al. 2016: `W += γ/W` per Data; with probability `p = pmin + Δp (R − Rmin)/(Rmax − Rmin)` over the last N
+//! round trips of the path, `W = max(1, β W)`. The constants are those of the authors' simulator; later releases have (β, Δp) =
+//! (0.8, 0.2) and (0.99, 0.003).
 //!
 //! Differences:
 //! - a path is the node that answered (`ProviderId`); Data that says nothing belongs to one path of its own. The paths

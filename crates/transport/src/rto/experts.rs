@@ -1,10 +1,10 @@
 //! `experts(experts=64,eta=0.5,share=0.01,penalty=8,quantile=0.95)`: fixed predictions that earn or lose trust.
 //!
-//! Source: the future work of Nikzad et al. 2022, section 6 (algorithms.md §10), with the fixed-share rule of Herbster
-//! and Warmuth (1998). Each of the experts predicts one round-trip time, on a logarithmic grid from half of the least
-//! to four times the greatest sample. After each sample weights are multiplied by exp(−η·loss) and a share of all
-//! weight is spread evenly. The loss is asymmetric, in units of the mean round trip: its square where the prediction
-//! was too high, `penalty` times the round trip where it was too low. The timeout is a quantile of the experts.
+//! Source: the future work of Nikzad et al. 2022, section 6, with the fixed-share rule of Herbster and Warmuth (1998).
+//! Each of the experts predicts one round-trip time, on a logarithmic grid from half of the least to four times the
+//! greatest sample. After each sample weights are multiplied by exp(−η·loss) and a share of all weight is spread
+//! evenly. The loss is asymmetric, in units of the mean round trip: its square where the prediction was too high,
+//! `penalty` times the round trip where it was too low. The timeout is a quantile of the experts.
 //!
 //! Differences: all figures are ours [D]. Where a sample moves the ends of the grid, the weights move to the nearest
 //! new experts.

@@ -5,10 +5,9 @@
 //! `gains` names both gains as Nikzad et al. do: `very-slow` (1/80, 1/40), `slow` (1/16, 1/8), `steady` (1/8, 1/4),
 //! `fast` (1/2, 1), `very-fast` (1, 1: the last sample).
 //!
-//! Sources: V. Jacobson, "Congestion Avoidance and Control" (1988); RFC 6298 sections 2 and 5; for
-//! the division of the gains RFC 7323 appendix G; for `yang2016` the consumer of S. Yang (2016), whose
-//! results only a timeout without a floor explains; for `nikzad2022` and `gains` Nikzad et al. (2022),
-//! sections 3 and 4 (algorithms.md §4.1).
+//! Sources: V. Jacobson, "Congestion Avoidance and Control" (1988); RFC 6298 sections 2 and 5; for the division of the
+//! gains RFC 7323 appendix G; for `yang2016` the consumer of S. Yang (2016), whose results only a timeout without a floor
+//! explains; for `nikzad2022` and `gains` Nikzad et al. (2022), sections 3 and 4.
 //!
 //! Differences from RFC 6298:
 //! - no clock granularity G (2.2, 2.3): the clock counts nanoseconds;

@@ -1,10 +1,10 @@
 //! Timers that set the Interest lifetime: forwarders forget the Interest when the consumer asks again.
 //!
-//! Source: von Rotz, Anastasiades and Braun (2015), section 2 (algorithms.md §2): the lifetime `IL` is at once in the
-//! packet, and with it the time that forwarders remember the Interest, and the consumer's retransmission timer. All
-//! segments share one `IL`; a change affects what is asked for later. It is 4 s at first and at most, and at least
-//! 100 ms (`tcp`: 1 s). Round trips count from the first transmission of a segment. The baseline that never
-//! changes is [`constant`](super::Constant).
+//! Source: von Rotz, Anastasiades and Braun (2015), section 2: the lifetime `IL` is at once in the packet, and with
+//! it the time that forwarders remember the Interest, and the consumer's retransmission timer. All segments share one
+//! `IL`; a change affects what is asked for later. It is 4 s at first and at most, and at least 100 ms (`tcp`: 1 s).
+//! Round trips count from the first transmission of a segment. The baseline that never changes is
+//! [`constant`](super::Constant).
 //!
 //! Differences: none that all of them share.
 use super::smoothed::{Smoothed, seconds, within};

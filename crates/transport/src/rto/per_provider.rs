@@ -1,8 +1,8 @@
 //! `per-provider(weight=count,tau=1s)`: one estimate per node that answers, and their weighted mean.
 //!
-//! Source: Nikzad et al. 2022, section 5, after Carofiglio et al. (algorithms.md §4.3): each node that answered has a
-//! Jacobson estimator; the timeout is the mean of theirs, weighted by how many answers came from each (`count`) or by
-//! how recent the last one is (`freshness`: exp(−age/τ)).
+//! Source: Nikzad et al. 2022, section 5, after Carofiglio et al.: each node that answered has a Jacobson estimator;
+//! the timeout is the mean of theirs, weighted by how many answers came from each (`count`) or by how recent the last
+//! one is (`freshness`: exp(−age/τ)).
 //!
 //! Differences: Data that does not say who answered belongs to one provider of its own. Of more than 64 providers the
 //! one silent for longest is forgotten.

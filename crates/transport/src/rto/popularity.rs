@@ -1,9 +1,9 @@
 //! `popularity(k=5.2,trust=64)`: contents that are asked for alike are answered alike.
 //!
 //! Source: our own, on the finding of Nikzad et al. 2022 that the right timeout depends on how popular a content is,
-//! because that decides how near it is cached (algorithms.md §10). Three estimates: of all contents, of the *class*
-//! (contents below one prefix that were answered about as often: 0, 1, 2–3, 4–7, … times), and of the content itself.
-//! Each leans on the wider one until it has samples of its own: with `n` of them its share is λ = n / (n + trust).
+//! because that decides how near it is cached. Three estimates: of all contents, of the *class* (contents below one
+//! prefix that were answered about as often: 0, 1, 2–3, 4–7, … times), and of the content itself. Each leans on the wider
+//! one until it has samples of its own: with `n` of them its share is λ = n / (n + trust).
 //!
 //! ```text
 //! est = λ_c·est_content + (1 − λ_c)·(λ_k·est_class + (1 − λ_k)·est_all),   est… = (SRTT, RTTVAR)

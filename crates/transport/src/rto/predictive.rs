@@ -1,8 +1,8 @@
 //! `predictive(names=10,ttl=1s)`: the timeout for the node that is expected to answer.
 //!
-//! Source: Nikzad et al. 2022, section 5, after CCTCP (algorithms.md §4.4). Interests announce the names that will be
-//! asked for next; nodes on the way record which of them they store, and when they passed the Interest on; Data brings
-//! the records back. From one answer the round trip to each node `r` on the way follows (equation 4),
+//! Source: Nikzad et al. 2022, section 5, after CCTCP. Interests announce the names that will be asked for next; nodes
+//! on the way record which of them they store, and when they passed the Interest on; Data brings the records back. From
+//! one answer the round trip to each node `r` on the way follows (equation 4),
 //!
 //! ```text
 //! RTT(r) = (T_D − T_I) − (T_D(r) − T_I(r))

@@ -1,7 +1,7 @@
 //! `reconsidered(k=6,min=100ms)`, `reconsidered(min=adaptive)`: slow gains, and a floor near the mean round trip.
 //!
-//! Source: Nikzad et al. 2022, section 5 (algorithms.md §4.2): α = 1/80, β = 1/40, k = 6 (4 to 8 is the recommended
-//! band), RTO_min near the mean round-trip time.
+//! Source: Nikzad et al. 2022, section 5: α = 1/80, β = 1/40, k = 6 (4 to 8 is the recommended band), RTO_min near the
+//! mean round-trip time.
 //!
 //! Differences: the paper fixes the floor at 100 ms, the mean of its network; `adaptive` takes the mean of all samples
 //! so far, once there are 20.

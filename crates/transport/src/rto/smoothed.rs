@@ -1,7 +1,7 @@
 //! Smoothed round-trip time and mean deviation: what most estimators keep, once or several times.
 //!
-//! Source: V. Jacobson (1988); RFC 6298 section 2, in the order of its 2.3: the deviation first, from the old mean
-//! (algorithms.md Q-C1, Q-C2).
+//! Source: V. Jacobson (1988); RFC 6298 section 2, in the order of its 2.3: the deviation first, from the old
+//! mean.
 //!
 //! Differences: none.
 use crate::time::Duration;
@@ -50,7 +50,7 @@ impl Smoothed {
         Self { srtt: (1.0 - alpha) * self.srtt + alpha * rtt, rttvar }
     }
 
-    /// After one more sample, the deviation from the new mean: (1 − α)·|old mean − RTT| counts (algorithms.md Q-A1).
+    /// After one more sample, the deviation from the new mean: (1 − α)·|old mean − RTT| counts.
     pub(super) fn next_by_new_mean(self, rtt: f64, gains: Gains) -> Self {
         let Gains { alpha, beta } = gains;
         let srtt = (1.0 - alpha) * self.srtt + alpha * rtt;

@@ -1,8 +1,8 @@
 //! What the estimators of Nikzad et al. share: the timeout before the first sample, bounds, back-off.
 //!
-//! Source: Nikzad et al. 2022, section 3 (algorithms.md §4.1): 3 s at first, 64 s at most; a timeout doubles with each
-//! retransmission *of that Interest*, never in the shared estimate, so that a first timeout is always the estimate
-//! itself. `global-backoff=true` has what ndnSIM does: one factor for all, up to 64, which a sample resets.
+//! Source: Nikzad et al. 2022, section 3: 3 s at first, 64 s at most; a timeout doubles with each retransmission *of
+//! that Interest*, never in the shared estimate, so that a first timeout is always the estimate itself.
+//! `global-backoff=true` has what ndnSIM does: one factor for all, up to 64, which a sample resets.
 //!
 //! Differences: none.
 use super::smoothed::{seconds, within};

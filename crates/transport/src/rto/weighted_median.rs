@@ -1,9 +1,9 @@
 //! `weighted-median(window=32,decay=0.1,k=5)`: what is usual, however far the exceptions lie.
 //!
-//! Source: the future work of Nikzad et al. 2022, section 6 (algorithms.md §10): recursive linear filters are poor on
-//! impulsive round-trip times. Over a window of samples with weights (1−λ)^age, `M` is the weighted median and `D` the
-//! weighted median of the distances from it; RTO = M + k·1.4826·D (the factor makes D a standard deviation where the
-//! samples are normal), with a floor as [`reconsidered`](super::Reconsidered).
+//! Source: the future work of Nikzad et al. 2022, section 6: recursive linear filters are poor on impulsive round-trip
+//! times. Over a window of samples with weights (1−λ)^age, `M` is the weighted median and `D` the weighted median of
+//! the distances from it; RTO = M + k·1.4826·D (the factor makes D a standard deviation where the samples are normal),
+//! with a floor as [`reconsidered`](super::Reconsidered).
 //!
 //! Differences: none; window, decay and k are ours [D].
 use super::reconsidered::factor;

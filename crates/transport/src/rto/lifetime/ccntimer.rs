@@ -1,8 +1,8 @@
 //! `ccntimer(gamma=1.2,alpha=0.2,beta=0.25,k=4,from=4,epsilon=0.2,phi=3,…)`: little more than TCP's timeout, and a little
 //! more at each timeout.
 //!
-//! Source: von Rotz et al. (2015), Algorithm 1, "CCNTimer" (algorithms.md §2.2): IL = γ·(sRTT + 4·VAR) with TCP's gains in
-//! the printed order (Q-A1); Γ, ε and Φ as in `patience.rs`, which also has the other parameters.
+//! Source: von Rotz et al. (2015), Algorithm 1, "CCNTimer": IL = γ·(sRTT + 4·VAR) with TCP's gains in the printed order;
+//! Γ, ε and Φ as in `patience.rs`, which also has the other parameters.
 //!
 //! Differences: those of `patience.rs`.
 use super::super::reconsidered::gains;

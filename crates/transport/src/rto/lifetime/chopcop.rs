@@ -1,9 +1,9 @@
 //! `chopcop(factor=6,alpha=0.2,init=4s,min=100ms,max=4s,backoff=2)`: six times the mean round trip.
 //!
-//! Source: F. Zhang et al., CHoPCoP (2014), as von Rotz et al. (2015) describe its timer without evaluating it
-//! (algorithms.md §2.2): IL = 6·sRTT.
+//! Source: F. Zhang et al., CHoPCoP (2014), as von Rotz et al. (2015) describe its timer without evaluating it: IL =
+//! 6·sRTT.
 //!
-//! Differences: the gain of 0.2 and the doubling at a timeout are those of the paper's other timers (Q-A5). CHoPCoP's
+//! Differences: the gain of 0.2 and the doubling at a timeout are those of the paper's other timers. CHoPCoP's
 //! routers signal congestion explicitly; marks are congestion control's business here.
 use super::super::{RtoEstimator, RttSample};
 use super::{LEAST, Lifetime, backoff, factor, round_trip, seconds};

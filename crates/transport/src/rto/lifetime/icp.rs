@@ -1,8 +1,8 @@
 //! `icp(window=20,init=4s,min=100ms,max=4s,skip-timeouts=false)`: the middle between the extremes of the last answers.
 //!
-//! Source: von Rotz et al. (2015), after Carofiglio, Gallo and Muscariello's ICP (algorithms.md §2.2):
-//! IL = RTTmin + (RTTmax − RTTmin)/2 of the last 20 answers, those included that came after timeouts; a timeout itself
-//! changes nothing. `skip-timeouts=true` is the paper's variant that leaves the latter out (claim A-53).
+//! Source: von Rotz et al. (2015), after Carofiglio, Gallo and Muscariello's ICP: IL = RTTmin + (RTTmax − RTTmin)/2 of
+//! the last 20 answers, those included that came after timeouts; a timeout itself changes nothing.
+//! `skip-timeouts=true` is the paper's variant that leaves the latter out (claim A-53).
 //!
 //! Differences: while there are fewer than 20 answers, those count that there are.
 use super::super::{Answer, RtoEstimator, RttSample};

@@ -1,13 +1,12 @@
 //! What `ccntimer` and `wma` share: when answers begin to count, and what timeouts do to the lifetime.
 //!
-//! Source: von Rotz et al. (2015), both listings (algorithms.md §2.2 and §2.3): answers count from the Γ-th on (`from`);
-//! each timeout lengthens the lifetime by ε (`epsilon`); the Φ-th of one segment (`phi`) puts it back to 4 s, and the
-//! estimate begins anew. The first clean answer only begins it: the lifetime follows from the second on.
+//! Source: von Rotz et al. (2015), both listings: answers count from the Γ-th on (`from`); each timeout lengthens the
+//! lifetime by ε (`epsilon`); the Φ-th of one segment (`phi`) puts it back to 4 s, and the estimate begins anew. The
+//! first clean answer only begins it: the lifetime follows from the second on.
 //!
-//! Differences: 4 s are the most (the listings print `max` where the text says at most, Q-A2). Γ is as listed: the
-//! count includes the answer at hand and all before it, clean or not (Q-A7). Φ is as in the text (`Tout ≥ Φ`);
-//! `phi-strict=true` is the listing's `Tout > Φ` (Q-A6). `update-on-init=true` lets the lifetime follow the first clean
-//! answer, too (Q-A3).
+//! Differences: 4 s are the most (the listings print `max` where the text says at most). Γ is as listed: the count
+//! includes the answer at hand and all before it, clean or not. Φ is as in the text (`Tout ≥ Φ`); `phi-strict=true` is
+//! the listing's `Tout > Φ`. `update-on-init=true` lets the lifetime follow the first clean answer, too.
 use super::super::Answer;
 use super::super::smoothed::Smoothed;
 use super::{LEAST, Lifetime};

@@ -1,8 +1,8 @@
 //! `per-source(ccntimer,recent=64,settled=8)`: a timer for each source that answers.
 //!
-//! Source: von Rotz et al. (2015), sections 2 and 5, which name multi-homing: round trips of several sources must not
-//! be mixed, so each source has a timer of its own, told apart by its identifier (algorithms.md §2.3 and §10). Which of
-//! them will answer is not known beforehand; the longest lifetime of those that may is in force.
+//! Source: von Rotz et al. (2015), sections 2 and 5, which name multi-homing: round trips of several sources must not be
+//! mixed, so each source has a timer of its own, told apart by its identifier. Which of them will answer is not known
+//! beforehand; the longest lifetime of those that may is in force.
 //!
 //! Differences: all of it is ours. A source may answer if it did so among the `recent` last answers; it does not count
 //! before its `settled`-th answer while there is one that does, since a timer that knows nothing waits longest. A timeout is

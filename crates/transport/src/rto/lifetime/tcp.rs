@@ -1,10 +1,10 @@
 //! `tcp(alpha=0.2,beta=0.25,k=4,init=4s,min=1s,max=4s,backoff=2,rfc-order=false)`: TCP's timeout as lifetime.
 //!
-//! Source: von Rotz et al. (2015), "TCP RTO" (algorithms.md §2.2): sRTT gains 0.2, VAR gains 0.25 of its distance from
-//! the *new* sRTT, as it is printed; IL = sRTT + 4·VAR, at least 1 s; a timeout doubles it until the next sample.
+//! Source: von Rotz et al. (2015), "TCP RTO": sRTT gains 0.2, VAR gains 0.25 of its distance from the *new* sRTT, as
+//! it is printed; IL = sRTT + 4·VAR, at least 1 s; a timeout doubles it until the next sample.
 //!
-//! Differences: none. `rfc-order=true` takes the distance from the old sRTT, as RFC 2988 does, and `alpha=1/8` is
-//! its gain (Q-A1); `init=3s` is its first timeout (Q-A4).
+//! Differences: none. `rfc-order=true` takes the distance from the old sRTT, as RFC 2988 does, and `alpha=1/8` is its
+//! gain; `init=3s` is its first timeout.
 use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
 use super::super::{RtoEstimator, RttSample};

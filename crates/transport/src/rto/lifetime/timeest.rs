@@ -1,7 +1,7 @@
 //! `timeest(alpha=1/8,beta=1/8,k=4,factor=2,init=4s,min=100ms,max=4s,backoff=2)`: twice Jacobson's timeout.
 //!
-//! Source: von Rotz et al. (2015), "Timeest" (algorithms.md §2.2), an estimator of the CCNx tools: both gains are 1/8, the
-//! error is that of the old mean; IL = 2·(sRTT + 4·VAR). That a timeout doubles it is an assumption of the paper.
+//! Source: von Rotz et al. (2015), "Timeest", an estimator of the CCNx tools: both gains are 1/8, the error is that of the
+//! old mean; IL = 2·(sRTT + 4·VAR). That a timeout doubles it is an assumption of the paper.
 //!
 //! Differences: none.
 use super::super::reconsidered::gains;

@@ -1,8 +1,8 @@
 //! `wma(gamma=1.5,alpha=0.2,from=4,epsilon=0.2,phi=3,…)`: one and a half mean round trips, and a little more at each
 //! timeout.
 //!
-//! Source: von Rotz et al. (2015), Algorithm 2, "WMA", the weighted moving average (algorithms.md §2.2): IL = γ·sRTT;
-//! Γ, ε and Φ as in `patience.rs`, which also has the other parameters.
+//! Source: von Rotz et al. (2015), Algorithm 2, "WMA", the weighted moving average: IL = γ·sRTT; Γ, ε and Φ as in
+//! `patience.rs`, which also has the other parameters.
 //!
 //! Differences: those of `patience.rs`; the listing also begins a variance, which nothing uses.
 use super::super::smoothed::Smoothed;
