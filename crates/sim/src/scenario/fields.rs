@@ -46,6 +46,7 @@ impl<'a> Fields<'a> {
         match form.read(tree) {
             Ok(read) => {
                 if let Some(value) = form.write(&read) {
+                    let value = placed(value, tree);
                     self.normal.insert(key, Tree { value, origin: tree.origin });
                 }
                 *place = read;
@@ -209,4 +210,14 @@ impl<'a> Fields<'a> {
         let key = super::print::key(key);
         if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
     }
+}
+
+/// A value in its normal form, of which each item of a list stands where it was given.
+fn placed(mut value: Value, given: &Tree) -> Value {
+    let items = if let Value::List(items) = &given.value { items.as_slice() } else { &[] };
+    if let Value::List(list) = &mut value {
+        let origins = items.iter().map(|item| item.origin).chain(std::iter::repeat(given.origin));
+        list.iter_mut().zip(origins).for_each(|(item, origin)| item.origin = origin);
+    }
+    value
 }

@@ -134,7 +134,7 @@ pub(super) fn read(given: &Table, complete: bool, problems: &mut Problems) -> Co
         normal
     });
     fields.default_table("record", true, |given, path, origin, problems| {
-        record::read(given, path, origin, &mut content.record, problems)
+        record::read(given, path, origin, complete, &mut content.record, problems)
     });
     fields.keep("sweep");
     content.normal = fields.finish();
@@ -169,7 +169,7 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
         layer
     });
     fields.table("wifi", |given, path, origin, problems| {
-        let (rule, normal) = wifi::read_wifi(given, path, origin, problems);
+        let (rule, normal) = wifi::read_wifi(given, path, origin, complete, problems);
         content.wifi = Some(rule);
         normal
     });
@@ -211,7 +211,11 @@ fn applications(fields: &mut Fields<'_>, complete: bool, content: &mut Content) 
         fields.default_table(kind, used.contains(&kind), |given, path, origin, problems| {
             let (_, normal) =
                 application::read(kind, "", given, path, origin, Mode::Defaults, problems);
-            defaults.push((kind, normal.clone()));
+            let mut whole = normal.clone();
+            for key in application::ASKED.iter().filter(|key| given.get(key).is_none()) {
+                whole.remove(key);
+            }
+            defaults.push((kind, whole));
             normal
         });
     }

@@ -65,6 +65,9 @@ impl Form for ArrivalForm {
                     judged(congestion::parse(congestion))?;
                     Ok(Arrival::Window(congestion.to_owned()))
                 }
+                None if text.trim().starts_with("window") => {
+                    Err("write a window like \"window(congestion=cubic)\"".into())
+                }
                 None => match law(text).map_err(|error| error.to_string())? {
                     (arrival, None) => Ok(arrival),
                     (_, Some(_)) => Err("requests have a rate; a load is for frames".into()),
@@ -94,6 +97,9 @@ impl Form for LoadForm {
     fn read(&self, tree: &Tree) -> Result<Self::Of, String> {
         match &tree.value {
             Value::List(list) => batches(list).map(|arrival| (arrival, None)),
+            Value::Text(text) if text.trim().starts_with("window") => {
+                Err(format!("a window is for requests; {}", self.example()))
+            }
             Value::Text(text) => law(text).map_err(|error| error.to_string()),
             other => Err(format!("{other} is no string; {}", self.example())),
         }
@@ -222,6 +228,9 @@ mod tests {
         assert!(wrong("poisson(load=0.5)").contains("frames"));
         assert!(wrong("constant(rate=1,load=1)").contains("not both"));
         assert!(wrong("window(congestion=cubik)").contains("cubic"));
+        assert!(wrong("window").contains("window(congestion=cubic)"));
+        let frames = LoadForm.read(&Tree::from(Value::text("window(congestion=cubic)")));
+        assert!(frames.unwrap_err().contains("for requests; write \"poisson"));
         assert!(POPULARITY.read(&text("zipf(s=-1)")).unwrap_err().contains("0 to 20"));
         let list = Value::List(vec![Value::Integer(1).into()]);
         assert!(ArrivalForm.read(&list.into()).unwrap_err().contains("[[\"1 s\", 10]"));

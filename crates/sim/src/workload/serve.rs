@@ -1,7 +1,7 @@
 //! A served object: the producer loop of `recoup serve`, with content of which only the length matters.
 use super::signature_shape;
 use crate::network::ServePlan;
-use recoup_packet::data::MAX_DESCRIBED_CONTENT;
+use recoup_packet::data::{ContentType, Data, DescribeError, MAX_DESCRIBED_CONTENT, Template};
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
@@ -27,8 +27,21 @@ pub(super) fn make(plan: &ServePlan) -> Result<Serve, String> {
         signer: Box::new(DigestSigner),
         epoch_micros: 0,
     };
+    describe_last(plan, segment_bytes).map_err(|error| error.to_string())?;
     let object = Blank { octets: plan.size_octets, version: plan.version };
     Ok(Serve::new(config, Box::new(object)))
+}
+
+/// The segment with the longest name, with as much content as one holds: if there is such a packet, there are the others.
+fn describe_last(plan: &ServePlan, segment_bytes: usize) -> Result<Data, DescribeError> {
+    let last = plan.size_octets.div_ceil(plan.segment_octets).saturating_sub(1);
+    let last = Convention::Typed.segment(last);
+    let version = plan.version.map(|version| Convention::Typed.version(version));
+    let object = version.map_or_else(|| plan.prefix.clone(), |it| plan.prefix.append(it));
+    let content_octets = usize::try_from(plan.size_octets).unwrap_or(usize::MAX).min(segment_bytes);
+    let (name, shape) = (object.append(last), signature_shape(plan.packet));
+    let template = Template::new(ContentType::Blob, plan.freshness, Some(last), shape);
+    template.describe(name, content_octets)
 }
 
 /// One object of zeros.

@@ -74,6 +74,9 @@ impl Way {
 pub(in crate::scenario) const WAY: OneOf<Way> =
     OneOf(&[("forth", Way::Forth), ("back", Way::Back), ("both", Way::Both)]);
 
+/// What an application or its kind has to say, although the normal form of the kind has a value for it.
+pub(in crate::scenario) const ASKED: [&str; 3] = ["size", "contents", "arrival"];
+
 /// The kinds of applications, which are also the names of the tables that hold their defaults.
 pub(in crate::scenario) const KINDS: [&str; 5] =
     ["fetch", "serve", "produce", "request", "background"];
@@ -110,6 +113,9 @@ pub(in crate::scenario) fn read(
     fields.field("stop", &mut rule.stop, Maybe(INSTANT));
     fields.field("stagger", &mut rule.stagger, TIME);
     fields.field("spread", &mut rule.spread, TIME);
+    if mode == Mode::Whole && rule.stop.is_some_and(|stop| stop < rule.start) {
+        fields.problem("stop", "comes before `start`");
+    }
     match &mut rule.job {
         Job::Fetch(plan, object) => fetch(&mut fields, mode, plan, object),
         Job::Serve(plan, prefix) => serve(&mut fields, mode, plan, prefix),
@@ -292,7 +298,7 @@ fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
         fields.problem("packet", "says already how long a signature is; leave out one of the two");
     }
     let mut total = None;
-    fields.field("packet", &mut total, Maybe(PACKET));
+    fields.field("packet", &mut total, Maybe(DATA));
     let mut signature = None;
     if is_default {
         fields.leave_out("signature");
@@ -320,7 +326,7 @@ fn request(fields: &mut Fields<'_>, mode: Mode, plan: &mut RequestPlan, names: &
 }
 
 fn background(fields: &mut Fields<'_>, mode: Mode, plan: &mut BackgroundPlan, load: &mut Load) {
-    fields.field("frame", &mut plan.frame_octets, PACKET);
+    fields.field("frame", &mut plan.frame_octets, FRAME);
     let mut offered = (plan.arrival.clone(), *load);
     ask(fields, mode, "arrival", &mut offered, LoadForm);
     (plan.arrival, *load) = offered;
@@ -328,14 +334,24 @@ fn background(fields: &mut Fields<'_>, mode: Mode, plan: &mut BackgroundPlan, lo
 
 const RETRIES: OrWord<Count> = OrWord(Count(0, u32::MAX as u64), "unlimited");
 
-/// Length of a packet or a frame.
-const PACKET: Words<u32> = Words::new(
+/// Length of a Data packet.
+const DATA: Words<u32> = Words::new(
     |text| match quantity::octets(text)? {
-        octets @ 1..=65_535 => Ok(octets as u32),
-        _ => Err("a packet has 1 to 65535 octets".into()),
+        octets @ 1..=8_800 => Ok(octets as u32),
+        _ => Err("a packet of NDN has 1 to 8800 octets".into()),
     },
     |octets| quantity::print_octets(u64::from(*octets)),
     "write it like \"1448 B\"",
+);
+
+/// Length of a frame of other traffic.
+const FRAME: Words<u32> = Words::new(
+    |text| match quantity::octets(text)? {
+        octets @ 1..=65_535 => Ok(octets as u32),
+        _ => Err("a frame has 1 to 65535 octets".into()),
+    },
+    |octets| quantity::print_octets(u64::from(*octets)),
+    "write it like \"1500 B\"",
 );
 
 /// What the packet format carries: whole milliseconds, at least one.

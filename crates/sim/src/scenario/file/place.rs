@@ -46,9 +46,9 @@ pub(in crate::scenario) fn read(
     fields.field("from", &mut rule.from, Maybe(Place(TEXT)));
     fields.field("hops", &mut rule.hops, Maybe(Hops));
     fields.field("seed", &mut rule.seed, Maybe(Count(0, i64::MAX as u64)));
-    if rule.from.is_some() != rule.hops.is_some() {
+    if fields.gives("from") != fields.gives("hops") {
         let (given, missing) =
-            if rule.hops.is_some() { ("hops", "from") } else { ("from", "hops") };
+            if fields.gives("hops") { ("hops", "from") } else { ("from", "hops") };
         fields.problem(given, format!("needs `{missing}` beside it"));
     }
     (rule, fields.finish())

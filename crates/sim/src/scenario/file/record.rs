@@ -6,6 +6,7 @@ use crate::scenario::form::{FEW_OCTETS, Located, Many, Maybe, Place, TEXT, Truth
 use crate::scenario::law;
 use crate::scenario::problem::{Origin, Problems};
 use crate::scenario::tree::Table;
+use std::collections::BTreeSet;
 
 /// What is recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +45,7 @@ pub(in crate::scenario) fn read(
     given: &Table,
     path: &str,
     origin: Origin,
+    complete: bool,
     record: &mut Record,
     problems: &mut Problems,
 ) -> Table {
@@ -55,6 +57,15 @@ pub(in crate::scenario) fn read(
     fields.field("timeouts", &mut record.timeouts, Truth);
     fields.field("capture", &mut record.capture, Many(Place(TEXT)));
     fields.field("capture-octets", &mut record.capture_octets, Maybe(FEW_OCTETS));
+    let mut seen = BTreeSet::new();
+    let names = record.tables.iter().filter_map(|text| text.split('(').next());
+    if let Some(twice) = names.map(str::trim).find(|name| !seen.insert(*name)) {
+        let what = format!("`{twice}` is there twice, and a run has one table of a name");
+        fields.problem("tables", what);
+    }
+    if complete && record.capture.is_empty() && record.capture_octets.is_some() {
+        fields.problem("capture-octets", "needs `capture` beside it");
+    }
     // A record of timeouts is empty unless transmissions are followed.
     record.timeouts |= record.plans().iter().any(RecordPlan::needs_following);
     fields.finish()

@@ -143,11 +143,12 @@ fn measure(text: &str, unit: &str, least: f64, what: &str) -> Result<f64, String
     }
 }
 
-/// Reads `[wifi]`.
+/// Reads `[wifi]`; with `complete`, keys that would change nothing are mistakes.
 pub(in crate::scenario) fn read_wifi(
     given: &Table,
     path: &str,
     origin: Origin,
+    complete: bool,
     problems: &mut Problems,
 ) -> (WifiRule, Table) {
     let mut fields = Fields::new(given, path, origin, true, problems);
@@ -161,7 +162,7 @@ pub(in crate::scenario) fn read_wifi(
     fields.field("errors", &mut medium.hearing.errors, ERRORS);
     fields.field("capture", &mut medium.hearing.capture_db, Maybe(MARGIN));
     fields.field("rts", &mut medium.rts_octets, Maybe(FEW_OCTETS));
-    counts(&mut fields, &mut medium);
+    counts(&mut fields, complete, &mut medium);
     fields.field("lifetime", &mut medium.lifetime, INTERVAL);
     fields.field("mtu", &mut medium.largest_octets, Maybe(FEW_OCTETS));
     let mut rule = WifiRule {
@@ -191,7 +192,9 @@ pub(in crate::scenario) fn read_wifi(
     fields.default_table("handoff", !rule.points.is_empty(), |given, path, origin, problems| {
         handoff(given, path, origin, &mut rule, problems)
     });
-    check_use(&mut fields, &rule);
+    if complete {
+        check_use(&mut fields, &rule);
+    }
     let normal = fields.finish();
     (rule, normal)
 }
@@ -263,7 +266,7 @@ fn way(fields: &mut Fields<'_>, standard: Standard, medium: &mut MediumPlan) {
     wifi::law::shadowing(&shadowing, &mut medium.fading).unwrap_or_default();
 }
 
-fn counts(fields: &mut Fields<'_>, medium: &mut MediumPlan) {
+fn counts(fields: &mut Fields<'_>, complete: bool, medium: &mut MediumPlan) {
     let mut tries = u64::from(medium.tries);
     if fields.field("tries", &mut tries, Count(1, 255)) {
         medium.tries = tries as u32;
@@ -276,8 +279,7 @@ fn counts(fields: &mut Fields<'_>, medium: &mut MediumPlan) {
         fields.field("amsdu", &mut aggregation.amsdu_octets, AMSDU);
     } else {
         for key in ["mpdu-tries", "ampdu", "amsdu"] {
-            fields.leave_out(key);
-            if fields.gives(key) {
+            if fields.keep(key).is_some() && complete {
                 fields.problem(key, "needs standard = \"n\": 802.11g has no aggregates");
             }
         }

@@ -35,6 +35,11 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
         ),
         ("node = \"consumer\"", "", "26:15: applications.c1.node: is missing"),
         (
+            "node = \"consumer\"",
+            "node = [\"r1\", \"consumr\"]",
+            "28:15: applications.c1.node: no node is called `consumr`",
+        ),
+        (
             "object = \"/file\"",
             "object = \"file\"",
             "29:10: applications.c1.object: `file` is no name",
@@ -45,6 +50,18 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
             "37:10: applications.p1.packet: says already",
         ),
         ("\"10 MiB\"", "true", "35:8: applications.p1.size: true is no string"),
+        ("size = \"10 MiB\"", "", "31:15: applications.p1.size: is missing; write it like"),
+        (
+            "packet = \"1448 B\"",
+            "packet = \"1040 B\"",
+            "31:15: applications.p1: with this name and content no packet has exactly 1040 octets",
+        ),
+        ("\"1448 B\"", "\"9 kB\"", "37:10: applications.p1.packet: a packet of NDN has 1 to 8800"),
+        (
+            "node = \"consumer\"",
+            "node = \"consumer\"\nstart = \"2 s\"\nstop = \"1 s\"",
+            "30:8: applications.c1.stop: comes before `start`",
+        ),
         (
             "\"1000 packets\"",
             "1000",
@@ -88,8 +105,27 @@ fn what_a_medium_cannot_be_is_told_with_what_it_can() {
         let said = wrong(&with(&format!("[wifi]\n{given}\n[nodes.\"*\"]\nposition = [0, 0]\n")));
         assert!(said.contains(error) && said.lines().count() == 1, "{error}\n{said}");
     }
+    // What a sweep gives the use of is none.
+    let swept = "[wifi]\nspacing = 0\nampdu = \"3000 B\"\n[sweep]\nwifi.standard = [\"n\"]\n";
+    let file = ScenarioFile::parse(&with(swept), &[]).unwrap_or_else(|it| panic!("{it}"));
+    assert!(file.to_toml().contains("ampdu = \"3000 B\""), "{}", file.to_toml());
     let right = with("[wifi]\nspacing = 0\npower = \"-3 dBm\"\ncapture = \"5dB\"\n");
     assert_eq!(network(&right).wifi[0].medium.power_dbm, -3.0);
+}
+
+#[test]
+fn a_record_is_kept_once() {
+    let said = wrong(&with("[record]\ntables = [\"goodput(bin=1s)\", \"goodput(bin=2s)\"]\n"));
+    assert!(said.contains("record.tables: `goodput` is there twice"), "{said}");
+    let said = wrong(&with("[record]\ncapture-octets = \"64 B\"\n"));
+    assert!(said.contains("record.capture-octets: needs `capture`"), "{said}");
+}
+
+#[test]
+fn hops_that_cannot_be_read_are_one_mistake() {
+    let said =
+        wrong(&with("[places.y]\npick = 1\n[places.x]\npick = 1\nfrom = \"y\"\nhops = \"3..2\"\n"));
+    assert!(said.contains("places.x.hops: write hops") && said.lines().count() == 1, "{said}");
 }
 
 #[test]
