@@ -67,7 +67,8 @@ pub struct FetchConfig {
     pub first: u64,
     /// Last segment to fetch; `None` means the object's last.
     pub last: Option<u64>,
-    /// Segments that are there already: ascending, disjoint.
+    /// Segments that are there already: ascending, disjoint; none with `Delivery::Ordered`, which waits for
+    /// each.
     pub held: Vec<Range<u64>>,
     /// How content is handed out.
     pub delivery: Delivery,

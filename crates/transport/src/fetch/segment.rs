@@ -78,7 +78,9 @@ fn timer(segment: u64) -> u32 {
 
 impl Transfer {
     pub(super) fn new(config: &FetchConfig, object: Name, probed: bool, now: Instant) -> Self {
-        let board = Scoreboard::new(config.first, config.held.iter().cloned());
+        let beyond = config.last.and_then(|last| last.checked_add(1)).unwrap_or(u64::MAX);
+        let held = config.held.iter().map(|run| run.start..run.end.min(beyond));
+        let board = Scoreboard::new(config.first, held);
         Self {
             assembler: Assembler::new(config.delivery, board.base()),
             object,

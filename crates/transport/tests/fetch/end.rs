@@ -74,6 +74,16 @@ fn segments_that_are_held_are_not_asked_for() {
 }
 
 #[test]
+fn more_may_be_held_than_is_asked_for() {
+    let file = file(2_000);
+    let mut ranged = config("/a/file/v=7");
+    (ranged.first, ranged.last, ranged.held) = (2, Some(9), vec![0..4, 7..15]);
+    let mut world = World::new(ranged);
+    assert_eq!(world.run(honest(&file)), Ok(()));
+    assert_eq!(world.order, [4, 5, 6]);
+}
+
+#[test]
 fn ordered_delivery_is_in_order_and_a_reader_that_stops_stops_the_window() {
     let file = file(50_000);
     let mut ordered = config("/a/file");
