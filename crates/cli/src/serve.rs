@@ -48,8 +48,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let mut serve = Serve::new(config, library);
     let Some(object) = serve.resolve(&Name::root()) else {
-        let message = format!("{} can no longer be read", args.path.display());
-        return Err(Failure::new(Exit::Local, message));
+        let message = format!("{} cannot be served as {}", args.path.display(), args.name);
+        return Err(Failure::new(Exit::Local, message).advise(
+            "can it still be read, and is the name shorter than a packet of 8800 octets?",
+        ));
     };
     let app = session.attach(Box::new(serve), vec![args.name.clone()]);
     let faces = reach(args, &mut session)?;

@@ -77,12 +77,22 @@ impl World {
     }
 
     fn with_form(octets: usize, unknown: Unknown, form: Form) -> Self {
+        Self::called("/p", octets, 100, unknown, form)
+    }
+
+    fn called(
+        prefix: &str,
+        octets: usize,
+        segment_bytes: usize,
+        unknown: Unknown,
+        form: Form,
+    ) -> Self {
         let content = (0..octets).map(|i| i as u8).collect();
         let paper = Rc::new(RefCell::new(Paper { content, version: 1, torn_at: None }));
         let config = ServeConfig {
-            prefix: name("/p"),
+            prefix: name(prefix),
             convention: Convention::Typed,
-            segment_bytes: 100,
+            segment_bytes,
             freshness: Duration::from_secs(10),
             metadata_freshness: Duration::from_millis(10),
             unknown,
@@ -157,6 +167,29 @@ fn in_words(output: AppOutput) -> String {
 
 fn name(uri: &str) -> Name {
     uri.parse().expect("a valid name")
+}
+
+#[test]
+fn a_long_name_leaves_less_room_for_content_and_no_packet_is_too_long() {
+    for (letters, segment_bytes) in [(5_000, 8_000), (300, 8_600)] {
+        let prefix = format!("/{}", "a".repeat(letters));
+        let mut world =
+            World::called(&prefix, 20_000, segment_bytes, Unknown::Silence, Form::Encoded);
+        let base = world.serve.resolve(&Name::root()).unwrap();
+        let mut content = Vec::new();
+        for number in 0.. {
+            let asked = Interest::new(base.append(Component::segment(number)));
+            let Some(data) = world.ask(asked) else { break };
+            assert!(data.wire().len() <= 8_800, "{}", data.wire().len());
+            content.extend_from_slice(data.content());
+        }
+        assert_eq!(content, world.paper.borrow().content);
+        let least = 20_000_usize.div_ceil(8_800 - letters);
+        assert!(world.events.len() <= least + 2, "{} packets for {least}", world.events.len());
+    }
+    let prefix = format!("/{}", "a".repeat(8_750));
+    let mut world = World::called(&prefix, 20_000, 8_000, Unknown::Silence, Form::Encoded);
+    assert!(world.serve.resolve(&Name::root()).is_none());
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SPEC", default_value = "off", help_heading = "Network")]
     pub recovery: Recovery,
 
-    /// Content per segment, in octets
+    /// Content per segment, in octets; less where a long name leaves less room in a packet
     #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = value::segment_size, help_heading = "Content")]
     pub segment_size: usize,
 

@@ -80,6 +80,14 @@ impl<'a> DataBuilder<'a> {
         Ok(unsigned.complete(|portion, place| signer.sign(portion, place)).into())
     }
 
+    /// Most octets that the packet has with so much content and a signature of `signer`.
+    #[must_use]
+    pub fn most_octets(&self, content_len: usize, signer: &dyn Signer) -> usize {
+        let signed_len = self.signed_len(content_len, &signer.signature_info());
+        let room = tlv::tlv_len(typ::SIGNATURE_VALUE, signer.max_signature_len());
+        tlv::tlv_len(typ::DATA, signed_len + room)
+    }
+
     /// Lays the packet out, as [`encode_with`](Self::encode_with) does, with room for a signature of `signer` that is
     /// still to be made.
     pub fn lay_out<E>(

@@ -7,6 +7,7 @@ use crate::time::Instant;
 use recoup_packet::data::{ContentType, Data, DataBuilder, Template};
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::Name;
+use recoup_packet::tlv::MAX_PACKET_SIZE;
 use std::sync::Arc;
 
 /// One version of one object.
@@ -22,6 +23,8 @@ pub(super) struct Object {
     /// Octets of the source.
     octets: u64,
     signatures: Signatures,
+    /// Octets of content in every segment but the last.
+    segment_bytes: u64,
     last: u64,
     /// What its segments are like where they have no octets.
     template: Option<Arc<Template>>,
@@ -41,8 +44,33 @@ pub(super) struct Cut {
     pub(super) signed: bool,
 }
 
+/// Octets of content in a segment of so many octets called `name`: as many as are wanted, or as a packet has room for beside
+/// such a name; `None` if that is none.
+fn segment_bytes(config: &ServeConfig, name: &Name, octets: u64) -> Option<u64> {
+    let wanted = config.segment_bytes as u64;
+    let longest = wanted.min(octets) as usize;
+    let most_octets = |segment| {
+        let component = config.convention.segment(segment);
+        let name = name.append(component);
+        let builder = DataBuilder::new(&name).freshness(config.freshness);
+        builder.final_block(component).most_octets(longest, config.signer.as_ref())
+    };
+    if most_octets(octets.saturating_sub(1) / wanted) <= MAX_PACKET_SIZE {
+        return Some(wanted);
+    }
+    let excess = most_octets(u64::MAX) - MAX_PACKET_SIZE;
+    (longest as u64).checked_sub(excess as u64).filter(|octets| *octets > 0)
+}
+
 impl Object {
-    fn new(config: &ServeConfig, id: u64, path: &Name, opened: Opened, now: Instant) -> Self {
+    /// `None` if its name leaves no room for content in a packet.
+    fn new(
+        config: &ServeConfig,
+        id: u64,
+        path: &Name,
+        opened: Opened,
+        now: Instant,
+    ) -> Option<Self> {
         let mut name = config.prefix.join(path);
         if let Some(suffix) = &opened.suffix {
             name = name.join(suffix);
@@ -51,7 +79,11 @@ impl Object {
             name = name.append(config.convention.version(version));
         }
         let octets = opened.source.len();
-        let last = octets.saturating_sub(1) / config.segment_bytes as u64;
+        let segment_bytes = match config.form {
+            Form::Encoded => segment_bytes(config, &name, octets)?,
+            Form::Described(_) => config.segment_bytes as u64,
+        };
+        let last = octets.saturating_sub(1) / segment_bytes;
         let final_block = Some(config.convention.segment(last));
         let template = match config.form {
             Form::Encoded => None,
@@ -60,7 +92,7 @@ impl Object {
                 Some(Template::new(content_type, config.freshness, final_block, shape))
             }
         };
-        Self {
+        Some(Self {
             id,
             path: path.clone(),
             name,
@@ -68,6 +100,7 @@ impl Object {
             source: opened.source,
             octets,
             signatures: Signatures::default(),
+            segment_bytes,
             last,
             template,
             mtime_ns: opened.mtime_ns,
@@ -76,7 +109,7 @@ impl Object {
             opened: now,
             used: 0,
             ended: false,
-        }
+        })
     }
 
     /// The version has ended: it is answered no more.
@@ -104,8 +137,8 @@ impl Object {
         if segment > self.last || self.ended {
             return Ok(None);
         }
-        let offset = segment * config.segment_bytes as u64;
-        let length = (self.octets - offset).min(config.segment_bytes as u64) as usize;
+        let offset = segment * self.segment_bytes;
+        let length = (self.octets - offset).min(self.segment_bytes) as usize;
         let name = match name {
             Some(name) => name.clone(),
             None => self.name.append(config.convention.segment(segment)),
@@ -147,7 +180,7 @@ impl Object {
         }
         let content = Metadata {
             final_block: Some(self.last),
-            segment_size: Some(config.segment_bytes as u64),
+            segment_size: Some(self.segment_bytes),
             size: Some(self.octets),
             mode: self.mode,
             mtime_ns: self.mtime_ns,
@@ -266,7 +299,7 @@ impl Shelf {
             self.objects.remove(oldest);
         }
         self.opened += 1;
-        let object = Object::new(config, self.opened, path, opened, now);
+        let object = Object::new(config, self.opened, path, opened, now)?;
         self.objects.push(object);
         Some(self.objects.len() - 1)
     }
