@@ -383,7 +383,7 @@ pub fn parse_nni(octets: &[u8]) -> Option<u64> {
 /// Octets of `number` as a TLV-TYPE or TLV-LENGTH in its shortest form.
 #[must_use]
 #[inline]
-pub fn varnum_len(number: u64) -> usize {
+fn varnum_len(number: u64) -> usize {
     match number {
         0..253 => 1,
         253..0x1_0000 => 3,
@@ -420,7 +420,7 @@ pub fn nni_tlv_len(typ: u64, number: u64) -> usize {
 
 /// Appends a TLV-TYPE or TLV-LENGTH in its shortest form.
 #[inline]
-pub fn put_varnum(out: &mut impl BufMut, number: u64) {
+fn put_varnum(out: &mut impl BufMut, number: u64) {
     match varnum_len(number) {
         1 => out.put_u8(number as u8),
         3 => {

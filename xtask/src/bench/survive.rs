@@ -14,7 +14,7 @@ use status::Status;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const USAGE: &str = "\
@@ -125,18 +125,20 @@ impl Stage {
 
     /// The share of what others offer that is answered.
     fn offer(&self, seconds: u64) -> Outcome<f64> {
-        let mut client = command(&self.blast);
-        client.arg("offer").arg(&self.socket).arg("/bench");
-        client.args([format!("rate={OFFERED}"), format!("seconds={seconds}")]);
-        Ok(share(&numbers(&capture(&mut client)?)))
+        Ok(share(&numbers(&capture(&mut self.offering(seconds))?)))
     }
 
     /// As [`offer`](Self::offer), but begins it only.
     fn begin_offer(&self, seconds: u64) -> Outcome<Child> {
+        let mut client = self.offering(seconds);
+        client.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())
+    }
+
+    fn offering(&self, seconds: u64) -> Command {
         let mut client = command(&self.blast);
         client.arg("offer").arg(&self.socket).arg("/bench");
         client.args([format!("rate={OFFERED}"), format!("seconds={seconds}")]);
-        client.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())
+        client
     }
 
     fn resident_mb(&self) -> f64 {

@@ -116,7 +116,7 @@ pub(crate) fn parse_rto(spec: &str) -> Result<Box<dyn RtoEstimator>, Failure> {
 }
 
 /// The loss detector that `spec` describes.
-pub(crate) fn parse_loss(spec: &str) -> Result<Box<dyn LossDetector>, Failure> {
+fn parse_loss(spec: &str) -> Result<Box<dyn LossDetector>, Failure> {
     loss::parse(spec).map_err(|error| Failure::usage(format!("--loss: {error}")))
 }
 

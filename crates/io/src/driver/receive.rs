@@ -38,7 +38,7 @@ impl Driver {
         self.attend(id);
     }
 
-    pub(super) fn take_frames(&mut self, id: FaceId) {
+    fn take_frames(&mut self, id: FaceId) {
         let now = self.clock.now();
         let Some(face) = self.faces.get_mut(&id) else {
             return;
@@ -76,7 +76,7 @@ impl Driver {
         self.chunks = chunks;
     }
 
-    pub(super) fn take_chunk(&mut self, port: usize, chunk: &Chunk, now: Instant) {
+    fn take_chunk(&mut self, port: usize, chunk: &Chunk, now: Instant) {
         if chunk.is_empty() {
             return self.past.drop_frames(DropReason::Empty, 1);
         }

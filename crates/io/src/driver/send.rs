@@ -73,7 +73,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn send_batch(&mut self, id: FaceId) {
+    fn send_batch(&mut self, id: FaceId) {
         let Some(Face { conduit: Conduit::Udp(peer), .. }) = self.faces.get_mut(&id) else {
             return;
         };
@@ -132,7 +132,7 @@ impl Driver {
     }
 
     /// Notes what went wrong with a batch.
-    pub(super) fn account(&mut self, id: FaceId, sent: Sent) {
+    fn account(&mut self, id: FaceId, sent: Sent) {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };

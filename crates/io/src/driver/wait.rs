@@ -158,7 +158,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn expire_face(&mut self, id: FaceId) {
+    fn expire_face(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };

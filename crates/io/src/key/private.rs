@@ -94,7 +94,7 @@ impl PrivateKey {
     }
 
     /// Reads a PrivateKeyInfo (PKCS#8, RFC 5958) in DER.
-    pub fn from_pkcs8(der: &[u8]) -> Result<Self, KeyStoreError> {
+    fn from_pkcs8(der: &[u8]) -> Result<Self, KeyStoreError> {
         let info = PrivateKeyInfoRef::from_der(der)
             .map_err(|_| KeyStoreError::NotUnderstood("a private key in PKCS#8 form"))?;
         let inner = info.private_key.as_bytes();
@@ -203,7 +203,7 @@ impl PrivateKey {
     }
 
     /// As PrivateKeyInfo (PKCS#8) in DER; a shared secret has no such form.
-    pub fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let octets = match self {
             Self::Ecdsa(secret) => {
                 let point = EcdsaSigner::new(secret, NOWHERE)?.public_octets();

@@ -125,7 +125,7 @@ impl Table {
     }
 
     /// Drops each second row.
-    pub fn halve(&mut self) {
+    fn halve(&mut self) {
         self.columns.iter_mut().for_each(|column| column.values.halve());
         self.every = self.every.saturating_mul(2);
     }

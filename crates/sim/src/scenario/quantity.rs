@@ -107,7 +107,7 @@ pub(super) fn print_octets(octets: u64) -> String {
 }
 
 /// Prints a number of packets.
-pub(super) fn print_packets(packets: u64) -> String {
+fn print_packets(packets: u64) -> String {
     match packets {
         1 => "1 packet".into(),
         packets => format!("{packets} packets"),

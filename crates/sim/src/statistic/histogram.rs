@@ -55,7 +55,7 @@ impl Histogram {
     }
 
     /// Middle and count of the buckets that are not empty, ascending.
-    pub fn buckets(&self) -> impl Iterator<Item = (f64, u32)> {
+    fn buckets(&self) -> impl Iterator<Item = (f64, u32)> {
         let octaves = self.octaves.iter().enumerate();
         octaves
             .filter_map(|(octave, buckets)| Some((octave, buckets.as_ref()?)))

@@ -5,7 +5,7 @@
 //! by bisection, which needs no approximation of its own. Differences: none.
 
 /// Share of the distribution with `freedom` degrees of freedom below `t`.
-pub fn cumulative(t: f64, freedom: f64) -> f64 {
+fn cumulative(t: f64, freedom: f64) -> f64 {
     let tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5);
     if t < 0.0 { tail } else { 1.0 - tail }
 }

@@ -160,7 +160,7 @@ impl Access {
     }
 
     /// Whether the medium is in use.
-    pub(super) fn is_busy(&self, now: u64) -> bool {
+    fn is_busy(&self, now: u64) -> bool {
         self.rx_end > now || self.tx_end > now || self.nav_end > now || self.busy_end > now
     }
 

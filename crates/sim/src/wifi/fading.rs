@@ -29,7 +29,7 @@ pub struct FadingPlan {
 }
 
 /// Coherence time at a speed, in ns; without motion nothing changes.
-pub fn coherence_nanos(speed: f64, carrier_hz: f64) -> u64 {
+fn coherence_nanos(speed: f64, carrier_hz: f64) -> u64 {
     let doppler = speed * carrier_hz / LIGHT;
     if doppler <= 0.0 { u64::MAX } else { (9.0 / (16.0 * PI * doppler) * 1e9).max(1.0) as u64 }
 }

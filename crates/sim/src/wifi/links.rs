@@ -156,6 +156,7 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wifi::error::to_db;
     use crate::wifi::plan::RateControl;
     use crate::wifi::rate::Rate;
     use recoup_transport::time::Instant;
@@ -237,8 +238,8 @@ mod tests {
         for millis in [0, 1, 500, 999, 1_001, 2_500] {
             links.hear(0, millis * 1_000_000, 20, &mut list);
             let metres = 10.0 + 13.9 * millis as f64 / 1e3;
-            let dbm = 16.0 - plan().path_loss.loss_db(metres);
-            let heard = super::super::error::to_db(list[0].power);
+            let dbm = 16.0 + to_db(plan().path_loss.gain(metres));
+            let heard = to_db(list[0].power);
             assert!((heard - dbm).abs() < 1e-6, "at {millis} ms: {heard} {dbm}");
         }
     }

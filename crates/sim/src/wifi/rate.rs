@@ -4,7 +4,7 @@
 //! in the 2.4 GHz band) and 19 (HT, mixed format, one spatial stream).
 //!
 //! Differences: with the short guard interval the end of an HT frame is not rounded up to 4 µs, as in
-//! ns-3.37, unless [`Rate::ppdu_nanos_rounded`] is asked for.
+//! ns-3.37.
 use std::fmt;
 use std::str::FromStr;
 
@@ -110,11 +110,6 @@ impl Rate {
     /// Time on the air of a frame of `psdu_octets`.
     pub fn ppdu_nanos(self, psdu_octets: u32, band: Band) -> u64 {
         self.header_nanos() + self.payload_nanos(psdu_octets, band)
-    }
-
-    /// The same, with the end of a short-guard frame rounded up to 4 µs, as the standard has it.
-    pub fn ppdu_nanos_rounded(self, psdu_octets: u32, band: Band) -> u64 {
-        self.header_nanos() + self.payload_nanos(psdu_octets, band).next_multiple_of(SYMBOL_NANOS)
     }
 
     fn payload_nanos(self, psdu_octets: u32, band: Band) -> u64 {
@@ -236,10 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn a_short_guard_frame_ends_where_its_symbols_end_or_at_four_microseconds() {
+    fn a_short_guard_frame_ends_where_its_symbols_end() {
         let rate: Rate = "ht-7-40-short".parse().unwrap();
         assert_eq!(rate.ppdu_nanos(1540, Band::Five), 118_800);
-        assert_eq!(rate.ppdu_nanos_rounded(1540, Band::Five), 120_000);
         assert_eq!(rate.bits(), 150_000_000);
         assert_eq!("ht-0-40-short".parse::<Rate>().unwrap().bits(), 15_000_000);
     }

@@ -100,7 +100,7 @@ pub(super) fn floor_and_gains_double(world: &World<'_>) -> Finding {
 }
 
 /// C-34: the share of requests for the most popular fifth of 10 000 contents, in per cent.
-pub(super) fn share_of_a_fifth(q: f64, s: f64) -> f64 {
+fn share_of_a_fifth(q: f64, s: f64) -> f64 {
     let weight = |k: u32| (-s * (f64::from(k) + q).ln()).exp();
     let sum = |to| (1..=to).map(weight).sum::<f64>();
     100.0 * sum(2_000) / sum(10_000)

@@ -161,12 +161,7 @@ pub(super) fn benefit_falls(world: &World<'_>) -> Finding {
 }
 
 /// Values over the factors of one of Figures 7 to 10.
-pub(super) fn over_factors(
-    world: &World<'_>,
-    (gains, floor): (Gains, u32),
-    s: &str,
-    metric: &str,
-) -> Sweep {
+fn over_factors(world: &World<'_>, (gains, floor): (Gains, u32), s: &str, metric: &str) -> Sweep {
     let of = |k| (f64::from(k), world.of(factored(gains, floor, k), s, metric));
     let there = |(_, values): &(f64, Vec<Seeded>)| !values.is_empty();
     FACTORS.map(of).into_iter().filter(there).collect()

@@ -30,7 +30,7 @@ pub(super) fn change(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded>
 }
 
 /// How much of its time a client saves by fairness, in percent.
-pub(super) fn saving(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded> {
+fn saving(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded> {
     scaled(change(world, client, load), -100.0)
         .into_iter()
         .map(|(seed, it)| (seed, it + 100.0))
