@@ -108,7 +108,7 @@ impl Node {
                 self.express(now, app, interest, Some(*fields));
             }
             AppOutput::Data { data, path } => self.answer(now, face, data, path),
-            AppOutput::Nack { reason, path, .. } => self.refusal(now, face, reason, path),
+            AppOutput::Nack { reason, path } => self.refusal(now, face, reason, path),
         }
     }
 

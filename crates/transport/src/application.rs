@@ -95,11 +95,9 @@ pub enum AppOutput {
     },
     /// Answer with a network Nack.
     Nack {
-        /// The refused Interest.
-        interest: Arc<Interest>,
         /// Why.
         reason: NackReason,
-        /// From the Interest that it answers.
+        /// From the Interest that is refused.
         path: ReturnPath,
     },
     /// Something for the application's owner.

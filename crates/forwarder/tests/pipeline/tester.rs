@@ -79,8 +79,7 @@ impl Application for Probe {
                         desk.outputs.push_back(AppOutput::Data { data, path });
                     }
                     Manner::Refuse(reason) => {
-                        let interest = interest.clone();
-                        desk.outputs.push_back(AppOutput::Nack { interest, reason, path });
+                        desk.outputs.push_back(AppOutput::Nack { reason, path });
                     }
                 }
                 let line = format!("interest {}", interest.name);
