@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::output::{self, Stream};
 use crate::session::{self, Session, Way};
 use crate::statistic::Statistics;
-use folder::Folders;
+use folder::{Folders, Manner};
 use observer::Observer;
 use plan::Plan;
 use recoup_packet::name::Name;
@@ -68,7 +68,7 @@ fn fetch(
     let target = args.output.as_deref().filter(|path| !is_dash(path));
     let target = target.map(sink::destination).transpose()?;
     let target = target.as_deref();
-    let mut sink: Box<dyn Sink> = match target {
+    let sink: Box<dyn Sink> = match target {
         Some(target) if !args.recursive => {
             resume(&mut config, target, args.resume)?;
             let range = (config.first, config.last);
@@ -84,12 +84,10 @@ fn fetch(
     let before = config.held.iter().map(|run| run.end - run.start).sum();
     let object = match target.filter(|_| args.recursive) {
         Some(target) => {
-            let (resume, verbose) = (args.resume, args.verbose);
-            let session = &mut session;
-            Folders { session, plan, observer, resume, verbose, absent: None }
-                .run(&args.name, target)?
+            let manner = Manner { resume: args.resume, verbose: args.verbose, jobs: args.jobs() };
+            Folders::new(&mut session, observer, plan, manner).run(&args.name, target)?
         }
-        None => transfer::run(&mut session, config, sink.as_mut(), observer)?,
+        None => transfer::run(&mut session, config, sink, observer)?.0,
     };
     let total = Duration::from_nanos(session.driver.now().as_nanos());
     Ok(Fetched { object, before, total })
@@ -146,6 +144,7 @@ fn report(
         complete: fetched.is_ok(),
         segments_before: fetched.as_ref().map_or(0, |fetched| fetched.before),
         error: fetched.as_ref().err().cloned(),
+        files: observer.files,
         ..Report::new(&observer.tally, &plan.choice, &plan.verification(), total)
     };
     if args.json {

@@ -11,6 +11,25 @@ use std::io::IsTerminal;
 const RATE_OVER: Duration = Duration::from_secs(2);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
+/// How much there is, and how much of it is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Extent {
+    /// Segments of one object, of how many if known.
+    Segments {
+        /// Those that are there.
+        done: u64,
+        /// Those that are wanted.
+        of: Option<u64>,
+    },
+    /// Files of a folder.
+    Files {
+        /// Those that are there.
+        done: u64,
+        /// Those that are known so far.
+        of: u64,
+    },
+}
+
 /// A bar on standard error.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -31,26 +50,27 @@ impl Progress {
         Some(Self { bar, drawn: None, history: VecDeque::new() })
     }
 
-    /// Shows the state, unless it was shown a moment ago. `first` segments are there from before, the
-    /// range wanted has `total` segments if known.
-    pub(crate) fn show(&mut self, now: Instant, tally: &Tally, already: u64, total: Option<u64>) {
-        if self.drawn.is_some_and(|drawn| now.since(drawn) < DRAW_EVERY) {
-            return;
-        }
+    /// Whether it was not shown a moment ago.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.drawn.is_none_or(|drawn| now.since(drawn) >= DRAW_EVERY)
+    }
+
+    /// Shows the state.
+    pub(crate) fn show(&mut self, now: Instant, tally: &Tally, extent: Extent) {
         self.drawn = Some(now);
-        let done = already + tally.segments;
         let rate = self.rate(now, tally.content_bytes);
-        let share = total.map(|total| done as f64 / total.max(1) as f64);
-        if let Some(total) = total {
+        let (done, of) = match extent {
+            Extent::Segments { done, of } => (done, of),
+            Extent::Files { done, of } => (done, Some(of)),
+        };
+        if let Some(of) = of {
             if self.bar.length().is_none() {
                 self.bar.set_style(style(true));
             }
-            self.bar.set_length(total);
+            self.bar.set_length(of);
         }
-        let left = total.and_then(|total| left(tally, rate, total.saturating_sub(done)));
-        let message = state(tally, rate, share, left);
         self.bar.set_position(done);
-        self.bar.set_message(message);
+        self.bar.set_message(state(tally, rate, extent));
     }
 
     /// Takes the bar away.
@@ -77,10 +97,14 @@ fn style(total: bool) -> ProgressStyle {
 }
 
 /// What stands beside the bar.
-fn state(tally: &Tally, rate: f64, share: Option<f64>, left: Option<Duration>) -> String {
-    let mut text = match share {
-        Some(share) => format!("{:.0} % ", share * 100.0),
-        None => String::new(),
+fn state(tally: &Tally, rate: f64, extent: Extent) -> String {
+    let (mut text, left) = match extent {
+        Extent::Segments { done, of: Some(of) } => (
+            format!("{:.0} % ", 100.0 * done as f64 / of.max(1) as f64),
+            left(tally, rate, of.saturating_sub(done)),
+        ),
+        Extent::Segments { of: None, .. } => (String::new(), None),
+        Extent::Files { done, of } => (format!("{done} of {of} files  "), None),
     };
     let _ = write!(text, "{}  {}", format::octets(tally.content_bytes), format::rate(rate));
     if let Some(left) = left {

@@ -146,12 +146,10 @@ impl Session {
         self.node.detach(app);
     }
 
-    /// Tells an application that its reader took content.
-    pub(crate) fn consumed(&mut self, app: AppId, bytes: u64) {
-        if bytes > 0 {
-            let input = Box::new(AppInput::Consumed { bytes });
-            self.node.handle(self.driver.now(), Input::App { app, input });
-        }
+    /// Tells an application something that its owner knows.
+    pub(crate) fn tell(&mut self, app: AppId, input: AppInput) {
+        let input = Box::new(input);
+        self.node.handle(self.driver.now(), Input::App { app, input });
     }
 
     /// One wake-up. What the application `app` wants is handed to `take`.
@@ -160,11 +158,22 @@ impl Session {
         app: AppId,
         take: &mut dyn FnMut(Instant, Report) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.turn_all(&mut |now, from, report| match from == app {
+            true => take(now, report),
+            false => Ok(()),
+        })
+    }
+
+    /// One wake-up. What any application wants is handed to `take`, until that fails.
+    pub(crate) fn turn_all(
+        &mut self,
+        take: &mut dyn FnMut(Instant, AppId, Report) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let Self { driver, node, .. } = self;
         let mut result = Ok(());
         let turn = driver.turn(node, &mut |now, from, report| {
-            if from == app && result.is_ok() {
-                result = take(now, report);
+            if result.is_ok() {
+                result = take(now, from, report);
             }
         });
         let turn = turn.map_err(|error| driver_failure(&error))?;

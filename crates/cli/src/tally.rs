@@ -38,6 +38,15 @@ pub(crate) struct Nacks {
 }
 
 impl Nacks {
+    fn add(&mut self, other: &Self) {
+        self.congestion += other.congestion;
+        self.duplicate += other.duplicate;
+        self.no_route += other.no_route;
+        self.mobility += other.mobility;
+        self.loss += other.loss;
+        self.other += other.other;
+    }
+
     fn count(&mut self, reason: NackReason) {
         *match reason {
             NackReason::Congestion => &mut self.congestion,
@@ -59,6 +68,18 @@ impl Deref for Tally {
 }
 
 impl Tally {
+    /// Adds what another fetch counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { summary, by_reason, rejected_why, ssthresh, disconnected } = other;
+        if summary.window.is_some() {
+            self.ssthresh = *ssthresh;
+        }
+        self.summary.add(summary);
+        self.by_reason.add(by_reason);
+        self.rejected_why = self.rejected_why.or(*rejected_why);
+        self.disconnected = *disconnected;
+    }
+
     /// Counts one event.
     pub(crate) fn record(&mut self, now: Instant, event: &Event) {
         self.summary.on_event(now, event);

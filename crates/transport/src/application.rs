@@ -56,6 +56,11 @@ pub enum AppInput {
         /// Octets taken since the last such report.
         bytes: u64,
     },
+    /// So many applications, this one included, share what the receiving side of the face can hold.
+    Shared {
+        /// How many; at least 1.
+        among: u64,
+    },
     /// A face that the application's Interests may leave by is there.
     FaceUp {
         /// Octets that the receiving side of the face can hold before it loses frames, if known.

@@ -177,6 +177,8 @@ pub struct Fetch {
     phase: Phase,
     connected: bool,
     receive_budget: Option<u64>,
+    /// How many share it.
+    among: u64,
     last_progress: Instant,
     arrivals: Vec<Arrival>,
     reports: VecDeque<Report>,
@@ -191,6 +193,7 @@ impl Fetch {
             phase: Phase::Start,
             connected: false,
             receive_budget: None,
+            among: 1,
             last_progress: Instant::ZERO,
             arrivals: Vec::new(),
             reports: VecDeque::new(),
@@ -214,7 +217,8 @@ impl Fetch {
 
     fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>, probed: bool) {
         let mut transfer = Transfer::new(&self.config, object, probed, now);
-        transfer.set_receive_budget(&mut self.config, self.receive_budget);
+        let share = self.share();
+        transfer.set_receive_budget(&mut self.config, share);
         if let Some(last) = last {
             transfer.announce_end(&mut self.config, last, &mut self.reports);
         }
@@ -286,6 +290,18 @@ impl Fetch {
                 transfer.on_nack(&mut self.config, now, interest, reason, &mut self.reports);
             }
             _ => {}
+        }
+    }
+
+    /// What the receiving socket can hold of this fetch alone, in octets.
+    fn share(&self) -> Option<u64> {
+        self.receive_budget.map(|octets| octets / self.among)
+    }
+
+    fn limit(&mut self) {
+        let share = self.share();
+        if let Phase::Transferring(transfer) = &mut self.phase {
+            transfer.set_receive_budget(&mut self.config, share);
         }
     }
 
@@ -422,11 +438,13 @@ impl Application for Fetch {
                     transfer.on_consumed(bytes);
                 }
             }
+            AppInput::Shared { among } => {
+                self.among = among.max(1);
+                self.limit();
+            }
             AppInput::FaceUp { receive_budget } => {
                 self.receive_budget = receive_budget;
-                if let Phase::Transferring(transfer) = &mut self.phase {
-                    transfer.set_receive_budget(&mut self.config, receive_budget);
-                }
+                self.limit();
                 self.on_face(now, true);
             }
             AppInput::FaceDown if self.config.follows_faces => self.on_face(now, false),

@@ -242,7 +242,10 @@ impl Application for Registration {
             }
             AppInput::Data { data, .. } => self.on_data(now, &data),
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
-            AppInput::Interest { .. } | AppInput::Consumed { .. } | AppInput::Held { .. } => {}
+            AppInput::Interest { .. }
+            | AppInput::Consumed { .. }
+            | AppInput::Held { .. }
+            | AppInput::Shared { .. } => {}
         }
     }
 

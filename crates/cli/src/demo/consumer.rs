@@ -65,14 +65,14 @@ impl Consumer<'_> {
             ..FetchConfig::new(producer::name(), rto, congestion, rng)
         };
         let mut observer = Observer::tracking();
-        let mut sink = MemorySink::new(LIMIT);
-        transfer::run(&mut session, config, &mut sink, &mut observer)?;
+        let sink = Box::new(MemorySink::new(LIMIT));
+        let (_, sink) = transfer::run(&mut session, config, sink, &mut observer)?;
         Ok(Consumed {
             label: self.spec.to_owned(),
             rto: full,
             points: observer.points().to_vec(),
             tally: observer.tally,
-            digest: sha256(&sink.content),
+            digest: sha256(&sink.into_content()),
             link: Default::default(),
         })
     }

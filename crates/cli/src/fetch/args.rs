@@ -17,6 +17,9 @@ pub(super) const DEFAULT_RTO: &str = "jacobson(backoff-until=progress)";
 /// What counts as lost before its timer expires, unless something else is asked for.
 pub(super) const DEFAULT_LOSS: &str = "time-threshold(share=1/4)";
 
+/// Files of a folder that are fetched at a time; about as many connections as browsers open to a server.
+const DEFAULT_JOBS: usize = 8;
+
 const EXAMPLES: &str = "\
 Examples:
   recoup fetch /movie -o movie.mp4
@@ -58,6 +61,17 @@ pub(crate) struct FetchArgs {
     /// Fetch a folder that `recoup serve` serves, with everything in it
     #[arg(short, long, requires = "output", conflicts_with_all = ["range"])]
     pub recursive: bool,
+
+    /// Files of a folder that are fetched at a time: 8, or 1 with -s or -v, unless given
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        requires = "recursive",
+        conflicts_with_all = ["statistics", "verbose"],
+        value_parser = clap::value_parser!(u8).range(1..)
+    )]
+    pub jobs: Option<u8>,
 
     /// Only these segments: 10..20 (10 to 19), 10..=19, 10.. or ..20
     #[arg(long, value_name = "RANGE")]
@@ -192,6 +206,15 @@ pub(crate) struct FetchArgs {
     /// End with a JSON document instead of a summary (on standard error when content takes standard output)
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
+}
+
+impl FetchArgs {
+    /// Files of a folder that are fetched at a time. Events and tables do not say of which file they are: where they are asked
+    /// for, files come one after the other.
+    pub(crate) fn jobs(&self) -> usize {
+        let watched = self.verbose || self.statistics.is_some();
+        self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
+    }
 }
 
 /// How content is verified.

@@ -3,18 +3,19 @@ use crate::error::Failure;
 use crate::format;
 use crate::output;
 use crate::picture::Point;
-use crate::progress::Progress;
+use crate::progress::{Extent, Progress};
 use crate::statistic::Statistics;
 use crate::tally::Tally;
 use recoup_transport::event::{Cause, Event, Signal, Span};
 use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// Everything that is made from the events of one fetch.
 #[derive(Debug, Default)]
 pub(crate) struct Observer {
-    /// The counters.
+    /// The counters of what is over.
     pub tally: Tally,
     statistics: Option<Statistics>,
     progress: Option<Progress>,
@@ -24,6 +25,19 @@ pub(crate) struct Observer {
     already: u64,
     /// Segments wanted, if known.
     total: Option<u64>,
+    /// Of a folder.
+    pub files: Option<Files>,
+}
+
+/// Files of a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Files {
+    /// Fetched in this run.
+    pub fetched: u64,
+    /// Left alone, as they were there.
+    pub before: u64,
+    /// Listed, in the listings that have arrived.
+    pub listed: u64,
 }
 
 /// One point per segment, for a picture.
@@ -61,11 +75,15 @@ impl Observer {
         self.total = Some(total);
     }
 
-    /// Takes one event.
-    pub(crate) fn record(&mut self, now: Instant, event: &Event) -> Result<(), Failure> {
-        self.tally.record(now, event);
+    /// Takes one event of a transfer that began to ask for segments when it says.
+    pub(crate) fn record(
+        &mut self,
+        now: Instant,
+        event: &Event,
+        started: Option<Instant>,
+    ) -> Result<(), Failure> {
         if let Some(track) = &mut self.track {
-            track.record(now, self.tally.started, event);
+            track.record(now, started, event);
         }
         if let Some(statistics) = &mut self.statistics {
             statistics.record(now, event)?;
@@ -76,11 +94,18 @@ impl Observer {
         Ok(())
     }
 
-    /// A wake-up is over.
-    pub(crate) fn show(&mut self, now: Instant) {
-        if let Some(progress) = &mut self.progress {
-            progress.show(now, &self.tally, self.already, self.total);
-        }
+    /// A wake-up is over; these are the counters of what is under way.
+    pub(crate) fn show<'a>(&mut self, now: Instant, under_way: impl Iterator<Item = &'a Tally>) {
+        let Some(progress) = self.progress.as_mut().filter(|progress| progress.is_due(now)) else {
+            return;
+        };
+        let mut tally = self.tally.clone();
+        under_way.for_each(|other| tally.add(other));
+        let extent = match self.files {
+            Some(files) => Extent::Files { done: files.fetched + files.before, of: files.listed },
+            None => Extent::Segments { done: self.already + tally.segments, of: self.total },
+        };
+        progress.show(now, &tally, extent);
     }
 
     /// The fetch is over: nothing stays buffered, the bar disappears.

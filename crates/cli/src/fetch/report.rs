@@ -1,5 +1,6 @@
 //! How a fetch ends: the summary for people, the document for programs.
 use crate::error::Failure;
+use crate::fetch::observer::Files;
 use crate::fetch::plan::Choice;
 use crate::format;
 use crate::tally::Tally;
@@ -22,6 +23,9 @@ pub(crate) struct Report {
     pub face: String,
     /// All that was asked for is there.
     pub complete: bool,
+    /// Files of a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Files>,
     /// Segments received in this run.
     pub segments: u64,
     /// Segments that were there from an earlier run.
@@ -201,6 +205,7 @@ impl Report {
             output: String::new(),
             face: String::new(),
             complete: false,
+            files: None,
             segments: tally.segments,
             segments_before: 0,
             last_segment: tally.last_segment,
@@ -301,6 +306,13 @@ impl fmt::Display for Report {
             f,
             "  received      {octets} in {time}: goodput {rate}, whole packets {throughput}"
         )?;
+        if let Some(Files { fetched, before, .. }) = self.files {
+            write!(f, "  files         {fetched} fetched")?;
+            if before > 0 {
+                write!(f, ", {before} there from before")?;
+            }
+            writeln!(f)?;
+        }
         self.fmt_counts(f)?;
         self.fmt_path(f)?;
         self.fmt_trust(f)?;

@@ -29,6 +29,10 @@ pub(crate) trait Sink {
     fn finish(&mut self) -> Result<(), Failure> {
         Ok(())
     }
+    /// The content, if it was kept in memory.
+    fn into_content(self: Box<Self>) -> Vec<u8> {
+        Vec::new()
+    }
     /// It ended before everything was there. Returns what can be done about it.
     fn abandon(&mut self) -> Option<String> {
         None

@@ -1,20 +1,58 @@
-//! One object, from its name into a sink.
+//! Objects, each from its name into its sink.
 use crate::error::{Exit, Failure};
 use crate::fetch::observer::Observer;
 use crate::fetch::sink::Sink;
 use crate::format;
 use crate::session::Session;
+use crate::tally::Tally;
+use recoup_forwarder::face::AppId;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_transport::application::Report;
+use recoup_transport::application::{AppInput, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
-use recoup_transport::time::Instant;
+use recoup_transport::rto::RttSample;
+use recoup_transport::time::{Duration, Instant};
+
+/// Fetches what `config` describes into `sink`. Returns the object's name, with its version, and the sink.
+pub(crate) fn run(
+    session: &mut Session,
+    config: FetchConfig,
+    sink: Box<dyn Sink>,
+    observer: &mut Observer,
+) -> Result<(Name, Box<dyn Sink>), Failure> {
+    observer.resume(config.held.iter().map(|run| run.end - run.start).sum());
+    let mut transfers = Transfers::new(session, observer);
+    transfers.start(config, sink);
+    let ended = transfers.next()?;
+    Ok((ended.object?, ended.sink))
+}
+
+/// Objects under way over one session.
+pub(crate) struct Transfers<'a> {
+    session: &'a mut Session,
+    /// Who watches.
+    pub observer: &'a mut Observer,
+    under_way: Vec<Transfer>,
+    /// The smoothed round trip of the latest that had one.
+    srtt: Option<Duration>,
+}
+
+/// A transfer that is over.
+pub(crate) struct Ended {
+    /// The number that it was given.
+    pub app: AppId,
+    /// Where the content is.
+    pub sink: Box<dyn Sink>,
+    /// The object's name, with its version.
+    pub object: Result<Name, Failure>,
+}
 
 /// A transfer under way.
-struct Transfer<'a> {
-    sink: &'a mut dyn Sink,
-    observer: &'a mut Observer,
+struct Transfer {
+    app: AppId,
+    sink: Box<dyn Sink>,
+    tally: Tally,
     /// The object's name, as far as it is known.
     object: Name,
     begun: bool,
@@ -22,49 +60,139 @@ struct Transfer<'a> {
     result: Option<Result<(), Box<FetchError>>>,
 }
 
-/// Fetches what `config` describes into `sink`. Returns the object's name, with its version.
-pub(crate) fn run(
-    session: &mut Session,
-    config: FetchConfig,
-    sink: &mut dyn Sink,
-    observer: &mut Observer,
-) -> Result<Name, Failure> {
-    let range = (config.first, config.last);
-    let object = config.name.clone();
-    observer.resume(config.held.iter().map(|run| run.end - run.start).sum());
-    let mut transfer = Transfer { sink, observer, object, begun: false, range, result: None };
-    let app = session.attach(Box::new(Fetch::new(config)), Vec::new());
-    let result = transfer.drive(session, app);
-    session.detach(app);
-    match result {
-        Ok(()) => Ok(transfer.object),
-        Err(failure) => Err(transfer.abandon(failure)),
+impl<'a> Transfers<'a> {
+    /// None so far.
+    pub(crate) fn new(session: &'a mut Session, observer: &'a mut Observer) -> Self {
+        Self { session, observer, under_way: Vec::new(), srtt: None }
     }
-}
 
-impl Transfer<'_> {
-    fn drive(
-        &mut self,
-        session: &mut Session,
-        app: recoup_forwarder::face::AppId,
-    ) -> Result<(), Failure> {
+    /// How many are under way.
+    pub(crate) fn len(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// Begins one. Returns its number, which may be given to another one when it has ended.
+    ///
+    /// Its timer begins with the round trip of one that has ended, by the same face (RFC 9040, temporal sharing).
+    pub(crate) fn start(&mut self, mut config: FetchConfig, sink: Box<dyn Sink>) -> AppId {
+        if let Some(srtt) = self.srtt {
+            let now = self.session.driver.now();
+            config.rto.on_sample(now, &RttSample::new(config.first, srtt));
+        }
+        let (object, range) = (config.name.clone(), (config.first, config.last));
+        let app = self.session.attach(Box::new(Fetch::new(config)), Vec::new());
+        let tally = Tally::default();
+        self.under_way.push(Transfer {
+            app,
+            sink,
+            tally,
+            object,
+            begun: false,
+            range,
+            result: None,
+        });
+        self.share();
+        app
+    }
+
+    /// Goes on with all until one has ended.
+    ///
+    /// # Errors
+    /// What ends all of them: a wish to stop, nobody at the face, a disk that is full. What arrived is kept.
+    pub(crate) fn next(&mut self) -> Result<Ended, Failure> {
         loop {
-            session.turn(app, &mut |now, output| self.take(now, output))?;
-            let consumed = self.sink.flush()?;
-            session.consumed(app, consumed);
-            self.observer.show(session.driver.now());
-            match self.result.take() {
-                Some(Ok(())) => return self.finish(),
-                Some(Err(error)) => return Err(self.failure(&error)),
-                None => {}
-            }
-            if let Some(failure) = session.stop.wanted() {
-                return Err(failure);
+            match self.turn() {
+                Ok(Some(place)) => return Ok(self.conclude(place)),
+                Ok(None) => {}
+                Err(failure) => {
+                    let kept = self.abandon();
+                    return Err(advised(failure, kept));
+                }
             }
         }
     }
 
-    fn take(&mut self, now: Instant, report: Report) -> Result<(), Failure> {
+    /// One wake-up. Returns the place of one that has ended.
+    fn turn(&mut self) -> Result<Option<usize>, Failure> {
+        let Self { session, observer, under_way, .. } = self;
+        session.turn_all(&mut |now, app, report| {
+            let transfer = under_way.iter_mut().find(|transfer| transfer.app == app);
+            transfer.map_or(Ok(()), |transfer| transfer.take(now, report, observer))
+        })?;
+        for transfer in &mut *under_way {
+            let bytes = transfer.sink.flush()?;
+            if bytes > 0 {
+                session.tell(transfer.app, AppInput::Consumed { bytes });
+            }
+        }
+        observer.show(session.driver.now(), under_way.iter().map(|transfer| &transfer.tally));
+        let ended = under_way.iter().position(|transfer| transfer.result.is_some());
+        match session.stop.wanted() {
+            Some(failure) if ended.is_none() => Err(failure),
+            _ => Ok(ended),
+        }
+    }
+
+    fn conclude(&mut self, place: usize) -> Ended {
+        let mut transfer = self.release(place);
+        self.share();
+        let result = match transfer.result.take() {
+            Some(Err(error)) => Err(transfer.failure(&error)),
+            _ => transfer.sink.finish(),
+        };
+        let object = match result {
+            Ok(()) => Ok(transfer.object),
+            Err(failure) => Err(advised(failure, transfer.sink.abandon())),
+        };
+        Ended { app: transfer.app, sink: transfer.sink, object }
+    }
+
+    /// Ends all that are under way. Returns what can be done about them.
+    pub(crate) fn abandon(&mut self) -> Option<String> {
+        let mut kept = Vec::new();
+        while !self.under_way.is_empty() {
+            kept.extend(self.release(0).sink.abandon());
+        }
+        match kept.len() {
+            0 | 1 => kept.pop(),
+            many => Some(format!(
+                "what arrived of {many} files is kept: the same command with --resume goes on"
+            )),
+        }
+    }
+
+    fn release(&mut self, place: usize) -> Transfer {
+        let transfer = self.under_way.remove(place);
+        self.session.detach(transfer.app);
+        self.observer.tally.add(&transfer.tally);
+        self.srtt = transfer.tally.srtt.or(self.srtt);
+        transfer
+    }
+
+    /// They share what the face can hold.
+    fn share(&mut self) {
+        let among = self.under_way.len() as u64;
+        for transfer in &self.under_way {
+            self.session.tell(transfer.app, AppInput::Shared { among });
+        }
+    }
+}
+
+fn advised(failure: Failure, kept: Option<String>) -> Failure {
+    match (failure.advice.clone(), kept) {
+        (_, None) => failure,
+        (None, Some(kept)) => failure.advise(kept),
+        (Some(advice), Some(kept)) => failure.advise(format!("{advice}; {kept}")),
+    }
+}
+
+impl Transfer {
+    fn take(
+        &mut self,
+        now: Instant,
+        report: Report,
+        observer: &mut Observer,
+    ) -> Result<(), Failure> {
         match report {
             Report::Resolved { object } => {
                 self.object = *object;
@@ -75,9 +203,10 @@ impl Transfer<'_> {
                 self.sink.content(segment, content)
             }
             Report::Event(event) => {
-                self.observer.record(now, &event)?;
+                self.tally.record(now, &event);
+                observer.record(now, &event, self.tally.started)?;
                 match event {
-                    Event::EndKnown { last } => self.end_known(last),
+                    Event::EndKnown { last } => self.end_known(last, observer),
                     _ => Ok(()),
                 }
             }
@@ -97,30 +226,16 @@ impl Transfer<'_> {
         self.sink.begin(&self.object)
     }
 
-    fn end_known(&mut self, last: u64) -> Result<(), Failure> {
+    fn end_known(&mut self, last: u64, observer: &mut Observer) -> Result<(), Failure> {
         self.begin()?;
         let (first, wanted) = self.range;
         let until = wanted.map_or(last, |wanted| wanted.min(last));
-        self.observer.set_total(until.saturating_add(1).saturating_sub(first));
+        observer.set_total(until.saturating_add(1).saturating_sub(first));
         // A range beyond the end is the fetch loop's to report.
         if last < first {
             return Ok(());
         }
         self.sink.end_known(last)
-    }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.sink.finish()
-    }
-
-    fn abandon(&mut self, failure: Failure) -> Failure {
-        let Some(kept) = self.sink.abandon() else {
-            return failure;
-        };
-        match failure.advice.clone() {
-            Some(advice) => failure.advise(format!("{advice}; {kept}")),
-            None => failure.advise(kept),
-        }
     }
 
     /// The exit code and the line for the end of the fetch loop.
@@ -153,7 +268,7 @@ impl Transfer<'_> {
     }
 
     fn silence(&self, text: String) -> Failure {
-        let tally = &self.observer.tally;
+        let tally = &self.tally;
         if tally.disconnected {
             return Failure::new(Exit::Unreachable, format!("the connection was lost: {text}"))
                 .advise("check that the forwarder or server still runs");

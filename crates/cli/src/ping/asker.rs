@@ -125,7 +125,10 @@ impl Application for Asker {
                     })));
                 }
             }
-            AppInput::Interest { .. } | AppInput::Consumed { .. } | AppInput::Held { .. } => {}
+            AppInput::Interest { .. }
+            | AppInput::Consumed { .. }
+            | AppInput::Held { .. }
+            | AppInput::Shared { .. } => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! Whole folders.
-use crate::place::{Place, noise, until};
+use crate::place::{Ended, Place, Server, kill, noise, until};
+use serde_json::json;
 use std::fs;
 
 fn tree(place: &Place) {
@@ -24,6 +25,67 @@ fn a_folder_arrives_with_everything_in_it_and_nothing_else() {
     assert!(!place.exists("copy/leak"));
     let one = place.run(&format!("fetch /tree/sub/with%20space --face {}", server.face()));
     assert_eq!(one.succeeds().stdout, b"x");
+}
+
+/// Three files behind a link of 8 Mbit/s, so that there is time to look.
+fn three_slow_files(place: &Place) -> [Server; 2] {
+    fs::create_dir(place.path("three")).unwrap();
+    for file in THREE {
+        place.write(&format!("three/{file}"), &noise(700_000));
+    }
+    let server = place.serve("serve three --name /three --listen udp://127.0.0.1:0");
+    let far = server.face().replace("udp4", "udp");
+    let link =
+        place.serve(&format!("link --between udp://127.0.0.1:0 {far} --rate 8Mbit/s --queue 1MiB"));
+    [link, server]
+}
+
+const THREE: [&str; 3] = ["a", "b", "c"];
+
+/// How many of the three are under way, with so many octets each.
+fn parts(place: &Place, octets: u64) -> usize {
+    let parts = THREE.map(|file| fs::metadata(place.path(&format!("copy/{file}.part"))));
+    parts.iter().flatten().filter(|part| part.len() >= octets).count()
+}
+
+#[test]
+fn several_files_are_under_way_at_a_time_and_all_of_them_go_on() {
+    let place = Place::new();
+    let [link, _server] = three_slow_files(&place);
+    let words = format!("fetch /three -r -o copy --json --face {}", link.face());
+    let child = place.command(&words).spawn().unwrap();
+    until("three parts", || parts(&place, 100_000) == 3);
+    kill(&child, "INT");
+    let ended = Ended::of(&words, child.wait_with_output().unwrap());
+    ended.fails(130, &["interrupted", "of 3 files is kept", "--resume"]);
+    let document = place.run(&format!("{words} --resume")).succeeds().document();
+    assert_eq!(document["files"], json!({ "fetched": 3, "before": 0, "listed": 3 }));
+    let segments = document["segments"].as_u64().unwrap();
+    assert!(segments < 3 * 88 + 1, "{segments} were fetched again");
+    for file in THREE {
+        assert!(place.read(&format!("three/{file}")) == place.read(&format!("copy/{file}")));
+    }
+    let document = place.run(&format!("{words} --resume")).succeeds().document();
+    assert_eq!(document["files"], json!({ "fetched": 0, "before": 3, "listed": 3 }));
+}
+
+#[test]
+fn files_come_one_after_the_other_where_it_is_asked_for() {
+    let place = Place::new();
+    let [link, _server] = three_slow_files(&place);
+    for manner in ["-j 1", "-s tables"] {
+        let words = format!("fetch /three -r {manner} -o copy -q --face {}", link.face());
+        let mut child = place.command(&words).spawn().unwrap();
+        let mut most = 0;
+        until("the end", || {
+            most = parts(&place, 0).max(most);
+            child.try_wait().unwrap().is_some()
+        });
+        assert_eq!(most, 1, "{manner}");
+        fs::remove_dir_all(place.path("copy")).unwrap();
+    }
+    place.run("fetch /three -r -j 2 -s tables -o copy").refuses(&["--jobs", "--statistics"]);
+    place.run("fetch /three -j 2 -o copy").refuses(&["--recursive"]);
 }
 
 #[test]

@@ -455,6 +455,7 @@ impl Application for Request {
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest.name, reason),
             AppInput::Interest { .. }
             | AppInput::Consumed { .. }
+            | AppInput::Shared { .. }
             | AppInput::FaceUp { .. }
             | AppInput::Held { .. }
             | AppInput::FaceDown => {}

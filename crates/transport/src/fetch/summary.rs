@@ -79,6 +79,14 @@ pub struct Explained {
     pub judged: u64,
 }
 
+impl Explained {
+    fn add(&mut self, other: &Self) {
+        self.wireless += other.wireless;
+        self.mobility += other.mobility;
+        self.judged += other.judged;
+    }
+}
+
 /// Window reductions by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reductions {
@@ -138,6 +146,13 @@ impl Reductions {
     pub fn total(&self) -> u64 {
         self.timeout + self.nack + self.mark + self.order
     }
+
+    fn add(&mut self, other: &Self) {
+        self.timeout += other.timeout;
+        self.nack += other.nack;
+        self.mark += other.mark;
+        self.order += other.order;
+    }
 }
 
 /// Least, mean and greatest of a series of durations.
@@ -176,6 +191,14 @@ impl Spread {
     /// The greatest value.
     pub fn max(&self) -> Option<Duration> {
         self.range.map(|(_, max)| max)
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        let both = self.range.zip(other.range);
+        let both = both.map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+        self.range = both.or(self.range).or(other.range);
     }
 }
 
@@ -235,6 +258,71 @@ impl Summary {
             Event::EndKnown { last } => self.last_segment = Some(last),
             _ => {}
         }
+    }
+
+    /// Adds what another fetch amounted to. Of what is the latest of its kind (window, timer, last segment), the other's stays,
+    /// if it has one.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            started,
+            ended,
+            segments,
+            content_bytes,
+            wire_octets,
+            interests,
+            retransmissions,
+            timeouts,
+            reductions,
+            marks,
+            nacks,
+            explained,
+            spurious,
+            false_alarms,
+            false_refusals,
+            lost_by_order,
+            repaired,
+            recovery,
+            left_out,
+            withdrawn,
+            duplicates,
+            rejected,
+            unverified,
+            last_segment,
+            rtt,
+            srtt,
+            rto,
+            window,
+            window_max,
+        } = other;
+        self.started = self.started.into_iter().chain(*started).min();
+        self.ended = self.ended.max(*ended);
+        self.segments += segments;
+        self.content_bytes += content_bytes;
+        self.wire_octets += wire_octets;
+        self.interests += interests;
+        self.retransmissions += retransmissions;
+        self.timeouts += timeouts;
+        self.reductions.add(reductions);
+        self.marks += marks;
+        self.nacks += nacks;
+        self.explained.add(explained);
+        self.spurious += spurious;
+        self.false_alarms += false_alarms;
+        self.false_refusals += false_refusals;
+        self.lost_by_order += lost_by_order;
+        self.repaired += repaired;
+        self.recovery.add(recovery);
+        self.left_out += left_out;
+        self.withdrawn += withdrawn;
+        self.duplicates += duplicates;
+        self.rejected += rejected;
+        self.unverified += unverified;
+        self.last_segment = last_segment.or(self.last_segment);
+        self.rtt.add_all(rtt);
+        self.srtt = srtt.or(self.srtt);
+        self.rto = rto.or(self.rto);
+        self.window = window.or(self.window);
+        self.window_max = self.window_max.max(*window_max);
     }
 
     /// Transmissions that counted as lost, and of which nothing else is known: what they tell is congestion.
@@ -306,6 +394,52 @@ mod tests {
         summary.on_event(Instant::from_millis(109), &Event::Reduced { cause: Signal::Timeout });
         assert_eq!(summary.loss_rate(), Some(1.0));
         assert_eq!(summary.rtt.mean(), Some(ms(8)));
+    }
+
+    #[test]
+    fn two_amount_to_what_both_would_have_counted() {
+        let ms = Duration::from_millis;
+        let at = Instant::from_millis;
+        let received = |rtt| Event::Received {
+            segment: 0,
+            content_bytes: 1_000,
+            wire_octets: 1_500,
+            rtt: ms(rtt).into(),
+            delay: ms(rtt).into(),
+            transmissions: 1,
+        };
+        let sent = Event::Sent { segment: 0, transmissions: 1, rto: ms(1).into() };
+        let window = Event::Window { window: 4.0, ssthresh: 2.0, delay_window: 0.0 };
+        let spurious = Event::Spurious { segment: 0, cause: Signal::Timeout };
+        let explained = Event::Explained { segment: 0, cause: Cause::Mobility, judged: true };
+        let first = [
+            (at(5), sent),
+            (at(9), received(4)),
+            (at(9), Event::EndKnown { last: 3 }),
+            (at(9), Event::Phase { phase: Phase::Fast }),
+            (at(10), Event::Phase { phase: Phase::Normal }),
+            (at(11), Event::Reduced { cause: Signal::Mark }),
+        ];
+        let second = [
+            (at(12), sent),
+            (at(12), window),
+            (at(20), received(8)),
+            (at(20), Event::TimedOut { segment: 0 }),
+            (at(21), spurious),
+            (at(21), explained),
+            (at(22), Event::Phase { phase: Phase::Fast }),
+            (at(24), Event::Phase { phase: Phase::Normal }),
+        ];
+        let (mut one, mut other, mut both) =
+            (Summary::default(), Summary::default(), Summary::default());
+        first.iter().for_each(|(at, event)| one.on_event(*at, event));
+        second.iter().for_each(|(at, event)| other.on_event(*at, event));
+        first.iter().chain(&second).for_each(|(at, event)| both.on_event(*at, event));
+        let mut sum = Summary::default();
+        sum.add(&one);
+        assert_eq!(sum, one);
+        sum.add(&other);
+        assert_eq!(sum, both);
     }
 
     #[test]

@@ -12,5 +12,6 @@ mod lifetime;
 mod loss;
 mod order;
 mod paper;
+mod share;
 mod trust;
 mod world;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 #[derive(Debug)]
 pub(crate) struct MemorySink {
     /// What came so far.
-    pub content: Vec<u8>,
+    content: Vec<u8>,
     limit: usize,
     /// Octets since the last wake-up.
     taken: u64,
@@ -33,5 +33,9 @@ impl Sink for MemorySink {
 
     fn flush(&mut self) -> Result<u64, Failure> {
         Ok(std::mem::take(&mut self.taken))
+    }
+
+    fn into_content(self: Box<Self>) -> Vec<u8> {
+        self.content
     }
 }
