@@ -101,20 +101,23 @@ impl<'a> Transfers<'a> {
     /// What ends all of them: a wish to stop, nobody at the face, a disk that is full. What arrived is kept.
     pub(crate) fn next(&mut self) -> Result<Ended, Failure> {
         loop {
-            match self.turn() {
-                Ok(Some(place)) => return Ok(self.conclude(place)),
-                Ok(None) => {}
-                Err(failure) => {
-                    let kept = self.abandon();
-                    return Err(advised(failure, kept));
-                }
+            // Several may have ended at once.
+            if let Some(place) = self.under_way.iter().position(|it| it.result.is_some()) {
+                return Ok(self.conclude(place));
+            }
+            if let Err(failure) = self.turn() {
+                let kept = self.abandon();
+                return Err(advised(failure, kept));
             }
         }
     }
 
-    /// One wake-up. Returns the place of one that has ended.
-    fn turn(&mut self) -> Result<Option<usize>, Failure> {
+    /// One wake-up, unless it is time to stop.
+    fn turn(&mut self) -> Result<(), Failure> {
         let Self { session, observer, under_way, .. } = self;
+        if let Some(failure) = session.stop.wanted() {
+            return Err(failure);
+        }
         session.turn_all(&mut |now, app, report| {
             let transfer = under_way.iter_mut().find(|transfer| transfer.app == app);
             transfer.map_or(Ok(()), |transfer| transfer.take(now, report, observer))
@@ -126,11 +129,7 @@ impl<'a> Transfers<'a> {
             }
         }
         observer.show(session.driver.now(), under_way.iter().map(|transfer| &transfer.tally));
-        let ended = under_way.iter().position(|transfer| transfer.result.is_some());
-        match session.stop.wanted() {
-            Some(failure) if ended.is_none() => Err(failure),
-            _ => Ok(ended),
-        }
+        Ok(())
     }
 
     fn conclude(&mut self, place: usize) -> Ended {
