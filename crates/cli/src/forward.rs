@@ -254,12 +254,13 @@ fn reload(
         log.say(&Event::Notice { text: text.into() });
     }
     let failures = opened.follow(&changed, driver, forwarder, Opening::Again);
+    // What is said to have been read is followed already: who reads it may look into the files.
+    capture(&changed, opened, driver, forwarder, crew);
     if failures.is_empty() {
         log.say(&Event::Reloaded { places: opened.places() });
     }
     failures.iter().for_each(|failure| log.say(&Event::failed(failure)));
     opened.take_notices().into_iter().for_each(|text| log.say(&Event::Notice { text }));
-    capture(&changed, opened, driver, forwarder, crew);
 }
 
 /// Serves the status page and metrics, if that is wanted.
