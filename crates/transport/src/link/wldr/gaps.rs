@@ -40,8 +40,6 @@ pub(super) struct Judged {
 pub(super) struct Gaps {
     /// Number of the next frame.
     expected: u64,
-    /// Nothing is known of numbers below.
-    floor: u64,
     /// The highest number that the other end said itself.
     said: u64,
     /// One bit for each of the last [`HISTORY`] numbers: it came. Taken when the first number comes.
@@ -61,7 +59,6 @@ impl Gaps {
     pub(super) fn begin(next: u64) -> Self {
         Self {
             expected: next,
-            floor: next,
             said: next,
             came: Vec::new(),
             gaps: VecDeque::new(),
@@ -105,17 +102,13 @@ impl Gaps {
         if number >= self.expected + HISTORY || number + HISTORY < self.expected {
             return judged(Arrival::Deliver, true);
         }
-        if number < self.floor {
-            return judged(Arrival::Deliver, false);
-        }
+        // Of numbers below the first that was heard of nothing is asked for; what comes twice is handed on once all the same.
         self.advance(number, due);
         self.expected = self.expected.max(number + 1);
         if self.mark(number) {
             return judged(Arrival::Duplicate, false);
         }
-        let origin = origin.filter(|origin| {
-            (self.floor..number).contains(origin) && origin + HISTORY >= self.expected
-        });
+        let origin = origin.filter(|&origin| origin < number && origin + HISTORY >= self.expected);
         if origin.is_some_and(|origin| self.mark(origin)) {
             return judged(Arrival::Duplicate, false);
         }
@@ -287,6 +280,17 @@ mod tests {
         assert_eq!(gaps.settled(), 3, "nothing is missing");
         assert_eq!(came(&mut gaps, 0), Arrival::Duplicate, "late, and delivered as 2");
         assert_eq!(gaps.came(3, Some(0), NOW).arrival, Arrival::Duplicate);
+    }
+
+    #[test]
+    fn what_was_sent_before_the_first_word_of_a_neighbour_and_came_after_it_is_delivered_once() {
+        use Arrival::{Deliver, Duplicate};
+        let mut gaps = Gaps::begin(5);
+        let arrivals = [5, 3, 3, 4, 5, 4].map(|number| came(&mut gaps, number));
+        assert_eq!(arrivals, [Deliver, Deliver, Duplicate, Deliver, Duplicate, Duplicate]);
+        assert_eq!(gaps.came(6, Some(1), NOW).arrival, Deliver);
+        assert_eq!(came(&mut gaps, 1), Duplicate, "delivered as 6");
+        assert_eq!((gaps.expected(), gaps.settled()), (7, 7), "nothing below 5 is missing");
     }
 
     #[test]
