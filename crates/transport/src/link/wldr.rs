@@ -142,8 +142,10 @@ impl<T> Wldr<T> {
         let due = now + self.settings.hold;
         match self.session.hear(now, state) {
             Heard::Stranger => self.guess(state.session as u8, u64::from(state.next)),
-            Heard::New { replaces } => {
-                if self.guess.take() == Some(state.session as u8) {
+            Heard::New { replaces, returns } => {
+                // Who was only away goes on with its numbers, unless somebody else's were followed meanwhile.
+                let goes_on = self.guess.take().map_or(returns, |it| it == state.session as u8);
+                if goes_on {
                     self.gaps.said(lengthen(state.next, 32, self.gaps.expected()), due);
                 } else {
                     self.gaps.begin_anew(u64::from(state.next));

@@ -510,6 +510,32 @@ fn a_frame_held_up_for_longer_than_the_hold_is_delivered_once() {
 }
 
 #[test]
+fn a_frame_that_came_before_a_long_silence_is_not_delivered_again_after_it() {
+    let (mut a, mut b) = acquainted("wldr");
+    let sent = send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1]);
+    converse(ms(2), &mut a, &mut b);
+    // Nothing that either sends arrives, until they take each other for gone.
+    for second in 1..200 {
+        let now = ms(1_000 * second);
+        for end in [&mut a, &mut b] {
+            let _ = end.send(now, 100 + second);
+            let _ = end.drain(now);
+        }
+    }
+    let mut now = ms(200_000);
+    assert_eq!(number(&b.send(now, 3)), None, "it numbers for nobody");
+    while number(&b.send(now, 3)).is_none() {
+        // An offer is on a frame from time to time.
+        now += Duration::from_secs(1);
+        let spoken = b.send(now, 3);
+        a.receive(now, &spoken);
+        converse(now, &mut a, &mut b);
+    }
+    assert_eq!(b.receive(now, &sent[1]), Arrival::Duplicate);
+    assert_eq!(b.got, [0, 2, 1]);
+}
+
+#[test]
 fn forged_and_stale_notices_change_nothing() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1]);

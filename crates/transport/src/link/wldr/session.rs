@@ -45,6 +45,8 @@ pub(super) enum Heard {
     New {
         /// There was another one before.
         replaces: bool,
+        /// It is the one that was taken for gone last.
+        returns: bool,
     },
 }
 
@@ -53,6 +55,8 @@ pub(super) enum Heard {
 pub(super) struct Session {
     mine: u64,
     peer: Option<u64>,
+    /// The last one that was taken for gone.
+    gone: Option<u64>,
     /// Nobody is known, and what leaves is numbered all the same.
     assumes: bool,
     /// Somebody there has said what only an end with WLDR says.
@@ -88,6 +92,7 @@ impl Session {
         Self {
             mine: rng.next_u64().max(1),
             peer: None,
+            gone: None,
             assumes: false,
             is_spoken: false,
             unsure: false,
@@ -211,7 +216,7 @@ impl Session {
             && self.unanswered >= MAX_UNANSWERED
             && now.since(self.heard) >= SILENCE;
         if gone {
-            (self.peer, self.is_spoken) = (None, false);
+            (self.gone, self.is_spoken) = (self.peer.take(), false);
         }
         gone
     }
@@ -253,8 +258,9 @@ impl Session {
             return Heard::Neighbour;
         }
         let replaces = self.peer.replace(state.session).is_some();
+        let returns = self.gone.take() == Some(state.session);
         self.assumes = false;
-        Heard::New { replaces }
+        Heard::New { replaces, returns }
     }
 
     /// Somebody sends what only a neighbour sends, and the numbers are not those of ours: is it there?
