@@ -125,11 +125,17 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// Begins with the next entry of the innermost folder; `false` if there is none.
+    /// Begins with the next entry of the innermost folder; `false` if there is none, or none for now.
     fn begin_next(&mut self) -> Result<bool, Failure> {
+        // Whoever serves may list without end: where many listings are kept, the next one comes when no other is under way.
+        let lists = self.tasks.iter().any(|(_, task)| matches!(task, Task::Listing(_)));
+        let is_full = lists && self.open.len() >= MAX_DEPTH;
         let Some(folder) = self.open.last_mut() else {
             return Ok(false);
         };
+        if is_full && folder.entries.as_slice().first().is_some_and(|entry| entry.is_folder) {
+            return Ok(false);
+        }
         let Some(entry) = folder.entries.next() else {
             self.open.pop();
             return Ok(!self.open.is_empty());
