@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use recoup_fuzz::Script;
 use recoup_io::config::{ClientConfig, Surroundings};
 use recoup_io::key::PrivateKey;
-use recoup_io::library::read_listing;
+use recoup_io::library::Listing;
 use recoup_io::part::{Existing, Identity, Journal, Options, PartFile, journal_path, part_path};
 use recoup_io::recording::Reader;
 use std::collections::BTreeMap;
@@ -29,7 +29,8 @@ fuzz_target!(|octets: &[u8]| {
         2 => continue_download(script.number(), script.rest()),
         3 => continue_download(script.number(), &recoup_fuzz::journal(script.rest())),
         4 => {
-            for entry in read_listing(script.rest()).into_iter().flatten() {
+            let listing = Listing::new(script.rest().to_vec());
+            for entry in listing.into_iter().flatten().flatten() {
                 let name = entry.name;
                 let leads_out = matches!(&name[..], b"" | b"." | b"..") || name.contains(&b'/');
                 assert!(!leads_out && !name.contains(&0), "{name:?}");
@@ -50,6 +51,7 @@ fn read_recording(octets: &[u8]) {
 fn continue_download(length: u64, journal: &[u8]) {
     let target = FOLDER.path().join("file");
     let (part, beside) = (part_path(&target), journal_path(&target));
+    let _ = fs::create_dir(part.parent().expect("a folder"));
     fs::write(&part, vec![7; length as usize]).expect("a file");
     fs::write(&beside, journal).expect("a file");
     let Ok(Some(read)) = Journal::read(&target) else {

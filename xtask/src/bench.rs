@@ -11,6 +11,7 @@ pub(crate) mod recovery;
 mod sample;
 pub(crate) mod simulation;
 pub(crate) mod survive;
+mod timed;
 mod transfer;
 
 use crate::chore::{Outcome, cargo, show, target_directory};
@@ -97,13 +98,23 @@ fn number<T: std::str::FromStr>(word: Option<&str>) -> Outcome<T> {
     word.and_then(|word| word.parse().ok()).ok_or_else(|| USAGE.into())
 }
 
-/// The command to measure, built as its users build it.
+/// The command to measure, built as packages have it.
 fn binary() -> Outcome<PathBuf> {
+    built(&[])
+}
+
+/// The command with several workers.
+fn binary_with_workers() -> Outcome<PathBuf> {
+    built(&["--features", "workers"])
+}
+
+fn built(features: &[&str]) -> Outcome<PathBuf> {
     if let Some(path) = std::env::var_os("RECOUP_BINARY") {
         return Ok(path.into());
     }
-    show(&mut cargo(&["build", "--release", "--quiet", "--package", "recoup"]))?;
-    Ok(target_directory()?.join("release/recoup"))
+    let build = ["build", "--profile", "dist", "--quiet", "--package", "recoup-cli"];
+    show(cargo(&build).args(features))?;
+    Ok(target_directory()?.join("dist/recoup"))
 }
 
 /// Cases take turns, so that a slow minute of the machine hits all of them.

@@ -83,8 +83,8 @@ fn finish(command: &Command, status: std::process::ExitStatus) -> Outcome {
     Err(format!("{} failed ({status})", spelled(command)))
 }
 
-/// The command as one would type it.
-fn spelled(command: &Command) -> String {
+/// The command as a user types it, without the folder of its program.
+pub(crate) fn spelled(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")

@@ -1,11 +1,14 @@
-//! `cargo xtask docs`: documentation that is made of results.
+//! `cargo xtask docs`: documents that follow from kept results and from the program.
 //!
 //! Results of the studies are kept as text in `docs/studies/KEY` (`recoup study report KEY --form text`). From their
-//! `result.json` follow the table of the studies in `README.md`, between two marks, and all of `docs/which.md`. Whoever
-//! changes a kept result runs this; `cargo xtask test docs` tells who forgot.
+//! `result.json` follow the table in `docs/studies.md`, between two marks, and the evidence in `docs/which.md`, whose
+//! advice follows from the results of the arena in `docs/arena/simulated.json` and `sockets.json` (`recoup arena --json`).
+//! `docs/commands.md` is what `recoup generate markdown` prints; a test of the command compares it.
+//! Run this after a kept result or an option has changed; `cargo xtask test docs` fails otherwise.
+mod arena;
 mod which;
 
-use crate::chore::{Outcome, root};
+use crate::chore::{Outcome, capture, cargo, root};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -13,6 +16,9 @@ use std::path::PathBuf;
 
 const BEGIN: &str = "<!-- studies: written by `cargo xtask docs` -->\n";
 const END: &str = "<!-- end of studies -->";
+/// The page with the table, and that with the options.
+const STUDIES: &str = "docs/studies.md";
+const COMMANDS: &str = "docs/commands.md";
 /// Where rooms are, and what each of them has.
 const ROOMS: &str = "crates/studies/src";
 const CLAIMS: &str = "claims.toml";
@@ -30,7 +36,9 @@ fn write() -> Outcome {
     for (path, text) in generated(&studies()?)? {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(())
+    let command = ["run", "--quiet", "--bin", "recoup", "--", "generate", "markdown"];
+    let commands = capture(&mut cargo(&command))?;
+    fs::write(root().join(COMMANDS), commands).map_err(|error| format!("{COMMANDS}: {error}"))
 }
 
 /// Fails if a file is not as it would be written, or a kept result is of other claims than its room.
@@ -50,17 +58,18 @@ pub(crate) fn check() -> Outcome {
 
 /// The files that are made, whole.
 fn generated(studies: &[Study]) -> Outcome<Vec<(PathBuf, String)>> {
-    let readme = root().join("README.md");
-    let text = fs::read_to_string(&readme).map_err(|error| format!("README.md: {error}"))?;
+    let page = root().join(STUDIES);
+    let text = fs::read_to_string(&page).map_err(|error| format!("{STUDIES}: {error}"))?;
     let text = between(&text, &table(studies))?;
-    Ok(vec![(readme, text), (root().join("docs/which.md"), which::page(studies))])
+    let which = which::page(studies, &arena::Arena::kept()?);
+    Ok(vec![(page, text), (root().join("docs/which.md"), which)])
 }
 
 /// The text with `new` between the marks.
 fn between(text: &str, new: &str) -> Outcome<String> {
     let (before, rest) =
-        text.split_once(BEGIN).ok_or("README.md has no mark where studies begin")?;
-    let (_, after) = rest.split_once(END).ok_or("README.md has no mark where studies end")?;
+        text.split_once(BEGIN).ok_or("docs/studies.md has no mark where studies begin")?;
+    let (_, after) = rest.split_once(END).ok_or("docs/studies.md has no mark where studies end")?;
     Ok(format!("{before}{BEGIN}\n{new}\n{END}{after}"))
 }
 
@@ -130,34 +139,25 @@ fn study(key: String) -> Outcome<Study> {
     Ok(Study { key, result })
 }
 
-/// The table of the studies.
+/// The questions of the studies, and how many claims hold.
 fn table(studies: &[Study]) -> String {
-    let mut text = String::from(
-        "| study | asks | gating claims: hold | fail | undecided | reported beside them | used for inference | seeds |\n\
-         |---|---|---:|---:|---:|---:|---:|---:|\n",
-    );
+    let mut text = String::new();
     for study in studies {
         let key = &study.key;
         let _ = match &study.result {
             Some(_) => {
-                let number = |name| study.count(name).unwrap_or_default();
-                writeln!(
-                    text,
-                    "| [{key}](docs/studies/{key}/README.md) | {} | {} | {} | {} | {} | {} | {} |",
-                    study.text("title"),
-                    number("held"),
-                    number("failed"),
-                    number("undecided"),
-                    number("reported"),
-                    number("used_for_inference"),
-                    number("seeds"),
-                )
+                writeln!(text, "- [{key}](studies/{key}/README.md): {}", study.text("title"))
             }
-            None => writeln!(
-                text,
-                "| [{key}](crates/studies/src/{key}/README.md) | no result is kept | | | | | | |"
-            ),
+            None => {
+                writeln!(text, "- [{key}](../{ROOMS}/{key}/README.md): no result is kept")
+            }
         };
+    }
+    text += "\n| study | hold | fail | undecided | reported | inference | seeds |\n|---|---:|---:|---:|---:|---:|---:|\n";
+    for study in studies.iter().filter(|study| study.result.is_some()) {
+        let columns = ["held", "failed", "undecided", "reported", "used_for_inference", "seeds"];
+        let numbers = columns.map(|name| study.count(name).unwrap_or_default().to_string());
+        let _ = writeln!(text, "| {} | {} |", study.key, numbers.join(" | "));
     }
     text
 }
@@ -168,7 +168,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_stands_between_the_marks_is_replaced_and_nothing_else() {
+    fn only_text_between_the_marks_is_replaced() {
         let text = format!("before\n{BEGIN}old\n{END}\nafter\n");
         let new = between(&text, "new").unwrap();
         assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_without_a_kept_result_has_a_row_that_says_so() {
+    fn study_without_a_result_says_so() {
         let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "reported": 4,
                              "used_for_inference": 2, "seeds": 20 });
         let studies = [
@@ -185,8 +185,9 @@ mod tests {
             Study { key: "b2002".into(), result: None },
         ];
         let table = table(&studies);
-        assert!(table.contains("| Why? | 3 | 1 | 0 | 4 | 2 | 20 |\n"), "{table}");
-        assert!(table.contains("b2002/README.md) | no result is kept |"), "{table}");
+        assert!(table.contains("a2001/README.md): Why?\n"), "{table}");
+        assert!(table.contains("| a2001 | 3 | 1 | 0 | 4 | 2 | 20 |\n"), "{table}");
+        assert!(table.contains("b2002/README.md): no result is kept\n"), "{table}");
     }
 
     #[test]

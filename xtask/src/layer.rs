@@ -5,24 +5,26 @@ use serde_json::Value;
 use std::fs;
 
 /// The stairs, lowest first: a package, and the packages of this workspace that it may import.
-const STAIRS: [(&str, &[&str]); 9] = [
+const STAIRS: [(&str, &[&str]); 10] = [
     ("recoup-packet", &[]),
     ("recoup-transport", &["recoup-packet"]),
     ("recoup-forwarder", &["recoup-packet", "recoup-transport"]),
     ("recoup-sim", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
     ("recoup-io", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
+    ("recoup", &["recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-io"]),
     ("recoup-studies", &["recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-sim"]),
-    ("recoup", &EVERYTHING),
+    ("recoup-cli", &EVERYTHING),
     ("recoup-python", &EVERYTHING),
     ("xtask", &[]),
 ];
 
-const EVERYTHING: [&str; 6] = [
+const EVERYTHING: [&str; 7] = [
     "recoup-packet",
     "recoup-transport",
     "recoup-forwarder",
     "recoup-sim",
     "recoup-io",
+    "recoup",
     "recoup-studies",
 ];
 

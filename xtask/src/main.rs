@@ -2,7 +2,7 @@
 //!
 //! | chore | what it does |
 //! |---|---|
-//! | `test` | format, lints, laws, text, unit, property, integration, doc and interoperability tests |
+//! | `test` | format, lints, laws, text, dependencies, unit, property, integration, doc and interoperability tests |
 //! | `bench fetch` | our goodput beside the machine's limits and beside neighbours |
 //! | `bench forward` | exchanges that a forwarder process moves per CPU-second, its round trips and its memory |
 //! | `bench recovery` | what recovery costs two forwarders on a link that loses nothing |
@@ -11,20 +11,29 @@
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
 //! | `soak` | the tests again and again, with other random cases each time |
 //! | `fuzz` | runs the fuzz targets for a while |
-//! | `docs` | documentation that is made of kept results: the table of the studies, `docs/which.md` |
-//! | `dist` | man pages and shell completions into `target/dist` |
+//! | `docs` | documents that follow from kept results (`docs/studies.md`, `docs/which.md`) and from the command line (`docs/commands.md`) |
+//! | `book` | the documents as HTML pages, in `target/book` |
+//! | `prose` | a random list of help texts, errors, comments and test names |
+//! | `digests` | whether simulations still do what they did |
+//! | `dist` | the command, man pages and shell completions into `target/bundle` |
 
 mod bench;
+mod book;
 mod chore;
+mod deny;
+mod digest;
 mod dist;
 mod docs;
 mod fuzz;
 mod layer;
 mod leg;
+mod page;
 mod peer;
+mod prose;
 mod soak;
 mod test;
 mod text;
+mod tool;
 mod tutorial;
 
 use std::process::ExitCode;
@@ -42,8 +51,11 @@ usage: cargo xtask CHORE
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
   soak [PACKAGE…] [--runs N]       the tests N times (default 20), with other random cases each time
   fuzz [TARGET] [--minutes N]      run one fuzz target, or each in turn (default 1 minute each)
-  docs [--check]                   what documentation says of studies, from docs/studies
-  dist                             man pages and shell completions into target/dist
+  docs [--check]                   documents that follow from kept results and the command line
+  book                             the documents as HTML pages, in target/book
+  prose [--seed N] [--commit C]    a random list of help texts, errors, comments and test names
+  digests [--write]                whether simulations do what docs/notes/digests.csv says
+  dist                             the command, man pages and shell completions into target/bundle
 ";
 
 fn main() -> ExitCode {
@@ -60,6 +72,9 @@ fn main() -> ExitCode {
         ["bench", "survive", rest @ ..] => bench::survive::run(rest),
         ["bench", "sim", rest @ ..] => bench::simulation::run(rest),
         ["docs", rest @ ..] => docs::run(rest),
+        ["book"] => book::run(),
+        ["prose", rest @ ..] => prose::run(rest),
+        ["digests", rest @ ..] => digest::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -2,19 +2,21 @@
 
 use crate::chore::{Outcome, cargo, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{docs, layer, peer, soak, text, tutorial};
+use crate::{book, deny, digest, docs, layer, peer, soak, text, tutorial};
 use std::process::Command;
 
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 10] = [
+const LEGS: [(&str, Leg, &str); 12] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, with its lints switched on"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
-    ("docs", docs_leg, "what documentation says of studies is what was kept of them"),
+    ("docs", docs_leg, "links lead somewhere, and what is generated is current"),
+    ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
     ("lint", lint, "clippy has nothing to say, about tests and examples too"),
     ("test", test, "unit, property and integration tests"),
+    ("digests", digests, "simulations do what docs/notes/digests.csv says"),
     (
         "tutorial",
         tutorial_leg,
@@ -59,7 +61,12 @@ fn text_leg(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn docs_leg(_: &mut Tally) -> Outcome<Done> {
+    book::check()?;
     docs::check().map(|()| Done::Held(Tally::default()))
+}
+
+fn digests(_: &mut Tally) -> Outcome<Done> {
+    digest::check().map(|()| Done::Held(Tally::default()))
 }
 
 fn tutorial_leg(_: &mut Tally) -> Outcome<Done> {
@@ -67,12 +74,22 @@ fn tutorial_leg(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn lint(_: &mut Tally) -> Outcome<Done> {
-    held(cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    held(cargo(&[
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "workers",
+        "--",
+        "-D",
+        "warnings",
+    ]))
 }
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
     let targets = ["--lib", "--bins", "--tests", "--examples"];
-    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let mut tests = cargo(&["test", "--workspace", "--features", "workers", "--no-fail-fast"]);
     if std::env::var_os(soak::SEED).is_none() {
         // The same cases for everybody: `cargo xtask soak` looks for others.
         tests.env(soak::SEED, "1");
@@ -91,18 +108,33 @@ fn doc(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn interop(tally: &mut Tally) -> Outcome<Done> {
-    let peers = match peer::install() {
+    let peers = match installed(peer::install(), peer::REQUIRE)? {
         Ok(peers) => peers,
-        Err(reason) if std::env::var_os(peer::REQUIRE).is_some() => return Err(reason),
-        Err(reason) => {
-            let line = reason.lines().next().unwrap_or_default().to_string();
-            println!("interoperability tests are skipped: {reason}");
-            return Ok(Done::Skipped(line));
-        }
+        Err(skipped) => return Ok(skipped),
     };
-    let mut tests = cargo(&["test", "--package", "recoup", "--test", "interop", "--no-fail-fast"]);
+    let mut tests =
+        cargo(&["test", "--package", "recoup-cli", "--test", "interop", "--no-fail-fast"]);
     tests.args(["--", "--ignored"]).env(peer::FOLDER, peers);
     counted(&mut tests, tally)
+}
+
+fn deny_leg(_: &mut Tally) -> Outcome<Done> {
+    match installed(deny::install(), deny::REQUIRE)? {
+        Ok(tool) => deny::check(&tool).map(|()| Done::Held(Tally::default())),
+        Err(skipped) => Ok(skipped),
+    }
+}
+
+/// A tool that was installed, or why the leg is skipped; an error if the variable `require` is set.
+fn installed<T>(tool: Outcome<T>, require: &str) -> Outcome<Result<T, Done>> {
+    match tool {
+        Ok(tool) => Ok(Ok(tool)),
+        Err(reason) if std::env::var_os(require).is_some() => Err(reason),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            Ok(Err(Done::Skipped(reason.lines().next().unwrap_or_default().to_string())))
+        }
+    }
 }
 
 fn held(mut command: Command) -> Outcome<Done> {

@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, replay, rto, serve,
-    sim, study,
+    arena, ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, replay, rto,
+    serve, sim, study,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -28,28 +28,55 @@ pub(crate) struct Cli {
     pub end_with: Option<u32>,
 }
 
-/// The subcommands.
+/// The subcommands: what the list of commands says of each. Their options are described, and defined, where they are read, and
+/// only those of the command that runs are made.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
-    // Described where their options are.
+    /// Fetch named content into a file, a folder or a pipe
     Fetch(Box<fetch::FetchArgs>),
+    /// Serve a file, a folder or standard input under a name
     Serve(serve::ServeArgs),
+    /// Make, import, export and list signing keys
     Key(key::KeyArgs),
+    /// Measure round-trip times to a name, or answer such measurements
     Ping(ping::PingArgs),
+    /// Forward Interests and Data between applications and neighbours
     Forward(forward::ForwardArgs),
+    /// Ask a forwarder about itself, and change it: faces, routes, strategies, content store
     Ctl(Box<ctl::CtlArgs>),
+    /// Put a bad link between two UDP faces: rate, delay, queue, losses, and changes in time
     Link(Box<link::LinkArgs>),
+    /// Tell a forwarder again what one was told, and check that it does the same
     Replay(replay::ReplayArgs),
+    /// Show the main job in one command: timers and the default transport over a lossy link
     Demo(demo::DemoArgs),
+    /// Run a scenario: networks of the same nodes that run on sockets, in simulated time
     Sim(sim::SimArgs),
+    /// Say why a segment was late: its timeline over the hops, and a verdict
     Explain(explain::ExplainArgs),
+    /// Run a network on real processes of this machine
     Emulate(emulate::EmulateArgs),
+    /// Judge transports on the same cases: completion times, queues, retransmissions, fairness
+    Arena(Box<arena::ArenaArgs>),
+    /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
     Study(study::StudyArgs),
+    /// Judge timeout estimators by round trips that were recorded
     Rto(rto::RtoArgs),
+    /// Write shell completions and manual pages
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
+    /// Run a command that ends at the latest when the process that asks for it ends
     #[command(hide = true)]
     Guard(emulate::guard::GuardArgs),
+}
+
+impl Command {
+    /// Whether others depend on a command while it runs, or a transfer does: it never waits for a reader of standard error.
+    pub(crate) fn serves_others(&self) -> bool {
+        use Command::{Fetch, Forward, Link, Ping, Serve};
+        matches!(self, Fetch(_) | Forward(_) | Link(_) | Ping(_) | Serve(_))
+    }
 }
 
 #[cfg(test)]
@@ -110,7 +137,32 @@ mod tests {
             }
             command.get_subcommands().for_each(look);
         }
-        look(&Cli::command());
+        let mut cli = Cli::command();
+        cli.build();
+        look(&cli);
+    }
+
+    #[test]
+    fn list_of_commands_repeats_their_summaries() {
+        let mut cli = Cli::command();
+        let listed: Vec<_> = cli.get_subcommands().map(summary).collect();
+        cli.build();
+        let own = cli.get_subcommands().filter(|one| one.get_name() != "help");
+        assert_eq!(listed, own.map(summary).collect::<Vec<_>>());
+        assert!(listed.iter().all(|(_, about)| !about.is_empty()), "{listed:?}");
+    }
+
+    #[test]
+    fn only_the_command_that_runs_is_defined() {
+        let mut cli = Cli::command();
+        cli.try_get_matches_from_mut(["recoup", "fetch", "/a"]).unwrap();
+        let defined = cli.get_subcommands().filter(|one| one.get_arguments().count() > 10);
+        assert_eq!(defined.map(clap::Command::get_name).collect::<Vec<_>>(), ["fetch"]);
+    }
+
+    fn summary(command: &clap::Command) -> (String, String) {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        (command.get_name().to_owned(), about)
     }
 
     #[test]
@@ -124,6 +176,8 @@ mod tests {
             Exit::Verification,
             Exit::Unreachable,
             Exit::TimedOut,
+            Exit::Condition,
+            Exit::Hangup,
             Exit::Interrupted,
             Exit::Terminated,
         ];

@@ -7,13 +7,14 @@ mod report;
 pub(crate) use args::DemoArgs;
 
 use crate::error::{Exit, Failure};
-use crate::fetch::plan::{parse_congestion, parse_rto};
 use crate::format;
 use crate::link::way::Way;
 use crate::output::{self, Stream};
 use crate::picture::{self, Curve};
+use args::Transport;
 use consumer::{Consumed, Consumer};
 use producer::Producer;
+use recoup::options::{parse_congestion, parse_rto};
 use recoup_io::relay::{Relay, Span};
 use recoup_packet::signature::sha256;
 use recoup_sim::channel::ChannelError;
@@ -28,15 +29,16 @@ const PICTURE: &str = "recoup-demo.svg";
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    for spec in &args.rto {
-        parse_rto(spec)?;
+    let transports = args.transports();
+    for transport in &transports {
+        parse_rto(&transport.rto)?;
     }
     parse_congestion(&args.congestion)?;
     let content = content(args);
     let digest = sha256(&content);
     introduce(args);
     let producer = Producer::start(&content, args.segment_size)?;
-    let runs = all(args, &producer)?;
+    let runs = all(args, &transports, &producer)?;
     producer.finish()?;
     let path = draw(args, &runs)?;
     let rows = runs.iter().map(|run| Row::new(run, run.digest == digest));
@@ -70,7 +72,7 @@ fn introduce(args: &DemoArgs) {
     }
     output::tell(&format!(
         "{} in segments of {} octets over {} with {} ms each way, a queue of {} and {} % loss,\n\
-         once with each timer, at the same time over links with the same losses …",
+         once with each transport, at the same time over links with the same losses …",
         format::octets(args.size),
         args.segment_size,
         args.rate,
@@ -89,8 +91,12 @@ fn content(args: &DemoArgs) -> Vec<u8> {
     content
 }
 
-/// Every timer over a link of its own; the links lose the same packets, counted from the first.
-fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
+/// Every transport over a link of its own; the links lose the same packets, counted from the first.
+fn all(
+    args: &DemoArgs,
+    transports: &[Transport],
+    producer: &Producer,
+) -> Result<Vec<Consumed>, Failure> {
     let plan = ChannelPlan {
         rate_bits: args.rate.bits,
         delay: args.delay,
@@ -104,11 +110,11 @@ fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
     let wrong = |error: ChannelError| Failure::new(Exit::Usage, error.to_string());
     let way = |rng: Rng| Way::new(&plan, Vec::new(), rng).map_err(wrong);
     let rng = Rng::from_seed(args.seed).substream("link");
-    let one = |spec: &String| -> Result<Consumed, Failure> {
+    let one = |transport: &Transport| -> Result<Consumed, Failure> {
         let (forth, back) = (way(rng.substream("toward"))?, way(rng.substream("back"))?);
         let relay = Relay::start(span, forth, back)
             .map_err(|error| Failure::new(Exit::Other, format!("cannot open a link: {error}")))?;
-        let consumer = Consumer { spec, congestion: &args.congestion, seed: args.seed };
+        let consumer = Consumer { transport, seed: args.seed };
         let mut consumed = consumer.run(relay.address())?;
         let broken = || Failure::new(Exit::Other, "the link broke down");
         let relayed = relay.finish().ok_or_else(broken)?;
@@ -116,7 +122,8 @@ fn all(args: &DemoArgs, producer: &Producer) -> Result<Vec<Consumed>, Failure> {
         Ok(consumed)
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = args.rto.iter().map(|spec| scope.spawn(move || one(spec))).collect();
+        let threads: Vec<_> =
+            transports.iter().map(|transport| scope.spawn(move || one(transport))).collect();
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| Err(Failure::new(Exit::Other, "a run broke down")))
         });
@@ -131,7 +138,7 @@ fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failur
     let curve = |run: &Consumed| Curve { label: run.label.clone(), points: run.points.clone() };
     let curves: Vec<_> = runs.iter().map(curve).collect();
     let title = format!(
-        "{} over {}, {} ms round trip, {} % loss, {}",
+        "{} over {}, {} ms round trip, {} % loss; timers with {}",
         format::octets(args.size),
         args.rate,
         format::milliseconds(2.0 * format::ms(args.delay)),

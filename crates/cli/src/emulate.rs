@@ -111,6 +111,14 @@ impl Work<'_> {
     }
 }
 
+/// Whether a network can run as processes.
+///
+/// # Errors
+/// The parts of the scenario that sockets do not support, as a sentence.
+pub(crate) fn can_run(network: &recoup_sim::network::Network) -> Result<(), String> {
+    plan::Plan::new(network).map(drop)
+}
+
 /// The runs of a campaign that are in a folder, for studies.
 pub(crate) fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
     let mut rows = Vec::new();

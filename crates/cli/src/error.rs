@@ -1,4 +1,7 @@
 //! How a command ends: a fixed exit code, and one line that says what is wrong and what to do.
+use crate::terminal;
+use recoup::ErrorKind;
+pub(crate) use recoup::reason;
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -17,12 +20,16 @@ pub(crate) enum Exit {
     NotFound = 3,
     /// A local file, folder, device or key: missing, forbidden, full, in use.
     Local = 4,
-    /// Content or a signature is not what it should be.
+    /// Content or a signature is not what it should be, or a producer contradicts itself.
     Verification = 5,
     /// No forwarder or peer can be reached.
     Unreachable = 6,
     /// Nothing arrived for too long, or a segment used up its retries.
     TimedOut = 7,
+    /// The producer's content does not meet a condition of the command line: it is too large, or not new enough.
+    Condition = 8,
+    /// Stopped by SIGHUP: the terminal is gone.
+    Hangup = 129,
     /// Stopped by SIGINT (Ctrl-C).
     Interrupted = 130,
     /// Stopped by SIGTERM.
@@ -37,10 +44,12 @@ Exit codes:
     2  wrong usage
     3  name not found: an application Nack, or no route to the name
     4  local file or disk: missing, not permitted, full; key not found
-    5  verification failed
+    5  verification failed, or a producer that contradicts itself
     6  no forwarder or peer at the face
     7  timed out: no progress, or a segment's retries used up
-  130  interrupted by Ctrl-C; 143 terminated. A partial download is kept";
+    8  larger than --max-size, or no version newer than --newer-than
+  130  interrupted by Ctrl-C; 129 hung up, 143 terminated. A partial download is kept
+  141  standard output is read no longer";
 
 /// Why a command failed: what is wrong and, where something can be done, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -59,16 +68,27 @@ pub(crate) struct Failure {
     /// The exit code of a command that was run for the user, instead of one of ours.
     #[serde(skip)]
     pub code: Option<u8>,
-    /// Who serves everything else of it says that there is no such object.
+    /// It concerns one entry of a folder: the rest of the folder can be fetched.
     #[serde(skip)]
-    pub absent: bool,
+    pub of_entry: bool,
+    /// The same command fails in the same way again: it cannot go on with a partial download.
+    #[serde(skip)]
+    pub permanent: bool,
 }
 
 impl Failure {
     /// A failure without advice.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { exit, message, advice: None, told: false, code: None, absent: false }
+        Self {
+            exit,
+            message,
+            advice: None,
+            told: false,
+            code: None,
+            of_entry: false,
+            permanent: false,
+        }
     }
 
     /// The same failure with what to do about it.
@@ -78,6 +98,18 @@ impl Failure {
         self
     }
 
+    /// The same failure, which concerns one entry of a folder and not the rest.
+    #[must_use]
+    pub(crate) fn of_entry(self) -> Self {
+        Self { of_entry: true, ..self }
+    }
+
+    /// The same failure, which comes again if the command is repeated.
+    #[must_use]
+    pub(crate) fn permanent(self) -> Self {
+        Self { permanent: true, ..self }
+    }
+
     /// A wrong command line that the parser could not see.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
@@ -85,11 +117,7 @@ impl Failure {
 
     /// An operation on a local file that the system refused.
     pub(crate) fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
-        let failure = Self::new(Exit::Local, format!("cannot {verb} {path}: {}", reason(error)));
-        match file_advice(error) {
-            Some(advice) => failure.advise(advice),
-            None => failure,
-        }
+        recoup::Error::file(verb, path, error).into()
     }
 
     /// Says what is wrong, unless a document on standard error has said it already.
@@ -117,34 +145,35 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What the system said, without its number.
-pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => text.to_owned(),
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage => Self::Usage,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::Local => Self::Local,
+            ErrorKind::Verification => Self::Verification,
+            ErrorKind::Unreachable => Self::Unreachable,
+            ErrorKind::TimedOut => Self::TimedOut,
+            ErrorKind::Condition => Self::Condition,
+            ErrorKind::Cancelled => Self::Interrupted,
+            _ => Self::Other,
+        }
     }
 }
 
-fn file_advice(error: &io::Error) -> Option<&'static str> {
-    Some(match error.kind() {
-        io::ErrorKind::NotFound => "check the path",
-        io::ErrorKind::PermissionDenied => "choose a place that you may use, or change its mode",
-        io::ErrorKind::StorageFull => "free some space, and try again",
-        io::ErrorKind::QuotaExceeded => "free some of your quota, and try again",
-        io::ErrorKind::ReadOnlyFilesystem => "choose a place that can be written",
-        io::ErrorKind::IsADirectory => "name a file",
-        io::ErrorKind::NotADirectory => "name a folder",
-        io::ErrorKind::FileTooLarge => "choose a file system or a limit that allows a larger file",
-        _ => return None,
-    })
+impl From<recoup::Error> for Failure {
+    fn from(error: recoup::Error) -> Self {
+        let failure = Self::new(error.kind().into(), error.message());
+        let permanent = error.is_permanent();
+        // The producer chose the entry: the rest of its folder can be fetched.
+        let of_entry = permanent && (error.is_not_found() || error.is_unverified());
+        Self { advice: error.remedy().map(str::to_owned), of_entry, permanent, ..failure }
+    }
 }
 
-/// Control characters of outside origin must not reach the terminal; the system's numbers need not.
+/// The text on one line, as a terminal may show it ([`terminal::safe`]), without the numbers of system errors.
 pub(crate) fn one_line(text: &str) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut line = terminal::safe(text).replace('\n', " ");
     while let Some(begin) = line.find(" (os error ") {
         let Some(length) = line[begin..].find(')') else {
             break;

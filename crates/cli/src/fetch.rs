@@ -1,52 +1,77 @@
 //! `recoup fetch`: named content into a file, a folder or a pipe.
 pub(crate) mod args;
+mod default_name;
 mod folder;
 pub(crate) mod observer;
+mod outcome;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod sink;
 pub(crate) mod transfer;
+mod wait;
 
 pub(crate) use args::FetchArgs;
 
 use crate::error::Failure;
+use crate::format;
 use crate::output::{self, Stream};
-use crate::session::{self, Session, Way};
+use crate::session::{self, Session};
 use crate::statistic::Statistics;
 use folder::{Folders, Manner};
 use observer::Observer;
 use plan::Plan;
+use recoup::FetchSummary;
+use recoup::options::in_order;
+use recoup::uplink::Uplink;
+use recoup_forwarder::face::Agreement;
+use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use recoup_transport::fetch::{Delivery, FetchConfig};
 use recoup_transport::time::Duration;
 use report::Report;
 use sink::{FileSink, PipeSink, Sink};
-use std::io::IsTerminal;
 use std::path::Path;
-
-/// Octets that may wait for a slow reader or for their turn.
-const REORDER_BYTES: u64 = 16 << 20;
-
-/// In order, with a bound on what waits.
-pub(crate) fn in_order() -> Delivery {
-    Delivery::Ordered { limit_bytes: REORDER_BYTES }
-}
+use transfer::Transfers;
 
 /// Runs the command.
-pub(crate) fn run(args: &FetchArgs) -> Result<(), Failure> {
+pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
+    wait::apply(&mut args);
+    check(&args)?;
+    let uplink = wait::toward(&args)?;
+    let reserved = default_name::complete(&mut args)?;
+    let outcome = run_over(&uplink, &args);
+    if let (Err(_), Some(reserved)) = (&outcome, reserved) {
+        reserved.release();
+    }
+    outcome
+}
+
+/// Finds what is wrong with the options, before anything is made or waited for.
+fn check(args: &FetchArgs) -> Result<(), Failure> {
+    Plan::new(args)?;
+    if args.traces() && args.jobs.is_some() {
+        let message = "the lines of -vv do not say of which file they are: --jobs is 1 with them";
+        return Err(Failure::usage(message).advise("leave --jobs out, or one -v"));
+    }
+    default_name::check(args)?;
+    check_output(args)
+}
+
+/// Runs the command over the face, as its complete options say.
+fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
     let plan = Plan::new(args)?;
-    check_output(args)?;
-    let way = Way::find(args.face.as_ref())?;
     let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
-    let mut observer = Observer::new(statistics, !args.quiet, args.verbose);
-    let mut fetched = fetch(args, &plan, &way, &mut observer);
+    let mut observer = Observer::new(statistics, !args.quiet, args.traces());
+    if args.output.as_deref().is_none_or(is_dash) {
+        observer = observer.beside_content();
+    }
+    let mut fetched = fetch(args, &plan, uplink, &mut observer);
     let finished = observer.finish();
     if fetched.is_ok() {
         fetched = finished.and(fetched);
     }
-    report(args, &plan, &way, &observer, &fetched)?;
+    report(args, &plan, uplink, &observer, &fetched)?;
     let on_stderr = args.json && args.output.as_deref().is_none_or(is_dash);
-    fetched.map(|_| ()).map_err(|failure| Failure { told: on_stderr, ..failure })
+    fetched.map(|_| ()).map_err(|failure| Failure { told: on_stderr || failure.told, ..failure })
 }
 
 /// What came of it.
@@ -59,54 +84,56 @@ struct Fetched {
 fn fetch(
     args: &FetchArgs,
     plan: &Plan<'_>,
-    way: &Way,
+    uplink: &Uplink,
     observer: &mut Observer,
 ) -> Result<Fetched, Failure> {
-    let mut session = Session::new(args.verbose)?;
+    let mut session = Session::new(args.traces())?;
+    let fetched = fetch_by(&mut session, args, plan, uplink, observer);
+    observer.link_recovery = session.link_recovery();
+    fetched
+}
+
+fn fetch_by(
+    session: &mut Session,
+    args: &FetchArgs,
+    plan: &Plan<'_>,
+    uplink: &Uplink,
+    observer: &mut Observer,
+) -> Result<Fetched, Failure> {
+    session.stop.heed_terminal(&session.driver.waker())?;
     session.set_recovery(args.recovery);
     let mut config = plan.config(args.name.clone(), session::seed()?)?;
+    session.set_patience(args.wait.unwrap_or_default(), !args.quiet);
     let target = args.output.as_deref().filter(|path| !is_dash(path));
     let target = target.map(sink::destination).transpose()?;
     let target = target.as_deref();
-    let sink: Box<dyn Sink> = match target {
-        Some(target) if !args.recursive => {
-            resume(&mut config, target, args.resume)?;
-            let range = (config.first, config.last);
-            Box::new(FileSink::new(target, &plan.verification(), range, args.resume)?)
+    let sink: Option<Box<dyn Sink>> = match target {
+        Some(_) if args.recursive => None,
+        Some(target) => {
+            let verification = plan.verification();
+            Some(Box::new(FileSink::new(target, &verification, &mut config, args.resume)?))
         }
-        Some(_) => Box::new(sink::MemorySink::new(0)),
         None => {
             config.delivery = in_order();
-            Box::new(PipeSink::new(session.driver.waker())?)
+            Some(Box::new(PipeSink::new(session.driver.waker())?))
         }
     };
-    session.connect(way)?;
+    if !sink.as_ref().is_some_and(|sink| sink.is_complete()) {
+        session.connect(uplink)?;
+    }
     let before = config.held.iter().map(|run| run.end - run.start).sum();
-    let object = match target.filter(|_| args.recursive) {
-        Some(target) => {
-            let manner = Manner { resume: args.resume, verbose: args.verbose, jobs: args.jobs() };
-            Folders::new(&mut session, observer, plan, manner).run(&args.name, target)?
+    let object = match (sink, target) {
+        (Some(sink), _) => transfer::run(session, config, sink, observer, args.max_size)?.0,
+        (None, target) => {
+            let manner =
+                Manner { resume: args.resume, verbose: args.verbose > 0, jobs: args.jobs() };
+            let transfers = Transfers::new(session, observer, args.max_size);
+            let target = target.unwrap_or(Path::new("."));
+            Folders::new(transfers, plan, manner).run(&args.name, target)?
         }
-        None => transfer::run(&mut session, config, sink, observer)?.0,
     };
     let total = Duration::from_nanos(session.driver.now().as_nanos());
     Ok(Fetched { object, before, total })
-}
-
-/// Continues the version that an interrupted download holds, without asking for a newer one.
-pub(crate) fn resume(config: &mut FetchConfig, target: &Path, wanted: bool) -> Result<(), Failure> {
-    if !wanted {
-        return Ok(());
-    }
-    let Some(unfinished) = sink::unfinished(target)? else {
-        return Ok(());
-    };
-    if config.name.is_prefix_of(&unfinished.object) {
-        config.name = unfinished.object;
-        config.discover = false;
-        config.held = unfinished.held;
-    }
-    Ok(())
 }
 
 fn is_dash(path: &Path) -> bool {
@@ -114,15 +141,14 @@ fn is_dash(path: &Path) -> bool {
 }
 
 fn check_output(args: &FetchArgs) -> Result<(), Failure> {
-    let dash = args.output.as_deref().is_some_and(is_dash);
-    if args.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::usage("the content would fill the terminal")
-            .advise("name a file with -o FILE, pipe it on, or insist with -o -"));
-    }
-    if dash && (args.resume || args.recursive) {
+    let to_stdout = match args.output.as_deref() {
+        Some(path) => is_dash(path),
+        None => !default_name::is_used(args),
+    };
+    if to_stdout && (args.resume || args.recursive) {
         let option = if args.resume { "--resume" } else { "-r" };
         return Err(Failure::usage(format!("{option} needs a place in the file system"))
-            .advise("name it with -o"));
+            .advise("name it with --output (-o)"));
     }
     Ok(())
 }
@@ -130,29 +156,52 @@ fn check_output(args: &FetchArgs) -> Result<(), Failure> {
 fn report(
     args: &FetchArgs,
     plan: &Plan<'_>,
-    way: &Way,
+    uplink: &Uplink,
     observer: &Observer,
     fetched: &Result<Fetched, Failure>,
 ) -> Result<(), Failure> {
     let total = fetched.as_ref().map_or(observer.tally.elapsed(), |fetched| fetched.total);
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    let summary = FetchSummary {
+        segments_before: fetched.as_ref().map_or(0, |fetched| fetched.before),
+        held_bytes: observer.held_bytes,
+        ..FetchSummary::new(&observer.tally, &plan.choice, &plan.verification(), total)
+    };
     let report = Report {
         name: args.name.to_string(),
         object: fetched.as_ref().ok().map(|fetched| fetched.object.to_string()),
         output: output.display().to_string(),
-        face: way.uri.to_string(),
+        face: uplink.uri.to_string(),
         complete: fetched.is_ok(),
-        segments_before: fetched.as_ref().map_or(0, |fetched| fetched.before),
         error: fetched.as_ref().err().cloned(),
         files: observer.files,
-        ..Report::new(&observer.tally, &plan.choice, &plan.verification(), total)
+        link_recovery: observer.link_recovery.name(),
+        ..Report::new(summary)
     };
     if args.json {
         let content_there = is_dash(output);
         return output::json(&report, if content_there { Stream::Err } else { Stream::Out });
     }
-    if !args.quiet && fetched.is_ok() {
-        output::tell(&report.to_string());
+    if fetched.is_err() || args.quiet {
+        return Ok(());
+    }
+    let columns = output::columns();
+    if args.verbose > 0 {
+        output::tell(&fitted(report.to_string(), columns, report::LABEL));
+    }
+    output::tell(&outcome::line(&report, columns));
+    let is_plain =
+        matches!(uplink.uri, FaceUri::Udp(_)) && observer.link_recovery != Agreement::Agreed;
+    if let Some(hint) = outcome::hint(&report, is_plain) {
+        output::tell(&fitted(hint.to_owned(), columns, 0));
     }
     Ok(())
+}
+
+/// A text in lines that fit the terminal, if it is one.
+fn fitted(text: String, columns: Option<usize>, indent: usize) -> String {
+    match columns {
+        Some(columns) => format::wrapped(&text, columns, indent),
+        None => text,
+    }
 }

@@ -11,6 +11,7 @@ mod metrics;
 mod mistakes;
 mod opened;
 mod part;
+mod recording;
 mod report;
 mod scheduling;
 mod standard;
@@ -20,7 +21,7 @@ mod workers;
 
 pub(crate) use args::ForwardArgs;
 
-use crate::error::{Exit, Failure};
+use crate::error::Failure;
 use crate::output;
 use crate::session::{driver_failure, seed};
 use crate::stop::Stop;
@@ -30,11 +31,13 @@ use crew::Crew;
 use log::{Event, Log};
 use opened::Opened;
 use part::Part;
+use recording::RecordingState;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::Machine;
 use recoup_forwarder::shard::Worker;
 use recoup_io::capture::Capturer;
 use recoup_io::clock::unix_time;
+use recoup_io::descriptor;
 use recoup_io::driver::{Driver, DriverOptions};
 use recoup_io::face::FaceId;
 use recoup_io::http::HttpServer;
@@ -55,8 +58,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(500);
 const LINGER: Duration = Duration::from_micros(50);
 /// How long to look again before going to sleep, where that finds packets.
 const LOOK: Duration = Duration::from_micros(50);
-/// How often the node is told the time of day, which others may set.
-const TELL_TIME: Duration = Duration::from_secs(60);
+/// With fewer descriptors the quotas of faces mean little.
+const FEW_DESCRIPTORS: usize = 1_024;
 /// How long the last frames may take to leave.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -92,20 +95,23 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
         standard::let_everybody_in(&config.listen);
     }
     let notices = config.warnings().into_iter().chain(opened.take_notices());
+    let notices = notices.chain(warn_of_descriptors(driver.descriptors()));
     notices.for_each(|text| log.say(&Event::Notice { text }));
     let board = Arc::new(Board::new(driver.waker()));
     let http = watched(args.metrics.or(config.metrics), &board)?;
     begin(args, log, opened.places(), http.as_ref())?;
     let (mut watch, mut sketch) = (Watch::default(), None);
+    let mut recording = RecordingState::new(args.record.clone());
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
-        board.serve(driver, forwarder.machine_mut(), &crew, &mut sketch);
+        recording.check(forwarder, log);
+        board.serve(driver, forwarder.machine_mut(), &recording, &crew, &mut sketch);
         if hangup.take() {
             reload(args, log, &config, &mut opened, driver, forwarder, &crew);
         }
         tell(log, &mut watch, driver, forwarder.machine_mut());
         !crew.has_failed()
     };
-    let ended = until_stopped(args, &stop, &mut between, &mut driver, &mut forwarder);
+    let ended = until_stopped(&stop, &mut between, &mut driver, &mut forwarder);
     drop(http);
     let others = crew.stop()?;
     driver.finish(FAREWELL);
@@ -124,6 +130,12 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
 /// How many workers there are to be. A recording has one order of all that happens, and several workers have none.
 fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worker, Failure> {
     let workers = args.workers.unwrap_or(config.workers).number();
+    if workers > 1 && cfg!(not(feature = "workers")) {
+        let message = format!("{workers} workers need a recoup with the feature `workers`");
+        return Err(
+            Failure::usage(message).advise("set workers to 1, or build it with --features workers")
+        );
+    }
     if workers > 1 && args.record.is_some() {
         let message = format!(
             "{workers} workers cannot be recorded, for nothing says in which order they did what"
@@ -139,6 +151,8 @@ fn drivers(
     config: &ForwardConfig,
     workers: Worker,
 ) -> Result<Vec<Driver>, Failure> {
+    // A limit that cannot be raised is named in the log when it is met.
+    let _ = descriptor::raise_limit();
     let limits = config.limits.driver();
     let options = DriverOptions {
         managed: true,
@@ -163,10 +177,21 @@ fn drivers(
     Ok(drivers)
 }
 
-/// Commands are judged by the time of day, which only we know.
+/// The warning for a low limit of descriptors.
+fn warn_of_descriptors(descriptors: usize) -> Option<String> {
+    (descriptors < FEW_DESCRIPTORS).then(|| {
+        format!(
+            "only {descriptors} descriptors may be open, of which connections take half and local applications a quarter; \
+             raise the limit (ulimit -n, LimitNOFILE=)"
+        )
+    })
+}
+
+/// Commands are judged by the time of day; the driver reports when the clock is set.
 fn tell_time(driver: &Driver, forwarder: &mut Forwarder) {
-    let micros = unix_time().as_micros() as u64;
-    forwarder.handle(driver.now(), Notice::TimeOfDay { micros }.into());
+    let now = driver.now();
+    let micros = driver.time_of_day().micros(now);
+    forwarder.handle(now, Notice::TimeOfDay { micros }.into());
 }
 
 fn record(
@@ -287,29 +312,15 @@ fn begin(
 }
 
 fn until_stopped(
-    args: &ForwardArgs,
     stop: &Stop,
     between: &mut dyn FnMut(&mut Driver, &mut Forwarder) -> bool,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
 ) -> Result<(), Failure> {
-    let mut told = driver.now();
     while stop.wanted().is_none() {
-        let now = driver.now();
-        if now.since(told) > TELL_TIME {
-            told = now;
-            tell_time(driver, forwarder);
-        }
         driver.turn(forwarder, &mut |_, _, _| {}).map_err(|error| driver_failure(&error))?;
         if !between(driver, forwarder) {
             return Ok(());
-        }
-        if let Some(error) = forwarder.trouble() {
-            let failure = unrecorded(args, &error);
-            return Err(match error.kind() {
-                std::io::ErrorKind::Unsupported => Failure::new(Exit::Other, failure.message),
-                _ => failure,
-            });
         }
     }
     Ok(())

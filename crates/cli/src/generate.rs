@@ -1,6 +1,9 @@
-//! `recoup generate`: shell completions and manual pages, for packagers.
+//! `recoup generate`: shell completions, manual pages and the reference of options, for packagers.
+mod markdown;
+
 use crate::command::Cli;
 use crate::error::Failure;
+use crate::{ctl, key, rto, study};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
 use std::fs;
@@ -27,12 +30,13 @@ enum What {
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
+    /// The options of all commands as Markdown, to standard output
+    Markdown,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
-    let mut cli = Cli::command();
-    cli.build();
+    let mut cli = definitions();
     match &args.what {
         What::Completions { shell } => {
             let mut script = Vec::new();
@@ -44,7 +48,25 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
                 .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
             pages(&cli, "recoup", folder)
         }
+        What::Markdown => crate::output::print(markdown::page(&cli).as_bytes()),
     }
+}
+
+/// The whole command line. clap copies the names of subcommands below `help` before it defines deferred ones, so commands with
+/// subcommands are defined first.
+fn definitions() -> clap::Command {
+    let mut cli = Cli::command().mut_subcommands(|one| {
+        let define = match one.get_name() {
+            "ctl" => ctl::CtlArgs::augment_args,
+            "key" => key::KeyArgs::augment_args,
+            "rto" => rto::RtoArgs::augment_args,
+            "study" => study::StudyArgs::augment_args,
+            _ => return one,
+        };
+        define(clap::Command::new(one.get_name().to_owned()))
+    });
+    cli.build();
+    cli
 }
 
 /// The page of a command, and those of its subcommands.
@@ -64,4 +86,28 @@ fn page(command: &clap::Command, name: &str, folder: &Path) -> Result<(), Failur
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).map_err(failed)?;
     fs::write(&path, page).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of all visible commands below a command.
+    fn names(command: &clap::Command) -> Vec<String> {
+        let visible = |one: &&clap::Command| !one.is_hide_set() && one.get_name() != "help";
+        let below = |one: &clap::Command| {
+            let own = one.get_name().to_owned();
+            let nested = names(one).into_iter().map(move |it| format!("{own} {it}"));
+            std::iter::once(one.get_name().to_owned()).chain(nested).collect::<Vec<_>>()
+        };
+        command.get_subcommands().filter(visible).flat_map(below).collect()
+    }
+
+    #[test]
+    fn help_lists_nested_commands() {
+        let cli = definitions();
+        let helped = names(cli.find_subcommand("help").unwrap());
+        assert_eq!(helped, names(&cli));
+        assert!(helped.contains(&"ctl route add".to_owned()), "{helped:?}");
+    }
 }

@@ -5,8 +5,8 @@ pub(crate) use args::KeyArgs;
 
 use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
-use crate::trust;
 use args::{KeyAction, KeyFormatArg, KeyKindArg};
+use recoup::trust;
 use recoup_io::key::{KeyEntry, KeyStore, KeyStoreError, KeyType, Origin};
 use recoup_packet::name::Name;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
     match &args.action {
         KeyAction::New { identity, kind } => {
             let entry = store.generate(identity, (*kind).into());
-            made(&entry.map_err(|error| trust::failure(&error))?)
+            made(&entry.map_err(|error| key_failure(&error))?)
         }
         KeyAction::Import { file, identity, passphrase_file } => {
             import(&store, file, identity.as_ref(), passphrase_file.as_deref())
@@ -35,6 +35,11 @@ pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
         }
         KeyAction::List { json } => list(&store, *json),
     }
+}
+
+/// The exit code and the line for a failure of the key store.
+fn key_failure(error: &KeyStoreError) -> Failure {
+    recoup::Error::from(error).into()
 }
 
 fn made(entry: &KeyEntry) -> Result<(), Failure> {
@@ -55,9 +60,9 @@ fn import(
             Failure::usage(error.to_string()).advise("say whose it is with --identity NAME")
         }
         KeyStoreError::PasswordNeeded => {
-            named(file, &trust::failure(&error)).advise(give_passphrase())
+            named(file, &key_failure(&error)).advise(give_passphrase())
         }
-        _ => named(file, &trust::failure(&error)),
+        _ => named(file, &key_failure(&error)),
     })?;
     made(&entry)
 }
@@ -90,7 +95,7 @@ fn export(
                 .advise(give_passphrase()));
         }
     };
-    let mut text = text.map_err(|error| trust::failure(&error))?;
+    let mut text = text.map_err(|error| key_failure(&error))?;
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -131,7 +136,7 @@ fn write(octets: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure
 
 fn passphrase(file: Option<&Path>) -> Result<Option<String>, Failure> {
     let Some(path) = file else {
-        return Ok(std::env::var(trust::PASSPHRASE).ok().filter(|text| !text.is_empty()));
+        return Ok(trust::passphrase());
     };
     let text = String::from_utf8(read(path)?).map_err(|_| {
         Failure::new(Exit::Local, format!("{} is not text", path.display()))
@@ -164,7 +169,7 @@ impl From<&KeyEntry> for Listed {
 }
 
 fn list(store: &KeyStore, json: bool) -> Result<(), Failure> {
-    let entries = store.list().map_err(|error| trust::failure(&error))?;
+    let entries = store.list().map_err(|error| key_failure(&error))?;
     let listed: Vec<_> = entries.iter().map(Listed::from).collect();
     if json {
         return output::json(&listed, Stream::Out);

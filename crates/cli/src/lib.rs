@@ -3,6 +3,7 @@
     rustdoc::broken_intra_doc_links,
     reason = "the documentation of options is their help text, where brackets mean: optional"
 )]
+mod arena;
 mod command;
 mod config;
 mod ctl;
@@ -29,8 +30,7 @@ mod sim;
 mod statistic;
 mod stop;
 mod study;
-mod tally;
-mod trust;
+mod terminal;
 mod value;
 
 use clap::Parser;
@@ -50,8 +50,11 @@ pub fn run() -> ExitCode {
         // Part of a network that runs in real time: late is wrong. Where it may not be, it is said how late it was.
         process::be_prompt();
     }
+    if cli.command.serves_others() {
+        output::never_wait();
+    }
     let result = match cli.command {
-        Command::Fetch(args) => fetch::run(&args),
+        Command::Fetch(args) => fetch::run(*args),
         Command::Serve(args) => serve::run(&args),
         Command::Key(args) => key::run(&args),
         Command::Ping(args) => ping::run(&args),
@@ -64,6 +67,7 @@ pub fn run() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Rto(args) => rto::run(&args),
         Command::Emulate(args) => emulate::run(&args),
+        Command::Arena(args) => arena::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Guard(args) => match emulate::guard::run(&args) {
@@ -71,11 +75,13 @@ pub fn run() -> ExitCode {
             Err(failure) => Err(failure),
         },
     };
-    match result {
+    let code = match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.tell();
             failure.code()
         }
-    }
+    };
+    output::finish();
+    code
 }

@@ -11,7 +11,7 @@ use crate::session::face_failure;
 use crate::stop::Stop;
 use plan::LinkPlan;
 use recoup_io::face::FaceUri;
-use recoup_io::relay::{Relay, Relayed, Span};
+use recoup_io::relay::{ClientCount, Relay, Relayed, Span};
 use serde::Serialize;
 use std::fmt;
 use std::net::SocketAddr;
@@ -27,9 +27,9 @@ struct Listening {
     event: &'static str,
     /// Where the near end speaks to.
     face: String,
-    /// Who is at the far end.
+    /// The far end.
     far: String,
-    /// Where the far end speaks to.
+    /// The address from which the far end receives the first client's frames.
     far_face: String,
 }
 
@@ -40,10 +40,20 @@ struct Linked {
     elapsed_s: f64,
     forth: WayCount,
     back: WayCount,
-    /// Frames that arrived, but that no end took.
+    /// Frames that arrived at an end without a receiver.
     undelivered: u64,
+    clients: Clients,
     /// How much later than planned frames left, in microseconds.
     late_us: Late,
+}
+
+/// The clients at the near end.
+#[derive(Debug, Serialize)]
+struct Clients {
+    admitted: u64,
+    expired: u64,
+    /// Frames of clients for which there was no place.
+    rejected_frames: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -120,12 +130,14 @@ impl Linked {
         let micros = |time: Duration| time.as_nanos() as f64 / 1000.0;
         let lateness = &relayed.lateness;
         let (mean, worst) = (micros(lateness.mean()), micros(lateness.worst));
+        let ClientCount { admitted, expired, rejected_frames } = relayed.clients;
         Self {
             event: "stopped",
             elapsed_s: elapsed.as_secs_f64(),
             forth: relayed.forth.count(),
             back: relayed.back.count(),
             undelivered: relayed.undelivered,
+            clients: Clients { admitted, expired, rejected_frames },
             late_us: Late { times: lateness.times, mean, worst },
         }
     }
@@ -140,6 +152,12 @@ impl fmt::Display for Linked {
             }
             writeln!(f)?;
         }
+        let Clients { admitted, expired, rejected_frames } = self.clients;
+        write!(f, "  clients     {admitted}, {expired} of them expired")?;
+        if rejected_frames > 0 {
+            write!(f, "; {rejected_frames} frames of others were rejected")?;
+        }
+        writeln!(f)?;
         let Late { mean, worst, .. } = self.late_us;
         write!(f, "  late        {mean:.0} µs on average, {worst:.0} µs at worst")
     }

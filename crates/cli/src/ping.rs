@@ -1,7 +1,5 @@
 //! `recoup ping`: round-trip times to a name.
 pub(crate) mod args;
-mod asker;
-mod responder;
 mod spread;
 
 pub(crate) use args::PingArgs;
@@ -9,14 +7,15 @@ pub(crate) use args::PingArgs;
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
-use crate::session::{self, Session, Way};
-use asker::{Asker, Questions};
+use crate::session::{self, Session};
+use recoup::ping::{PingOptions, Pinger, ping_name};
+use recoup::serve::Responder;
+use recoup::uplink::Uplink;
 use recoup_forwarder::face::AppId;
 use recoup_packet::nack::NackReason;
-use recoup_packet::name::{Component, Name};
+use recoup_packet::name::Name;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use responder::Responder;
 use serde::Serialize;
 use spread::Spread;
 use std::fmt;
@@ -26,16 +25,11 @@ pub(crate) fn run(args: &PingArgs) -> Result<(), Failure> {
     if args.serve { respond(args) } else { ask(args) }
 }
 
-/// What ndnping asks for below a name.
-fn below(name: &Name) -> Name {
-    name.append(Component::generic(b"ping"))
-}
-
 fn respond(args: &PingArgs) -> Result<(), Failure> {
     let mut session = Session::new(false)?;
-    let app = session.attach(Box::new(Responder::new()), vec![below(&args.name)]);
-    let faces = session.reach(&args.listen, args.face.as_ref(), &below(&args.name))?;
-    let faces: Vec<_> = faces.iter().map(ToString::to_string).collect();
+    let app = session.attach(Box::new(Responder::default()), vec![ping_name(&args.name)]);
+    let reached = session.reach(&args.listen, args.face.as_ref(), &ping_name(&args.name))?;
+    let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
     if args.json {
         let name = args.name.to_string();
         let face = faces.first().cloned().unwrap_or_default();
@@ -73,22 +67,22 @@ struct Stopped {
 }
 
 fn ask(args: &PingArgs) -> Result<(), Failure> {
-    let way = Way::find(args.face.as_ref())?;
+    let uplink = Uplink::toward(args.face.as_ref(), &ping_name(&args.name))?;
     let mut session = Session::new(false)?;
     let mut rng = session::seed()?;
-    let questions = Questions {
-        prefix: below(&args.name),
+    let options = PingOptions {
+        prefix: ping_name(&args.name),
         interval: args.interval,
         timeout: args.timeout,
         count: args.count,
         first: args.start.unwrap_or_else(|| rng.below(1 << 53)),
     };
-    session.connect(&way)?;
-    let app = session.attach(Box::new(Asker::new(questions, rng)), Vec::new());
+    session.connect(&uplink)?;
+    let app = session.attach(Box::new(Pinger::new(options, rng)), Vec::new());
     let mut pings = Pings { command: "ping", name: args.name.to_string(), ..Pings::default() };
     let ended = until_done(args, &mut session, app, &mut pings);
     let ended = ended.and_then(|()| pings.verdict(&args.name));
-    let ended = ended.map_err(|failure| session.refusal().unwrap_or(failure));
+    let ended = ended.map_err(|failure| session.refusal().map_or(failure, Failure::from));
     pings.conclude(ended.as_ref().err().cloned());
     if args.json {
         output::json(&pings, Stream::Out)?;
@@ -137,7 +131,7 @@ fn tell(args: &PingArgs, event: &Event) -> Result<(), Failure> {
     output::print(line.as_bytes())
 }
 
-/// What came of the questions. Serialises as the document that `docs/cli.md` describes.
+/// The result of a ping. Serialises as the document that `docs/json.md` describes.
 #[derive(Debug, Default, Serialize)]
 struct Pings {
     command: &'static str,

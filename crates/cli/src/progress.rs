@@ -1,15 +1,22 @@
-//! The progress bar: only on a terminal, drawn at most ten times a second.
+//! The progress line: only on a terminal, drawn at most ten times a second.
+mod line;
+mod target;
+
 use crate::format;
-use crate::tally::Tally;
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use line::View;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::io::IsTerminal;
+use target::Margined;
 
 /// The rate shown is the mean over this time.
 const RATE_OVER: Duration = Duration::from_secs(2);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
+/// Beside content on standard output the line appears so long after the start, and so long after the first content: its
+/// reader may write to the same terminal, or leave at once.
+const BESIDE_CONTENT: Duration = Duration::from_secs(1);
 
 /// How much there is, and how much of it is done.
 #[derive(Clone, Copy, Debug)]
@@ -30,100 +37,187 @@ pub(crate) enum Extent {
     },
 }
 
-/// A bar on standard error.
+/// Progress of a fetch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    /// Received part of the requested content.
+    pub extent: Extent,
+    /// Bytes of content that were there before this run.
+    pub held_bytes: u64,
+    /// Bytes of content that arrived in this run.
+    pub fetched_bytes: u64,
+    /// Share of the Interests sent that were lost.
+    pub lost: f64,
+    /// Since when nothing has arrived; `None` before the first Interest for a segment.
+    pub last_arrival: Option<Instant>,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// Window in segments.
+    pub window: f64,
+    /// There is no way out.
+    pub disconnected: bool,
+}
+
+/// A line on standard error.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    terminal: Term,
+    /// Width of the bar, and whether the total is known, as they stand in its style.
+    style: Option<(usize, bool)>,
     drawn: Option<Instant>,
-    /// (when, octets so far), for the rate.
+    /// Time from which the line is drawn.
+    from: Instant,
+    /// (when, bytes so far), for the rate.
     history: VecDeque<(Instant, u64)>,
 }
 
 impl Progress {
-    /// A bar, if standard error is a terminal and `wanted`.
+    /// A line, if standard error is a terminal and `wanted`.
     pub(crate) fn new(wanted: bool) -> Option<Self> {
         if !wanted || !std::io::stderr().is_terminal() {
             return None;
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        bar.set_style(style(false));
-        Some(Self { bar, drawn: None, history: VecDeque::new() })
+        Some(Self::on(Term::stderr()))
     }
 
-    /// Whether it was not shown a moment ago.
+    fn on(terminal: Term) -> Self {
+        Self {
+            bar: bar(&terminal),
+            terminal,
+            style: None,
+            drawn: None,
+            from: Instant::ZERO,
+            history: VecDeque::new(),
+        }
+    }
+
+    /// The line of a command that writes content to standard output.
+    #[must_use]
+    pub(crate) fn beside_content(self) -> Self {
+        Self { from: Instant::ZERO + BESIDE_CONTENT, ..self }
+    }
+
+    /// The first content is about to be written to standard output: takes the line away for a while.
+    pub(crate) fn make_way(&mut self, now: Instant) {
+        self.finish();
+        self.bar = bar(&self.terminal);
+        (self.style, self.from) = (None, now + BESIDE_CONTENT);
+    }
+
+    /// Whether its time has come, and it was not shown a moment ago.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.drawn.is_none_or(|drawn| now.since(drawn) >= DRAW_EVERY)
+        now >= self.from && self.drawn.is_none_or(|drawn| now.since(drawn) >= DRAW_EVERY)
     }
 
     /// Shows the state.
-    pub(crate) fn show(&mut self, now: Instant, tally: &Tally, extent: Extent) {
+    pub(crate) fn show(&mut self, now: Instant, state: &State) {
         self.drawn = Some(now);
-        let rate = self.rate(now, tally.content_bytes);
-        let (done, of) = match extent {
+        let rate = self.rate(now, state.fetched_bytes);
+        let (width, text) = View { now, rate, state }.fit(format::columns(&self.terminal));
+        let (done, of) = match state.extent {
             Extent::Segments { done, of } => (done, of),
             Extent::Files { done, of } => (done, Some(of)),
         };
+        let wanted = (width, of.is_some());
+        if self.style != Some(wanted) {
+            self.style = Some(wanted);
+            self.bar.set_style(style(wanted));
+        }
         if let Some(of) = of {
-            if self.bar.length().is_none() {
-                self.bar.set_style(style(true));
-            }
             self.bar.set_length(of);
         }
         self.bar.set_position(done);
-        self.bar.set_message(state(tally, rate, extent));
+        self.bar.set_message(text);
     }
 
-    /// Takes the bar away.
+    /// Takes the line away while something else is written.
+    pub(crate) fn above(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
+    /// Takes the line away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    fn rate(&mut self, now: Instant, octets: u64) -> f64 {
+    fn rate(&mut self, now: Instant, bytes: u64) -> f64 {
         while self.history.front().is_some_and(|(at, _)| now.since(*at) > RATE_OVER) {
             self.history.pop_front();
         }
-        self.history.push_back((now, octets));
-        let (at, before) = self.history.front().copied().unwrap_or((now, octets));
+        self.history.push_back((now, bytes));
+        let (at, before) = self.history.front().copied().unwrap_or((now, bytes));
         let seconds = now.since(at).as_secs_f64();
-        if seconds > 0.0 { (octets - before) as f64 * 8.0 / seconds } else { 0.0 }
+        if seconds > 0.0 { bytes.saturating_sub(before) as f64 * 8.0 / seconds } else { 0.0 }
     }
 }
 
-fn style(total: bool) -> ProgressStyle {
-    let template = if total { "{bar:20} {wide_msg}" } else { "{spinner} {wide_msg}" };
-    ProgressStyle::with_template(template)
+fn bar(terminal: &Term) -> ProgressBar {
+    let target = Box::new(Margined(terminal.clone()));
+    ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(target, 10))
+}
+
+fn style((width, total): (usize, bool)) -> ProgressStyle {
+    let template = match (width, total) {
+        (0, _) => "{msg}".to_owned(),
+        (_, false) => "{spinner} {msg}".to_owned(),
+        (width, true) => format!("{{bar:{width}}} {{msg}}"),
+    };
+    ProgressStyle::with_template(&template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("━╸ ")
 }
 
-/// What stands beside the bar.
-fn state(tally: &Tally, rate: f64, extent: Extent) -> String {
-    let (mut text, left) = match extent {
-        Extent::Segments { done, of: Some(of) } => (
-            format!("{:.0} % ", 100.0 * done as f64 / of.max(1) as f64),
-            left(tally, rate, of.saturating_sub(done)),
-        ),
-        Extent::Segments { of: None, .. } => (String::new(), None),
-        Extent::Files { done, of } => (format!("{done} of {of} files  "), None),
-    };
-    let _ = write!(text, "{}  {}", format::octets(tally.content_bytes), format::rate(rate));
-    if let Some(left) = left {
-        let _ = write!(text, "  {} left", format::remaining(left));
-    }
-    if let Some(srtt) = tally.srtt {
-        let srtt = format::milliseconds(format::ms(srtt));
-        let _ = write!(text, "  RTT {srtt} ms");
-    }
-    let _ = write!(text, "  window {:.0}  lost {}", tally.window.unwrap_or(0.0), tally.timeouts);
-    if tally.disconnected {
-        text.push_str("  no connection");
-    }
-    text
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::io::Read;
 
-/// How long the rest takes at this rate, if that can be said.
-fn left(tally: &Tally, rate: f64, missing: u64) -> Option<Duration> {
-    let segment_bits = tally.content_bytes as f64 * 8.0 / tally.segments.max(1) as f64;
-    let seconds = missing as f64 * segment_bits / rate;
-    (seconds.is_finite() && seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
+    /// The last segment came 0.9 s after the start.
+    fn state() -> State {
+        State { last_arrival: Some(Instant::from_millis(900)), ..line::tests::state() }
+    }
+
+    #[test]
+    fn last_columns_stay_free_for_an_echo() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = File::options().append(true).open(file.path()).unwrap();
+        let mut progress =
+            Progress::on(Term::read_write_pair(File::open(file.path()).unwrap(), write));
+        progress.show(Instant::from_millis(1_000), &state());
+        progress.finish();
+        let mut drawn = String::new();
+        file.reopen().unwrap().read_to_string(&mut drawn).unwrap();
+        assert!(drawn.contains("18.0 of 40.0 MB"), "{drawn:?}");
+        for line in drawn.split(['\r', '\n']) {
+            let shown = console::strip_ansi_codes(line);
+            assert!(shown.chars().count() <= 80 - target::MARGIN, "{shown:?}");
+        }
+        assert!(drawn.ends_with("\r\u{1b}[2K"), "{drawn:?}");
+    }
+
+    #[test]
+    fn line_beside_content_appears_late() {
+        let progress = Progress::on(Term::stderr());
+        assert!(progress.is_due(Instant::ZERO));
+        let progress = progress.beside_content();
+        assert!(!progress.is_due(Instant::from_millis(999)));
+        assert!(progress.is_due(Instant::from_millis(1_000)));
+    }
+
+    #[test]
+    fn line_makes_way_for_the_first_content() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = File::options().append(true).open(file.path()).unwrap();
+        let read = File::open(file.path()).unwrap();
+        let mut progress = Progress::on(Term::read_write_pair(read, write)).beside_content();
+        progress.show(Instant::from_millis(1_200), &state());
+        progress.make_way(Instant::from_millis(1_300));
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        assert!(drawn.contains("18.0 of 40.0 MB"), "{drawn:?}");
+        assert!(drawn.ends_with("\r\u{1b}[2K"), "{drawn:?}");
+        assert!(!progress.is_due(Instant::from_millis(2_299)));
+        assert!(progress.is_due(Instant::from_millis(2_300)));
+    }
 }

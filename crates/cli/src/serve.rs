@@ -1,5 +1,6 @@
 //! `recoup serve`: a file, a folder or standard input under a name.
 pub(crate) mod args;
+mod hint;
 pub(crate) mod report;
 
 pub(crate) use args::ServeArgs;
@@ -7,22 +8,20 @@ pub(crate) use args::ServeArgs;
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output;
-use crate::session::Session;
-use crate::trust;
+use crate::session::{Reached, Session};
 use args::{UnknownArg, VersionArg};
+use hint::Commands;
+use recoup::trust;
 use recoup_io::clock::unix_time;
-use recoup_io::face::FaceUri;
 use recoup_io::library::{FileLibrary, FolderLibrary, SpoolLibrary, Version};
-use recoup_io::source::{SourceError, Spool};
+use recoup_io::source::{Snapshots, SourceError, Spool};
 use recoup_packet::name::Name;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::serve::{Form, Library, Serve, ServeConfig, Source, Unknown};
+use recoup_transport::serve::{Library, Serve, ServeConfig, Source, Unknown};
 use recoup_transport::time::{Duration, Instant};
 use report::{Listening, Served};
 
-/// How long a cache may call metadata fresh: short, so that a new version is found soon.
-const METADATA_FRESHNESS: Duration = Duration::from_millis(10);
 /// How long the last answers may take to leave.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -33,18 +32,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let mut session = Session::new(args.verbose)?;
     session.set_recovery(args.recovery);
     let config = ServeConfig {
-        prefix: args.name.clone(),
         convention: args.convention.into(),
         segment_bytes: args.segment_size,
         freshness: args.freshness,
-        metadata_freshness: METADATA_FRESHNESS,
         unknown: match args.unknown {
             UnknownArg::Nack => Unknown::Nack,
             UnknownArg::Silent => Unknown::Silence,
         },
-        form: Form::Encoded,
-        signer,
-        epoch_micros: unix_time().as_micros() as u64,
+        ..recoup::serve::config(args.name.clone(), signer)
     };
     let mut serve = Serve::new(config, library);
     let Some(object) = serve.resolve(&Name::root()) else {
@@ -54,9 +49,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         ));
     };
     let app = session.attach(Box::new(serve), vec![args.name.clone()]);
-    let faces = reach(args, &mut session)?;
-    begin(args, &object, &faces)?;
-    let mut served = Served::new(&object, &faces);
+    let reached = session.reach(&args.listen, args.face.as_ref(), &args.name)?;
+    begin(args, &object, &reached)?;
+    let mut served = Served::new(&object, &reached.faces);
     let stopped = until_stopped(args, &mut session, app, &mut served);
     session.driver.finish(FAREWELL);
     end(args, &session, served, stopped)
@@ -82,9 +77,15 @@ fn until_stopped(
 
 fn tell(args: &ServeArgs, now: Instant, event: &Event) {
     if matches!(event, Event::SourceEnded) && !args.quiet {
+        let next = match args.version {
+            VersionArg::Mtime => {
+                "a new fetch gets the new version; --snapshot serves files that change"
+            }
+            _ => "its number stands for no other content; restart serve for the new content",
+        };
+        let path = args.path.display();
         output::tell(&format!(
-            "recoup: {} changed: the version served so far has ended; whoever asks anew gets the new one",
-            args.path.display()
+            "recoup: {path} changed: the version served so far has ended; {next}"
         ));
     }
     if args.verbose {
@@ -92,19 +93,15 @@ fn tell(args: &ServeArgs, now: Instant, event: &Event) {
     }
 }
 
-/// Becomes reachable. Returns where.
-fn reach(args: &ServeArgs, session: &mut Session) -> Result<Vec<FaceUri>, Failure> {
-    session.reach(&args.listen, args.face.as_ref(), &args.name)
-}
-
-fn begin(args: &ServeArgs, object: &Name, faces: &[FaceUri]) -> Result<(), Failure> {
+fn begin(args: &ServeArgs, object: &Name, reached: &Reached) -> Result<(), Failure> {
+    let commands = Commands::new(&args.name, &args.path, reached);
     if args.json {
-        return output::json_line(&Listening::new(object, faces));
+        return output::json_line(&Listening::new(object, &reached.faces, commands.all()));
     }
     if !args.quiet {
-        let faces: Vec<_> = faces.iter().map(ToString::to_string).collect();
+        let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
         output::tell(&format!(
-            "serving {} as {object} at {}; Ctrl-C ends it",
+            "serving {} as {object} at {}; Ctrl-C ends it\n{commands}",
             args.path.display(),
             faces.join(", ")
         ));
@@ -136,17 +133,22 @@ fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
         VersionArg::Number(number) => Version::Fixed(number),
         VersionArg::None => Version::None,
     };
-    let failed = |error| match error {
-        SourceError::Io { action, path, source } => Failure::file(action, path.display(), &source),
-        other => Failure::new(Exit::Local, other.to_string()),
-    };
+    let failed = |error| Failure::from(recoup::Error::from(error));
     if path.as_os_str() == "-" {
         return Ok(Box::new(SpoolLibrary::new(spool(args).map_err(failed)?, version)));
     }
+    let snapshots = args.snapshot.map(|limit| {
+        let quiet = args.quiet;
+        Snapshots::new(Spool::default_folder(), limit, move |error| {
+            if !quiet {
+                output::tell(&format!("recoup: {error} (said once)"));
+            }
+        })
+    });
     if path.is_dir() {
-        return Ok(Box::new(FolderLibrary::new(path, version).map_err(failed)?));
+        return Ok(Box::new(FolderLibrary::new(path, version, snapshots).map_err(failed)?));
     }
-    Ok(Box::new(FileLibrary::new(path, version).map_err(failed)?))
+    Ok(Box::new(FileLibrary::new(path, version, snapshots).map_err(failed)?))
 }
 
 /// Standard input, kept in a file without a name, so that it may be larger than memory.

@@ -1,155 +1,114 @@
-//! A node on real sockets: what all commands that use the network share.
+//! A node on real sockets ([`recoup::session`]) that stops on a signal and reports to a person.
 use crate::error::{Exit, Failure};
 use crate::stop::Stop;
-use recoup_forwarder::face::{AppId, Recovery};
-use recoup_forwarder::mobility::{Mobility, MobilitySettings};
-use recoup_forwarder::node::{Input, Node};
-use recoup_forwarder::options::NodeOptions;
-use recoup_io::clock::unix_time;
-use recoup_io::config::{ClientConfig, Origin};
-use recoup_io::driver::{Driver, DriverError, ListenerHandle};
-use recoup_io::entropy;
-use recoup_io::face::{FaceChange, FaceError, FaceUri};
+pub(crate) use recoup::session::seed;
+use recoup::uplink::Uplink;
+use recoup_forwarder::face::{Agreement, AppId};
+use recoup_io::driver::DriverError;
+use recoup_io::face::{FaceError, FaceUri};
 use recoup_packet::name::Name;
-use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, Application, Report};
-use recoup_transport::management::{ManagementError, Scope};
-use recoup_transport::random::Rng;
-use recoup_transport::registration::{Registration, RegistrationConfig};
+use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant};
+use std::ops::{Deref, DerefMut};
 
-/// Where `recoup serve` listens and `recoup fetch` asks when there is no forwarder.
-const EMBEDDED: &str = "udp://127.0.0.1:6363";
 /// The longest time between two looks at the progress bar and at signals.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
-/// A UDP port that refuses datagrams may still be opened by a server that is starting.
-const REFUSED_GRACE: Duration = Duration::from_secs(2);
 
-/// A driver with its node, and the wish to stop.
+/// A session of the library, and the wish to stop.
 pub(crate) struct Session {
-    /// The sockets.
-    pub driver: Driver,
-    /// The machine that they drive.
-    pub node: Node,
+    inner: recoup::session::Session,
     /// Set by SIGINT and SIGTERM.
     pub stop: Stop,
-    /// A datagram was refused, and nothing has arrived since.
-    refused: Option<(Instant, FaceUri, String)>,
-    /// Of the faces that are opened.
-    recovery: Recovery,
+    /// The last report of the link toward producers.
+    agreement: Agreement,
+    /// How long a peer that is not there is waited for.
+    patience: Duration,
+    /// Waiting for a peer is reported.
+    waits_aloud: bool,
     verbose: bool,
+}
+
+impl Deref for Session {
+    type Target = recoup::session::Session;
+
+    fn deref(&self) -> &Self::Target {
+        &self.inner
+    }
+}
+
+impl DerefMut for Session {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.inner
+    }
 }
 
 impl Session {
     /// A node without faces.
     pub(crate) fn new(verbose: bool) -> Result<Self, Failure> {
-        let mut driver = Driver::new().map_err(|error| driver_failure(&error))?;
-        driver.set_longest_wait(Some(LONGEST_WAIT));
-        let stop = Stop::new(&driver.waker())?;
-        let options = NodeOptions {
-            hash_seed: seed()?.next_u64(),
-            rng: seed()?,
-            // Interests whose face goes down leave again when it is up: they need not be asked for once more.
-            mobility: Mobility::On(MobilitySettings::default()),
-            ..NodeOptions::default()
-        };
-        let node = Node::with_options(options)
-            .map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
-        Ok(Self { driver, node, stop, refused: None, recovery: Recovery::Off, verbose })
+        let mut inner = recoup::session::Session::new()?;
+        inner.driver.set_longest_wait(Some(LONGEST_WAIT));
+        if verbose {
+            inner.keep_events();
+        }
+        let stop = Stop::new(&inner.driver.waker())?;
+        let (agreement, patience) = (Agreement::Off, Duration::ZERO);
+        Ok(Self { inner, stop, agreement, patience, waits_aloud: false, verbose })
     }
 
-    /// What is lost on faces that are opened from here on is sent again like this, if the other end does it, too.
-    pub(crate) fn set_recovery(&mut self, recovery: Recovery) {
-        self.recovery = recovery;
-        self.driver.set_on_demand_recovery(recovery);
+    /// A peer that is not there, or no longer, is waited for so long. If `aloud`, a line says so.
+    pub(crate) fn set_patience(&mut self, patience: Duration, aloud: bool) {
+        self.inner.set_patience(patience);
+        (self.patience, self.waits_aloud) = (patience, aloud);
     }
 
-    /// Opens the face toward producers.
-    pub(crate) fn connect(&mut self, way: &Way) -> Result<(), Failure> {
-        self.open(&way.uri).map_err(|failure| way.explain(failure))
-    }
-
-    /// Opens a face toward producers that needs no explanation.
-    pub(crate) fn open(&mut self, uri: &FaceUri) -> Result<(), Failure> {
-        let face = self.driver.connect(uri).map_err(|error| face_failure(&error))?;
-        self.driver.set_recovery(face, self.recovery);
-        Ok(())
-    }
-
-    /// Lets consumers open faces.
-    pub(crate) fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, Failure> {
-        self.driver.listen(uri).map_err(|error| face_failure(&error))
+    /// Opens the face toward producers, again and again as long as there is patience.
+    pub(crate) fn connect(&mut self, uplink: &Uplink) -> Result<(), Failure> {
+        if uplink.is_direct {
+            self.leave_out_negotiated_recovery();
+        }
+        let begun = self.driver.now();
+        loop {
+            match self.open(&uplink.uri) {
+                Err(error)
+                    if error.is_unreachable() && self.driver.now().since(begun) < self.patience =>
+                {
+                    self.stop.wanted().map_or(Ok(()), Err)?;
+                    if std::mem::take(&mut self.waits_aloud) {
+                        crate::output::tell(&format!("waiting for {}", uplink.uri));
+                    }
+                    std::thread::sleep(LONGEST_WAIT);
+                }
+                opened => {
+                    opened.map_err(|error| uplink.explain(error))?;
+                    return Ok(());
+                }
+            }
+        }
     }
 
     /// Makes a producer of `name` reachable: at `listen`, or else through the forwarder at `face` or
-    /// the configured one, or else at the port for a machine without forwarder. Returns where.
+    /// the configured one, or else at a port for a machine without forwarder.
     pub(crate) fn reach(
         &mut self,
         listen: &[FaceUri],
         face: Option<&FaceUri>,
         name: &Name,
-    ) -> Result<Vec<FaceUri>, Failure> {
+    ) -> Result<Reached, Failure> {
         if !listen.is_empty() {
-            return listen.iter().map(|uri| Ok(self.listen(uri)?.uri)).collect();
+            let faces: Result<Vec<_>, Failure> =
+                listen.iter().map(|uri| Ok(self.listen(uri)?.uri)).collect();
+            return Ok(Reached { faces: faces?, at: At::Listeners });
         }
-        let way = Way::find(face)?;
-        if way.embedded {
-            return Ok(vec![self.listen(&way.uri)?.uri]);
+        let uplink = Uplink::find(face)?;
+        if uplink.is_direct {
+            return Ok(Reached { faces: vec![self.listen_directly()?.uri], at: At::DirectPort });
         }
-        self.connect(&way)?;
-        self.register(&way, name)?;
-        Ok(vec![way.uri])
-    }
-
-    /// Asks the forwarder to bring Interests for `name`, and waits for its answer.
-    fn register(&mut self, way: &Way, name: &Name) -> Result<(), Failure> {
-        let since = Duration::from_nanos(self.driver.now().as_nanos());
-        let config = RegistrationConfig {
-            prefixes: vec![name.clone()],
-            scope: if way.is_local() { Scope::Localhost } else { Scope::Localhop },
-            signer: Box::new(DigestSigner),
-            cost: 0,
-            epoch_micros: unix_time().saturating_sub(since).as_micros() as u64,
-            rng: seed()?,
-        };
-        let app = self.attach(Box::new(Registration::new(config)), Vec::new());
-        let mut answer = None;
-        while answer.is_none() {
-            self.turn(app, &mut |_, output| {
-                if let Report::Registered { outcome, .. } = output {
-                    answer = Some(outcome);
-                }
-                Ok(())
-            })?;
-            if let Some(failure) = self.stop.wanted() {
-                return Err(failure);
-            }
-        }
-        match answer {
-            Some(Err(error)) => Err(register_failure(name, &error, way)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Attaches an application.
-    pub(crate) fn attach(
-        &mut self,
-        application: Box<dyn Application>,
-        prefixes: Vec<Name>,
-    ) -> AppId {
-        let now = self.driver.now();
-        self.node.attach(now, application, prefixes)
-    }
-
-    /// Takes an application away.
-    pub(crate) fn detach(&mut self, app: AppId) {
-        self.node.detach(app);
-    }
-
-    /// Tells an application something that its owner knows.
-    pub(crate) fn tell(&mut self, app: AppId, input: AppInput) {
-        let input = Box::new(input);
-        self.node.handle(self.driver.now(), Input::App { app, input });
+        self.connect(&uplink)?;
+        let stop = self.stop.clone();
+        let check = &mut |_: &mut _| stop.wanted().map_or(Ok(()), Err::<(), Failure>);
+        self.register(&uplink, name, check)?;
+        let is_default = uplink.is_configured();
+        Ok(Reached { faces: vec![uplink.uri], at: At::Forwarder { is_default } })
     }
 
     /// One wake-up. What the application `app` wants is handed to `take`.
@@ -169,138 +128,53 @@ impl Session {
         &mut self,
         take: &mut dyn FnMut(Instant, AppId, Report) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { driver, node, .. } = self;
-        let mut result = Ok(());
-        let turn = driver.turn(node, &mut |now, from, report| {
-            if result.is_ok() {
-                result = take(now, from, report);
-            }
-        });
-        let turn = turn.map_err(|error| driver_failure(&error))?;
-        if turn.frames > 0 {
-            self.refused = None;
+        let turned = self.inner.turn(take);
+        if self.verbose {
+            self.tell_faces();
         }
-        self.watch_faces();
-        result.and_then(|()| self.still_hopeful())
+        turned
     }
 
-    fn watch_faces(&mut self) {
-        while let Some(event) = self.driver.next_event() {
-            if self.verbose {
-                crate::output::tell(&format!("{event}"));
-            }
-            if let FaceChange::Unreachable(why) = event.change {
-                let now = self.driver.now();
-                self.refused.get_or_insert((now, event.uri, why));
-            }
+    /// Reports what became of faces, and when the link toward producers begins or ends to recover losses.
+    fn tell_faces(&mut self) {
+        while let Some(event) = self.next_event() {
+            crate::output::tell(&format!("{event}"));
         }
-    }
-
-    fn still_hopeful(&self) -> Result<(), Failure> {
-        let patient = |since: Instant| self.driver.now().since(since) < REFUSED_GRACE;
-        match &self.refused {
-            Some((since, ..)) if !patient(*since) => self.refusal().map_or(Ok(()), Err),
-            _ => Ok(()),
+        let now = self.link_recovery();
+        if self.agreement != now {
+            self.agreement = now;
+            let uri = self.upstream_uri().unwrap_or_default();
+            crate::output::tell(&format!("link recovery {now} at {uri}"));
         }
-    }
-
-    /// The failure that datagrams were refused, if they were and nothing has arrived since.
-    pub(crate) fn refusal(&self) -> Option<Failure> {
-        let (_, uri, why) = self.refused.as_ref()?;
-        let message = format!("nobody answers at {uri}: {}", why);
-        Some(
-            Failure::new(Exit::Unreachable, message)
-                .advise("start `recoup serve` or a forwarder there, or name another --face"),
-        )
     }
 }
 
-/// The face to use, and where that is written.
+/// Where a producer can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
-    /// The face.
-    pub uri: FaceUri,
-    /// Where it was configured, unless it was named on the command line.
-    origin: Option<String>,
-    /// Neither a face nor a forwarder is configured: consumer and producer speak directly.
-    pub embedded: bool,
+pub(crate) struct Reached {
+    /// Its faces.
+    pub faces: Vec<FaceUri>,
+    /// The kind of endpoint.
+    pub at: At,
 }
 
-impl Way {
-    /// The face that was named, or else configured, or else the one for a machine without forwarder.
-    pub(crate) fn find(named: Option<&FaceUri>) -> Result<Self, Failure> {
-        if let Some(uri) = named {
-            return Ok(Self { uri: uri.clone(), origin: None, embedded: false });
-        }
-        let config =
-            ClientConfig::load().map_err(|error| Failure::new(Exit::Local, error.to_string()))?;
-        let setting = config.transport;
-        let embedded = matches!(setting.origin, Origin::Assumed(_));
-        let text = if embedded { EMBEDDED } else { &setting.value };
-        let uri = text.parse::<FaceUri>().map_err(|error| {
-            Failure::usage(format!("{error}, taken from {}", setting.origin))
-                .advise("correct it there, or name a --face")
-        })?;
-        let origin = (!embedded).then(|| setting.origin.to_string());
-        Ok(Self { uri, origin, embedded })
-    }
-
-    /// A forwarder takes it for the way of an application on its own machine. Over UDP it never does, as datagrams may say
-    /// that they come from anywhere.
-    fn is_local(&self) -> bool {
-        let address = |address: &std::net::SocketAddr| address.ip().is_loopback();
-        match &self.uri {
-            FaceUri::Unix(_) | FaceUri::Memory(_) => true,
-            FaceUri::Ether(_) | FaceUri::Dev(_) | FaceUri::Udp(_) => false,
-            FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
-                at.resolve().is_ok_and(|all| all.iter().all(address))
-            }
-        }
-    }
-
-    fn explain(&self, failure: Failure) -> Failure {
-        let Some(origin) = &self.origin else {
-            return failure;
-        };
-        let advice = failure.advice.clone().unwrap_or_default();
-        let comma = if advice.is_empty() { "" } else { " " };
-        failure.advise(format!("{advice}{comma}(this face is taken from {origin})"))
-    }
-}
-
-/// A seed from the operating system.
-pub(crate) fn seed() -> Result<Rng, Failure> {
-    entropy::seed()
-        .map(Rng::from_seed)
-        .map_err(|error| Failure::new(Exit::Other, error.to_string()))
+/// The kind of faces by which a producer is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// Listeners that were named on the command line.
+    Listeners,
+    /// A forwarder; the default one if it was not named on the command line.
+    Forwarder {
+        /// Consumers of this machine use it, too, unless they are told otherwise.
+        is_default: bool,
+    },
+    /// A port for a machine without forwarder, where consumers look for it.
+    DirectPort,
 }
 
 /// The exit code and the line for a face that cannot be opened.
 pub(crate) fn face_failure(error: &FaceError) -> Failure {
-    let exit = match error {
-        FaceError::Uri(_) => Exit::Usage,
-        FaceError::Listen { .. } => Exit::Local,
-        FaceError::TooMany { .. } => Exit::Other,
-        _ => Exit::Unreachable,
-    };
-    let text = error.to_string();
-    match text.split_once('\n') {
-        Some((message, advice)) => Failure::new(exit, message.trim()).advise(advice.trim()),
-        None => Failure::new(exit, text.trim()),
-    }
-}
-
-fn register_failure(name: &Name, error: &ManagementError, way: &Way) -> Failure {
-    let message = format!("{} will not bring Interests for {name}: {error}", way.uri);
-    let advice = error.registration_advice().unwrap_or(match way.is_local() {
-        false => {
-            "is it a forwarder? By this way it takes commands only if told to (localhop = true in `recoup forward`, \
-             rib.localhop_security in NFD); its Unix socket or TCP on its own machine need no such thing. Without a \
-             forwarder, serve with --listen instead of --face"
-        }
-        true => "is it a forwarder? Without one, serve with --listen instead of --face",
-    });
-    way.explain(Failure::new(Exit::Unreachable, message).advise(advice))
+    recoup::Error::from(error).into()
 }
 
 /// The exit code and the line for a driver that cannot go on.

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             .advise("use --format csv"));
     }
     let source = Source::open(&args.file, &args.settings)?;
-    let mut campaign = Campaign::new(&source, args.seeds.as_ref())?;
+    let campaign = Campaign::new(&source, args.seeds.as_ref())?;
     let jobs = args.jobs.map_or_else(cores, NonZeroUsize::get);
     if args.explain {
         return explain::explain(&source, &campaign, jobs, args);
@@ -49,9 +49,6 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     }
     let out = args.out.clone().unwrap_or_else(|| default_folder(&args.file));
     let stop = Stop::polled()?;
-    if !args.fresh {
-        campaign.recognise(&source, &out);
-    }
     let mut folder = campaign.folder(&out, args.fresh, args.format)?;
     let mut progress = Progress::new(!args.quiet);
     let manner = Manner { jobs, stop: &stop };

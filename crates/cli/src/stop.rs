@@ -1,7 +1,7 @@
 //! Stopping on a signal: the loop is woken, ends what it does, and says what is left.
 use crate::error::{Exit, Failure};
 use recoup_io::waker::Waker;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use std::io;
 use std::sync::Arc;
@@ -51,12 +51,30 @@ impl Stop {
         Ok(Hangup { wanted })
     }
 
+    /// Takes over SIGHUP, the signal of a closed terminal; it wakes the driver. A process that was started with SIGHUP ignored
+    /// (`nohup`) still ignores it. A second SIGHUP does not end the process at once: the system and a shell may send one each.
+    pub(crate) fn heed_terminal(&self, waker: &Waker) -> Result<(), Failure> {
+        if ignores_hangup() {
+            return Ok(());
+        }
+        let register = || {
+            flag::register_usize(SIGHUP, Arc::clone(&self.signal), SIGHUP as usize)?;
+            low_level::pipe::register(SIGHUP, waker.stream()?)
+        };
+        register().map(|_| ()).map_err(|error: io::Error| {
+            Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
+        })
+    }
+
     /// The failure that a command ends with because of a signal, if there was one.
     pub(crate) fn wanted(&self) -> Option<Failure> {
         match self.signal.load(Ordering::Relaxed) {
             0 => None,
             signal if signal == SIGTERM as usize => {
                 Some(Failure::new(Exit::Terminated, "terminated"))
+            }
+            signal if signal == SIGHUP as usize => {
+                Some(Failure::new(Exit::Hangup, "the terminal is gone"))
             }
             _ => Some(Failure::new(Exit::Interrupted, "interrupted")),
         }
@@ -76,7 +94,25 @@ impl Hangup {
     }
 }
 
+/// Whether this process was started with SIGHUP ignored.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
+}
+
+/// Whether this process was started with SIGHUP ignored: `nohup` leaves it no terminal to write to.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn ignores_hangup() -> bool {
+    use std::io::IsTerminal;
+    !io::stderr().is_terminal()
+}
+
 fn register(signal: &Arc<AtomicUsize>, waker: Option<&Waker>) -> io::Result<()> {
+    // A file that may not grow is an error of its writer, and no end of the process.
+    flag::register(SIGXFSZ, Arc::default())?;
     let second = Arc::new(AtomicBool::new(false));
     for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] {
         // In this order: the first signal arms the exit that the second one takes.

@@ -1,6 +1,6 @@
 //! `recoup study`: papers with their experiments, their claims, and a verdict on each.
 mod args;
-mod curve;
+pub(crate) mod curve;
 mod gather;
 mod page;
 mod picture;
@@ -11,6 +11,7 @@ mod text;
 mod verdict;
 
 pub(crate) use args::StudyArgs;
+pub(crate) use page::{STYLE, escape};
 
 use crate::emulate::table::{Table, lateness};
 use crate::error::{Exit, Failure};

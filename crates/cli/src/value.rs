@@ -101,6 +101,15 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     if octets > 9e15 { Err("too large".into()) } else { Ok(octets as u64) }
 }
 
+/// Reads the number of a version, as it stands behind `v=` in a name or alone.
+pub(crate) fn version(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let number = text.strip_prefix("v=").unwrap_or(text);
+    number
+        .parse()
+        .map_err(|_| "write the number of a version such as 1795181568575000 or v=7".into())
+}
+
 /// Reads a probability such as `2%` or `0.02`.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     const HOW: &str = "write a share such as 2% or 0.02";

@@ -1,5 +1,6 @@
 //! The applications of a node.
 use crate::face::AppId;
+use recoup_packet::data::Data;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, AppOutput, Application};
 use recoup_transport::time::Instant;
@@ -43,6 +44,13 @@ impl Applications {
         let attached = self.places.get_mut(place)?.take()?;
         self.free.push(place);
         Some(attached.prefixes)
+    }
+
+    /// The application with the lowest number, from `from` on, that still waits for Data.
+    pub(crate) fn awaiting(&self, from: AppId, data: &Data) -> Option<AppId> {
+        let places = self.places.iter().enumerate().skip(from.0 as usize);
+        let mut attached = places.filter_map(|(place, it)| Some((place, it.as_ref()?)));
+        attached.find(|(_, it)| it.application.awaits(data)).map(|(place, _)| AppId(place as u32))
     }
 
     /// What the application's Interests carry.

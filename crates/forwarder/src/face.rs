@@ -8,17 +8,19 @@ mod table;
 pub(crate) use table::FaceTable;
 
 use crate::limits::FaceLimits;
+pub use recoup_transport::link::recovery::Agreement;
 pub use recoup_transport::link::{Marking, Recovery};
 pub use recoup_transport::management::LinkType;
 pub use recoup_transport::queue::QueueLimit;
+use serde::{Deserialize, Serialize};
 
-/// Number of a face, unique in its node: a driver numbers network faces from small numbers up and never gives a
-/// number to another face; the faces of applications follow from their [`AppId`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Number of a face, unique in its node: a driver numbers network faces from small numbers up and gives a number to another
+/// face only when it has given all others; the faces of applications follow from their [`AppId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaceId(pub u32);
 
 /// Number of an attached application, unique in its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AppId(pub u32);
 
 /// Set in the numbers of application faces.
@@ -27,6 +29,9 @@ const APP_BIT: u32 = 1 << 31;
 impl FaceId {
     /// The face of the node's own management, behind which no application is.
     pub const MANAGEMENT: Self = Self(u32::MAX);
+
+    /// The largest number of a network face.
+    pub const LAST_OF_NETWORK: Self = Self(APP_BIT - 1);
 
     /// What applications are told of Data from the content store, as NFD says it.
     pub const CONTENT_STORE: Self = Self(254);
@@ -45,7 +50,7 @@ impl FaceId {
 }
 
 /// What a driver knows of a face when it comes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaceAttributes {
     /// What the face carries.
     pub form: FaceForm,
@@ -61,9 +66,12 @@ pub struct FaceAttributes {
     pub local_fields: bool,
     /// The face comes up again under its number after it went down, so its routes are kept.
     pub permanent: bool,
+    /// The other end may be forged: no Data has left by the face. It takes little, and shares that with others like it.
+    pub provisional: bool,
     /// Whether and when packets that leave are marked for congestion.
     pub marking: Option<Marking>,
     /// Whether and how frames that the link loses are sent again.
+    #[serde(with = "recoup_transport::spec::as_text")]
     pub recovery: Recovery,
     /// What the face may take of the node; `None`: what [`NodeOptions::limits`](crate::options::NodeOptions::limits) say.
     /// A node whose options limit nothing does not count what faces take, and heeds only the rate.
@@ -92,6 +100,7 @@ impl FaceAttributes {
             link_type: LinkType::PointToPoint,
             local_fields: false,
             permanent: false,
+            provisional: false,
             marking: None,
             recovery: Recovery::Off,
             limits: None,
@@ -105,8 +114,28 @@ impl FaceAttributes {
     }
 }
 
+/// How a machine uses a face, for a driver that has to close one of many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaceUse {
+    /// Routes lead to the face.
+    pub routes: bool,
+    /// Interests that came by the face are pending. A machine that does not limit faces does not know; nor does a worker of
+    /// the Interests that are pending at others.
+    pub pending: bool,
+    /// Data left by the face since it came up.
+    pub answered: bool,
+}
+
+impl FaceUse {
+    /// Whether closing the face would lose something.
+    #[must_use]
+    pub const fn is_engaged(&self) -> bool {
+        self.routes || self.pending
+    }
+}
+
 /// What a face carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FaceForm {
     /// Frames of octets, sent as soon as they are made.
     Wire {

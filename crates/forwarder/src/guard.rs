@@ -10,16 +10,21 @@ mod wire;
 use crate::face::{FaceAttributes, FaceForm, FaceId};
 use crate::node::Node;
 use crate::packet::Packet;
-use recoup_transport::link::recovery::Counters;
+use recoup_transport::link::recovery::{Agreement, Counters};
+use recoup_transport::link::wldr::Pool;
 use recoup_transport::link::{LinkRecovery, Recovery};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 pub(crate) use wire::Lean;
 use wire::Piece;
 
+/// Bytes that are held at most for all peers together that opened their faces, beyond the least share of each.
+const POOL_BYTES: u64 = 64 << 20;
+
 /// The recovery at faces that have one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Guards {
     guards: BTreeMap<FaceId, Guard>,
     /// When which of them has something to do.
@@ -30,6 +35,21 @@ pub(crate) struct Guards {
     made: u64,
     /// Faces of other workers that have one.
     elsewhere: BTreeSet<FaceId>,
+    /// Memory of frames held for peers that opened their faces.
+    pool: Arc<Pool>,
+}
+
+impl Default for Guards {
+    fn default() -> Self {
+        Self {
+            guards: BTreeMap::new(),
+            due: BTreeSet::new(),
+            past: Counters::default(),
+            made: 0,
+            elsewhere: BTreeSet::new(),
+            pool: Arc::new(Pool::new(POOL_BYTES)),
+        }
+    }
 }
 
 /// The recovery at one face.
@@ -103,10 +123,13 @@ impl Guards {
             self.remove(id);
             let rng = rng.substream(&format!("recovery/{}", self.made));
             self.made += 1;
-            let end = match attributes.form {
+            let mut end = match attributes.form {
                 FaceForm::Wire { .. } => End::Wire(recovery.build(rng)),
                 FaceForm::Value { .. } => End::Value(recovery.build(rng)),
             };
+            if !attributes.permanent {
+                end!(&mut end, it => it.share(&self.pool));
+            }
             self.guards.insert(id, Guard { recovery, end, down: true, due: None, packets: 0 });
         }
         if let Some(guard) = self.guards.get_mut(&id)
@@ -188,6 +211,13 @@ impl Node {
     #[must_use]
     pub fn recovery(&self, face: FaceId) -> Option<Counters> {
         self.guards.counters(face)
+    }
+
+    /// Whether the far end of a face and this end recover what the link between them loses.
+    #[must_use]
+    pub fn link_recovery(&self, face: FaceId) -> Agreement {
+        let guard = self.guards.guards.get(&face);
+        guard.map_or(Agreement::Off, |guard| end!(&guard.end, it => it.agreement()))
     }
 
     /// What the recoveries of all faces did so far, past ones included; `None` if there never was one.

@@ -11,12 +11,16 @@
 //! faces that have few, for where many come one after the other, each takes half of what the one before has left.
 use crate::table::Tickets;
 use recoup_transport::time::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// Octets of an Interest that count as one place.
 pub const PLACE_OCTETS: u32 = 512;
 
 /// What a face may take whatever the others have, as long as the table is not full.
-const FEW: usize = 8;
+pub(crate) const FEW: usize = 8;
+
+/// The part of the table that provisional faces share.
+const PROVISIONAL_PART: usize = 8;
 
 /// How much of a second's Interests may come at once.
 const BURST: Duration = Duration::from_millis(100);
@@ -24,7 +28,7 @@ const BURST: Duration = Duration::from_millis(100);
 /// What a network face of a node may take; by default everything. What all of them may take stands in
 /// [`NodeOptions::limits`](crate::options::NodeOptions::limits), and of one in
 /// [`FaceAttributes::limits`](crate::face::FaceAttributes::limits).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaceLimits {
     /// Most places of the table of pending Interests.
     pub pending: Option<usize>,
@@ -47,6 +51,19 @@ impl FaceLimits {
         let free = (limit - limit / 4).saturating_sub(total);
         taken + places <= if self.fair { most.min(free.max(FEW)) } else { most }
     }
+}
+
+/// Whether a provisional face that has `taken` places may take `places` more, if all such faces have taken `total` of a table
+/// of `limit`: a fair share of an eighth of the table; with what few each may take, no more than a quarter.
+pub(crate) fn let_wait_provisionally(
+    taken: usize,
+    places: usize,
+    total: usize,
+    limit: usize,
+) -> bool {
+    let fair = FaceLimits { fair: true, ..FaceLimits::default() };
+    let part = limit / PROVISIONAL_PART;
+    total + places <= 2 * part && fair.let_wait(taken, places, total, part)
 }
 
 /// The places that an Interest of so many octets takes.

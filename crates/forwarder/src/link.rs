@@ -58,13 +58,16 @@ pub(crate) struct WireLink {
 }
 
 /// What incomplete packets may take on a face. Anybody may open a face toward us, a thousand of them,
-/// and has only Interests to send.
+/// and has only Interests to send; one at a time, as long as none is answered.
 fn reassembly(attributes: &FaceAttributes) -> ReassemblyLimits {
     let whole = ReassemblyLimits::default();
     if attributes.permanent {
         return whole;
     }
-    ReassemblyLimits { packets: 8, bytes: 4 * MAX_PACKET_SIZE, ..whole }
+    match attributes.provisional {
+        true => ReassemblyLimits { packets: 1, bytes: MAX_PACKET_SIZE, ..whole },
+        false => ReassemblyLimits { packets: 8, bytes: 4 * MAX_PACKET_SIZE, ..whole },
+    }
 }
 
 fn marker(attributes: &FaceAttributes) -> Option<Marker> {
@@ -91,6 +94,11 @@ impl WireLink {
     /// Packets that leave are marked otherwise from now on.
     pub(crate) fn set_marking(&mut self, attributes: &FaceAttributes) {
         self.marker = marker(attributes);
+    }
+
+    /// More or fewer incomplete packets may be held from now on.
+    pub(crate) fn set_reassembly(&mut self, attributes: &FaceAttributes) {
+        self.reassembler.set_limits(reassembly(attributes));
     }
 
     /// What waits in the driver.

@@ -27,13 +27,13 @@ use dataset::Shelf;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
-use recoup_transport::application::ReturnPath;
+use recoup_transport::application::{AppInput, ReturnPath};
 use recoup_transport::management::{
     Authority, AuthorityOptions, Command, ControlParameters, Refusal, Request, Scope, Verb,
     respond, respond_conflict,
 };
-use recoup_transport::time::Instant;
-use rib::{Rib, RibFull, Route, STATIC};
+use recoup_transport::time::{Instant, TimeOfDay};
+use rib::{Registrant, Rib, RibFull, Route, STATIC};
 use roster::{EventStream, Roster};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub(crate) struct Management {
     /// Commands that the owner carries out, by the tickets of their orders.
     orders: BTreeMap<u64, Ordered>,
     next_ticket: u64,
-    clock: TimeOfDay,
+    clock: Calendar,
     census: Census,
 }
 
@@ -115,29 +115,31 @@ struct Ordered {
     verb: Verb,
 }
 
-/// The time of day, as far as it was told.
+/// The calendar clock, as far as it was told.
 #[derive(Clone, Copy, Debug, Default)]
-struct TimeOfDay {
-    /// That of [`Instant::ZERO`], in microseconds since 1970.
-    epoch_micros: u64,
-    /// That of the first time that it was told, in milliseconds since 1970.
-    start_millis: u64,
+struct Calendar {
+    time: TimeOfDay,
+    /// When it was told the first time.
+    started: Option<Instant>,
 }
 
-impl TimeOfDay {
-    fn note(&mut self, now: Instant, micros: u64) {
-        self.epoch_micros = micros.saturating_sub(now.as_nanos() / 1_000);
-        if self.start_millis == 0 {
-            self.start_millis = micros / 1_000;
-        }
+impl Calendar {
+    fn note(&mut self, now: Instant, time: TimeOfDay) {
+        self.time = time;
+        self.started.get_or_insert(now);
     }
 
     fn micros(self, now: Instant) -> u64 {
-        self.epoch_micros.saturating_add(now.as_nanos() / 1_000)
+        self.time.micros(now)
     }
 
     fn millis(self, now: Instant) -> u64 {
-        self.micros(now) / 1_000
+        self.time.millis(now)
+    }
+
+    /// The time of day at the start, by the clock as it is set now: milliseconds since 1970.
+    fn start_millis(self) -> u64 {
+        self.time.millis(self.started.unwrap_or_default())
     }
 }
 
@@ -171,7 +173,7 @@ impl Management {
             requests: VecDeque::new(),
             orders: BTreeMap::new(),
             next_ticket: 1,
-            clock: TimeOfDay::default(),
+            clock: Calendar::default(),
             census: Census::default(),
         }
     }
@@ -209,6 +211,10 @@ impl Node {
             return false;
         };
         let Waiting { ref interest, ingress, path, .. } = waiting;
+        if !self.can_answer(ingress) {
+            // It was counted as dropped with the pending Interests of its face.
+            return true;
+        }
         match Request::read(interest) {
             Some(Ok(Request::Command(command))) => {
                 self.on_command(now, ingress, interest, path, command);
@@ -285,8 +291,8 @@ impl Node {
         if command.scope == Scope::Localhop && !is_rib {
             return Err(Refusal::NOT_ALLOWED);
         }
-        let TimeOfDay { start_millis, .. } = management.clock;
-        let now_millis = management.clock.millis(now);
+        let (now_millis, start_millis) =
+            (management.clock.millis(now), management.clock.start_millis());
         management.authority.check(interest, &command, now_millis, start_millis)?;
         // Who led commands elsewhere would be obeyed in our place.
         let is_way = is_rib || matches!(command.verb, Verb::FibAddNextHop | Verb::FibRemoveNextHop);
@@ -330,6 +336,12 @@ impl Node {
         }
     }
 
+    /// Whether a face is up that a request came by. It can go down before the request is read, and a route that is added
+    /// after its routes were removed would stay.
+    fn can_answer(&self, ingress: FaceId) -> bool {
+        ingress.app().is_some() || self.faces.get(ingress).is_some()
+    }
+
     /// Whether a face is there, usable or not.
     fn is_known(&self, face: FaceId) -> bool {
         let known = self.management.as_ref().is_some_and(|it| it.roster.get(face).is_some());
@@ -340,7 +352,7 @@ impl Node {
     pub(crate) fn on_notice(&mut self, now: Instant, notice: Notice) {
         if self.shard.is_some() {
             self.spread(&notice);
-        } else if self.management.is_none() {
+        } else if self.management.is_none() && !matches!(notice, Notice::TimeOfDay { .. }) {
             return;
         }
         self.heed(now, notice);
@@ -370,9 +382,11 @@ impl Node {
                 }
             }
             Notice::TimeOfDay { micros } => {
+                let time = TimeOfDay::at(now, micros);
                 if let Some(management) = &mut self.management {
-                    management.clock.note(now, micros);
+                    management.clock.note(now, time);
                 }
+                self.applications.tell_all(now, &AppInput::TimeOfDay(time));
             }
         }
     }

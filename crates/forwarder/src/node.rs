@@ -5,7 +5,7 @@ use crate::attached::Applications;
 use crate::counters::NodeCounters;
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
-use crate::face::{AppId, FaceAttributes, FaceId, FaceTable};
+use crate::face::{AppId, FaceAttributes, FaceId, FaceTable, FaceUse};
 use crate::frame::Frame;
 use crate::guard::Guards;
 use crate::hash::NameHasher;
@@ -28,6 +28,7 @@ use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::SpecError;
 use recoup_transport::time::Instant;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// One thing that happened to the node.
@@ -118,7 +119,7 @@ pub enum Input {
 }
 
 /// A route comes, changes or goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteChange {
     /// Names below this one.
     pub prefix: Name,
@@ -351,6 +352,12 @@ impl Node {
         self.faces.get(face).map_or(0, |face| face.share.places)
     }
 
+    /// How a network face is used.
+    #[must_use]
+    pub fn face_use(&self, face: FaceId) -> FaceUse {
+        self.faces.use_of(face)
+    }
+
     /// What waits in the node for a face that is up: for the scheduler of the face, and for its link if it is a value
     /// face. `None` where nothing ever waits.
     #[must_use]
@@ -514,6 +521,11 @@ pub trait Machine {
     fn poll(&mut self, now: Instant) -> Option<Output>;
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Instant>;
+    /// How a face is used, as far as the machine knows.
+    fn face_use(&self, face: FaceId) -> FaceUse {
+        let _ = face;
+        FaceUse::default()
+    }
 }
 
 impl Machine for Node {
@@ -527,6 +539,10 @@ impl Machine for Node {
 
     fn deadline(&self) -> Option<Instant> {
         Self::deadline(self)
+    }
+
+    fn face_use(&self, face: FaceId) -> FaceUse {
+        Self::face_use(self, face)
     }
 }
 

@@ -88,6 +88,8 @@ pub struct Extra {
     pub provider: Option<u64>,
     /// Data: not to be kept in content stores.
     pub no_cache: bool,
+    /// Interest: it left by the same face before and was not answered.
+    pub retransmits: bool,
     /// Interests of local applications: the face that it is to leave by.
     pub next_hop: Option<FaceId>,
     /// For local applications that want to know it: the face that it came by.
@@ -166,6 +168,13 @@ impl Packet {
             }
             Body::Nack(..) | Body::Idle => (FrameKind::Data, None),
         }
+    }
+
+    /// Whether it is an Interest that left by the same face before.
+    #[must_use]
+    #[inline]
+    pub(crate) fn retransmits(&self) -> bool {
+        self.hop.extra.as_ref().is_some_and(|extra| extra.retransmits)
     }
 
     /// Octets that it takes on a link that needs no fragments, link header included.

@@ -75,7 +75,7 @@ impl Node {
 
     /// What the face asked is forgotten; so are its routes, unless it may come up again.
     pub(crate) fn face_down(&mut self, now: Instant, id: FaceId) {
-        let Some(face) = self.faces.down(id) else {
+        let Some(mut face) = self.faces.down(id) else {
             return;
         };
         self.close_gate(id);
@@ -83,26 +83,31 @@ impl Node {
         self.guard_down(now, id, permanent);
         self.note_down(now, id, &face.counters, permanent);
         let before = self.way_out;
-        match face.link {
-            Link::Value(mut link) => {
+        match &mut face.link {
+            Link::Value(link) => {
                 while let Some((packet, _)) = link.ready(now) {
                     self.discard_packet(id, packet, DropReason::NoFace);
                 }
             }
-            Link::Wire(mut link) => {
+            Link::Wire(link) => {
                 for _ in 0..link.give_up() {
                     self.outbox.discard(id, None, DropReason::NoFace);
                 }
             }
             Link::Elsewhere(_) => {}
         }
+        let asked = face.counters.out_interests > 0;
         if !permanent {
+            let is_elsewhere = matches!(face.link, Link::Elsewhere(_));
+            // Looking through all measurements costs more than a face whose Interests are not answered may.
+            let is_measured = asked || is_elsewhere || self.faces.has_routes_to(id);
             self.say_farewell(now, id);
             self.forget_routes(now, id);
-            self.measurements.forget_face(id);
+            if is_measured {
+                self.measurements.forget_face(id);
+            }
         }
         if self.mobility.is_off() {
-            let asked = face.counters.out_interests > 0;
             let waits = (!permanent && self.faces.is_counting()).then_some(face.share.tickets);
             self.forget_face(id, waits, asked);
         } else {
@@ -249,6 +254,12 @@ impl Node {
     /// A frame came that is more than a packet, or that its link counts.
     fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, guarded: bool, frame: Bytes) {
         let whole = if guarded {
+            if LpPacket::is_bare(&frame) {
+                return match self.receive_bare(now, id) {
+                    Ok(()) => self.read(now, id, None, frame),
+                    Err(reason) => self.outbox.discard(id, None, reason),
+                };
+            }
             match self.receive_lean(now, id, frame) {
                 Ok(packet) => return self.read(now, id, None, packet),
                 Err(Lean::Dropped(reason)) => Err(reason),

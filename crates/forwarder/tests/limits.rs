@@ -1,7 +1,7 @@
 //! One face that floods a node: the tables stay within their bounds, and others are served as before.
 use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
-use recoup_forwarder::face::{FaceAttributes, FaceId};
+use recoup_forwarder::face::{FaceAttributes, FaceId, FaceUse};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
@@ -242,4 +242,85 @@ fn places_are_given_back_however_an_interest_ends() {
     assert_eq!((world.node.places(HONEST), world.node.pit_len()), (0, 0));
     assert!(world.exchange(HONEST, 9));
     assert_eq!(world.node.places(HONEST), 0);
+}
+
+/// Faces of which none was answered, each with as many pending Interests as it may have.
+fn newcomers(world: &mut World, faces: std::ops::Range<u32>) {
+    for face in faces {
+        let attributes = FaceAttributes { provisional: true, ..FaceAttributes::wire(8_800) };
+        world.node.handle(world.now, Input::FaceUp { face: FaceId(face), attributes });
+        for number in 0..200 {
+            world.ask(FaceId(face), name("flood", u64::from(face) << 32 | number), number);
+        }
+    }
+}
+
+#[test]
+fn provisional_faces_share_an_eighth_of_the_table() {
+    let mut world = World::new(FAIR);
+    newcomers(&mut world, 10..1_010);
+    let taken: usize = (10..1_010).map(|face| world.node.places(FaceId(face))).sum();
+    assert!(taken > PIT / 16 && taken <= PIT / 4, "{taken} of {PIT}");
+    (0..1_000).for_each(|it| drop(world.ask(HONEST, name("other", it), it)));
+    assert_eq!(world.node.places(HONEST), 1_000);
+}
+
+#[test]
+fn promoted_face_no_longer_counts_as_provisional() {
+    let mut world = World::new(FAIR);
+    newcomers(&mut world, 10..12);
+    let before = world.node.places(FaceId(10));
+    let attributes = FaceAttributes::wire(8_800);
+    world.node.handle(world.now, Input::FaceUp { face: FaceId(10), attributes });
+    (0..500).for_each(|it| drop(world.ask(FaceId(10), name("more", it), it)));
+    assert_eq!(world.node.places(FaceId(10)), before + 500);
+    // Its places are free for others, and what it gives back is not counted twice.
+    newcomers(&mut world, 12..13);
+    assert!(world.node.places(FaceId(12)) > 100, "{}", world.node.places(FaceId(12)));
+    for face in 10..13 {
+        world.node.handle(world.now, Input::FaceDown { face: FaceId(face) });
+        world.settle();
+    }
+    assert_eq!(world.node.pit_len(), 0);
+    newcomers(&mut world, 13..14);
+    assert!(world.node.places(FaceId(13)) > 150, "{}", world.node.places(FaceId(13)));
+}
+
+#[test]
+fn provisional_face_may_have_one_incomplete_packet() {
+    let mut world = World::new(FAIR);
+    let attributes = FaceAttributes { provisional: true, ..FaceAttributes::wire(8_800) };
+    let face = FaceId(10);
+    world.node.handle(world.now, Input::FaceUp { face, attributes });
+    let first_fragment = |sequence: u64| {
+        let mut packet = LpPacket { fragment: Some(vec![7; 100].into()), ..LpPacket::default() };
+        packet.header.sequence = Some(sequence);
+        (packet.header.frag_index, packet.header.frag_count) = (Some(0), Some(2));
+        let mut frame = bytes::BytesMut::new();
+        packet.encode(&mut frame);
+        frame.freeze()
+    };
+    (0..10).for_each(|number| drop(world.send(face, first_fragment(2 * number))));
+    assert_eq!(world.dropped(face, DropReason::Fragment), 9);
+    world.node.handle(world.now, Input::FaceUp { face, attributes: FaceAttributes::wire(8_800) });
+    (10..17).for_each(|number| drop(world.send(face, first_fragment(2 * number))));
+    assert_eq!(world.dropped(face, DropReason::Fragment), 9, "an answered one has space for eight");
+}
+
+#[test]
+fn node_knows_how_a_face_is_used() {
+    let mut world = World::new(FAIR);
+    let used = |world: &World, face| {
+        let FaceUse { routes, pending, answered } = world.node.face_use(face);
+        [routes, pending, answered]
+    };
+    assert_eq!(used(&world, HONEST), [false; 3]);
+    world.ask(HONEST, name("slow", 1), 1);
+    assert_eq!(used(&world, HONEST), [false, true, false]);
+    assert!(world.exchange(HONEST, 1));
+    assert_eq!(used(&world, HONEST), [false, true, true]);
+    world.wait(Duration::from_secs(10));
+    assert_eq!(used(&world, HONEST), [false, false, true]);
+    assert_eq!(used(&world, PRODUCER), [true, false, false]);
+    assert_eq!(used(&world, FaceId(77)), [false; 3]);
 }

@@ -253,6 +253,53 @@ fn the_table_is_bounded() {
     assert_eq!(bench.routes(), ["/a 1 0", "/b 1 0"]);
 }
 
+/// Registers prefixes for a face until the node refuses; how many routes it granted, and the status code of the refusal.
+fn fill(bench: &mut Bench, face: FaceId, scope: Scope) -> (usize, u64) {
+    for number in 0.. {
+        let wish = parameters(&format!("/{}/{number}", face.0));
+        let answer = bench.command(face, &register(scope, &wish, 1_000 + number)).unwrap();
+        if answer.is_err() {
+            return (number as usize, code(Some(answer)));
+        }
+    }
+    unreachable!("the table is bounded")
+}
+
+#[test]
+fn one_peer_cannot_take_all_routes() {
+    const ROUTES: usize = 1_000;
+    let options = ManagementOptions { localhop: true, routes: ROUTES, ..Default::default() };
+    let mut bench = Bench::new(options);
+    let (taken, refusal) = fill(&mut bench, REMOTE, Scope::Localhop);
+    assert!(taken <= ROUTES / 4 && refusal == 503, "{taken} routes, then {refusal}");
+    let again = register(Scope::Localhop, &parameters("/3/0"), 9_000);
+    bench.command(REMOTE, &again).unwrap().expect("a route that is there is renewed");
+    // Many peers together leave half of the table to applications.
+    for face in (10..200).map(FaceId) {
+        let attributes = FaceAttributes::wire(8800);
+        bench.node.handle(bench.now, Input::FaceUp { face, attributes });
+        bench.poll();
+        fill(&mut bench, face, Scope::Localhop);
+    }
+    assert!(bench.routes().len() <= ROUTES / 2, "{}", bench.routes().len());
+    let (taken, refusal) = fill(&mut bench, APP, Scope::Localhost);
+    assert!(taken >= ROUTES / 4 && refusal == 503, "{taken} routes, then {refusal}");
+    let (taken, _) = fill(&mut bench, OTHER, Scope::Localhost);
+    assert!(taken >= ROUTES / 16, "the next application has {taken}");
+}
+
+#[test]
+fn routes_of_operators_fill_the_table() {
+    let mut bench = Bench::new(ManagementOptions { routes: 100, ..Default::default() });
+    for number in 0..100 {
+        let wish = ControlParameters { face_id: Some(3), ..parameters(&format!("/{number}")) };
+        let command = register(Scope::Localhost, &wish, 1 + number);
+        bench.command(APP, &command).unwrap().unwrap();
+    }
+    let wish = ControlParameters { face_id: Some(3), ..parameters("/more") };
+    assert_eq!(code(bench.command(APP, &register(Scope::Localhost, &wish, 200))), 503);
+}
+
 #[test]
 fn what_is_no_command_is_refused_as_what_has_no_route() {
     let mut bench = Bench::new(ManagementOptions::default());

@@ -15,7 +15,7 @@ use recoup_transport::management::{
     Persistency, Record, RibEntry, Scope, StrategyChoice, Verb, command_interest, decode_records,
     parse_response,
 };
-use recoup_transport::time::Instant;
+use recoup_transport::time::{Duration, Instant};
 
 const APP: FaceId = FaceId(1);
 const REMOTE: FaceId = FaceId(2);
@@ -119,9 +119,19 @@ impl Bench {
         parameters: &ControlParameters,
         signer: &dyn Signer,
     ) -> Option<Result<ControlParameters, ManagementError>> {
+        self.signed_at(NOON / 1_000 + 5, verb, parameters, signer)
+    }
+
+    /// As `signed`, with a time in milliseconds since 1970.
+    fn signed_at(
+        &mut self,
+        time: u64,
+        verb: Verb,
+        parameters: &ControlParameters,
+        signer: &dyn Signer,
+    ) -> Option<Result<ControlParameters, ManagementError>> {
         let nonce = u64::from(self.nonce).to_be_bytes();
-        let time = Some(NOON / 1_000 + 5);
-        let unique = Uniqueness { nonce: Some(&nonce), time, seq_num: None };
+        let unique = Uniqueness { nonce: Some(&nonce), time: Some(time), seq_num: None };
         let interest = command_interest(Scope::Localhost, verb, parameters, signer, unique);
         self.ask(interest).map(|data| parse_response(&data))
     }
@@ -414,4 +424,34 @@ fn every_bit_flip_of_a_question_or_command_is_answered_or_dropped() {
     bench.poll();
     assert_eq!(bench.node.pit_len(), 0);
     assert!(bench.orders.len() <= 64, "{}", bench.orders.len());
+}
+
+#[test]
+fn signed_commands_survive_every_step_of_the_clock() {
+    let secret = b"operator";
+    let authority =
+        AuthorityOptions { keys: vec![PublicKey::from_hmac_secret(secret)], open: Vec::new() };
+    let management = ManagementOptions { authority, ..ManagementOptions::default() };
+    let mut bench = Bench::new(management);
+    let signer = HmacSigner::new(secret, KeyLocator::Digest(&[7; 32]));
+    let erase = ControlParameters { name: Some(Name::root()), ..Default::default() };
+    let hour = 3_600_000;
+    // Set back before the start, suspended for days, at 1970 after a boot without a clock, and right again.
+    for step in [0, -2 * hour, 72 * hour, -(NOON as i64) / 1_000, hour] {
+        bench.now += Duration::from_secs(10);
+        let millis = (NOON as i64 / 1_000 + step + 10_000).max(5_000) as u64;
+        bench.node.handle(bench.now, Notice::TimeOfDay { micros: millis * 1_000 }.into());
+        bench.poll();
+        for time in [millis, millis + 1] {
+            let done = bench.signed_at(time, Verb::CsErase, &erase, &signer);
+            assert!(done.as_ref().unwrap().is_ok(), "{step}: {done:?}");
+        }
+        for time in millis.checked_sub(121_000).into_iter().chain([millis + 121_000]) {
+            assert_eq!(code(bench.signed_at(time, Verb::CsErase, &erase, &signer)), 403, "{step}");
+        }
+        let status = bench.told::<GeneralStatus>("/localhost/nfd/status/general").remove(0);
+        assert_eq!(status.now_millis, millis);
+        // The next step is no part of this second, of which a dataset is fresh.
+        bench.now += Duration::from_secs(2);
+    }
 }

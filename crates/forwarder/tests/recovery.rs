@@ -1,7 +1,7 @@
 //! Two nodes over a link that loses frames: with recovery at both ends, at one end, and at none.
 use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
-use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
+use recoup_forwarder::face::{Agreement, FaceAttributes, FaceId, QueueLimit};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::{Body, Packet};
@@ -423,4 +423,58 @@ fn what_the_network_doubles_goes_no_further_than_the_link() {
     }
     assert!(world.repeated >= before + 2, "{}", world.repeated);
     assert_eq!(world.answered.iter().filter(|it| **it == 1_000).count(), 1);
+}
+
+#[test]
+fn auto_repairs_a_link_once_both_ends_agree() {
+    for face in [value, wire] {
+        let mut world = World::new(["auto", "auto"].map(face), 0.1);
+        world.ask(0, 1_000);
+        world.run();
+        // Until the ends agree, what is lost is lost.
+        assert!(world.answered.len() >= 960, "{}", world.answered.len());
+        let late = |world: &World| world.answered.iter().filter(|it| **it >= 200).count();
+        assert_eq!(late(&world), 800, "{:?}", world.counters());
+        let states = [0, 1].map(|node| world.nodes[node].link_recovery(LINK));
+        assert_eq!(states, [Agreement::Agreed; 2]);
+    }
+}
+
+#[test]
+fn auto_next_to_a_peer_without_recovery_writes_a_few_offers() {
+    for face in [value, wire] {
+        for ends in [["auto", "off"], ["off", "auto"], ["auto", "acked"]] {
+            let mut world = World::new(ends.map(face), 0.0);
+            let count = if ends.contains(&"acked") { 200 } else { 20_000 };
+            world.ask(0, count);
+            world.run();
+            assert_eq!(sorted(world.answered.clone()), (0..count).collect::<Vec<_>>(), "{ends:?}");
+            // Only Interests leave by the first node.
+            let offers = if ends[0] == "auto" && ends[1] == "off" { 8 } else { 0 };
+            assert!(ends.contains(&"acked") || world.tagged == offers, "{}", world.tagged);
+            let auto = usize::from(ends[1] == "auto");
+            let it = world.counters()[auto];
+            assert_eq!((it.labelled, it.control, it.held), (0, 0, 0), "{ends:?}");
+            let state = world.nodes[auto].link_recovery(LINK);
+            assert!(ends.contains(&"acked") || state == Agreement::Off, "{ends:?}: {state}");
+        }
+    }
+}
+
+#[test]
+fn interest_that_fills_its_frame_carries_no_offer() {
+    let mut world = World::new([wire("auto"), wire("auto")], 0.0);
+    let name = format!("/{}", "a".repeat(1_400 - 40));
+    let mut interest = Interest::new(name.parse().unwrap());
+    interest.nonce = Some(1);
+    let packet = Packet::interest(Arc::new(interest), world.nodes[0].hasher());
+    world.nodes[0].handle(Instant::ZERO, Input::Packet { face: EDGE, packet });
+    let mut frames = Vec::new();
+    while let Some(output) = world.nodes[0].poll(Instant::ZERO) {
+        if let Output::Send { face: LINK, frame } = output {
+            frames.push(frame.into_bytes());
+        }
+    }
+    let [frame] = &frames[..] else { panic!("it was cut: {}", frames.len()) };
+    assert!(frame.len() > 1_340 && LpPacket::is_bare(frame), "{}", frame.len());
 }

@@ -9,7 +9,7 @@
 //! so before, and another begins; so does one that is there already when its capture begins. A file that can no longer be
 //! written is given up, and the node goes on.
 use bytes::Bytes;
-use recoup_forwarder::face::FaceId;
+use recoup_forwarder::face::{FaceId, FaceUse};
 use recoup_forwarder::node::{Input, Machine, Node, Output};
 use recoup_forwarder::shard::Tally;
 use recoup_packet::pcapng::{Interface, Passed, Way, Writer, ethernet};
@@ -204,6 +204,10 @@ impl Machine for Capturer {
 
     fn deadline(&self) -> Option<Instant> {
         self.node.deadline()
+    }
+
+    fn face_use(&self, face: FaceId) -> FaceUse {
+        self.node.face_use(face)
     }
 }
 

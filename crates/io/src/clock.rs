@@ -1,5 +1,5 @@
 //! The clocks: one for the machines, which only moves forward, and the calendar's.
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::{Duration, Instant, TimeOfDay};
 
 /// A monotonic clock that shows the time since it was made.
 ///
@@ -25,6 +25,12 @@ impl Clock {
     pub fn now(&self) -> Instant {
         Instant::ZERO + self.start.elapsed()
     }
+
+    /// The time of the calendar clock now, to which differences of this clock are added.
+    pub fn time_of_day(&self) -> TimeOfDay {
+        let micros = u64::try_from(unix_time().as_micros()).unwrap_or(u64::MAX);
+        TimeOfDay::at(self.now(), micros)
+    }
 }
 
 /// Time since 1970-01-01T00:00:00Z, as the machine's calendar clock has it; zero if that clock
@@ -33,6 +39,15 @@ impl Clock {
 /// For version components and signature times; never for intervals, since the calendar can jump.
 pub fn unix_time() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO)
+}
+
+/// A frame that seems to have waited for longer did not: the calendar clock was set.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// How long ago something was that the system has stamped with the time since 1970-01-01T00:00:00Z; zero where it did not.
+pub(crate) fn waited(stamp: Option<Duration>) -> Duration {
+    let waited = stamp.and_then(|stamp| unix_time().checked_sub(stamp));
+    waited.filter(|waited| *waited <= LONGEST_WAIT).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -47,6 +62,15 @@ mod tests {
         let later = copy.now();
         assert!(later >= earlier);
         assert!(later < Instant::ZERO + Duration::from_secs(60));
+    }
+
+    #[test]
+    fn stamp_of_another_time_is_no_wait() {
+        let hour = Duration::from_secs(3_600);
+        for stamp in [None, Some(unix_time() - hour), Some(unix_time() + hour)] {
+            assert_eq!(waited(stamp), Duration::ZERO);
+        }
+        assert!(waited(Some(unix_time() - Duration::from_millis(20))) >= Duration::from_millis(20));
     }
 
     #[test]

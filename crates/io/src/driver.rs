@@ -8,8 +8,10 @@
 mod dial;
 mod face_entry;
 mod ground;
+mod idle;
 mod linger;
 mod listener;
+mod newcomer;
 mod open;
 mod options;
 mod order;
@@ -29,6 +31,7 @@ pub use listener::{ListenerHandle, ListenerId};
 pub use options::DriverOptions;
 
 use crate::clock::Clock;
+use crate::descriptor;
 use crate::face::{Counters, FaceEvent, FaceId};
 use crate::link::Intake;
 use crate::udp::{Chunk, ReceiveBuffers, UdpPort};
@@ -39,15 +42,16 @@ use ground::Followed;
 use hashbrown::HashMap;
 use linger::Linger;
 use listener::Listener;
+use newcomer::Newcomers;
 use post::{Letter, Post};
 use recoup_forwarder::drop;
-use recoup_forwarder::face::{AppId, FaceAttributes, Recovery};
+use recoup_forwarder::face::{AppId, FaceAttributes, FaceUse, Recovery};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_forwarder::shard::Worker;
 use recoup_transport::application::Report;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::{Duration, Instant, TimeOfDay};
 use room::Room;
 use spin::Spin;
 use std::collections::{BTreeMap, VecDeque};
@@ -58,6 +62,9 @@ use workers::{Mover, Tenant};
 
 /// How often a stream that is the only one with something to say is read in a wake-up.
 const READS: usize = 4;
+
+/// By so much the time of day of the machine may be wrong. A clock that is slewed by 500 ppm gets there in 2 s.
+const CALENDAR_DRIFT: Duration = Duration::from_millis(1);
 
 /// The driver cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -79,9 +86,34 @@ pub struct Turn {
     pub woken: bool,
 }
 
+/// Tells how the machine uses a face.
+type Uses<'a> = &'a dyn Fn(FaceId) -> FaceUse;
+
+/// How peers were admitted, counted since the driver was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Admission {
+    /// Newcomers over UDP that were evicted for others before an Interest of theirs was answered.
+    pub newcomers_evicted: u64,
+    /// Faces of peers, silent and not in use, that were closed for others.
+    pub evicted: u64,
+    /// Connections that found no descriptor, or only those that are kept for local ones.
+    pub shortages: u64,
+}
+
+impl Admission {
+    /// Adds the counters of another driver.
+    pub fn add(&mut self, other: &Self) {
+        self.newcomers_evicted += other.newcomers_evicted;
+        self.evicted += other.evicted;
+        self.shortages += other.shortages;
+    }
+}
+
 /// One thing that a socket has to tell the machine.
 #[derive(Debug)]
 enum Arrival {
+    /// The system received the frames that follow at this time.
+    ReceivedAt(Instant),
     Backlog(FaceId, u64),
     Overflowed(FaceId, Bytes),
     Up(FaceId),
@@ -112,6 +144,10 @@ enum Token {
 #[derive(Debug)]
 pub struct Driver {
     clock: Clock,
+    /// The calendar clock, as the machine knows it.
+    calendar: TimeOfDay,
+    /// The latest time that the machine was told.
+    told: Instant,
     options: DriverOptions,
     alarm: Alarm,
     faces: HashMap<FaceId, Face>,
@@ -121,7 +157,10 @@ pub struct Driver {
     listener_limits: BTreeMap<ListenerId, FaceLimits>,
     next_face: u32,
     next_listener: u32,
-    on_demand: usize,
+    /// Descriptors that the process may have.
+    descriptors: usize,
+    newcomers: Newcomers,
+    admission: Admission,
     arrivals: VecDeque<Arrival>,
     events: VecDeque<FaceEvent>,
     /// Faces with frames to be flushed.
@@ -179,9 +218,11 @@ impl Driver {
         let mut watch = Watch::new().map_err(DriverError::Start)?;
         let watched = watch.add(alarm.stream.as_fd(), Token::Alarm, false);
         watched.map_err(DriverError::Start)?;
+        let clock = Clock::new();
         Ok(Self {
-            clock: Clock::new(),
-            options,
+            clock,
+            calendar: clock.time_of_day(),
+            told: Instant::ZERO,
             alarm,
             faces: HashMap::new(),
             ports: Vec::new(),
@@ -189,7 +230,9 @@ impl Driver {
             listener_limits: BTreeMap::new(),
             next_face: 1,
             next_listener: 1,
-            on_demand: 0,
+            descriptors: descriptor::limit(),
+            newcomers: Newcomers::of(&options),
+            admission: Admission::default(),
             arrivals: VecDeque::new(),
             events: VecDeque::new(),
             dirty: Vec::new(),
@@ -217,12 +260,18 @@ impl Driver {
             movers: Vec::new(),
             elsewhere: HashMap::new(),
             held_up: 0,
+            options,
         })
     }
 
     /// Time since the driver was made, as the machine is told it.
     pub fn now(&self) -> Instant {
         self.clock.now()
+    }
+
+    /// The time of day, as the calendar clock shows it now.
+    pub fn time_of_day(&self) -> TimeOfDay {
+        self.clock.time_of_day()
     }
 
     /// Interrupts a turn from elsewhere.
@@ -252,9 +301,19 @@ impl Driver {
         &self.node_drops
     }
 
+    /// Descriptors that the process might have when the driver was made.
+    pub fn descriptors(&self) -> usize {
+        self.descriptors
+    }
+
+    /// How peers were admitted.
+    pub fn admission(&self) -> Admission {
+        self.admission
+    }
+
     /// What a face can do, if it is there.
-    pub fn attributes(&self, face: FaceId) -> Option<FaceAttributes> {
-        let face = self.faces.get(&face)?;
+    pub fn attributes(&self, id: FaceId) -> Option<FaceAttributes> {
+        let face = self.faces.get(&id)?;
         let receive_budget = match &face.conduit {
             Conduit::Udp(peer) => self.port(peer.port).and_then(UdpPort::receive_budget),
             Conduit::Link { .. } if face.uri.is_medium() => None,
@@ -266,25 +325,29 @@ impl Driver {
             receive_budget,
             upstream: face.upstream,
             permanent: face.permanent,
+            provisional: self.newcomers.contains(id),
             local: face.is_local(),
             local_fields: face.local_fields,
             link_type: face.link_type(),
             marking: face.marking,
             limits: face.limits,
-            recovery: self.recovery_of(face),
+            recovery: self.recovery_of(id, face),
             ..FaceAttributes::wire(face.mtu)
         })
     }
 
-    fn recovery_of(&self, face: &Face) -> Recovery {
-        if face.uri.is_shared() {
+    fn recovery_of(&self, id: FaceId, face: &Face) -> Recovery {
+        if face.uri.is_shared() || self.newcomers.lacks_recovery(id) {
             // Neighbours that share a link have no numbers in common.
-            Recovery::Off
-        } else if face.permanent || face.is_local() {
-            face.recovery
-        } else {
-            self.options.on_demand_recovery
+            return Recovery::Off;
         }
+        let wanted = match face.permanent || face.is_local() {
+            true => face.recovery,
+            false => self.options.on_demand_recovery,
+        };
+        // What is below a stream recovers already.
+        let recovers = wanted.is_auto() && !matches!(face.uri, crate::face::FaceUri::Udp(_));
+        if recovers { Recovery::Off } else { wanted }
     }
 
     /// Whether a face is usable now.
@@ -324,17 +387,18 @@ impl Driver {
         }
         self.linger(machine.deadline());
         turn.woken = self.wait(machine.deadline())?;
+        self.follow_calendar(machine);
         let mut ready = std::mem::take(&mut self.ready);
         // Where several have something nobody is listened to for long.
         self.intake.reads = if ready.len() > 1 { 1 } else { READS };
         for (token, writable) in ready.drain(..) {
-            self.serve(token, writable);
+            self.serve(token, writable, &|face| machine.face_use(face));
             turn.frames += self.deliver(machine, on_app);
         }
         self.ready = ready;
         self.linger.note(self.clock.now(), turn.frames);
         self.spin.note_turn(turn.frames);
-        self.expire();
+        self.expire(&|face| machine.face_use(face));
         turn.frames += self.settle(machine, on_app);
         Ok(turn)
     }
@@ -374,6 +438,16 @@ impl Driver {
         }
     }
 
+    /// Tells the machine the time of day if the calendar clock was set, or went on while the system was suspended.
+    fn follow_calendar<M: Machine + ?Sized>(&mut self, machine: &mut M) {
+        let (now, calendar) = (self.clock.now(), self.time_of_day());
+        let is_leader = self.post.as_ref().is_none_or(|post| post.worker() == 0);
+        if is_leader && calendar.distance(self.calendar) > CALENDAR_DRIFT {
+            (self.calendar, self.told) = (calendar, now);
+            machine.handle(now, Notice::TimeOfDay { micros: calendar.micros(now) }.into());
+        }
+    }
+
     /// Until nothing is left to be done without waiting.
     fn settle<M: Machine + ?Sized>(
         &mut self,
@@ -405,8 +479,15 @@ impl Driver {
             return 0;
         }
         let now = self.clock.now();
+        // Frames of other workers came now.
+        self.told = if frames > 0 { now } else { self.told };
+        let mut at = now;
         while let Some(arrival) = self.arrivals.pop_front() {
             let input = match arrival {
+                Arrival::ReceivedAt(received) => {
+                    at = received.max(self.told).min(now);
+                    continue;
+                }
                 Arrival::Frame(face, frame) => {
                     frames += 1;
                     Input::Frame { face, frame }
@@ -428,7 +509,8 @@ impl Driver {
                     None => continue,
                 },
             };
-            machine.handle(now, input);
+            self.told = at;
+            machine.handle(at, input);
         }
         self.drain(machine, on_app);
         frames
@@ -440,9 +522,15 @@ impl Driver {
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) {
         let now = self.clock.now();
+        self.told = now;
         while let Some(output) = machine.poll(now) {
             match output {
-                Output::Send { face, frame } => self.send(face, frame),
+                Output::Send { face, frame } => {
+                    self.send(face, frame);
+                    if self.newcomers.contains(face) && machine.face_use(face).answered {
+                        self.promote(face, &|face| machine.face_use(face));
+                    }
+                }
                 Output::App { app, report } => on_app(now, app, report),
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
                 Output::Event(_) => {}

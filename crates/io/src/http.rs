@@ -1,12 +1,15 @@
 //! A small HTTP server for those who look after a process: a few pages, read only, in threads of their own.
 //!
 //! Whoever connects gets one answer. A request has to be there within [`PATIENCE`], whole and short, or the connection ends;
-//! no more than [`CONNECTIONS`] are served at a time, and further ones wait in the kernel's queue. A browser that was led here
+//! no more than [`CONNECTIONS`] are served at a time. If another one comes, the oldest that waits for its peer is ended, of the
+//! address that has the most; a slow reader blocks nobody. A browser that was led here
 //! under the name of another site is refused: the host that it asks for must be an address, or `localhost`.
+use crate::origin::Host;
+use std::cmp::Reverse;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -68,70 +71,116 @@ impl Drop for HttpServer {
     }
 }
 
-/// How many connections are served, and a way to wait for one less.
+/// The connections that are served.
 #[derive(Debug, Default)]
-struct Seats {
-    taken: AtomicUsize,
-    lock: Mutex<()>,
+struct Connections {
+    open: Mutex<Vec<Connection>>,
     freed: Condvar,
 }
 
-/// One of them; given back when it is dropped.
-struct Seat(Arc<Seats>);
+/// One of them.
+#[derive(Debug)]
+struct Connection {
+    stream: Arc<TcpStream>,
+    from: IpAddr,
+    /// Its page is being made.
+    makes_page: bool,
+    /// It was ended for another one.
+    is_ended: bool,
+}
 
-impl Seats {
-    fn take(self: &Arc<Self>) -> Seat {
-        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.taken.load(Ordering::Relaxed) >= CONNECTIONS {
-            lock = self.freed.wait(lock).unwrap_or_else(PoisonError::into_inner);
+/// A connection that is served, until it is dropped.
+struct Served {
+    stream: Arc<TcpStream>,
+    all: Arc<Connections>,
+}
+
+impl Connections {
+    /// Takes a connection in. If as many are served as may be, one that waits for its peer is ended for it.
+    fn take(self: &Arc<Self>, stream: TcpStream, from: IpAddr) -> Served {
+        let stream = Arc::new(stream);
+        let mut open = self.lock();
+        while open.len() >= CONNECTIONS {
+            if open.iter().all(|it| !it.is_ended) {
+                end_slowest(&mut open);
+            }
+            open = self.freed.wait(open).unwrap_or_else(PoisonError::into_inner);
         }
-        self.taken.fetch_add(1, Ordering::Relaxed);
-        Seat(Arc::clone(self))
+        let (makes_page, is_ended) = (false, false);
+        open.push(Connection { stream: Arc::clone(&stream), from, makes_page, is_ended });
+        Served { stream, all: Arc::clone(self) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Seat {
+/// Ends the oldest connection that waits for its peer, of the address that has the most.
+fn end_slowest(open: &mut [Connection]) {
+    let count = |from| open.iter().filter(|it| it.from == from).count();
+    let waiting = open.iter().enumerate().filter(|(_, it)| !it.makes_page);
+    let slowest = waiting.min_by_key(|(_, it)| Reverse(count(it.from))).map(|(place, _)| place);
+    if let Some(slowest) = slowest.and_then(|place| open.get_mut(place)) {
+        slowest.is_ended = true;
+        // Its thread wakes with an error.
+        let _ = slowest.stream.shutdown(Shutdown::Both);
+    }
+}
+
+impl Served {
+    /// Its page is being made from here on, or has been.
+    fn set_makes_page(&self, makes_page: bool) {
+        let mut open = self.all.lock();
+        if let Some(it) = open.iter_mut().find(|it| Arc::ptr_eq(&it.stream, &self.stream)) {
+            it.makes_page = makes_page;
+        }
+    }
+}
+
+impl Drop for Served {
     fn drop(&mut self) {
-        let _lock = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.0.taken.fetch_sub(1, Ordering::Relaxed);
-        self.0.freed.notify_one();
+        self.all.lock().retain(|it| !Arc::ptr_eq(&it.stream, &self.stream));
+        self.all.freed.notify_one();
     }
 }
 
 fn accept(listener: &TcpListener, ended: &AtomicBool, pages: &Pages) {
-    let seats = Arc::new(Seats::default());
+    let connections = Arc::new(Connections::default());
     loop {
-        let seat = seats.take();
         let accepted = listener.accept();
         if ended.load(Ordering::Relaxed) {
             return;
         }
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, from)) = accepted else {
             // No descriptor is left, or the peer was gone again.
             thread::sleep(Duration::from_millis(100));
             continue;
         };
-        let pages = Arc::clone(pages);
+        let (pages, served) = (Arc::clone(pages), connections.take(stream, from.ip()));
         let work = move || {
-            let _seat = seat;
             // Who does not listen is not told.
-            let _ = answer(stream, &pages);
+            let _ = answer(&served, &pages);
         };
         let _ = thread::Builder::new().name("http-peer".into()).spawn(work);
     }
 }
 
-fn answer(mut stream: TcpStream, pages: &Pages) -> io::Result<()> {
-    let until = Instant::now() + PATIENCE;
-    let reply = match read(&mut stream, until)? {
-        Asked::For { path, head } => match pages(&path) {
-            Some(page) => Reply { code: "200 OK", page, head },
-            None => Reply::refusal("404 Not Found"),
-        },
+fn answer(served: &Served, pages: &Pages) -> io::Result<()> {
+    let mut stream = &*served.stream;
+    let reply = match read(&mut stream, Instant::now() + PATIENCE)? {
+        Asked::For { path, head } => {
+            served.set_makes_page(true);
+            let page = pages(&path);
+            served.set_makes_page(false);
+            match page {
+                Some(page) => Reply { code: "200 OK", page, head },
+                None => Reply::refusal("404 Not Found"),
+            }
+        }
         Asked::Wrongly(code) => Reply::refusal(code),
     };
-    let until = Instant::now() + PATIENCE;
-    write(&mut stream, &reply.octets(), until)?;
+    write(&mut stream, &reply.octets(), Instant::now() + PATIENCE)?;
     stream.shutdown(Shutdown::Both)
 }
 
@@ -171,7 +220,7 @@ impl Reply {
 }
 
 /// Reads a request, whatever its peer does until then.
-fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Asked> {
+fn read(stream: &mut &TcpStream, until: Instant) -> io::Result<Asked> {
     let (mut octets, mut piece) = (Vec::new(), [0; 1_024]);
     loop {
         stream.set_read_timeout(Some(left(until)?))?;
@@ -189,7 +238,7 @@ fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Asked> {
     }
 }
 
-fn write(stream: &mut TcpStream, mut octets: &[u8], until: Instant) -> io::Result<()> {
+fn write(stream: &mut &TcpStream, mut octets: &[u8], until: Instant) -> io::Result<()> {
     while !octets.is_empty() {
         stream.set_write_timeout(Some(left(until)?))?;
         let count = stream.write(octets)?;
@@ -227,16 +276,11 @@ fn parse(octets: &[u8]) -> Option<Asked> {
 
 /// Whether a browser asks for an address, or for this machine, and not for another site.
 fn is_ours(host: &[u8]) -> bool {
-    let Ok(host) = std::str::from_utf8(host) else {
-        return false;
-    };
-    let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let bare = |text: &str| text.trim_start_matches('[').trim_end_matches(']').to_owned();
-    host.parse::<SocketAddr>().is_ok()
-        || is_address(&bare(host))
-        || is_address(name)
-        || name == "localhost"
+    match std::str::from_utf8(host).ok().and_then(Host::of_authority) {
+        Some(Host::Address(_)) => true,
+        Some(host) => host.is_this_machine(),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -296,5 +340,42 @@ mod tests {
         let found = ask(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(found.ends_with("content"), "one seat is left: {found}");
         drop(idle);
+    }
+
+    #[test]
+    fn slow_readers_do_not_block_others() {
+        let body = vec![b'x'; 8 << 20];
+        let pages: Pages = Arc::new(move |path| {
+            let body = if path == "/large" { body.clone() } else { b"content".to_vec() };
+            Some(Page { content_type: "text/plain", body })
+        });
+        let server = HttpServer::start(SocketAddr::from(([127, 0, 0, 1], 0)), pages).unwrap();
+        let mut slow = Vec::new();
+        for number in 0..4 * CONNECTIONS {
+            let mut stream = TcpStream::connect(server.address()).unwrap();
+            let request: &[u8] = match number % 3 {
+                0 => b"",
+                1 => b"G",
+                _ => b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            };
+            let _ = stream.write_all(request);
+            slow.push(stream);
+        }
+        for _ in 0..3 {
+            let begun = Instant::now();
+            let found = ask(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            assert!(found.ends_with("content"), "{found}");
+            assert!(begun.elapsed() < PATIENCE / 2, "answered after {:?}", begun.elapsed());
+        }
+    }
+
+    #[test]
+    fn host_with_user_information_is_refused() {
+        let server = server();
+        for host in ["localhost:80@evil.example", "localhost@evil.example", "[::1]]", "localhost:"]
+        {
+            let answer = ask(&server, &format!("GET /a HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+            assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
+        }
     }
 }

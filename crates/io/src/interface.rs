@@ -49,6 +49,11 @@ impl Interfaces {
         self.up.contains_key(name)
     }
 
+    /// The addresses of interfaces that are up.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = IpAddr> + '_ {
+        self.up.values().flatten().copied()
+    }
+
     /// Whether an interface that is up has this address. Every loopback address is there, whichever is written down.
     pub(crate) fn has(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();

@@ -9,6 +9,7 @@ mod rsa;
 mod safe_bag;
 mod store;
 
+pub use certificate::date;
 pub use error::KeyStoreError;
 pub use form::load_public_key;
 pub use private::PrivateKey;

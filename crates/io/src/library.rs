@@ -4,11 +4,18 @@
 //! *listing* under the keyword component `ls`, in the form of the NDN-DPDK file server: the names in
 //! it, each ended by a zero octet, those of folders with a `/` before it.
 //!
-//! Nothing outside the folder is served, whatever the names ask for or its links point to.
-use crate::source::{self, FileSource, Folder, Spool};
+//! Nothing outside the folder is served, whatever the names ask for or its links point to, and no unfinished downloads
+//! ([`is_reserved`]).
+mod listing;
+
+pub use listing::{BadName, Entry, Listing, ListingError};
+
+use crate::part::is_reserved;
+use crate::source::{self, Directory, FileSource, Folder, Found, Snapshots, Spool};
 use bytes::Bytes;
 use recoup_packet::name::{Component, Name};
-use recoup_transport::serve::{Library, Opened, Source, SourceError};
+use recoup_packet::signature::sha256;
+use recoup_transport::serve::{Identity, Library, Opened, Source, SourceError};
 use recoup_transport::time::{Duration, Instant};
 use std::ffi::OsStr;
 use std::fs;
@@ -62,18 +69,62 @@ impl Source for SharedSpool {
 
 /// Content in memory.
 #[derive(Debug)]
-struct MemorySource(Bytes);
+struct MemorySource {
+    content: Bytes,
+    digest: [u8; 32],
+}
+
+impl MemorySource {
+    fn new(content: Bytes) -> Self {
+        Self { digest: sha256(&content), content }
+    }
+}
 
 impl Source for MemorySource {
     fn len(&self) -> u64 {
-        self.0.len() as u64
+        self.content.len() as u64
     }
 
     fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         let begin = usize::try_from(offset).map_err(|_| SourceError::Unreadable)?;
         let end = begin.checked_add(into.len()).ok_or(SourceError::Unreadable)?;
-        into.copy_from_slice(self.0.get(begin..end).ok_or(SourceError::Unreadable)?);
+        into.copy_from_slice(self.content.get(begin..end).ok_or(SourceError::Unreadable)?);
         Ok(())
+    }
+
+    fn identity(&self) -> Identity {
+        let mut words = [0; 4];
+        for (word, octets) in words.iter_mut().zip(self.digest.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*octets);
+        }
+        Identity(words)
+    }
+}
+
+/// Content in memory, under the prefix itself.
+#[derive(Debug)]
+pub struct BytesLibrary {
+    content: Bytes,
+    micros: u64,
+    version: Option<u64>,
+}
+
+impl BytesLibrary {
+    /// That content, made so many microseconds after 1970.
+    pub fn new(content: Bytes, version: Version, micros: u64) -> Self {
+        Self { content, micros, version: version.or(micros) }
+    }
+}
+
+impl Library for BytesLibrary {
+    fn open(&mut self, path: &Name) -> Option<Opened> {
+        path.is_empty().then(|| Opened {
+            source: Box::new(MemorySource::new(self.content.clone())),
+            version: self.version,
+            suffix: None,
+            mtime_ns: Some(self.micros.saturating_mul(1_000)),
+            mode: None,
+        })
     }
 }
 
@@ -82,23 +133,33 @@ impl Source for MemorySource {
 pub struct FileLibrary {
     path: PathBuf,
     version: Version,
+    snapshots: Option<Snapshots>,
 }
 
 impl FileLibrary {
-    /// The file at `path`.
+    /// The file at `path`; served from `snapshots`, if there are any.
     ///
     /// # Errors
-    /// If it cannot be read now.
-    pub fn new(path: &Path, version: Version) -> Result<Self, source::SourceError> {
-        FileSource::open(path)?;
-        Ok(Self { path: path.to_owned(), version })
+    /// If it cannot be read now, or has no room among the snapshots.
+    pub fn new(
+        path: &Path,
+        version: Version,
+        snapshots: Option<Snapshots>,
+    ) -> Result<Self, source::SourceError> {
+        let file = FileSource::open(path)?;
+        snapshots.as_ref().map_or(Ok(()), |snapshots| snapshots.check(&file))?;
+        Ok(Self { path: path.to_owned(), version, snapshots })
     }
 }
 
 impl Library for FileLibrary {
     fn open(&mut self, path: &Name) -> Option<Opened> {
         let file = FileSource::open(&self.path).ok().filter(|_| path.is_empty())?;
-        Some(opened(file, self.version))
+        Some(opened(file, self.version, self.snapshots.as_ref()))
+    }
+
+    fn may_renumber(&self) -> bool {
+        self.version == Version::Modified
     }
 }
 
@@ -133,66 +194,42 @@ impl Library for SpoolLibrary {
 /// A folder with everything in it.
 #[derive(Debug)]
 pub struct FolderLibrary {
-    /// Without links, so that a path can be seen to lie below it.
+    /// Without links, as of the beginning.
     root: PathBuf,
     version: Version,
+    snapshots: Option<Snapshots>,
 }
 
 impl FolderLibrary {
-    /// The folder at `root`.
+    /// The folder at `root`; its files are served from `snapshots`, if there are any.
     ///
     /// # Errors
     /// If it is not there or cannot be read.
-    pub fn new(root: &Path, version: Version) -> Result<Self, source::SourceError> {
-        Folder::open(root)?;
-        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        Ok(Self { root, version })
+    pub fn new(
+        root: &Path,
+        version: Version,
+        snapshots: Option<Snapshots>,
+    ) -> Result<Self, source::SourceError> {
+        let failed = |source| source::SourceError::Io {
+            action: "open the folder",
+            path: root.to_owned(),
+            source,
+        };
+        let root = fs::canonicalize(root).map_err(failed)?;
+        Folder::open_without_links(&root)?;
+        Ok(Self { root, version, snapshots })
     }
 
-    /// What a path below the root leads to, without links; `None` if that is not below the root.
-    fn below(&self, path: &Path) -> Option<PathBuf> {
-        let found = fs::canonicalize(self.root.join(path)).ok()?;
-        found.starts_with(&self.root).then_some(found)
-    }
-
-    /// The names in a folder in ascending order. Links count as the files that they lead to; links
-    /// to folders, which can lead in circles, to places outside, and what is neither file nor
-    /// folder are left out.
-    fn listing(&self, folder: &Path) -> io::Result<Bytes> {
-        let mut names = Vec::new();
-        let mut bytes = 0;
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let Some(is_folder) = self.is_folder(&entry) else {
-                continue;
-            };
-            let mut name = entry.file_name().as_bytes().to_vec();
-            name.extend_from_slice(if is_folder { b"/\0" } else { b"\0" });
-            bytes += name.len();
-            if bytes > MAX_LISTING_BYTES {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
-            names.push(name);
-        }
-        names.sort_unstable();
-        Ok(names.concat().into())
-    }
-
-    /// Whether an entry is a folder or a file; `None` if it is not served.
-    fn is_folder(&self, entry: &fs::DirEntry) -> Option<bool> {
-        let kind = entry.file_type().ok()?;
-        if !kind.is_symlink() {
-            return (kind.is_dir() || kind.is_file()).then_some(kind.is_dir());
-        }
-        let target = fs::canonicalize(entry.path()).ok()?;
-        (target.starts_with(&self.root) && target.is_file()).then_some(false)
-    }
-
-    fn open_listing(&self, folder: &Path, suffix: Option<Name>) -> Option<Opened> {
-        let metadata = fs::metadata(folder).ok()?;
+    fn open_listing(
+        &self,
+        folder: &Folder,
+        directory: &Directory,
+        suffix: Option<Name>,
+    ) -> Option<Opened> {
+        let metadata = directory.metadata();
         let mtime_ns = nanos(metadata.modified().ok()?);
         Some(Opened {
-            source: Box::new(MemorySource(self.listing(folder).ok()?)),
+            source: Box::new(MemorySource::new(listing(folder, directory).ok()?)),
             version: self.version.or(mtime_ns / 1_000),
             suffix,
             mtime_ns: Some(mtime_ns),
@@ -204,28 +241,52 @@ impl FolderLibrary {
 impl Library for FolderLibrary {
     fn open(&mut self, name: &Name) -> Option<Opened> {
         let ls = Component::keyword(b"ls");
-        if name.last().is_some_and(|last| last == ls) {
-            let folder = self.below(&relative(&name.parent())?)?;
-            return self.open_listing(&folder, None);
-        }
-        let found = self.below(&relative(name)?)?;
-        if found.is_dir() {
-            return self.open_listing(&found, Some(Name::root().append(ls)));
-        }
-        let path = found.strip_prefix(&self.root).ok()?;
         // Another folder may have taken the place of the one that was there.
-        let folder = Folder::open(&self.root).ok()?;
-        Some(opened(folder.source(path).ok()?, self.version))
+        let folder = Folder::open_without_links(&self.root).ok()?;
+        if name.last().is_some_and(|last| last == ls) {
+            return match folder.find(&relative(&name.parent())?).ok()? {
+                Found::Directory(directory) => self.open_listing(&folder, &directory, None),
+                Found::File(_) => None,
+            };
+        }
+        match folder.find(&relative(name)?).ok()? {
+            Found::Directory(directory) => {
+                self.open_listing(&folder, &directory, Some(Name::root().append(ls)))
+            }
+            Found::File(file) => Some(opened(file, self.version, self.snapshots.as_ref())),
+        }
+    }
+
+    fn may_renumber(&self) -> bool {
+        self.version == Version::Modified
     }
 }
 
-/// The path that a name stands for, if every component can be the name of a file.
+/// The names in a directory in ascending order.
+fn listing(folder: &Folder, directory: &Directory) -> io::Result<Bytes> {
+    let mut names = Vec::new();
+    let mut bytes = 0;
+    folder.list(directory, |name, is_folder| {
+        if is_reserved(OsStr::from_bytes(name).as_ref()) {
+            return Ok(());
+        }
+        let mut name = name.to_vec();
+        name.extend_from_slice(if is_folder { b"/\0" } else { b"\0" });
+        bytes += name.len();
+        names.push(name);
+        if bytes > MAX_LISTING_BYTES { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+    })?;
+    names.sort_unstable();
+    Ok(names.concat().into())
+}
+
+/// The path that a name stands for, if every component can be the name of a file and none is reserved.
 fn relative(name: &Name) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in name.components() {
         path.push(file_name(&component)?);
     }
-    Some(path)
+    Some(path).filter(|path| !is_reserved(path))
 }
 
 fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
@@ -236,44 +297,22 @@ fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
     is_name.then(|| OsStr::from_bytes(octets))
 }
 
-fn opened(file: FileSource, version: Version) -> Opened {
+fn opened(file: FileSource, version: Version, snapshots: Option<&Snapshots>) -> Opened {
     Opened {
         version: version.or(file.version()),
         suffix: None,
         mtime_ns: Some(nanos(file.modified())),
         mode: None,
-        source: Box::new(file),
+        source: match snapshots {
+            Some(snapshots) => Box::new(snapshots.of(file)),
+            None => Box::new(file),
+        },
     }
 }
 
 fn nanos(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// An entry of a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its name: one component of a path, safe to be joined to one.
-    pub name: Vec<u8>,
-    /// It is a folder.
-    pub is_folder: bool,
-}
-
-/// Reads a listing; `None` if a name in it is not that of a file. Whoever wrote it is not trusted:
-/// no name in it leads out of a folder.
-pub fn read_listing(content: &[u8]) -> Option<Vec<Entry>> {
-    let entries = content.split(|octet| *octet == 0).filter(|entry| !entry.is_empty());
-    entries
-        .map(|entry| {
-            let (name, is_folder) = match entry.strip_suffix(b"/") {
-                Some(name) => (name, true),
-                None => (entry, false),
-            };
-            file_name(&Component::generic(name))?;
-            Some(Entry { name: name.to_vec(), is_folder })
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -286,8 +325,20 @@ mod tests {
 
     fn content(opened: &mut Opened) -> Vec<u8> {
         let mut into = vec![0; opened.source.len() as usize];
-        opened.source.read_at(Instant::ZERO, 0, &mut into).unwrap();
+        read(opened, &mut into).unwrap();
         into
+    }
+
+    /// Reads when the source has settled, and checks.
+    fn read(opened: &mut Opened, into: &mut [u8]) -> Result<(), SourceError> {
+        loop {
+            match opened.source.read_at(Instant::ZERO, 0, into) {
+                Err(SourceError::Unsettled { until }) => {
+                    std::thread::sleep(until.since(Instant::ZERO));
+                }
+                other => return other.and_then(|()| opened.source.check(Instant::ZERO)),
+            }
+        }
     }
 
     fn folder() -> (tempfile::TempDir, FolderLibrary) {
@@ -301,7 +352,7 @@ mod tests {
         std::os::unix::fs::symlink("a", root.join("link")).unwrap();
         std::os::unix::fs::symlink(root.join("inner/b"), root.join("absolute")).unwrap();
         std::os::unix::fs::symlink("..", root.join("inner/circle")).unwrap();
-        let library = FolderLibrary::new(&root, Version::Modified).unwrap();
+        let library = FolderLibrary::new(&root, Version::Modified, None).unwrap();
         (outside, library)
     }
 
@@ -341,26 +392,75 @@ mod tests {
     }
 
     #[test]
+    fn link_in_the_place_of_the_root_is_not_followed() {
+        for moved in ["up/root", "up"] {
+            let outside = tempfile::tempdir().unwrap();
+            let root = outside.path().join("up/root");
+            fs::create_dir_all(&root).unwrap();
+            fs::write(root.join("a"), "alpha").unwrap();
+            let mut library = FolderLibrary::new(&root, Version::Modified, None).unwrap();
+            assert!(library.open(&name("/a")).is_some());
+            let (moved, away) = (outside.path().join(moved), outside.path().join("away"));
+            fs::rename(&moved, &away).unwrap();
+            std::os::unix::fs::symlink(&away, &moved).unwrap();
+            assert!(root.join("a").exists());
+            assert!(library.open(&name("/a")).is_none());
+            assert!(library.open(&Name::root()).is_none());
+        }
+    }
+
+    #[test]
     fn a_listing_names_what_is_there() {
         let (_keep, mut library) = folder();
         let _socket = std::os::unix::net::UnixListener::bind(library.root.join("socket")).unwrap();
         let mut listing = library.open(&Name::root()).unwrap();
         assert_eq!(listing.suffix, Some(name("/32=ls")));
         let text = content(&mut listing);
-        let entries = read_listing(&text).unwrap();
-        let names: Vec<_> = entries.iter().map(|entry| entry.name.as_slice()).collect();
+        let entries: Vec<_> = Listing::new(text.clone()).unwrap().map(Result::unwrap).collect();
+        let names: Vec<_> = entries.iter().map(|entry| &entry.name[..]).collect();
         assert_eq!(names, [&b"a"[..], b"absolute", b"inner", b"link"]);
         let folders: Vec<_> = entries.iter().map(|entry| entry.is_folder).collect();
         assert_eq!(folders, [false, false, true, false]);
         assert_eq!(content(&mut library.open(&name("/32=ls")).unwrap()), text);
     }
 
+    /// A thread exchanges a folder for a link to a place outside, again and again.
+    #[cfg(target_os = "linux")]
     #[test]
-    fn a_listing_that_leads_out_of_a_folder_is_refused() {
-        for listing in [&b"../x\0"[..], b"..\0", b".\0", b"a/b\0", b"/\0", b"/etc/\0"] {
-            assert_eq!(read_listing(listing), None);
-        }
-        assert_eq!(read_listing(b""), Some(Vec::new()));
+    fn listing_never_shows_a_folder_outside() {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let (outside, mut library) = folder();
+        let (root, place) = (outside.path().join("root"), outside.path().join("place"));
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("hidden"), "x").unwrap();
+        std::os::unix::fs::symlink(&place, root.join("swap")).unwrap();
+        let done = AtomicBool::new(false);
+        let (mut leaks, mut answers) = (0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let (here, there) = (root.join("swap"), root.join("inner"));
+                    renameat_with(CWD, &here, CWD, &there, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            for _ in 0..listing_races() {
+                if let Some(mut listing) = library.open(&name("/inner/32=ls")) {
+                    answers += 1;
+                    leaks += u32::from(content(&mut listing).starts_with(b"hidden"));
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert!(answers > 0, "the folder was never there");
+        assert_eq!(leaks, 0, "of {answers} answers");
+    }
+
+    /// How many listings are asked for; `RECOUP_LISTING_RACES` sets another number.
+    #[cfg(target_os = "linux")]
+    fn listing_races() -> u32 {
+        let told = std::env::var("RECOUP_LISTING_RACES").ok();
+        told.and_then(|text| text.parse().ok()).unwrap_or(20_000)
     }
 
     #[test]
@@ -368,12 +468,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         fs::write(&path, "before").unwrap();
-        let mut library = FileLibrary::new(&path, Version::Fixed(7)).unwrap();
+        let mut library = FileLibrary::new(&path, Version::Fixed(7), None).unwrap();
         let mut first = library.open(&Name::root()).unwrap();
         assert_eq!((content(&mut first), first.version), (b"before".to_vec(), Some(7)));
         fs::write(&path, "").unwrap();
-        let read = first.source.read_at(Instant::ZERO, 0, &mut [0; 6]);
-        assert_eq!(read, Err(SourceError::Changed));
+        assert_eq!(read(&mut first, &mut [0; 6]), Err(SourceError::Changed));
         assert!(library.open(&Name::root()).unwrap().source.is_empty());
         assert!(library.open(&name("/x")).is_none());
     }
@@ -384,6 +483,6 @@ mod tests {
         let path = folder.path().join("pipe");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert!(FileLibrary::new(&path, Version::None).is_err());
+        assert!(FileLibrary::new(&path, Version::None, None).is_err());
     }
 }

@@ -1,10 +1,14 @@
-//! The resumable download: segments are written at their offsets to `FILE.part`, and a small
-//! journal beside it, `FILE.part.journal`, says which of them are safely there.
+//! The resumable download: segments are written at their offsets to a file in a staging folder
+//! beside the target ([`part_path`]), and a small journal beside it says which of them are safely
+//! there.
 //!
-//! The journal is replaced at most once a second, by a thread of its own, and always *after* the
-//! data that it claims has reached the disk. So whatever stops the program, a crash, `kill -9` or a
-//! power cut, leaves a pair of files from which the download continues; at worst the segments of
-//! the last second are fetched again.
+//! A thread of its own replaces the journal, first after a tenth of a second and soon at most once a
+//! second, and always *after* the data that it claims has reached the disk. So whatever stops the
+//! program, a crash, `kill -9` or a power cut, leaves a pair of files from which the download
+//! continues; at worst the segments of the last second are fetched again.
+//!
+//! The journal has checksums of the content that it claims. Content that has changed on the disk is
+//! found when the download goes on, and is fetched again.
 //!
 //! ```
 //! use recoup_io::part::{Identity, Options, PartFile};
@@ -24,37 +28,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 mod batch;
+mod checksum;
 mod error;
 mod journal;
 mod keeper;
 mod open;
 mod place;
 mod range_set;
+mod staging;
 
 pub use error::PartError;
 pub use journal::{Journal, MAX_JOURNAL_BYTES};
 pub use range_set::RangeSet;
+pub use staging::{is_reserved, is_unfinished, journal_path, part_path};
 
 use batch::Piece;
 use bytes::Bytes;
 use error::failed;
-use keeper::{Keeper, Shelf, Unsaved};
-use open::{begin, check_target, open_locked, recovered};
-use std::ffi::OsStr;
+use keeper::{Keeper, Storage, Unsaved};
+use open::{begin, check_target, recovered};
+use staging::Staging;
 use std::fmt;
-use std::fs::{self, File};
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Octets of content that wait for [`PartFile::flush`] at most; more are written at once.
+/// Content that is buffered for [`PartFile::flush`] at most, in bytes; more is written at once.
 const MAX_BUFFERED_BYTES: usize = 4 << 20;
-/// What is given up of a `.part` file so that its journal fits on a full disk, in octets.
+/// The end of a `.part` file that is given up so that its journal fits on a full disk, in bytes.
 const SPARE_BYTES: u64 = 64 << 10;
-/// Longest name of a file that leaves room for the longest suffix, `.part.journal~`, in octets (NAME_MAX is 255).
-const MAX_NAME_BYTES: usize = 255 - 14;
-/// Longest name or verification word in a journal, in octets.
+/// Longest name or verification word in a journal, in bytes.
 const MAX_WORD_BYTES: usize = 32 << 10;
 
 /// Of what a `.part` file is a part. A download is continued only if all of it is the same.
@@ -108,9 +111,9 @@ pub enum Existing {
     /// Continue it if it is of the same [`Identity`]; otherwise [`PartError::OtherContent`].
     #[default]
     Resume,
-    /// Forget it and begin anew, whatever it holds, if it is ours.
+    /// Forget it and begin anew, whatever it holds.
     Restart,
-    /// [`PartError::Unfinished`].
+    /// [`PartError::Unfinished`], if it holds any content.
     Refuse,
 }
 
@@ -124,7 +127,8 @@ pub struct Options {
     /// Whether [`PartFile::finish`] waits until the whole file is on disk before it gets its name.
     /// Without it a finished download survives `kill -9`, but not a power cut.
     pub sync: bool,
-    /// Least time between two journals.
+    /// Least time between two journals. The first one comes after a tenth of it, and the next ones after twice the time of
+    /// the one before until that is reached.
     pub journal_interval: Duration,
 }
 
@@ -154,8 +158,8 @@ pub struct Finished {
 pub struct PartFile {
     target: PathBuf,
     options: Options,
-    shelf: Shelf,
     keeper: Keeper,
+    storage: Storage,
     /// What is written to the file; what the next save claims.
     journal: Journal,
     /// `journal.received` and what is buffered or waits.
@@ -163,9 +167,8 @@ pub struct PartFile {
     /// The first segment to arrive, while it is not known whether it is the last one.
     waiting: Option<(u64, Bytes)>,
     pieces: Vec<Piece>,
-    /// The segments that `pieces` come from.
-    numbers: Vec<u64>,
     buffered_bytes: usize,
+    dropped_bytes: u64,
     state: State,
 }
 
@@ -181,34 +184,6 @@ enum State {
     Closed,
 }
 
-/// `FILE.part`.
-pub fn part_path(target: &Path) -> PathBuf {
-    with_suffix(target, ".part")
-}
-
-/// `FILE.part.journal`.
-pub fn journal_path(target: &Path) -> PathBuf {
-    with_suffix(target, ".part.journal")
-}
-
-/// FILE with a suffix. Of a name that would be too long with one, its beginning and a checksum of it stand there.
-fn with_suffix(target: &Path, suffix: &str) -> PathBuf {
-    let octets = target.file_name().unwrap_or_default().as_bytes();
-    if octets.len() > MAX_NAME_BYTES {
-        let mut begin = MAX_NAME_BYTES - "-".len() - 8;
-        // A letter stays whole.
-        while octets.get(begin).is_some_and(|octet| octet & 0xC0 == 0x80) {
-            begin -= 1;
-        }
-        let mut name = OsStr::from_bytes(octets.get(..begin).unwrap_or_default()).to_owned();
-        name.push(format!("-{:08x}{suffix}", crc32fast::hash(octets)));
-        return target.with_file_name(name);
-    }
-    let mut name = target.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 impl PartFile {
     /// Begins the download to `target`, or continues it.
     ///
@@ -219,24 +194,21 @@ impl PartFile {
             return Err(PartError::Identity);
         }
         check_target(target, options.overwrite)?;
-        let (part, journal) = (part_path(target), journal_path(target));
-        let file = open_locked(&part)?;
-        let shelf = Shelf { file, part, journal };
-        let journal = match recovered(&shelf, &identity, options.existing)? {
-            Some(journal) => journal,
-            None => begin(&shelf, identity)?,
-        };
+        let (staging, file) = Staging::acquire(target)?;
+        let storage = Storage { file, staging: Arc::new(staging) };
+        let (journal, dropped_bytes) = recovered(&storage, &identity, options.existing)?;
+        let journal = journal.map_or_else(|| begin(&storage, identity), Ok)?;
         Ok(Self {
             target: target.to_owned(),
             keeper: Keeper::new(options.journal_interval),
             options,
-            shelf,
+            storage,
             accepted: journal.received.clone(),
             journal,
             waiting: None,
             pieces: Vec::new(),
-            numbers: Vec::new(),
             buffered_bytes: 0,
+            dropped_bytes,
             state: State::Saved,
         })
     }
@@ -246,9 +218,14 @@ impl PartFile {
         &self.accepted
     }
 
-    /// What is in the file.
+    /// The segments that are in the file.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Content of an earlier run that has changed on the disk and is not in the file any more, in bytes.
+    pub fn dropped_bytes(&self) -> u64 {
+        self.dropped_bytes
     }
 
     /// Tells the number of the object's last segment. May be told again, and may change as long as
@@ -307,17 +284,13 @@ impl PartFile {
     /// [`PartError::Lost`]: see there.
     pub fn flush(&mut self) -> Result<(), PartError> {
         if !self.pieces.is_empty() {
-            batch::write_all(&self.shelf.file, &mut self.pieces)
-                .map_err(|error| failed("write", &self.shelf.part, error))?;
+            self.pieces.sort_unstable_by_key(|piece| piece.segment);
+            let checksums = self.journal.checksums_of(&self.pieces);
+            batch::write_all(&self.storage.file, &self.pieces)
+                .map_err(|error| failed("write", &self.path(), error))?;
+            self.journal.claim(&self.pieces, &checksums);
             self.pieces.clear();
             self.buffered_bytes = 0;
-            self.numbers.sort_unstable();
-            for run in self.numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
-                if let (Some(&first), Some(&last)) = (run.first(), run.last()) {
-                    self.journal.received.insert_run(first, last);
-                }
-            }
-            self.numbers.clear();
             self.state = self.state.ahead();
         }
         self.keep()
@@ -329,9 +302,9 @@ impl PartFile {
             self.judge(outcome)?;
         }
         match self.state {
-            State::Lost => Err(PartError::Lost { path: self.shelf.part.clone() }),
+            State::Lost => Err(PartError::Lost { path: self.path() }),
             State::Ahead if self.keeper.is_due() => {
-                self.keeper.begin(&self.shelf, self.journal.clone())?;
+                self.keeper.begin(&self.storage, self.journal.clone())?;
                 self.state = State::Saved;
                 Ok(())
             }
@@ -353,14 +326,23 @@ impl PartFile {
         }
     }
 
-    /// Writes and saves everything, and leaves a download that can be resumed. Returns what is there.
+    /// Writes and saves everything, and leaves a download that can be resumed. Returns its journal. A download without any
+    /// content is removed instead: `None`.
     ///
     /// # Errors
     /// As [`PartFile::flush`]; what the last successful journal claims stays resumable.
-    pub fn close(mut self) -> Result<Journal, PartError> {
+    pub fn close(mut self) -> Result<Option<Journal>, PartError> {
+        self.leave()?;
+        Ok(Some(self.journal.clone()).filter(|journal| !journal.received.is_empty()))
+    }
+
+    fn leave(&mut self) -> Result<(), PartError> {
         let result = self.save();
+        if self.journal.received.is_empty() {
+            self.storage.staging.discard();
+        }
         self.state = State::Closed;
-        result.map(|()| self.journal.clone())
+        result
     }
 
     fn save(&mut self) -> Result<(), PartError> {
@@ -370,7 +352,10 @@ impl PartFile {
         if self.state == State::Lost {
             return flushed.and(kept);
         }
-        let saved = match self.shelf.save(&self.journal) {
+        if self.journal.received.is_empty() {
+            return flushed;
+        }
+        let saved = match self.storage.save(&self.journal) {
             Err(Unsaved::Journal(error)) if error.is_disk_full() => self.save_less(),
             saved => saved,
         };
@@ -380,18 +365,25 @@ impl PartFile {
     /// No room even for the journal: gives up the file's end for it.
     fn save_less(&mut self) -> Result<(), Unsaved> {
         let end = self.journal.claimed_bytes().unwrap_or(0);
-        self.journal.give_up(end.saturating_sub(SPARE_BYTES));
+        self.journal.give_up(&self.storage.file, end.saturating_sub(SPARE_BYTES));
         let end = self.journal.claimed_bytes().unwrap_or(0);
-        let cut = self.shelf.file.set_len(end);
-        cut.map_err(|error| Unsaved::Journal(failed("shorten", &self.shelf.part, error)))?;
-        self.shelf.save(&self.journal)
+        let cut = self.storage.file.set_len(end);
+        cut.map_err(|error| Unsaved::Journal(failed("shorten", &self.path(), error)))?;
+        self.storage.save(&self.journal)
+    }
+
+    /// Whether all segments are there, buffered ones included, so that [`PartFile::finish`] can end the download.
+    pub fn is_complete(&self) -> bool {
+        let first = self.journal.identity.first;
+        let last = self.journal.last();
+        last.is_some_and(|last| self.accepted.missing(first, last).next().is_none())
     }
 
     /// Ends a complete download: gives the file its final length and its name, and removes the
     /// journal.
     ///
     /// # Errors
-    /// [`PartError::Incomplete`], [`PartError::TargetExists`], or those of [`PartFile::flush`]; the
+    /// [`PartError::Incomplete`], [`PartError::TargetExists`], [`PartError::Replaced`], or those of [`PartFile::flush`]; the
     /// download stays resumable.
     pub fn finish(mut self) -> Result<Finished, PartError> {
         self.flush()?;
@@ -399,20 +391,30 @@ impl PartFile {
         let kept = self.keeper.wait();
         let kept = self.judge(kept);
         if self.state == State::Lost {
-            return kept.and(Err(PartError::Lost { path: self.shelf.part.clone() }));
+            return kept.and(Err(PartError::Lost { path: self.path() }));
         }
-        let trouble = |action| {
-            let part = &self.shelf.part;
-            move |error| failed(action, part, error)
-        };
-        self.shelf.file.set_len(bytes).map_err(trouble("set the length of"))?;
+        let Storage { file, staging } = &self.storage;
+        let trouble = |action| move |error| failed(action, &staging.part_path(), error);
+        file.set_len(bytes).map_err(trouble("set the length of"))?;
+        if self.keeper.has_begun() {
+            // Syncing a large file takes a while. If the process is killed meanwhile, this journal lets the download end without
+            // the network. Without it, the last segments are fetched again.
+            let _ = journal::store(staging, &self.journal, false);
+        }
         if self.options.sync {
-            self.shelf.file.sync_all().map_err(trouble("write"))?;
+            file.sync_all().map_err(trouble("write"))?;
         }
-        self.name_it()?;
+        staging.publish(file, self.options.overwrite)?;
+        staging.remove_journal();
+        if self.options.sync {
+            staging.sync_parent();
+        }
         self.state = State::Closed;
-        let _ = fs::remove_file(&self.shelf.journal);
         Ok(Finished { path: self.target.clone(), bytes })
+    }
+
+    fn path(&self) -> PathBuf {
+        self.storage.staging.part_path()
     }
 
     /// The length of the file, if all of it is there.
@@ -434,32 +436,12 @@ impl PartFile {
         let offset = self.journal.extent(last, bytes);
         Ok(offset.ok_or(PartError::TooFar { segment: last })? + bytes)
     }
-
-    fn name_it(&self) -> Result<(), PartError> {
-        let renamed = if self.options.overwrite {
-            fs::rename(&self.shelf.part, &self.target)
-        } else {
-            rename_new(&self.shelf.part, &self.target)
-        };
-        match renamed {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(PartError::TargetExists { path: self.target.clone() })
-            }
-            renamed => renamed.map_err(|error| failed("create", &self.target, error)),
-        }?;
-        if self.options.sync {
-            let folder = self.target.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let folder = File::open(folder.unwrap_or(Path::new(".")));
-            let _ = folder.and_then(|folder| folder.sync_all());
-        }
-        Ok(())
-    }
 }
 
 impl Drop for PartFile {
     fn drop(&mut self) {
         if self.state != State::Closed {
-            let _ = self.save();
+            let _ = self.leave();
         }
     }
 }
@@ -468,46 +450,4 @@ impl State {
     fn ahead(self) -> Self {
         if self == Self::Saved { Self::Ahead } else { self }
     }
-}
-
-/// Removes an unfinished download. That there is none is no error.
-///
-/// # Errors
-/// [`PartError::Foreign`] if the `.part` file is not ours, [`PartError::Busy`] if it is being
-/// written, [`PartError::Io`].
-pub fn discard(target: &Path) -> Result<(), PartError> {
-    let (part, journal) = (part_path(target), journal_path(target));
-    if part.symlink_metadata().is_ok() {
-        let file = open_locked(&part)?;
-        let length = file.metadata().map_err(|error| failed("read", &part, error))?.len();
-        if length > 0 && !journal::is_ours(&journal) {
-            return Err(PartError::Foreign { path: part });
-        }
-    }
-    for path in [part, journal::beside(&journal), journal] {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed("remove", &path, error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Renames to a name that must not exist.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            renamed => return Ok(renamed?),
-        }
-    }
-    if to.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    fs::rename(from, to)
 }

@@ -1,7 +1,8 @@
 //! Ports over UDP that several sockets may have, and sockets that hear both families of addresses.
+use crate::interface::Interfaces;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// A socket at an address and port of ours (port 0: any that is free) that others made so may share. What arrives is for
 /// one that is connected to its sender, if there is one. Nobody else can have the port, or is given it by chance, so that
@@ -26,6 +27,37 @@ pub fn has_both_families() -> bool {
     at(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))).is_ok()
 }
 
+/// An address by which other machines reach this one: the source address toward the default route, or else an address of an
+/// interface that is neither loopback nor confined to one link. `None` if there is none of this family.
+#[must_use]
+pub fn outward_address(is_ipv6: bool) -> Option<IpAddr> {
+    let is_outward = |address: &IpAddr| {
+        let is_confined = match address {
+            IpAddr::V4(v4) => v4.is_link_local(),
+            IpAddr::V6(v6) => v6.is_unicast_link_local(),
+        };
+        let is_family = address.is_ipv6() == is_ipv6;
+        is_family && !is_confined && !address.is_loopback() && !address.is_unspecified()
+    };
+    let assigned = || Interfaces::of_system().ok()?.addresses().find(is_outward);
+    routed(is_ipv6).filter(is_outward).or_else(assigned)
+}
+
+/// The source address toward the default route. Connecting a UDP socket sends no packet.
+fn routed(is_ipv6: bool) -> Option<IpAddr> {
+    // Addresses for documentation (RFC 5737, RFC 3849), which have no route of their own.
+    let (any, far): (IpAddr, IpAddr) = match is_ipv6 {
+        false => (Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::new(192, 0, 2, 1).into()),
+        true => {
+            let far = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+            (Ipv6Addr::UNSPECIFIED.into(), far.into())
+        }
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((far, 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
 /// A socket for datagrams that nobody shares.
 pub(crate) fn at(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
@@ -45,8 +77,16 @@ pub(crate) fn hear_both_families(socket: &Socket, local: SocketAddr) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
     use std::time::Duration;
+
+    #[test]
+    fn an_outward_address_is_not_loopback() {
+        for is_ipv6 in [false, true] {
+            let Some(address) = outward_address(is_ipv6) else { continue };
+            assert_eq!(address.is_ipv6(), is_ipv6);
+            assert!(!address.is_loopback() && !address.is_unspecified(), "{address}");
+        }
+    }
 
     #[test]
     fn who_is_connected_gets_what_its_peer_sends_and_others_cannot_have_the_port() {

@@ -7,6 +7,7 @@
 //!
 //! The file: the octets `RECOUPRC`, the version, the heading, then blocks of records. Each block has its length and its
 //! CRC-32 in front and ends with the digest of all outputs so far, so a file that was cut off is good up to there.
+//! Records are in the format of `postcard`.
 mod read;
 mod record;
 mod write;
@@ -19,7 +20,7 @@ use recoup_forwarder::node::Output;
 use recoup_packet::signature::sha256;
 
 const MAGIC: &[u8; 8] = b"RECOUPRC";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Most octets of the heading's text.
 const MAX_TEXT: usize = 1 << 20;
 /// Most octets of a block.

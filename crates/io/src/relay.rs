@@ -1,22 +1,39 @@
-//! A link between two UDP faces: what reaches one end leaves by the other, as two machines of frames want it.
+//! A link between UDP faces: a frame that reaches one end leaves by the other, as two machines of frames decide.
 //!
-//! The relay waits and carries, the machines decide: what is delayed, held back, lost. It waits to the nanosecond as
-//! far as the system can, and measures how late it was. An end that listens speaks with whoever spoke last.
+//! The relay waits and carries; the machines decide delay, order and loss. Its waits are as exact as the system's timers,
+//! and it measures by how much they were late. A frame enters at the time at which the system received it. Several clients share the link: each has a socket of its own toward the far
+//! end, so that answers return to the client that they belong to, and all frames of a direction pass one machine.
+mod clients;
+mod port;
+
+pub use clients::{ClientCount, ClientId, IDLE_LIMIT, MAX_CLIENTS};
+
 use bytes::Bytes;
+use clients::Clients;
+use port::{Port, Received};
 use recoup_transport::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+/// A frame, with the client that sent it or that it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientFrame {
+    /// The client at the near end.
+    pub client: ClientId,
+    /// The frame as the socket delivered it.
+    pub bytes: Bytes,
+}
+
 /// One direction of a link: a machine that takes frames and hands them out when they are at the far end.
 pub trait FrameMachine: Send + 'static {
     /// A frame enters.
-    fn handle(&mut self, now: Instant, frame: Bytes);
+    fn handle(&mut self, now: Instant, frame: ClientFrame);
     /// Hands out a frame that has arrived; to be called until `None`.
-    fn poll(&mut self, now: Instant) -> Option<Bytes>;
+    fn poll(&mut self, now: Instant) -> Option<ClientFrame>;
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Instant>;
 }
@@ -54,17 +71,18 @@ pub struct Relayed<M> {
     pub back: M,
     /// How late the relay was.
     pub lateness: Lateness,
-    /// Frames that no end took: nobody had spoken yet, or the system refused them.
+    /// Frames that arrived at an end without a receiver: their client had expired or was not known yet, or the system
+    /// rejected them.
     pub undelivered: u64,
+    /// The clients at the near end.
+    pub clients: ClientCount,
 }
 
 /// Largest UDP payload.
 const FRAME: usize = 65_536;
-/// Socket buffer asked for, so that the relay itself loses nothing.
-const SOCKET_BUFFER: usize = 4 << 20;
 /// The relay looks at least this often whether it shall stop.
 const STOP_CHECK: Duration = Duration::from_millis(50);
-/// Frames read from a socket before others have their turn.
+/// Reads from a socket before others have their turn.
 const BATCH: usize = 64;
 
 /// Between which addresses a link is.
@@ -72,9 +90,9 @@ const BATCH: usize = 64;
 pub struct Span {
     /// Where it listens.
     pub near: SocketAddr,
-    /// Who is at the near end, if that is known before it has spoken.
+    /// The address of a client that is known before it has sent a frame. It never expires.
     pub peer: Option<SocketAddr>,
-    /// Who is at the far end.
+    /// The address of the far end.
     pub far: SocketAddr,
 }
 
@@ -88,27 +106,23 @@ pub struct Relay<M> {
 }
 
 impl<M: FrameMachine> Relay<M> {
-    /// Listens at `near` (port 0: any); what comes there passes `forth` on its way to `far`, and what that sends passes
-    /// `back` on its way to whoever spoke last at the near end, to begin with `peer`.
+    /// Listens at `near` (port 0: any). A frame of a client passes `forth` on its way to `far`; an answer passes `back` on
+    /// its way to that client.
     ///
     /// # Errors
     /// When a socket cannot be opened or the thread not be started.
     pub fn start(span: Span, forth: M, back: M) -> io::Result<Self> {
-        let Span { near, peer, far } = span;
-        let near = socket(UdpSocket::bind(near)?)?;
-        let any: IpAddr =
-            if far.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let end = socket(UdpSocket::bind((any, 0))?)?;
-        end.connect(far)?;
-        let (address, far_address) = (near.local_addr()?, end.local_addr()?);
+        let near = Port::new(UdpSocket::bind(span.near)?)?;
+        let clients = Clients::new(span.far, span.peer)?;
+        let (address, far_address) = (near.socket().local_addr()?, clients.first_address()?);
         let stop = Arc::new(AtomicBool::new(false));
         let mut ends = Ends {
             near,
-            far: end,
-            client: peer,
+            clients,
             forth,
             back,
             began: std::time::Instant::now(),
+            latest: Latest::default(),
             buffer: vec![0; FRAME],
             lateness: Lateness::default(),
             undelivered: 0,
@@ -119,8 +133,8 @@ impl<M: FrameMachine> Relay<M> {
             while !stopped.load(Ordering::Relaxed) {
                 ends.turn();
             }
-            let Ends { forth, back, lateness, undelivered, .. } = ends;
-            Relayed { forth, back, lateness, undelivered }
+            let Ends { forth, back, lateness, undelivered, clients, .. } = ends;
+            Relayed { forth, back, lateness, undelivered, clients: clients.count() }
         })?;
         Ok(Self { address, far_address, stop, thread: Some(thread) })
     }
@@ -137,7 +151,7 @@ impl<M> Relay<M> {
         self.address
     }
 
-    /// Where the far end speaks to.
+    /// The address from which the far end receives the frames of the first client.
     pub fn far_address(&self) -> SocketAddr {
         self.far_address
     }
@@ -167,25 +181,39 @@ fn be_punctual() {
     }
 }
 
-fn socket(socket: UdpSocket) -> io::Result<UdpSocket> {
-    socket.set_nonblocking(true)?;
-    // A system that grants less only makes the queue in front of the link shorter.
-    let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, SOCKET_BUFFER);
-    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&socket, SOCKET_BUFFER);
-    Ok(socket)
-}
-
 #[derive(Debug)]
 struct Ends<M> {
-    near: UdpSocket,
-    far: UdpSocket,
-    client: Option<SocketAddr>,
+    near: Port,
+    clients: Clients,
     forth: M,
     back: M,
     began: std::time::Instant,
+    latest: Latest,
     buffer: Vec<u8>,
     lateness: Lateness,
     undelivered: u64,
+}
+
+/// The latest time that each machine was told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Latest {
+    forth: Instant,
+    back: Instant,
+}
+
+impl Latest {
+    /// When a frame entered that waited for so long until `now`: no sooner than what the machine was told before.
+    fn entry(machine: &mut Instant, now: Instant, waited: Duration) -> Instant {
+        *machine = (now - waited).max(*machine);
+        *machine
+    }
+}
+
+/// The sockets that have something to read.
+#[derive(Debug, Default)]
+struct Ready {
+    near: bool,
+    clients: Vec<ClientId>,
 }
 
 impl<M: FrameMachine> Ends<M> {
@@ -195,81 +223,122 @@ impl<M: FrameMachine> Ends<M> {
 
     /// Waits until something is to be done, and does it.
     fn turn(&mut self) {
-        self.wait();
-        for _ in 0..BATCH {
-            let Ok((octets, from)) = self.near.recv_from(&mut self.buffer) else {
-                break;
-            };
-            self.client = Some(from);
-            let frame = Bytes::copy_from_slice(self.buffer.get(..octets).unwrap_or_default());
-            self.forth.handle(self.now(), frame);
+        let ready = self.wait();
+        // Frames that come while others are read enter later than this.
+        let now = self.now();
+        if ready.near {
+            self.receive_near();
         }
-        for _ in 0..BATCH {
-            let Ok(octets) = self.far.recv(&mut self.buffer) else {
-                break;
-            };
-            let frame = Bytes::copy_from_slice(self.buffer.get(..octets).unwrap_or_default());
-            self.back.handle(self.now(), frame);
+        for client in ready.clients {
+            self.receive_far(client);
         }
-        self.deliver();
+        self.deliver(now.max(self.latest.forth).max(self.latest.back));
+        self.clients.expire(self.now());
     }
 
-    fn deliver(&mut self) {
-        let now = self.now();
-        while let Some(frame) = self.forth.poll(now) {
-            self.undelivered += u64::from(self.far.send(&frame).is_err());
+    fn receive_near(&mut self) {
+        for _ in 0..BATCH {
+            let Some(received) = self.near.receive(&mut self.buffer) else {
+                return;
+            };
+            let now = self.now();
+            if let Some(client) = self.clients.admit(now, received.from) {
+                let at = Latest::entry(&mut self.latest.forth, now, received.waited);
+                for bytes in frames(&self.buffer, &received) {
+                    self.forth.handle(at, ClientFrame { client, bytes });
+                }
+            }
         }
-        while let Some(frame) = self.back.poll(now) {
-            let sent = self.client.map(|client| self.near.send_to(&frame, client));
+    }
+
+    fn receive_far(&mut self, client: ClientId) {
+        for _ in 0..BATCH {
+            let now = self.now();
+            let Some(port) = self.clients.port(now, client) else {
+                return;
+            };
+            let Some(received) = port.receive(&mut self.buffer) else {
+                return;
+            };
+            let now = self.now();
+            let at = Latest::entry(&mut self.latest.back, now, received.waited);
+            for bytes in frames(&self.buffer, &received) {
+                self.back.handle(at, ClientFrame { client, bytes });
+            }
+        }
+    }
+
+    /// Sends what is at its end by `now`.
+    fn deliver(&mut self, now: Instant) {
+        self.latest = Latest { forth: now, back: now };
+        while let Some(ClientFrame { client, bytes }) = self.forth.poll(now) {
+            let sent = self.clients.port(now, client).map(|port| port.socket().send(&bytes));
+            self.undelivered += u64::from(!matches!(sent, Some(Ok(_))));
+        }
+        while let Some(ClientFrame { client, bytes }) = self.back.poll(now) {
+            let address = self.clients.address(client);
+            let sent = address.map(|to| self.near.socket().send_to(&bytes, to));
             self.undelivered += u64::from(!matches!(sent, Some(Ok(_))));
         }
     }
 
-    fn wait(&mut self) {
+    fn wait(&mut self) -> Ready {
         let now = self.now();
         let due = [self.forth.deadline(), self.back.deadline()].into_iter().flatten().min();
         let sleep = due.map_or(STOP_CHECK, |due| due.since(now).min(STOP_CHECK));
         let timeout =
             Timespec { tv_sec: sleep.as_secs() as i64, tv_nsec: i64::from(sleep.subsec_nanos()) };
-        let mut ready =
-            [PollFd::new(&self.near, PollFlags::IN), PollFd::new(&self.far, PollFlags::IN)];
+        let mut polled: Vec<PollFd<'_>> = vec![PollFd::new(&self.near, PollFlags::IN)];
+        polled.extend(self.clients.ports().map(|port| PollFd::new(port, PollFlags::IN)));
         // A signal ends the wait early, which does no harm.
-        let found = poll(&mut ready, Some(&timeout));
+        let found = poll(&mut polled, Some(&timeout));
+        let mut is_ready = polled.iter().map(|fd| !fd.revents().is_empty());
+        let near = is_ready.next().unwrap_or_default();
+        let clients = self.clients.ids().zip(is_ready);
+        let clients = clients.filter_map(|(client, is_ready)| is_ready.then_some(client)).collect();
         if let Some(due) = due
             && matches!(found, Ok(0))
             && self.now() >= due
         {
             self.lateness.note(self.now().since(due.max(now)));
         }
+        Ready { near, clients }
     }
+}
+
+/// The frames that were received together.
+fn frames<'a>(buffer: &'a [u8], received: &Received) -> impl Iterator<Item = Bytes> + use<'a> {
+    let bytes = buffer.get(..received.bytes).unwrap_or_default();
+    bytes.chunks(received.stride).map(Bytes::copy_from_slice)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::VecDeque;
+    use std::net::Ipv4Addr;
 
     /// Frames arrive after a delay.
     #[derive(Debug, Default)]
     struct Delay {
         delay: Duration,
-        flying: VecDeque<(Instant, Bytes)>,
+        in_flight: VecDeque<(Instant, ClientFrame)>,
         carried: u32,
     }
 
     impl FrameMachine for Delay {
-        fn handle(&mut self, now: Instant, frame: Bytes) {
+        fn handle(&mut self, now: Instant, frame: ClientFrame) {
             self.carried += 1;
-            self.flying.push_back((now + self.delay, frame));
+            self.in_flight.push_back((now + self.delay, frame));
         }
 
-        fn poll(&mut self, now: Instant) -> Option<Bytes> {
-            self.flying.front().filter(|(due, _)| *due <= now)?;
-            self.flying.pop_front().map(|(_, frame)| frame)
+        fn poll(&mut self, now: Instant) -> Option<ClientFrame> {
+            self.in_flight.front().filter(|(due, _)| *due <= now)?;
+            self.in_flight.pop_front().map(|(_, frame)| frame)
         }
 
         fn deadline(&self) -> Option<Instant> {
-            self.flying.front().map(|(due, _)| *due)
+            self.in_flight.front().map(|(due, _)| *due)
         }
     }
 
@@ -320,6 +389,33 @@ mod tests {
     }
 
     #[test]
+    fn frame_enters_when_it_was_received_but_time_never_decreases() {
+        let at = Instant::from_millis;
+        let mut latest = at(10);
+        let entry = |latest: &mut Instant, now, waited| {
+            Latest::entry(latest, at(now), Duration::from_millis(waited))
+        };
+        assert_eq!(entry(&mut latest, 25, 5), at(20));
+        assert_eq!(entry(&mut latest, 26, 8), at(20));
+        assert_eq!(latest, at(20));
+    }
+
+    #[test]
+    fn socket_reports_how_long_a_frame_waited() {
+        let port = Port::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).unwrap();
+        let near = end();
+        near.send_to(b"frame", port.socket().local_addr().unwrap()).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let mut buffer = vec![0; FRAME];
+        let received = port.receive(&mut buffer).unwrap();
+        assert_eq!(received.from, near.local_addr().unwrap());
+        assert_eq!(frames(&buffer, &received).collect::<Vec<_>>(), [&b"frame"[..]]);
+        // Other systems do not report it.
+        assert_eq!(received.waited >= Duration::from_millis(10), cfg!(target_os = "linux"));
+        assert!(port.receive(&mut buffer).is_none());
+    }
+
+    #[test]
     fn an_end_that_is_gone_does_not_break_the_link() {
         let far = end();
         let relay = Relay::start(span(&far), delay(0), delay(0)).unwrap();
@@ -335,5 +431,50 @@ mod tests {
         assert!(!relay.is_broken());
         let relayed = relay.finish().unwrap();
         assert_eq!((relayed.forth.carried, relayed.back.carried), (1, 3));
+    }
+
+    #[test]
+    fn answers_return_to_their_own_client() {
+        let (far, clients) = (end(), [end(), end(), end()]);
+        let relay = Relay::start(span(&far), delay(0), delay(5)).unwrap();
+        let mut buffer = [0; 10];
+        let mut asked = Vec::new();
+        for (number, client) in clients.iter().enumerate() {
+            client.send_to(&[number as u8], relay.address()).unwrap();
+            let (length, from) = far.recv_from(&mut buffer).unwrap();
+            asked.push((buffer[..length].to_vec(), from));
+        }
+        // In the reverse order: the client that spoke last is the first to be answered.
+        for (question, from) in asked.iter().rev() {
+            far.send_to(question, from).unwrap();
+        }
+        for (number, client) in clients.iter().enumerate() {
+            let length = client.recv(&mut buffer).unwrap();
+            assert_eq!(&buffer[..length], [number as u8]);
+        }
+        let relayed = relay.finish().unwrap();
+        assert_eq!((relayed.back.carried, relayed.undelivered), (3, 0));
+        let count = ClientCount { admitted: 3, ..ClientCount::default() };
+        assert_eq!(relayed.clients, count);
+    }
+
+    #[test]
+    fn frames_beyond_the_client_limit_are_counted() {
+        let far = end();
+        let relay = Relay::start(span(&far), delay(0), delay(0)).unwrap();
+        let clients: Vec<_> = (0..MAX_CLIENTS + 3).map(|_| end()).collect();
+        let mut arrived = 0;
+        for client in &clients[..MAX_CLIENTS] {
+            client.send_to(b"x", relay.address()).unwrap();
+            arrived += far.recv(&mut [0; 10]).unwrap();
+        }
+        for client in &clients[MAX_CLIENTS..] {
+            client.send_to(b"x", relay.address()).unwrap();
+        }
+        clients[0].send_to(b"x", relay.address()).unwrap();
+        arrived += far.recv(&mut [0; 10]).unwrap();
+        assert_eq!(arrived, MAX_CLIENTS + 1);
+        let count = relay.finish().unwrap().clients;
+        assert_eq!((count.admitted, count.rejected_frames), (MAX_CLIENTS as u64, 3));
     }
 }

@@ -4,69 +4,42 @@
 //! count as memory, and a file that shrinks under a mapping kills the process.
 mod error;
 mod folder;
+mod snapshot;
 mod spool;
+mod state;
 
 pub use error::{Change, SourceError};
-pub use folder::Folder;
+pub use folder::{Directory, Folder, Found};
+pub use snapshot::{SnapshotSource, Snapshots};
 pub use spool::Spool;
 
 use error::failed;
-use recoup_transport::serve::{Source, SourceError as Ended};
+use recoup_transport::serve::{Identity, Source, SourceError as Ended};
 use recoup_transport::time::{Duration, Instant};
 use rustix::fs::OFlags;
-use std::fs::{File, Metadata, OpenOptions};
+use state::FileState;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Least time between two full looks at whether a file has changed.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Least time between two looks at where the name of a file leads.
+const NAME_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A file, as it was when it was opened. Once it differs, every read is an error.
+/// A file in the state of its opening. Once it differs, every read is an error.
+///
+/// Bytes that were read may be used only after the next [`check`](Self::check); the module `state`
+/// says why that is enough.
 #[derive(Debug)]
 pub struct FileSource {
     path: PathBuf,
     file: File,
-    opened: Looks,
-    checked: Option<Instant>,
+    opened: FileState,
+    /// A change of the file can no longer go unnoticed.
+    is_settled: bool,
+    name_checked: Option<Instant>,
     change: Option<Change>,
-}
-
-/// What tells one state of a file from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Looks {
-    device: u64,
-    inode: u64,
-    length: u64,
-    /// Seconds and nanoseconds since 1970.
-    modified: (i64, i64),
-}
-
-impl From<&Metadata> for Looks {
-    fn from(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            length: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        }
-    }
-}
-
-impl Looks {
-    fn change(self, now: Self) -> Option<Change> {
-        use std::cmp::Ordering;
-        match now.length.cmp(&self.length) {
-            Ordering::Less => Some(Change::Shorter),
-            Ordering::Greater => Some(Change::Longer),
-            Ordering::Equal => (now.modified != self.modified).then_some(Change::Written),
-        }
-    }
-
-    fn is_same_file(self, other: Self) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
-    }
 }
 
 impl FileSource {
@@ -85,16 +58,15 @@ impl FileSource {
         if !metadata.is_file() {
             return Err(SourceError::NotAFile { path });
         }
-        let opened = Looks::from(&metadata);
-        Ok(Self { path, file, opened, checked: None, change: None })
+        let opened = FileState::from(&metadata);
+        Ok(Self { path, file, opened, is_settled: false, name_checked: None, change: None })
     }
 
     /// When the file was last written, as of its opening.
     pub fn modified(&self) -> SystemTime {
-        let (seconds, nanos) = self.opened.modified;
-        let since = Duration::new(seconds.unsigned_abs(), u32::try_from(nanos).unwrap_or(0));
-        let whole = if seconds < 0 { None } else { SystemTime::UNIX_EPOCH.checked_add(since) };
-        whole.unwrap_or(SystemTime::UNIX_EPOCH)
+        let nanos = u64::try_from(self.opened.modified).unwrap_or(0);
+        let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(nanos));
+        time.unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
     /// Version number made from the file's time: microseconds since 1970 (NDN naming conventions,
@@ -103,52 +75,64 @@ impl FileSource {
         version_of(self.modified())
     }
 
-    /// Reads `into.len()` octets from `offset` on. Afterwards, and at most every 100 ms of `now`,
-    /// looks whether the file is still the one that was opened: if so, what was read is right.
+    /// Reads `into.len()` octets from `offset` on. They may be used after
+    /// the next [`check`](Self::check).
     ///
     /// # Errors
-    /// [`SourceError::Changed`], from then on for every call; [`SourceError::OutOfRange`];
-    /// [`SourceError::Io`]. The buffer's content is undefined after an error.
-    pub fn read_at(
-        &mut self,
-        now: Instant,
-        offset: u64,
-        into: &mut [u8],
-    ) -> Result<(), SourceError> {
+    /// [`SourceError::Unsettled`] for some milliseconds after a change; [`SourceError::Changed`],
+    /// from then on for every call; [`SourceError::OutOfRange`]; [`SourceError::Io`]. The buffer's
+    /// content is undefined after an error.
+    pub fn read_at(&mut self, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         if let Some(how) = self.change {
             return Err(self.changed(how));
         }
         within(offset, into, self.len())?;
+        self.settle()?;
         match self.file.read_exact_at(into, offset) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(self.changed(Change::Shorter));
+                Err(self.changed(Change::Shorter))
             }
-            read => read.map_err(|error| failed("read", &self.path, error))?,
+            read => read.map_err(|error| failed("read", &self.path, error)),
         }
-        if self.checked.is_some_and(|checked| now.since(checked) < CHECK_INTERVAL) {
-            return Ok(());
-        }
-        self.checked = Some(now);
-        self.check()
     }
 
-    /// Looks whether the file is still the one that was opened.
+    /// Looks whether the file is still in the state of its opening and, at most every 100 ms of
+    /// `now`, whether its name still leads to it.
     ///
     /// # Errors
     /// [`SourceError::Changed`], [`SourceError::Io`].
-    pub fn check(&mut self) -> Result<(), SourceError> {
+    pub fn check(&mut self, now: Instant) -> Result<(), SourceError> {
         if let Some(how) = self.change {
             return Err(self.changed(how));
         }
-        let own = self.file.metadata().map_err(|error| failed("read", &self.path, error))?;
-        let change = self.opened.change(Looks::from(&own)).or_else(|| self.name_change());
+        let metadata = self.file.metadata().map_err(|error| failed("read", &self.path, error))?;
+        let state = FileState::from(&metadata);
+        let is_due = self.name_checked.is_none_or(|last| now.since(last) >= NAME_INTERVAL);
+        if state == self.opened && !is_due {
+            return Ok(());
+        }
+        self.name_checked = Some(now);
+        let written = (state != self.opened).then_some(Change::Written);
+        let change = self.opened.length_change(state).or_else(|| self.name_change()).or(written);
         change.map_or(Ok(()), |how| Err(self.changed(how)))
+    }
+
+    /// Sees to it that no later change of the file goes unnoticed.
+    fn settle(&mut self) -> Result<(), SourceError> {
+        if !self.is_settled {
+            if let Some(wait) = self.opened.unsettled_for(state::file_clock()) {
+                return Err(SourceError::Unsettled { wait });
+            }
+            state::await_writers(&self.file);
+            self.is_settled = true;
+        }
+        Ok(())
     }
 
     /// Whether the name leads elsewhere now. A folder that can no longer be read tells nothing.
     fn name_change(&self) -> Option<Change> {
         match std::fs::metadata(&self.path) {
-            Ok(there) if self.opened.is_same_file(Looks::from(&there)) => None,
+            Ok(there) if self.opened.is_same_file(FileState::from(&there)) => None,
             Ok(_) => Some(Change::Replaced),
             Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(Change::Removed),
         }
@@ -166,7 +150,15 @@ impl Source for FileSource {
     }
 
     fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), Ended> {
-        Self::read_at(self, now, offset, into).map_err(|error| error.ended())
+        Self::read_at(self, offset, into).map_err(|error| error.ended(now))
+    }
+
+    fn check(&mut self, now: Instant) -> Result<(), Ended> {
+        Self::check(self, now).map_err(|error| error.ended(now))
+    }
+
+    fn identity(&self) -> Identity {
+        self.opened.identity()
     }
 }
 
@@ -215,6 +207,16 @@ mod tests {
         }
     }
 
+    /// Reads when the file has settled, and checks.
+    fn read(source: &mut FileSource, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
+        loop {
+            match source.read_at(offset, into) {
+                Err(SourceError::Unsettled { wait }) => std::thread::sleep(wait),
+                other => return other.and_then(|()| source.check(NOW)),
+            }
+        }
+    }
+
     fn how(result: Result<(), SourceError>) -> Option<Change> {
         match result {
             Err(SourceError::Changed { how, .. }) => Some(how),
@@ -226,11 +228,11 @@ mod tests {
     fn it_reads_any_part_and_nothing_beyond() {
         let (_place, mut source) = Place::with("0123456789");
         let mut into = [0; 4];
-        source.read_at(NOW, 6, &mut into).unwrap();
+        read(&mut source, 6, &mut into).unwrap();
         assert_eq!(&into, b"6789");
-        source.read_at(NOW, 10, &mut []).unwrap();
+        read(&mut source, 10, &mut []).unwrap();
         for offset in [7, 10, u64::MAX - 1, u64::MAX] {
-            let error = source.read_at(NOW, offset, &mut into).unwrap_err();
+            let error = source.read_at(offset, &mut into).unwrap_err();
             assert!(matches!(error, SourceError::OutOfRange { length: 10, .. }), "{error}");
         }
     }
@@ -239,8 +241,8 @@ mod tests {
     fn a_file_cut_short_is_noticed_by_the_read_itself_and_stays_changed() {
         let (place, mut source) = Place::with("0123456789");
         fs::OpenOptions::new().write(true).open(place.path("f")).unwrap().set_len(5).unwrap();
-        assert_eq!(how(source.read_at(NOW, 4, &mut [0; 4])), Some(Change::Shorter));
-        assert_eq!(how(source.read_at(NOW, 0, &mut [0; 1])), Some(Change::Shorter));
+        assert_eq!(how(read(&mut source, 4, &mut [0; 4])), Some(Change::Shorter));
+        assert_eq!(how(source.read_at(0, &mut [0; 1])), Some(Change::Shorter));
     }
 
     #[test]
@@ -274,21 +276,46 @@ mod tests {
         ];
         for (act, expected) in acts {
             let (place, mut source) = Place::with("0123456789");
-            source.check().unwrap();
+            source.check(NOW).unwrap();
             act(&place);
-            assert_eq!(how(source.check()), Some(expected));
-            assert_eq!(how(source.read_at(NOW, 0, &mut [0; 1])), Some(expected));
+            assert_eq!(how(source.check(NOW)), Some(expected));
+            assert_eq!(how(source.read_at(0, &mut [0; 1])), Some(expected));
         }
     }
 
     #[test]
-    fn a_change_is_noticed_within_the_interval() {
+    fn write_with_its_time_put_back_is_noticed() {
         let (place, mut source) = Place::with("0123456789");
-        source.read_at(NOW, 0, &mut [0; 1]).unwrap();
-        fs::remove_file(place.path("f")).unwrap();
-        let just_before = NOW + CHECK_INTERVAL - Duration::from_nanos(1);
-        source.read_at(just_before, 0, &mut [0; 1]).unwrap();
-        let ended = Source::read_at(&mut source, NOW + CHECK_INTERVAL, 0, &mut [0; 1]);
+        read(&mut source, 0, &mut [0; 1]).unwrap();
+        let file = fs::OpenOptions::new().write(true).open(place.path("f")).unwrap();
+        file.write_all_at(b"X", 9).unwrap();
+        file.set_modified(source.modified()).unwrap();
+        assert_eq!(how(read(&mut source, 9, &mut [0; 1])), Some(Change::Written));
+    }
+
+    #[test]
+    fn changed_file_is_read_after_it_has_settled() {
+        let (place, mut source) = Place::with("0123456789");
+        read(&mut source, 0, &mut [0; 1]).unwrap();
+        fs::write(place.path("f"), "9876543210").unwrap();
+        let mut source = FileSource::open(&place.path("f")).unwrap();
+        let Err(SourceError::Unsettled { wait }) = source.read_at(0, &mut [0; 1]) else {
+            panic!("it was read");
+        };
+        assert!(wait > Duration::ZERO && wait < Duration::from_millis(2_100), "{wait:?}");
+        read(&mut source, 0, &mut [0; 1]).unwrap();
+    }
+
+    #[test]
+    fn moved_folder_is_noticed_within_the_interval() {
+        let (place, _) = Place::with("");
+        fs::create_dir(place.path("a")).unwrap();
+        fs::write(place.path("a/f"), "x").unwrap();
+        let mut source = FileSource::open(&place.path("a/f")).unwrap();
+        source.check(NOW).unwrap();
+        fs::rename(place.path("a"), place.path("b")).unwrap();
+        source.check(NOW + NAME_INTERVAL - Duration::from_nanos(1)).unwrap();
+        let ended = Source::check(&mut source, NOW + NAME_INTERVAL);
         assert_eq!(ended, Err(Ended::Changed));
     }
 

@@ -8,9 +8,10 @@ mod batch;
 pub(crate) use batch::{Batch, Bounds};
 
 use crate::buffer::Buffers;
-use crate::port;
+use crate::{clock, port};
 use bytes::{Bytes, BytesMut};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use recoup_transport::time::Duration;
 use rustix::net::sockopt;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSliceMut};
@@ -33,6 +34,8 @@ pub(crate) struct Chunk {
     pub(crate) remote: SocketAddr,
     /// The address of ours that they were sent to.
     pub(crate) local: Option<IpAddr>,
+    /// How long they waited in the socket.
+    pub(crate) waited: Duration,
     octets: Bytes,
     stride: usize,
 }
@@ -201,7 +204,8 @@ impl UdpPort {
                     for (index, meta) in meta.iter().enumerate().take(received) {
                         let (remote, local, stride) = (meta.addr, meta.dst_ip, meta.stride);
                         let octets = buffers.octets(index, meta.len);
-                        deliver(Chunk { remote, local, octets, stride });
+                        let waited = clock::waited(meta.timestamp);
+                        deliver(Chunk { remote, local, waited, octets, stride });
                     }
                     return error;
                 }

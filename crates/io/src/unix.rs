@@ -6,8 +6,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Connections that may wait to be accepted.
-const QUEUE: i32 = 256;
+/// Connections that may wait to be accepted; the system grants fewer (`net.core.somaxconn`, 4,096 on stock systems).
+const QUEUE: i32 = 4_096;
 /// Octets asked for what the kernel holds on the way; stock systems grant 208 KiB.
 const SOCKET_BUFFER: usize = 1 << 20;
 

@@ -4,12 +4,12 @@
 //! (`Origin`). What a page of another machine says counts as said elsewhere, wherever the browser runs.
 use crate::face::{CloseReason, DropReason, LARGEST_FRAME_RECEIVED};
 use crate::link::{Intake, Link};
+use crate::origin::Host;
 use crate::stream;
 use bytes::Bytes;
 use socket2::Socket;
 use std::io::{self, ErrorKind, Read, Write};
 use std::mem;
-use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,15 +67,8 @@ impl Callback for Visitor {
 /// Whether a page with this origin came from this machine: from `localhost`, or an address that leads here. Pages without
 /// an origin (`null`) may come from anywhere.
 fn is_of_this_machine(origin: &[u8]) -> bool {
-    let authority = std::str::from_utf8(origin).ok().and_then(|text| text.split_once("://"));
-    let Some((_, authority)) = authority else {
-        return false;
-    };
-    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, _)) => host,
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+    let host = std::str::from_utf8(origin).ok().and_then(Host::of_origin);
+    host.is_some_and(Host::is_this_machine)
 }
 
 #[derive(Debug)]
@@ -316,6 +309,16 @@ mod tests {
             "http://[2001:db8::1]",
             "file://",
             "localhost",
+            "http://localhost@evil.example",
+            "http://localhost:80@evil.example",
+            "http://127.0.0.1:80@evil.example/",
+            "http://[::1]@evil.example",
+            "http://[::1]evil.example",
+            "http://localhost/",
+            "http://localhost:",
+            "http://localhost:99999",
+            "http://localhost:80 http://evil.example",
+            "://localhost",
         ] {
             assert!(!is_of_this_machine(foreign.as_bytes()), "{foreign}");
         }

@@ -89,7 +89,7 @@ impl Forwarder {
             scope: Scope::Localhost,
             signer: Box::new(DigestSigner),
             cost: 0,
-            epoch_micros: u64::try_from(epoch.as_micros()).unwrap(),
+            time_of_day: driver.time_of_day(),
             rng: Rng::from_seed(epoch.subsec_nanos().into()),
         });
         node.attach(driver.now(), Box::new(registration), Vec::new());

@@ -6,6 +6,7 @@
 pub mod component;
 pub mod convention;
 mod prefix;
+mod stored;
 pub mod uri;
 
 pub use component::Component;

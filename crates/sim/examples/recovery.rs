@@ -20,6 +20,7 @@ link = { rate = "1 Gbit/s", delay = "5 ms", queue = "1000 packets", overhead = "
 kind = "fetch"
 node = "c"
 object = "/p/file"
+rto = "jacobson"
 [applications.serve]
 kind = "serve"
 node = "p"
@@ -47,7 +48,8 @@ const TROUBLES: [(&str, &str); 7] = [
 /// Windows that are tried unless others are given.
 const WINDOWS: [&str; 2] = ["cubic", "newreno"];
 
-const DETECTORS: [&str; 7] = [
+const DETECTORS: [&str; 8] = [
+    "rack",
     "out-of-order",
     "out-of-order(rescan=true)",
     "time-threshold",

@@ -80,6 +80,8 @@ fn transfer(nodes: u32, congestion: &str, size: &str) -> String {
         object = "/p/file"
         discover = false
         congestion = "{congestion}"
+        loss = "timeout"
+        rto = "jacobson"
         [applications.serve]
         kind = "serve"
         node = "n{nodes}"

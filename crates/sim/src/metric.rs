@@ -18,7 +18,7 @@
 //! | `active_s` | the same, completed or not; what the rates are relative to |
 //! | `segments`, `content_octets`, `packet_octets` | received: segments, their content, their Data packets |
 //! | `goodput_bps`, `throughput_bps` | content and Data packets per active time, in bit/s |
-//! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected`, `left_out`, `losses_congestion`, `losses_wireless`, `losses_mobility` | counts; an application Nack is one of `nacks` |
+//! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected`, `left_out`, `losses_congestion`, `losses_random`, `losses_unknown`, `losses_wireless`, `losses_mobility` | counts; an application Nack is one of `nacks` |
 //! | `network_interests` | Interests for the object of a fetch that left its node by a link, each link counted |
 //! | `loss_events`, `loss_events_timeout`, `loss_events_nack`, `loss_events_mark` | window reductions, by what told of the loss |
 //! | `loss_event_percent` | loss events per segment received (the packet-loss rate of ndncatchunks) |

@@ -396,7 +396,7 @@ pub struct FetchPlan {
     pub sampling: String,
     /// Congestion control.
     pub congestion: String,
-    /// What counts as lost before its timer expires.
+    /// Rule that declares a segment lost before its timer expires.
     pub loss: String,
     /// Interest lifetime.
     pub lifetime: Duration,

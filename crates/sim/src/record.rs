@@ -18,7 +18,6 @@
 //! | `residual(bin=1s)` | `residual` | what a face sent to a medium and what that lost in a bin |
 //! | `handoffs` | `handoffs` | a client that came to an access point: from which one, and how long it was without |
 //! | `drops(bin=1s)` | `drops` | packets discarded in a bin, by place, kind and reason |
-//! | `ndnsim-rate`, `ndnsim-delay`, `ndnsim-cache`, `ndnsim-drop` | the same | as ndnSIM's tracers write them ([`ndnsim`]) |
 //!
 //! Memory is bounded: each table takes at most `rows` rows (a parameter of every record, a million by
 //! default). A table that is full drops each second row and from then on takes each second one, and
@@ -31,7 +30,6 @@ mod cache;
 mod drop;
 mod flow;
 mod handoff;
-pub mod ndnsim;
 mod period;
 pub mod place;
 mod plan;

@@ -24,6 +24,7 @@ mod trace_file;
 pub mod tree;
 mod workload;
 
+pub use file::arena::{Arena, Situation};
 pub use file::record::Record;
 pub use pattern::fits;
 pub use problem::{Origin, Problem, Problems};
@@ -95,6 +96,11 @@ impl ScenarioFile {
         &self.content.seeds
     }
 
+    /// How it is judged as a case of the arena; `None` if it is none.
+    pub fn arena(&self) -> Option<&Arena> {
+        self.content.arena.as_ref()
+    }
+
     /// The points of its sweep; one if there is no sweep.
     pub fn points(&self) -> &[Point] {
         &self.points
@@ -135,14 +141,9 @@ impl ScenarioFile {
         print::document(&table)
     }
 
-    /// What all points have in common, in normal form: without title, seeds and sweep.
+    /// What all points have in common, in normal form: without title, seeds, judgement and sweep.
     pub fn base(&self) -> String {
         document_without_labels(&self.content.normal)
-    }
-
-    /// The same as it stands in the file, settings included.
-    pub fn base_as_written(&self) -> String {
-        document_without_labels(&self.given)
     }
 
     fn given_at(&self, point: &Point, problems: &mut Problems) -> Cow<'_, Table> {
@@ -247,7 +248,7 @@ impl Scenario {
     }
 
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and
-    /// seeds are not part of it, files are.
+    /// seeds and the arena's judgement are not part of it, files are.
     pub fn identity(&self) -> String {
         format!("{}\n{}", document_without_labels(&self.content.normal), self.files())
     }
@@ -261,7 +262,7 @@ impl Scenario {
 /// The text without what does not change what happens.
 fn document_without_labels(table: &Table) -> String {
     let mut table = table.clone();
-    for key in ["title", "seeds", "sweep"] {
+    for key in ["title", "seeds", "arena", "sweep"] {
         table.remove(key);
     }
     print::document(&table)

@@ -11,8 +11,6 @@ use std::time::Duration;
 
 const ANNOTATED: &str = include_str!("topology/bottleneck.txt");
 const MINI_NDN: &str = include_str!("topology/dumbbell.conf");
-const FNSS: &str = include_str!("topology/triangle.fnss.xml");
-const GRAPHML: &str = include_str!("topology/coast.graphml");
 const PAIRS: &str = "London,+X1 Paris,+X2 1.7\nParis,+X2 London,+X1 2\nParis,+X2 Milan,+X3 3.5\n";
 
 fn link_names(topology: &Topology) -> Vec<&str> {
@@ -53,32 +51,6 @@ fn a_mini_ndn_file_makes_links_as_mininet_does() {
     assert_eq!(shared.forth.queue, Some(QueueRoom::Packets(32)));
     assert_eq!((shared.forth.rate_bits, millis(&shared.forth)), (Some(5_000_000), 10));
     assert_eq!(topology.links[4].back.loss.as_deref(), Some("bernoulli(p=0.01)"));
-}
-
-#[test]
-fn an_fnss_file_is_read_in_its_units() {
-    let topology = read(Format::Fnss, FNSS).unwrap();
-    assert_eq!(Format::guess(FNSS), Some(Format::Fnss));
-    assert_eq!(topology.nodes[0].label.as_deref(), Some("London & Co"));
-    assert_eq!(topology.nodes[0].position, Some((-0.1, 51.5)));
-    assert!(topology.geographic);
-    let first = &topology.links[0];
-    assert_eq!(first.forth.rate_bits, Some(2_500_000_000));
-    assert_eq!(first.forth.delay, Some(Duration::from_micros(312)));
-    assert_eq!(first.forth.queue, Some(QueueRoom::Packets(20)));
-    // One weight has a fraction: thousandths, and as many for a link without a weight.
-    assert_eq!((first.cost, topology.links[2].cost), (1_500, 1_000));
-    assert_eq!(topology.links[2].forth, ChannelPart::default());
-}
-
-#[test]
-fn a_graphml_file_has_names_and_rates() {
-    let topology = read(Format::Graphml, GRAPHML).unwrap();
-    assert_eq!(Format::guess(GRAPHML), Some(Format::Graphml));
-    assert_eq!(link_names(&topology), ["0-1", "0-1#2", "1-2"]);
-    assert_eq!(topology.nodes[1].label.as_deref(), Some("Tokyo"));
-    assert_eq!(topology.links[0].forth.rate_bits, Some(10_000_000_000));
-    assert_eq!(topology.links[2].forth.delay, None);
 }
 
 #[test]
@@ -142,8 +114,6 @@ fn format() -> impl Strategy<Value = (Format, &'static str)> {
     prop::sample::select(vec![
         (Format::Annotated, ANNOTATED),
         (Format::MiniNdn, MINI_NDN),
-        (Format::Fnss, FNSS),
-        (Format::Graphml, GRAPHML),
         (Format::RocketfuelLatencies, PAIRS),
         (Format::RocketfuelWeights, PAIRS),
     ])

@@ -1,5 +1,6 @@
 //! G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng (2016): losses of the radio and of moves, repaired in the network.
 mod axis;
+mod beside;
 mod draw;
 mod example;
 mod joint;

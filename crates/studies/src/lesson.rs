@@ -36,7 +36,7 @@ pub enum Part {
     Timer,
     /// How much to ask for.
     Window,
-    /// What counts as lost before a timer expires.
+    /// Rule that declares a segment lost before its timer expires.
     LossDetector,
     /// What a link loses is sent again by its ends.
     LinkRecovery,

@@ -1,6 +1,7 @@
 //! A. Udugama et al. (2013): TCP's flavours carried over to named data, losses told by the order in which Data
 //! arrives, and links shared fairly hop by hop.
 mod axis;
+mod beside;
 mod burst;
 mod compound;
 mod draw;

@@ -5,7 +5,7 @@
 use crate::event::Event;
 use crate::fetch::FetchError;
 use crate::management::{Managed, ManagementError};
-use crate::time::Instant;
+use crate::time::{Instant, TimeOfDay};
 use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -68,6 +68,8 @@ pub enum AppInput {
     },
     /// The last face that the application's Interests could leave by is gone.
     FaceDown,
+    /// The calendar clock was set, or the machine was suspended.
+    TimeOfDay(TimeOfDay),
 }
 
 /// What came with Data in its link header (`docs/wire.md`); nothing of it is signed by anybody.
@@ -147,6 +149,13 @@ pub trait Application {
     fn poll(&mut self, now: Instant) -> Option<AppOutput>;
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Instant>;
+
+    /// Whether Data would answer an Interest of the application whose answers so far are forged, or not verified yet. The node
+    /// asks this of Data for which it has no pending Interest: a forged copy may have taken that. `false` where nothing is
+    /// verified.
+    fn awaits(&self, _data: &Data) -> bool {
+        false
+    }
 
     /// What its Interests carry so that routers tell its flow from those of others who ask for the same content; asked
     /// for once, when it is attached. `None`: nothing.

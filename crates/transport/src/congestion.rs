@@ -11,21 +11,27 @@ use std::fmt;
 
 mod accounting;
 mod aimd;
+mod cause;
 mod compound;
 mod cubic;
+mod delivery_rate;
+mod extreme;
 mod fixed;
 mod nikzad2022;
 mod raaqm;
+mod recoup;
 mod udugama2013;
 mod windowed;
 
 pub use accounting::Accounting;
 pub use aimd::Aimd;
+pub use cause::{Evidence, LossCause};
 pub use compound::{Compound, CompoundMode, CompoundSettings, DelayUpdate, ZeroOnLoss};
 pub use cubic::{Cubic, CubicForm, CubicSettings};
 pub use fixed::Fixed;
 pub use nikzad2022::Nikzad2022;
 pub use raaqm::{Raaqm, RaaqmSettings};
+pub use recoup::{Recoup, RecoupSettings};
 pub use windowed::{
     AfterTimeout, Conservative, Growth, WindowPhase, WindowRule, WindowSettings, Windowed,
 };
@@ -114,12 +120,37 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
         Accounting::Outstanding
     }
 
+    /// At most so many Interests a second leave; `None`: as fast as the window allows. `remaining` segments have not been
+    /// requested yet, if the end of the object is known.
+    fn pacing_rate(&self, remaining: Option<u64>) -> Option<f64> {
+        let _ = remaining;
+        None
+    }
+
+    /// No retransmission timer shall expire sooner than this after its Interest, whatever the estimator says.
+    fn least_timeout(&self) -> Option<Duration> {
+        None
+    }
+
     /// A segment arrived.
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered);
+
+    /// The cause of a loss, if the algorithm infers one: to be asked before [`on_loss`](Self::on_loss) is told of it.
+    fn cause(&self, loss: &Loss) -> Option<LossCause> {
+        let _ = loss;
+        None
+    }
 
     /// A transmission was lost. True if this begins a new loss event, for which the window was
     /// reduced (if the algorithm ever does that) and the timeout is to be backed off.
     fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool;
+
+    /// A link on the way lost a transmission and repaired it: a radio lost it, or a queue below that link. True if the window
+    /// was reduced.
+    fn on_repaired(&mut self, now: Instant, loss: &Loss) -> bool {
+        let _ = (now, loss);
+        false
+    }
 
     /// A transmission reported as timed out, or as lost by its order, was answered after all: to be
     /// told at most once for each. True if the window was restored because the whole last event proved to be wrong.
@@ -154,6 +185,7 @@ const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
     ("compound", |spec| Ok(Box::new(compound::from_spec(spec)?))),
     ("udugama2013", udugama2013::from_spec),
     ("nikzad2022", |spec| Ok(Box::new(Nikzad2022::from_spec(spec)?))),
+    ("recoup", |spec| Ok(Box::new(Recoup::from_spec(spec)?))),
     ("raaqm", |spec| Ok(Box::new(Raaqm::from_spec(spec)?))),
 ];
 

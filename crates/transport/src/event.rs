@@ -4,7 +4,7 @@
 //! summary, statistics file, progress bar and plot is made. The instant of an event is the `now` at
 //! which it is handed out. Events are small ([`Span`] is for that) and hold no names: a simulated world
 //! makes several for each packet.
-use crate::congestion::LossKind;
+use crate::congestion::{LossCause, LossKind};
 use crate::loss::Phase;
 use crate::time::Duration;
 use recoup_packet::nack::NackReason;
@@ -173,11 +173,27 @@ pub enum Event {
     Unknown,
     /// The file behind a version changed or can no longer be read; that version has ended.
     SourceEnded,
+    /// The congestion control inferred the cause of a loss that was reported by [`TimedOut`](Self::TimedOut) or
+    /// [`Lost`](Self::Lost), or such an inference proved to be wrong: the loss was none, or a link reported it.
+    Inferred {
+        /// Number of the segment.
+        segment: u64,
+        /// The cause.
+        cause: Cause,
+        /// False if the inference is taken back.
+        holds: bool,
+    },
+    /// No loss of the last loss event was one, or none was due to congestion: the window is as before that event.
+    Undone,
 }
 
-/// Why a segment stayed away without that anybody asked for too much.
+/// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
+    /// A queue was full: too much was asked for. Only inferred; what reports it explicitly is a Nack or a mark.
+    Congestion,
+    /// A link lost it, and no node reported that. Only inferred.
+    Random,
     /// A link lost it: it says so, or the link has sent it again.
     Wireless,
     /// Somebody moved: its face went down, here or further on.
@@ -188,8 +204,24 @@ impl Cause {
     /// One word for it.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Congestion => "congestion",
+            Self::Random => "random",
             Self::Wireless => "wireless",
             Self::Mobility => "mobility",
+        }
+    }
+}
+
+impl TryFrom<LossCause> for Cause {
+    type Error = ();
+
+    /// Fails if nothing was lost.
+    fn try_from(cause: LossCause) -> Result<Self, ()> {
+        match cause {
+            LossCause::Congestion(_) => Ok(Self::Congestion),
+            LossCause::Random => Ok(Self::Random),
+            LossCause::Mobility => Ok(Self::Mobility),
+            LossCause::Spurious => Err(()),
         }
     }
 }

@@ -4,7 +4,16 @@
 //! 2. *Ask*: window and reader permitting, retransmit before new; the scoreboard notes the order.
 //! 3. *Judge*: Data is verified, sampled and delivered; what stays away past its timeout, is lost by the
 //!    order in which other Data arrives, is refused or proves forged is asked for again, within a retry budget per segment and a bound on the time
-//!    without progress.
+//!    without progress. An empty segment is no progress.
+//!
+//! *A forged copy is no answer.* An Interest stays pending here until Data for it was verified. A forged copy takes the pending
+//! Interest of the nodes that it passed, this consumer's own node included. Therefore:
+//! - the node hands over further Data of a name whose answer was forged or is not verified yet
+//!   ([`Application::awaits`]), so that the genuine copy counts although it comes second;
+//! - the fetch loop retransmits at once, which renews the pending Interest in nodes further on; from the second forged
+//!   answer on it backs off, because a poisoned cache repeats its answer;
+//! - such a retransmission is charged to a budget of its own, of 3 to 15 for each name, and not to the retries. After the
+//!   timeout of the last one the fetch ends ([`FetchError::Untrusted`]).
 //!
 //! Three clocks are kept apart and in order. The *retransmission timeout* (estimated) says when to
 //! ask again. The *Interest lifetime* (in the packet) says how long forwarders remember the question;
@@ -24,9 +33,11 @@
 //! - timeouts found by one scan are judged together, before any segment is asked for again;
 //! - Nacks, congestion marks, verification, a reader's pace and lost faces have a say.
 mod assemble;
+pub mod defaults;
 mod discover;
 mod end;
 mod error;
+mod pacer;
 mod scoreboard;
 mod segment;
 pub mod summary;
@@ -39,7 +50,7 @@ use crate::congestion::CongestionControl;
 use crate::event::Event;
 use crate::loss::{self, LossDetector};
 use crate::random::Rng;
-use crate::rto::{RtoEstimator, Sampling};
+use crate::rto::{RtoEstimator, RttSample, Sampling};
 use crate::time::{Duration, Instant};
 use assemble::Assembler;
 use discover::{Answer, Discovery};
@@ -61,6 +72,9 @@ pub struct FetchConfig {
     pub name: Name,
     /// Find out the latest version first, unless `name` ends in one.
     pub discover: bool,
+    /// Only a version with a higher number than this one is fetched; answers that name no such version are stale and are
+    /// asked for again within the retry budget.
+    pub newer_than: Option<u64>,
     /// How segment numbers are written, where neither the version in `name` nor discovery shows it.
     pub convention: Convention,
     /// First segment to fetch.
@@ -70,6 +84,9 @@ pub struct FetchConfig {
     /// Segments that are there already: ascending, disjoint; none with `Delivery::Ordered`, which waits for
     /// each.
     pub held: Vec<Range<u64>>,
+    /// Number of the object's last segment, where it is known from before and no version is discovered. If all segments up to it
+    /// are held, the fetch ends without any Interest.
+    pub known_last: Option<u64>,
     /// How content is handed out.
     pub delivery: Delivery,
     /// Estimator of the retransmission timeout.
@@ -78,7 +95,7 @@ pub struct FetchConfig {
     pub sampling: Sampling,
     /// Congestion control.
     pub congestion: Box<dyn CongestionControl>,
-    /// What counts as lost before its timer expires.
+    /// Rule that declares a segment lost before its timer expires.
     pub loss: Box<dyn LossDetector>,
     /// A congestion mark reduces the window.
     pub react_to_marks: bool,
@@ -122,10 +139,12 @@ impl FetchConfig {
         Self {
             name,
             discover: true,
+            newer_than: None,
             convention: Convention::Typed,
             first: 0,
             last: None,
             held: Vec::new(),
+            known_last: None,
             delivery: Delivery::Unordered,
             rto,
             sampling: Sampling::Rfc7323,
@@ -206,12 +225,16 @@ impl Fetch {
         let shown = version.and_then(|version| Convention::of_version(&version));
         self.config.convention = shown.unwrap_or(self.config.convention);
         if self.config.discover && shown.is_none() {
-            let FetchConfig { name, convention, must_be_fresh, retries, .. } = &self.config;
-            let discovery =
-                Discovery::new(name.clone(), *convention, *must_be_fresh, *retries, now);
+            let discovery = Discovery::new(&self.config, now);
             self.phase = Phase::Discovering(Box::new(discovery));
+        } else if let Some(than) = self.config.newer_than
+            && let newest = discover::version_of(&self.config.name)
+            && newest.is_none_or(|version| version <= than)
+        {
+            let name = self.config.name.clone();
+            self.end(Err(FetchError::Stale { name, newest, than }));
         } else {
-            self.transfer(now, self.config.name.clone(), None, false);
+            self.transfer(now, self.config.name.clone(), self.config.known_last, false);
         }
     }
 
@@ -264,8 +287,10 @@ impl Fetch {
             self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
             return;
         }
-        let Answer::Found(found) = discovery.on_data(now, data) else {
-            return;
+        let found = match discovery.on_data(now, data) {
+            Answer::Found(found) => found,
+            Answer::Contradiction(why) => return self.end(Err(why)),
+            Answer::Foreign | Answer::Unusable => return,
         };
         let probed = discovery.has_probed();
         self.last_progress = now;
@@ -276,6 +301,11 @@ impl Fetch {
             return self.end(Ok(()));
         }
         self.config.convention = found.convention;
+        if let Some(rtt) = found.rtt.filter(|_| !self.config.rto.sets_lifetime()) {
+            // The first segments need not wait for a timeout of a path of which nothing is known.
+            let sample = RttSample { provider: arrival.provider, ..RttSample::new(0, rtt) };
+            self.config.rto.on_sample(now, &sample);
+        }
         self.transfer(now, found.object, found.last, probed);
     }
 
@@ -364,7 +394,12 @@ impl Fetch {
         if let Some(result) = verdict {
             self.end(result);
         } else if self.progress_deadline().is_some_and(|deadline| deadline <= now) {
-            self.end(Err(FetchError::NoProgress(self.config.no_progress)));
+            let objection = match &self.phase {
+                Phase::Discovering(discovery) => discovery.objection(),
+                _ => None,
+            };
+            let why = objection.unwrap_or(FetchError::NoProgress(self.config.no_progress));
+            self.end(Err(why));
         }
     }
 
@@ -449,7 +484,7 @@ impl Application for Fetch {
             }
             AppInput::FaceDown if self.config.follows_faces => self.on_face(now, false),
             AppInput::FaceDown => {}
-            AppInput::Interest { .. } => {}
+            AppInput::Interest { .. } | AppInput::TimeOfDay(_) => {}
         }
     }
 
@@ -469,6 +504,19 @@ impl Application for Fetch {
             Phase::Discovering(_) => None,
         };
         phase.into_iter().chain(self.progress_deadline()).min()
+    }
+
+    fn awaits(&self, data: &Data) -> bool {
+        let Self { config, arrivals, .. } = self;
+        let is_unjudged = || arrivals.iter().any(|it| it.data.name_value() == data.name_value());
+        config.verifier.judges()
+            && match &self.phase {
+                Phase::Discovering(it) => it.awaits(data.name()) && (it.doubts() || is_unjudged()),
+                Phase::Transferring(it) => it
+                    .awaits(config, data.name())
+                    .is_some_and(|segment| it.doubts(segment) || is_unjudged()),
+                Phase::Start | Phase::Ended => false,
+            }
     }
 
     fn flow_nonce(&self) -> Option<u64> {

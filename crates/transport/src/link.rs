@@ -4,6 +4,7 @@
 //! them together again. One pair serves one adjacency: sequence numbers mean nothing elsewhere. A
 //! [`Marker`] says which packets tell of a queue that stays long. A [`LinkRecovery`] sends again what the link lost.
 pub mod acked;
+pub mod auto;
 mod fragment;
 mod marking;
 mod reassemble;

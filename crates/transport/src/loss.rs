@@ -1,4 +1,4 @@
-//! What counts as lost before its timer expires: judgements from the order in which Data arrives.
+//! Rules that declare a segment lost before its timer expires, by the order in which Data arrives.
 //!
 //! A detector is told of each segment that arrives, and says which transmissions are lost by that. It
 //! neither asks again nor touches a window: the fetch loop does, and tells the window, which decides
@@ -20,13 +20,17 @@ use crate::spec::{self, Reader, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
+mod doubt;
 mod out_of_order;
 mod pre_recovery;
+mod rack;
+mod reordering;
 mod time_threshold;
 mod timeout;
 
 pub use out_of_order::{OutOfOrder, OutOfOrderSettings};
 pub use pre_recovery::{PreRecovery, PreRecoverySettings};
+pub use rack::Rack;
 pub use time_threshold::{TimeThreshold, TimeThresholdSettings};
 pub use timeout::Timeout;
 
@@ -39,6 +43,8 @@ pub struct Arrival {
     pub order: u64,
     /// Its round trip, if it was transmitted once.
     pub rtt: Option<Duration>,
+    /// How old its transmissions are, if it was transmitted more than once.
+    pub repeated: Option<Repeated>,
     /// By how many segments the lowest missing one moved; 0 means that this one came out of order.
     pub advance: u64,
     /// It answers a transmission that was sent after the last one of the lowest missing segment, and
@@ -54,6 +60,15 @@ pub struct Arrival {
     pub overtaken: Option<Overtaken>,
     /// The window, in segments.
     pub window: f64,
+}
+
+/// Ages of the transmissions of a segment that was asked for more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// Age of the last transmission.
+    pub since_last: Duration,
+    /// Age of the last one that was judged lost.
+    pub since_lost: Duration,
 }
 
 /// A transmission in flight that others have overtaken.
@@ -121,8 +136,25 @@ pub trait LossDetector: fmt::Debug + fmt::Display + Send {
         let _ = now;
     }
 
+    /// A first transmission would be lost: for how long after it its answer is awaited nevertheless, to see whether answers
+    /// are only late; `None`: it is lost.
+    fn doubt(&mut self, now: Instant) -> Option<Duration> {
+        let _ = now;
+        None
+    }
+
     /// Where the flow stands.
     fn phase(&self) -> Phase;
+
+    /// Age at which a transmission that others have overtaken is lost even if nothing arrives; `None`: only arrivals tell.
+    fn age(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Silence after which the oldest transmission is asked for again (tail-loss probe); `None`: only timers do that.
+    fn probe_after(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// Every detector by its name.
@@ -130,6 +162,7 @@ const FAMILY: &[(&str, Reader<Box<dyn LossDetector>>)] = &[
     ("timeout", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
     ("out-of-order", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
     ("pre-recovery", |spec| Ok(Box::new(pre_recovery::from_spec(spec)?))),
+    ("rack", |spec| Ok(Box::new(rack::from_spec(spec)?))),
     ("time-threshold", |spec| Ok(Box::new(time_threshold::from_spec(spec)?))),
     ("simple1", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
     ("simple2", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::FirstHole)?))),
@@ -188,6 +221,7 @@ mod tests {
             segment: order,
             order,
             rtt: None,
+            repeated: None,
             advance: 1,
             overtook: false,
             held,

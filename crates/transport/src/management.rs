@@ -12,6 +12,7 @@
 mod announcement;
 mod answer;
 mod authority;
+mod command_time;
 mod element;
 mod face;
 mod inquiry;
@@ -26,6 +27,7 @@ pub use answer::{
     respond_conflict,
 };
 pub use authority::{Authority, AuthorityOptions, GRACE, MAX_KEYS};
+pub(crate) use command_time::CommandTimes;
 pub use face::{
     ChannelStatus, FaceCounters, FaceEvent, FaceEventKind, FaceFilter, FaceProfile, FaceStatus,
     LinkType, Persistency,

@@ -23,6 +23,7 @@ pub use water::{Demand, Demands};
 
 use crate::time::{Duration, Instant};
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Something that takes room in a queue and time on a link.
@@ -38,7 +39,7 @@ impl Load for Bytes {
 }
 
 /// How much may wait; `None` means without limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QueueLimit {
     /// Most packets.
     pub packets: Option<u64>,
@@ -74,7 +75,7 @@ pub enum Charge {
 }
 
 /// What a face's link carries, as far as it is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Capacity {
     /// Bits per second on the way out; `None` if nobody knows, and then nothing is paced.
     pub sending_bits: Option<u64>,

@@ -5,11 +5,11 @@
 //! and every five minutes, since some forwarders forget faces that were quiet.
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::management::{
-    CHILD_INHERIT, ControlParameters, ManagementError, Origin, Scope, parse_response,
+    CHILD_INHERIT, CommandTimes, ControlParameters, ManagementError, Origin, Scope, parse_response,
     register_command,
 };
 use crate::random::Rng;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, TimeOfDay};
 use recoup_packet::data::Data;
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::nack::NackReason;
@@ -39,8 +39,8 @@ pub struct RegistrationConfig {
     pub signer: Box<dyn Signer>,
     /// Cost of the routes.
     pub cost: u64,
-    /// Microseconds from 1970 to the beginning of the run, from which commands take their time.
-    pub epoch_micros: u64,
+    /// From which commands take their time.
+    pub time_of_day: TimeOfDay,
     /// Where nonces come from.
     pub rng: Rng,
 }
@@ -69,7 +69,7 @@ pub struct Registration {
     exchange: Option<Exchange>,
     /// When to begin anew with all prefixes.
     again: Option<Instant>,
-    last_time_ms: u64,
+    times: CommandTimes,
     outputs: VecDeque<AppOutput>,
 }
 
@@ -91,12 +91,12 @@ impl Registration {
     pub fn new(config: RegistrationConfig) -> Self {
         Self {
             fates: vec![None; config.prefixes.len()],
+            times: CommandTimes::new(config.time_of_day),
             config,
             is_up: false,
             waiting: VecDeque::new(),
             exchange: None,
             again: None,
-            last_time_ms: 0,
             outputs: VecDeque::new(),
         }
     }
@@ -123,11 +123,9 @@ impl Registration {
 
     /// A new command for the prefix of the exchange, with a time later than all before.
     fn ask(&mut self, now: Instant, mut exchange: Exchange) {
-        let now_ms = (self.config.epoch_micros / 1000).saturating_add(now.as_nanos() / 1_000_000);
-        self.last_time_ms = now_ms.max(self.last_time_ms.saturating_add(1));
         let nonce = self.config.rng.next_u64().to_be_bytes();
-        let unique =
-            Uniqueness { nonce: Some(&nonce), time: Some(self.last_time_ms), seq_num: None };
+        let time = Some(self.times.next(now));
+        let unique = Uniqueness { nonce: Some(&nonce), time, seq_num: None };
         let parameters = self.parameters(exchange.prefix);
         let (scope, signer) = (self.config.scope, self.config.signer.as_ref());
         let mut interest = register_command(scope, &parameters, signer, unique);
@@ -240,6 +238,7 @@ impl Application for Registration {
                 self.waiting.clear();
                 self.fates.fill(None);
             }
+            AppInput::TimeOfDay(clock) => self.times.set(clock),
             AppInput::Data { data, .. } => self.on_data(now, &data),
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Interest { .. }

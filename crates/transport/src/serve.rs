@@ -18,19 +18,33 @@
 //! In described form ([`Form::Described`]) segments have no octets: nothing is read and nothing is
 //! signed, and all else is as it is with octets. Metadata and refusals have octets in both forms.
 //!
-//! Every segment carries the FinalBlockId. A source that changes under a version ends that version:
-//! from then on its segments are unknown, and the next question for metadata opens a new one.
+//! Every segment carries the FinalBlockId. A version means one content:
+//!
+//! - Before the packets of a batch leave, each source that was read is checked once
+//!   ([`Source::check`]). If it changed, none of its packets leaves.
+//! - A version whose source changed goes on if the content that took its place has the same version,
+//!   time and length, and each segment that was served is the same in it (`renewal`). Otherwise the
+//!   version ends: its segments are unknown, and the next Interest for metadata finds a new version.
+//! - If the number of a version was used for other content, the new content gets the next free
+//!   number, or is not served if the number is fixed ([`Library::may_renumber`]).
+//! - An Interest whose source cannot be read yet waits ([`SourceError::Unsettled`]).
+mod number;
 mod object;
 mod outbox;
 mod packet;
 mod question;
+mod renewal;
+mod shelf;
 mod signature;
+mod source;
+mod waiting;
 
-use crate::application::{AppInput, AppOutput, Application, ReturnPath};
+pub use source::{Identity, Library, Opened, Source, SourceError, Zeros};
+
+use crate::application::{AppInput, AppOutput, Application};
 use crate::event::Event;
 use crate::time::{Duration, Instant};
-use object::{Object, Shelf};
-use outbox::Outbox;
+use outbox::{Answer, Outbox};
 use packet::Packet;
 use question::Question;
 use recoup_packet::data::{ContentType, DataBuilder, SignatureShape};
@@ -38,73 +52,9 @@ use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::Signer;
+use shelf::Shelf;
 use std::collections::VecDeque;
-use std::fmt;
-use std::sync::Arc;
-
-/// Why a source cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SourceError {
-    /// It is not what it was when it was opened.
-    #[error("it changed while it was served")]
-    Changed,
-    /// The operating system refused.
-    #[error("it can no longer be read")]
-    Unreadable,
-}
-
-/// Content of one version of one object.
-pub trait Source: fmt::Debug {
-    /// Its length in octets; never changes.
-    fn len(&self) -> u64;
-
-    /// There is no content.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Fills `into` with the content from `offset` on.
-    fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError>;
-}
-
-/// Zeros: content of which only the length matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zeros {
-    /// Its length in octets.
-    pub octets: u64,
-}
-
-impl Source for Zeros {
-    fn len(&self) -> u64 {
-        self.octets
-    }
-
-    fn read_at(&mut self, _: Instant, _: u64, into: &mut [u8]) -> Result<(), SourceError> {
-        into.fill(0);
-        Ok(())
-    }
-}
-
-/// An object that was opened.
-#[derive(Debug)]
-pub struct Opened {
-    /// Its content.
-    pub source: Box<dyn Source>,
-    /// Its version, or `None` where objects have no versions.
-    pub version: Option<u64>,
-    /// What stands between the object's path and its version, such as `32=ls` for a listing.
-    pub suffix: Option<Name>,
-    /// Time of its last change, in nanoseconds since 1970, for the metadata.
-    pub mtime_ns: Option<u64>,
-    /// File type and permissions as in `stat(2)`, for the metadata.
-    pub mode: Option<u64>,
-}
-
-/// What there is to serve. A path is what follows the prefix: empty for a single file.
-pub trait Library: fmt::Debug {
-    /// Opens the latest version of the object at `path`, or `None` if there is no such object.
-    fn open(&mut self, path: &Name) -> Option<Opened>;
-}
+use waiting::{Pending, Waiting};
 
 /// How a producer answers names that it does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,12 +100,30 @@ pub struct ServeConfig {
 /// Questions answered together; at most that many packets wait to be signed.
 const BATCH: usize = 64;
 
+/// Why there is no packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// There is no such content.
+    Unknown,
+    /// It is not yet known; to be tried again then.
+    Until(Instant),
+}
+
+/// What an object needs while it answers.
+struct Context<'a> {
+    config: &'a ServeConfig,
+    library: &'a mut dyn Library,
+    outbox: &'a mut Outbox,
+    now: Instant,
+}
+
 /// A producer.
 pub struct Serve {
     config: ServeConfig,
     library: Box<dyn Library>,
     shelf: Shelf,
-    questions: VecDeque<(Arc<Interest>, ReturnPath)>,
+    questions: VecDeque<Pending>,
+    waiting: Waiting,
     outbox: Outbox,
 }
 
@@ -167,40 +135,46 @@ impl Serve {
             library,
             shelf: Shelf::default(),
             questions: VecDeque::new(),
+            waiting: Waiting::default(),
             outbox: Outbox::default(),
         }
     }
 
     /// Opens the object at `path` and returns its name, version included.
     pub fn resolve(&mut self, path: &Name) -> Option<Name> {
-        let object = self.shelf.latest(&self.config, self.library.as_mut(), path, Instant::ZERO)?;
-        Some(object.name.clone())
+        let (shelf, mut context) = self.parts(Instant::ZERO);
+        let id = shelf.latest(&mut context, path).ok()?;
+        shelf.object(id).map(|object| object.name.clone())
     }
 
-    fn answer(&mut self, now: Instant, interest: &Interest, path: ReturnPath) {
-        let packet = match self.packet(now, interest) {
-            Some(packet) => packet,
-            None => {
+    fn parts(&mut self, now: Instant) -> (&mut Shelf, Context<'_>) {
+        let Self { config, library, outbox, .. } = self;
+        (&mut self.shelf, Context { config, library: library.as_mut(), outbox, now })
+    }
+
+    fn answer(&mut self, now: Instant, pending: Pending) {
+        match self.packet(now, &pending.interest) {
+            Ok(answer) => self.outbox.answer(answer, pending),
+            Err(Missing::Until(until)) => self.postpone(now, until, pending),
+            Err(Missing::Unknown) => {
                 self.outbox.report(Event::Unknown);
-                match self.config.unknown {
-                    Unknown::Silence => return,
-                    Unknown::Nack => self.refusal(&interest.name),
+                if self.config.unknown == Unknown::Nack {
+                    let packet = self.refusal(&pending.interest.name);
+                    self.outbox.refuse(packet, pending.path);
                 }
             }
-        };
-        self.outbox.answer(packet, path);
+        }
     }
 
-    fn packet(&mut self, now: Instant, interest: &Interest) -> Option<Packet> {
-        let (config, outbox) = (&self.config, &mut self.outbox);
+    fn packet(&mut self, now: Instant, interest: &Interest) -> Result<Answer, Missing> {
         // Nearly every question is for a segment of an object that is open.
-        if let Some((object, segment)) = self.shelf.named(config, &interest.name) {
-            return Self::cut(object, config, now, segment, Some(&interest.name), outbox);
+        if let Some((id, segment)) = self.shelf.named(&self.config, &interest.name) {
+            return self.cut(now, id, segment, Some(&interest.name));
         }
         if let Some(undigested) = question::without_digest(interest) {
             return self.packet(now, &undigested);
         }
-        match Question::read(config, interest)? {
+        match Question::read(&self.config, interest).ok_or(Missing::Unknown)? {
             Question::Metadata { path } => self.metadata(now, &path),
             Question::Latest { path } => self.first_segment(now, &path, None),
             Question::Version { path, version } => self.first_segment(now, &path, Some(version)),
@@ -210,19 +184,27 @@ impl Serve {
         }
     }
 
-    fn metadata(&mut self, now: Instant, path: &Name) -> Option<Packet> {
-        let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
-        let data = object.metadata(&self.config, now);
-        self.outbox.report(Event::ServedMetadata);
-        Some(Packet::Whole(data))
+    fn metadata(&mut self, now: Instant, path: &Name) -> Result<Answer, Missing> {
+        let (shelf, mut context) = self.parts(now);
+        let id = shelf.latest(&mut context, path)?;
+        let object = shelf.object(id).ok_or(Missing::Unknown)?;
+        let packet = Packet::Whole(object.metadata(context.config, now));
+        Ok(Answer { object: None, packet, event: Event::ServedMetadata })
     }
 
-    fn first_segment(&mut self, now: Instant, path: &Name, version: Option<u64>) -> Option<Packet> {
-        let object = self.shelf.latest(&self.config, self.library.as_mut(), path, now)?;
+    fn first_segment(
+        &mut self,
+        now: Instant,
+        path: &Name,
+        version: Option<u64>,
+    ) -> Result<Answer, Missing> {
+        let (shelf, mut context) = self.parts(now);
+        let id = shelf.latest(&mut context, path)?;
+        let object = shelf.object(id).ok_or(Missing::Unknown)?;
         if version.is_some() && object.version != version {
-            return None;
+            return Err(Missing::Unknown);
         }
-        Self::cut(object, &self.config, now, 0, None, &mut self.outbox)
+        self.cut(now, id, 0, None)
     }
 
     /// A segment whose name is complete: only the version that it names will do.
@@ -232,38 +214,39 @@ impl Serve {
         path: &Name,
         version: Option<u64>,
         segment: u64,
-    ) -> Option<Packet> {
-        let object = match self.shelf.find(path, version) {
-            Some(object) => object,
-            None => self.shelf.latest(&self.config, self.library.as_mut(), path, now)?,
+    ) -> Result<Answer, Missing> {
+        let (shelf, mut context) = self.parts(now);
+        let id = match shelf.find(path, version) {
+            Some(id) => id,
+            None => shelf.latest(&mut context, path)?,
         };
+        let object = shelf.object(id).ok_or(Missing::Unknown)?;
         if object.version != version {
-            return None;
+            return Err(Missing::Unknown);
         }
-        Self::cut(object, &self.config, now, segment, None, &mut self.outbox)
+        self.cut(now, id, segment, None)
     }
 
     /// The packet of a segment, whose `name` may be known already.
     fn cut(
-        object: &mut Object,
-        config: &ServeConfig,
+        &mut self,
         now: Instant,
+        id: u64,
         segment: u64,
         name: Option<&Name>,
-        outbox: &mut Outbox,
-    ) -> Option<Packet> {
-        match object.segment(config, now, segment, name, outbox) {
-            Ok(cut) => {
-                let cut = cut?;
-                let event = Event::Served { content_bytes: cut.content_bytes, signed: cut.signed };
-                outbox.report(event);
-                Some(cut.packet)
+    ) -> Result<Answer, Missing> {
+        let (shelf, mut context) = self.parts(now);
+        let object = shelf.object(id).ok_or(Missing::Unknown)?;
+        object.decide(&mut context)?;
+        match object.segment(&mut context, segment, name) {
+            Ok(answer) => answer.ok_or(Missing::Unknown),
+            Err(SourceError::Unsettled { until }) => Err(Missing::Until(until)),
+            Err(SourceError::Changed) => {
+                object.mark_changed();
+                object.decide(&mut context)?;
+                Err(Missing::Until(now + renewal::PACE))
             }
-            Err(_) => {
-                object.end();
-                outbox.report(Event::SourceEnded);
-                None
-            }
+            Err(SourceError::Unreadable) => Err(object.end(&mut context)),
         }
     }
 
@@ -279,29 +262,58 @@ impl Serve {
             Err(never) => match never {},
         }
     }
+
+    fn answer_batch(&mut self, now: Instant) {
+        for _ in 0..BATCH {
+            let Some(pending) = self.questions.pop_front() else {
+                break;
+            };
+            self.answer(now, pending);
+        }
+        self.withdraw_changed(now);
+        self.outbox.complete(self.config.signer.as_ref(), &mut self.shelf);
+    }
+
+    /// Checks the sources that were read for this batch. If a source has
+    /// changed, its Interests are answered later.
+    fn withdraw_changed(&mut self, now: Instant) {
+        let shelf = &mut self.shelf;
+        let has_changed = |id: &u64| shelf.object(*id).is_none_or(|object| !object.check(now));
+        let changed: Vec<u64> = self.outbox.take_touched().filter(has_changed).collect();
+        if changed.is_empty() {
+            return;
+        }
+        for pending in self.outbox.withdraw(&changed) {
+            self.postpone(now, now + renewal::PACE, pending);
+        }
+    }
+
+    fn postpone(&mut self, now: Instant, until: Instant, pending: Pending) {
+        // Where too many wait, the consumer retransmits.
+        if !self.waiting.push(now, until, pending) {
+            self.outbox.report(Event::Unknown);
+        }
+    }
 }
 
 impl Application for Serve {
     fn handle(&mut self, _now: Instant, input: AppInput) {
         if let AppInput::Interest { interest, path } = input {
-            self.questions.push_back((interest, path));
+            self.questions.push_back(Pending::new(interest, path));
         }
     }
 
     fn poll(&mut self, now: Instant) -> Option<AppOutput> {
+        if self.outbox.is_empty() {
+            self.waiting.release(now, &mut self.questions);
+        }
         while self.outbox.is_empty() && !self.questions.is_empty() {
-            for _ in 0..BATCH {
-                let Some((interest, path)) = self.questions.pop_front() else {
-                    break;
-                };
-                self.answer(now, &interest, path);
-            }
-            self.outbox.complete(self.config.signer.as_ref(), &mut self.shelf);
+            self.answer_batch(now);
         }
         self.outbox.take()
     }
 
     fn deadline(&self) -> Option<Instant> {
-        None
+        self.waiting.deadline()
     }
 }

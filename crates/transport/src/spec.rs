@@ -4,6 +4,8 @@
 //! are numbers (`0.5`, `1/8`, `inf`), durations (`4s`, `200ms`, `1.5s`, `10us`, `7ns`), booleans and
 //! words. Keys that are not given keep their defaults; the brackets may be left out. What
 //! [`SpecWriter`] prints is read back as the same value.
+pub mod as_text;
+
 use std::fmt;
 use std::time::Duration;
 use thiserror::Error;

@@ -2,6 +2,10 @@
 //!
 //! Unlike [`std::time::Instant`] an [`Instant`] can be constructed, printed and compared across
 //! runs, which is what makes a machine testable and a recorded run replayable.
+mod of_day;
+
+pub use of_day::TimeOfDay;
+
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 pub use std::time::Duration;

@@ -8,7 +8,7 @@ use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Re
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
 use recoup_transport::registration::{Registration, RegistrationConfig};
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::{Duration, Instant, TimeOfDay};
 use std::sync::Arc;
 
 const MAX_ATTEMPTS: u32 = 4;
@@ -33,7 +33,7 @@ fn config(prefixes: &[&str]) -> RegistrationConfig {
         scope: Scope::Localhost,
         signer: Box::new(DigestSigner),
         cost: 0,
-        epoch_micros: 1_700_000_000_000_000,
+        time_of_day: TimeOfDay::at(Instant::ZERO, 1_700_000_000_000_000),
         rng: Rng::from_seed(1),
     }
 }
@@ -110,6 +110,23 @@ fn prefixes_are_registered_one_after_the_other_with_growing_times() {
     assert_eq!(world.told, [("/a".to_owned(), Ok(())), ("/b".to_owned(), Ok(()))]);
     assert_eq!((world.time(0), world.time(1)), (1_700_000_000_000, 1_700_000_000_001));
     assert_ne!(world.commands[0].nonce, world.commands[1].nonce);
+}
+
+#[test]
+fn commands_follow_a_clock_that_is_set() {
+    let mut world = World::up(&["/a"]);
+    world.ok();
+    let mut noon = 1_700_000_000_000;
+    for step in [-86_400_000, 31_536_000_000, -70_000] {
+        let refresh = world.app.deadline().unwrap();
+        noon += refresh.since(world.now).as_millis() as i64 + step;
+        world.now = refresh;
+        let clock = TimeOfDay::at(world.now, noon as u64 * 1_000);
+        world.tell(AppInput::TimeOfDay(clock));
+        let last = world.commands.len() - 1;
+        assert_eq!(world.time(last) as i64, noon, "after a step of {step} ms");
+        world.ok();
+    }
 }
 
 #[test]

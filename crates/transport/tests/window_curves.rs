@@ -86,6 +86,21 @@ const CURVES: &[Curve] = &[
             0..0,
         )
     },
+    Curve {
+        rate: 1000.0,
+        ..curve(
+            "Recoup before a deep queue: drained again and again",
+            "recoup",
+            100,
+            70,
+            f64::INFINITY,
+            0..0,
+        )
+    },
+    Curve {
+        rate: 1000.0,
+        ..by_order("Recoup: a loss in each flight, told by order", "recoup", 90.0)
+    },
 ];
 
 /// What tells of a loss.

@@ -2,17 +2,18 @@
 //! bare socket and beside other forwarders where their binaries are given.
 
 use super::neighbour::{self, Neighbour};
-use super::process::{Room, Running};
+use super::process::{Room, Running, started};
 use super::sample::Spread;
+use super::timed::{Timed, capture};
 use super::transfer::{fetch, serve};
-use super::{binary, number};
-use crate::chore::{Outcome, capture, cargo, command, show, target_directory};
+use super::{binary, binary_with_workers, number};
+use crate::chore::{Outcome, cargo, command, show, target_directory};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 const USAGE: &str = "\
 usage: cargo xtask bench forward [--runs N] [--json] [--only WORD] [--workers N]
@@ -27,6 +28,9 @@ RECOUP_PEER_NDND and RECOUP_PEER_NFD (with RECOUP_PEER_NDNGET and RECOUP_PEER_ND
 
 /// Octets of the file that goes through two forwarders.
 const FILE_OCTETS: u64 = 200_000_000;
+
+/// How long clients may take to connect, and to exchange what they are told to.
+const CLIENT_LIMIT: Duration = Duration::from_secs(120);
 
 /// How clients behave, and what a forwarder between them must reach.
 struct Load {
@@ -135,7 +139,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             _ => return Err(USAGE.into()),
         }
     }
-    let (recoup, blast, mut notes) = (binary()?, blast()?, Vec::new());
+    let recoup = if workers > 1 { binary_with_workers()? } else { binary()? };
+    let (blast, mut notes) = (blast()?, Vec::new());
     let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
     let mut cases = cases(&recoup, workers, &mut notes);
     cases.retain(|case| wanted(&case.name()));
@@ -168,6 +173,9 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     println!("\nexchanges of 100 octets, median [min–max] of {runs}\n");
     println!("{:<44} {:>24} {:>12} {:>9}  gate", "", "k per CPU-second", "k a second", "peak MB");
     cases.iter().for_each(Case::print);
+    if workers > 1 {
+        print_gains(&cases, workers);
+    }
     if let Some(spread) = Spread::of(files) {
         let verdict = met(spread.median >= TWO_GATE);
         let (spread, gate) = (spread.in_units(1e9, 2), TWO_GATE / 1e9);
@@ -177,11 +185,36 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     Ok(())
 }
 
+/// What several workers gain at most. The clients need cores as well, so rates say little on a machine with fewer than
+/// two more than workers; but a worker that moves less for each second of its core bounds what all can move.
+fn print_gains(cases: &[Case], workers: usize) {
+    let of = |workers: usize, load: &Load| {
+        let is_it = |case: &&Case| {
+            matches!(case.forwarder, Forwarder::Ours(_, number) if number == workers)
+                && case.load.name == load.name
+        };
+        cases.iter().find(is_it)
+    };
+    println!("\n{workers} workers beside one: exchanges a second here; at most on free cores");
+    for load in &LOADS {
+        let (Some(one), Some(several)) = (of(1, load), of(workers, load)) else { continue };
+        let ratio = |it: fn(&Run) -> f64| several.median(it) / one.median(it);
+        let most = workers as f64 * ratio(Run::per_cpu_second);
+        println!("{:<44} {:>8.2} {most:>8.2}", load.name, ratio(Run::per_second));
+    }
+}
+
 /// The clients, built as fast as they get.
 pub(super) fn blast() -> Outcome<PathBuf> {
-    let build = ["build", "--release", "--quiet", "--package", "recoup-io", "--example", "blast"];
+    example("blast")
+}
+
+/// An example of `recoup-io`, built as fast as it gets.
+pub(super) fn example(name: &str) -> Outcome<PathBuf> {
+    let build =
+        ["build", "--profile", "dist", "--quiet", "--package", "recoup-io", "--example", name];
     show(&mut cargo(&build))?;
-    Ok(target_directory()?.join("release/examples/blast"))
+    Ok(target_directory()?.join("dist/examples").join(name))
 }
 
 fn cases(recoup: &Path, workers: usize, notes: &mut Vec<String>) -> Vec<Case> {
@@ -247,8 +280,9 @@ impl Case {
 
     /// One run, with a forwarder and clients of its own.
     fn measure(&self, room: &Room, blast: &Path) -> Outcome<Run> {
-        let bare =
-            numbers(&capture(command(blast).args(["echo", "seconds=1", "interval-us=1000"]))?);
+        let mut echo = command(blast);
+        echo.args(["echo", "seconds=1", "interval-us=1000"]);
+        let bare = numbers(&capture(&mut echo, CLIENT_LIMIT)?);
         let (running, socket) = self.forwarder.start(room)?;
         let ends = |role: &str| {
             let mut client = command(blast);
@@ -257,7 +291,7 @@ impl Case {
         };
         let _producer = Producer::start(&mut ends("produce"))?;
         let before = cpu_s(running.id());
-        let said = numbers(&capture(ends("consume").args(self.load.consumer))?);
+        let said = numbers(&capture(ends("consume").args(self.load.consumer), CLIENT_LIMIT)?);
         let cpu_s = cpu_s(running.id()) - before;
         let bare = |key| bare.get(key).copied().unwrap_or(f64::NAN);
         let (bare_us, bare_p999_us) = (bare("median_us"), bare("p999_us"));
@@ -325,28 +359,16 @@ fn met(is_met: bool) -> &'static str {
 }
 
 /// A client that answers; it ends with its owner.
-pub(super) struct Producer(Child);
+pub(super) struct Producer(#[expect(dead_code, reason = "held until the producer may end")] Timed);
 
 impl Producer {
     /// Starts it and waits until its prefix is registered.
     pub(super) fn start(client: &mut Command) -> Outcome<Self> {
-        let child = client.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-        let mut producer = Self(child.map_err(|error| error.to_string())?);
-        let mut line = String::new();
-        if let Some(output) = producer.0.stdout.take() {
-            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
-        }
+        let (child, line) = started(client, CLIENT_LIMIT)?;
         match line.trim_end() {
-            "ready" => Ok(producer),
+            "ready" => Ok(Self(child)),
             said => Err(format!("the producer says {said:?}")),
         }
-    }
-}
-
-impl Drop for Producer {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -1,6 +1,7 @@
 //! How much memory fetching and serving a large file takes.
 
-use super::process::{Room, Running};
+use super::process::{Room, Running, transfer_limit};
+use super::timed::Timed;
 use super::transfer::{fetch, listen_uri, serve};
 use crate::chore::Outcome;
 use serde_json::{Value, json};
@@ -77,7 +78,8 @@ fn peak(recoup: &Path, room: &Room, transport: &str) -> Outcome<[Peak; 2]> {
     let _ = fs::remove_file(&room.copy);
     let mut consumer = fetch(recoup, &room.copy);
     consumer.args(["--face", &face]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut consumer = consumer.spawn().map_err(|error| error.to_string())?;
+    let consumer = Timed::spawn(&mut consumer, transfer_limit(room.octets));
+    let mut consumer = consumer.map_err(|error| error.to_string())?;
     let mut fetching = Peak::of(&format!("recoup fetch, 2 GB over {transport}"));
     let mut serving = Peak::of(&format!("recoup serve, 2 GB over {transport}"));
     let status = loop {

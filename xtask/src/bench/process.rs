@@ -2,16 +2,24 @@
 //! that are timed.
 
 use super::sample::Sample;
+use super::timed::Timed;
 use crate::chore::Outcome;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a server may take to become reachable.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes a second that the slowest consumer moves.
+const SLOWEST_BYTES: u64 = 2_000_000;
+
+/// How long a transfer of so many bytes may take.
+pub(crate) fn transfer_limit(bytes: u64) -> Duration {
+    PATIENCE + Duration::from_secs(bytes / SLOWEST_BYTES)
+}
 
 /// A folder in memory with the file that is served; it goes away with its owner.
 pub(crate) struct Room {
@@ -58,7 +66,8 @@ impl Room {
         let stdout = if to_stdout { &self.copy } else { &report };
         consumer.stdout(File::create(stdout).map_err(fails)?);
         let start = Instant::now();
-        let status = consumer.status().map_err(fails)?;
+        let child = Timed::spawn(consumer, transfer_limit(self.octets));
+        let status = child.and_then(|mut child| child.wait()).map_err(fails)?;
         let took = start.elapsed();
         let mut said = fs::read_to_string(&log).unwrap_or_default();
         if !status.success() {
@@ -143,7 +152,7 @@ fn rate(said: &str) -> Option<f64> {
 
 /// A process that ends with its owner.
 pub(crate) struct Running {
-    child: Child,
+    child: Timed,
 }
 
 impl Running {
@@ -152,8 +161,11 @@ impl Running {
         let log = File::create(log).map_err(|error| error.to_string())?;
         let copy = log.try_clone().map_err(|error| error.to_string())?;
         command.stdout(log).stderr(copy);
-        let child = command.spawn();
-        child.map(|child| Self { child }).map_err(|error| format!("{command:?}: {error}"))
+        let child = Timed::spawn(command, PATIENCE).and_then(|mut child| {
+            child.limit(None)?;
+            Ok(Self { child })
+        });
+        child.map_err(|error| format!("{command:?}: {error}"))
     }
 
     /// Starts our own server and returns the face at which it says to listen.
@@ -165,17 +177,24 @@ impl Running {
 
     /// Starts a command of ours and returns what it says when it stands: a line of JSON.
     pub(crate) fn listen(command: &mut Command) -> Outcome<(Self, Value)> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| error.to_string())?;
-        let output = child.stdout.take();
-        let running = Self { child };
-        let mut line = String::new();
-        if let Some(output) = output {
-            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
-        }
+        Self::announced(command.stderr(Stdio::null()))
+    }
+
+    /// As [`listen`](Self::listen), with a standard error that is never read.
+    pub(crate) fn listen_unread(command: &mut Command) -> Outcome<(Self, Value)> {
+        Self::announced(command.stderr(Stdio::piped()))
+    }
+
+    fn announced(command: &mut Command) -> Outcome<(Self, Value)> {
+        let (child, line) = started(command, PATIENCE)?;
         let listening = serde_json::from_str(&line)
             .map_err(|error| format!("recoup says {line:?}: {error}"))?;
-        Ok((running, listening))
+        Ok((Self { child }, listening))
+    }
+
+    /// Kills it unless it is dropped `within` this time.
+    pub(crate) fn limit(&mut self, within: Duration) -> Outcome {
+        self.child.limit(Some(within)).map_err(|error| error.to_string())
     }
 
     /// Starts our own forwarder and returns where it says to listen for UDP.
@@ -195,8 +214,14 @@ impl Running {
 
     /// Ends it at once, without asking.
     pub(crate) fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.kill();
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) fn end(&mut self) -> Outcome {
+        let id = self.id().to_string();
+        let asked = Command::new("kill").args(["-s", "TERM", &id]).status();
+        asked.and_then(|_| self.child.wait()).map(drop).map_err(|error| error.to_string())
     }
 
     /// Its number.
@@ -221,10 +246,20 @@ impl Running {
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.kill();
-    }
+/// Starts a command that says something `within` this time once it stands, and then runs without a deadline. Returns its first
+/// line.
+pub(crate) fn started(command: &mut Command, within: Duration) -> Outcome<(Timed, String)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut begin = || {
+        let mut child = Timed::spawn(command, within)?;
+        let mut line = String::new();
+        if let Some(output) = child.take_stdout() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        child.limit(None)?;
+        Ok((child, line))
+    };
+    begin().map_err(|error: std::io::Error| error.to_string())
 }
 
 /// Processor time used by a process, in ticks of the kernel.
@@ -239,6 +274,18 @@ fn processor_ticks(id: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_says_nothing_is_given_up() {
+        let mut silent = Command::new("sh");
+        let within = Duration::from_millis(200);
+        let error = started(silent.args(["-c", "sleep 1000"]), within).err().unwrap();
+        assert!(error.contains("did not end within 200ms"), "{error}");
+        let mut ready = Command::new("sh");
+        let (_child, line) =
+            started(ready.args(["-c", "echo ready; sleep 1000"]), PATIENCE).unwrap();
+        assert_eq!(line, "ready\n");
+    }
 
     #[test]
     fn the_rate_is_found_in_what_tools_say() {

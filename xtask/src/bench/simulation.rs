@@ -1,10 +1,12 @@
 //! `cargo xtask bench sim`: how fast the simulator is, in packet-hops (Interests and Data arriving at a
 //! node) per CPU-second of the whole process.
 
-use crate::chore::{Outcome, capture, cargo, command, show, target_directory};
+use super::timed::capture;
+use crate::chore::{Outcome, cargo, command, show, target_directory};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 const USAGE: &str = "\
 usage: cargo xtask bench sim [--runs N] [--json] [--only WORD]
@@ -27,6 +29,9 @@ const WORKLOADS: [(&str, Option<f64>); 9] = [
     // 15 million packet-hops in 15 seconds.
     ("catalogue-100000", Some(1.0e6)),
 ];
+
+/// How long a workload may take.
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// Clock ticks of /proc/self/stat in a second.
 const TICKS: f64 = 100.0;
@@ -55,7 +60,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             _ => return Err(USAGE.into()),
         }
     }
-    let build = ["build", "--release", "--quiet", "--package", "recoup-sim", "--example", "speed"];
+    let build =
+        ["build", "--profile", "dist", "--quiet", "--package", "recoup-sim", "--example", "speed"];
     show(&mut cargo(&build))?;
     let mut cases: Vec<(&str, Option<f64>, Vec<Run>)> = WORKLOADS
         .iter()
@@ -91,9 +97,9 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 }
 
 fn speed(workload: &str) -> Outcome<Run> {
-    let binary = target_directory()?.join("release/examples/speed");
+    let binary = target_directory()?.join("dist/examples/speed");
     let before = children_cpu_s()?;
-    let said = capture(command(binary).arg(workload))?;
+    let said = capture(command(binary).arg(workload), LIMIT)?;
     let ticked_s = (children_cpu_s()? - before).max(1.0 / TICKS);
     let said: BTreeMap<String, f64> = said
         .lines()

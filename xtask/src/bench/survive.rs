@@ -1,20 +1,25 @@
 //! `cargo xtask bench survive`: what a forwarder stands: a flood of random names, packets that are none, peers that never
 //! come to an end, faces that come and go, being killed, and a disk that is full. Everybody else must be served meanwhile.
 
+mod crowd;
 mod hostile;
+mod listing;
+mod reports;
 mod status;
+mod workers;
 
-use super::forward::{Producer, blast, forward, listen_at, numbers, unix};
+use super::forward::{Producer, blast, example, forward, listen_at, numbers, unix};
 use super::memory::field;
 use super::process::{Room, Running};
-use super::{binary, number};
-use crate::chore::{Outcome, capture, command};
+use super::timed::{Timed, capture};
+use super::{binary_with_workers, number};
+use crate::chore::{Outcome, command};
 use serde_json::{Value, json};
 use status::Status;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const USAGE: &str = "\
@@ -28,6 +33,13 @@ Environment: RECOUP_BINARY names a recoup to measure instead of building one.
 
 /// Interests a second that everybody else offers; the forwarder alone answers many times as many.
 const OFFERED: u64 = 5_000;
+/// How much longer than planned a client may take.
+const OFFER_LIMIT: Duration = Duration::from_secs(60);
+/// Interests a second of the slowest flood, and faces a second that are opened and closed at least.
+const SLOWEST_FLOOD: u64 = 50_000;
+const SLOWEST_FACES: u64 = 500;
+/// How long the forwarder is needed for legs that do not depend on a number.
+const LEGS_LIMIT: Duration = Duration::from_secs(600);
 /// The share of them that must be answered.
 const SERVED: f64 = 0.9;
 /// By how much the resident memory may change over the second half of a flood.
@@ -47,6 +59,7 @@ struct Finding {
 struct Stage {
     recoup: PathBuf,
     blast: PathBuf,
+    hostile: PathBuf,
     room: Room,
     running: Running,
     /// Where it listens: Unix, UDP and TCP.
@@ -71,7 +84,10 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             _ => return Err(USAGE.into()),
         }
     }
-    let mut stage = Stage::set(binary()?, blast()?)?;
+    let mut stage = Stage::set(binary_with_workers()?, blast()?, example("hostile")?)?;
+    // Sockets of this process end with the forwarder at their other end.
+    let numbered = Duration::from_secs(interests / SLOWEST_FLOOD + faces / SLOWEST_FACES);
+    stage.running.limit(LEGS_LIMIT + numbered)?;
     let alone = stage.offer(3)?;
     stage.find("alone", alone >= 0.99, format!("{:.1} % of {OFFERED} a second", 100.0 * alone));
     stage.flood(interests)?;
@@ -79,9 +95,16 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     hostile::fragments(&mut stage)?;
     hostile::streams(&mut stage)?;
     hostile::slow(&mut stage)?;
+    crowd::datagrams(&mut stage)?;
+    crowd::idle(&mut stage)?;
+    crowd::readers(&mut stage)?;
     stage.come_and_go(faces)?;
     stage.kill()?;
     stage.fill_disk()?;
+    workers::applications(&mut stage)?;
+    reports::unread(&mut stage)?;
+    reports::recording(&mut stage)?;
+    listing::bombs(&mut stage)?;
     let findings = stage.findings;
     if as_json {
         let it = |it: &Finding| json!({ "leg": it.leg, "found": it.what, "holds": it.holds });
@@ -98,7 +121,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 }
 
 impl Stage {
-    fn set(recoup: PathBuf, blast: PathBuf) -> Outcome<Self> {
+    fn set(recoup: PathBuf, blast: PathBuf, hostile: PathBuf) -> Outcome<Self> {
         let room = Room::make(0)?;
         let socket = room.path("node-socket");
         let (running, said) = start(&recoup, &room, "")?;
@@ -115,7 +138,19 @@ impl Stage {
             )?);
         }
         let findings = Vec::new();
-        Ok(Self { recoup, blast, room, running, socket, udp, tcp, status, producers, findings })
+        Ok(Self {
+            recoup,
+            blast,
+            hostile,
+            room,
+            running,
+            socket,
+            udp,
+            tcp,
+            status,
+            producers,
+            findings,
+        })
     }
 
     fn find(&mut self, leg: &'static str, holds: bool, what: String) {
@@ -125,13 +160,15 @@ impl Stage {
 
     /// The share of what others offer that is answered.
     fn offer(&self, seconds: u64) -> Outcome<f64> {
-        Ok(share(&numbers(&capture(&mut self.offering(seconds))?)))
+        let limit = OFFER_LIMIT + Duration::from_secs(seconds);
+        Ok(share(&numbers(&capture(&mut self.offering(seconds), limit)?)))
     }
 
     /// As [`offer`](Self::offer), but begins it only.
-    fn begin_offer(&self, seconds: u64) -> Outcome<Child> {
+    fn begin_offer(&self, seconds: u64) -> Outcome<Timed> {
         let mut client = self.offering(seconds);
-        client.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())
+        let limit = OFFER_LIMIT + Duration::from_secs(seconds);
+        Timed::spawn(client.stdout(Stdio::piped()), limit).map_err(|error| error.to_string())
     }
 
     fn offering(&self, seconds: u64) -> Command {
@@ -151,7 +188,9 @@ impl Stage {
         let before = self.status.look()?;
         let mut flood = command(&self.blast);
         flood.arg("flood").arg(&self.socket).args(["/hole", &format!("count={interests}")]);
-        let flood = flood.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+        let limit = OFFER_LIMIT + Duration::from_secs(interests / SLOWEST_FLOOD);
+        let flood = Timed::spawn(flood.stdout(Stdio::piped()), limit);
+        let flood = flood.map_err(|error| error.to_string())?;
         let (mut shares, mut seen) = (Vec::new(), Vec::new());
         let begun = Instant::now();
         let flood = std::thread::scope(|scope| -> Outcome<_> {
@@ -241,8 +280,13 @@ impl Stage {
 
     /// Starts the forwarder anew, with more in its configuration, and one who answers.
     fn start_again(&mut self, more: &str) -> Outcome {
-        self.producers.clear();
         (self.running, _) = start(&self.recoup, &self.room, more)?;
+        self.produce()
+    }
+
+    /// Starts one who answers.
+    fn produce(&mut self) -> Outcome {
+        self.producers.clear();
         let mut producer = command(&self.blast);
         producer.arg("produce").arg(&self.socket).arg("/bench");
         self.producers.push(Producer::start(&mut producer)?);
@@ -260,7 +304,10 @@ fn start(recoup: &Path, room: &Room, more: &str) -> Outcome<(Running, Vec<String
     let socket = unix(&room.path("node-socket"));
     let places = [socket.as_str(), "udp4://127.0.0.1:0", "tcp4://127.0.0.1:0"];
     let listen: String = places.into_iter().map(listen_at).collect();
-    forward(recoup, room, "node.toml", &format!("[node]\nmetrics = \"{STATUS}\"\n{more}{listen}"))
+    let text = format!("[node]\nmetrics = \"{STATUS}\"\n{more}{listen}");
+    let (mut running, said) = forward(recoup, room, "node.toml", &text)?;
+    running.limit(LEGS_LIMIT)?;
+    Ok((running, said))
 }
 
 /// What of that which was asked for came.

@@ -1,22 +1,36 @@
-//! `docs/which.md`: which algorithm did best where, from the lessons of the kept results.
+//! `docs/which.md`: advice from the kept results of the arena, with the lessons of the studies as evidence.
 use super::Study;
+use super::arena::Arena;
 use serde_json::Value;
 use std::fmt::Write as _;
 
 const HEAD: &str = "\
 # Which algorithm do I take?
 
-Written by `cargo xtask docs` from the results of the studies that are kept below [studies/](studies); who changes it by hand loses it.
+Take the default of `recoup fetch`, unless the first table names another transport for your situation:
 
-Each line is one comparison of a study: what met the same seeds, ranked by the mean, with half the width of its 95 % interval. **Bold** is the best and
-whatever the runs do not tell from it (the interval of the paired differences covers zero). A line holds for what was run, and for what is like it.
-Options are of `recoup fetch` ([cli.md](cli.md)) or, with an equals sign in a table of a scenario, of nodes and links ([scenario.md](scenario.md)).
+```sh
+recoup fetch /movie -o movie.mp4
+```
+
+`cargo xtask docs` writes this page from the kept results of the [arena](arena/README.md) and the [studies](studies.md).
+";
+
+const EVIDENCE: &str = "
+## What the studies found
+
+Evidence, not advice: each item is one comparison in the networks of a paper, with the algorithms as the paper has them.
+The best algorithm there can be slower than the default elsewhere; the first table has what was measured.
+
+- All choices of an item met the same seeds. They are ranked by the mean, with half the width of its 95 % interval.
+- **Bold** is the best, with every choice that the runs do not tell from it: the interval of the paired differences covers zero.
+- Options are those of `recoup fetch` ([algorithms.md](algorithms.md)), or fields of nodes and links ([scenario.md](scenario.md)).
 ";
 
 /// Situations by their words in a result, with a heading and a sentence, in their order.
 const SITUATIONS: [(&str, &str); 7] = [
     ("random-loss", "Packets are lost at random"),
-    ("congestion", "What you ask for fills the queues"),
+    ("congestion", "The fetch fills the queues"),
     ("sharing", "Several flows share a link"),
     ("sources", "Caches or several servers answer"),
     ("wireless-hops", "Several wireless hops"),
@@ -35,9 +49,7 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 /// The page.
-pub(super) fn page(studies: &[Study]) -> String {
-    let mut short =
-        String::from("\n## In short\n\n| where | what | take | by |\n|---|---|---|---|\n");
+pub(super) fn page(studies: &[Study], arena: &Arena) -> String {
     let mut long = String::new();
     for (word, heading) in SITUATIONS {
         let all = studies.iter().flat_map(|study| {
@@ -47,16 +59,10 @@ pub(super) fn page(studies: &[Study]) -> String {
         if lessons.is_empty() {
             continue;
         }
-        let _ = write!(
-            long,
-            "\n## {heading}\n\n| what | best, then the others | measured | what was run | from |\n|---|---|---|---|---|\n"
-        );
-        for lesson in lessons {
-            short += &lesson.short(heading);
-            long += &lesson.row();
-        }
+        let _ = write!(long, "\n### {heading}\n\n");
+        lessons.iter().for_each(|lesson| long += &lesson.row());
     }
-    format!("{HEAD}{short}{long}")
+    format!("{HEAD}{}{EVIDENCE}{long}", arena.advice())
 }
 
 /// A lesson of a study.
@@ -79,31 +85,19 @@ impl Lesson<'_> {
         self.lesson["ranking"].as_array().into_iter().flatten()
     }
 
-    /// What is best there, by what, in a line.
-    fn short(&self, heading: &str) -> String {
-        let best = self.ranking().filter(|choice| choice["is_best"] == true);
-        let best: Vec<_> = best.map(|choice| self.named(choice)).collect();
-        format!(
-            "| {heading} | {} | {} | {} |\n",
-            self.part(),
-            best.join(" or "),
-            self.word("measure")
-        )
-    }
-
-    /// All of it, in a line.
+    /// All of it, as an item of a list.
     fn row(&self) -> String {
         let ranking: Vec<_> = self.ranking().map(|choice| self.ranked(choice)).collect();
         let claims = self.lesson["claims"].as_array().into_iter().flatten();
         let claims: Vec<_> = claims.filter_map(Value::as_str).collect();
         let claims =
-            if claims.is_empty() { String::new() } else { format!(": {}", claims.join(", ")) };
+            if claims.is_empty() { String::new() } else { format!(" ({})", claims.join(", ")) };
         let Self { key, .. } = self;
         format!(
-            "| {} | {} | {} | {} | [{key}](studies/{key}/README.md), [figure](studies/{key}/{}.svg){claims} |\n",
+            "- *{}*, by {}: {}.\n  Run: {}. From [{key}](studies/{key}/README.md){claims}, [figure](studies/{key}/{}.svg).\n",
             self.part(),
-            ranking.join("<br>"),
             self.word("measure"),
+            ranking.join("; "),
             self.word("runs"),
             self.word("figure"),
         )
@@ -132,21 +126,18 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_lesson_is_a_row_below_its_situation_and_empty_situations_are_left_out() {
+    fn lesson_stands_below_its_situation() {
         let lesson = json!({ "situation": "sharing", "part": "scheduler", "runs": "two clients", "measure": "time",
             "figure": "fairness", "claims": ["D-26"], "ranking": [
                 { "name": "drr", "spec": "x", "measured": "1 s", "is_best": true },
                 { "name": "off", "spec": "", "measured": "2 s", "is_best": false } ] });
         let result = Some(json!({ "lessons": [lesson] }));
-        let page = page(&[Study { key: "a2001".into(), result }]);
-        assert!(page.contains("## Several flows share a link"), "{page}");
+        let page = page(&[Study { key: "a2001".into(), result }], &Arena::default());
+        assert!(page.contains("### Several flows share a link"), "{page}");
         assert!(!page.contains("## Several wireless hops"));
-        let row = "| scheduler | **drr `x`: 1 s**<br>off: 2 s | time | two clients | [a2001](studies/a2001/README.md), \
-                   [figure](studies/a2001/fairness.svg): D-26 |";
+        let row = "- *scheduler*, by time: **drr `x`: 1 s**; off: 2 s.\n  Run: two clients. From \
+                   [a2001](studies/a2001/README.md) (D-26), [figure](studies/a2001/fairness.svg).\n";
         assert!(page.contains(row), "{page}");
-        assert!(
-            page.contains("| Several flows share a link | scheduler | drr `x` | time |\n"),
-            "{page}"
-        );
+        assert!(page.contains("no results of the arena are kept"), "{page}");
     }
 }

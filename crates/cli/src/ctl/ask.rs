@@ -1,16 +1,15 @@
 //! One question after the other to one forwarder.
 use super::args::CtlArgs;
 use crate::error::{Exit, Failure};
-use crate::session::{Session, Way, seed};
-use crate::trust;
-use recoup_io::clock::unix_time;
+use crate::session::{Session, seed};
+use recoup::trust;
+use recoup::uplink::Uplink;
 use recoup_packet::name::Name;
 use recoup_transport::application::Report;
 use recoup_transport::management::{
     ControlParameters, FaceEvent, Inquiry, InquiryConfig, Managed, ManagementError, Question,
     Record, Scope, Verb, decode_records,
 };
-use recoup_transport::time::Duration;
 
 /// A forwarder that can be asked.
 pub(super) struct Forwarder {
@@ -21,13 +20,13 @@ pub(super) struct Forwarder {
 impl Forwarder {
     /// The forwarder that the command line names, or that of this machine.
     pub(super) fn find(args: &CtlArgs) -> Result<Self, Failure> {
-        let way = Way::find(args.face.as_ref())?;
-        if way.embedded {
+        let uplink = Uplink::find(args.face.as_ref())?;
+        if uplink.is_direct {
             let failure = Failure::new(Exit::Unreachable, "there is no forwarder on this machine");
             return Err(failure.advise("start `recoup forward`, or name a --face"));
         }
         let mut session = Session::new(false)?;
-        session.connect(&way)?;
+        session.connect(&uplink)?;
         Ok(Self { session, sign: args.sign.clone() })
     }
 
@@ -100,11 +99,10 @@ impl Forwarder {
         question: Question,
         take: &mut dyn FnMut(Result<Managed, ManagementError>) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
-        let since = Duration::from_nanos(self.session.driver.now().as_nanos());
         let config = InquiryConfig {
             question,
             signer: trust::signer(&self.sign)?,
-            epoch_micros: unix_time().saturating_sub(since).as_micros() as u64,
+            time_of_day: self.session.driver.time_of_day(),
             rng: seed()?,
         };
         let app = self.session.attach(Box::new(Inquiry::new(config)), Vec::new());

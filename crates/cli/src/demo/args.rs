@@ -2,6 +2,7 @@
 use crate::error::EXIT_CODES;
 use crate::value::{self, Rate};
 use clap::Args;
+use recoup_transport::fetch::defaults;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,12 +14,13 @@ Examples:
   recoup demo --json
 ";
 
-/// Show the main job in one command: constant against adaptive timers over a lossy link
+/// Show the main job in one command: timers and the default transport over a lossy link
 ///
 /// A producer and a consumer in this process exchange a file over real sockets of this machine,
-/// through a link with a rate, a delay, a queue and losses; once with a constant timer of 4 s and once
-/// with each adaptive timer, at the same time over links of their own with the same losses. Checks
-/// that the same bytes arrive, prints a table, and draws round-trip times and timeouts as an SVG file.
+/// through a link with a rate, a delay, a queue and losses; once with a constant timer of 4 s, once
+/// with each adaptive timer, and once with the transport of `recoup fetch`, at the same time over links
+/// of their own with the same losses. Checks that the same bytes arrive, prints a table, and draws
+/// round-trip times and timeouts as an SVG file.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct DemoArgs {
@@ -55,11 +57,12 @@ pub(crate) struct DemoArgs {
     pub seed: u64,
 
     /// Timers to compare, the first against the others
-    #[arg(long, value_name = "SPEC", help_heading = "Algorithms",
-        default_values_t = ["constant(rto=4s)", "rfc6298", "jacobson"].map(String::from))]
+    ///
+    /// Without it: constant(rto=4s), rfc6298 and jacobson, and beside them the transport of `recoup fetch`.
+    #[arg(long, value_name = "SPEC", help_heading = "Algorithms")]
     pub rto: Vec<String>,
 
-    /// Congestion control of all of them
+    /// Congestion control of the timers; only their timeouts tell of losses
     #[arg(
         long,
         value_name = "SPEC",
@@ -75,4 +78,42 @@ pub(crate) struct DemoArgs {
     /// End with a JSON document on standard output instead of a table
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
+}
+
+/// Timers that are compared unless others are named.
+const TIMERS: [&str; 3] = ["constant(rto=4s)", "rfc6298", "jacobson"];
+
+/// A transport that takes part.
+#[derive(Clone, Debug)]
+pub(crate) struct Transport {
+    /// Its name in table and picture.
+    pub label: String,
+    /// Retransmission timer.
+    pub rto: String,
+    /// Congestion control.
+    pub congestion: String,
+    /// Loss detector.
+    pub loss: &'static str,
+}
+
+impl DemoArgs {
+    /// The transports to compare, the first against the others.
+    pub(crate) fn transports(&self) -> Vec<Transport> {
+        let timed = |rto: &str| Transport {
+            label: rto.to_owned(),
+            rto: rto.to_owned(),
+            congestion: self.congestion.clone(),
+            loss: "timeout",
+        };
+        if !self.rto.is_empty() {
+            return self.rto.iter().map(|rto| timed(rto)).collect();
+        }
+        let default = Transport {
+            label: "recoup fetch".into(),
+            rto: defaults::RTO.into(),
+            congestion: defaults::CONGESTION.into(),
+            loss: defaults::LOSS,
+        };
+        TIMERS.into_iter().map(timed).chain([default]).collect()
+    }
 }

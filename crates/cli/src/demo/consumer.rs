@@ -1,14 +1,15 @@
-//! A consumer of the demo: the fetch loop of `recoup fetch`, with one timer.
+//! A consumer of the demo: the fetch loop of `recoup fetch`, with one transport.
+use crate::demo::args::Transport;
 use crate::demo::producer;
 use crate::error::{Exit, Failure};
 use crate::fetch::observer::Observer;
-use crate::fetch::plan::{parse_congestion, parse_rto};
 use crate::fetch::sink::MemorySink;
-use crate::fetch::{in_order, transfer};
+use crate::fetch::transfer;
 use crate::link::way::WayCount;
 use crate::picture::Point;
 use crate::session::Session;
-use crate::tally::Tally;
+use recoup::options::{in_order, parse_congestion, parse_loss, parse_rto};
+use recoup::tally::Tally;
 use recoup_io::face::FaceUri;
 use recoup_packet::signature::{DigestVerifier, sha256};
 use recoup_transport::fetch::FetchConfig;
@@ -22,10 +23,8 @@ const LIMIT: usize = 1 << 30;
 /// What decides about a run.
 #[derive(Debug)]
 pub(crate) struct Consumer<'a> {
-    /// The timer.
-    pub spec: &'a str,
-    /// The window.
-    pub congestion: &'a str,
+    /// Its transport.
+    pub transport: &'a Transport,
     /// Where nonces come from.
     pub seed: u64,
 }
@@ -33,10 +32,14 @@ pub(crate) struct Consumer<'a> {
 /// A run.
 #[derive(Debug)]
 pub(crate) struct Consumed {
-    /// The timer as it was asked for.
+    /// Name of the transport.
     pub label: String,
     /// The timer with all its parameters.
     pub rto: String,
+    /// The congestion control with all its parameters.
+    pub congestion: String,
+    /// The loss detector with all its parameters.
+    pub loss: String,
     /// Everything that was counted.
     pub tally: Tally,
     /// One point per segment.
@@ -55,21 +58,26 @@ impl Consumer<'_> {
             .parse()
             .map_err(|error| Failure::new(Exit::Other, format!("{error}")))?;
         session.open(&uri)?;
-        let (rto, congestion) = (parse_rto(self.spec)?, parse_congestion(self.congestion)?);
-        let full = rto.to_string();
+        let Transport { label, rto, congestion, loss } = self.transport;
+        let (rto, congestion) = (parse_rto(rto)?, parse_congestion(congestion)?);
+        let loss = parse_loss(loss)?;
+        let full = (rto.to_string(), congestion.to_string(), loss.to_string());
         let rng = Rng::from_seed(self.seed).substream("consumer");
         let config = FetchConfig {
             delivery: in_order(),
             verifier: Box::new(DigestVerifier),
             lifetime: Duration::from_secs(4),
+            loss,
             ..FetchConfig::new(producer::name(), rto, congestion, rng)
         };
         let mut observer = Observer::tracking();
         let sink = Box::new(MemorySink::new(LIMIT));
-        let (_, sink) = transfer::run(&mut session, config, sink, &mut observer)?;
+        let (_, sink) = transfer::run(&mut session, config, sink, &mut observer, None)?;
         Ok(Consumed {
-            label: self.spec.to_owned(),
-            rto: full,
+            label: label.clone(),
+            rto: full.0,
+            congestion: full.1,
+            loss: full.2,
             points: observer.points().to_vec(),
             tally: observer.tally,
             digest: sha256(&sink.into_content()),

@@ -2,16 +2,13 @@
 use crate::error::{Exit, Failure};
 use crate::session::face_failure;
 use recoup_forwarder::node::Node;
-use recoup_io::clock::unix_time;
 use recoup_io::driver::Driver;
 use recoup_io::library::{SpoolLibrary, Version};
 use recoup_io::source::Spool;
 use recoup_io::waker::Waker;
 use recoup_packet::name::Name;
-use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::serve::{Form, Serve, ServeConfig, Unknown};
-use recoup_transport::time::Duration;
+use recoup_transport::serve::{Serve, ServeConfig};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,17 +38,8 @@ impl Producer {
         let uri = "udp://127.0.0.1:0".parse().map_err(|_| failed("no loopback".to_owned()))?;
         let address = driver.listen(&uri).map_err(|error| face_failure(&error))?.address;
         let address = address.ok_or_else(|| failed("no port".to_owned()))?;
-        let config = ServeConfig {
-            prefix: name(),
-            convention: Convention::Typed,
-            segment_bytes,
-            freshness: Duration::from_secs(10),
-            metadata_freshness: Duration::from_millis(10),
-            unknown: Unknown::Nack,
-            form: Form::Encoded,
-            signer: Box::new(DigestSigner),
-            epoch_micros: unix_time().as_micros() as u64,
-        };
+        let signer = Box::new(DigestSigner);
+        let config = ServeConfig { segment_bytes, ..recoup::serve::config(name(), signer) };
         let (waker, stop) = (driver.waker(), Arc::new(AtomicBool::new(false)));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("producer".into()).spawn(move || {

@@ -5,7 +5,7 @@ use crate::format;
 use serde::Serialize;
 use std::fmt;
 
-/// Everything there is to say. Serialises as the document that `docs/cli.md` describes.
+/// Everything there is to say. Serialises as the document that `docs/json.md` describes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Demo {
     /// Always `demo`.
@@ -16,13 +16,13 @@ pub(crate) struct Demo {
     pub octets: u64,
     /// Octets of content per segment.
     pub segment_octets: usize,
-    /// Congestion control of all runs.
+    /// Congestion control of the timers' runs.
     pub congestion: String,
     /// SHA-256 of the content in hexadecimal.
     pub sha256: String,
     /// The picture.
     pub picture: String,
-    /// One run per timer; the first is what the others are compared with.
+    /// One run per transport; the first is what the others are compared with.
     pub runs: Vec<Row>,
 }
 
@@ -54,10 +54,14 @@ impl Link {
 /// One run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    /// The timer as it was asked for.
+    /// The timer as it was given, or `recoup fetch` for its transport.
     pub timer: String,
     /// The timer with all its parameters.
     pub rto: String,
+    /// The congestion control with all its parameters.
+    pub congestion: String,
+    /// The loss detector with all its parameters.
+    pub loss: String,
     /// From the first Interest for a segment to the last segment, in seconds.
     pub elapsed_s: f64,
     /// Content in bits per second.
@@ -87,6 +91,8 @@ impl Row {
         Self {
             timer: run.label.clone(),
             rto: run.rto.clone(),
+            congestion: run.congestion.clone(),
+            loss: run.loss.clone(),
             elapsed_s: run.tally.elapsed().as_secs_f64(),
             goodput_bit_s: run.tally.goodput().unwrap_or(0.0),
             sent: run.tally.interests,
@@ -124,7 +130,10 @@ impl fmt::Display for Demo {
             }
         }
         for run in &self.runs {
-            if run.rto != run.timer {
+            if run.congestion != self.congestion {
+                let Row { timer, congestion, loss, rto, .. } = run;
+                writeln!(f, "  {timer} is {congestion}, {loss}, {rto}")?;
+            } else if run.rto != run.timer {
                 writeln!(f, "  {} is {}", run.timer, run.rto)?;
             }
         }

@@ -29,7 +29,7 @@ Examples:
 /// Each node becomes a `recoup forward`, each link a `recoup link`, on free ports of the loopback interface, in real
 /// time; no rights are needed. The file is a topology or a scenario.
 ///
-/// A topology (Mini-NDN's .conf; also ndnSIM's annotated files, FNSS and GraphML) stands until the commands given with
+/// A topology (Mini-NDN's .conf; also ndnSIM's annotated files) stands until the commands given with
 /// --on and after -- have ended, or else until Ctrl-C. Node x has routes to each other node y for names below /y; what
 /// registers such a name at y is found. Commands find the forwarder of their node (NDN_CLIENT_TRANSPORT) and this
 /// program (PATH); the exit code is that of the first of them that fails.

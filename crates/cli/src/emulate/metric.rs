@@ -5,7 +5,7 @@ use recoup_sim::statistic::jain;
 use serde_json::Value;
 
 /// Counts of a fetch's document that are metrics as they stand: name, unit, and where they are.
-const COUNTS: [(&str, &str, &str); 25] = [
+const COUNTS: [(&str, &str, &str); 27] = [
     ("segments", "segments", "/segments"),
     ("content_octets", "octets", "/octets"),
     ("interests", "", "/interests/sent"),
@@ -14,6 +14,8 @@ const COUNTS: [(&str, &str, &str); 25] = [
     ("timeouts", "", "/losses/timeouts"),
     ("marks", "", "/losses/marks"),
     ("losses_congestion", "", "/losses/congestion"),
+    ("losses_random", "", "/losses/random"),
+    ("losses_unknown", "", "/losses/unknown"),
     ("losses_wireless", "", "/losses/wireless"),
     ("losses_mobility", "", "/losses/mobility"),
     ("duplicates", "", "/losses/duplicates"),
@@ -58,7 +60,9 @@ pub(super) fn consumer(part: &ConsumerPart, document: &Value, metrics: &mut Vec<
     let seconds = number("/elapsed_s").filter(|seconds| *seconds > 0.0);
     push("throughput_bps", "bit/s", octets.zip(seconds).map(|(octets, s)| octets * 8.0 / s));
     push("loss_event_percent", "%", number("/losses/loss_rate").map(|share| share * 100.0));
-    push("rtt_mean_s", "s", number("/rtt_ms/avg").map(|ms| ms / 1e3));
+    for (what, path) in [("rtt_mean_s", "/rtt_ms/avg"), ("rtt_min_s", "/rtt_ms/min")] {
+        push(what, "s", number(path).map(|ms| ms / 1e3));
+    }
 }
 
 /// Appends what concerns all fetches together.

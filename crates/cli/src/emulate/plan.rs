@@ -101,7 +101,7 @@ impl Plan {
     /// The processes of a network, with its applications and the links that their Interests cross.
     ///
     /// # Errors
-    /// What of it cannot be had on sockets, as a sentence.
+    /// The parts of the scenario that sockets do not support, as a sentence.
     pub(crate) fn new(network: &Network) -> Result<Self, String> {
         let producers = producers(network)?;
         let missing_octets = missing(&producers)?;
@@ -125,7 +125,7 @@ impl Plan {
     /// The processes of a network of which all nodes and links stand, whoever is going to use them.
     ///
     /// # Errors
-    /// What of it cannot be had on sockets, as a sentence.
+    /// The parts of the scenario that sockets do not support, as a sentence.
     pub(crate) fn whole(network: &Network) -> Result<Self, String> {
         check(network)?;
         let all: Vec<LinkId> = (0..network.links.len() as u32).map(LinkId).collect();

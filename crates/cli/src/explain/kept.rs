@@ -34,8 +34,7 @@ impl Kept {
         let folder = files.map(Path::to_owned).or_else(beside).unwrap_or_default();
         let name = path.join("scenario.toml").display().to_string();
         let source = Source::kept(&name, folder, built_in(), &scenario)?;
-        let mut campaign = Campaign::new(&source, None)?;
-        campaign.recognise(&source, path);
+        let campaign = Campaign::new(&source, None)?;
         Ok(Self { folder: path.to_owned(), source, campaign, rows })
     }
 
@@ -68,8 +67,10 @@ impl Kept {
         let mut runs =
             stages.into_iter().filter_map(|stage| Some(Chosen { stage, row: of_stage(&stage)? }));
         runs.next().ok_or_else(|| {
-            Failure::usage(format!("no such run is kept in {}", self.folder.display()))
-                .advise("runs.csv there lists those that are")
+            Failure::usage(format!("no such run is kept in {}", self.folder.display())).advise(
+                "choose one of runs.csv there; results of another version of recoup: \
+                     run the scenario again with --fresh",
+            )
         })
     }
 

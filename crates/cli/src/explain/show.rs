@@ -328,6 +328,8 @@ impl Teller<'_> {
 
 fn why(cause: event::Cause) -> &'static str {
     match cause {
+        event::Cause::Congestion => "a queue was full",
+        event::Cause::Random => "a link lost it, and no node reported it",
         event::Cause::Wireless => "a link lost it",
         event::Cause::Mobility => "somebody moved",
     }

@@ -1,27 +1,25 @@
 //! The options of `recoup fetch`.
 use crate::error::EXIT_CODES;
 use crate::value::{self, SegmentRange};
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
+use recoup::Verify;
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
+use recoup_transport::fetch::defaults;
 use recoup_transport::rto::Sampling;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-
-/// The timer, unless another one is asked for. The studies' estimators end their back-off as their sources have it.
-pub(super) const DEFAULT_RTO: &str = "jacobson(backoff-until=progress)";
-
-/// What counts as lost before its timer expires, unless something else is asked for.
-pub(super) const DEFAULT_LOSS: &str = "time-threshold(share=1/4)";
 
 /// Files of a folder that are fetched at a time; about as many connections as browsers open to a server.
 const DEFAULT_JOBS: usize = 8;
 
 const EXAMPLES: &str = "\
 Examples:
+  recoup fetch /home/movie.mp4
+      on a terminal into the file movie.mp4
   recoup fetch /movie -o movie.mp4
       from the forwarder of this machine, or from `recoup serve` when there is none
   recoup fetch /movie -o movie.mp4 --resume
@@ -42,7 +40,7 @@ Examples:
 ///
 /// Discovers the newest version and the length of the content, fetches its segments with a congestion
 /// window and an adaptive retransmission timer, checks every segment and writes it at its place in the
-/// file. What is there after an interruption is kept in FILE.part and can be continued with --resume.
+/// file. After an interruption the partial file is kept in .recoup-UID beside FILE; --resume goes on with it.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct FetchArgs {
@@ -50,25 +48,28 @@ pub(crate) struct FetchArgs {
     #[arg(value_name = "NAME")]
     pub name: Name,
 
-    /// Write to FILE (or into folder FILE with -r); `-` for standard output even on a terminal
+    /// Write to FILE (or into folder FILE with -r); `-` for standard output
+    ///
+    /// Without it: to standard output in order; if that is a terminal, to a file (or folder) named by the last component
+    /// of NAME, with .1, .2 and so on where there is one already.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Go on where an interrupted download of FILE stopped
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     pub resume: bool,
 
     /// Fetch a folder that `recoup serve` serves, with everything in it
-    #[arg(short, long, requires = "output", conflicts_with_all = ["range"])]
+    #[arg(short, long, conflicts_with_all = ["range"])]
     pub recursive: bool,
 
-    /// Files of a folder that are fetched at a time: 8, or 1 with -s or -v, unless given
+    /// Files of a folder that are fetched at a time: 8, or 1 with -s or -vv, unless given
     #[arg(
         short,
         long,
         value_name = "N",
         requires = "recursive",
-        conflicts_with_all = ["statistics", "verbose"],
+        conflicts_with = "statistics",
         value_parser = clap::value_parser!(u8).range(1..)
     )]
     pub jobs: Option<u8>,
@@ -94,46 +95,53 @@ pub(crate) struct FetchArgs {
     ///
     /// udp://host[:port], tcp://host[:port], unix:///path or ws://host:port. Without it: the
     /// environment variable NDN_CLIENT_TRANSPORT, client.conf, the forwarder's socket on this machine;
-    /// where there is no forwarder, udp://127.0.0.1:6363, where `recoup serve` listens.
+    /// where there is no forwarder, the `recoup serve` on this machine that has NAME (UDP ports 6363 to
+    /// 6378 of 127.0.0.1).
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
 
-    /// Send again what the link to the next node loses, if that node does so, too: off, wldr or acked, with
-    /// parameters, such as wldr(hold=5ms)
-    #[arg(long, value_name = "SPEC", default_value = "off", help_heading = "Network")]
+    /// Send again what the link to the next node loses: auto (if that node does so, too; over UDP only), off, wldr or
+    /// acked, with parameters, such as wldr(hold=5ms)
+    #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
     pub recovery: Recovery,
 
-    /// Congestion control: cubic, newreno, compound, aimd, raaqm, fixed, or a study's (yang2016, udugama2013,
+    /// Congestion control: recoup, cubic, newreno, compound, aimd, raaqm, fixed, or a study's (yang2016, udugama2013,
     /// nikzad2022), with parameters, such as fixed(window=16)
-    #[arg(long, value_name = "SPEC", default_value = "cubic", help_heading = "Algorithms")]
+    ///
+    /// With recoup, a standing queue, a congestion mark or a loss beside a queue reduces the window, and a random loss
+    /// does not: it fills lossy and long paths and keeps queues short. It paces Interests.
+    #[arg(long, value_name = "SPEC", default_value = defaults::CONGESTION, help_heading = "Algorithms")]
     pub congestion: String,
 
     /// Retransmission timer: jacobson, reconsidered, experts, constant, …, with parameters, such as constant(rto=4s)
-    #[arg(long, value_name = "SPEC", default_value = DEFAULT_RTO, help_heading = "Algorithms")]
+    #[arg(long, value_name = "SPEC", default_value = defaults::RTO, help_heading = "Algorithms")]
     pub rto: String,
 
-    /// What counts as lost before its timer expires: timeout (nothing), out-of-order, pre-recovery, time-threshold,
+    /// Rule that declares a segment lost before its timer expires: rack, time-threshold, out-of-order, pre-recovery, timeout (none),
     /// or simple1, simple2, simple3, smart, with parameters, such as out-of-order(frt=3)
-    #[arg(long, value_name = "SPEC", default_value = DEFAULT_LOSS, help_heading = "Algorithms")]
+    ///
+    /// rack declares a segment lost once later ones have arrived and 9/8 of the longest recent round trip is over,
+    /// because caches and several producers change the order; a tail-loss probe ends a silence before the timer does.
+    #[arg(long, value_name = "SPEC", default_value = defaults::LOSS, help_heading = "Algorithms")]
     pub loss: String,
 
     /// Which segments give round-trip time samples: per-rtt, every or rfc7323
-    #[arg(long, value_name = "WHICH", default_value = "rfc7323", help_heading = "Algorithms")]
+    #[arg(long, value_name = "WHICH", default_value = defaults::SAMPLING, help_heading = "Algorithms")]
     pub sampling: Sampling,
 
     /// Window at the start, in segments
     #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
     pub init_cwnd: Option<f64>,
 
-    /// Window, in segments, at which slow start ends the first time
+    /// Window, in segments, at which slow start ends the first time; not with recoup
     #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
     pub init_ssthresh: Option<f64>,
 
-    /// After a loss go back to the window of the start
+    /// After a loss go back to the window of the start; not with recoup
     #[arg(long, help_heading = "Algorithms")]
     pub reset_cwnd_to_init: bool,
 
-    /// Reduce the window for every loss instead of once per flight
+    /// Reduce the window for every loss instead of once per flight; not with recoup
     #[arg(long, help_heading = "Algorithms")]
     pub no_cwa: bool,
 
@@ -179,6 +187,25 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = value::positive_duration)]
     pub no_progress_timeout: Duration,
 
+    /// Accept no more content than this, such as 500MB or 2GiB, of a folder in all; exit code 8 if there is more
+    ///
+    /// Content from before (--resume) counts, and so do listings.
+    #[arg(long, value_name = "BYTES", help_heading = "Limits", value_parser = value::size)]
+    pub max_size: Option<u64>,
+
+    /// Wait for a producer that is not there yet or that restarts, as long as it takes, or with =TIME for that time at most
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "100000h",
+        conflicts_with_all = ["retries", "no_progress_timeout"],
+        help_heading = "Limits",
+        value_parser = value::positive_duration
+    )]
+    pub wait: Option<Duration>,
+
     /// How version and segment are written, where neither NAME nor its discovery shows it
     #[arg(long, value_name = "WHICH", default_value = "typed", help_heading = "Naming")]
     pub convention: ConventionArg,
@@ -186,6 +213,19 @@ pub(crate) struct FetchArgs {
     /// NAME is complete: append segment numbers and discover no version
     #[arg(long, help_heading = "Naming")]
     pub no_discovery: bool,
+
+    /// Fetch only a version newer than VERSION, such as 1795181568575000 or v=7; exit code 8 if there is none
+    ///
+    /// An old version, however well signed, can be replayed by any cache. One that is not newer is asked for again, within
+    /// --retries.
+    #[arg(
+        long,
+        value_name = "VERSION",
+        conflicts_with_all = ["recursive", "no_discovery"],
+        help_heading = "Naming",
+        value_parser = value::version
+    )]
+    pub newer_than: Option<u64>,
 
     /// Ask for fresh Data only (MustBeFresh on every Interest)
     #[arg(short, long, help_heading = "Naming")]
@@ -195,53 +235,36 @@ pub(crate) struct FetchArgs {
     #[arg(short = 's', long = "statistics", value_name = "DIR", help_heading = "Reports")]
     pub statistics: Option<PathBuf>,
 
-    /// Print a line for every event
-    #[arg(short, long, conflicts_with = "quiet", help_heading = "Reports")]
-    pub verbose: bool,
+    /// Print details before the line of result; twice (-vv): a line for every event, too
+    #[arg(
+        short,
+        long,
+        action = ArgAction::Count,
+        conflicts_with = "quiet",
+        help_heading = "Reports"
+    )]
+    pub verbose: u8,
 
-    /// Print neither progress nor summary
+    /// Print neither progress nor result
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// End with a JSON document instead of a summary (on standard error when content takes standard output)
+    /// End with a JSON document instead of the line of result (on standard error when content takes standard output)
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 }
 
 impl FetchArgs {
+    /// A line for every event is wanted.
+    pub(crate) fn traces(&self) -> bool {
+        self.verbose > 1
+    }
+
     /// Files of a folder that are fetched at a time. Events and tables do not say of which file they are: where they are asked
     /// for, files come one after the other.
     pub(crate) fn jobs(&self) -> usize {
-        let watched = self.verbose || self.statistics.is_some();
+        let watched = self.traces() || self.statistics.is_some();
         self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
-    }
-}
-
-/// How content is verified.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verify {
-    /// Digests where there are any.
-    Auto,
-    /// Nothing but a correct digest.
-    Digest,
-    /// Nothing but this key's signatures; a file or the name of a stored key.
-    Key(String),
-    /// Everything is accepted.
-    None,
-}
-
-impl FromStr for Verify {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "digest" => Ok(Self::Digest),
-            "none" => Ok(Self::None),
-            _ => match text.strip_prefix("key=") {
-                Some(key) if !key.is_empty() => Ok(Self::Key(key.to_owned())),
-                _ => Err("write auto, digest, key=FILE or none".into()),
-            },
-        }
     }
 }
 

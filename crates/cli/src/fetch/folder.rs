@@ -1,25 +1,35 @@
 //! A folder: its listing, the files in it, the folders in it.
-use crate::error::{Exit, Failure, one_line};
-use crate::fetch::in_order;
-use crate::fetch::observer::{Files, Observer};
+//!
+//! The producer chooses every name. An entry that cannot be fetched (a bad name, a link in its place, a listing that
+//! contradicts itself, a file that is not served) is skipped, reported and counted, and the rest goes on.
+use crate::error::{Exit, Failure};
+use crate::fetch::observer::Files;
 use crate::fetch::plan::Plan;
-use crate::fetch::sink::{FileSink, MemorySink};
+use crate::fetch::sink::{
+    self, FileSink, InFolder, ListingPool, ListingShare, ListingSink, target_failure,
+};
 use crate::fetch::transfer::{Ended, Transfers};
 use crate::output;
-use crate::session::{self, Session};
+use crate::session;
 use recoup_forwarder::face::AppId;
-use recoup_io::library::{Entry, read_listing};
+use recoup_io::library::{BadName, Entry, Listing};
+use recoup_io::part::is_reserved;
+use recoup_io::target::{Occupant, TargetFolder};
 use recoup_packet::name::{Component, Name};
+use recoup_transport::fetch::Delivery;
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::vec;
+use std::rc::Rc;
 
-/// Folders inside folders at most: whoever serves may be malicious.
+/// Most folders inside folders.
 const MAX_DEPTH: usize = 64;
-/// Largest listing, in octets.
-const MAX_LISTING: usize = 16 << 20;
+/// Most open folders while a further listing is in flight.
+const MAX_OPEN: usize = 64;
+/// Most bytes of a listing that wait for their turn.
+const LISTING_REORDER_BYTES: u64 = 1 << 20;
+/// Most entries that are reported one by one when they are skipped.
+const MAX_REPORTED: u64 = 20;
 
 /// How a folder is fetched.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +42,7 @@ pub(crate) struct Manner {
     pub jobs: usize,
 }
 
-/// A folder on its way, with everything in it.
+/// A folder that is being fetched, with everything in it.
 ///
 /// Most files are small, so that their round trips decide: several files are under way at a time. Folders are gone through in
 /// depth, so that no more is kept than the listings of those that are open.
@@ -40,26 +50,29 @@ pub(crate) struct Folders<'a> {
     transfers: Transfers<'a>,
     plan: &'a Plan<'a>,
     manner: Manner,
+    listings: ListingPool,
     /// What is under way.
     tasks: Vec<(AppId, Task)>,
     /// Folders whose listings are there, the next one last.
     open: Vec<Open>,
-    /// What was listed and is not served: how much, and the first of it.
-    absent: Option<(u64, Failure)>,
+    /// The failure of a skipped entry with the highest exit code.
+    worst: Option<Failure>,
 }
 
 /// What a transfer is for.
 #[derive(Debug)]
 enum Task {
     Listing(Place),
-    File,
+    File(Name),
 }
 
-/// A folder there, and where it is to be here.
+/// A folder of the producer, and where it is to be here.
 #[derive(Clone, Debug)]
 struct Place {
     name: Name,
     target: PathBuf,
+    /// The folder in which `target` lies; `None` for the one that the user named.
+    parent: Option<Rc<TargetFolder>>,
     /// In how many folders it lies.
     depth: usize,
 }
@@ -67,152 +80,236 @@ struct Place {
 /// A folder, and what is left of its listing.
 #[derive(Debug)]
 struct Open {
-    place: Place,
-    entries: vec::IntoIter<Entry>,
+    name: Name,
+    target: Rc<TargetFolder>,
+    depth: usize,
+    listing: Listing,
+    _share: ListingShare,
 }
 
 impl<'a> Folders<'a> {
     /// Nothing is asked for yet.
-    pub(crate) fn new(
-        session: &'a mut Session,
-        observer: &'a mut Observer,
-        plan: &'a Plan<'a>,
-        manner: Manner,
-    ) -> Self {
-        observer.files = Some(Files::default());
-        let transfers = Transfers::new(session, observer);
-        Self { transfers, plan, manner, tasks: Vec::new(), open: Vec::new(), absent: None }
+    pub(crate) fn new(transfers: Transfers<'a>, plan: &'a Plan<'a>, manner: Manner) -> Self {
+        transfers.observer.files = Some(Files::default());
+        Self {
+            transfers,
+            plan,
+            manner,
+            listings: ListingPool::default(),
+            tasks: Vec::new(),
+            open: Vec::new(),
+            worst: None,
+        }
     }
 
     /// Fetches the folder `name`, with everything in it, into the folder `target`. Returns the name of its listing.
     ///
     /// # Errors
-    /// Also if something that is listed is not served (removed, or not to be read there): all the rest is fetched then.
+    /// Also if an entry was skipped: all the rest is fetched then.
     pub(crate) fn run(mut self, name: &Name, target: &Path) -> Result<Name, Failure> {
-        let place = Place { name: name.clone(), target: target.to_owned(), depth: 0 };
-        let listing = self.fetch(place).inspect_err(|_| {
+        let place = Place { name: name.clone(), target: target.to_owned(), parent: None, depth: 0 };
+        let listing = self.fetch(place).inspect_err(|failure| {
             // Each of them can be gone on with.
-            self.transfers.abandon();
+            self.transfers.abandon(failure);
         })?;
-        let Some((count, first)) = self.absent else {
+        let skipped = self.files().skipped;
+        let Some(worst) = self.worst else {
             return Ok(listing);
         };
-        let message = match count {
-            1 => first.message,
-            _ => format!("{count} files or folders in {name} cannot be had: {}", first.message),
+        let message = match skipped {
+            1 => worst.message,
+            _ => format!("{skipped} entries of {name} are skipped, such as: {}", worst.message),
         };
-        let advice = first.advice.unwrap_or_default();
-        Err(Failure::new(first.exit, message).advise(format!("{advice}; all the rest is there")))
+        let advice = worst.advice.map_or_else(String::new, |advice| format!("{advice}; "));
+        Err(Failure::new(worst.exit, message).advise(format!("{advice}all the rest is there")))
     }
 
     fn fetch(&mut self, place: Place) -> Result<Name, Failure> {
         self.list(place)?;
         let ended = self.transfers.next()?;
         let listing = ended.object.clone()?;
-        self.take(ended)?;
+        self.take(ended).map_err(|(_, failure)| failure)?;
         loop {
             while self.transfers.len() < self.manner.jobs && self.begin_next()? {}
             if self.transfers.len() == 0 {
                 return Ok(listing);
             }
             let ended = self.transfers.next()?;
-            match self.take(ended) {
-                Err(failure) if failure.absent => {
-                    self.absent.get_or_insert((0, failure)).0 += 1;
-                }
-                taken => taken?,
+            if let Err((name, failure)) = self.take(ended) {
+                self.skip(&name.to_string(), failure)?;
             }
         }
     }
 
+    /// An entry is left out, if the failure concerns no other.
+    fn skip(&mut self, entry: &str, failure: Failure) -> Result<(), Failure> {
+        if !failure.of_entry {
+            return Err(failure);
+        }
+        let files = self.files();
+        files.skipped += 1;
+        if files.skipped <= MAX_REPORTED {
+            self.transfers.observer.tell(&format!("skipped {entry}: {}", failure.message));
+        }
+        if self.worst.as_ref().is_none_or(|worst| failure.exit as u8 > worst.exit as u8) {
+            self.worst = Some(failure);
+        }
+        Ok(())
+    }
+
     /// Begins with the next entry of the innermost folder; `false` if there is none, or none for now.
     fn begin_next(&mut self) -> Result<bool, Failure> {
-        // Whoever serves may list without end: where many listings are kept, the next one comes when no other is under way.
+        // A listing may have millions of entries that need no transfer.
+        self.transfers.check_stop()?;
         let lists = self.tasks.iter().any(|(_, task)| matches!(task, Task::Listing(_)));
-        let is_full = lists && self.open.len() >= MAX_DEPTH;
+        let is_full = self.open.len() >= MAX_OPEN || !self.listings.has_room();
         let Some(folder) = self.open.last_mut() else {
             return Ok(false);
         };
-        if is_full && folder.entries.as_slice().first().is_some_and(|entry| entry.is_folder) {
+        // A listing in flight becomes shorter when its length is known, and is closed some time.
+        if lists && is_full && folder.listing.begins_with_folder() {
             return Ok(false);
         }
-        let Some(entry) = folder.entries.next() else {
+        let (name, target, depth) = (folder.name.clone(), Rc::clone(&folder.target), folder.depth);
+        let entry = folder.listing.next();
+        if folder.listing.is_empty() {
             self.open.pop();
-            return Ok(!self.open.is_empty());
-        };
-        let Place { name, target, depth } = &folder.place;
-        let name = name.append(Component::generic(&entry.name));
-        let target = target.join(OsStr::from_bytes(&entry.name));
-        let depth = depth + 1;
-        match entry.is_folder {
-            true => self.list(Place { name, target, depth })?,
-            false => self.file(&name, &target)?,
         }
-        Ok(true)
+        let begun = match entry {
+            None => return Ok(!self.open.is_empty()),
+            Some(Err(bad)) => Err((name.to_string(), bad_name(&name, &bad))),
+            Some(Ok(entry)) => {
+                let name = name.append(Component::generic(&entry.name));
+                self.begin(&name, &entry, target, depth + 1)
+                    .map_err(|failure| (name.to_string(), failure))
+            }
+        };
+        match begun {
+            Ok(()) => Ok(true),
+            Err((entry, failure)) => self.skip(&entry, failure).map(|()| true),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        name: &Name,
+        entry: &Entry,
+        folder: Rc<TargetFolder>,
+        depth: usize,
+    ) -> Result<(), Failure> {
+        let file_name = OsStr::from_bytes(&entry.name);
+        if is_reserved(file_name.as_ref()) {
+            return Err(Failure::from(sink::reserved(name)).of_entry());
+        }
+        let occupant = folder.occupant(file_name).map_err(|error| target_failure(&error))?;
+        if !entry.is_folder {
+            return self.file(name, folder, file_name, occupant);
+        }
+        let target = folder.path().join(file_name);
+        self.list(Place { name: name.clone(), target, parent: Some(folder), depth })
     }
 
     fn list(&mut self, place: Place) -> Result<(), Failure> {
         if place.depth > MAX_DEPTH {
             let message = format!("{} lies {MAX_DEPTH} folders deep", place.name);
-            return Err(Failure::new(Exit::Other, message));
+            return Err(Failure::new(Exit::Other, message).of_entry());
         }
+        let Some(share) = self.listings.reserve() else {
+            let message = format!("the listings of the folders above {} are too long", place.name);
+            return Err(Failure::new(Exit::Other, message)
+                .advise("fetch it by its own name")
+                .of_entry());
+        };
         let mut config = self.plan.config(place.name.clone(), session::seed()?)?;
-        config.delivery = in_order();
-        let app = self.transfers.start(config, Box::new(MemorySink::new(MAX_LISTING)));
+        config.delivery = Delivery::Ordered { limit_bytes: LISTING_REORDER_BYTES };
+        let sink = ListingSink::new(place.name.clone(), share);
+        let app = self.transfers.start(config, Box::new(sink));
         self.tasks.push((app, Task::Listing(place)));
         Ok(())
     }
 
-    fn file(&mut self, name: &Name, target: &Path) -> Result<(), Failure> {
+    fn file(
+        &mut self,
+        name: &Name,
+        folder: Rc<TargetFolder>,
+        file_name: &OsStr,
+        occupant: Occupant,
+    ) -> Result<(), Failure> {
         let Manner { resume, verbose, .. } = self.manner;
-        if resume && target.is_file() {
+        let target = folder.path().join(file_name);
+        folder.check_place().map_err(|error| target_failure(&error))?;
+        if resume
+            && let Occupant::File(bytes) = occupant
+            && sink::is_there(&target)?
+        {
             self.files().before += 1;
-            return Ok(());
+            return self.transfers.count(bytes);
+        }
+        if occupant == Occupant::Folder {
+            let message = format!("{} is a folder, and {name} is a file", target.display());
+            return Err(Failure::new(Exit::Local, message).advise("remove it").of_entry());
         }
         if verbose {
-            // Who serves it has chosen what it is called.
-            output::tell(&one_line(&format!("{name} -> {}", target.display())));
+            output::tell(&format!("{name} -> {}", target.display()).replace('\n', " "));
         }
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
-        super::resume(&mut config, target, resume)?;
-        let sink = FileSink::new(target, &self.plan.verification(), (0, None), resume)?;
-        let app = self.transfers.start(config, Box::new(sink));
-        self.tasks.push((app, Task::File));
+        let verification = self.plan.verification();
+        let sink = FileSink::new(&target, &verification, &mut config, resume)?;
+        let app = self.transfers.start(config, Box::new(InFolder::new(sink, folder)));
+        self.tasks.push((app, Task::File(name.clone())));
         Ok(())
     }
 
-    /// Takes what has ended.
-    fn take(&mut self, ended: Ended) -> Result<(), Failure> {
+    /// Takes what has ended; if it failed, with its name.
+    fn take(&mut self, ended: Ended) -> Result<(), (Name, Failure)> {
         let Some(at) = self.tasks.iter().position(|(app, _)| *app == ended.app) else {
             return Ok(());
         };
-        let (_, task) = self.tasks.swap_remove(at);
-        let object = ended.object?;
-        match task {
-            Task::File => self.files().fetched += 1,
+        match self.tasks.swap_remove(at).1 {
+            Task::File(name) => {
+                ended.object.map_err(|failure| (name, failure))?;
+                self.files().fetched += 1;
+                Ok(())
+            }
             Task::Listing(place) => {
-                let is_listing = object.components().any(|component| component.is_keyword(b"ls"));
-                let entries = read_listing(&ended.sink.into_content()).filter(|_| is_listing);
-                self.enter(place, entries)?;
+                let name = place.name.clone();
+                self.enter(place, ended).map_err(|failure| (name, failure))
             }
         }
-        Ok(())
     }
 
-    fn enter(&mut self, place: Place, entries: Option<Vec<Entry>>) -> Result<(), Failure> {
-        let Some(entries) = entries else {
-            let message = format!("{} is not a folder", place.name);
-            return Err(Failure::new(Exit::Other, message).advise("fetch it without -r"));
+    fn enter(&mut self, place: Place, ended: Ended) -> Result<(), Failure> {
+        ended.object?;
+        let Some((content, share)) = ended.sink.into_listing() else {
+            return Ok(());
         };
-        let target = &place.target;
-        fs::create_dir_all(target)
-            .map_err(|error| Failure::file("make the folder", target.display(), &error))?;
-        self.files().listed += entries.iter().filter(|entry| !entry.is_folder).count() as u64;
-        self.open.push(Open { place, entries: entries.into_iter() });
+        let Place { name, target, parent, depth } = place;
+        let listing = Listing::new(content).map_err(|error| {
+            Failure::new(
+                Exit::Verification,
+                format!("the producer of {name} contradicts itself: {error}"),
+            )
+            .of_entry()
+        })?;
+        let target = match (parent, target.file_name()) {
+            (Some(parent), Some(file_name)) => parent.enter(file_name),
+            _ => TargetFolder::open(&target),
+        };
+        let target = Rc::new(target.map_err(|error| target_failure(&error))?);
+        self.files().listed += listing.files();
+        self.open.push(Open { name, target, depth, listing, _share: share });
         Ok(())
     }
 
     fn files(&mut self) -> &mut Files {
         self.transfers.observer.files.get_or_insert_default()
     }
+}
+
+fn bad_name(folder: &Name, bad: &BadName) -> Failure {
+    let exit = match bad {
+        BadName::TooLong(_) => Exit::Local,
+        BadName::NoFile(_) => Exit::Verification,
+    };
+    Failure::new(exit, format!("a bad name is listed in {folder}: {bad}")).of_entry()
 }

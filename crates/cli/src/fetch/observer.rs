@@ -1,11 +1,12 @@
-//! Who watches a fetch: counters, tables, the progress bar, and whoever reads the lines of -v.
+//! The observers of a fetch: counters, tables, the progress line, and the lines of -vv.
 use crate::error::Failure;
 use crate::format;
 use crate::output;
 use crate::picture::Point;
-use crate::progress::{Extent, Progress};
+use crate::progress::{Extent, Progress, State};
 use crate::statistic::Statistics;
-use crate::tally::Tally;
+use recoup::tally::Tally;
+use recoup_forwarder::face::Agreement;
 use recoup_transport::event::{Cause, Event, Signal, Span};
 use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
@@ -19,14 +20,21 @@ pub(crate) struct Observer {
     pub tally: Tally,
     statistics: Option<Statistics>,
     progress: Option<Progress>,
-    verbose: bool,
+    /// Content goes to standard output, and none has come yet.
+    is_beside_content: bool,
+    /// A line for each event is written.
+    traces: bool,
     track: Option<Track>,
     /// Segments that were there before.
     already: u64,
+    /// Bytes of content that were there before.
+    pub held_bytes: u64,
     /// Segments wanted, if known.
     total: Option<u64>,
     /// Of a folder.
     pub files: Option<Files>,
+    /// Whether the link toward the producer recovered losses at the end.
+    pub link_recovery: Agreement,
 }
 
 /// Files of a folder.
@@ -38,6 +46,8 @@ pub(crate) struct Files {
     pub before: u64,
     /// Listed, in the listings that have arrived.
     pub listed: u64,
+    /// Entries of listings, files and folders, that could not be fetched.
+    pub skipped: u64,
 }
 
 /// One point per segment, for a picture.
@@ -50,9 +60,23 @@ struct Track {
 
 impl Observer {
     /// An observer that counts, and what else is wanted.
-    pub(crate) fn new(statistics: Option<Statistics>, progress: bool, verbose: bool) -> Self {
-        let progress = Progress::new(progress && !verbose);
-        Self { statistics, progress, verbose, ..Self::default() }
+    pub(crate) fn new(statistics: Option<Statistics>, progress: bool, traces: bool) -> Self {
+        let progress = Progress::new(progress && !traces);
+        Self { statistics, progress, traces, ..Self::default() }
+    }
+
+    /// The observer of a fetch whose content goes to standard output.
+    #[must_use]
+    pub(crate) fn beside_content(self) -> Self {
+        let progress = self.progress.map(Progress::beside_content);
+        Self { progress, is_beside_content: true, ..self }
+    }
+
+    /// Content is about to be written.
+    pub(crate) fn make_way(&mut self, now: Instant) {
+        if std::mem::take(&mut self.is_beside_content) {
+            self.progress.iter_mut().for_each(|progress| progress.make_way(now));
+        }
     }
 
     /// An observer that counts and keeps a point per segment.
@@ -88,10 +112,19 @@ impl Observer {
         if let Some(statistics) = &mut self.statistics {
             statistics.record(now, event)?;
         }
-        if self.verbose {
+        if self.traces {
             output::tell(&line(now, event));
         }
         Ok(())
+    }
+
+    /// Writes a line to standard error, above the progress line if there is one.
+    pub(crate) fn tell(&self, line: &str) {
+        let line = line.replace('\n', " ");
+        match &self.progress {
+            Some(progress) => progress.above(|| output::tell(&line)),
+            None => output::tell(&line),
+        }
     }
 
     /// A wake-up is over; these are the counters of what is under way.
@@ -105,7 +138,17 @@ impl Observer {
             Some(files) => Extent::Files { done: files.fetched + files.before, of: files.listed },
             None => Extent::Segments { done: self.already + tally.segments, of: self.total },
         };
-        progress.show(now, &tally, extent);
+        let state = State {
+            extent,
+            held_bytes: self.held_bytes,
+            fetched_bytes: tally.content_bytes,
+            lost: tally.lost() as f64 / tally.interests.max(1) as f64,
+            last_arrival: tally.ended.max(tally.started),
+            srtt: tally.srtt,
+            window: tally.window.unwrap_or(0.0),
+            disconnected: tally.disconnected,
+        };
+        progress.show(now, &state);
     }
 
     /// The fetch is over: nothing stays buffered, the bar disappears.
@@ -140,7 +183,7 @@ impl Track {
     }
 }
 
-/// An event as a line of -v.
+/// An event as a line of -vv.
 pub(crate) fn line(now: Instant, event: &Event) -> String {
     let ms = |span: Span| format::milliseconds(format::ms(span.into()));
     let what = match *event {
@@ -178,7 +221,14 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
             format!("{segment} was lost by a link, not by congestion")
         }
         Event::Explained { segment, cause: Cause::Mobility, .. } => {
-            format!("{segment} was lost because somebody moved")
+            format!("{segment} was lost because a node moved")
+        }
+        Event::Explained { segment, cause, .. }
+        | Event::Inferred { segment, cause, holds: true } => {
+            format!("{segment} was lost, probably {}", probable(cause))
+        }
+        Event::Inferred { segment, holds: false, .. } => {
+            format!("what was inferred of the loss of {segment} was wrong")
         }
         Event::Prolonged { segment, by } => {
             format!("nodes on the way took {} ms of the round trip of {segment}", ms(by))
@@ -199,8 +249,17 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::ServedMetadata => "served metadata".into(),
         Event::Unknown => "asked for an unknown name".into(),
         Event::SourceEnded => "the content changed: this version has ended".into(),
+        Event::Undone => "the last window reduction is undone".into(),
     };
     format!("{:>12.6} {what}", now.as_secs_f64())
+}
+
+fn probable(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Congestion => "by congestion",
+        Cause::Random | Cause::Wireless => "at random: no queue was full",
+        Cause::Mobility => "because a node moved",
+    }
 }
 
 fn signal(cause: Signal) -> &'static str {

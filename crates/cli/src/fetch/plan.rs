@@ -1,123 +1,81 @@
 //! From options to a configuration of the fetch loop.
 use crate::error::Failure;
-use crate::fetch::args::{DEFAULT_LOSS, DEFAULT_RTO, FetchArgs, Verify};
-use crate::trust;
+use crate::fetch::args::FetchArgs;
 use crate::value;
+use recoup::FetchOptions;
+use recoup::options::parse_congestion;
+use recoup::summary::Algorithms;
 use recoup_packet::name::Name;
-use recoup_packet::signature::Verifier;
-use recoup_transport::congestion::{self, CongestionControl};
+use recoup_transport::congestion;
 use recoup_transport::fetch::FetchConfig;
-use recoup_transport::loss::{self, LossDetector};
 use recoup_transport::random::Rng;
-use recoup_transport::rto::{self, RtoEstimator};
 use std::time::Duration;
-
-/// Why these algorithms are the defaults.
-const WHY_CUBIC: &str = "grows back quickly after a loss and shares a link with TCP";
-const WHY_JACOBSON: &str =
-    "adapts to the path; its floor of 200 ms stays above the jitter of queues";
-const WHY_TIME_THRESHOLD: &str =
-    "leaves a few losses to the timer, and repairs at once what overran a buffer";
-
-/// What was chosen, as it is reported.
-#[derive(Clone, Debug)]
-pub(crate) struct Choice {
-    /// Congestion control with all its parameters.
-    pub congestion: String,
-    /// Estimator with all its parameters.
-    pub rto: String,
-    /// Which segments are samples.
-    pub sampling: String,
-    /// What counts as lost before its timer expires, with all its parameters.
-    pub loss: String,
-    /// Why, where nothing was asked for.
-    pub why_congestion: Option<&'static str>,
-    /// Why, where nothing was asked for.
-    pub why_rto: Option<&'static str>,
-    /// Why, where nothing was asked for.
-    pub why_loss: Option<&'static str>,
-}
 
 /// Everything that the options decide, read once and used for every object.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     args: &'a FetchArgs,
-    congestion: String,
-    rto: String,
-    /// As it is reported.
-    pub choice: Choice,
+    options: FetchOptions,
+    /// The algorithms, as they are reported.
+    pub choice: Algorithms,
 }
 
 impl<'a> Plan<'a> {
     /// Checks the options.
     pub(crate) fn new(args: &'a FetchArgs) -> Result<Self, Failure> {
         let (congestion, rto) = (congestion_spec(args)?, rto_spec(args)?);
-        let choice = Choice {
-            congestion: parse_congestion(&congestion)?.to_string(),
-            rto: parse_rto(&rto)?.to_string(),
-            sampling: args.sampling.to_string(),
-            loss: parse_loss(&args.loss)?.to_string(),
-            why_congestion: (congestion == "cubic").then_some(WHY_CUBIC),
-            why_rto: (rto == DEFAULT_RTO).then_some(WHY_JACOBSON),
-            why_loss: (args.loss == DEFAULT_LOSS).then_some(WHY_TIME_THRESHOLD),
-        };
-        trust::verifier(&args.verify)?;
-        Ok(Self { args, congestion, rto, choice })
-    }
-
-    /// The configuration for one object.
-    pub(crate) fn config(&self, name: Name, rng: Rng) -> Result<FetchConfig, Failure> {
-        let args = self.args;
-        let range = args.range.unwrap_or_default();
-        let (rto, congestion) = (parse_rto(&self.rto)?, parse_congestion(&self.congestion)?);
-        Ok(FetchConfig {
-            discover: !args.no_discovery,
-            convention: args.convention.into(),
-            first: range.begin,
-            last: range.end.map(|end| end - 1),
+        shortened(args, &congestion)?;
+        let options = FetchOptions {
+            congestion,
+            rto,
+            loss: args.loss.clone(),
             sampling: args.sampling,
-            loss: parse_loss(&args.loss)?,
-            react_to_marks: !args.ignore_marks,
-            verifier: self.verifier()?,
+            verify: args.verify.clone(),
             lifetime: args.lifetime,
             retries: args.retries.0,
             no_progress: args.no_progress_timeout,
             rto_check: args.rto_check,
             cancel_on_timeout: args.cancel_on_timeout,
-            must_be_fresh: args.fresh,
+            react_to_marks: !args.ignore_marks,
             flow_nonce: args.flow_nonce,
-            ..FetchConfig::new(name, rto, congestion, rng)
-        })
+            discover: !args.no_discovery,
+            newer_than: args.newer_than,
+            convention: args.convention.into(),
+            must_be_fresh: args.fresh,
+        };
+        let choice = options.algorithms().map_err(option)?;
+        options.verify.verifier()?;
+        Ok(Self { args, options, choice })
     }
 
-    fn verifier(&self) -> Result<Box<dyn Verifier>, Failure> {
-        trust::verifier(&self.args.verify)
+    /// The configuration for one object.
+    pub(crate) fn config(&self, name: Name, rng: Rng) -> Result<FetchConfig, Failure> {
+        let range = self.args.range.unwrap_or_default();
+        let last = range.end.map(|end| end - 1);
+        Ok(self.options.config(name, (range.begin, last), rng)?)
     }
 
     /// How content is verified, as it is written into a journal.
     pub(crate) fn verification(&self) -> String {
-        match &self.args.verify {
-            Verify::Auto => "auto".into(),
-            Verify::Digest => "digest".into(),
-            Verify::None => "none".into(),
-            Verify::Key(key) => format!("key={key}"),
-        }
+        self.options.verify.to_string()
     }
 }
 
-/// The congestion control that `spec` describes.
-pub(crate) fn parse_congestion(spec: &str) -> Result<Box<dyn CongestionControl>, Failure> {
-    congestion::parse(spec).map_err(|error| Failure::usage(format!("--congestion: {error}")))
+/// The failure of a wrong option, which the library calls by its name.
+fn option(error: recoup::Error) -> Failure {
+    let failure = Failure::from(error);
+    Failure { message: format!("--{}", failure.message), ..failure }
 }
 
-/// The estimator that `spec` describes.
-pub(crate) fn parse_rto(spec: &str) -> Result<Box<dyn RtoEstimator>, Failure> {
-    rto::parse(spec).map_err(|error| Failure::usage(format!("--rto: {error}")))
-}
-
-/// The loss detector that `spec` describes.
-fn parse_loss(spec: &str) -> Result<Box<dyn LossDetector>, Failure> {
-    loss::parse(spec).map_err(|error| Failure::usage(format!("--loss: {error}")))
+/// The congestion control with its shortcuts; if only they are wrong, it says so.
+fn shortened(args: &FetchArgs, spec: &str) -> Result<(), Failure> {
+    parse_congestion(spec).map(|_| ()).map_err(option).map_err(|failure| match congestion::parse(&args.congestion) {
+        Ok(_) => failure.advise(
+            "leave out --init-cwnd, --init-ssthresh, --reset-cwnd-to-init or --no-cwa, or take a window that has it, \
+             such as --congestion cubic",
+        ),
+        Err(_) => failure,
+    })
 }
 
 fn congestion_spec(args: &FetchArgs) -> Result<String, Failure> {
@@ -147,4 +105,49 @@ fn with_all<const N: usize>(
 
 fn text(duration: Duration) -> String {
     format!("{}ns", duration.as_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Cli, Command};
+    use clap::Parser;
+    use recoup_sim::network::ApplicationKind;
+    use recoup_sim::scenario::ScenarioFile;
+
+    #[test]
+    fn command_and_scenario_have_the_same_defaults() {
+        let text = "[topology]\nlinks = [\"c-p\"]\n[applications.c]\nkind = \"fetch\"\nnode = \"c\"\n\
+                    object = \"/f\"\n[applications.p]\nkind = \"serve\"\nnode = \"p\"\nprefix = \"/f\"\n\
+                    size = \"1 MB\"\n";
+        let file = ScenarioFile::parse(text, &[]).unwrap();
+        let scenario = file.scenario(&file.points()[0], &|_| Ok(String::new())).unwrap();
+        let network = scenario.network(1).unwrap();
+        let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
+        let command = Cli::try_parse_from(["recoup", "fetch", "/f"]).unwrap().command;
+        let Command::Fetch(args) = command else { panic!() };
+        assert_eq!((&args.congestion, &args.loss), (&fetch.congestion, &fetch.loss));
+        assert_eq!((&args.rto, args.sampling.to_string()), (&fetch.rto, fetch.sampling.clone()));
+        assert_eq!((args.retries.0, args.lifetime), (fetch.retries, fetch.lifetime));
+        assert_eq!(
+            (args.no_progress_timeout, args.rto_check),
+            (fetch.no_progress, fetch.rto_check)
+        );
+        assert_eq!(args.ignore_marks, !fetch.react_to_marks);
+    }
+
+    #[test]
+    fn defaults_say_why_and_others_do_not() {
+        let choice = |words: &[&str]| {
+            let words = ["recoup", "fetch", "/f"].iter().chain(words);
+            let Command::Fetch(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!()
+            };
+            let choice = Plan::new(&args).unwrap().choice;
+            [choice.why_congestion, choice.why_loss, choice.why_rto].map(|why| why.is_some())
+        };
+        assert_eq!(choice(&[]), [true, true, true]);
+        assert_eq!(choice(&["--congestion", "cubic"]), [false, true, true]);
+        assert_eq!(choice(&["--loss", "timeout", "--rto", "rfc6298"]), [true, false, false]);
+    }
 }

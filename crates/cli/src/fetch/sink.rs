@@ -1,11 +1,16 @@
-//! Where content goes: a file with its part and journal, a pipe, or memory.
+//! Where content goes: a file with its part and journal, alone or in a folder, a pipe, or memory.
 mod file;
+mod in_folder;
+mod listing;
 mod memory;
 mod pipe;
 
-pub(crate) use file::{FileSink, destination, unfinished};
+pub(crate) use file::FileSink;
+pub(crate) use in_folder::{InFolder, target_failure};
+pub(crate) use listing::{ListingPool, ListingShare, ListingSink};
 pub(crate) use memory::MemorySink;
 pub(crate) use pipe::PipeSink;
+pub(crate) use recoup::download::{destination, is_there, reserved};
 
 use crate::error::Failure;
 use bytes::Bytes;
@@ -13,6 +18,10 @@ use recoup_packet::name::Name;
 
 /// What is done with the content of one object.
 pub(crate) trait Sink {
+    /// All content is there from an earlier run: nothing is to be fetched.
+    fn is_complete(&self) -> bool {
+        false
+    }
     /// The object is known; no content comes before this.
     fn begin(&mut self, _object: &Name) -> Result<(), Failure> {
         Ok(())
@@ -25,16 +34,24 @@ pub(crate) trait Sink {
     fn content(&mut self, segment: u64, content: Bytes) -> Result<(), Failure>;
     /// A wake-up is over. Returns the octets that the reader took since the last one.
     fn flush(&mut self) -> Result<u64, Failure>;
+    /// Bytes of the object that were there before, once it has begun.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
     /// Everything is there.
     fn finish(&mut self) -> Result<(), Failure> {
         Ok(())
+    }
+    /// The listing and its share of the memory for listings, if it is one.
+    fn into_listing(self: Box<Self>) -> Option<(Bytes, ListingShare)> {
+        None
     }
     /// The content, if it was kept in memory.
     fn into_content(self: Box<Self>) -> Vec<u8> {
         Vec::new()
     }
-    /// It ended before everything was there. Returns what can be done about it.
-    fn abandon(&mut self) -> Option<String> {
+    /// It ended before all content was there. Returns advice about the content that is kept.
+    fn abandon(&mut self, _failure: &Failure) -> Option<String> {
         None
     }
 }

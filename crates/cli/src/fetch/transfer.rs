@@ -4,9 +4,9 @@ use crate::fetch::observer::Observer;
 use crate::fetch::sink::Sink;
 use crate::format;
 use crate::session::Session;
-use crate::tally::Tally;
+use recoup::tally::Tally;
+use recoup::transfer::{fetch_error, refuse_folder};
 use recoup_forwarder::face::AppId;
-use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Report};
 use recoup_transport::event::Event;
@@ -20,10 +20,12 @@ pub(crate) fn run(
     config: FetchConfig,
     sink: Box<dyn Sink>,
     observer: &mut Observer,
+    max_size: Option<u64>,
 ) -> Result<(Name, Box<dyn Sink>), Failure> {
     observer.resume(config.held.iter().map(|run| run.end - run.start).sum());
-    let mut transfers = Transfers::new(session, observer);
+    let mut transfers = Transfers::new(session, observer, max_size);
     transfers.start(config, sink);
+    transfers.refuse_folders();
     let ended = transfers.next()?;
     Ok((ended.object?, ended.sink))
 }
@@ -36,6 +38,30 @@ pub(crate) struct Transfers<'a> {
     under_way: Vec<Transfer>,
     /// The smoothed round trip of the latest that had one.
     srtt: Option<Duration>,
+    size: Size,
+}
+
+/// How much content all transfers have together.
+struct Size {
+    bytes: u64,
+    /// As much as the user permits (`--max-size`).
+    most: Option<u64>,
+}
+
+impl Size {
+    fn add(&mut self, bytes: u64) -> Result<(), Failure> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.most.filter(|most| self.bytes > *most) {
+            None => Ok(()),
+            Some(most) => {
+                let message =
+                    format!("the content is larger than --max-size permits ({most} bytes)");
+                Err(Failure::new(Exit::Condition, message)
+                    .advise("permit more if the producer may send as much")
+                    .permanent())
+            }
+        }
+    }
 }
 
 /// A transfer that is over.
@@ -51,19 +77,41 @@ pub(crate) struct Ended {
 /// A transfer under way.
 struct Transfer {
     app: AppId,
+    /// A folder's listing is not what the user wants.
+    refuses_folders: bool,
     sink: Box<dyn Sink>,
     tally: Tally,
     /// The object's name, as far as it is known.
     object: Name,
     begun: bool,
     range: (u64, Option<u64>),
-    result: Option<Result<(), Box<FetchError>>>,
+    /// How it ended, once it has.
+    result: Option<Result<(), Failure>>,
 }
 
 impl<'a> Transfers<'a> {
     /// None so far.
-    pub(crate) fn new(session: &'a mut Session, observer: &'a mut Observer) -> Self {
-        Self { session, observer, under_way: Vec::new(), srtt: None }
+    /// All content together may have `max_size` bytes, what was there before included.
+    pub(crate) fn new(
+        session: &'a mut Session,
+        observer: &'a mut Observer,
+        max_size: Option<u64>,
+    ) -> Self {
+        let size = Size { bytes: 0, most: max_size };
+        Self { session, observer, under_way: Vec::new(), srtt: None, size }
+    }
+
+    /// The user's wish to stop, if there is one.
+    pub(crate) fn check_stop(&self) -> Result<(), Failure> {
+        self.session.stop.wanted().map_or(Ok(()), Err)
+    }
+
+    /// Counts content that is there without a transfer.
+    ///
+    /// # Errors
+    /// [`Exit::Condition`]: it is more than the user permits.
+    pub(crate) fn count(&mut self, bytes: u64) -> Result<(), Failure> {
+        self.size.add(bytes)
     }
 
     /// How many are under way.
@@ -84,6 +132,7 @@ impl<'a> Transfers<'a> {
         let tally = Tally::default();
         self.under_way.push(Transfer {
             app,
+            refuses_folders: false,
             sink,
             tally,
             object,
@@ -106,7 +155,7 @@ impl<'a> Transfers<'a> {
                 return Ok(self.conclude(place));
             }
             if let Err(failure) = self.turn() {
-                let kept = self.abandon();
+                let kept = self.abandon(&failure);
                 return Err(advised(failure, kept));
             }
         }
@@ -114,16 +163,17 @@ impl<'a> Transfers<'a> {
 
     /// One wake-up, unless it is time to stop.
     fn turn(&mut self) -> Result<(), Failure> {
-        let Self { session, observer, under_way, .. } = self;
+        let Self { session, observer, under_way, size, .. } = self;
         if let Some(failure) = session.stop.wanted() {
             return Err(failure);
         }
         session.turn_all(&mut |now, app, report| {
             let transfer = under_way.iter_mut().find(|transfer| transfer.app == app);
-            transfer.map_or(Ok(()), |transfer| transfer.take(now, report, observer))
+            transfer.map_or(Ok(()), |transfer| transfer.take(now, report, observer, size))
         })?;
         for transfer in &mut *under_way {
-            let bytes = transfer.sink.flush()?;
+            let flushed = transfer.sink.flush();
+            let bytes = transfer.unless_ended(flushed)?;
             if bytes > 0 {
                 session.tell(transfer.app, AppInput::Consumed { bytes });
             }
@@ -135,22 +185,23 @@ impl<'a> Transfers<'a> {
     fn conclude(&mut self, place: usize) -> Ended {
         let mut transfer = self.release(place);
         self.share();
-        let result = match transfer.result.take() {
-            Some(Err(error)) => Err(transfer.failure(&error)),
-            _ => transfer.sink.finish(),
-        };
+        let result = transfer.result.take().unwrap_or(Ok(()));
+        let result = result.and_then(|()| transfer.sink.finish());
         let object = match result {
             Ok(()) => Ok(transfer.object),
-            Err(failure) => Err(advised(failure, transfer.sink.abandon())),
+            Err(failure) => {
+                let kept = transfer.sink.abandon(&failure);
+                Err(advised(failure, kept))
+            }
         };
         Ended { app: transfer.app, sink: transfer.sink, object }
     }
 
-    /// Ends all that are under way. Returns what can be done about them.
-    pub(crate) fn abandon(&mut self) -> Option<String> {
+    /// Ends all that are under way because of a failure. Returns advice about them.
+    pub(crate) fn abandon(&mut self, failure: &Failure) -> Option<String> {
         let mut kept = Vec::new();
         while !self.under_way.is_empty() {
-            kept.extend(self.release(0).sink.abandon());
+            kept.extend(self.release(0).sink.abandon(failure));
         }
         match kept.len() {
             0 | 1 => kept.pop(),
@@ -158,6 +209,11 @@ impl<'a> Transfers<'a> {
                 "what arrived of {many} files is kept: the same command with --resume goes on"
             )),
         }
+    }
+
+    /// Those that are under way are for the content of files: they fail if their name is that of a folder.
+    fn refuse_folders(&mut self) {
+        self.under_way.iter_mut().for_each(|transfer| transfer.refuses_folders = true);
     }
 
     fn release(&mut self, place: usize) -> Transfer {
@@ -186,47 +242,83 @@ fn advised(failure: Failure, kept: Option<String>) -> Failure {
 }
 
 impl Transfer {
+    /// Takes a report, unless it has ended.
     fn take(
         &mut self,
         now: Instant,
         report: Report,
         observer: &mut Observer,
+        size: &mut Size,
+    ) -> Result<(), Failure> {
+        if self.result.is_some() {
+            return Ok(());
+        }
+        let taken = self.take_in(now, report, observer, size);
+        self.unless_ended(taken)
+    }
+
+    /// A failure that concerns an entry of a folder ends this transfer and no other.
+    fn unless_ended<T: Default>(&mut self, taken: Result<T, Failure>) -> Result<T, Failure> {
+        match taken {
+            Err(failure) if failure.of_entry => {
+                self.result = Some(Err(failure));
+                Ok(T::default())
+            }
+            taken => taken,
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        now: Instant,
+        report: Report,
+        observer: &mut Observer,
+        size: &mut Size,
     ) -> Result<(), Failure> {
         match report {
             Report::Resolved { object } => {
+                if self.refuses_folders {
+                    refuse_folder(&self.object, &object)?;
+                }
                 self.object = *object;
-                self.begin()
+                self.begin(size, observer)
             }
             Report::Content { segment, content } => {
-                self.begin()?;
+                self.begin(size, observer)?;
+                size.add(content.len() as u64)?;
+                observer.make_way(now);
                 self.sink.content(segment, content)
             }
             Report::Event(event) => {
                 self.tally.record(now, &event);
                 observer.record(now, &event, self.tally.started)?;
                 match event {
-                    Event::EndKnown { last } => self.end_known(last, observer),
+                    Event::EndKnown { last } => {
+                        self.begin(size, observer)?;
+                        self.end_known(last, observer)
+                    }
                     _ => Ok(()),
                 }
             }
             Report::Done(result) => {
-                self.result = Some(result);
+                self.result = Some(result.map_err(|error| self.failure(&error)));
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self) -> Result<(), Failure> {
+    fn begin(&mut self, size: &mut Size, observer: &mut Observer) -> Result<(), Failure> {
         if self.begun {
             return Ok(());
         }
         self.begun = true;
-        self.sink.begin(&self.object)
+        self.sink.begin(&self.object)?;
+        observer.held_bytes = observer.held_bytes.saturating_add(self.sink.held_bytes());
+        size.add(self.sink.held_bytes())
     }
 
     fn end_known(&mut self, last: u64, observer: &mut Observer) -> Result<(), Failure> {
-        self.begin()?;
         let (first, wanted) = self.range;
         let until = wanted.map_or(last, |wanted| wanted.min(last));
         observer.set_total(until.saturating_add(1).saturating_sub(first));
@@ -239,47 +331,21 @@ impl Transfer {
 
     /// The exit code and the line for the end of the fetch loop.
     fn failure(&self, error: &FetchError) -> Failure {
-        let text = error.to_string();
+        let (tally, failure) = (&self.tally, Failure::from(fetch_error(error, &self.tally)));
+        let is_silence = matches!(error, FetchError::NoAnswer { .. } | FetchError::NoProgress(_));
         match error {
-            FetchError::NotFound(_) => {
-                let failure = Failure::new(Exit::NotFound, text)
-                    .advise("check the name and its version with whoever serves it");
-                Failure { absent: true, ..failure }
+            FetchError::Untrusted { .. } => failure.advise(
+                "--verify key=FILE wants the signer's key, digest an unsigned object, auto takes both",
+            ),
+            FetchError::RangeBeyondEnd { .. } => failure.advise("choose another --range"),
+            _ if is_silence && failure.exit == Exit::TimedOut && tally.segments > 0 => {
+                failure.advise(format!(
+                    "{} segments ({}) had arrived before",
+                    tally.segments,
+                    format::octets(tally.content_bytes)
+                ))
             }
-            FetchError::Refused {
-                reason: NackReason::NoRoute,
-                ..
-            } => Failure::new(Exit::NotFound, text)
-                .advise("no producer of that name is registered: start it, or check the name"),
-            FetchError::Refused { .. } => Failure::new(Exit::TimedOut, text)
-                .advise("the network is congested or loops: try again later, or raise --retries"),
-            FetchError::NoAnswer { .. } | FetchError::NoProgress(_) => self.silence(text),
-            FetchError::Untrusted { .. } => Failure::new(Exit::Verification, text)
-                .advise(
-                    "--verify key=FILE wants the signer's key, digest an unsigned object, auto takes both",
-                ),
-            FetchError::RangeBeyondEnd { .. } => {
-                Failure::new(Exit::Usage, text).advise("choose another --range")
-            }
-            FetchError::EndMovedBack { .. } => Failure::new(Exit::Verification, text)
-                .advise("the producer contradicts itself: fetch again, without --resume"),
-        }
-    }
-
-    fn silence(&self, text: String) -> Failure {
-        let tally = &self.tally;
-        if tally.disconnected {
-            return Failure::new(Exit::Unreachable, format!("the connection was lost: {text}"))
-                .advise("check that the forwarder or server still runs");
-        }
-        let failure = Failure::new(Exit::TimedOut, text);
-        match tally.segments {
-            0 => failure.advise("check the name, and that its producer runs and can be reached"),
-            _ => failure.advise(format!(
-                "{} segments ({}) had arrived before",
-                tally.segments,
-                format::octets(tally.content_bytes)
-            )),
+            _ => failure,
         }
     }
 }

@@ -12,17 +12,17 @@ Examples:
   recoup forward
   recoup forward --metrics
   recoup forward --config node.toml
-  recoup forward --workers auto
   recoup forward --config node.toml --json --record /tmp/node.recording
 
 A configuration:
   [node]
-  workers = 1                     # threads that share the work, or \"auto\": one for each core
+  workers = 1                     # threads that share the work; more need the feature `workers`
   cache = \"65536 packets\"        # or octets, such as \"48 MiB\", or by default both; 0 for none
   strategy = \"best-route\"
   suppression = \"same-face-retx\"
   metrics = \"127.0.0.1:9695\"    # a status page, JSON and Prometheus metrics
   localhop = false                # whether others may register prefixes, too
+  recovery = \"auto\"             # UDP links repair losses if both ends do; or \"off\"
   log = \"json\"                    # events as JSON lines; log-level = \"debug\" for all of them
   capture = \"all.pcapng\"          # frames of all faces, for Wireshark; or capture of one [[face]]
 
@@ -76,7 +76,8 @@ pub(crate) struct ForwardArgs {
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Threads that share the work, each with its connections and a part of the names; `auto` is one for each core
+    /// Threads that share the work, each with its connections and a part of the names; `auto` is one for each core.
+    /// More than one needs a build with the feature `workers`
     #[arg(long, value_name = "N|auto")]
     pub workers: Option<Workers>,
 

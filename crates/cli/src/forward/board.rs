@@ -3,9 +3,12 @@
 //! Nothing is made before somebody asks: who asks wakes the forwarder, which puts a picture of itself here when its turn is over.
 use super::crew::Crew;
 use super::part::Part;
+use super::recording::RecordingState;
+use crate::output;
 use recoup_forwarder::counters::NodeCounters;
+use recoup_forwarder::face::Agreement;
 use recoup_io::capture::{CaptureCounters, Capturer};
-use recoup_io::driver::Driver;
+use recoup_io::driver::{Admission, Driver};
 use recoup_io::face::{Counters, FaceId};
 use recoup_io::waker::Waker;
 use recoup_transport::link::recovery;
@@ -33,12 +36,17 @@ pub(super) struct Picture {
     pub(super) faces: Vec<FacePicture>,
     /// What recovery did on all links, past ones included.
     pub(super) recovered: Option<recovery::Counters>,
+    /// How peers were admitted.
+    pub(super) admission: Admission,
     /// What was captured.
     pub(super) captures: CaptureCounters,
     /// What was dropped, by reason; frames that faces dropped have `face-` in front.
     pub(super) drops: Vec<(String, u64)>,
     /// Times that a worker read nothing for a millisecond because another one left its letters lying.
     pub(super) held_up: u64,
+    pub(super) recording: RecordingState,
+    /// Lines that were not written because standard error was not read.
+    pub(super) lines_left_out: u64,
     /// The first prefixes with next hops.
     pub(super) fib: Vec<FibEntry>,
     pub(super) strategies: Vec<StrategyChoice>,
@@ -54,6 +62,8 @@ pub(super) struct FacePicture {
     pub(super) frames: Counters,
     /// What recovery did on its link.
     pub(super) recovered: Option<recovery::Counters>,
+    /// Whether both ends of its link recover losses.
+    pub(super) link_recovery: Agreement,
     /// Packets that wait in its scheduler.
     pub(super) waiting: u64,
     /// Places of the table of pending Interests that it takes.
@@ -62,7 +72,12 @@ pub(super) struct FacePicture {
 
 impl Picture {
     /// The forwarder whose first worker this is, and whose `others` have this together.
-    fn of(driver: &Driver, capturer: &mut Capturer, others: &Part) -> Self {
+    fn of(
+        driver: &Driver,
+        capturer: &mut Capturer,
+        recording: &RecordingState,
+        others: &Part,
+    ) -> Self {
         let mut all = Part::of(driver, capturer);
         all.add(others);
         capturer.note_others(others.tally.clone());
@@ -77,6 +92,7 @@ impl Picture {
                 is_up,
                 frames,
                 recovered: known.recovered,
+                link_recovery: known.link_recovery,
                 places: known.places,
                 waiting: known.waiting.packets,
                 status,
@@ -89,9 +105,12 @@ impl Picture {
             counters: all.tally.counters.clone(),
             faces: node.face_statuses().map(face).collect(),
             recovered: all.tally.recovered,
+            admission: all.admission,
             captures: all.captures,
             drops: all.drops().collect(),
             held_up: all.held_up,
+            recording: recording.clone(),
+            lines_left_out: output::lines_left_out(),
             fib: node.fib_entries().take(MOST_PREFIXES).collect(),
             strategies: node.strategy_choices().take(MOST_PREFIXES).collect(),
         }
@@ -127,6 +146,7 @@ impl Board {
         &self,
         driver: &Driver,
         capturer: &mut Capturer,
+        recording: &RecordingState,
         crew: &Crew,
         sketch: &mut Option<Sketch>,
     ) {
@@ -144,7 +164,7 @@ impl Board {
             others.add(&part);
         }
         if *missing == 0 {
-            let picture = Arc::new(Picture::of(driver, capturer, others));
+            let picture = Arc::new(Picture::of(driver, capturer, recording, others));
             let mut hung = self.hung.lock().unwrap_or_else(PoisonError::into_inner);
             *hung = Some((Instant::now(), picture));
             self.changed.notify_all();

@@ -6,7 +6,6 @@ use super::scheduling::{self, SchedulingKeys};
 use super::workers::{self, Blueprint, Workers};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::Failure;
-use crate::trust;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::ManagementOptions;
@@ -146,7 +145,7 @@ impl ForwardConfig {
             face_scheduling: Vec::new(),
             face_options: Vec::new(),
             recoveries: Vec::new(),
-            recovery: Recovery::Off,
+            recovery: Recovery::auto(),
             routes: Vec::new(),
         };
         whole.table("node", |node| made.read_node(node));
@@ -203,7 +202,7 @@ impl ForwardConfig {
         if self.scheduling.has_rate() && self.scheduling.scheduling().is_none() {
             node.problem("rate", USELESS_RATE);
         }
-        self.recovery = node.value("recovery", parsed).unwrap_or_default();
+        self.recovery = node.value("recovery", parsed).unwrap_or(self.recovery);
         self.captures.read_node(node);
         self.log = LogKeys::read(node);
     }
@@ -214,7 +213,8 @@ impl ForwardConfig {
             if which.len() > MAX_KEYS {
                 return Err(format!("has {} keys; at most {MAX_KEYS} are tried", which.len()));
             }
-            let read = |it: &String| trust::public_key(it).map_err(|failure| failure.to_string());
+            let read =
+                |it: &String| recoup::trust::public_key(it).map_err(|error| error.to_string());
             let keys = which.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             Ok((which, keys))
         };
@@ -245,7 +245,8 @@ impl ForwardConfig {
         if uri.is_shared() && recovery.is_some_and(|it: Recovery| !it.is_off()) {
             one.problem("recovery", "is for one neighbour, and several share this face");
         }
-        let loses_nothing = matches!(uri, FaceUri::Unix(_)) || uri.is_shared();
+        let recovers = self.recovery.is_auto() && !matches!(uri, FaceUri::Udp(_));
+        let loses_nothing = matches!(uri, FaceUri::Unix(_)) || uri.is_shared() || recovers;
         let of_node = if loses_nothing { Recovery::Off } else { self.recovery };
         if self.faces.iter().any(|(other, _)| *other == name) {
             return one.problem("name", format!("another face is called `{name}`"));

@@ -22,10 +22,13 @@ pub(crate) struct LimitKeys {
     pub face: FaceLimits,
     faces: usize,
     peer_faces: usize,
+    newcomers: usize,
     faces_per_address: usize,
     backlog_octets: usize,
     face_backlog_octets: usize,
     udp_idle: Duration,
+    stream_idle: Duration,
+    idle_per_address: usize,
 }
 
 impl Default for LimitKeys {
@@ -36,10 +39,13 @@ impl Default for LimitKeys {
             face: FaceLimits { fair: true, ..FaceLimits::default() },
             faces: driver.faces,
             peer_faces: driver.on_demand_faces,
+            newcomers: driver.newcomers,
             faces_per_address: driver.faces_per_address,
             backlog_octets: driver.backlog_total_octets,
             face_backlog_octets: driver.backlog_octets,
             udp_idle: driver.udp_idle,
+            stream_idle: driver.stream_idle,
+            idle_per_address: driver.idle_streams_per_address,
         }
     }
 }
@@ -53,13 +59,16 @@ impl LimitKeys {
         set("pending", &mut self.pending);
         set("faces", &mut self.faces);
         set("peer-faces", &mut self.peer_faces);
+        set("newcomers", &mut self.newcomers);
         set("faces-per-address", &mut self.faces_per_address);
+        set("idle-per-address", &mut self.idle_per_address);
         self.face.pending = table.value("face-pending", positive);
         self.face.rate = table.value("face-interests", positive).map(|rate| rate as u64);
         let mut set = |key, place: &mut usize| *place = table.value(key, octets).unwrap_or(*place);
         set("backlog", &mut self.backlog_octets);
         set("face-backlog", &mut self.face_backlog_octets);
         self.udp_idle = table.value("idle", idle).unwrap_or(self.udp_idle);
+        self.stream_idle = table.value("stream-idle", idle).unwrap_or(self.stream_idle);
     }
 
     /// Takes what is said of one face, or of those that peers open at one place, out of its table; `None` if nothing is.
@@ -78,10 +87,13 @@ impl LimitKeys {
         DriverOptions {
             faces: self.faces,
             on_demand_faces: self.peer_faces,
+            newcomers: self.newcomers,
             faces_per_address: self.faces_per_address,
             backlog_total_octets: self.backlog_octets,
             backlog_octets: self.face_backlog_octets,
             udp_idle: self.udp_idle,
+            stream_idle: self.stream_idle,
+            idle_streams_per_address: self.idle_per_address,
             ..DriverOptions::default()
         }
     }
@@ -134,12 +146,15 @@ mod tests {
         let driver = said.driver();
         assert_eq!((driver.backlog_total_octets, driver.backlog_octets), (1 << 20, 8 << 20));
         let said =
-            read("faces = 7\npeer-faces = 5\nfaces-per-address = 3\nface-backlog = \"64 KiB\"\nidle = \"10s\"")
+            read("faces = 7\npeer-faces = 5\nnewcomers = 4\nfaces-per-address = 3\nface-backlog = \"64 KiB\"\nidle = \"10s\"")
                 .unwrap();
         let driver = said.driver();
         assert_eq!(driver.udp_idle, Duration::from_secs(10));
         assert!(read("idle = \"10ms\"").unwrap_err().contains("limits.idle: must be at least 1s"));
         assert_eq!((driver.faces, driver.on_demand_faces, driver.faces_per_address), (7, 5, 3));
+        assert_eq!(driver.newcomers, 4);
+        let idle = read("stream-idle = \"20s\"\nidle-per-address = 9").unwrap().driver();
+        assert_eq!((idle.stream_idle, idle.idle_streams_per_address), (Duration::from_secs(20), 9));
         assert_eq!((driver.backlog_octets, said.pending), (64 << 10, PLACES));
     }
 

@@ -2,6 +2,7 @@
 use crate::config::{Section, parsed};
 use crate::error::{Failure, one_line};
 use crate::output;
+use crate::terminal;
 use clap::ValueEnum;
 use recoup_io::clock::unix_time;
 use recoup_io::face::{FaceChange, FaceEvent};
@@ -109,6 +110,13 @@ pub(crate) enum Event {
         /// What was dropped since this was last said.
         dropped: u64,
     },
+    /// Idle connections are closed for those that come; the first line of an episode.
+    Crowded {
+        /// Which are short: `faces` or `descriptors`.
+        short: &'static str,
+        /// Descriptors that the process may have.
+        descriptors: usize,
+    },
     /// The configuration was read again.
     Reloaded {
         /// Where the forwarder listens.
@@ -129,7 +137,20 @@ pub(crate) enum Event {
         /// What, and why.
         text: String,
     },
+    /// The recording can be written no longer.
+    RecordingEnded {
+        /// Which file, and why.
+        text: String,
+    },
+    /// Standard error was not read.
+    LinesLeftOut {
+        /// How many lines are missing here.
+        lines: u64,
+    },
 }
+
+/// The name of the resource in the event, if the process may open no more.
+pub(crate) const SHORT_OF_DESCRIPTORS: &str = "descriptors";
 
 impl Event {
     /// Something that could not be done.
@@ -155,7 +176,12 @@ impl Event {
     fn level(&self) -> Level {
         match self {
             Self::Failed { .. } => Level::Error,
-            Self::Limit { .. } | Self::CaptureEnded { .. } | Self::Notice { .. } => Level::Warn,
+            Self::Limit { .. }
+            | Self::Crowded { .. }
+            | Self::CaptureEnded { .. }
+            | Self::RecordingEnded { .. }
+            | Self::LinesLeftOut { .. }
+            | Self::Notice { .. } => Level::Warn,
             Self::Forwarding { .. } | Self::Reloaded { .. } => Level::Info,
             Self::Face { level, .. } => *level,
             Self::Route { .. } => Level::Debug,
@@ -181,10 +207,22 @@ impl fmt::Display for Event {
             Self::Limit { reason, dropped } => {
                 write!(f, "recoup: a limit was hit: {dropped} packets or frames dropped ({reason})")
             }
+            Self::Crowded { short: SHORT_OF_DESCRIPTORS, descriptors } => write!(
+                f,
+                "recoup: {descriptors} descriptors may be open, and few are free: idle connections are closed for others; \
+                 raise the limit (ulimit -n, LimitNOFILE=)"
+            ),
+            Self::Crowded { .. } => write!(
+                f,
+                "recoup: as many faces are open as may be: idle connections are closed for others; see [limits]"
+            ),
             Self::Reloaded { places } => {
                 write!(f, "configuration read again; listening at {}", places.join(", "))
             }
-            Self::Failed { text } | Self::CaptureEnded { text } => write!(f, "recoup: {text}"),
+            Self::Failed { text } | Self::CaptureEnded { text } | Self::RecordingEnded { text } => {
+                write!(f, "recoup: {text}")
+            }
+            Self::LinesLeftOut { lines } => write!(f, "recoup: {}", output::left_out(*lines)),
         }
     }
 }
@@ -198,12 +236,23 @@ impl Log {
     /// Says what happened, if it is grave enough.
     pub(crate) fn say(&self, event: &Event) {
         if self.says(event.level()) {
-            output::tell(&self.line(event, unix_time().as_secs_f64()));
+            let gap = match self.form {
+                Form::Text => |lines| Form::Text.line(&Event::LinesLeftOut { lines }, now()),
+                Form::Json => |lines| Form::Json.line(&Event::LinesLeftOut { lines }, now()),
+            };
+            output::tell_with(&self.form.line(event, now()), gap);
         }
     }
+}
 
-    fn line(&self, event: &Event, time_s: f64) -> String {
-        match self.form {
+/// The time of day in seconds.
+fn now() -> f64 {
+    unix_time().as_secs_f64()
+}
+
+impl Form {
+    fn line(self, event: &Event, time_s: f64) -> String {
+        match self {
             // Names come from strangers: they must not end a line or reach the terminal as they are.
             Form::Text => one_line(&event.to_string()),
             Form::Json => {
@@ -217,7 +266,7 @@ impl Log {
                 if let Ok(Value::Object(rest)) = serde_json::to_value(event) {
                     line.extend(rest);
                 }
-                Value::Object(line).to_string()
+                terminal::escaped_json(&Value::Object(line).to_string())
             }
         }
     }
@@ -251,10 +300,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_sentence_or_an_object() {
-        let text = Log { form: Form::Text, level: Level::Debug };
-        assert_eq!(text.line(&route("/a"), 1.5), "/a is reached by face 260 at cost 10");
-        let json = Log { form: Form::Json, level: Level::Debug };
-        let line: Value = serde_json::from_str(&json.line(&route("/a"), 1.25)).unwrap();
+        assert_eq!(Form::Text.line(&route("/a"), 1.5), "/a is reached by face 260 at cost 10");
+        let line: Value = serde_json::from_str(&Form::Json.line(&route("/a"), 1.25)).unwrap();
         let wanted = json!({"time_s": 1.25, "level": "debug", "event": "route", "prefix": "/a", "face": 260, "origin": 0, "cost": 10});
         assert_eq!(line, wanted);
     }
@@ -262,7 +309,7 @@ mod tests {
     #[test]
     fn whatever_a_name_holds_a_line_is_one_line() {
         for form in [Form::Text, Form::Json] {
-            let line = Log { form, level: Level::Debug }.line(&route("/a\n\u{1b}[2J"), 0.0);
+            let line = form.line(&route("/a\n\u{1b}[2J"), 0.0);
             assert!(!line.contains(char::is_control), "{line:?}");
         }
     }
@@ -281,8 +328,7 @@ mod tests {
 
     #[test]
     fn what_was_hit_is_said_with_how_often() {
-        let log = Log { form: Form::Text, level: Level::Warn };
-        let line = log.line(&Event::Limit { reason: "pit-full".into(), dropped: 7 }, 0.0);
+        let line = Form::Text.line(&Event::Limit { reason: "pit-full".into(), dropped: 7 }, 0.0);
         assert!(line.contains("7 packets") && line.contains("(pit-full)"), "{line}");
     }
 }

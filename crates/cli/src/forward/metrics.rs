@@ -84,13 +84,31 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     );
     let help = "Pending Interests that nobody answered.";
     out.one("unsatisfied_total", "counter", help, counters.unsatisfied);
+    of_admission(out, picture);
     let help = "Frames written to captures, once for each file.";
     out.one("captured_frames_total", "counter", help, picture.captures.frames);
     let help = "Captures that were given up because they could not be written.";
     out.one("capture_failures_total", "counter", help, picture.captures.failures);
+    let help = "Recordings that were given up because they could not be written.";
+    out.one("recording_failures_total", "counter", help, picture.recording.failures());
+    let help = "Lines that were not written because standard error was not read.";
+    out.one("log_lines_left_out_total", "counter", help, picture.lines_left_out);
     let help = "Times that a worker read nothing for a millisecond because another one left its letters lying.";
     out.one("workers_held_up_total", "counter", help, picture.held_up);
     out.one("congestion_marks_total", "counter", "Packets marked for congestion.", counters.marked);
+}
+
+fn of_admission(out: &mut Metrics, picture: &Picture) {
+    let name = "faces_evicted_total";
+    out.about(name, "counter", "Faces of peers that were closed for others.");
+    let admission = &picture.admission;
+    for (kind, count) in
+        [("newcomer", admission.newcomers_evicted), ("on-demand", admission.evicted)]
+    {
+        out.sample(name, &[("kind", kind)], count);
+    }
+    let help = "Connections that found no descriptor, or only spare ones.";
+    out.one("descriptor_shortages_total", "counter", help, admission.shortages);
 }
 
 fn of_drops(out: &mut Metrics, picture: &Picture) {

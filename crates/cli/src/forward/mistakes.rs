@@ -128,7 +128,7 @@ fn neighbours_and_routes() {
             ("mtu = -1", "4:7: face.1.mtu: -1 is negative; write 0 or more"),
             (
                 "recovery = \"wlrd\"",
-                "4:12: face.1.recovery: no link recovery is called `wlrd` (did you mean `wldr`?); there are: off, wldr, acked",
+                "4:12: face.1.recovery: no link recovery is called `wlrd` (did you mean `wldr`?); there are: off, auto, wldr, acked",
             ),
             (
                 "interface = \"eth0\"",

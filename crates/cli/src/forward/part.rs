@@ -2,7 +2,7 @@
 use recoup_forwarder::drop::DropReason as NodeDrop;
 use recoup_forwarder::shard::Tally;
 use recoup_io::capture::{CaptureCounters, Capturer};
-use recoup_io::driver::Driver;
+use recoup_io::driver::{Admission, Driver};
 use recoup_io::face::{Counters, DropReason as FaceDrop, FaceId};
 use std::collections::BTreeMap;
 
@@ -17,6 +17,8 @@ pub(super) struct Part {
     node_drops: BTreeMap<NodeDrop, u64>,
     /// Sockets that are there: whether they are usable, and what they carried and dropped.
     pub(super) faces: BTreeMap<FaceId, (bool, Counters)>,
+    /// How peers were admitted.
+    pub(super) admission: Admission,
     /// What was captured.
     pub(super) captures: CaptureCounters,
     /// Times that a worker read nothing for a millisecond because another one left its letters lying.
@@ -31,6 +33,7 @@ impl Part {
             totals: driver.totals(),
             node_drops: driver.node_drops().clone(),
             faces: driver.faces().map(face).collect(),
+            admission: driver.admission(),
             captures: capturer.counters(),
             held_up: driver.held_up(),
         }
@@ -44,6 +47,7 @@ impl Part {
             *self.node_drops.entry(*reason).or_default() += count;
         }
         self.faces.extend(&other.faces);
+        self.admission.add(&other.admission);
         self.captures.frames += other.captures.frames;
         self.captures.failures += other.captures.failures;
         self.held_up += other.held_up;

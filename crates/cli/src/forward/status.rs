@@ -42,11 +42,18 @@ fn document(picture: &Picture) -> Value {
             "below_s": below.collect::<Vec<_>>(),
         },
         "faces": picture.faces.iter().map(face).collect::<Vec<_>>(),
+        "admission": {
+            "newcomers_evicted": picture.admission.newcomers_evicted,
+            "evicted": picture.admission.evicted,
+            "descriptor_shortages": picture.admission.shortages,
+        },
         "captures": {"frames": picture.captures.frames, "failures": picture.captures.failures},
+        "recording": picture.recording.json(),
         "recovery": picture.recovered.as_ref().map(recovery),
         "drops": picture.drops.iter().map(|(reason, many)| (reason.clone(), json!(many)))
             .collect::<serde_json::Map<_, _>>(),
         "workers_held_up": picture.held_up,
+        "log_lines_left_out": picture.lines_left_out,
         "fib": picture.fib.iter().map(Show::json).collect::<Vec<_>>(),
         "strategies": picture.strategies.iter().map(Show::json).collect::<Vec<_>>(),
     })
@@ -58,6 +65,7 @@ fn face(face: &FacePicture) -> Value {
     document["frames_dropped"] = face.frames.dropped_total().into();
     document["waiting"] = face.waiting.into();
     document["pending_places"] = face.places.into();
+    document["link_recovery"] = face.link_recovery.name().into();
     document["recovery"] = face.recovered.as_ref().map(recovery).unwrap_or_default();
     document
 }

@@ -1,10 +1,10 @@
 //! Notices from outside what nobody tells: routes that come and go, limits that are hit; and what of faces is news.
 //!
 //! It compares once a second, so that a flood of packets makes no flood of lines, and costs nothing while packets pass.
-use super::log::{Event, Level, Log};
+use super::log::{Event, Level, Log, SHORT_OF_DESCRIPTORS};
 use recoup_forwarder::drop::DropReason as NodeDrop;
 use recoup_forwarder::node::Node;
-use recoup_io::driver::Driver;
+use recoup_io::driver::{Admission, Driver};
 use recoup_io::face::{DropReason as FaceDrop, FaceChange, FaceEvent, FaceId};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 const LOOK: Duration = Duration::from_secs(1);
 /// What a limit drops is said at most so often, for each limit.
 const REPEAT: Duration = Duration::from_secs(10);
+/// Idle connections that are closed after this time without any belong to another episode.
+const CALM: Duration = Duration::from_secs(60);
 /// The limits of a node.
 const NODE: [NodeDrop; 4] =
     [NodeDrop::PitFull, NodeDrop::TooManyPending, NodeDrop::TooFast, NodeDrop::WorkerBusy];
 /// The limits of faces.
 const FACES: [FaceDrop; 2] = [FaceDrop::NoRoom, FaceDrop::Backlog];
+
+/// The limit of newcomers: an Interest of each was dropped with its face.
+const NEWCOMERS: &str = "newcomer-evicted";
 
 /// A prefix, a face and an origin.
 type RouteKey = (String, u64, u64);
@@ -28,6 +33,7 @@ pub(super) struct Watch {
     looked: Option<Instant>,
     routes: BTreeMap<RouteKey, u64>,
     limits: Limits,
+    crowd: Crowd,
     /// Faces that are opened again and again, and are not up.
     away: BTreeSet<FaceId>,
 }
@@ -62,10 +68,13 @@ impl Watch {
                 (reason.to_string(), dropped)
             });
             let of_faces = FACES.map(|reason| (format!("face-{reason}"), totals.dropped(reason)));
-            for (reason, dropped) in of_node.into_iter().chain(of_faces) {
+            let evicted = (NEWCOMERS.to_owned(), driver.admission().newcomers_evicted);
+            for (reason, dropped) in of_node.into_iter().chain(of_faces).chain([evicted]) {
                 let event = self.limits.hit(now, reason, dropped);
                 event.iter().for_each(|event| log.say(event));
             }
+            let crowded = self.crowd.grows(now, driver.admission(), driver.descriptors());
+            crowded.iter().for_each(|event| log.say(event));
         }
         if log.says(Level::Debug) {
             let routes = routes(node, now);
@@ -122,6 +131,30 @@ impl Limits {
     }
 }
 
+/// Idle connections that were closed for others.
+#[derive(Debug, Default)]
+struct Crowd {
+    /// As it was at the last look.
+    before: Admission,
+    /// When the last one was closed in this episode.
+    last: Option<Instant>,
+}
+
+impl Crowd {
+    /// The line that begins an episode.
+    fn grows(&mut self, now: Instant, admission: Admission, descriptors: usize) -> Option<Event> {
+        let before = std::mem::replace(&mut self.before, admission);
+        let is_short = admission.shortages > before.shortages;
+        if !is_short && admission.evicted == before.evicted {
+            return None;
+        }
+        let last = self.last.replace(now);
+        let short = if is_short { SHORT_OF_DESCRIPTORS } else { "faces" };
+        let begins = last.is_none_or(|last| now.since(last) > CALM);
+        begins.then_some(Event::Crowded { short, descriptors })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +174,22 @@ mod tests {
         let found = [(1, 0), (2, 5), (3, 9), (11, 20), (12, 21), (13, 21), (30, 21), (31, 22)]
             .map(|(seconds, dropped)| hit(seconds, dropped));
         assert_eq!(found, [None, Some(5), None, None, Some(16), None, None, Some(1)]);
+    }
+
+    #[test]
+    fn crowd_is_reported_once_in_an_episode() {
+        let mut crowd = Crowd::default();
+        let mut grows = |seconds: u64, evicted, shortages| {
+            let admission = Admission { evicted, shortages, ..Admission::default() };
+            match crowd.grows(Instant::from_millis(seconds * 1_000), admission, 99) {
+                Some(Event::Crowded { short, .. }) => short,
+                _ => "",
+            }
+        };
+        let looks = [(1, 0, 0), (2, 3, 0), (3, 4, 1), (50, 9, 1), (100, 10, 1), (200, 10, 1)];
+        let found = looks.map(|(seconds, evicted, shortages)| grows(seconds, evicted, shortages));
+        assert_eq!(found, ["", "faces", "", "", "", ""]);
+        assert_eq!(grows(300, 10, 2), "descriptors");
     }
 
     #[test]

@@ -8,7 +8,7 @@ const EXAMPLES: &str = "\
 Examples:
   recoup link --between udp://127.0.0.1:7001 udp://127.0.0.1:6363 --rate '10 Mbit/s'
   recoup fetch /movie --face udp://127.0.0.1:7001
-      through the link to whoever listens at port 6363
+      through the link to the server or forwarder at port 6363; so may others, at the same time
   recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --delay '10 ms' --back-rate '1 Mbit/s'
       a slow way back
   recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --loss 'bernoulli(p=0.01)' --seed 7
@@ -35,9 +35,10 @@ A file; each key as in a scenario, what the command line says comes on top of [l
 
 /// Put a bad link between two UDP faces: rate, delay, queue, losses, and changes in time
 ///
-/// Listens at the first address; what comes there leaves for the second, and what that answers goes
-/// back to whoever spoke last. In between are the simulator's own channels, in real time. Runs until
-/// Ctrl-C or SIGTERM and then prints what entered, what arrived and what was lost.
+/// Listens at the first address; frames that come there leave for the second, and each answer returns
+/// to the client that it is for. Up to 256 clients share the link: one rate, one queue and one model of
+/// losses for each direction. In between are the simulator's own channels, in real time. Runs until
+/// Ctrl-C or SIGTERM and then prints how many frames entered, arrived and were lost.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct LinkArgs {
@@ -45,7 +46,7 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_names = ["URI", "FAR"], num_args = 2, required = true, help_heading = "Link")]
     pub between: Vec<FaceUri>,
 
-    /// Who is at the near end, so that the far end can speak first
+    /// Address of a client at the near end, so that the far end can send first
     #[arg(long, value_name = "URI", help_heading = "Link")]
     pub peer: Option<FaceUri>,
 

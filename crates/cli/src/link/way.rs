@@ -1,6 +1,8 @@
 //! One direction of a link: the simulator's channel between real sockets, and what happens to it in time.
+//!
+//! All clients of the link share the channel: its rate, queue, losses and delay are those of one link.
 use bytes::Bytes;
-use recoup_io::relay::FrameMachine;
+use recoup_io::relay::{ClientFrame, FrameMachine};
 use recoup_packet::lp::LpPacket;
 use recoup_packet::tlv::typ;
 use recoup_sim::channel::{
@@ -56,10 +58,10 @@ pub(crate) struct Way {
     count: WayCount,
 }
 
-/// A frame, with what the rate is charged with for it.
+/// A frame, with the bytes that the rate is charged for it.
 #[derive(Clone, Debug)]
 struct Frame {
-    octets: Bytes,
+    frame: ClientFrame,
     charge: u32,
 }
 
@@ -144,22 +146,22 @@ impl Way {
 }
 
 impl FrameMachine for Way {
-    fn handle(&mut self, now: Instant, octets: Bytes) {
+    fn handle(&mut self, now: Instant, frame: ClientFrame) {
         self.follow_schedule(now);
         self.count.entered += 1;
         self.sequence += 1;
-        let charge = self.charge(&octets);
-        let frame = Frame { octets, charge };
+        let charge = self.charge(&frame.bytes);
+        let frame = Frame { frame, charge };
         self.channel.handle(now, ChannelInput::Frame { frame, sequence: self.sequence });
     }
 
-    fn poll(&mut self, now: Instant) -> Option<Bytes> {
+    fn poll(&mut self, now: Instant) -> Option<ClientFrame> {
         self.follow_schedule(now);
         loop {
             match self.channel.poll(now)? {
                 ChannelOutput::Arrived(frame) => {
                     self.count.delivered += 1;
-                    return Some(frame.octets);
+                    return Some(frame.frame);
                 }
                 ChannelOutput::Lost { reason, .. } => self.lose(reason),
                 ChannelOutput::Doubled(_) => self.count.doubled += 1,
@@ -177,6 +179,7 @@ impl FrameMachine for Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_io::relay::ClientId;
     use recoup_transport::time::Duration;
 
     fn plan() -> ChannelPlan {
@@ -188,8 +191,8 @@ mod tests {
         Way::new(&plan(), schedule, Rng::from_seed(1)).unwrap()
     }
 
-    fn frame(octets: usize) -> Bytes {
-        Bytes::from(vec![0; octets])
+    fn frame(bytes: usize) -> ClientFrame {
+        ClientFrame { client: ClientId::default(), bytes: Bytes::from(vec![0; bytes]) }
     }
 
     fn micros(micros: u64) -> Instant {
@@ -224,7 +227,7 @@ mod tests {
         let refused = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
         let refused = behind(refused);
         assert_eq!(way.charge(&refused), refused.len() as u32 + 28);
-        assert_eq!(way.charge(&frame(972)), 1_000);
+        assert_eq!(way.charge(&frame(972).bytes), 1_000);
     }
 
     #[test]

@@ -13,11 +13,13 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   recoup serve movie.mp4 --name /movie
-      through the forwarder of this machine, or on UDP port 6363 when there is none
+      through the forwarder of this machine, or without one on the first free UDP port from 6363
   recoup serve photos --name /photos --listen udp://0.0.0.0:6363
       a folder, to everybody who reaches this machine, without a forwarder
   recoup serve movie.mp4 --name /movie --face tcp://192.0.2.7 --sign my-key
       through another forwarder, signed with a key of the key store
+  recoup serve logs --name /logs --snapshot
+      a folder whose files change: each version is served from a clone or a copy
   tar c src | recoup serve - --name /snapshot --freshness 1s
       what arrives on standard input
 ";
@@ -26,7 +28,7 @@ Examples:
 ///
 /// Segments are cut and signed when they are first asked for; a file of any size needs little memory.
 /// Runs until Ctrl-C or SIGTERM and then prints what was served. A file that changes while it is served
-/// ends the version being served.
+/// ends the version being served, unless the content is still the same; --snapshot serves files that change.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true, after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ServeArgs {
@@ -47,13 +49,14 @@ pub(crate) struct ServeArgs {
     /// Register the name with the forwarder at this face
     ///
     /// Without --listen and --face: the environment variable NDN_CLIENT_TRANSPORT, client.conf, the
-    /// forwarder's socket on this machine; where there is no forwarder, --listen udp://127.0.0.1:6363.
+    /// forwarder's socket on this machine; where there is no forwarder, --listen udp://127.0.0.1:6363, or
+    /// the next port up to 6378 that is free.
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
 
-    /// Send again what the link to the next node loses, if that node does so, too: off, wldr or acked, with
-    /// parameters, such as wldr(hold=5ms)
-    #[arg(long, value_name = "SPEC", default_value = "off", help_heading = "Network")]
+    /// Send again what the link to the next node loses: auto (if that node does so, too; over UDP only), off, wldr or
+    /// acked, with parameters, such as wldr(hold=5ms)
+    #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
     pub recovery: Recovery,
 
     /// Content per segment, in octets; less where a long name leaves less room in a packet
@@ -69,8 +72,27 @@ pub(crate) struct ServeArgs {
     pub freshness: Duration,
 
     /// Version in the names: mtime (the file's time), now, a number, or none
+    ///
+    /// One version means one content. With mtime, content that changes without its time gets the next free
+    /// number. With the others, changed content is served after a restart only.
     #[arg(long, value_name = "VERSION", default_value = "mtime", help_heading = "Content")]
     pub version: VersionArg,
+
+    /// Serve each version of a file from a snapshot, which no change of the file reaches
+    ///
+    /// A snapshot is a clone where the file system has them (Btrfs, XFS), elsewhere a copy in TMPDIR or
+    /// /var/tmp. All copies together take at most SIZE (1GiB unless given); a file without room for its copy
+    /// is not served.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1GiB",
+        value_parser = value::size,
+        help_heading = "Content"
+    )]
+    pub snapshot: Option<u64>,
 
     /// What answers an Interest for something that is not served
     #[arg(long, value_name = "HOW", default_value = "nack", help_heading = "Content")]

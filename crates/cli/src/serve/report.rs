@@ -18,14 +18,16 @@ pub(crate) struct Listening {
     pub faces: Vec<String>,
     /// Name of the object, with its version.
     pub name: String,
+    /// Commands that fetch it, those of this machine first.
+    pub fetch: Vec<String>,
 }
 
 impl Listening {
-    /// The object can be asked for at these faces.
-    pub(crate) fn new(object: &Name, faces: &[FaceUri]) -> Self {
+    /// The object can be fetched at these faces, by these commands.
+    pub(crate) fn new(object: &Name, faces: &[FaceUri], fetch: Vec<String>) -> Self {
         let faces: Vec<_> = faces.iter().map(ToString::to_string).collect();
         let face = faces.first().cloned().unwrap_or_default();
-        Self { event: "listening", face, faces, name: object.to_string() }
+        Self { event: "listening", face, faces, name: object.to_string(), fetch }
     }
 }
 

@@ -1,6 +1,4 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
-mod older;
-
 use super::args::Format;
 use super::digest;
 use super::folder::{Purpose, ResultFolder, Shelf};
@@ -8,7 +6,6 @@ use super::journal::Row;
 use super::source::Source;
 use crate::error::{Exit, Failure};
 use crate::stop::Stop;
-use older::Older;
 use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
 use recoup_sim::scenario::{Point, Scenario, Seeds};
@@ -29,9 +26,11 @@ pub(crate) struct Campaign {
     pub points: Vec<Stage>,
     /// Seeds, ascending.
     pub seeds: Vec<u64>,
+    /// If another program made the results, the runs of every point that this one does not repeat are made anew. Where
+    /// points are algorithms, a change of one of them shows at its own points only.
+    pub replaces_changed_points: bool,
     text: String,
     digest: String,
-    older: Older,
 }
 
 /// A point with its scenario.
@@ -39,8 +38,7 @@ pub(crate) struct Campaign {
 pub(crate) struct Stage {
     /// The values of the sweep.
     pub point: Point,
-    /// Digest of the scenario, by which its runs are known; where they were kept when scenarios had fewer keys, the digest
-    /// that it had then.
+    /// Digest of the scenario, by which its runs are known.
     pub key: String,
     /// What is run.
     pub scenario: Scenario,
@@ -125,7 +123,8 @@ impl Campaign {
             points.push(Stage { point: point.clone(), key, scenario });
         }
         let digest = digest::of_text(&(source.file.base() + &identities));
-        Ok(Self { points, seeds, text: source.file.to_toml(), digest, older: Older::default() })
+        let text = source.file.to_toml();
+        Ok(Self { points, seeds, replaces_changed_points: false, text, digest })
     }
 
     /// How many runs there are.
@@ -143,32 +142,21 @@ impl Campaign {
         fresh: bool,
         format: Format,
     ) -> Result<ResultFolder, Failure> {
-        let older = self.older.digest.as_deref();
-        let purpose = Purpose { text: &self.text, digest: &self.digest, older, fresh, format };
+        let purpose = Purpose { text: &self.text, digest: &self.digest, fresh, format };
         ResultFolder::open(path, &purpose)
     }
 
-    /// Whether what is in a folder can be gone on with: nothing, or results of this scenario, which `source` is of, of
-    /// which this program repeats one of each point exactly.
+    /// Whether what is in a folder can be gone on with: nothing, or results of this scenario, of which this program
+    /// repeats one of each point exactly.
     ///
     /// # Errors
     /// If the folder cannot be used.
-    pub(crate) fn goes_on(
-        &mut self,
-        source: &Source,
-        path: &Path,
-        runner: &dyn Runner,
-    ) -> Result<bool, Failure> {
-        self.recognise(source, path);
-        let known = self.older.digest.as_ref().unwrap_or(&self.digest);
-        let goes_on = ResultFolder::is_for(path, known) && {
-            let folder = self.folder(path, false, Format::Csv)?;
-            self.different(&folder, runner, usize::MAX)?.is_none()
-        };
-        if !goes_on {
-            self.forget_older();
+    pub(crate) fn goes_on(&self, path: &Path, runner: &dyn Runner) -> Result<bool, Failure> {
+        if !ResultFolder::is_for(path, &self.digest) {
+            return Ok(false);
         }
-        Ok(goes_on)
+        let folder = self.folder(path, false, Format::Csv)?;
+        Ok(self.different(&folder, runner, usize::MAX)?.is_none())
     }
 
     /// Makes the runs that are not in the folder, and writes the table of all. What is done when a signal
@@ -223,11 +211,13 @@ impl Campaign {
         tasks
     }
 
-    /// Results of another program are gone on with only if this one repeats one of them exactly; one of each point if
-    /// scenarios had fewer keys then.
+    /// Results of another program are gone on with only if this one repeats one of them exactly.
     fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
-        let points = if self.older.digest.is_some() { usize::MAX } else { 1 };
-        if let Some(row) = self.different(folder, runner, points)? {
+        if self.replaces_changed_points {
+            for point in self.changed(folder, runner, usize::MAX)? {
+                folder.journal.forget(&point)?;
+            }
+        } else if let Some(row) = self.different(folder, runner, 1)? {
             let place = folder.path().display();
             let message = format!(
                 "the results in {place} were made by another recoup, which ran seed {} differently",
@@ -235,9 +225,6 @@ impl Campaign {
             );
             return Err(Failure::new(Exit::Local, message)
                 .advise("choose another folder with --out, or begin anew with --fresh"));
-        }
-        if self.older.digest.is_some() {
-            folder.renew(&self.text, &self.digest, &self.older.keys)?;
         }
         folder.add_program(&digest::of_program().unwrap_or_default())
     }
@@ -249,21 +236,34 @@ impl Campaign {
         runner: &dyn Runner,
         points: usize,
     ) -> Result<Option<&'a Row>, Failure> {
+        let changed = self.changed(folder, runner, points)?;
+        let first = changed.first();
+        Ok(first.and_then(|point| folder.journal.rows.iter().find(|row| row.point == *point)))
+    }
+
+    /// Points of another program's results whose first run this one does not repeat. So many points are tried.
+    fn changed(
+        &self,
+        folder: &ResultFolder,
+        runner: &dyn Runner,
+        points: usize,
+    ) -> Result<Vec<String>, Failure> {
         let is_ours = folder.is_of_this_program(&digest::of_program().unwrap_or_default());
         if is_ours || !runner.repeats() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let rows = &folder.journal.rows;
         let run_of = |stage: &Stage| rows.iter().find(|row: &&Row| row.point == stage.key);
         let known = self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?)));
         let never = AtomicBool::new(false);
+        let mut changed = Vec::new();
         for (stage, row) in known.take(points) {
             let outcome = runner.run(stage, row.seed, None, &never)?.unwrap_or_default();
             if outcome.digest != row.digest || numbers(&outcome.metrics) != row.metrics {
-                return Ok(Some(row));
+                changed.push(stage.key.clone());
             }
         }
-        Ok(None)
+        Ok(changed)
     }
 
     fn run_all(

@@ -31,8 +31,6 @@ pub(crate) struct Purpose<'a> {
     pub text: &'a str,
     /// Digest of it and of the files that it names, without title, seeds and sweep.
     pub digest: &'a str,
-    /// The digest that it had when the folder was written, if scenarios had fewer keys then.
-    pub older: Option<&'a str>,
     /// Begin anew.
     pub fresh: bool,
     /// Form of the tables.
@@ -60,9 +58,6 @@ struct Versions {
     /// Digests of the programs that ran alike.
     builds: Vec<String>,
     scenario: String,
-    /// By which digest points are known here, where that is not the one that they have: scenarios had fewer keys.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    older: BTreeMap<String, String>,
 }
 
 const SCENARIO: &str = "scenario.toml";
@@ -105,20 +100,6 @@ impl ResultFolder {
     pub(crate) fn is_for(path: &Path, digest: &str) -> bool {
         let Ok(text) = fs::read(path.join(VERSIONS)) else { return true };
         serde_json::from_slice::<Versions>(&text).is_ok_and(|versions| versions.scenario == digest)
-    }
-
-    /// Notes by which digests the scenario and its points are known from now on, and which of them keep an older one.
-    pub(crate) fn renew(
-        &mut self,
-        text: &str,
-        digest: &str,
-        older: &BTreeMap<String, String>,
-    ) -> Result<(), Failure> {
-        digest.clone_into(&mut self.versions.scenario);
-        self.versions.older.clone_from(older);
-        // The text follows: if it does not, the next command writes it.
-        write_versions(&self.path, &self.versions)?;
-        write_scenario(&self.path, text)
     }
 
     /// Where it is.
@@ -171,13 +152,6 @@ impl ResultFolder {
         }
         Ok(())
     }
-}
-
-/// By which digests a folder knows its scenario and, where those are not today's, its points; `None` if nothing is kept
-/// there.
-pub(super) fn digests(path: &Path) -> Option<(String, BTreeMap<String, String>)> {
-    let versions: Versions = serde_json::from_slice(&fs::read(path.join(VERSIONS)).ok()?).ok()?;
-    Some((versions.scenario, versions.older))
 }
 
 /// The scenario and the runs that are in a folder, which is only read, whoever uses it meanwhile.
@@ -359,7 +333,6 @@ fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
         recoup: env!("CARGO_PKG_VERSION").to_owned(),
         builds: Vec::new(),
         scenario: purpose.digest.to_owned(),
-        older: BTreeMap::new(),
     };
     write_versions(path, &versions)?;
     write_scenario(path, purpose.text)?;
@@ -373,9 +346,6 @@ fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
         let message = format!("{} cannot be understood: {error}", file.display());
         Failure::new(Exit::Local, message).advise(OTHER)
     })?;
-    if purpose.older == Some(&versions.scenario) {
-        return Ok(versions);
-    }
     if versions.scenario != purpose.digest {
         let old = fs::read_to_string(path.join(SCENARIO)).unwrap_or_default();
         let what = difference(&old, purpose.text)
@@ -404,7 +374,7 @@ fn difference(old: &str, new: &str) -> Option<String> {
     let fields = |text: &str| {
         let mut fields = BTreeMap::new();
         if let Ok(mut table) = Tree::parse(text) {
-            ["title", "seeds", "sweep"].iter().for_each(|key| drop(table.remove(key)));
+            ["title", "seeds", "arena", "sweep"].iter().for_each(|key| drop(table.remove(key)));
             flatten("", &Value::Table(table), &mut fields);
         }
         fields
@@ -441,7 +411,7 @@ mod tests {
     use super::*;
 
     fn purpose<'a>(text: &'a str, fresh: bool) -> Purpose<'a> {
-        Purpose { text, digest: text, older: None, fresh, format: Format::Csv }
+        Purpose { text, digest: text, fresh, format: Format::Csv }
     }
 
     fn opened(path: &Path, text: &str, fresh: bool) -> Result<ResultFolder, String> {

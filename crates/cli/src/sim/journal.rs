@@ -46,6 +46,15 @@ enum Line {
     Run(Row),
 }
 
+impl Line {
+    fn text(&self) -> Result<Vec<u8>, Failure> {
+        let mut text = serde_json::to_vec(self)
+            .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
+        text.push(b'\n');
+        Ok(text)
+    }
+}
+
 /// The runs that are in the journal at `path`, which is only read.
 ///
 /// # Errors
@@ -128,6 +137,24 @@ impl Journal {
         self.rows.push(row);
     }
 
+    /// Removes the runs of a point, in the file too: whatever ends the process, they are all there or none is.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn forget(&mut self, point: &str) -> Result<(), Failure> {
+        self.rows.retain(|row| row.point != point);
+        let lines = self.rows.iter().cloned().map(Line::Run);
+        let mut text = Vec::new();
+        for line in [Line::Units(self.units.clone())].into_iter().chain(lines) {
+            text.extend(line.text()?);
+        }
+        let failed = |error| Failure::file("write", self.path.display(), &error);
+        let part = self.path.with_extension("jsonl.part");
+        fs::write(&part, text).and_then(|()| fs::rename(&part, &self.path)).map_err(failed)?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+
     /// Appends a run.
     pub(crate) fn append(&mut self, row: Row, metrics: &[Metric]) -> Result<(), Failure> {
         let new = |metric: &&Metric| !self.units.contains_key(&metric.name);
@@ -143,11 +170,8 @@ impl Journal {
     }
 
     fn write(&mut self, line: &Line) -> Result<(), Failure> {
-        let mut text = serde_json::to_vec(line)
-            .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
-        text.push(b'\n');
         let failed = |error| Failure::file("write", self.path.display(), &error);
-        self.file.write_all(&text).map_err(failed)
+        self.file.write_all(&line.text()?).map_err(failed)
     }
 }
 
@@ -185,6 +209,22 @@ pub(crate) mod tests {
         assert_eq!(again.find("a", 1).and_then(|row| row.metric("c1.time_s")), Some(time));
         assert_eq!(again.units.get("c1.time_s").map(String::as_str), Some("s"));
         assert!(again.find("b", 1).is_none() && again.find("a", 3).is_none());
+    }
+
+    #[test]
+    fn forgotten_point_is_gone_from_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = Journal::open(&path).unwrap();
+        for (point, seed) in [("a", 1), ("b", 1), ("a", 2)] {
+            journal.append(row(point, seed, 1.0), &metric()).unwrap();
+        }
+        journal.forget("a").unwrap();
+        journal.append(row("a", 3, 3.0), &metric()).unwrap();
+        let again = Journal::open(&path).unwrap();
+        let left: Vec<_> = again.rows.iter().map(|row| (row.point.as_str(), row.seed)).collect();
+        assert_eq!(left, [("b", 1), ("a", 3)]);
+        assert_eq!((again.rows, again.units), (journal.rows, journal.units));
     }
 
     #[test]

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
+    /// Stands in front of the counts.
+    pub label: String,
     begun: Instant,
     /// Runs that were made.
     pub made: usize,
@@ -27,7 +29,7 @@ impl Progress {
             let target = ProgressDrawTarget::stderr_with_hz(10);
             ProgressBar::with_draw_target(None, target).with_style(style())
         });
-        Self { bar, begun: Instant::now(), made: 0, hops: 0.0, busy_s: 0.0 }
+        Self { bar, label: String::new(), begun: Instant::now(), made: 0, hops: 0.0, busy_s: 0.0 }
     }
 
     /// Takes the bar away; tells how long it was there.
@@ -40,10 +42,14 @@ impl Progress {
 impl Watch for Progress {
     fn progress(&mut self, done: usize, all: usize, left: Option<Duration>) {
         if let Some(bar) = &self.bar {
-            let left = left.map(|left| format!(", {} left", format::remaining(left)));
+            let left = left.map(|left| format!(", {} left", format::clock(left)));
             bar.set_length(all as u64);
             bar.set_position(done as u64);
-            bar.set_message(format!("{done} of {all} runs{}", left.unwrap_or_default()));
+            bar.set_message(format!(
+                "{}{done} of {all} runs{}",
+                self.label,
+                left.unwrap_or_default()
+            ));
         }
     }
 

@@ -75,6 +75,26 @@ impl Given {
         Ok(Self { name, folder, text })
     }
 
+    /// A text that names files beside it, in `folder`.
+    pub(crate) fn beside(name: &str, folder: &Path, text: String) -> Self {
+        Self { name: name.to_owned(), folder: folder.to_owned(), text }
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The folder in which it stands.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The content of a file that it names, or the reason why it cannot be read.
+    pub(crate) fn file(&self, name: &str) -> Result<String, String> {
+        Files::Folder(self.folder.clone()).read(name)
+    }
+
     /// Whether it is a topology, in a format that shows, and no scenario.
     pub(crate) fn is_topology(&self) -> bool {
         !self.name.ends_with(".toml") && Format::guess(&self.text).is_some()
@@ -133,17 +153,6 @@ impl Source {
         text: &str,
     ) -> Result<Self, Failure> {
         Self::new(name, Files::Either(folder, texts), text, &[])
-    }
-
-    /// Another text about the same files; `None` if it is no scenario.
-    pub(crate) fn read_again(&self, text: &str) -> Option<Self> {
-        let file = ScenarioFile::parse(text, &[]).ok()?;
-        Some(Self {
-            name: self.name.clone(),
-            files: self.files.clone(),
-            settings: Vec::new(),
-            file,
-        })
     }
 
     fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Failure> {

@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If there is no such file, or it holds no table.
-pub(super) fn read(path: &Path) -> Result<BTreeMap<String, Curve>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<BTreeMap<String, Curve>, Failure> {
     let wrong = |error: csv::Error| {
         Failure::new(Exit::Local, format!("cannot read {}: {error}", path.display()))
             .advise("begin anew with --fresh")

@@ -124,8 +124,8 @@ impl Gathering<'_> {
                 continue;
             }
             let source = self.source(experiment, experiment.name, &[])?;
-            let mut campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            if !campaign.goes_on(&source, &path, &Processes)? {
+            let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
+            if !campaign.goes_on(&path, &Processes)? {
                 continue;
             }
             let folder = campaign.folder(&path, false, Format::Csv)?;
@@ -223,9 +223,9 @@ impl Gathering<'_> {
     ) -> Result<Made, Failure> {
         let Way { name, settings, runner, jobs } = *way;
         let source = self.source(experiment, name, settings)?;
-        let mut campaign = Campaign::new(&source, Some(seeds))?;
+        let campaign = Campaign::new(&source, Some(seeds))?;
         let path = self.place(name);
-        let fresh = self.wanted.fresh || !campaign.goes_on(&source, &path, runner)?;
+        let fresh = self.wanted.fresh || !campaign.goes_on(&path, runner)?;
         if fresh && !self.wanted.fresh && path.exists() {
             let kept = put_aside(&path)?;
             if !self.wanted.quiet {

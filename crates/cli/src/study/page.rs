@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const STYLE: &str = include_str!("page.css");
+/// How pages look.
+pub(crate) const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// What a page is made of.
@@ -276,7 +277,7 @@ fn short(value: f64) -> f64 {
 }
 
 /// Text as it stands in HTML, in attributes too.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

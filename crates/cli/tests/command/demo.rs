@@ -34,3 +34,19 @@ fn wrong_links_and_timers_are_refused() {
     place.write("file", b"x");
     place.run("demo --size 8kB --loss 0% --out file/x").fails(4, &["file/x"]);
 }
+
+#[test]
+fn transport_of_fetch_stands_beside_the_timers() {
+    let place = Place::new();
+    let document = place.run("demo --size 50kB --loss 0% --delay 1ms --json").succeeds().document();
+    let runs = document["runs"].as_array().unwrap();
+    let starts = |run: &serde_json::Value, key: &str, with: &str| {
+        assert!(run[key].as_str().unwrap().starts_with(with), "{key}: {run}");
+    };
+    assert_eq!((runs.len(), &runs[3]["timer"]), (4, &"recoup fetch".into()));
+    starts(&runs[2], "congestion", "fixed(window=16");
+    starts(&runs[2], "loss", "timeout");
+    starts(&runs[3], "congestion", "recoup(");
+    starts(&runs[3], "loss", "rack(");
+    assert!(runs.iter().all(|run| run["intact"] == true), "{document}");
+}

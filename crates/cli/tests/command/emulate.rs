@@ -64,7 +64,10 @@ fn shared_link() -> String {
     let example = include_str!("../../../../examples/shared-link.toml");
     let text = example.replace("4 MB", "1500 kB").replace("10 Mbit/s", "4 Mbit/s");
     assert!(text.contains("1500 kB") && text.contains("4 Mbit/s"));
-    text
+    // The scheduler is tested: this window fills whatever share it is given.
+    let modest = "[applications.modest]\n";
+    assert!(text.contains(modest));
+    text.replace(modest, &format!("{modest}congestion = \"cubic\"\nloss = \"timeout\"\n"))
 }
 
 /// The greedy client's part of what both are given.

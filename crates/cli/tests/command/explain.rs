@@ -18,6 +18,7 @@ back = { loss = "trace(file=lift.txt)" }
 
 [fetch]
 congestion = "fixed(window=1)"
+loss = "timeout"
 rto = "constant(rto=300ms)"
 
 [applications.c1]

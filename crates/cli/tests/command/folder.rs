@@ -44,7 +44,7 @@ const THREE: [&str; 3] = ["a", "b", "c"];
 
 /// How many of the three are under way, with so many octets each.
 fn parts(place: &Place, octets: u64) -> usize {
-    let parts = THREE.map(|file| fs::metadata(place.path(&format!("copy/{file}.part"))));
+    let parts = THREE.map(|file| fs::metadata(place.part(&format!("copy/{file}"))));
     parts.iter().flatten().filter(|part| part.len() >= octets).count()
 }
 
@@ -59,14 +59,34 @@ fn several_files_are_under_way_at_a_time_and_all_of_them_go_on() {
     let ended = Ended::of(&words, child.wait_with_output().unwrap());
     ended.fails(130, &["interrupted", "of 3 files is kept", "--resume"]);
     let document = place.run(&format!("{words} --resume")).succeeds().document();
-    assert_eq!(document["files"], json!({ "fetched": 3, "before": 0, "listed": 3 }));
+    assert_eq!(document["files"], json!({ "fetched": 3, "before": 0, "listed": 3, "skipped": 0 }));
     let segments = document["segments"].as_u64().unwrap();
     assert!(segments < 3 * 88 + 1, "{segments} were fetched again");
     for file in THREE {
         assert!(place.read(&format!("three/{file}")) == place.read(&format!("copy/{file}")));
     }
     let document = place.run(&format!("{words} --resume")).succeeds().document();
-    assert_eq!(document["files"], json!({ "fetched": 0, "before": 3, "listed": 3 }));
+    assert_eq!(document["files"], json!({ "fetched": 0, "before": 3, "listed": 3, "skipped": 0 }));
+}
+
+#[test]
+fn resumed_folder_ends_files_that_replace_older_ones() {
+    let place = Place::new();
+    let [link, _server] = three_slow_files(&place);
+    fs::create_dir(place.path("copy")).unwrap();
+    for file in THREE {
+        place.write(&format!("copy/{file}"), b"older");
+    }
+    let words = format!("fetch /three -r -o copy --json --face {}", link.face());
+    let mut child = place.command(&words).spawn().unwrap();
+    until("three parts", || parts(&place, 100_000) == 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.run(&format!("{words} --resume")).succeeds();
+    for file in THREE {
+        assert!(place.read(&format!("three/{file}")) == place.read(&format!("copy/{file}")));
+    }
+    assert!(!place.has_staging("copy/a"));
 }
 
 #[test]
@@ -115,6 +135,22 @@ fn what_is_listed_and_not_served_keeps_nobody_from_the_rest() {
 }
 
 #[test]
+fn many_folders_share_the_memory_for_listings() {
+    let place = Place::new();
+    for folder in 0..40 {
+        fs::create_dir_all(place.path(&format!("tree/{folder}/inner"))).unwrap();
+        place.write(&format!("tree/{folder}/inner/file"), b"content");
+    }
+    let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
+    let words = format!("fetch /tree -r -j 200 -o copy --json --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
+    assert_eq!(
+        document["files"],
+        json!({ "fetched": 40, "before": 0, "listed": 40, "skipped": 0 })
+    );
+}
+
+#[test]
 fn nothing_beside_a_folder_can_be_fetched() {
     let place = Place::new();
     tree(&place);
@@ -143,6 +179,23 @@ fn a_large_file_is_not_taken_for_a_folder() {
     place.write("file", &vec![0; 17 << 20]);
     let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");
     let words = format!("fetch /file -r -o copy --face {}", server.face());
-    place.run(&words).fails(1, &["no folder's listing", "without -r"]);
+    place.run(&words).fails(1, &["/file is not a folder", "without -r"]);
     assert!(!place.exists("copy"));
+}
+
+#[test]
+fn a_folder_without_the_option_is_explained() {
+    let place = Place::new();
+    fs::create_dir(place.path("inner")).unwrap();
+    place.write("inner/a", b"a");
+    let server = place.serve("serve inner --name /photos --listen tcp://127.0.0.1:0");
+    let face = server.face();
+    for output in ["-o copy", ""] {
+        let ended = place.run(&format!("fetch /photos -q {output} --face {face}"));
+        assert_eq!(ended.stdout, b"");
+        ended.fails(1, &["/photos is a folder; fetch it", "recoup fetch -r /photos -o FOLDER"]);
+    }
+    assert!(!place.exists("copy") && !place.exists("copy.part"));
+    let listing = place.run(&format!("fetch /photos/32=ls -q --face {face}")).succeeds();
+    assert_eq!(listing.stdout, b"a\0");
 }

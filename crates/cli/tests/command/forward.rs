@@ -288,8 +288,12 @@ fn a_live_run_is_done_again_from_its_recording() {
 
 /// What a forwarder serves under a path of its status page.
 pub(crate) fn page(forwarder: &Server, path: &str) -> String {
+    get(forwarder.listening["metrics"].as_str().expect("a page"), path)
+}
+
+/// The document at a path of the server at that address.
+pub(crate) fn get(at: &str, path: &str) -> String {
     use std::io::{Read, Write};
-    let at = forwarder.listening["metrics"].as_str().expect("a page");
     let host = at.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = std::net::TcpStream::connect(host).expect("it listens");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
@@ -365,16 +369,14 @@ fn a_configuration_is_read_again_without_dropping_who_is_connected() {
 }
 
 /// A fetch of 3 MB at 1.2 MB/s or less, because a window of 40 segments meets a link of 40 ms; what it says in the end.
-/// Its timer is so long that no timeout of its own is a loss, however slow the machine.
+/// Only its timer finds losses, and it is so long that it never expires, however slow the machine.
 fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
     let words = format!(
-        "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) \
+        "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) --loss timeout \
          --rto constant(rto=60s) --lifetime 60s --no-progress-timeout 120s --face {face}"
     );
     let child = place.command(&words).spawn().expect("the command runs");
-    crate::place::until("a part", || {
-        std::fs::metadata(place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)
-    });
+    crate::place::until("a part", || place.part_bytes("copy") > 400_000);
     meanwhile();
     Ended::of(&words, child.wait_with_output().expect("it ends")).succeeds().document()
 }
@@ -447,5 +449,8 @@ fn a_producer_that_moves_to_another_forwarder_costs_the_consumer_no_window() {
         here.stop("TERM");
     });
     assert!(std::fs::read(place.path("copy")).unwrap() == content);
-    assert_eq!(document["losses"]["loss_events"], 0, "{document}");
+    // A slow machine may change the order so much that segments are judged lost before their reason comes; that is undone.
+    let losses = &document["losses"];
+    assert_eq!(losses["loss_events"], losses["undone_reductions"], "{document}");
+    assert_eq!(losses["congestion"], 0, "{document}");
 }

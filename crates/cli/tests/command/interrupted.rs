@@ -33,13 +33,7 @@ impl Slow {
     fn interrupt(&self, signal: &str) -> Ended {
         let words = self.words("");
         let child = self.place.command(&words).spawn().unwrap();
-        until("a part", || {
-            fs::metadata(self.place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)
-        });
-        if signal == "KILL" {
-            // The journal is replaced once a second at most.
-            std::thread::sleep(Duration::from_millis(150));
-        }
+        until("a part", || self.place.part_bytes("copy") > 400_000);
         kill(&child, signal);
         Ended::of(&words, child.wait_with_output().unwrap())
     }
@@ -47,7 +41,7 @@ impl Slow {
     fn resume(&self) {
         let document = self.place.run(&self.words("--resume --json")).succeeds().document();
         assert!(self.place.read("copy") == self.place.read("data"));
-        assert!(!self.place.exists("copy.part"));
+        assert!(!self.place.has_staging("copy"));
         let before = document["segments_before"].as_u64().unwrap();
         assert_eq!(before + document["segments"].as_u64().unwrap(), 250, "{document}");
     }
@@ -56,16 +50,16 @@ impl Slow {
 #[test]
 fn an_interrupted_download_is_kept_and_goes_on() {
     let slow = Slow::new();
-    slow.interrupt("INT").fails(130, &["interrupted", "copy.part", "--resume"]);
+    slow.interrupt("INT").fails(130, &["interrupted", ".recoup-", "--resume"]);
     let again = slow.place.run(&slow.words(""));
-    again.fails(4, &["copy.part", "unfinished", "--resume"]);
+    again.fails(4, &["copy-", "unfinished", "--resume"]);
     slow.resume();
 }
 
 #[test]
 fn a_terminated_download_is_kept() {
     let slow = Slow::new();
-    slow.interrupt("TERM").fails(143, &["terminated", "copy.part", "--resume"]);
+    slow.interrupt("TERM").fails(143, &["terminated", ".recoup-", "--resume"]);
     slow.resume();
 }
 
@@ -77,27 +71,116 @@ fn a_killed_download_goes_on() {
 }
 
 #[test]
+fn hung_up_download_is_kept() {
+    let slow = Slow::new();
+    slow.interrupt("HUP").fails(129, &["the terminal is gone", ".recoup-", "--resume"]);
+    slow.resume();
+}
+
+#[test]
+fn ignored_hangup_stays_ignored() {
+    let slow = Slow::new();
+    let script = r#"trap '' HUP; exec "$0" "$@""#;
+    let fetch = slow.place.command(&slow.words(""));
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).arg(fetch.get_program()).args(fetch.get_args());
+    shell.current_dir(slow.place.path(""));
+    let mut child = shell.spawn().unwrap();
+    until("a part", || slow.place.part_bytes("copy") > 400_000);
+    kill(&child, "HUP");
+    assert!(child.wait().unwrap().success());
+    assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
+fn process_killed_each_second_makes_progress() {
+    let slow = Slow::new();
+    let ended = (0..30).any(|_| {
+        let mut child = slow.place.command(&slow.words("--resume")).spawn().unwrap();
+        // Sooner than a second after its begin, which was when the first journal came.
+        std::thread::sleep(Duration::from_millis(950));
+        let ended = child.try_wait().unwrap().is_some_and(|status| status.success());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        ended
+    });
+    assert!(ended, "{} bytes", slow.place.part_bytes("copy"));
+    assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
+fn complete_download_ends_without_its_producer() {
+    for range in ["", "--range 0..150"] {
+        let slow = Slow::new();
+        let words = slow.words(range);
+        let child = slow.place.command(&words).spawn().unwrap();
+        until("a part", || slow.place.part_bytes("copy") > 400_000);
+        // A folder cannot be replaced by a file.
+        fs::create_dir(slow.place.path("copy")).unwrap();
+        let ended = Ended::of(&words, child.wait_with_output().unwrap());
+        ended.fails(4, &["cannot create copy: a folder has that name", ".recoup-", "--resume"]);
+        fs::remove_dir(slow.place.path("copy")).unwrap();
+        let Slow { place, link, server } = slow;
+        drop(link);
+        drop(server);
+        let document = place.run(&format!("{words} --resume --json")).succeeds().document();
+        assert_eq!(document["segments"], 0);
+        let (copy, data) = (place.read("copy"), place.read("data"));
+        assert!(copy == data[..if range.is_empty() { OCTETS } else { 1_200_000 }]);
+        assert!(!place.has_staging("copy"));
+    }
+}
+
+#[test]
+fn content_changed_on_the_disk_is_fetched_again() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    let part = slow.place.part("copy");
+    let mut content = fs::read(&part).unwrap();
+    content[123_456] ^= 4;
+    fs::write(&part, content).unwrap();
+    let ended = slow.place.run(&slow.words("--resume")).succeeds();
+    let lines = ended.stderr.lines().filter(|line| line.ends_with(" are fetched again"));
+    assert_eq!(lines.count(), 1, "{}", ended.stderr);
+    assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
 fn a_part_of_something_else_is_not_continued() {
     let slow = Slow::new();
     slow.interrupt("INT").fails(130, &[]);
     let digest = slow.place.run(&slow.words("--resume --verify digest"));
-    digest.fails(4, &["copy.part", "auto", "digest"]);
+    digest.fails(4, &["copy-", "auto", "digest"]);
     let face = slow.link.face().to_owned();
     let words = format!("fetch /data/v=1 -o copy --resume --face {face}");
     assert_ne!(slow.place.run(&words).code, Some(0));
-    slow.place.write("copy.part.journal", b"not a journal");
+    fs::write(slow.place.part("copy").with_extension("journal"), "not a journal").unwrap();
     assert_eq!(slow.place.run(&slow.words("--resume")).code, Some(4));
 }
 
 #[test]
-fn nobody_is_told_to_remove_what_another_process_writes() {
+fn download_of_another_process_is_left_to_it() {
     let slow = Slow::new();
     slow.interrupt("INT").fails(130, &[]);
-    let other = fs::File::open(slow.place.path("copy.part")).unwrap();
+    let other = fs::File::open(slow.place.part("copy")).unwrap();
     other.lock().unwrap();
-    let ended = slow.place.run(&slow.words("--resume"));
-    let ended = ended.fails(4, &["copy.part is being written by another process"]);
-    assert!(!ended.stderr.contains("remove"), "{}", ended.stderr);
+    for more in ["", "--resume"] {
+        let ended = slow.place.run(&slow.words(more));
+        let ended = ended.fails(4, &["copy-", "is being written by another process"]);
+        let is_advised = ended.stderr.contains("remove") || ended.stderr.contains("--resume");
+        assert!(!is_advised, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn advice_to_resume_is_for_the_same_download() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    for more in ["--verify digest", "--range 0..3"] {
+        let ended = slow.place.run(&slow.words(more));
+        let ended = ended.fails(4, &["copy-", "another download", "remove it"]);
+        assert!(!ended.stderr.contains("--resume"), "{}", ended.stderr);
+    }
 }
 
 #[test]
@@ -108,7 +191,9 @@ fn a_version_that_is_gone_says_so() {
     let old = slow.server.listening["name"].as_str().unwrap();
     let words = format!("fetch {old} -q --range 0..1 --face {}", slow.server.face());
     until("the end of the version", || slow.place.run(&words).code == Some(3));
-    slow.place.run(&slow.words("--resume")).fails(3, &["does not exist", "copy.part"]);
+    let ended = slow.place.run(&slow.words("--resume"));
+    let ended = ended.fails(3, &["does not exist", "copy-", "remove that"]);
+    assert!(!ended.stderr.contains("--resume"), "{}", ended.stderr);
     drop(slow.server);
 }
 
@@ -118,12 +203,10 @@ fn a_server_that_goes_away_leaves_a_part() {
     let face = link.face().to_owned();
     let words = format!("fetch /data -o copy --no-progress-timeout 1s --face {face}");
     let child = place.command(&words).spawn().unwrap();
-    until("a part", || {
-        fs::metadata(place.path("copy.part")).is_ok_and(|part| part.len() > 400_000)
-    });
+    until("a part", || place.part_bytes("copy") > 400_000);
     drop(server);
     let ended = Ended::of(&words, child.wait_with_output().unwrap());
-    ended.fails(7, &["nothing new arrived", "had arrived before", "copy.part", "--resume"]);
+    ended.fails(7, &["nothing new arrived", "had arrived before", "copy-", "--resume"]);
 }
 
 #[test]
@@ -134,10 +217,10 @@ fn a_full_disk_leaves_a_part_that_goes_on() {
     let words = slow.words("").replace("-o copy", "-o disk/copy");
     // A file system of one megabyte, which only this child sees.
     let script = format!(
-        "mount -t tmpfs -o size=1m none {0} && {{ {1} {words}; code=$?; cp {0}/copy.part* {2}; exit $code; }}",
+        "mount -t tmpfs -o size=1m none {0} && {{ {1} {words}; code=$?; cp -r {0}/.recoup-0 {2}; exit $code; }}",
         disk.display(),
         env!("CARGO_BIN_EXE_recoup"),
-        slow.place.path("").display(),
+        slow.place.part("copy").parent().unwrap().display(),
     );
     let script = script.replace("fixed(window=16)", "'fixed(window=16)'");
     let mut command = std::process::Command::new("unshare");

@@ -1,26 +1,39 @@
 //! The command as its users run it: what it does, and what it says when it cannot.
 mod place;
 
+mod arena;
+mod clock;
+mod collide;
+mod crowd;
 mod ctl;
 mod demo;
+mod distrust;
 mod emulate;
 mod explain;
 mod fetch;
 mod folder;
 mod forward;
 mod generate;
+mod hostile;
 mod interrupted;
 mod key;
+mod killed;
 mod lab;
 mod link;
+mod negotiate;
 mod observe;
+mod outcome;
 mod ping;
+mod rewritten;
 mod rto;
 mod serve;
 mod sim;
 mod study;
+mod terminal;
 mod trust;
 mod tutorial;
 mod unreachable;
 mod usage;
+mod wait;
+#[cfg(feature = "workers")]
 mod workers;

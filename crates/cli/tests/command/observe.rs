@@ -1,7 +1,11 @@
 //! A forwarder that is looked at: captures of its frames, and what it says while it runs.
+use crate::forward::get;
 use crate::place::{Place, kill, noise, until};
 use serde_json::Value;
-use std::process::{Child, Stdio};
+use std::io::{BufRead, BufReader};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A forwarder with this in its configuration that writes what it says to the file `said`.
 struct Observed<'a> {
@@ -12,10 +16,13 @@ struct Observed<'a> {
 
 impl<'a> Observed<'a> {
     fn start(place: &'a Place, node: &str, words: &str) -> Self {
+        Self::start_as(place, node, place.command(&format!("forward --config node.toml {words}")))
+    }
+
+    fn start_as(place: &'a Place, node: &str, mut command: Command) -> Self {
         let listen = format!("[[listen]]\nuri = \"unix://{}\"\n", place.path("socket").display());
         place.write("node.toml", format!("[node]\n{node}\n{listen}").as_bytes());
         let said = std::fs::File::create(place.path("said")).unwrap();
-        let mut command = place.command(&format!("forward --config node.toml {words}"));
         let child = command.stdout(Stdio::null()).stderr(said).spawn().expect("the command runs");
         until("the socket", || place.exists("socket"));
         Self { place, child, listen }
@@ -36,7 +43,7 @@ impl<'a> Observed<'a> {
     /// Serves and fetches a file through it.
     fn carry(&self) {
         let face = format!("--face unix://{}", self.place.path("socket").display());
-        self.place.write("data", &noise(50_000));
+        self.place.write("data", &noise(100_000));
         let server = self.place.serve(&format!("serve data --name /data {face}"));
         let fetched = self.place.run(&format!("fetch /data -q {face}")).succeeds();
         assert_eq!(fetched.stdout, self.place.read("data"));
@@ -100,6 +107,103 @@ fn a_full_disk_ends_the_capture_with_one_line_and_nothing_else() {
     assert!(text.contains("/dev/full") && text.contains("no space left"), "{text}");
 }
 
+/// The lines of standard error that are events of that name.
+fn events(said: &str, name: &str) -> Vec<Value> {
+    let lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["event"] == name).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_ends_the_recording_and_nothing_else() {
+    let place = Place::new();
+    let words = "forward --config node.toml --log json --record";
+    let full = place.command(&format!("{words} /dev/full"));
+    // More than a block of a recording, less than a transfer.
+    let mut limited = Command::new("sh");
+    let recorded = place.command(&format!("{words} run"));
+    limited.args(["-c", "ulimit -f 96 && exec \"$0\" \"$@\""]).arg(recorded.get_program());
+    limited.args(recorded.get_args()).current_dir(place.path("."));
+    for (command, file, why) in
+        [(full, "/dev/full", "no space left"), (limited, "run", "file too large")]
+    {
+        let observed = Observed::start_as(&place, "metrics = \"127.0.0.1:0\"", command);
+        observed.carry();
+        until("the line", || observed.said().contains("recording-ended"));
+        observed.carry();
+        let page = events(&observed.said(), "forwarding").remove(0)["page"].clone();
+        let page = page.as_str().unwrap();
+        let status: Value = serde_json::from_str(&get(page, "/status.json")).unwrap();
+        assert_eq!(status["recording"]["file"], file);
+        assert!(status["recording"]["failure"].as_str().unwrap().contains(why), "{status}");
+        assert!(get(page, "/metrics").contains("\nrecoup_recording_failures_total 1\n"));
+        let ended = events(&observed.end(), "recording-ended");
+        let [line] = ended.as_slice() else { panic!("{ended:?}") };
+        let text = line["text"].as_str().unwrap();
+        assert!(text.contains(&format!("{file} is given up: {why}")), "{text}");
+        std::fs::remove_file(place.path("socket")).ok();
+    }
+    let replayed = place.run("replay run --json").succeeds().document();
+    assert_eq!(replayed["complete"], false, "{replayed}");
+    assert!(replayed["inputs"].as_u64() > Some(10), "{replayed}");
+}
+
+/// Connects and disconnects so often.
+fn come_and_go(place: &Place, times: usize) {
+    for _ in 0..times {
+        UnixStream::connect(place.path("socket")).expect("it listens");
+    }
+}
+
+#[test]
+fn an_unread_standard_error_stops_nothing() {
+    for form in ["text", "json"] {
+        let place = Place::new();
+        let listen = format!("[[listen]]\nuri = \"unix://{}\"\n", place.path("socket").display());
+        place.write("node.toml", format!("[node]\nmetrics = \"127.0.0.1:0\"\n{listen}").as_bytes());
+        let words = "forward --config node.toml --json --log-level debug --log";
+        let mut child = place.command(&format!("{words} {form}")).spawn().expect("it runs");
+        let mut first = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        stdout.read_line(&mut first).expect("it says where it listens");
+        let listening: Value = serde_json::from_str(&first).unwrap();
+        let left_out = || {
+            let status = get(listening["metrics"].as_str().unwrap(), "/status.json");
+            let status: Value = serde_json::from_str(&status).unwrap();
+            status["log_lines_left_out"].as_u64().unwrap()
+        };
+        // A pipe holds 64 KiB, and the forwarder 256 KiB more.
+        come_and_go(&place, 4_000);
+        until("lines are left out", || left_out() > 0);
+        let mut observed = Observed { place: &place, child, listen };
+        observed.carry();
+        let mut reader = BufReader::new(observed.child.stderr.take().expect("a pipe"));
+        let mut said: u64 = 0;
+        let told = left_out();
+        while said < told {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("it goes on");
+            said += gap(&line);
+        }
+        assert!(said >= told, "{said} of {told}");
+        // It ends although nobody reads.
+        come_and_go(&place, 4_000);
+        let start = Instant::now();
+        kill(&observed.child, "TERM");
+        assert_eq!(observed.child.wait().unwrap().code(), Some(0));
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+}
+
+/// How many lines a line says to be missing.
+fn gap(line: &str) -> u64 {
+    if let Ok(line) = serde_json::from_str::<Value>(line) {
+        return line["lines"].as_u64().filter(|_| line["event"] == "lines-left-out").unwrap_or(0);
+    }
+    let number = line.split_once(" lines were left out").map(|(before, _)| before);
+    number.map_or(0, |before| before.trim_start_matches("recoup: ").parse().expect("a number"))
+}
+
 #[test]
 fn a_capture_that_cannot_begin_is_one_line_and_after_a_reload_the_forwarder_goes_on() {
     let place = Place::new();
@@ -157,4 +261,29 @@ fn faces_are_told_of_only_where_that_is_wanted() {
     assert!(observed.end().contains(" is up"));
     place.run("forward --verbose --quiet").refuses(&["--quiet"]);
     place.run("forward --log xml").refuses(&["xml", "json"]);
+}
+
+#[test]
+fn an_unread_standard_error_stops_no_transfer() {
+    let place = Place::new();
+    let content = noise(20_000_000);
+    place.write("data", &content);
+    // Nobody reads what the server says either: it ends with the test.
+    let server = place.serve("serve data --name /data --verbose --listen unix://socket");
+    let words = format!("fetch /data --verbose -o copy --face {}", server.face());
+    let mut child = place.command(&words).spawn().expect("it runs");
+    let end = Instant::now() + Duration::from_secs(60);
+    let code = loop {
+        match child.try_wait().expect("it can be waited for") {
+            Some(status) => break status.code(),
+            None if Instant::now() > end => {
+                let _ = child.kill();
+                panic!("it waits for its reader");
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(code, Some(0));
+    assert!(place.read("copy") == content);
+    assert_eq!(server.stop("INT").0, Some(0));
 }

@@ -1,9 +1,12 @@
 //! A folder of its own for each test, and the command running in it.
+use recoup_io::part::part_path;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A folder that is home and working directory at once: nothing on this machine decides how a test goes.
@@ -33,6 +36,21 @@ impl Place {
         self.path(name).exists()
     }
 
+    /// The file that a download to `name` writes until it is complete.
+    pub(crate) fn part(&self, name: &str) -> PathBuf {
+        part_path(&self.path(name))
+    }
+
+    /// Length of that file in bytes; 0 if there is none.
+    pub(crate) fn part_bytes(&self, name: &str) -> u64 {
+        fs::metadata(self.part(name)).map_or(0, |part| part.len())
+    }
+
+    /// Whether a download beside `name` is unfinished.
+    pub(crate) fn has_staging(&self, name: &str) -> bool {
+        self.part(name).parent().is_some_and(|staging| staging.exists())
+    }
+
     /// The command with these words, one per space.
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_recoup"));
@@ -53,6 +71,18 @@ impl Place {
         Ended::of(words, self.command(words).output().expect("the command runs"))
     }
 
+    /// Runs the command to its end, with a terminal as standard output. Returns what that shows as its output.
+    pub(crate) fn run_on_terminal(&self, words: &str) -> Ended {
+        let (terminal, shown) = terminal();
+        let mut command = self.command(words);
+        let child = command.stdout(terminal).spawn().expect("the command runs");
+        // The terminal ends with the last process that has it.
+        drop(command);
+        let mut output = child.wait_with_output().expect("it ends");
+        output.stdout = shown.join().expect("a reader");
+        Ended::of(words, output)
+    }
+
     /// Starts `recoup serve` (or `ping --serve`) and waits until it can be reached.
     pub(crate) fn serve(&self, words: &str) -> Server {
         self.serve_input(words, b"")
@@ -70,7 +100,8 @@ impl Place {
         Self::start(self.command(words), words, input)
     }
 
-    fn start(mut command: Command, words: &str, input: &[u8]) -> Server {
+    /// Starts a server by this command and waits until it can be reached.
+    pub(crate) fn start(mut command: Command, words: &str, input: &[u8]) -> Server {
         command.arg("--json").stdin(Stdio::piped());
         let mut child = command.spawn().expect("the command runs");
         let mut stdin = child.stdin.take().expect("a pipe");
@@ -86,6 +117,23 @@ impl Place {
         });
         Server { child, stdout, listening }
     }
+}
+
+/// A terminal, and a thread that reads what it shows until the last process has closed it.
+fn terminal() -> (OwnedFd, JoinHandle<Vec<u8>>) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("it can be opened");
+    let name = ptsname(&controller, Vec::new()).expect("its name");
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
+    let terminal = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).expect("its other end");
+    let shown = std::thread::spawn(move || {
+        let mut shown = Vec::new();
+        // The end of a terminal is an error.
+        let _ = fs::File::from(controller).read_to_end(&mut shown);
+        shown
+    });
+    (terminal, shown)
 }
 
 /// A server that ends with its test.
@@ -148,6 +196,39 @@ pub(crate) fn can_mount() -> bool {
         eprintln!("skipped: this system does not let a test mount a file system of its own");
     }
     mounted
+}
+
+/// Runs `body` in a network of its own, in which only the loopback interface is up; `test` is the path of the test that calls.
+/// Says so if this system does not let a test make a network.
+pub(crate) fn in_own_network(test: &str, body: impl FnOnce()) {
+    const INSIDE: &str = "RECOUP_TEST_NETWORK";
+    if std::env::var_os(INSIDE).is_some() {
+        return body();
+    }
+    let unshare = || {
+        let mut unshare = Command::new("unshare");
+        unshare.args([
+            "--map-root-user",
+            "--net",
+            "sh",
+            "-c",
+            "ip link set lo up && exec \"$@\"",
+            "-",
+        ]);
+        unshare
+    };
+    if !unshare().arg("true").output().is_ok_and(|output| output.status.success()) {
+        let required = std::env::var_os("RECOUP_REQUIRE_NAMESPACES").is_some();
+        assert!(!required, "no network namespace can be made");
+        return eprintln!("skipped: this system does not let a test make a network of its own");
+    }
+    let this = std::env::current_exe().expect("its own path");
+    let mut inside = unshare();
+    inside.arg(this).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
+    let output = inside.output().expect("the test runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}{complained}");
 }
 
 /// Processes whose command line has this in it.

@@ -1,6 +1,6 @@
 //! Serving: from where, at which face, until when.
-use crate::place::{Place, noise, until};
-use std::io::Read;
+use crate::place::{Ends, Place, in_own_network, noise, until};
+use std::io::{BufRead, BufReader, Read};
 use std::process::Command;
 
 #[test]
@@ -90,7 +90,7 @@ fn a_place_that_is_taken_is_named() {
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     let words = format!("serve data --name /data --listen {}", server.face());
-    place.run(&words).fails(4, &["cannot listen", "listens there already"]);
+    place.run(&words).fails(4, &["cannot listen", "listens there already", "another port"]);
     let elsewhere = "serve data --name /data --listen tcp://192.0.2.1:6363";
     place.run(elsewhere).fails(4, &["cannot listen", "no such address"]);
     place.run("serve data --name /data --listen unix:///no/where").fails(4, &["/no/where"]);
@@ -129,4 +129,66 @@ fn it_says_where_it_serves_unless_it_is_quiet() {
         stderr.read_to_string(&mut said).unwrap();
         assert_eq!(said.is_empty(), quiet, "{said}");
     }
+}
+
+#[test]
+fn servers_share_a_machine_without_forwarder() {
+    in_own_network("serve::servers_share_a_machine_without_forwarder", || {
+        let place = Place::new();
+        let contents = [noise(30_000), noise(20_000)];
+        place.write("a", &contents[0]);
+        place.write("b", &contents[1]);
+        let first = place.serve("serve a --name /first");
+        let second = place.serve("serve b --name /second --unknown silent");
+        let third = place.serve("ping --serve /third");
+        let faces = [first.face(), second.face(), third.face()];
+        assert_eq!(faces, [6363, 6364, 6365].map(|port| format!("udp4://127.0.0.1:{port}")));
+        for (name, content) in ["/first", "/second"].iter().zip(&contents) {
+            let fetched = place.run(&format!("fetch {name} -q")).succeeds();
+            assert!(fetched.stdout == *content, "{name}");
+        }
+        place.run("ping /third -c 2").succeeds();
+        let silent = place.run("fetch /second/more -o x --no-progress-timeout 1s");
+        silent.fails(7, &["nothing new arrived for 1 s"]);
+        place.run("fetch /other -o x --retries 1").fails(3, &["/other"]);
+        // Each stands for itself, and a port that is free again is used again.
+        first.stop("TERM");
+        let fetched = place.run("fetch /second -q").succeeds();
+        assert!(fetched.stdout == contents[1]);
+        let again = place.serve("serve a --name /again");
+        assert_eq!(again.face(), "udp4://127.0.0.1:6363");
+        assert!(place.run("fetch /again -q").succeeds().stdout == contents[0]);
+    });
+}
+
+#[test]
+fn a_machine_full_of_servers_is_explained() {
+    in_own_network("serve::a_machine_full_of_servers_is_explained", || {
+        let taken: Vec<_> =
+            (6363..=6378).map(|port| std::net::UdpSocket::bind(("127.0.0.1", port))).collect();
+        assert!(taken.iter().all(Result::is_ok));
+        let place = Place::new();
+        place.write("data", b"x");
+        let pieces = ["6363 to 6378 are all in use", "--listen udp://127.0.0.1:PORT"];
+        place.run("serve data --name /data").fails(4, &pieces);
+    });
+}
+
+#[test]
+fn the_printed_command_fetches() {
+    let place = Place::new();
+    place.write("my data.bin", &noise(20_000));
+    let words = ["serve", "my data.bin", "--name", "/a/%20b", "--listen", "tcp://0.0.0.0:0"];
+    let mut serve = place.command("");
+    let mut serve = Ends(serve.args(words).spawn().unwrap());
+    let mut lines = BufReader::new(serve.0.stderr.take().unwrap()).lines();
+    let mut line = || lines.next().unwrap().unwrap();
+    assert!(line().starts_with("serving my data.bin as /a/%20b/v="));
+    let (local, remote) = (line(), line());
+    assert!(remote.starts_with("from other machines: ") && remote.contains("-o 'my data.bin'"));
+    let command = local.strip_prefix("fetch it with: recoup ").unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec {} {command}", env!("CARGO_BIN_EXE_recoup"))]);
+    assert!(shell.current_dir(place.path("")).output().unwrap().status.success(), "{local}");
+    assert!(place.read("copy.bin") == place.read("my data.bin"));
 }

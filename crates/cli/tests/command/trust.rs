@@ -34,7 +34,7 @@ fn a_wrong_key_and_a_missing_digest_are_refused() {
     };
     fetch("key=mallory.cert").fails(5, &["cannot be trusted", "not signed by"]);
     fetch("digest").fails(5, &["cannot be trusted", "digest"]);
-    assert!(!place.exists("x") && !place.exists("x.part"));
+    assert!(!place.exists("x") && !place.has_staging("x"));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn an_unknown_signer_is_reported_as_not_verified() {
     let server = signed(&place);
     let words = format!("fetch /data -o copy --face {}", server.face());
     let ended = place.run(&words).succeeds();
-    assert!(ended.stderr.contains("3 not verified (signed by an unknown key)"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("; not verified, signed by an unknown key"), "{}", ended.stderr);
     let document = place.run(&format!("{words} --json")).succeeds().document();
     assert_eq!(document["verification"]["not_verified"], 3);
     let document = place.run(&format!("{words} --json --verify none")).succeeds().document();

@@ -40,12 +40,13 @@ fn every_command_of_the_tutorial_runs_and_the_hop_repairs_its_losses() {
         .unwrap();
     Ended::of("the tutorial", output).succeeds();
 
-    let timeouts = |file: &str| {
+    let retransmitted = |file: &str| {
         let document: Value = serde_json::from_slice(&place.read(file)).unwrap();
-        document["losses"]["timeouts"].as_u64().unwrap()
+        document["interests"]["retransmitted"].as_u64().unwrap()
     };
-    let (without, with) = (timeouts("three-nodes/without.json"), timeouts("three-nodes/with.json"));
-    assert!(without >= 10 && with <= without / 5, "timeouts: {without} without, {with} with");
+    let (without, with) =
+        (retransmitted("three-nodes/without.json"), retransmitted("three-nodes/with.json"));
+    assert!(without >= 10 && with <= without / 3, "retransmitted: {without} without, {with} with");
     for file in ["relay", "bob"] {
         let said = String::from_utf8(place.read(&format!("three-nodes/{file}.resent"))).unwrap();
         let resent: u64 = said.trim().rsplit(' ').next().unwrap().parse().unwrap();

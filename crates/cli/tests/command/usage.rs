@@ -58,6 +58,7 @@ fn a_wrong_algorithm_is_answered_with_those_that_exist() {
     fetch("--rto jacobson(min=1s) --min-rto 2s").fails(2, &["given twice"]);
     fetch("--min-rto 2s --max-rto 1s").fails(2, &["min"]);
     fetch("--congestion fixed --init-cwnd 4").fails(2, &["init-cwnd"]);
+    fetch("--no-cwa").fails(2, &["conservative", "--no-cwa", "--congestion cubic"]);
 }
 
 #[test]
@@ -65,4 +66,13 @@ fn options_that_need_a_place_say_so() {
     let place = Place::new();
     place.run("fetch /a -o - --resume").fails(2, &["--resume", "-o"]);
     place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);
+}
+
+#[cfg(not(feature = "workers"))]
+#[test]
+fn several_workers_need_their_feature() {
+    let place = Place::new();
+    place.run("forward --workers 2").fails(2, &["2 workers", "--features workers"]);
+    place.write("node.toml", b"[node]\nworkers = 3\n");
+    place.run("forward --config node.toml").fails(2, &["3 workers", "set workers to 1"]);
 }

@@ -1,7 +1,12 @@
 //! A forwarder of several threads: whoever uses it need not know.
 use crate::forward::{at, forwarder, page, unix};
 use crate::place::{Ended, Place, Server, noise, until};
+use recoup_packet::interest::Uniqueness;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::management::{ControlParameters, Scope, register_command};
 use serde_json::Value;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 
 /// The words of a consumer of `/NAME/file`, which it writes to a file called like its face.
 fn fetch(name: &str, face: &str) -> String {
@@ -167,4 +172,41 @@ fn several_workers_are_not_recorded_and_their_number_is_read_where_it_is_given()
     assert_eq!(one.stop("INT").0, Some(0));
     let auto = place.serve("forward --config two.toml --workers auto");
     assert_eq!(auto.stop("INT").0, Some(0));
+}
+
+/// A command that registers a prefix for the application that sends it.
+fn registration(prefix: &str, nonce: u32) -> Vec<u8> {
+    let parameters = ControlParameters { name: prefix.parse().ok(), ..Default::default() };
+    let bytes = nonce.to_be_bytes();
+    let unique = Uniqueness { nonce: Some(&bytes), time: Some(nonce.into()), seq_num: None };
+    let mut command = register_command(Scope::Localhost, &parameters, &DigestSigner, unique);
+    command.nonce = Some(nonce);
+    command.to_bytes().to_vec()
+}
+
+#[test]
+fn routes_of_applications_that_quit_are_removed() {
+    for workers in 1..=3 {
+        let place = Place::new();
+        place.write("data", &noise(50_000));
+        let unix = unix(&place);
+        let forwarder =
+            forwarder(&place, "node.toml", &[&unix], &format!("[node]\nworkers = {workers}\n"));
+        let producer = place.serve(&format!("serve data --name /data --face {unix}"));
+        for number in 1..=600 {
+            // It quits before it is answered.
+            let mut application = UnixStream::connect(place.path("socket")).expect("it listens");
+            application.write_all(&registration(&format!("/app/{number}"), number)).expect("room");
+        }
+        let ctl = |words: &str| {
+            place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document()
+        };
+        until("the applications are gone", || ctl("face list").as_array().unwrap().len() <= 3);
+        let routes = ctl("route list");
+        assert_eq!(routes.as_array().map(Vec::len), Some(1), "{workers} workers: {routes}");
+        let fetched = place.run(&format!("fetch /data -q --face {unix}")).succeeds();
+        assert!(fetched.stdout == noise(50_000));
+        assert_eq!(producer.stop("INT").0, Some(0));
+        assert_eq!(forwarder.stop("TERM").1["prefixes"], 0);
+    }
 }

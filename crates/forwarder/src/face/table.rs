@@ -1,6 +1,6 @@
 //! The faces of a node.
-use super::{FaceAttributes, FaceForm, FaceId};
-use crate::limits::{FaceLimits, Share};
+use super::{FaceAttributes, FaceForm, FaceId, FaceUse};
+use crate::limits::{self, FaceLimits, Share};
 use crate::link::{Link, ValueLink, WireLink};
 use crate::packet::Kind;
 use crate::shard::Worker;
@@ -26,8 +26,8 @@ pub(crate) struct Face {
 /// What becomes known of faces by and by.
 #[derive(Debug, Default)]
 pub(crate) struct FaceTable {
-    /// By number.
-    faces: Vec<(FaceId, Face)>,
+    /// By number. Where faces come and go, the others are searched and moved: entries are small.
+    faces: Vec<(FaceId, Box<Face>)>,
     /// Faces with incomplete packets, by when the first of them is too old.
     incomplete: BTreeSet<(Instant, FaceId)>,
     /// How many routes lead to each network face, up or not.
@@ -42,6 +42,10 @@ pub(crate) struct FaceTable {
     is_metering: bool,
     /// Places of the table of pending Interests that network faces have taken, those that are gone included.
     taken: usize,
+    /// Places that provisional faces have taken.
+    taken_provisionally: usize,
+    /// Faces that lead toward producers.
+    upstream: BTreeSet<FaceId>,
 }
 
 impl Faces for FaceTable {
@@ -75,7 +79,7 @@ impl FaceTable {
 
     /// All network faces that are up, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (FaceId, &Face)> {
-        self.faces.iter().map(|(id, face)| (*id, face))
+        self.faces.iter().map(|(id, face)| (*id, face.as_ref()))
     }
 
     /// Whose a face is, if that is another worker.
@@ -107,10 +111,13 @@ impl FaceTable {
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes, elsewhere: Option<Worker>) {
         self.is_telling |= attributes.local_fields;
         self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
+        let before = self.provisional_places(id);
         if let Some(face) = self.get_mut(id)
             && face.changes_to(attributes, elsewhere)
         {
-            return;
+            self.taken_provisionally += self.provisional_places(id);
+            self.taken_provisionally -= before;
+            return self.note_upstream(id, attributes.upstream);
         }
         let link = match (attributes.form, elsewhere) {
             (_, Some(worker)) => Link::Elsewhere(worker),
@@ -120,29 +127,34 @@ impl FaceTable {
             }
         };
         self.down(id);
+        self.note_upstream(id, attributes.upstream);
         let place = self.place(id).unwrap_or_else(|place| place);
-        self.faces.insert(
-            place,
-            (
-                id,
-                Face {
-                    attributes,
-                    link,
-                    counters: FaceCounters::default(),
-                    share: Share::default(),
-                    due: None,
-                },
-            ),
-        );
+        let face = Face {
+            attributes,
+            link,
+            counters: FaceCounters::default(),
+            share: Share::default(),
+            due: None,
+        };
+        self.faces.insert(place, (id, Box::new(face)));
     }
 
     /// A face is gone.
     pub(crate) fn down(&mut self, id: FaceId) -> Option<Face> {
+        self.taken_provisionally -= self.provisional_places(id);
+        self.note_upstream(id, false);
         let (_, face) = self.faces.remove(self.place(id).ok()?);
         if let Some(due) = face.due {
             self.incomplete.remove(&(due, id));
         }
-        Some(face)
+        Some(*face)
+    }
+
+    fn note_upstream(&mut self, id: FaceId, is_upstream: bool) {
+        match is_upstream {
+            true => self.upstream.insert(id),
+            false => self.upstream.remove(&id),
+        };
     }
 
     /// Whether a face is told by which faces packets came.
@@ -175,8 +187,27 @@ impl FaceTable {
         let Some(face) = self.get(id) else {
             return true;
         };
-        let limits = face.limits(&self.limits);
-        limits.let_wait(face.share.places, places.into(), self.taken, limit)
+        let (limits, taken, places) =
+            (face.limits(&self.limits), face.share.places, usize::from(places));
+        limits.let_wait(taken, places, self.taken, limit)
+            && (!face.attributes.provisional
+                || limits::let_wait_provisionally(taken, places, self.taken_provisionally, limit))
+    }
+
+    /// Places that a face has taken, if it is provisional.
+    fn provisional_places(&self, id: FaceId) -> usize {
+        let provisional = self.get(id).filter(|face| face.attributes.provisional);
+        provisional.map_or(0, |face| face.share.places)
+    }
+
+    /// How a network face is used.
+    pub(crate) fn use_of(&self, id: FaceId) -> FaceUse {
+        let face = self.get(id);
+        FaceUse {
+            routes: self.has_routes_to(id),
+            pending: face.is_some_and(|face| face.share.places > 0),
+            answered: face.is_some_and(|face| face.counters.out_data > 0),
+        }
     }
 
     /// An Interest of a network face is pending.
@@ -184,6 +215,7 @@ impl FaceTable {
         let Some(face) = self.get_mut(id) else {
             return;
         };
+        let provisional = face.attributes.provisional;
         face.share.places += usize::from(places);
         if !face.attributes.permanent {
             let is_there = |ticket| {
@@ -193,6 +225,7 @@ impl FaceTable {
             face.share.tickets.push(pit.ticket(entry), is_there);
         }
         self.taken += usize::from(places);
+        self.taken_provisionally += if provisional { usize::from(places) } else { 0 };
     }
 
     /// It is pending no more.
@@ -203,7 +236,11 @@ impl FaceTable {
         debug_assert!(self.taken >= usize::from(places), "nothing is given back twice");
         self.taken = self.taken.saturating_sub(places.into());
         if let Some(face) = self.get_mut(id) {
-            face.share.places = face.share.places.saturating_sub(places.into());
+            let before = face.share.places;
+            face.share.places = before.saturating_sub(places.into());
+            if face.attributes.provisional {
+                self.taken_provisionally -= before.min(places.into());
+            }
         }
     }
 
@@ -228,7 +265,7 @@ impl FaceTable {
 
     /// The first face that leads toward producers.
     pub(crate) fn first_upstream(&self) -> Option<FaceId> {
-        self.faces.iter().find(|(_, face)| face.attributes.upstream).map(|(id, _)| *id)
+        self.upstream.first().copied()
     }
 
     /// Whether a route leads to a face that is up.
@@ -316,6 +353,9 @@ impl Face {
                 link.set_mtu(mtu);
                 if attributes.marking != self.attributes.marking {
                     link.set_marking(&attributes);
+                }
+                if attributes.provisional != self.attributes.provisional {
+                    link.set_reassembly(&attributes);
                 }
             }
             (Link::Value(link), FaceForm::Value { queue }) => link.set_limit(queue),

@@ -35,6 +35,9 @@ impl Guards {
         let number = guard.packets;
         if let End::Value(end) = &mut guard.end {
             let (kind, lifetime) = packet.worth();
+            if packet.retransmits() {
+                end.retransmits();
+            }
             let octets = packet.octets();
             // A value has no MTU; room for acknowledgements as in a common frame.
             let room_octets = VALUE_OCTETS.saturating_sub(octets);

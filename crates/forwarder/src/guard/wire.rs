@@ -120,8 +120,19 @@ impl Node {
         let (Link::Wire(link), End::Wire(end)) = (&mut face.link, &mut guard.end) else {
             return Err(DropReason::NoFace);
         };
-        guard.packets += 1;
         let (kind, lifetime) = packet.worth();
+        if packet.retransmits() {
+            end.retransmits();
+        }
+        if end.leaves_plain(now, kind) {
+            let (outputs, counters) = (&mut self.outbox.outputs, &mut face.counters);
+            let push = |frame: Bytes| {
+                counters.out_octets += frame.len() as u64;
+                outputs.push_back(Output::Send { face: id, frame: frame.into() });
+            };
+            return link.send(now, packet, &mut self.wires, push);
+        }
+        guard.packets += 1;
         let tag_octets = end.tag_octets();
         let (wire, sent) = link.begin(now, packet, &mut self.wires);
         let mut sending = Sending {
@@ -170,6 +181,11 @@ impl Node {
             guard.note(id, due);
         }
         Ok(sent)
+    }
+
+    /// A packet came bare by a wire face with recovery.
+    pub(crate) fn receive_bare(&mut self, now: Instant, id: FaceId) -> Result<(), DropReason> {
+        self.hear(now, id, |end| end.receive(now, &Tag::default(), true))
     }
 
     /// A frame came by a wire face with recovery: its packet, if it is that and a number.

@@ -202,7 +202,7 @@ impl Node {
         if let Some(Management { roster, clock, version, .. }) = &self.management {
             counters.add(&roster.past);
             status.version.clone_from(version);
-            status.start_millis = clock.start_millis;
+            status.start_millis = clock.start_millis();
             status.now_millis = clock.millis(now);
         }
         self.face_statuses().for_each(|face| counters.add(&face.counters));

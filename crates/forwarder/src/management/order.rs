@@ -3,9 +3,10 @@ use crate::face::{FaceId, Marking};
 use recoup_packet::name::Name;
 use recoup_transport::management::{LinkType, Persistency, Refusal};
 use recoup_transport::time::Duration;
+use serde::{Deserialize, Serialize};
 
 /// What the owner of a node knows of a face.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaceDescription {
     /// Where it leads.
     pub uri: String,
@@ -77,7 +78,7 @@ pub enum FaceOrder {
 }
 
 /// Why an order was not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FaceRefusal {
     /// It does not say where the face is to lead, or not by an address.
     Malformed,
@@ -94,16 +95,6 @@ pub enum FaceRefusal {
 }
 
 impl FaceRefusal {
-    /// Every reason.
-    pub const ALL: [Self; 6] = [
-        Self::Malformed,
-        Self::Unsupported,
-        Self::TooMany,
-        Self::Unreachable,
-        Self::Gone,
-        Self::Fixed,
-    ];
-
     /// What is answered to the command.
     #[must_use]
     pub const fn refusal(self) -> Refusal {
@@ -126,7 +117,7 @@ impl FaceRefusal {
 }
 
 /// What the owner of a node tells its management.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// A face is there, usable or not; or what is known of it has changed.
     FaceKnown {

@@ -6,6 +6,7 @@
 //!
 //! Source: NFD's developer guide, "RIB Management"; NFD, `daemon/rib/rib.cpp`.
 use crate::face::FaceId;
+use crate::limits::FEW;
 use crate::node::RouteChange;
 use recoup_packet::name::Name;
 use recoup_transport::management::{CAPTURE, CHILD_INHERIT};
@@ -24,23 +25,50 @@ pub(crate) struct Route {
     pub(crate) flags: u64,
     /// When it ends by itself.
     pub(crate) expires: Option<Instant>,
+    pub(crate) registrant: Registrant,
 }
 
-/// As many routes are there as there may be.
+/// The origin of a route, by which its share of the table is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RibFull;
+pub(crate) enum Registrant {
+    /// The configuration, or an operator for another face: bounded by the table only.
+    Operator,
+    /// An application of this machine, for its own face.
+    Application,
+    /// A peer elsewhere (`/localhop`), for its own face.
+    Peer,
+}
+
+/// The table has no space for another route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RibFull {
+    /// Of any face.
+    Table,
+    /// Of this face.
+    Share,
+}
 
 /// Routes by prefix, face and origin.
 #[derive(Debug)]
 pub(crate) struct Rib {
     entries: BTreeMap<Name, Entry>,
-    /// Prefixes that have routes of their own to each face.
-    faces: BTreeMap<FaceId, BTreeSet<Name>>,
+    faces: BTreeMap<FaceId, Registered>,
     expiring: BTreeSet<(Instant, FaceId, Name, u64)>,
     len: usize,
+    /// Routes of peers elsewhere.
+    peer_routes: usize,
     /// What all prefixes inherit, together.
     inherited: usize,
     limit: usize,
+}
+
+/// The routes to one face.
+#[derive(Debug, Default)]
+struct Registered {
+    /// Prefixes that have routes of their own to it.
+    prefixes: BTreeSet<Name>,
+    /// Routes, of which a prefix may have several of different origin.
+    routes: usize,
 }
 
 /// What is known of a prefix.
@@ -79,7 +107,7 @@ impl Entry {
 impl Rib {
     pub(crate) fn new(limit: usize) -> Self {
         let (entries, faces, expiring) = Default::default();
-        Self { entries, faces, expiring, len: 0, inherited: 0, limit }
+        Self { entries, faces, expiring, len: 0, peer_routes: 0, inherited: 0, limit }
     }
 
     /// Adds a route or changes it; says what follows from it.
@@ -91,18 +119,19 @@ impl Rib {
         route: Route,
     ) -> Result<Vec<RouteChange>, RibFull> {
         let before = self.legacy(prefix);
-        let replaced = self.take(prefix, face, origin);
-        if self.len >= self.limit {
-            debug_assert!(replaced.is_none(), "there was room for one that it replaces");
-            return Err(RibFull);
+        if self.take(prefix, face, origin).is_none() {
+            self.check_share(face, route.registrant)?;
         }
         self.len += 1;
+        self.peer_routes += usize::from(route.registrant == Registrant::Peer);
         // A name may be a slice of a packet that is much longer.
         let own: Name = prefix.components().collect();
         if let Some(at) = route.expires {
             self.expiring.insert((at, face, own.clone(), origin));
         }
-        self.faces.entry(face).or_default().insert(own.clone());
+        let registered = self.faces.entry(face).or_default();
+        registered.prefixes.insert(own.clone());
+        registered.routes += 1;
         self.entries.entry(own).or_default().routes.insert((face, origin), route);
         Ok(self.follow(prefix, before))
     }
@@ -119,7 +148,8 @@ impl Rib {
     /// Takes all routes to a face away; says what follows from it.
     pub(crate) fn forget_face(&mut self, face: FaceId) -> Vec<RouteChange> {
         let mut changes = Vec::new();
-        for prefix in self.faces.get(&face).cloned().unwrap_or_default() {
+        let prefixes = self.faces.get(&face).map(|registered| registered.prefixes.clone());
+        for prefix in prefixes.unwrap_or_default() {
             let before = self.legacy(&prefix);
             for origin in self.origins(&prefix, face) {
                 self.take(&prefix, face, origin);
@@ -160,16 +190,37 @@ impl Rib {
         let route = entry.routes.remove(&(face, origin))?;
         let is_last = entry.routes.range((face, 0)..=(face, u64::MAX)).next().is_none();
         self.len -= 1;
+        self.peer_routes -= usize::from(route.registrant == Registrant::Peer);
         if let Some(at) = route.expires {
             self.expiring.remove(&(at, face, prefix.clone(), origin));
         }
-        if is_last && let Some(prefixes) = self.faces.get_mut(&face) {
-            prefixes.remove(prefix);
-            if prefixes.is_empty() {
+        if let Some(registered) = self.faces.get_mut(&face) {
+            registered.routes -= 1;
+            if is_last {
+                registered.prefixes.remove(prefix);
+            }
+            if registered.prefixes.is_empty() {
                 self.faces.remove(&face);
             }
         }
         Some(route)
+    }
+
+    /// Whether one more route to a face fits the table and the share of the face.
+    fn check_share(&self, face: FaceId, registrant: Registrant) -> Result<(), RibFull> {
+        if self.len >= self.limit {
+            return Err(RibFull::Table);
+        }
+        let free = match registrant {
+            Registrant::Operator => return Ok(()),
+            Registrant::Application => self.limit - self.len,
+            Registrant::Peer => (self.limit / 2).saturating_sub(self.peer_routes),
+        };
+        let routes = self.faces.get(&face).map_or(0, |registered| registered.routes);
+        match free > 0 && routes < free.max(FEW) {
+            true => Ok(()),
+            false => Err(RibFull::Share),
+        }
     }
 
     fn legacy(&self, prefix: &Name) -> (Hops, bool) {
@@ -251,7 +302,7 @@ mod tests {
     }
 
     fn route(cost: u64, expires: Option<Instant>) -> Route {
-        Route { cost, flags: CHILD_INHERIT, expires }
+        Route { cost, flags: CHILD_INHERIT, expires, registrant: Registrant::Operator }
     }
 
     fn name(text: &str) -> Name {
@@ -291,7 +342,7 @@ mod tests {
         let mut rib = Rib::new(2);
         rib.set(&name("/a"), FACE, 0, route(0, at(5))).unwrap();
         rib.set(&name("/b"), FACE, 0, route(0, None)).unwrap();
-        assert_eq!(rib.set(&name("/c"), FaceId(4), 0, route(0, None)), Err(RibFull));
+        assert_eq!(rib.set(&name("/c"), FaceId(4), 0, route(0, None)), Err(RibFull::Table));
         rib.set(&name("/b"), FACE, 0, route(1, None)).unwrap();
         assert_eq!(text(&rib.forget_face(FACE)), ["/a 3 -", "/b 3 -"]);
         assert_eq!((rib.deadline(), rib.len, rib.entries.len()), (None, 0, 0));
@@ -299,10 +350,26 @@ mod tests {
     }
 
     #[test]
+    fn each_origin_of_a_prefix_counts_as_a_route() {
+        let mut rib = Rib::new(100);
+        let of_peer = Route { registrant: Registrant::Peer, ..route(0, None) };
+        let granted = (0..).take_while(|origin| {
+            let set = rib.set(&name("/a"), FACE, *origin, of_peer);
+            assert!(set.is_ok() || set == Err(RibFull::Share));
+            set.is_ok()
+        });
+        let granted = granted.count();
+        assert!(granted <= 25, "{granted} of 50 that peers share");
+        assert_eq!(rib.peer_routes, granted);
+        rib.forget_face(FACE);
+        assert_eq!((rib.peer_routes, rib.len, rib.faces.len()), (0, 0, 0));
+    }
+
+    #[test]
     fn longer_prefixes_inherit_from_the_nearest_that_lets_them() {
         let mut rib = Rib::new(20);
         let set = |rib: &mut Rib, prefix: &str, face, cost, flags| {
-            let route = Route { cost, flags, expires: None };
+            let route = Route { flags, ..route(cost, None) };
             text(&rib.set(&name(prefix), FaceId(face), 0, route).unwrap())
         };
         assert_eq!(set(&mut rib, "/", 1, 7, CHILD_INHERIT), ["/ 1 7"]);

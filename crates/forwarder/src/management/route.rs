@@ -2,13 +2,16 @@
 //! configuration.
 //!
 //! Source: NFD's wiki pages "RibMgmt" and "FibMgmt".
-use super::{Command, Node, Outcome, RibFull, Route, STATIC};
+use super::{Command, Node, Outcome, Registrant, RibFull, Route, STATIC};
 use crate::face::FaceId;
 use crate::node::RouteChange;
 use crate::shard::Handed;
 use recoup_packet::name::Name;
-use recoup_transport::management::{CHILD_INHERIT, ControlParameters, Origin, Refusal};
+use recoup_transport::management::{CHILD_INHERIT, ControlParameters, Origin, Refusal, Scope};
 use recoup_transport::time::Instant;
+
+const NO_SHARE: Refusal =
+    Refusal { code: 503, text: "this face has its share of the routes: unregister one first" };
 
 impl Node {
     /// A route of the configuration; longer prefixes do not inherit it.
@@ -19,10 +22,11 @@ impl Node {
         };
         let changes = match cost {
             Some(cost) => {
-                let route = Route { cost: *cost, flags: 0, expires: None };
+                let registrant = Registrant::Operator;
+                let route = Route { cost: *cost, flags: 0, expires: None, registrant };
                 // A table that is full keeps the route out of the RIB, not out of the node.
                 let set = management.rib.set(prefix, *face, STATIC, route);
-                set.unwrap_or_else(|RibFull| vec![change.clone()])
+                set.unwrap_or_else(|_full| vec![change.clone()])
             }
             None => management.rib.unset(prefix, *face, STATIC),
         };
@@ -40,10 +44,19 @@ impl Node {
         let ControlParameters { origin, cost, flags, expiration_period, .. } = command.parameters;
         let origin = origin.unwrap_or(Origin::App as u64);
         let (cost, flags) = (cost.unwrap_or(0), flags.unwrap_or(CHILD_INHERIT));
-        let route = Route { cost, flags, expires: expiration_period.map(|period| now + period) };
+        let registrant = match command.scope {
+            Scope::Localhop => Registrant::Peer,
+            Scope::Localhost if face == ingress => Registrant::Application,
+            Scope::Localhost => Registrant::Operator,
+        };
+        let expires = expiration_period.map(|period| now + period);
+        let route = Route { cost, flags, expires, registrant };
         let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
         let set = management.rib.set(&prefix, face, origin, route);
-        let changes = set.map_err(|RibFull| Refusal::FULL)?;
+        let changes = set.map_err(|full| match full {
+            RibFull::Table => Refusal::FULL,
+            RibFull::Share => NO_SHARE,
+        })?;
         self.follow_rib(now, &changes);
         Ok(Outcome::Done(ControlParameters {
             origin: Some(origin),
@@ -117,18 +130,36 @@ impl Node {
         changes.iter().for_each(|change| self.on_route(now, change));
     }
 
-    /// A face is gone for good, and its routes with it.
+    /// A face is gone for good, and its routes with it. Only the leader knows the prefixes of a face without looking at all
+    /// of them; other workers keep the routes until the leader names them, and send nothing to a face that is down.
     pub(crate) fn forget_routes(&mut self, now: Instant, face: FaceId) {
-        self.lead(|| Handed::RoutesGone { face });
-        // What leads upstream stands at "/", without being counted.
+        // The route upstream stands at "/", without being counted.
         self.fib.remove(&Name::root(), face);
+        if self.shard.as_ref().is_some_and(|shard| !shard.leads()) {
+            return;
+        }
+        let changes = self.management.as_mut().map(|it| it.rib.forget_face(face));
+        let changes = changes.unwrap_or_default();
+        let (gone, others): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|it| it.face == face && it.cost.is_none());
+        let prefixes: Vec<Name> = gone.into_iter().map(|change| change.prefix).collect();
+        if !prefixes.is_empty() || self.faces.has_routes_to(face) {
+            self.lead(|| Handed::RoutesGone { face, prefixes: prefixes.clone() });
+        }
+        self.remove_routes(face, &prefixes);
+        self.follow_rib(now, &others);
+    }
+
+    /// Removes the routes to a face: those of these prefixes, and next hops that no routing table has, if there are any.
+    pub(crate) fn remove_routes(&mut self, face: FaceId, prefixes: &[Name]) {
+        for prefix in prefixes {
+            if self.fib.remove(prefix, face) {
+                self.faces.count_route(face, false);
+            }
+        }
         if self.faces.has_routes_to(face) {
             self.fib.remove_face(face);
             self.faces.forget_routes(face);
-        }
-        if let Some(management) = &mut self.management {
-            let changes = management.rib.forget_face(face);
-            self.follow_rib(now, &changes);
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Data comes that nobody waits for.
 //!
 //! Source: NFD, `Forwarder::onDataUnsolicited`.
+//!
+//! Difference: an application that verifies gets Data for which it still waits. A forged copy that came before has taken the
+//! pending Interest, and only the application can tell which copy is genuine.
 use crate::drop::DropReason;
-use crate::face::FaceId;
+use crate::face::{AppId, FaceId};
 use crate::node::Node;
 use crate::options::Unsolicited;
 use crate::packet::{Hop, Kind};
@@ -17,11 +20,25 @@ impl Node {
         data: Data,
         mut hop: Hop,
     ) {
+        if ingress.app().is_none() && self.hand_over(now, &data, &hop) {
+            return;
+        }
         let trace = hop.take_trace();
         self.trace_is_late(&trace);
         if self.unsolicited == Unsolicited::AdmitNetwork && ingress.app().is_none() {
             self.store(now, &data, &hop);
         }
         self.outbox.discard(ingress, Kind::Data, DropReason::Unsolicited);
+    }
+
+    /// Gives Data to each application that still waits for it. Returns false if none does.
+    fn hand_over(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
+        let mut next = self.applications.awaiting(AppId(0), data);
+        let is_awaited = next.is_some();
+        while let Some(app) = next {
+            self.outgoing_data(now, FaceId::of_app(app), data.clone(), hop.clone(), None);
+            next = self.applications.awaiting(AppId(app.0 + 1), data);
+        }
+        is_awaited
     }
 }

@@ -60,6 +60,9 @@ impl Node {
             hop.extra_mut().carried.clone_from(&extra.carried);
             self.add_record(now, &mut hop);
         }
+        if !first && self.guards.has(egress) {
+            hop.extra_mut().retransmits = true;
+        }
         if self.faces.tells(egress) {
             let asker = self.asker_of(id, &interest).map(|record| record.face);
             hop.extra_mut().incoming = asker;

@@ -9,6 +9,7 @@ use crate::schedule;
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::LpHeader;
+use recoup_packet::name::Name;
 use recoup_packet::tlv::typ;
 use recoup_transport::queue::{FlowKey, Scheduling};
 use recoup_transport::time::Instant;
@@ -69,10 +70,12 @@ pub enum Handed {
     },
     /// The leader changes a route.
     Route(Box<RouteChange>),
-    /// The leader takes all routes to a face away.
+    /// The leader removes all routes to a face that is gone.
     RoutesGone {
         /// Which.
         face: FaceId,
+        /// The prefixes that the routing table of the leader had routes of to that face.
+        prefixes: Vec<Name>,
     },
     /// What leaves by a face is scheduled like this from now on, whoever has it.
     Schedule {
@@ -143,7 +146,7 @@ impl Node {
             }
             Handed::FaceDown { face } => self.face_down(now, face),
             Handed::Route(change) => self.on_route(now, &change),
-            Handed::RoutesGone { face } => self.forget_routes(now, face),
+            Handed::RoutesGone { face, prefixes } => self.remove_routes(face, &prefixes),
             Handed::Schedule { face, scheduling } => self.on_schedule(now, face, *scheduling),
             Handed::Notice(notice) => self.heed(now, *notice),
             Handed::Errand(errand) => self.on_errand(now, *errand),

@@ -5,7 +5,7 @@ use crate::link::QueueState;
 use crate::node::Node;
 use crate::table::CsCapacity;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
-use recoup_transport::link::recovery::Counters;
+use recoup_transport::link::recovery::{Agreement, Counters};
 use recoup_transport::management::FaceCounters;
 use std::collections::BTreeMap;
 
@@ -43,6 +43,8 @@ pub struct FaceTally {
     pub waiting: QueueState,
     /// What its recovery did.
     pub recovered: Option<Counters>,
+    /// Whether both ends of its link recover losses.
+    pub link_recovery: Agreement,
 }
 
 impl Tally {
@@ -69,6 +71,8 @@ impl FaceTally {
         self.waiting.packets += other.waiting.packets;
         self.waiting.octets += other.waiting.octets;
         add(&mut self.recovered, other.recovered);
+        // Of all workers, one has the link.
+        self.link_recovery = self.link_recovery.max(other.link_recovery);
     }
 }
 
@@ -93,6 +97,7 @@ impl Node {
                 places: face.share.places as u64,
                 waiting: self.queue(id).unwrap_or_default(),
                 recovered: self.recovery(id),
+                link_recovery: self.link_recovery(id),
             });
         }
         Tally {

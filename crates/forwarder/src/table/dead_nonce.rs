@@ -18,8 +18,9 @@ pub struct DeadNonceOptions {
 }
 
 impl Default for DeadNonceOptions {
+    /// As many as a hash table of 2^17 places takes before it grows.
     fn default() -> Self {
-        Self { lifetime: Duration::from_secs(6), limit: 1 << 17 }
+        Self { lifetime: Duration::from_secs(6), limit: 7 << 14 }
     }
 }
 
@@ -31,25 +32,35 @@ const MOST: usize = 1 << 31;
 pub struct DeadNonces {
     options: DeadNonceOptions,
     /// In the order of insertion; a pair that was inserted again is there twice.
-    order: VecDeque<Seen>,
+    keys: VecDeque<u64>,
     /// The number of the first of these. Numbers go on with each insertion, and begin again after the largest.
     first: u32,
+    /// The instants of insertion: packets that arrive together share one.
+    batches: VecDeque<Batch>,
     /// For each pair the number under which it was inserted last: where every packet comes here, the table has to be small
     /// to stay in the processor's own caches.
     latest: HashTable<u32>,
 }
 
+/// Pairs that were inserted at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    key: u64,
+struct Batch {
     at: Instant,
+    /// The number after the last of them.
+    end: u32,
 }
 
 impl DeadNonces {
     /// An empty list.
     #[must_use]
     pub const fn new(options: DeadNonceOptions) -> Self {
-        Self { options, order: VecDeque::new(), first: 0, latest: HashTable::new() }
+        Self {
+            options,
+            keys: VecDeque::new(),
+            first: 0,
+            batches: VecDeque::new(),
+            latest: HashTable::new(),
+        }
     }
 
     /// Remembers the nonce of an Interest whose name has the hash `hash`.
@@ -58,20 +69,29 @@ impl DeadNonces {
         if self.options.limit == 0 {
             return;
         }
-        let seen = Seen { key: key(hash, nonce), at: now };
-        let Self { order, first, latest, .. } = self;
-        let find = |number: u32| order.get(number.wrapping_sub(*first) as usize);
-        let is = |number: &u32| find(*number).is_some_and(|other| other.key == seen.key);
-        let number = first.wrapping_add(order.len() as u32);
-        match latest.entry(seen.key, is, |number| find(*number).map_or(0, |other| other.key)) {
-            Entry::Occupied(before) if find(*before.get()) == Some(&seen) => return,
-            Entry::Occupied(mut before) => *before.get_mut() = number,
+        let new = key(hash, nonce);
+        let Self { keys, first, batches, latest, .. } = self;
+        let find = |number: u32| keys.get(number.wrapping_sub(*first) as usize).copied();
+        let number = first.wrapping_add(keys.len() as u32);
+        let is = |number: &u32| find(*number) == Some(new);
+        match latest.entry(new, is, |number| find(*number).unwrap_or(0)) {
+            Entry::Occupied(mut before) => {
+                if inserted(batches, *first, *before.get()) == Some(now) {
+                    return;
+                }
+                *before.get_mut() = number;
+            }
             Entry::Vacant(place) => {
                 place.insert(number);
             }
         }
-        self.order.push_back(seen);
-        if self.order.len() > self.options.limit.min(MOST) {
+        keys.push_back(new);
+        let end = number.wrapping_add(1);
+        match batches.back_mut() {
+            Some(batch) if batch.at == now => batch.end = end,
+            _ => batches.push_back(Batch { at: now, end }),
+        }
+        if self.keys.len() > self.options.limit.min(MOST) {
             self.forget_oldest();
         }
     }
@@ -83,41 +103,53 @@ impl DeadNonces {
             return false;
         }
         let key = key(hash, nonce);
-        let find = |number: u32| self.order.get(number.wrapping_sub(self.first) as usize);
-        let is = |number: &u32| find(*number).is_some_and(|seen| seen.key == key);
-        let seen = self.latest.find(key, is).and_then(|number| find(*number));
-        seen.is_some_and(|seen| now < seen.at + self.options.lifetime)
+        let is = |number: &u32| {
+            self.keys.get(number.wrapping_sub(self.first) as usize).is_some_and(|it| *it == key)
+        };
+        let number = self.latest.find(key, is);
+        let at = number.and_then(|number| inserted(&self.batches, self.first, *number));
+        at.is_some_and(|at| now < at + self.options.lifetime)
     }
 
     /// How many nonces take up room.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.order.len()
+        self.keys.len()
     }
 
     /// Whether none takes up room.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.keys.is_empty()
     }
 
     fn forget(&mut self, now: Instant) {
-        while self.order.front().is_some_and(|seen| seen.at + self.options.lifetime <= now) {
+        while self.batches.front().is_some_and(|batch| batch.at + self.options.lifetime <= now) {
             self.forget_oldest();
         }
     }
 
     fn forget_oldest(&mut self) {
-        let Some(seen) = self.order.pop_front() else {
+        let Some(key) = self.keys.pop_front() else {
             return;
         };
         let gone = self.first;
         self.first = gone.wrapping_add(1);
+        if self.batches.front().is_some_and(|batch| batch.end == self.first) {
+            self.batches.pop_front();
+        }
         // One that was inserted again has another number.
-        if let Ok(place) = self.latest.find_entry(seen.key, |number| *number == gone) {
+        if let Ok(place) = self.latest.find_entry(key, |number| *number == gone) {
             place.remove();
         }
     }
+}
+
+/// When the pair of that number was inserted; `first` is the number of the oldest pair.
+fn inserted(batches: &VecDeque<Batch>, first: u32, number: u32) -> Option<Instant> {
+    let index = number.wrapping_sub(first);
+    let batch = batches.partition_point(|batch| batch.end.wrapping_sub(first) <= index);
+    batches.get(batch).map(|batch| batch.at)
 }
 
 /// The hash of the name is secret to those who choose nonces, so they cannot choose keys.

@@ -3,6 +3,7 @@ mod anticipation;
 mod application;
 mod bench;
 mod content_store;
+mod forged;
 mod incoming_data;
 mod incoming_interest;
 mod incoming_nack;

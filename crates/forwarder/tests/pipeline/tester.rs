@@ -95,7 +95,7 @@ impl Application for Probe {
             AppInput::Held { interest } => format!("held {}", interest.name),
             AppInput::FaceUp { .. } => "up".to_owned(),
             AppInput::FaceDown => "down".to_owned(),
-            AppInput::Consumed { .. } | AppInput::Shared { .. } => return,
+            AppInput::Consumed { .. } | AppInput::Shared { .. } | AppInput::TimeOfDay(_) => return,
         };
         desk.told.push(format!("{} ms: {line}", now.as_nanos() / 1_000_000));
     }

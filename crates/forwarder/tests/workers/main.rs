@@ -1,4 +1,5 @@
 //! Several nodes that are one forwarder, and whether anybody can tell.
+mod churn;
 mod exchange;
 mod manage;
 mod several;

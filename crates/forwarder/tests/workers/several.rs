@@ -99,25 +99,53 @@ impl Several {
         sent
     }
 
+    /// One thing happens to a worker, which does not follow it up yet: a driver hands over all that came in a turn first.
+    pub(crate) fn note(&mut self, worker: usize, input: Input) {
+        self.nodes[worker].handle(self.now, input);
+    }
+
+    /// So many steps of any worker, in an order that is drawn: one follows up what happened, or takes one message.
+    pub(crate) fn step(&mut self, steps: usize) {
+        for _ in 0..steps {
+            match self.draw(2) {
+                0 => {
+                    let worker = self.draw(self.nodes.len());
+                    self.drain(worker);
+                }
+                _ => drop(self.carry()),
+            }
+        }
+    }
+
     /// Until nothing is left to be done or carried.
-    fn settle(&mut self) -> Vec<(u32, Bytes)> {
+    pub(crate) fn settle(&mut self) -> Vec<(u32, Bytes)> {
         loop {
             (0..self.nodes.len()).for_each(|worker| self.drain(worker));
-            let (workers, mut all) = (self.nodes.len(), Vec::new());
-            for way in 0..workers * workers {
-                if !self.mail[way / workers][way % workers].is_empty() {
-                    all.push((way / workers, way % workers));
-                }
-            }
-            if all.is_empty() {
+            if self.carry().is_none() {
                 let mut sent = std::mem::take(&mut self.sent);
                 sent.sort();
                 return sent;
             }
-            let (from, to) = all[self.rng.next_u32() as usize % all.len()];
-            let handed = self.mail[from][to].pop_front().unwrap();
-            self.nodes[to].handle(self.now, Input::Handed(handed));
         }
+    }
+
+    /// One worker takes the first message of another; `None` if there is no message.
+    fn carry(&mut self) -> Option<()> {
+        let (workers, mut all) = (self.nodes.len(), Vec::new());
+        for way in 0..workers * workers {
+            if !self.mail[way / workers][way % workers].is_empty() {
+                all.push((way / workers, way % workers));
+            }
+        }
+        let drawn = self.draw(all.len().max(1));
+        let (from, to) = *all.get(drawn)?;
+        let handed = self.mail[from][to].pop_front()?;
+        self.nodes[to].handle(self.now, Input::Handed(handed));
+        Some(())
+    }
+
+    fn draw(&mut self, below: usize) -> usize {
+        self.rng.next_u32() as usize % below
     }
 
     fn drain(&mut self, worker: usize) {

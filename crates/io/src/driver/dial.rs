@@ -12,6 +12,9 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
+/// Time between two attempts to enter the queue of a listener.
+const QUEUE_PAUSE: Duration = Duration::from_millis(5);
+
 /// A connection that is open, and the addresses to open it again.
 pub(crate) struct Dialed {
     pub(crate) link: Box<dyn Link>,
@@ -45,7 +48,7 @@ fn attempt_once(
         _ => FaceError::Connect { uri: uri.clone(), source },
     };
     let limit = options.backlog_octets;
-    let link: Box<dyn Link> = match socket(uri, remote).map_err(failed)? {
+    let link: Box<dyn Link> = match await_queue(timeout, || socket(uri, remote)).map_err(failed)? {
         None => Box::new(memory_end(uri, limit).map_err(failed)?),
         Some(socket) => {
             await_connected(&socket, timeout).map_err(failed)?;
@@ -99,6 +102,21 @@ fn over(uri: &FaceUri, socket: Socket, connecting: bool, limit: usize) -> Box<dy
     }
 }
 
+/// Connects again as long as the queue of a Unix listener is full, of which a socket that does not wait is told at once.
+fn await_queue<T>(timeout: Duration, connect: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let start = std::time::Instant::now();
+    loop {
+        match connect() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            done => return done,
+        }
+        if start.elapsed() >= timeout {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(QUEUE_PAUSE);
+    }
+}
+
 fn await_connected(socket: &Socket, timeout: Duration) -> io::Result<()> {
     let start = std::time::Instant::now();
     while !stream::is_connected(socket)? {
@@ -121,4 +139,33 @@ fn await_open(mut link: Box<dyn Link>, timeout: Duration) -> Result<Box<dyn Link
         }
     }
     Ok(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_of_a_unix_listener_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None).unwrap();
+        listener.bind(&socket2::SockAddr::unix(&path).unwrap()).unwrap();
+        listener.listen(1).unwrap();
+        let mut queued = Vec::new();
+        while let Ok(socket) = unix::dial(&path) {
+            queued.push(socket);
+        }
+        let uri = FaceUri::Unix(path);
+        let options =
+            DriverOptions { connect_timeout: Duration::from_millis(20), ..Default::default() };
+        let late = dial(&uri, &options).map(|_| ());
+        assert!(matches!(late, Err(FaceError::Timeout { .. })), "{late:?}");
+        let accepting = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            listener.accept().map(|_| listener)
+        });
+        assert!(dial(&uri, &DriverOptions::default()).is_ok());
+        drop(accepting.join().unwrap().unwrap());
+    }
 }

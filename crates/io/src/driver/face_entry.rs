@@ -1,6 +1,6 @@
 //! A face and a UDP socket, as the driver keeps them.
 use super::post::Heard;
-use super::room::Neighbour;
+use super::room::{Neighbour, PeerKind};
 use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
 use crate::link::Link;
@@ -180,6 +180,11 @@ impl Face {
 
     pub(super) fn waits_to_write(&self) -> bool {
         matches!(&self.conduit, Conduit::Link { link, .. } if link.is_open() && link.wants_write())
+    }
+
+    /// The kind of face, if a peer opened it.
+    pub(super) fn peer_kind(&self) -> Option<PeerKind> {
+        (!self.permanent).then(|| PeerKind::of(&self.uri))
     }
 
     /// Since when an on-demand face has heard nothing.

@@ -127,7 +127,7 @@ impl Driver {
         }
         let (socket, remote) =
             found.map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
-        let id = FaceId(self.next_face);
+        let id = self.next_id();
         let port = Port { socket, used: PortUse::Connected(id), writes: false };
         let port = self
             .add_port(port)

@@ -23,15 +23,24 @@ pub struct DriverOptions {
     pub udp_mtu: Option<usize>,
     /// How long an on-demand UDP face may be silent before it is closed.
     pub udp_idle: Duration,
-    /// Faces that peers may open, of all kinds together.
+    /// How long a connection from another machine may be idle (silent, without routes and pending Interests) before it is
+    /// closed.
+    pub stream_idle: Duration,
+    /// Connections from one address that may be idle for more than some seconds.
+    pub idle_streams_per_address: usize,
+    /// Faces that peers may open, of each kind: over Unix, over TCP and WebSocket, over UDP, over Ethernet. No kind may have
+    /// more than an eighth of all faces; local connections take at most a quarter, others half of the descriptors.
     pub on_demand_faces: usize,
-    /// Faces that peers may open from one address, or from one network of IPv6 (/64).
+    /// Peers over UDP of whose Interests none was answered yet, at most a quarter of all faces.
+    pub newcomers: usize,
+    /// Faces that peers may open from one address, or from one network of IPv6 (/64); and as many newcomers.
     pub faces_per_address: usize,
     /// Faces in all.
     pub faces: usize,
     /// When packets that leave are marked for congestion; by default never.
     pub marking: Option<Marking>,
-    /// What is sent again on faces that peers open from other machines; by default nothing.
+    /// What is sent again on faces that peers open from other machines; by default nothing. If it is negotiated, so it is on
+    /// faces that the management opens.
     pub on_demand_recovery: Recovery,
     /// How long reading is put off where packets come in close succession and each wakes the driver; by default never.
     pub linger: Option<Duration>,
@@ -55,9 +64,12 @@ impl Default for DriverOptions {
             socket_buffer_octets: 4 << 20,
             udp_mtu: None,
             udp_idle: Duration::from_secs(120),
+            stream_idle: Duration::from_secs(600),
+            idle_streams_per_address: 64,
             on_demand_faces: 1_024,
+            newcomers: 2_048,
             faces_per_address: 256,
-            faces: 4_096,
+            faces: 8_192,
             marking: None,
             on_demand_recovery: Recovery::Off,
             linger: None,

@@ -63,6 +63,9 @@ impl Driver {
             true => Persistency::Permanent,
             false => Persistency::Persistent,
         };
+        if self.options.on_demand_recovery.is_auto() {
+            self.set_recovery(face, self.options.on_demand_recovery);
+        }
         let persistency = Some(settings.persistency.unwrap_or(usual));
         self.set(face, &FaceSettings { persistency, ..settings.clone() });
         Ok(face)
@@ -92,14 +95,14 @@ impl Driver {
 
     /// The management is told what is known of a face.
     pub(super) fn tell_known(&mut self, id: FaceId) {
-        if self.options.managed && !self.moves(id) {
+        if self.options.managed && !self.moves(id) && !self.newcomers.contains(id) {
             self.arrivals.push_back(Arrival::Known(id));
         }
     }
 
     /// The management is told that a face is gone for good.
     pub(super) fn tell_gone(&mut self, face: FaceId) {
-        if self.options.managed {
+        if self.options.managed && !self.newcomers.contains(face) {
             let gone = Notice::FaceGone { face };
             self.arrivals.push_back(Arrival::Notice(Box::new(gone)));
         }
@@ -321,6 +324,18 @@ mod tests {
     }
 
     #[test]
+    fn created_face_negotiates_recovery_as_those_of_peers_do() {
+        for (recovery, wanted) in [("auto", Recovery::auto()), ("off", Recovery::Off)] {
+            let mut driver = driver();
+            driver.set_on_demand_recovery(recovery.parse().unwrap());
+            let create = |uri| driver.create(uri, None, &FaceSettings::default());
+            let [udp, tcp] = ["udp4://127.0.0.1:9", "tcp4://127.0.0.1:9"].map(create);
+            assert_eq!(driver.attributes(udp.unwrap()).unwrap().recovery, wanted);
+            assert_eq!(driver.attributes(tcp.unwrap()).unwrap().recovery, Recovery::Off);
+        }
+    }
+
+    #[test]
     fn a_face_that_a_peer_opened_over_udp_stays_if_an_operator_wants_it() {
         let mut driver = driver();
         let door = driver.listen(&"udp4://127.0.0.1:0".parse().unwrap()).unwrap();
@@ -338,11 +353,11 @@ mod tests {
         let late = driver.now() + driver.options.udp_idle * 2;
         let kept = wants(&mut driver, Persistency::Persistent).unwrap();
         assert_eq!((kept.persistency, kept.local), (Persistency::Persistent, false));
-        driver.sweep(late);
+        driver.sweep(late, &|_| Default::default());
         assert_eq!(driver.faces().collect::<Vec<_>>(), [face]);
         let left = wants(&mut driver, Persistency::OnDemand).unwrap();
         assert_eq!(left.persistency, Persistency::OnDemand);
-        driver.sweep(late);
+        driver.sweep(late, &|_| Default::default());
         assert_eq!(driver.faces().count(), 0);
         assert_eq!(wants(&mut driver, Persistency::Persistent), Err(FaceRefusal::Gone));
     }

@@ -1,11 +1,13 @@
 //! From sockets to frames, and from strangers to faces.
 use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
-use super::room::Neighbour;
-use super::{Arrival, Driver, ListenerId};
+use super::room::{Neighbour, PeerKind};
+use super::{Arrival, Driver, ListenerId, Uses};
+use crate::descriptor;
 use crate::face::{Authority, DropReason, FaceId, FaceUri};
 use crate::udp::Chunk;
 use recoup_transport::time::{Duration, Instant};
 use std::io;
+use std::os::fd::AsFd;
 
 /// Connections accepted per wake-up and listener.
 const ACCEPTS: usize = 64;
@@ -91,6 +93,8 @@ impl Driver {
             return;
         };
         face.heard(now);
+        // A process that waited for its processor does not take that for a part of the round trip.
+        self.arrivals.push_back(Arrival::ReceivedAt(now - chunk.waited));
         for frame in chunk.datagrams() {
             face.counters.received(frame.len());
             self.arrivals.push_back(Arrival::Frame(id, frame));
@@ -115,11 +119,8 @@ impl Driver {
         if !starts_conversation(chunk.first_octet()) {
             return Err(DropReason::Unsolicited);
         }
-        let neighbour = Some(Neighbour::of(chunk.remote.ip()));
-        if !self.make_room(now, neighbour) {
-            return Err(DropReason::NoRoom);
-        }
-        let id = FaceId(self.next_face);
+        let neighbour = Neighbour::of(chunk.remote.ip());
+        let id = self.admit_newcomer(now, neighbour)?;
         if let Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) =
             self.ports.get_mut(port)
         {
@@ -128,27 +129,35 @@ impl Driver {
         let uri = FaceUri::Udp(Authority::from(chunk.remote));
         let peer = UdpPeer::new(port, chunk.remote, local);
         let limits = self.listener_limits.get(&listener).copied();
+        let neighbour = Some(neighbour);
         Ok(self.add(Face { neighbour, limits, ..Face::over_udp(uri, peer, &self.options) }))
     }
 
-    pub(super) fn accept(&mut self, id: ListenerId) {
+    pub(super) fn accept(&mut self, id: ListenerId, uses: Uses<'_>) {
         for _ in 0..ACCEPTS {
-            let Some(listener) = self.listeners.iter_mut().find(|it| it.id == id) else {
+            let Some(listener) = self.listeners.iter().find(|it| it.id == id) else {
                 return;
             };
+            let now = self.clock.now();
             let (link, uri) = match listener.accept(&self.options) {
                 Ok(Some(peer)) => peer,
                 Ok(None) => return,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-                Err(_) => {
-                    listener.paused_until = Some(self.clock.now() + ACCEPT_PAUSE);
-                    return self.ignore_listener(id);
+                Err(error) => {
+                    let is_short = descriptor::are_exhausted(&error);
+                    if is_short && self.free_descriptor(now, uses) == Some(true) {
+                        continue;
+                    }
+                    return self.pause(id, now);
                 }
             };
-            let now = self.clock.now();
-            let neighbour = uri.address().map(Neighbour::of);
-            // Without room the connection is closed at once, so that the peer knows.
-            if !self.make_room(now, neighbour) {
+            let (kind, neighbour) = (PeerKind::of(&uri), uri.address().map(Neighbour::of));
+            let is_short = descriptor::are_short(self.descriptors, self.alarm.stream.as_fd());
+            let has_descriptor = !is_short || self.free_descriptor(now, uses).is_some();
+            // Without room the connection is closed at once, so that the peer knows. Spare descriptors are for local ones.
+            if !(has_descriptor || kind == PeerKind::Local)
+                || !self.make_room(now, kind, neighbour, uses)
+            {
                 self.past.drop_frames(DropReason::NoRoom, 1);
                 continue;
             }
@@ -158,6 +167,16 @@ impl Driver {
             face.open_by(now + self.options.connect_timeout);
             self.add(face);
         }
+    }
+}
+
+impl Driver {
+    /// Asks a listener again after a while.
+    fn pause(&mut self, id: ListenerId, now: Instant) {
+        if let Some(listener) = self.listeners.iter_mut().find(|it| it.id == id) {
+            listener.paused_until = Some(now + ACCEPT_PAUSE);
+        }
+        self.ignore_listener(id);
     }
 }
 

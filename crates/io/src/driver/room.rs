@@ -1,24 +1,59 @@
-//! Room for newcomers: how many faces peers may open, in all and from one neighbour, and who has to go for another.
+//! Space for faces that peers open: quotas by kind and by neighbour, and which face is closed for another one.
+//!
+//! No kind displaces another, least of all datagrams from addresses that may be forged ([`newcomer`](super::newcomer)). For a
+//! peer that connects, the longest silent face of its kind, or of its neighbour, is closed, unless routes lead to it or its
+//! Interests are pending.
 use super::face_entry::Face;
-use super::{Driver, ListenerId};
-use crate::face::{CloseReason, FaceId};
+use super::{Driver, ListenerId, Uses};
+use crate::face::{CloseReason, FaceId, FaceUri};
 use hashbrown::HashMap;
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An on-demand face that was heard more recently is not evicted for a newcomer.
+/// An on-demand face that was heard more recently is not evicted.
 const EVICTION_AGE: Duration = Duration::from_secs(1);
+/// The part of all faces that those of one kind may be, so that others have the rest.
+const KIND_PART: usize = 8;
+/// The part of all descriptors that connections of local applications may be.
+const LOCAL_PART: usize = 4;
+/// The part of all descriptors that other connections may be; the rest is for sockets and files of this side.
+const STREAM_PART: usize = 2;
 
-/// Who lives where.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    /// By neighbour of which anybody has a face.
-    neighbours: HashMap<Neighbour, Tenancy>,
-    /// Before that nobody can be evicted.
-    full_until: Instant,
+/// Kinds of faces that peers open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PeerKind {
+    /// An application of this machine, over a Unix socket or in this process.
+    Local,
+    /// A connection over TCP or WebSocket.
+    Stream,
+    /// A peer over UDP of whose Interests one was answered.
+    Datagram,
+    /// A station of Ethernet.
+    Station,
 }
 
-/// The faces of one neighbour.
+impl PeerKind {
+    /// The kind of a face that leads there.
+    pub(super) fn of(uri: &FaceUri) -> Self {
+        match uri {
+            FaceUri::Unix(_) | FaceUri::Memory(_) => Self::Local,
+            FaceUri::Tcp(_) | FaceUri::WebSocket(..) => Self::Stream,
+            FaceUri::Udp(_) => Self::Datagram,
+            FaceUri::Ether(_) | FaceUri::Dev(_) => Self::Station,
+        }
+    }
+}
+
+/// Faces that peers opened, newcomers over UDP not included.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// By neighbour that has any.
+    neighbours: HashMap<Neighbour, Tenancy>,
+    /// By kind.
+    kinds: [Tenancy; 4],
+}
+
+/// The faces of one neighbour, or of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tenancy {
     faces: usize,
@@ -26,8 +61,19 @@ struct Tenancy {
     full_until: Instant,
 }
 
+impl Room {
+    /// Number of faces.
+    pub(super) fn len(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.faces).sum()
+    }
+
+    fn kind(&mut self, kind: PeerKind) -> &mut Tenancy {
+        &mut self.kinds[kind as usize]
+    }
+}
+
 /// Whose faces count together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Neighbour {
     /// An IPv4 address, or all of a network of IPv6, of which everybody has plenty.
     Address(IpAddr),
@@ -45,62 +91,108 @@ impl Neighbour {
 }
 
 impl Driver {
-    /// Whether one more on-demand face may be opened, by this neighbour if it is counted; the longest silent one may
-    /// have to go.
-    pub(super) fn make_room(&mut self, now: Instant, neighbour: Option<Neighbour>) -> bool {
+    /// Faces that peers opened.
+    pub(super) fn peers(&self) -> usize {
+        self.room.len() + self.newcomers.len()
+    }
+
+    /// How many faces of a kind there may be: together with newcomers they leave a quarter of all faces to this side.
+    fn quota(&self, kind: PeerKind) -> usize {
+        let descriptors = match kind {
+            PeerKind::Local => self.descriptors / LOCAL_PART,
+            PeerKind::Stream => self.descriptors / STREAM_PART,
+            // All of them share the socket of their listener.
+            PeerKind::Datagram | PeerKind::Station => usize::MAX,
+        };
+        let faces = self.options.on_demand_faces.min(self.options.faces / KIND_PART);
+        faces.min(descriptors).max(1)
+    }
+
+    /// Ends an idle connection, so that its descriptor becomes free: `true` if that is at once, `false` if another worker has
+    /// it, `None` if no connection is idle.
+    pub(super) fn free_descriptor(&mut self, now: Instant, uses: Uses<'_>) -> Option<bool> {
+        self.admission.shortages += 1;
+        let full_until = self.room.kind(PeerKind::Stream).full_until;
+        let found = self.evict(now, full_until, |of, _| of == PeerKind::Stream, uses);
+        found.map_err(|until| self.room.kind(PeerKind::Stream).full_until = until).ok()
+    }
+
+    /// Whether one more on-demand face may be opened, by this neighbour if it is counted; another one may be closed for it.
+    pub(super) fn make_room(
+        &mut self,
+        now: Instant,
+        kind: PeerKind,
+        neighbour: Option<Neighbour>,
+        uses: Uses<'_>,
+    ) -> bool {
         let tenancy = neighbour.and_then(|it| self.room.neighbours.get(&it).copied());
         if let Some(Tenancy { faces, full_until }) = tenancy
             && faces >= self.options.faces_per_address
         {
-            let found = self.evict(now, full_until, |whose| whose == neighbour);
+            let found = self.evict(now, full_until, |_, whose| whose == neighbour, uses);
             let found = found.map_err(|until| {
                 let tenancy = neighbour.and_then(|it| self.room.neighbours.get_mut(&it));
                 tenancy.map(|it| it.full_until = until)
             });
             return found.is_ok();
         }
-        let faces = self.faces.len() + self.elsewhere.len();
-        if self.on_demand < self.options.on_demand_faces && faces < self.options.faces {
+        let Tenancy { faces, full_until } = *self.room.kind(kind);
+        if faces < self.quota(kind) {
             return true;
         }
-        let found = self.evict(now, self.room.full_until, |_| true);
-        found.map_err(|until| self.room.full_until = until).is_ok()
+        let found = self.evict(now, full_until, |of, _| of == kind, uses);
+        found.map_err(|until| self.room.kind(kind).full_until = until).is_ok()
     }
 
-    /// Ends the longest silent of some on-demand faces, or says from when on one of them will have been silent for long
-    /// enough: before that nobody needs to look again.
+    /// Ends the longest silent of some on-demand faces, and tells whether this worker had it. If none has been silent for long
+    /// enough, tells from when on one will have been: before that it is useless to look again.
     fn evict(
         &mut self,
         now: Instant,
         full_until: Instant,
-        may_go: impl Fn(Option<Neighbour>) -> bool,
-    ) -> Result<(), Instant> {
+        may_go: impl Fn(PeerKind, Option<Neighbour>) -> bool,
+        uses: Uses<'_>,
+    ) -> Result<bool, Instant> {
         if now <= full_until {
             return Err(full_until);
         }
-        let faces = self.faces.iter().filter(|(_, face)| may_go(face.neighbour));
-        let silent = |(id, face): (&FaceId, &Face)| Some((face.silent_since()?, *id));
-        match faces.filter_map(silent).chain(self.silent_elsewhere(&may_go)).min() {
+        let silent = |(id, face): (&FaceId, &Face)| {
+            let kind = face.peer_kind().filter(|_| !self.newcomers.contains(*id))?;
+            Some((face.silent_since()?, *id)).filter(|_| may_go(kind, face.neighbour))
+        };
+        let silent = self.faces.iter().filter_map(silent).chain(self.silent_elsewhere(&may_go));
+        let mut oldest = None;
+        for face in silent {
+            // How a face is used is asked of few, for most are not the oldest so far.
+            if oldest.is_none_or(|oldest| face < oldest) && !uses(face.1).is_engaged() {
+                oldest = Some(face);
+            }
+        }
+        match oldest {
             Some((since, id)) if now.since(since) > EVICTION_AGE => {
-                match self.faces.contains_key(&id) {
+                self.admission.evicted += 1;
+                let is_here = self.faces.contains_key(&id);
+                match is_here {
                     true => self.end(id, CloseReason::Evicted, false),
                     false => self.close_elsewhere(id, CloseReason::Evicted),
                 }
-                Ok(())
+                Ok(is_here)
             }
             oldest => Err(oldest.map_or(now, |(since, _)| since) + EVICTION_AGE),
         }
     }
 
     /// A face moves in.
-    pub(super) fn move_in(&mut self, neighbour: Option<Neighbour>) {
+    pub(super) fn move_in(&mut self, kind: PeerKind, neighbour: Option<Neighbour>) {
+        self.room.kind(kind).faces += 1;
         if let Some(neighbour) = neighbour {
             self.room.neighbours.entry(neighbour).or_default().faces += 1;
         }
     }
 
     /// A face moves out.
-    pub(super) fn move_out(&mut self, neighbour: Option<Neighbour>) {
+    pub(super) fn move_out(&mut self, kind: PeerKind, neighbour: Option<Neighbour>) {
+        self.room.kind(kind).faces -= 1;
         let Some(neighbour) = neighbour else {
             return;
         };

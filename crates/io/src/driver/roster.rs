@@ -17,15 +17,28 @@ impl Driver {
         }
     }
 
+    /// The number of the next face: one that no face has, and no application, and that no message between workers names any
+    /// more, since all other numbers were given before it comes again.
+    pub(super) fn next_id(&self) -> FaceId {
+        let first = self.next_face;
+        let mut numbers = (first..=FaceId::LAST_OF_NETWORK.0).chain(1..first).map(FaceId);
+        let is_free = |id: &FaceId| {
+            let is_used = self.faces.contains_key(id) || self.elsewhere.contains_key(id);
+            !is_used && *id != FaceId::CONTENT_STORE
+        };
+        numbers.find(is_free).unwrap_or(FaceId(first))
+    }
+
     pub(super) fn add(&mut self, mut face: Face) -> FaceId {
         face.last_heard = self.clock.now();
         face.marking = self.options.marking;
-        let id = FaceId(self.next_face);
-        self.next_face += 1;
+        let id = self.next_id();
+        self.next_face = id.0 + 1;
         match self.home_of(&face) {
             Some(worker) => {
-                self.on_demand += usize::from(!face.permanent);
-                self.move_in(face.neighbour);
+                if let Some(kind) = face.peer_kind() {
+                    self.move_in(kind, face.neighbour);
+                }
                 self.faces.insert(id, face);
                 self.let_move(id, worker);
             }
@@ -36,14 +49,13 @@ impl Driver {
 
     /// A face is this driver's from here on.
     pub(super) fn move_into(&mut self, id: FaceId, face: Face) {
-        if !face.permanent {
-            if self.on_demand == 0 {
-                self.next_sweep = self.clock.now() + self.options.udp_idle / 4;
-            }
-            self.on_demand += 1;
+        if self.peers() == usize::from(self.newcomers.contains(id)) {
+            self.next_sweep = self.clock.now() + self.sweep_interval();
         }
         let usable = face.deadline().is_none();
-        self.move_in(face.neighbour);
+        if let Some(kind) = face.peer_kind().filter(|_| !self.newcomers.contains(id)) {
+            self.move_in(kind, face.neighbour);
+        }
         self.faces.insert(id, face);
         self.tell_known(id);
         match usable {
@@ -84,17 +96,19 @@ impl Driver {
             return self.tell(id, FaceChange::Down { reason, retry: Some(retry) });
         }
         self.tell(id, FaceChange::Down { reason, retry: None });
+        self.tell_gone(id);
         if let Some(face) = self.faces.remove(&id) {
-            self.forget(&face);
+            self.forget(id, &face);
             self.report_left(id);
-            self.tell_gone(id);
         }
     }
 
-    pub(super) fn forget(&mut self, face: &Face) {
+    pub(super) fn forget(&mut self, id: FaceId, face: &Face) {
         self.past.add(&face.counters);
-        self.on_demand -= usize::from(!face.permanent);
-        self.move_out(face.neighbour);
+        let was_newcomer = self.newcomers.remove(id).is_some();
+        if let Some(kind) = face.peer_kind().filter(|_| !was_newcomer) {
+            self.move_out(kind, face.neighbour);
+        }
         self.forget_station(face);
         let Conduit::Udp(peer) = &face.conduit else {
             return;
@@ -172,12 +186,39 @@ impl Driver {
         }
     }
 
+    /// Whoever asks is told what happened to a face. Newcomers are not told of: there may be thousands a second.
     pub(super) fn tell(&mut self, id: FaceId, change: FaceChange) {
+        if self.newcomers.contains(id) {
+            return;
+        }
         if self.events.len() >= EVENTS {
             self.events.pop_front();
         }
         if let Some(face) = self.faces.get(&id) {
             self.events.push_back(FaceEvent { face: id, uri: face.uri.clone(), change });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory;
+
+    #[test]
+    fn face_numbers_start_anew_and_skip_those_in_use() {
+        let mut driver = Driver::new().unwrap();
+        let mut ends = Vec::new();
+        let mut open = |driver: &mut Driver| {
+            let (ours, theirs) = memory::pair(1 << 10).unwrap();
+            ends.push(theirs);
+            driver.attach(ours, false).unwrap().0
+        };
+        assert_eq!(open(&mut driver), 1);
+        driver.next_face = FaceId::CONTENT_STORE.0;
+        assert_eq!(open(&mut driver), 255, "applications know 254 as the content store");
+        driver.next_face = FaceId::LAST_OF_NETWORK.0;
+        assert_eq!(open(&mut driver), FaceId::LAST_OF_NETWORK.0);
+        assert_eq!(open(&mut driver), 2, "1 is open");
     }
 }

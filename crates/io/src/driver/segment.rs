@@ -5,8 +5,8 @@
 use super::face_entry::Face;
 use super::listener::Listener;
 use super::receive::starts_conversation;
-use super::room::Neighbour;
-use super::{Arrival, Driver, DriverOptions, ListenerId, Token};
+use super::room::{Neighbour, PeerKind};
+use super::{Arrival, Driver, DriverOptions, ListenerId, Token, Uses};
 use crate::face::{CloseReason, DropReason, FaceId, FaceUri, MediumOptions};
 use crate::interface::Interfaces;
 use crate::medium::{self, Ear, EtherAddress};
@@ -69,14 +69,14 @@ impl Segment {
 
 impl Driver {
     /// Takes what stations say on an interface; `false` if that is no listener for them.
-    pub(super) fn hear(&mut self, id: ListenerId) -> bool {
+    pub(super) fn hear(&mut self, id: ListenerId, uses: Uses<'_>) -> bool {
         let now = self.clock.now();
         for _ in 0..FRAMES {
             let Some(segment) = self.segment(id) else {
                 return false;
             };
             match segment.hear() {
-                Ok(Some((station, frame))) => self.take_word(id, station, frame, now),
+                Ok(Some((station, frame))) => self.take_word((id, station), frame, now, uses),
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -93,8 +93,14 @@ impl Driver {
         self.listeners.iter_mut().find(|listener| listener.id == id)?.segment()
     }
 
-    fn take_word(&mut self, id: ListenerId, station: EtherAddress, frame: Bytes, now: Instant) {
-        let face = match self.station(id, station, &frame, now) {
+    fn take_word(
+        &mut self,
+        from: (ListenerId, EtherAddress),
+        frame: Bytes,
+        now: Instant,
+        uses: Uses<'_>,
+    ) {
+        let face = match self.station(from, &frame, now, uses) {
             Ok(face) => face,
             Err(reason) => return self.past.drop_frames(reason, 1),
         };
@@ -109,10 +115,10 @@ impl Driver {
     /// The face of a station; another one if it is unknown and sent a packet.
     fn station(
         &mut self,
-        id: ListenerId,
-        station: EtherAddress,
+        (id, station): (ListenerId, EtherAddress),
         frame: &Bytes,
         now: Instant,
+        uses: Uses<'_>,
     ) -> Result<FaceId, DropReason> {
         let segment = self.segment(id).ok_or(DropReason::NoFace)?;
         if let Some(face) = segment.faces.get(&station) {
@@ -124,7 +130,8 @@ impl Driver {
         if !starts_conversation(frame.first().copied()) {
             return Err(DropReason::Unsolicited);
         }
-        if !self.make_room(now, Some(Neighbour::Stations(id))) {
+        let neighbour = Some(Neighbour::Stations(id));
+        if !self.make_room(now, PeerKind::Station, neighbour, uses) {
             return Err(DropReason::NoRoom);
         }
         let segment = self.segment(id).ok_or(DropReason::NoFace)?;
@@ -132,7 +139,7 @@ impl Driver {
         let mut opened = Face::over_link(FaceUri::Ether(station), link);
         let interface = Some(segment.interface.clone());
         opened.medium = MediumOptions { interface, ..Default::default() };
-        opened.neighbour = Some(Neighbour::Stations(id));
+        opened.neighbour = neighbour;
         opened.limits = self.listener_limits.get(&id).copied();
         let face = self.add(opened);
         self.introduce(face);
@@ -252,6 +259,7 @@ impl Driver {
 mod tests {
     use super::*;
     use crate::medium::framed;
+    use recoup_forwarder::face::FaceUse;
     use socket2::{Domain, Socket, Type};
     use std::io::{Read, Write};
 
@@ -287,7 +295,7 @@ mod tests {
         /// A station says something; by which faces how much arrived.
         fn says(&mut self, from: u8, to: EtherAddress, what: &[u8]) -> Vec<(FaceId, usize)> {
             self.far.write_all(&framed(to, station(from), what)).unwrap();
-            assert!(self.driver.hear(self.listener));
+            assert!(self.driver.hear(self.listener, &|_| FaceUse::default()));
             let frames = self.driver.arrivals.drain(..).filter_map(|arrival| match arrival {
                 Arrival::Frame(face, frame) => Some((face, frame.len())),
                 _ => None,
@@ -345,9 +353,9 @@ mod tests {
         let mut wire = Wire::new(DriverOptions::default());
         let before = wire.says(1, US, &INTEREST);
         let idle = wire.driver.options.udp_idle;
-        wire.driver.sweep(wire.driver.now() + idle / 2);
+        wire.driver.sweep(wire.driver.now() + idle / 2, &|_| FaceUse::default());
         assert_eq!(wire.says(1, US, &INTEREST), before);
-        wire.driver.sweep(wire.driver.now() + idle * 2);
+        wire.driver.sweep(wire.driver.now() + idle * 2, &|_| FaceUse::default());
         assert_eq!(wire.driver.faces().count(), 0);
         let after = wire.says(1, US, &INTEREST);
         assert!(after.len() == 1 && after[0].0 != before[0].0, "{before:?} {after:?}");
@@ -390,6 +398,6 @@ mod tests {
         wire.says(2, US, &INTEREST);
         wire.driver.close_listener(wire.listener);
         assert_eq!(wire.driver.faces().count(), 0);
-        assert!(!wire.driver.hear(wire.listener));
+        assert!(!wire.driver.hear(wire.listener, &|_| FaceUse::default()));
     }
 }

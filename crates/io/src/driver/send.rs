@@ -103,7 +103,7 @@ impl Driver {
 
     /// The recovery of a face learns which frames its socket had no room for.
     fn tell_overflow(&mut self, id: FaceId, batch: &Batch) {
-        if self.faces.get(&id).is_some_and(|face| !self.recovery_of(face).is_off()) {
+        if self.faces.get(&id).is_some_and(|face| !self.recovery_of(id, face).is_off()) {
             let frames = batch.datagrams().map(Bytes::copy_from_slice);
             self.arrivals.extend(frames.map(|frame| Arrival::Overflowed(id, frame)));
         }
@@ -213,6 +213,7 @@ mod tests {
     use super::*;
     use crate::driver::DriverOptions;
     use crate::udp::Route;
+    use recoup_forwarder::face::Recovery;
 
     #[test]
     fn the_recovery_of_a_face_learns_what_its_full_socket_had_no_room_for() {
@@ -237,5 +238,20 @@ mod tests {
         };
         let told: Vec<_> = driver.arrivals.iter().filter_map(overflowed).collect();
         assert_eq!(told, frames.map(|frame| (guarded, frame)));
+    }
+
+    #[test]
+    fn recovery_is_negotiated_over_udp_between_two_ends_alone() {
+        let mut driver = Driver::with_options(DriverOptions::default()).unwrap();
+        driver.set_on_demand_recovery(Recovery::auto());
+        let waiting = ["tcp://127.0.0.1:9", "ws://127.0.0.1:9", "unix:///nowhere/socket"];
+        let udp = driver.connect(&"udp4://127.0.0.1:9".parse().unwrap()).unwrap();
+        let streams = waiting.map(|uri| driver.keep(&uri.parse().unwrap()).unwrap());
+        for face in streams.into_iter().chain([udp]) {
+            driver.set_recovery(face, Recovery::auto());
+        }
+        let recovery = |face| driver.attributes(face).unwrap().recovery;
+        assert_eq!(recovery(udp), Recovery::auto());
+        assert_eq!(streams.map(recovery), [Recovery::Off; 3]);
     }
 }

@@ -1,7 +1,7 @@
 //! Waiting for sockets and for the time, and what is due then.
 use super::face_entry::{Conduit, Face, mtu_of};
 use super::post::Post;
-use super::{Driver, DriverError, Token, dial};
+use super::{Driver, DriverError, Token, Uses, dial};
 use crate::face::{CloseReason, FaceId, FaceUri};
 use crate::medium;
 use recoup_transport::time::{Duration, Instant};
@@ -108,7 +108,7 @@ impl Driver {
     pub(super) fn timeout(&self, deadline: Option<Instant>) -> Option<Duration> {
         let now = self.clock.now();
         let limit = self.longest_wait.map(|longest| now + longest);
-        let sweep = (self.on_demand > 0).then_some(self.next_sweep);
+        let sweep = (self.peers() > 0).then_some(self.next_sweep);
         let faces = self.timed.iter().filter_map(|id| self.faces.get(id)?.deadline());
         let listeners = self.listeners.iter().filter_map(|listener| listener.paused_until);
         let retry = self.retry_at(now);
@@ -117,7 +117,7 @@ impl Driver {
         Some(first.min()?.since(now))
     }
 
-    pub(super) fn serve(&mut self, token: Token, writable: bool) {
+    pub(super) fn serve(&mut self, token: Token, writable: bool, uses: Uses<'_>) {
         match token {
             Token::Alarm => self.alarm.clear(),
             Token::Port(index) => {
@@ -127,8 +127,8 @@ impl Driver {
                 self.receive_datagrams(index);
             }
             Token::Listener(id) => {
-                if !self.hear(id) {
-                    self.accept(id);
+                if !self.hear(id, uses) {
+                    self.accept(id, uses);
                 }
             }
             Token::Face(face) => self.receive_frames(face, writable),
@@ -137,7 +137,7 @@ impl Driver {
     }
 
     /// What is due without a socket being ready.
-    pub(super) fn expire(&mut self) {
+    pub(super) fn expire(&mut self, uses: Uses<'_>) {
         let now = self.clock.now();
         self.resume_listeners(now);
         for index in (0..self.timed.len()).rev() {
@@ -153,8 +153,8 @@ impl Driver {
                 self.expire_face(id);
             }
         }
-        if self.on_demand > 0 && self.next_sweep <= now {
-            self.sweep(now);
+        if self.peers() > 0 && self.next_sweep <= now {
+            self.sweep(now, uses);
         }
     }
 
@@ -187,19 +187,6 @@ impl Driver {
                 }
             }
         }
-    }
-
-    /// Ends faces over UDP and Ethernet that have been silent for too long.
-    pub(super) fn sweep(&mut self, now: Instant) {
-        let idle = self.options.udp_idle;
-        self.next_sweep = now + idle / 4;
-        let silent = |face: &Face| {
-            face.is_connectionless()
-                && face.silent_since().is_some_and(|since| now.since(since) > idle)
-        };
-        let faces: Vec<_> =
-            self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
-        faces.into_iter().for_each(|face| self.end(face, CloseReason::Idle(idle), false));
     }
 }
 

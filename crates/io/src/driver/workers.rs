@@ -5,7 +5,7 @@
 //! is for the first one to say, whoever has them.
 use super::face_entry::{Conduit, Face, Port, PortUse};
 use super::post::{Heard, Letter, Post, Settler};
-use super::room::Neighbour;
+use super::room::{Neighbour, PeerKind};
 use super::{Arrival, Driver, DriverError, DriverOptions, Token};
 use crate::face::{CloseReason, FaceId};
 use recoup_forwarder::drop::DropReason;
@@ -23,7 +23,7 @@ const RETRY: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Tenant {
     worker: Worker,
-    on_demand: bool,
+    kind: Option<PeerKind>,
     neighbour: Option<Neighbour>,
     /// Where it leads, if this side has opened it.
     remote: Option<String>,
@@ -50,11 +50,11 @@ impl Driver {
         for _ in 0..workers.max(1) {
             drivers.push(Self::with_options(options.clone())?);
         }
-        let clock = drivers[0].clock;
+        let (clock, calendar) = (drivers[0].clock, drivers[0].calendar);
         if drivers.len() > 1 {
             let posts = Post::among(drivers.iter().map(Self::waker).collect());
             for (driver, post) in drivers.iter_mut().zip(posts) {
-                (driver.clock, driver.post) = (clock, Some(post));
+                (driver.clock, driver.calendar, driver.post) = (clock, calendar, Some(post));
             }
         }
         Ok(drivers)
@@ -163,9 +163,9 @@ impl Driver {
             };
             let heard = Heard::new(face.last_heard.as_nanos().into());
             face.heard_by_others = Some(Arc::clone(&heard));
-            let (on_demand, neighbour) = (!face.permanent, face.neighbour);
+            let (kind, neighbour) = (face.peer_kind(), face.neighbour);
             let remote = face.permanent.then(|| face.remote_text());
-            self.elsewhere.insert(id, Tenant { worker, on_demand, neighbour, remote, heard });
+            self.elsewhere.insert(id, Tenant { worker, kind, neighbour, remote, heard });
             self.write(worker, Letter::Settle(Box::new(Settler { id, face, port, ticket })));
         }
     }
@@ -227,9 +227,8 @@ impl Driver {
 
     /// A face of another worker is gone for good, or about to go.
     pub(super) fn vacate(&mut self, id: FaceId) {
-        if let Some(tenant) = self.elsewhere.remove(&id) {
-            self.on_demand -= usize::from(tenant.on_demand);
-            self.move_out(tenant.neighbour);
+        if let Some(Tenant { kind: Some(kind), neighbour, .. }) = self.elsewhere.remove(&id) {
+            self.move_out(kind, neighbour);
         }
     }
 
@@ -244,10 +243,11 @@ impl Driver {
     /// Since when on-demand faces of other workers have heard nothing, of those who live there.
     pub(super) fn silent_elsewhere(
         &self,
-        may_go: impl Fn(Option<Neighbour>) -> bool,
+        may_go: impl Fn(PeerKind, Option<Neighbour>) -> bool,
     ) -> impl Iterator<Item = (Instant, FaceId)> {
         let tenants = self.elsewhere.iter();
-        tenants.filter(move |(_, it)| it.on_demand && may_go(it.neighbour)).map(|(id, it)| {
+        let may_go = move |it: &Tenant| it.kind.is_some_and(|kind| may_go(kind, it.neighbour));
+        tenants.filter(move |(_, it)| may_go(it)).map(|(id, it)| {
             (Instant::ZERO + Duration::from_nanos(it.heard.load(Ordering::Relaxed)), *id)
         })
     }
@@ -257,8 +257,10 @@ impl Driver {
 mod tests {
     use super::*;
     use crate::memory;
+    use recoup_forwarder::face::FaceUse;
     use recoup_forwarder::management::{FaceOrder, FaceSettings};
     use recoup_forwarder::node::Output;
+    use recoup_transport::time::TimeOfDay;
 
     /// Notes what it is told.
     #[derive(Default)]
@@ -370,8 +372,27 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_is_set_is_reported_once_by_the_first() {
+        let (mut first, mut second) = two(&DriverOptions::default());
+        for driver in [&mut first, &mut second] {
+            driver.set_longest_wait(Some(Duration::from_millis(1)));
+            let (now, shown) = (driver.now(), driver.time_of_day());
+            driver.calendar = TimeOfDay::at(now, shown.micros(now) - 3_600_000_000);
+        }
+        let mut ears = [Ear::default(), Ear::default()];
+        for _ in 0..3 {
+            first.turn(&mut ears[0], &mut |_, _, _| {}).unwrap();
+            second.turn(&mut ears[1], &mut |_, _, _| {}).unwrap();
+        }
+        let [told, other] = ears.map(|ear| ear.0);
+        assert_eq!((told.len(), other), (1, Vec::new()), "{told:?}");
+        assert!(told[0].starts_with("TimeOfDay"), "{told:?}");
+    }
+
+    #[test]
     fn the_longest_silent_has_to_go_for_a_newcomer_whoever_has_it() {
         let options = DriverOptions { on_demand_faces: 2, ..DriverOptions::default() };
+        let unused = |_| FaceUse::default();
         let (mut first, mut second) = two(&options);
         let [(one, _one), (other, _other)] = [(); 2].map(|()| memory::pair(1 << 20).unwrap());
         first.attach(one, false).unwrap();
@@ -379,13 +400,14 @@ mod tests {
         told(&mut first);
         told(&mut second);
         let now = first.now();
-        assert!(!first.make_room(now, None), "nobody has been silent for long");
+        let room = |first: &mut Driver, at| first.make_room(at, PeerKind::Local, None, &unused);
+        assert!(!room(&mut first, now), "nobody has been silent for long");
         let later = now + Duration::from_secs(5);
-        assert!(first.make_room(later, None), "there is room for one");
+        assert!(room(&mut first, later), "there is room for one");
         assert_eq!(told(&mut second), ["down 1"]);
-        assert_eq!((first.on_demand, first.elsewhere.len()), (1, 0));
+        assert_eq!((first.peers(), first.elsewhere.len()), (1, 0));
         // That it has left is known by then.
         told(&mut first);
-        assert_eq!((first.on_demand, first.faces().count()), (1, 1));
+        assert_eq!((first.peers(), first.faces().count()), (1, 1));
     }
 }

@@ -84,7 +84,7 @@ impl Signer for Certifier {
 }
 
 /// `unix_s` seconds after 1970-01-01 as `YYYYMMDDThhmmss`, UTC.
-fn date(unix_s: u64) -> String {
+pub fn date(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
     // Years that begin in March end with the leap day, which makes the months' lengths regular.
     let day_of_era = days + 719_468;

@@ -6,24 +6,28 @@ use std::io::{self, IoSlice};
 /// Most pieces in one vectored write (the kernel's `UIO_MAXIOV`).
 const MAX_PIECES: usize = 1024;
 
-/// Content at its offset in the file, in octets.
-pub(super) type Piece = (u64, Bytes);
+/// Content of a segment, and its offset in the file in bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) segment: u64,
+    pub(super) offset: u64,
+    pub(super) content: Bytes,
+}
 
-/// Sorts the pieces and writes them; neighbours go into one system call.
-pub(super) fn write_all(file: &File, pieces: &mut [Piece]) -> io::Result<()> {
-    pieces.sort_unstable_by_key(|&(offset, _)| offset);
+/// Writes pieces in ascending order; neighbours go into one system call.
+pub(super) fn write_all(file: &File, pieces: &[Piece]) -> io::Result<()> {
     pieces
-        .chunk_by(|(offset, content), (next, _)| offset + content.len() as u64 == *next)
+        .chunk_by(|piece, next| piece.offset + piece.content.len() as u64 == next.offset)
         .flat_map(|run| run.chunks(MAX_PIECES))
         .try_for_each(|run| write_run(file, run))
 }
 
 fn write_run(file: &File, run: &[Piece]) -> io::Result<()> {
-    let Some(&(mut offset, _)) = run.first() else {
+    let Some(&Piece { mut offset, .. }) = run.first() else {
         return Ok(());
     };
     let mut slices: Vec<IoSlice<'_>> =
-        run.iter().map(|(_, content)| IoSlice::new(content)).collect();
+        run.iter().map(|piece| IoSlice::new(&piece.content)).collect();
     let mut rest = &mut slices[..];
     IoSlice::advance_slices(&mut rest, 0);
     while !rest.is_empty() {
@@ -60,12 +64,17 @@ mod tests {
     #[test]
     fn any_order_and_number_of_pieces_comes_out_right() {
         let mut file = tempfile::tempfile().unwrap();
-        let mut pieces: Vec<Piece> =
-            (0u64..3000).map(|i| (i * 3, vec![i as u8; 3].into())).collect();
+        let piece = |segment: u64, content: Vec<u8>| Piece {
+            segment,
+            offset: 3 * segment,
+            content: content.into(),
+        };
+        let mut pieces: Vec<Piece> = (0..3000).map(|i| piece(i, vec![i as u8; 3])).collect();
         pieces.reverse();
-        pieces.retain(|(offset, _)| offset % 5 != 0);
-        pieces.push((9000, Bytes::new()));
-        write_all(&file, &mut pieces).unwrap();
+        pieces.retain(|piece| piece.offset % 5 != 0);
+        pieces.push(piece(3000, Vec::new()));
+        pieces.sort_unstable_by_key(|piece| piece.segment);
+        write_all(&file, &pieces).unwrap();
         let mut read = Vec::new();
         file.read_to_end(&mut read).unwrap();
         for (i, chunk) in read.chunks(3).enumerate() {
@@ -77,8 +86,9 @@ mod tests {
     #[test]
     fn nothing_to_write_is_fine() {
         let file = tempfile::tempfile().unwrap();
-        write_all(&file, &mut []).unwrap();
-        write_all(&file, &mut [(7, Bytes::new())]).unwrap();
+        write_all(&file, &[]).unwrap();
+        let empty = Piece { segment: 0, offset: 7, content: Bytes::new() };
+        write_all(&file, &[empty]).unwrap();
         assert_eq!(file.metadata().unwrap().len(), 0);
     }
 }

@@ -30,23 +30,37 @@ pub enum PartError {
         /// Which.
         path: PathBuf,
     },
-    /// A `.part` file is there that has no journal of ours.
-    #[error("{} was not written by this program (it has no journal): move it away", path.display())]
-    Foreign {
-        /// The `.part` file.
+    /// The target's name is that of a staging folder, or the target lies in one.
+    #[error("{} lies where unfinished downloads are kept (.recoup- and the number of a user): choose another place", path.display())]
+    Reserved {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The staging folder is no folder, or another user can have put files into it.
+    #[error("{} is not a folder of yours: move it away, or download into another folder", path.display())]
+    NotPrivate {
+        /// The staging folder.
+        path: PathBuf,
+    },
+    /// Another file has taken the place of the one that was written.
+    #[error("{} was replaced by another file while it was written", path.display())]
+    Replaced {
+        /// The `.part` file or the target.
         path: PathBuf,
     },
     /// An unfinished download is there and was not to be touched.
-    #[error("{} holds {bytes} octets of an unfinished download; resume it, or remove it", path.display())]
+    #[error("{} holds {bytes} bytes of {found}; resume it, or remove it", path.display())]
     Unfinished {
         /// The `.part` file.
         path: PathBuf,
-        /// Octets that it holds.
+        /// Bytes that it holds.
         bytes: u64,
+        /// The object that it is a part of.
+        found: Box<Identity>,
     },
     /// The `.part` file belongs to another object, range or kind of verification.
     #[error(
-        "{} holds a part of {found}, not of {wanted}; to begin anew, remove it and its journal",
+        "{} holds a part of {found}, not of {wanted}; to begin anew, remove it",
         path.display()
     )]
     OtherContent {
@@ -73,19 +87,6 @@ pub enum PartError {
         path: PathBuf,
         /// What is wrong with it.
         reason: &'static str,
-    },
-    /// The `.part` file lacks octets that the journal claims.
-    #[error(
-        "{} has {length} octets, but its journal claims {claimed}: something else has changed it; \
-         remove both to begin anew", path.display()
-    )]
-    Shorter {
-        /// The `.part` file.
-        path: PathBuf,
-        /// Its length in octets.
-        length: u64,
-        /// What it should at least have, in octets.
-        claimed: u64,
     },
     /// The identity cannot be written into a journal.
     #[error("cannot keep a journal: the name or the range of segments is not a valid one")]
@@ -169,14 +170,15 @@ impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use io::ErrorKind as Kind;
         match self.0.kind() {
-            Kind::StorageFull => f.write_str("the disk is full; make room, then resume"),
+            Kind::StorageFull => f.write_str("the disk is full; make room, then try again"),
             Kind::QuotaExceeded => {
-                f.write_str("your disk quota is used up; make room, then resume")
+                f.write_str("your disk quota is used up; make room, then try again")
             }
             Kind::FileTooLarge => f.write_str("the file would exceed the allowed size of a file"),
             Kind::ReadOnlyFilesystem => f.write_str("the file system is read-only"),
             Kind::PermissionDenied => f.write_str("permission denied"),
             Kind::NotFound => f.write_str("there is no such file or folder"),
+            Kind::IsADirectory => f.write_str("a folder has that name"),
             Kind::NotADirectory => f.write_str("its parent is not a folder"),
             _ => self.0.fmt(f),
         }
@@ -208,7 +210,7 @@ mod tests {
         assert!(full.is_disk_full());
         assert_eq!(
             full.to_string(),
-            "cannot write f.part: the disk is full; make room, then resume"
+            "cannot write f.part: the disk is full; make room, then try again"
         );
         assert!(of(rustix::io::Errno::DQUOT.raw_os_error()).is_disk_full());
         for code in [rustix::io::Errno::ACCESS, rustix::io::Errno::PERM, rustix::io::Errno::ROFS] {

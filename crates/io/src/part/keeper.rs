@@ -3,9 +3,10 @@
 use super::PartError;
 use super::error::failed;
 use super::journal::{self, Journal};
+use super::staging::Staging;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -15,25 +16,28 @@ const DROP_BEHIND_BYTES: u64 = 32 << 20;
 /// The disk gets at most one part in this many of the time, so slow disks get fewer journals.
 const REST: u32 = 4;
 
-/// Where the file and its journal are; what both this thread and its owner need to save them.
+/// The first save comes after this part of the interval, and the next ones after twice the time of the one before until the
+/// interval is reached: a process that is killed again and again makes progress.
+const FIRST: u32 = 10;
+
+/// The open file and its staging folder.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct Storage {
     pub(super) file: File,
-    pub(super) part: PathBuf,
-    pub(super) journal: PathBuf,
+    pub(super) staging: Arc<Staging>,
 }
 
-impl Shelf {
+impl Storage {
     /// Data first, then the journal that claims it.
     pub(super) fn save(&self, journal: &Journal) -> Result<(), Unsaved> {
-        self.file.sync_data().map_err(|error| Unsaved::Data(failed("write", &self.part, error)))?;
+        let failed = |error| Unsaved::Data(failed("write", &self.staging.part_path(), error));
+        self.file.sync_data().map_err(failed)?;
         drop_behind(&self.file);
-        journal::store(&self.journal, journal).map_err(Unsaved::Journal)
+        journal::store(&self.staging, journal, true).map_err(Unsaved::Journal)
     }
 
     fn try_clone(&self) -> io::Result<Self> {
-        let (part, journal) = (self.part.clone(), self.journal.clone());
-        Ok(Self { file: self.file.try_clone()?, part, journal })
+        Ok(Self { file: self.file.try_clone()?, staging: Arc::clone(&self.staging) })
     }
 }
 
@@ -58,9 +62,11 @@ fn drop_behind(file: &File) {
 #[derive(Debug)]
 pub(super) struct Keeper {
     worker: Option<Worker>,
-    /// When the last save began, or the file was opened.
-    last: Instant,
+    /// When the last save began, or the first content came.
+    last: Option<Instant>,
+    /// Least time from then to the next save.
     interval: Duration,
+    longest_interval: Duration,
     /// How long the last save took.
     effort: Duration,
 }
@@ -74,23 +80,36 @@ struct Worker {
 }
 
 impl Keeper {
-    /// One save per `interval` at most. The thread starts with the first.
+    /// One save per `interval` at most, after a few that follow each other sooner. The thread starts with the first.
     pub(super) fn new(interval: Duration) -> Self {
-        Self { worker: None, last: Instant::now(), interval, effort: Duration::ZERO }
+        Self {
+            worker: None,
+            last: None,
+            interval: interval / FIRST,
+            longest_interval: interval,
+            effort: Duration::ZERO,
+        }
     }
 
-    /// Whether it is time for a save and none is under way.
-    pub(super) fn is_due(&self) -> bool {
+    /// Whether a save is due and none is in progress. To be called when there is content to save.
+    pub(super) fn is_due(&mut self) -> bool {
+        let last = *self.last.get_or_insert_with(Instant::now);
         !self.worker.as_ref().is_some_and(|worker| worker.busy)
-            && self.last.elapsed() >= self.interval.max(self.effort * (REST + 1))
+            && last.elapsed() >= self.interval.max(self.effort * (REST + 1))
+    }
+
+    /// Whether a save has begun: there may be a journal on disk.
+    pub(super) fn has_begun(&self) -> bool {
+        self.worker.is_some()
     }
 
     /// Begins a save.
-    pub(super) fn begin(&mut self, shelf: &Shelf, journal: Journal) -> Result<(), PartError> {
+    pub(super) fn begin(&mut self, storage: &Storage, journal: Journal) -> Result<(), PartError> {
         if self.worker.is_none() {
-            self.worker = Some(start(shelf)?);
+            self.worker = Some(start(storage)?);
         }
-        self.last = Instant::now();
+        self.last = Some(Instant::now());
+        self.interval = (2 * self.interval).min(self.longest_interval);
         if let Some(worker) = &mut self.worker {
             worker.busy = worker.todo.send(journal).is_ok();
         }
@@ -102,7 +121,7 @@ impl Keeper {
         let worker = self.worker.as_mut().filter(|worker| worker.busy)?;
         let outcome = worker.done.try_recv().ok()?;
         worker.busy = false;
-        self.effort = self.last.elapsed();
+        self.effort = self.last.map_or(Duration::ZERO, |last| last.elapsed());
         Some(outcome)
     }
 
@@ -126,9 +145,9 @@ impl Drop for Keeper {
     }
 }
 
-fn start(shelf: &Shelf) -> Result<Worker, PartError> {
-    let trouble = |path: &Path, error| failed("keep a journal for", path, error);
-    let own = shelf.try_clone().map_err(|error| trouble(&shelf.part, error))?;
+fn start(storage: &Storage) -> Result<Worker, PartError> {
+    let trouble = |error| failed("keep a journal for", &storage.staging.part_path(), error);
+    let own = storage.try_clone().map_err(trouble)?;
     let (todo, work) = channel::<Journal>();
     let (report, done) = channel();
     let save = move || {
@@ -139,6 +158,6 @@ fn start(shelf: &Shelf) -> Result<Worker, PartError> {
         }
     };
     let thread = thread::Builder::new().name("part-journal".to_owned());
-    let thread = thread.spawn(save).map_err(|error| trouble(&shelf.part, error))?;
+    let thread = thread.spawn(save).map_err(trouble)?;
     Ok(Worker { todo, done, thread, busy: false })
 }

@@ -1,22 +1,12 @@
-//! What stands in the way of a download, and what is left of an earlier one.
+//! Beginning a download, or continuing an earlier one.
+use super::checksum;
 use super::error::failed;
 use super::journal::{self, Journal};
-use super::keeper::Shelf;
+use super::keeper::Storage;
 use super::{Existing, Identity, PartError};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
-
-/// Opens for reading what is no link, and never waits for a pipe's other end.
-pub(super) fn read_options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options
-}
 
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<(), PartError> {
     if target.file_name().is_none() {
@@ -33,78 +23,40 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<(), PartErr
     }
 }
 
-pub(super) fn open_locked(part: &Path) -> Result<File, PartError> {
-    let mut options = read_options();
-    let file = match options.write(true).create(true).open(part) {
-        Err(_) if part.symlink_metadata().is_ok_and(|there| !there.is_file()) => {
-            return Err(PartError::NotAFile { path: part.to_owned() });
-        }
-        opened => opened.map_err(|error| failed("create", part, error))?,
-    };
-    let metadata = file.metadata().map_err(|error| failed("read", part, error))?;
-    if !metadata.is_file() {
-        return Err(PartError::NotAFile { path: part.to_owned() });
-    }
-    if !lock(&file) {
-        return Err(PartError::Busy { path: part.to_owned() });
-    }
-    Ok(file)
-}
-
-/// Whether the file is now ours alone. A process that was just killed, or is just starting another
-/// program, holds its locks a moment longer than it seems; so this tries for a tenth of a second.
-fn lock(file: &File) -> bool {
-    const TRIES: u32 = 10;
-    (0..TRIES).any(|attempt| {
-        if attempt > 0 {
-            thread::sleep(Duration::from_millis(10));
-        }
-        // Some network file systems have no locks; that is no reason to refuse a download.
-        !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
-    })
-}
-
-/// What can be continued; `None`: begin anew.
+/// The earlier download that is continued, if any, and the length of its content that has changed on the disk, in bytes.
 pub(super) fn recovered(
-    shelf: &Shelf,
+    storage: &Storage,
     identity: &Identity,
     existing: Existing,
-) -> Result<Option<Journal>, PartError> {
-    let path = || shelf.part.clone();
-    let metadata = shelf.file.metadata().map_err(|error| failed("read", &shelf.part, error))?;
-    let length = metadata.len();
-    if !journal::is_ours(&shelf.journal) {
-        if length > 0 {
-            return Err(PartError::Foreign { path: path() });
-        }
-        if shelf.journal.symlink_metadata().is_ok() {
-            return Err(journal::foreign(&shelf.journal));
-        }
-    }
-    if length == 0 || existing == Existing::Restart {
-        return Ok(None);
-    }
-    let Some(journal) = journal::load(&shelf.journal)? else {
-        return Ok(None);
+) -> Result<(Option<Journal>, u64), PartError> {
+    let path = || storage.staging.part_path();
+    let begun = match existing {
+        Existing::Restart => None,
+        _ => journal::load(&storage.staging)?.filter(|journal| !journal.received.is_empty()),
+    };
+    let Some(mut journal) = begun else {
+        return Ok((None, 0));
     };
     if existing == Existing::Refuse {
-        return Err(PartError::Unfinished { path: path(), bytes: journal.received_bytes() });
-    }
-    if journal.received.is_empty() {
-        return Ok(None);
+        let bytes = journal.received_bytes();
+        let found = Box::new(journal.identity);
+        return match bytes {
+            0 => Ok((None, 0)),
+            _ => Err(PartError::Unfinished { path: path(), bytes, found }),
+        };
     }
     if journal.identity != *identity {
         let (found, wanted) = (Box::new(journal.identity), Box::new(identity.clone()));
         return Err(PartError::OtherContent { path: path(), found, wanted });
     }
-    journal::check_length(&journal, &shelf.part, length)?;
-    Ok(Some(journal))
+    let dropped = checksum::verify(&mut journal, &storage.file);
+    Ok((Some(journal).filter(|journal| !journal.received.is_empty()), dropped))
 }
 
-/// First a journal that claims nothing, then an empty file.
-pub(super) fn begin(shelf: &Shelf, identity: Identity) -> Result<Journal, PartError> {
-    let journal = Journal::new(identity);
-    journal::store(&shelf.journal, &journal)?;
-    shelf.file.set_len(0).map_err(|error| failed("empty", &shelf.part, error))?;
-    Ok(journal)
+/// An empty file, and no journal.
+pub(super) fn begin(storage: &Storage, identity: Identity) -> Result<Journal, PartError> {
+    storage.staging.remove_journal();
+    let emptied = storage.file.set_len(0);
+    emptied.map_err(|error| failed("empty", &storage.staging.part_path(), error))?;
+    Ok(Journal::new(storage.staging.target_word(), identity))
 }

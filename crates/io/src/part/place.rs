@@ -3,6 +3,7 @@
 //! All segments but the last have one length, which is learned from the first segment that cannot
 //! be the last: because the last is known, or because a later one has arrived. Until then a single
 //! segment waits in memory. Whatever contradicts the one length is an error that names the segment.
+use super::batch::Piece;
 use super::{PartError, PartFile};
 use bytes::Bytes;
 
@@ -62,8 +63,7 @@ impl PartFile {
         }
         self.accepted.insert(segment);
         self.buffered_bytes += content.len();
-        self.pieces.push((offset, content));
-        self.numbers.push(segment);
+        self.pieces.push(Piece { segment, offset, content });
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 //! Reading a recording, and doing again what stands in it.
-use super::record::{Eye, Record};
+use super::record::Record;
 use super::{Heading, MAGIC, MAX_BLOCK, MAX_TEXT, VERSION, Wanted};
 use bytes::Bytes;
 use recoup_forwarder::node::{Machine, Output};
@@ -100,9 +100,8 @@ impl<R: Read> Reader<R> {
                 return Ok(None);
             }
         }
-        let mut eye = Eye { block: &mut self.block, last: &mut self.last };
-        let record = eye.record().ok_or(RecordingError::Damaged { block: self.blocks })?;
-        Ok(Some(record))
+        let record = Record::take(&mut self.block, &mut self.last);
+        record.map(Some).ok_or(RecordingError::Damaged { block: self.blocks })
     }
 
     fn next_block(&mut self) -> Result<bool, RecordingError> {

@@ -60,6 +60,7 @@ fn recorded() -> (Vec<u8>, usize) {
             marking,
             receive_budget: Some(1 << 20),
             permanent: true,
+            provisional: number == 2,
             recovery: if number == 2 { "wldr(hold=1ms)".parse().unwrap() } else { Recovery::Off },
             limits: (number == 2).then_some(FaceLimits { rate: Some(9), ..FaceLimits::default() }),
             ..FaceAttributes::wire(8800)
@@ -191,4 +192,72 @@ fn every_flipped_bit_behind_the_seed_is_found() {
             assert!(result.as_ref().is_ok_and(|done| !done.complete) || result.is_err(), "{place}");
         }
     }
+}
+
+/// A recording of one block, whose checksum is right.
+fn of_block(block: &[u8]) -> Vec<u8> {
+    let mut file = [MAGIC.as_slice(), &[VERSION], &[0; 16]].concat();
+    file.extend((block.len() as u32).to_le_bytes());
+    file.extend(crc32fast::hash(block).to_le_bytes());
+    file.extend(block);
+    file
+}
+
+#[test]
+fn record_that_claims_more_than_its_block_is_damage() {
+    // An input, after 0 ns: a notice of 2^63 channels; a frame of as many bytes; a frame that is complete.
+    let many = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    for head in [&[0, 0, 9, 3][..], &[0, 0, 2, 1]] {
+        let result = again(&of_block(&[head, &many].concat()));
+        assert!(matches!(result, Err(RecordingError::Damaged { block: 1 })), "{result:?}");
+    }
+    assert_eq!(again(&of_block(&[0, 0, 2, 1, 1, 0])).unwrap().inputs, 1);
+}
+
+/// A disk with room for so many octets.
+struct Disk {
+    file: Vec<u8>,
+    room: usize,
+}
+
+impl std::io::Write for &mut Disk {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        let fit = octets.len().min(self.room - self.file.len());
+        if fit == 0 {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        self.file.extend(&octets[..fit]);
+        Ok(fit)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_recording_without_room_is_given_up() {
+    let mut disk = Disk { file: Vec::new(), room: 100_000 };
+    let mut recorder = Recorder::new(Node::new(), &Heading::default(), &mut disk).unwrap();
+    let attributes = FaceAttributes { permanent: true, ..FaceAttributes::wire(8800) };
+    for face in [1, 2].map(FaceId) {
+        recorder.handle(at(1), Input::FaceUp { face, attributes });
+    }
+    let route = RouteChange { prefix: "/".parse().unwrap(), face: FaceId(2), cost: Some(0) };
+    recorder.handle(at(1), Input::Route(route));
+    let (mut sent, mut given_up) = (0, Vec::new());
+    for number in 0..5_000_u32 {
+        let mut interest = Interest::new(format!("/a/{number}").parse().unwrap());
+        interest.nonce = Some(number);
+        let frame = interest.to_bytes();
+        recorder.handle(at(2), Input::Frame { face: FaceId(1), frame });
+        sent += drain(&mut recorder, at(2)).len();
+        given_up.extend(recorder.give_up());
+    }
+    let kinds: Vec<_> = given_up.iter().map(std::io::Error::kind).collect();
+    assert_eq!((sent, kinds), (5_000, vec![std::io::ErrorKind::StorageFull]));
+    assert!(recorder.finish().is_ok(), "that it was given up is known");
+    drop(recorder);
+    let done = again(&disk.file).unwrap();
+    assert!(!done.complete && done.inputs > 500, "{done:?}");
 }

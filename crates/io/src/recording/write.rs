@@ -1,6 +1,7 @@
 //! Recording: between a driver and its machine.
-use super::record::Pen;
+use super::record::Record;
 use super::{Heading, MAGIC, MAX_TEXT, VERSION, Wanted};
+use recoup_forwarder::face::{FaceId, FaceUse};
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_transport::time::{Duration, Instant};
 use std::io::{self, ErrorKind, Write};
@@ -73,12 +74,14 @@ impl<M, W: Write> Recorder<M, W> {
         &mut self.machine
     }
 
-    /// Why nothing more is written, if that is so; told once.
-    pub fn trouble(&mut self) -> Option<io::Error> {
-        self.paper.as_mut()?.error.take()
+    /// Ends the recording if it could not be written, and says why; the machine goes on.
+    pub fn give_up(&mut self) -> Option<io::Error> {
+        let error = self.paper.as_mut()?.error.take()?;
+        self.paper = None;
+        Some(error)
     }
 
-    /// Ends the recording.
+    /// Ends the recording, if it was not given up.
     ///
     /// # Errors
     /// If its end, or something before it, could not be written.
@@ -95,16 +98,17 @@ impl<M, W: Write> Recorder<M, W> {
 }
 
 impl<W: Write> Paper<W> {
-    fn pen(&mut self) -> Pen<'_> {
-        Pen { out: &mut self.block, last: &mut self.last }
+    /// Appends a record to the block; `false` if recordings hold no such input.
+    fn put(&mut self, record: &Record) -> bool {
+        record.put(&mut self.block, &mut self.last)
     }
 
-    fn input(&mut self, now: Instant, input: &Input) {
+    fn input(&mut self, now: Instant, input: Input) {
         // More may come before the machine is asked again than a block holds.
         if self.polling.take().is_none() && self.block.len() > BLOCK {
             self.turn_page(now);
         }
-        if !self.pen().input(now, input) && self.error.is_none() {
+        if !self.put(&Record::Input { now, input }) && self.error.is_none() {
             self.error = Some(ErrorKind::Unsupported.into());
         }
     }
@@ -112,7 +116,7 @@ impl<W: Write> Paper<W> {
     fn poll(&mut self, now: Instant) {
         if self.polling != Some(now) {
             self.polling = Some(now);
-            self.pen().poll(now);
+            self.put(&Record::Poll { now });
         }
     }
 
@@ -136,7 +140,7 @@ impl<W: Write> Paper<W> {
 
     fn write(&mut self, end: bool) {
         let (outputs, digest) = (self.wanted.outputs, self.wanted.digest());
-        self.pen().check(outputs, &digest, end);
+        self.put(&Record::Check { outputs, digest, end });
         let block = std::mem::take(&mut self.block);
         let mut head = (block.len() as u32).to_le_bytes().to_vec();
         head.extend(crc32fast::hash(&block).to_le_bytes());
@@ -151,7 +155,7 @@ impl<W: Write> Paper<W> {
 impl<M: Machine, W: Write> Machine for Recorder<M, W> {
     fn handle(&mut self, now: Instant, input: Input) {
         if let Some(paper) = &mut self.paper {
-            paper.input(now, &input);
+            paper.input(now, input.clone());
         }
         self.machine.handle(now, input);
     }
@@ -169,5 +173,9 @@ impl<M: Machine, W: Write> Machine for Recorder<M, W> {
 
     fn deadline(&self) -> Option<Instant> {
         self.machine.deadline()
+    }
+
+    fn face_use(&self, face: FaceId) -> FaceUse {
+        self.machine.face_use(face)
     }
 }

@@ -1,5 +1,6 @@
 //! Why content cannot be read for serving, in words for the user of `serve`.
 use recoup_transport::serve::SourceError as Ended;
+use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,29 @@ pub enum SourceError {
         /// In what way.
         how: Change,
     },
+    /// The file changed so recently that another change could go unnoticed.
+    #[error("the file changed a moment ago")]
+    Unsettled {
+        /// How long to wait before the next attempt.
+        wait: Duration,
+    },
+    /// A snapshot of the file would take more room than is allowed.
+    #[error(
+        "{} is not served: this file system makes no clones, and a copy of {bytes} bytes is more than \
+         the {limit} bytes that --snapshot allows for copies at a time; write --snapshot=SIZE",
+        path.display()
+    )]
+    NoRoomForSnapshot {
+        /// The file.
+        path: PathBuf,
+        /// Its length in bytes.
+        bytes: u64,
+        /// Most bytes of copies at a time.
+        limit: u64,
+    },
+    /// A snapshot gave way to another one.
+    #[error("the snapshot gave way to the snapshot of another file")]
+    Revoked,
     /// The system refused an operation.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -71,8 +95,12 @@ pub enum SourceError {
 
 impl SourceError {
     /// The same in the words of the producer loop.
-    pub(super) fn ended(&self) -> Ended {
-        if matches!(self, Self::Changed { .. }) { Ended::Changed } else { Ended::Unreadable }
+    pub(super) fn ended(&self, now: Instant) -> Ended {
+        match self {
+            Self::Changed { .. } => Ended::Changed,
+            Self::Unsettled { wait } => Ended::Unsettled { until: now + *wait },
+            _ => Ended::Unreadable,
+        }
     }
 }
 

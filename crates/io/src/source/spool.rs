@@ -91,8 +91,8 @@ impl Source for Spool {
         self.length
     }
 
-    fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), Ended> {
-        Self::read_at(self, offset, into).map_err(|error| error.ended())
+    fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), Ended> {
+        Self::read_at(self, offset, into).map_err(|error| error.ended(now))
     }
 }
 

@@ -1,13 +1,13 @@
 //! A machine that remembers what it was told, and drivers for it.
 use bytes::Bytes;
-use recoup_forwarder::face::{FaceForm, FaceId};
+use recoup_forwarder::face::{FaceForm, FaceId, FaceUse};
 use recoup_forwarder::frame::Frame;
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::face::{FaceChange, FaceUri};
 use recoup_packet::tlv;
 use recoup_transport::time::{Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -22,11 +22,19 @@ pub(crate) struct Recorder {
     pub(crate) outputs: VecDeque<Output>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) fired: Vec<Instant>,
+    /// How faces are used, where that matters.
+    pub(crate) uses: BTreeMap<FaceId, FaceUse>,
 }
 
 impl Recorder {
     pub(crate) fn send(&mut self, face: FaceId, frame: impl Into<Bytes>) {
         self.outputs.push_back(Output::Send { face, frame: Frame::from(frame.into()) });
+    }
+
+    /// Answers an Interest that came by a face.
+    pub(crate) fn answer(&mut self, face: FaceId) {
+        self.uses.entry(face).or_default().answered = true;
+        self.send(face, frame(20));
     }
 }
 
@@ -58,6 +66,10 @@ impl Machine for Recorder {
 
     fn deadline(&self) -> Option<Instant> {
         self.deadline
+    }
+
+    fn face_use(&self, face: FaceId) -> FaceUse {
+        self.uses.get(&face).copied().unwrap_or_default()
     }
 }
 

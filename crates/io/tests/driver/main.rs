@@ -3,5 +3,6 @@ mod exchange;
 mod harness;
 mod medium;
 mod namespace;
+mod newcomer;
 mod peer;
 mod rude;

@@ -28,27 +28,63 @@ fn datagrams_that_start_no_conversation_open_no_face() {
 }
 
 #[test]
-fn too_many_udp_peers_evict_the_longest_silent_one() {
+fn answered_udp_peers_evict_the_longest_silent() {
     let options = DriverOptions { on_demand_faces: 3, ..impatient() };
     let mut driver = bounded(Driver::with_options(options).unwrap());
     let mut machine = Recorder::default();
     let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
-    let peers: Vec<_> = (0..5).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-    for peer in &peers[..4] {
+    let peers: Vec<_> = (0..4).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    for (index, peer) in peers.iter().enumerate() {
         peer.send_to(&interest(20), at).unwrap();
+        turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() > index);
+        machine.answer(machine.frames[index].0);
+        turn_until(&mut driver, &mut machine, |machine, _| machine.outputs.is_empty());
+        peer.recv(&mut [0; 100]).expect("newcomers are answered");
     }
-    // Those heard a moment ago stay, whoever comes.
+    // Those heard a moment ago stay, and the last one stays a newcomer.
+    let up =
+        |driver: &mut Driver| changes(driver).iter().filter(|it| **it == FaceChange::Up).count();
+    assert_eq!((up(&mut driver), machine.downs.len()), (3, 0));
+    let faces: Vec<_> = machine.frames.iter().map(|(face, _)| *face).collect();
+    let provisional = |driver: &Driver| {
+        faces.iter().map(|face| Some(driver.attributes(*face)?.provisional)).collect::<Vec<_>>()
+    };
+    assert_eq!(provisional(&driver), [Some(false), Some(false), Some(false), Some(true)]);
+    let later = driver.now() + Duration::from_millis(1_100);
+    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
+    machine.answer(faces[3]);
+    turn_until(&mut driver, &mut machine, |machine, _| !machine.downs.is_empty());
+    assert_eq!(machine.downs, [faces[0]]);
+    assert_eq!(provisional(&driver), [None, Some(false), Some(false), Some(false)]);
+    let evicted = FaceChange::Down { reason: CloseReason::Evicted, retry: None };
+    assert_eq!(changes(&mut driver).iter().filter(|change| **change == evicted).count(), 1);
+    assert_eq!(driver.admission().evicted, 1);
+}
+
+#[test]
+fn face_in_use_is_not_evicted() {
+    let options = DriverOptions { on_demand_faces: 2, ..impatient() };
+    let mut driver = bounded(Driver::with_options(options).unwrap());
+    let mut machine = Recorder::default();
+    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
+    let _silent: Vec<_> = (0..2).map(|_| TcpStream::connect(at).unwrap()).collect();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 2);
+    let faces = [machine.ups[0].0, machine.ups[1].0];
+    machine.uses.entry(faces[0]).or_default().routes = true;
+    machine.uses.entry(faces[1]).or_default().pending = true;
+    let later = driver.now() + Duration::from_millis(1_100);
+    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
+    let mut third = TcpStream::connect(at).unwrap();
     turn_until(&mut driver, &mut machine, |_, driver| {
         driver.totals().dropped(DropReason::NoRoom) == 1
     });
-    assert_eq!(machine.frames.len(), 3);
+    assert_eq!(third.read(&mut [0]).unwrap(), 0);
+    machine.uses.remove(&faces[1]);
     let later = driver.now() + Duration::from_millis(1_100);
     turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
-    peers[4].send_to(&interest(20), at).unwrap();
-    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 4);
-    assert_eq!(machine.downs, [machine.ups[0].0]);
-    let evicted = FaceChange::Down { reason: CloseReason::Evicted, retry: None };
-    assert_eq!(changes(&mut driver).iter().filter(|change| **change == evicted).count(), 1);
+    let _fourth = TcpStream::connect(at).unwrap();
+    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
+    assert_eq!(machine.downs, [faces[1]]);
 }
 
 #[test]

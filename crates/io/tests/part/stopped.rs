@@ -2,7 +2,7 @@
 //!
 //! The tests start this test program again as a child, which writes until something stops it.
 use super::{Place, identity, place};
-use recoup_io::part::{Options, PartFile, journal_path, part_path};
+use recoup_io::part::{Existing, Journal, Options, PartFile, journal_path, part_path};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const CHILD_TARGET: &str = "RECOUP_TEST_PART_TARGET";
+const CHILD_INTERVAL: &str = "RECOUP_TEST_PART_INTERVAL_MS";
 
 /// Writes 1,000-octet segments in a scattered order and prints a line for each error.
 #[test]
@@ -17,7 +18,9 @@ fn child_writes_for_ever() {
     let Ok(target) = std::env::var(CHILD_TARGET) else {
         return;
     };
-    let options = Options { journal_interval: Duration::from_millis(2), ..Options::default() };
+    let interval = std::env::var(CHILD_INTERVAL).map_or(2, |interval| interval.parse().unwrap());
+    let journal_interval = Duration::from_millis(interval);
+    let options = Options { journal_interval, ..Options::default() };
     let mut part = match PartFile::open(Path::new(&target), identity(), options) {
         Ok(part) => part,
         Err(error) => {
@@ -36,8 +39,7 @@ fn child_writes_for_ever() {
         if let Err(error) = part.flush() {
             println!("flush: full={} {error}", error.is_disk_full());
             std::io::stdout().flush().unwrap();
-            let closed = part.close();
-            println!("close: {:?}", closed.map(|journal| journal.received.len()));
+            println!("close: {}", part.close().is_ok());
             return;
         }
     }
@@ -86,6 +88,37 @@ fn kill_9_at_any_moment_leaves_a_download_that_can_be_resumed() {
     assert!(received > 0, "nothing was claimed");
 }
 
+#[test]
+fn content_without_a_journal_is_no_download() {
+    let place = place();
+    let mut process = child(&place.target).env(CHILD_INTERVAL, "3600000").spawn().unwrap();
+    let bytes = || fs::metadata(part_path(&place.target)).map_or(0, |part| part.len());
+    while bytes() == 0 {
+        assert!(process.try_wait().unwrap().is_none(), "it wrote nothing, and ended");
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(bytes() > 0);
+    assert!(place.existing(Existing::Refuse).unwrap().received().is_empty());
+}
+
+#[test]
+fn first_journal_comes_after_a_tenth_of_its_interval() {
+    let place = place();
+    let options = Options { journal_interval: Duration::from_secs(3), ..Options::default() };
+    let mut part = PartFile::open(&place.target, identity(), options).unwrap();
+    let start = std::time::Instant::now();
+    let claims = || Journal::read(&place.target).unwrap().map_or(0, |read| read.received.len());
+    while claims() == 0 {
+        let number = part.received().last().map_or(0, |last| last + 1);
+        part.write(number, big_segment(number).into()).unwrap();
+        part.flush().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(3), "no journal was written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(start.elapsed() >= Duration::from_millis(300));
+}
+
 /// Limits that need a mount: the child runs as the root of a user namespace of its own.
 #[cfg(target_os = "linux")]
 mod limits {
@@ -98,7 +131,12 @@ mod limits {
         let mut shell = Command::new("unshare");
         shell.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
         shell.arg(child.get_program()).args(child.get_args());
-        shell.env(CHILD_TARGET, target).env("FOLDER", place.target.parent().unwrap());
+        let folder = place.target.parent().unwrap();
+        let copy = part_path(&folder.join("copy/file"));
+        shell
+            .env(CHILD_TARGET, target)
+            .env("FOLDER", folder)
+            .env("STAGING", copy.parent().unwrap());
         let told = shell.stderr(Stdio::null()).output().ok();
         let told = told.map(|output| String::from_utf8(output.stdout).unwrap());
         let told = told.filter(|told| told.contains("running 1 test"));
@@ -113,12 +151,12 @@ mod limits {
         let place = place();
         let folder = place.target.parent().unwrap();
         let script = "cd \"$FOLDER\" && mkdir small copy && \
-             mount -t tmpfs -o size=512k none small && \"$@\"; cp small/* copy";
+             mount -t tmpfs -o size=512k none small && \"$@\"; cp -r small/.recoup-0 \"$STAGING\"";
         let Some(told) = run(script, &place, &folder.join("small/file")) else {
             return;
         };
         assert!(told.contains("flush: full=true"), "{told}");
-        assert!(told.contains("the disk is full; make room, then resume"), "{told}");
+        assert!(told.contains("the disk is full; make room, then try again"), "{told}");
         assert!(claimed_is_there(&folder.join("copy/file")) > 250, "{told}");
     }
 

@@ -141,6 +141,8 @@ impl Flow {
         ours.explained.wireless += theirs.explained.wireless;
         ours.explained.mobility += theirs.explained.mobility;
         ours.explained.judged += theirs.explained.judged;
+        ours.inferred.add(&theirs.inferred);
+        ours.nacks_congestion += theirs.nacks_congestion;
         ours.duplicates += theirs.duplicates;
         ours.rejected += theirs.rejected;
         ours.wire_octets += theirs.wire_octets;
@@ -235,8 +237,10 @@ impl Flow {
             ("spurious", "", counts.spurious),
             ("left_out", "segments", counts.left_out),
             ("losses_congestion", "", counts.congestion_losses()),
+            ("losses_random", "", counts.random_losses()),
+            ("losses_unknown", "", counts.unknown_losses()),
             ("losses_wireless", "", counts.explained.wireless),
-            ("losses_mobility", "", counts.explained.mobility),
+            ("losses_mobility", "", counts.mobility_losses()),
             ("lost_by_order", "", counts.lost_by_order),
             ("repaired", "", counts.repaired),
             ("false_alarms", "", counts.false_alarms),

@@ -5,6 +5,7 @@
 mod bernoulli;
 mod burst;
 mod gilbert_elliott;
+mod policer;
 mod sojourn;
 mod sparse;
 mod trace;
@@ -22,6 +23,11 @@ use std::fmt;
 pub trait LossModel: fmt::Debug + fmt::Display + Send {
     /// Whether the next frame is taken; its transmission begins at `at`. Told each frame once, in order.
     fn takes(&mut self, rng: &mut Rng, at: Instant) -> bool;
+
+    /// The share of frames that it takes in the long run; `None` if that depends on when frames come.
+    fn mean_share(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// `none` is no model.
@@ -36,6 +42,7 @@ const FAMILY: &[Named] = &[
     }),
     ("sojourn", |spec| Ok(Some(Box::new(sojourn::Sojourn::from_spec(spec)?)))),
     ("sparse", |spec| Ok(Some(Box::new(sparse::Sparse::from_spec(spec)?)))),
+    ("policer", |spec| Ok(Some(Box::new(policer::Policer::from_spec(spec)?)))),
     ("burst", |spec| Ok(Some(Box::new(burst::Burst::from_spec(spec)?)))),
     ("trace", |spec| Ok(Some(Box::new(trace::Trace::from_spec(spec)?)))),
 ];
@@ -72,6 +79,13 @@ impl Loss {
             loss.parts.push(Part { model, rng: rng.substream(&stream) });
         }
         Ok(loss)
+    }
+
+    /// The share of frames that is taken in the long run, models being independent; `None` if that depends on when
+    /// frames come.
+    pub fn mean_share(&self) -> Option<f64> {
+        let kept = self.parts.iter().map(|part| Some(1.0 - part.model.mean_share()?));
+        Some(1.0 - kept.product::<Option<f64>>()?)
     }
 
     /// Whether no frame is ever taken.
@@ -151,6 +165,7 @@ mod tests {
             "gilbert-elliott(p=0.01,r=0.3,good=0,bad=1)",
             "sojourn(good-time=1s,bad-time=50ms,good=0,bad=1)",
             "sparse(p=0.001,gap=168)",
+            "policer(rate=960,burst=30)",
             "bernoulli(p=0.01)+burst(at=305s,packets=3,every=0s)",
             "trace(packets=3 5-7,times=2s 3s-4s)",
         ] {
@@ -165,7 +180,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "no loss model is called `bernouli` (did you mean `bernoulli`?); there are: none, bernoulli, \
-             gilbert-elliott, sojourn, sparse, burst, trace"
+             gilbert-elliott, sojourn, sparse, policer, burst, trace"
         );
         assert!(Loss::parse("bernoulli(p=0.1)+", &Rng::from_seed(1)).is_err());
     }

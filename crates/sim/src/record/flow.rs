@@ -171,6 +171,12 @@ fn event_words(event: &Event) -> Option<Words> {
         Event::Reduced { cause } => ("reduced", None, cause.word()),
         Event::Spurious { segment, cause } => ("spurious", Some(segment), cause.word()),
         Event::Explained { segment, cause, .. } => ("explained", Some(segment), cause.word()),
+        Event::Inferred { segment, cause, holds: true } => {
+            ("inferred", Some(segment), cause.word())
+        }
+        Event::Inferred { segment, cause, holds: false } => {
+            ("revoked", Some(segment), cause.word())
+        }
         Event::Prolonged { segment, .. } => ("prolonged", Some(segment), ""),
         Event::LeftOut { segment } => ("left-out", Some(segment), ""),
         Event::Withdrawn { segment } => ("withdrawn", Some(segment), ""),

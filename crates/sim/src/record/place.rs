@@ -160,12 +160,6 @@ impl Places {
         self.applications.get(id.0 as usize).map(|it| it.node)
     }
 
-    /// How many applications of its node come before an application.
-    pub fn ordinal(&self, id: ApplicationId) -> u64 {
-        let before = self.applications.iter().take(id.0 as usize);
-        before.filter(|it| Some(it.node) == self.home(id)).count() as u64
-    }
-
     /// Whether an application asks for content.
     pub fn is_consumer(&self, id: ApplicationId) -> bool {
         self.applications.get(id.0 as usize).is_some_and(|it| it.consumer)

@@ -1,7 +1,7 @@
 //! What to record, as it is written in a scenario.
 use super::place::Places;
 use super::{
-    Recorder, cache, drop, flow, handoff, ndnsim, queue, rate, recovery, residual, segment, timeout,
+    Recorder, cache, drop, flow, handoff, queue, rate, recovery, residual, segment, timeout,
 };
 use crate::network::Network;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
@@ -36,10 +36,6 @@ enum Kind {
     Drops,
     Residual,
     Handoffs,
-    NdnsimRate,
-    NdnsimDelay,
-    NdnsimCache,
-    NdnsimDrop,
 }
 
 /// Every record by its name.
@@ -58,10 +54,6 @@ const FAMILY: &[(&str, Reader<RecordPlan>)] = &[
     ("drops", |spec| RecordPlan::read(spec, Kind::Drops)),
     ("residual", |spec| RecordPlan::read(spec, Kind::Residual)),
     ("handoffs", |spec| RecordPlan::read(spec, Kind::Handoffs)),
-    ("ndnsim-rate", |spec| RecordPlan::read(spec, Kind::NdnsimRate)),
-    ("ndnsim-delay", |spec| RecordPlan::read(spec, Kind::NdnsimDelay)),
-    ("ndnsim-cache", |spec| RecordPlan::read(spec, Kind::NdnsimCache)),
-    ("ndnsim-drop", |spec| RecordPlan::read(spec, Kind::NdnsimDrop)),
 ];
 
 impl RecordPlan {
@@ -107,10 +99,6 @@ impl RecordPlan {
             Kind::Drops => Box::new(drop::Drops::record(places, rows, interval)),
             Kind::Residual => Box::new(residual::Residual::record(places, rows, interval)),
             Kind::Handoffs => Box::new(handoff::Handoffs::new(places, rows)),
-            Kind::NdnsimRate => Box::new(ndnsim::RateTrace::new(places, rows, interval)),
-            Kind::NdnsimDelay => Box::new(ndnsim::DelayTrace::new(places, rows)),
-            Kind::NdnsimCache => Box::new(ndnsim::CacheTrace::new(places, rows, interval)),
-            Kind::NdnsimDrop => Box::new(ndnsim::DropTrace::new(places, rows, interval)),
         }
     }
 
@@ -131,18 +119,14 @@ impl Kind {
     fn interval(self) -> Option<(&'static str, Duration)> {
         let ms = Duration::from_millis;
         match self {
-            Self::Segments
-            | Self::Events
-            | Self::Recoveries
-            | Self::Timeouts
-            | Self::Handoffs
-            | Self::NdnsimDelay => None,
+            Self::Segments | Self::Events | Self::Recoveries | Self::Timeouts | Self::Handoffs => {
+                None
+            }
             Self::Window | Self::Rto => Some(("every", Duration::ZERO)),
             Self::Queue | Self::Pit => Some(("every", ms(10))),
             Self::Goodput | Self::Links | Self::Caches | Self::Drops | Self::Residual => {
                 Some(("bin", ms(1000)))
             }
-            Self::NdnsimRate | Self::NdnsimCache | Self::NdnsimDrop => Some(("period", ms(500))),
         }
     }
 }

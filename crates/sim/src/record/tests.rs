@@ -1,6 +1,6 @@
 //! Records of observations made by hand.
 use super::bench::*;
-use super::table::{Cell, Values};
+use super::table::Values;
 use super::*;
 use crate::network::{ChannelPlan, Direction, Fault, NodeId};
 use crate::observe::LossReason;
@@ -211,84 +211,4 @@ fn what_was_taken_out_in_between_continues() {
     Teller::new(&mut records).window(C1, 2.0);
     assert_eq!(rows(&records.finish(at(9)), "window"), ["0,c1,2,inf,0"]);
     assert!(!records.is_empty());
-}
-
-#[test]
-fn ndnsims_traces_have_its_headers() {
-    let plans = ["ndnsim-rate", "ndnsim-delay", "ndnsim-cache", "ndnsim-drop"];
-    let mut records = records(&network(), &plans);
-    let headers: Vec<String> = records
-        .finish(at(10))
-        .iter()
-        .map(|table| {
-            let mut out = Vec::new();
-            table.write_csv(&mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        })
-        .collect();
-    assert_eq!(
-        headers,
-        [
-            "Time,Node,FaceId,FaceDescr,Type,Packets,Kilobytes,PacketRaw,KilobytesRaw\n",
-            "Time,Node,AppId,SeqNo,Type,DelayS,DelayUS,RetxCount,HopCount\n",
-            "Time,Node,Type,Packets\n",
-            "Time,Node,Interface,Type,Packets,Kilobytes,PacketsRaw,KilobytesRaw\n",
-        ]
-    );
-}
-
-#[test]
-fn ndnsims_rates_are_smoothed_and_by_face() {
-    let mut records = records(&network(), &["ndnsim-rate(period=500ms)"]);
-    let packet = data(1000);
-    let kilobytes = packet.octets() as f64 / 1024.0;
-    let mut teller = Teller::new(&mut records);
-    teller.at(100).sent(&packet).arrived(&packet).node(R, NodeEvent::PitSatisfied { hash: 0 });
-    let table = records.finish(at(1000)).remove(0);
-    // Per period: two rates for each of four nodes, six for each of six faces.
-    assert_eq!(table.len(), 2 * (4 * 2 + 6 * 6));
-    let told = |row: usize| -> Vec<Cell<'_>> {
-        table.columns.iter().map(|column| column.values.get(row)).collect()
-    };
-    let of = |kind: &str, node: &str, period: usize| {
-        let rows = (0..table.len()).map(&told).filter(|row| {
-            row[1] == Cell::Text(node) && row[4] == Cell::Text(kind) && row[7] != Cell::F64(0.0)
-                || row[1] == Cell::Text(node) && row[4] == Cell::Text(kind) && period > 0
-        });
-        rows.collect::<Vec<_>>().pop().unwrap()
-    };
-    let first = of("InData", "r", 0);
-    assert_eq!(first[0], Cell::F64(0.5));
-    assert_eq!((first[2], first[3]), (Cell::I64(2), Cell::Text("r-p.forth")));
-    assert_eq!(first[5..], [1.6, 1.6 * kilobytes, 1.0, kilobytes].map(Cell::F64));
-    let second = of("InData", "r", 1);
-    assert_eq!(second[0], Cell::F64(1.0));
-    assert_eq!(second[7..], [0.0, 0.0].map(Cell::F64));
-    let Cell::F64(rate) = second[5] else { panic!("no number") };
-    assert!((rate - 0.32).abs() < 1e-12, "{rate}");
-    assert_eq!(of("OutData", "p", 0)[7], Cell::F64(1.0));
-    assert_eq!(of("SatisfiedInterests", "r", 0)[2], Cell::I64(-1));
-}
-
-#[test]
-fn ndnsims_delays_drops_and_caches_are_counted() {
-    let plans = ["ndnsim-delay", "ndnsim-cache(period=1s)", "ndnsim-drop(period=1s)"];
-    let mut records = records(&network(), &plans);
-    let mut teller = Teller::new(&mut records);
-    teller.at(500).receive(C1, 3, 2, (50, 300)).node(R, NodeEvent::CsHit { hash: 1 });
-    let packet = data(1000);
-    let (link, direction, reason) = (BOTTLENECK, Direction::Forth, LossReason::Model);
-    teller.see(&Observation::Lost { link, direction, packet: &packet, reason });
-    let reason = DropReason::QueueFull;
-    teller.see(&Observation::Dropped { node: R, kind: Some(Kind::Data), reason });
-    let tables = records.finish(at(1999));
-    assert_eq!(
-        rows(&tables, "ndnsim-delay"),
-        ["0.5,n1,0,3,LastDelay,0.05,50000,1,-1", "0.5,n1,0,3,FullDelay,0.3,300000,2,-1"]
-    );
-    let caches = rows(&tables, "ndnsim-cache");
-    assert_eq!((caches.len(), caches[4].as_str()), (8, "1,r,CacheHits,1"));
-    let drops = rows(&tables, "ndnsim-drop");
-    assert!(drops[2].starts_with("1,r,combined,Drop,1.6,"), "{}", drops[2]);
-    assert_eq!(drops.len(), 4);
 }

@@ -1,5 +1,6 @@
 //! What stands in a scenario file, read and checked as far as that goes without a network.
 pub(super) mod application;
+pub(super) mod arena;
 pub(super) mod event;
 pub(super) mod link;
 pub(super) mod place;
@@ -15,6 +16,7 @@ use super::tree::{Table, Tree, Value};
 use crate::network::{LinkPlan, NodePlan};
 use crate::route::{Metric, NextHops, SpellingError};
 use application::{ApplicationRule, KINDS, Mode};
+use arena::Arena;
 use event::{EventRule, RouteRule, StrategyRule};
 use place::PlaceRule;
 use record::Record;
@@ -23,7 +25,7 @@ use std::collections::BTreeMap;
 use wifi::WifiRule;
 
 /// The keys that begin a path.
-pub(super) const SECTIONS: [&str; 23] = [
+pub(super) const SECTIONS: [&str; 24] = [
     "title",
     "seeds",
     "stop",
@@ -46,6 +48,7 @@ pub(super) const SECTIONS: [&str; 23] = [
     "applications",
     "event",
     "record",
+    "arena",
     "sweep",
 ];
 
@@ -71,6 +74,7 @@ pub(super) struct Content {
     pub applications: Vec<ApplicationRule>,
     pub events: Vec<EventRule>,
     pub record: Record,
+    pub arena: Option<Arena>,
     /// The same in normal form.
     pub normal: Table,
 }
@@ -135,6 +139,12 @@ pub(super) fn read(given: &Table, complete: bool, problems: &mut Problems) -> Co
     });
     fields.default_table("record", true, |given, path, origin, problems| {
         record::read(given, path, origin, complete, &mut content.record, problems)
+    });
+    let applications = fields.look("applications");
+    fields.table("arena", |given, path, origin, problems| {
+        let (arena, normal) = arena::read(given, path, origin, applications, problems);
+        content.arena = Some(arena);
+        normal
     });
     fields.keep("sweep");
     content.normal = fields.finish();

@@ -10,6 +10,7 @@ use recoup_forwarder::face::Recovery;
 use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
+use recoup_transport::fetch::defaults;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
 use recoup_transport::{congestion, loss, rto};
@@ -67,17 +68,22 @@ pub(super) const SAMPLING: Law = Law::new(|text| judged(text.parse::<Sampling>()
 pub(super) const CONGESTION: Law =
     Law::new(|text| judged(congestion::parse(text)), "aimd(init-cwnd=1)");
 
-/// What counts as lost before its timer expires.
+/// Rule that declares a segment lost before its timer expires.
 pub(super) const DETECTOR: Law = Law::new(|text| judged(loss::parse(text)), "out-of-order(frt=3)");
 
-/// Algorithms that have a default, by the key that names them: a setting of one of their parameters
+/// Algorithms that have a default, by the table of the defaults and the key: a setting of one of their parameters
 /// begins with it.
-pub(super) const DEFAULTS: [(&str, &str); 4] = [
-    ("rto", "jacobson"),
-    ("congestion", "cubic"),
-    ("strategy", "best-route"),
-    ("suppression", "same-face-retx"),
+pub(super) const DEFAULTS: [(&str, &str, &str); 6] = [
+    ("fetch", "rto", defaults::RTO),
+    ("fetch", "congestion", defaults::CONGESTION),
+    ("fetch", "loss", defaults::LOSS),
+    ("request", "rto", REQUEST_RTO),
+    ("node", "strategy", "best-route"),
+    ("node", "suppression", "same-face-retx"),
 ];
+
+/// Retransmission timer of requests.
+pub(super) const REQUEST_RTO: &str = "jacobson";
 
 /// Lists of losses in files are judged when they are read.
 fn is_loss(text: &str) -> Result<(), String> {

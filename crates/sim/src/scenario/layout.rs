@@ -424,8 +424,6 @@ impl Form for SeedForm {
 const FORMAT: OneOf<Format> = OneOf(&[
     ("annotated", Format::Annotated),
     ("mini-ndn", Format::MiniNdn),
-    ("fnss", Format::Fnss),
-    ("graphml", Format::Graphml),
     ("rocketfuel-latencies", Format::RocketfuelLatencies),
     ("rocketfuel-weights", Format::RocketfuelWeights),
 ]);

@@ -141,17 +141,18 @@ fn inherited(root: &Table, steps: &[String]) -> Option<String> {
         Value::Text(text) => Some(text.clone()),
         _ => None,
     };
-    let defaults = match steps.first()?.as_str() {
+    let kind = match steps.first()?.as_str() {
         "applications" => {
-            let kind = root.table("applications")?.table(steps.get(1)?)?.get("kind")?;
-            root.table(&kind.value.to_string()).and_then(|kind| kind.get(key))
+            root.table("applications")?.table(steps.get(1)?)?.get("kind")?.value.to_string()
         }
-        "nodes" => root.table("node").and_then(|node| node.get(key)),
-        "links" => root.table("link").and_then(|link| link.get(key)),
-        _ => None,
+        "nodes" => "node".to_owned(),
+        "links" => "link".to_owned(),
+        table => table.to_owned(),
     };
-    defaults.and_then(text).or_else(|| {
-        DEFAULTS.iter().find(|(name, _)| name == key).map(|(_, spec)| (*spec).to_owned())
+    let given = root.table(&kind).and_then(|table| table.get(key));
+    given.and_then(text).or_else(|| {
+        let default = DEFAULTS.iter().find(|(table, name, _)| *table == kind && *name == key);
+        default.map(|(_, _, spec)| (*spec).to_owned())
     })
 }
 
@@ -261,7 +262,14 @@ mod tests {
             set("[fetch]\nrto = \"jacobson(k=8,min=1s)\"", "fetch.rto.min", "10 ms"),
             "[fetch]\nrto = \"jacobson(k=8,min=10ms)\"\n"
         );
-        assert_eq!(set("", "fetch.rto.min", "0ms"), "[fetch]\nrto = \"jacobson(min=0ms)\"\n");
+        assert_eq!(
+            set("", "fetch.rto.min", "0ms"),
+            "[fetch]\nrto = \"jacobson(backoff-until=progress,min=0ms)\"\n"
+        );
+        assert_eq!(set("", "fetch.loss.factor", "2"), "[fetch]\nloss = \"rack(factor=2)\"\n");
+        assert_eq!(set("", "request.rto.k", "8"), "[request]\nrto = \"jacobson(k=8)\"\n");
+        let request = "[applications.r]\nkind = \"request\"\n";
+        assert!(set(request, "applications.r.rto.k", "8").ends_with("rto = \"jacobson(k=8)\"\n"));
         let inherited = "[fetch]\ncongestion = \"aimd\"\n\n[applications.c]\nkind = \"fetch\"\n";
         assert!(
             set(inherited, "applications.c.congestion.beta", "0.7")

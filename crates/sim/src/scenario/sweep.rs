@@ -21,7 +21,7 @@ use super::tree::{Entry, Table, Tree, Value};
 const MOST: usize = 100_000;
 
 /// What is no part of the scenario of a point, so that nothing would change.
-const OUTSIDE: [&str; 3] = ["title", "seeds", "sweep"];
+const OUTSIDE: [&str; 4] = ["title", "seeds", "arena", "sweep"];
 
 /// One way of the scenario: a value for each axis.
 #[derive(Clone, Debug, Default, PartialEq)]

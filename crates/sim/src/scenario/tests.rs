@@ -85,7 +85,8 @@ fn a_line_means_what_it_says() {
     assert_eq!(network.links[2].back.loss, "bernoulli(p=0.01)");
     assert_eq!(network.links[2].forth.loss, "none");
     let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
-    assert_eq!((fetch.rto.as_str(), fetch.congestion.as_str()), ("jacobson(min=0ms)", "cubic"));
+    assert_eq!((fetch.rto.as_str(), fetch.congestion.as_str()), ("jacobson(min=0ms)", "recoup"));
+    assert_eq!(fetch.loss, "rack");
     let ApplicationKind::Serve(serve) = &network.applications[1].kind else { panic!() };
     assert_eq!((serve.size_octets, serve.packet), (10 << 20, PacketShape::Total(1448)));
     assert_eq!(network.routes.len(), 3);
@@ -226,7 +227,7 @@ fn the_text_of_a_scenario_means_the_same_scenario() {
         assert_eq!(one.identity(), other.identity());
         assert_eq!(one.network(1).unwrap(), other.network(1).unwrap());
     }
-    assert!(file.to_toml().contains("congestion = \"cubic\""), "defaults are written out");
+    assert!(file.to_toml().contains("congestion = \"recoup\""), "defaults are written out");
 }
 
 #[test]

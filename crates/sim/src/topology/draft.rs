@@ -55,11 +55,6 @@ impl Draft {
         }
     }
 
-    /// Says that positions are longitude and latitude.
-    pub(super) fn positions_are_geographic(&mut self) {
-        self.topology.geographic = true;
-    }
-
     /// The number of a node that exists.
     pub(super) fn known(&self, name: &str) -> Result<NodeId, Problem> {
         self.numbers.get(name).copied().ok_or_else(|| Problem::UnknownNode(excerpt(name)))

@@ -5,11 +5,8 @@
 pub mod annotated;
 mod decimal;
 mod edge;
-pub mod fnss;
-pub mod graphml;
 pub mod mini_ndn;
 pub mod rocketfuel;
-mod xml;
 
 use super::error::Problem;
 use super::{Topology, TopologyError};
@@ -26,10 +23,6 @@ pub enum Format {
     Annotated,
     /// Mini-NDN's `.conf`: sections `[nodes]` and `[links]`.
     MiniNdn,
-    /// XML of the Fast Network Simulation Setup.
-    Fnss,
-    /// GraphML as written by networkx and the Topology Zoo.
-    Graphml,
     /// Rocketfuel's pairs of nodes with latencies in milliseconds.
     RocketfuelLatencies,
     /// Rocketfuel's pairs of nodes with weights.
@@ -38,26 +31,12 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 6] = [
-        Self::Annotated,
-        Self::MiniNdn,
-        Self::Fnss,
-        Self::Graphml,
-        Self::RocketfuelLatencies,
-        Self::RocketfuelWeights,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::Annotated, Self::MiniNdn, Self::RocketfuelLatencies, Self::RocketfuelWeights];
 
     /// The format that a text seems to have. Rocketfuel's files do not show what they hold, and are
     /// never guessed.
     pub fn guess(text: &str) -> Option<Self> {
-        if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
-            let is = |tag: &str| text.contains(tag);
-            return match (is("<graphml"), is("<topology")) {
-                (true, _) => Some(Self::Graphml),
-                (_, true) => Some(Self::Fnss),
-                _ => None,
-            };
-        }
         text.lines().find_map(|line| match line.trim_end() {
             "[nodes]" | "[links]" | "[stations]" => Some(Self::MiniNdn),
             "router" => Some(Self::Annotated),
@@ -70,8 +49,6 @@ impl Format {
         match self {
             Self::Annotated => "annotated",
             Self::MiniNdn => "mini-ndn",
-            Self::Fnss => "fnss",
-            Self::Graphml => "graphml",
             Self::RocketfuelLatencies => "rocketfuel-latencies",
             Self::RocketfuelWeights => "rocketfuel-weights",
         }
@@ -88,8 +65,8 @@ impl FromStr for Format {
     type Err = TopologyError;
 
     fn from_str(name: &str) -> Result<Self, TopologyError> {
-        const WHAT: &str = "one of the formats annotated, mini-ndn, fnss, graphml, \
-                            rocketfuel-latencies and rocketfuel-weights";
+        const WHAT: &str = "one of the formats annotated, mini-ndn, rocketfuel-latencies \
+                            and rocketfuel-weights";
         let format = Self::ALL.into_iter().find(|format| format.name() == name);
         format.ok_or_else(|| Problem::unexpected(WHAT, name).into())
     }
@@ -100,8 +77,6 @@ pub fn read(format: Format, text: &str) -> Result<Topology, TopologyError> {
     match format {
         Format::Annotated => annotated::read(text),
         Format::MiniNdn => mini_ndn::read(text),
-        Format::Fnss => fnss::read(text),
-        Format::Graphml => graphml::read(text),
         Format::RocketfuelLatencies => rocketfuel::read(Some(text), None),
         Format::RocketfuelWeights => rocketfuel::read(None, Some(text)),
     }
@@ -144,8 +119,6 @@ mod tests {
         let guess = Format::guess;
         assert_eq!(guess("# my network\nrouter\n"), Some(Format::Annotated));
         assert_eq!(guess("# c\n[nodes]\na: _\n"), Some(Format::MiniNdn));
-        assert_eq!(guess("<?xml version='1.0'?>\n<graphml/>"), Some(Format::Graphml));
-        assert_eq!(guess("\u{feff}<topology/>"), Some(Format::Fnss));
         assert_eq!((guess("a b 3\n"), guess("<svg/>"), guess("")), (None, None, None));
     }
 

@@ -1,7 +1,5 @@
 //! A fetch: the loop of `recoup fetch`, set up from a plan.
 use crate::network::FetchPlan;
-use recoup_packet::data::Data;
-use recoup_packet::signature::{SignatureInfo, Verdict, Verifier};
 use recoup_transport::fetch::{Fetch, FetchConfig};
 use recoup_transport::random::Rng;
 use recoup_transport::{congestion, loss, rto};
@@ -10,11 +8,11 @@ pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
     let rto = rto::parse(&plan.rto).map_err(|error| error.to_string())?;
     let congestion = congestion::parse(&plan.congestion).map_err(|error| error.to_string())?;
     let mut config = FetchConfig::new(plan.object.clone(), rto, congestion, rng.clone());
+    // Nobody forges packets in a simulation: the verifier stays the one that looks at nothing.
     config.loss = loss::parse(&plan.loss).map_err(|error| error.to_string())?;
     config.discover = plan.discover;
     config.sampling = plan.sampling.parse().map_err(|error| format!("{error}"))?;
     config.react_to_marks = plan.react_to_marks;
-    config.verifier = Box::new(Trusting);
     config.lifetime = plan.lifetime;
     config.retries = plan.retries;
     config.no_progress = plan.no_progress;
@@ -47,18 +45,4 @@ fn set(config: &mut FetchConfig, key: &str, value: &str) -> Result<(), String> {
         _ => return Err(format!("a fetch has no option `{key}`; it has: {OPTIONS}")),
     }
     Ok(())
-}
-
-/// Nobody forges packets in a world without attackers; looking at octets would only make them first.
-#[derive(Debug)]
-struct Trusting;
-
-impl Verifier for Trusting {
-    fn judge(&self, _: &SignatureInfo<'_>, _: &[u8], _: &[u8]) -> Verdict {
-        Verdict::Verified
-    }
-
-    fn verify(&self, _: &Data) -> Verdict {
-        Verdict::Verified
-    }
 }

@@ -456,6 +456,7 @@ impl Application for Request {
             AppInput::Interest { .. }
             | AppInput::Consumed { .. }
             | AppInput::Shared { .. }
+            | AppInput::TimeOfDay(_)
             | AppInput::FaceUp { .. }
             | AppInput::Held { .. }
             | AppInput::FaceDown => {}

@@ -31,6 +31,7 @@ fn moving_source(timer: &str, loss: &str) -> Network {
         node = "c"
         object = "/file"
         congestion = "fixed(window=4,accounting=span)"
+        loss = "timeout"
         rto = "{timer}"
         rto-check = 0
         retries = "unlimited"

@@ -1,5 +1,4 @@
-//! A buffer that slow start overruns: what a fetch makes of it by its timers alone, and by what `recoup fetch` takes
-//! unless told otherwise.
+//! A buffer that slow start overruns: completion times by timers alone, by a detector, and with the default transport.
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::World;
@@ -13,6 +12,8 @@ link = { rate = "10 Gbit/s", delay = "50 us", queue = "10000 packets" }
 rate = "1 Gbit/s"
 delay = "100 us"
 queue = "25 packets"
+[fetch]
+congestion = "cubic"
 [serve]
 size = "8 MB"
 segment = "8000 B"
@@ -29,14 +30,23 @@ prefix = "/p/file"
 const PROGRESS: &str = "jacobson(backoff-until=progress)";
 
 fn fetched(rto: &str, loss: &str) -> Summary {
-    let settings = [format!("fetch.rto={rto}"), format!("fetch.loss={loss}")];
-    let file = ScenarioFile::parse(SCENARIO, &settings).unwrap_or_else(|it| panic!("{it}"));
+    completed(SCENARIO, &[&format!("fetch.rto={rto}"), &format!("fetch.loss={loss}")])
+}
+
+/// The same with the default transport.
+fn fetched_by_default(settings: &[&str]) -> Summary {
+    completed(&SCENARIO.replace("[fetch]\ncongestion = \"cubic\"\n", ""), settings)
+}
+
+fn completed(scenario: &str, settings: &[&str]) -> Summary {
+    let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
+    let file = ScenarioFile::parse(scenario, &settings).unwrap_or_else(|it| panic!("{it}"));
     let none = |_: &str| Err("there are no files".to_owned());
     let network = file.scenario(&file.points()[0], &none).unwrap().network(1).unwrap();
     let mut metrics = Metrics::new(&network, Detail::default());
     let ended = World::new(network, 1).unwrap().run(&mut [&mut metrics]);
     let summary = metrics.finish(ended.at);
-    assert_eq!(summary.get("fetch.completed"), Some(1.0), "{rto}, {loss}");
+    assert_eq!(summary.get("fetch.completed"), Some(1.0), "{settings:?}");
     summary
 }
 
@@ -52,10 +62,32 @@ fn an_overrun_buffer_costs_timers_seconds_and_less_once_progress_ends_their_back
 }
 
 #[test]
-fn an_overrun_buffer_costs_the_default_less_than_a_second() {
+fn an_overrun_buffer_costs_a_time_threshold_less_than_a_second() {
     let summary = fetched(PROGRESS, "time-threshold(share=1/4)");
     let [time, again] = ["fetch.time_s", "fetch.retransmissions"].map(|it| summary.get(it));
     assert!(time < Some(0.8), "{time:?} s");
     // By timers alone three of four segments are.
     assert!(again < Some(200.0), "{again:?} of 1,000 asked for twice");
+}
+
+#[test]
+fn default_fills_the_link_through_a_short_buffer() {
+    let summary = fetched_by_default(&[]);
+    let [time, again] = ["fetch.time_s", "fetch.retransmissions"].map(|it| summary.get(it));
+    // The link carries 8 MB in 0.065 s.
+    assert!(time < Some(0.13), "{time:?} s");
+    assert!(again < Some(100.0), "{again:?} of 1,000 asked for twice");
+}
+
+#[test]
+fn default_completes_through_a_buffer_of_few_packets() {
+    for (rate, delay, queue) in
+        [("5740 kbit/s", "1930 us", "2 packets"), ("255 Mbit/s", "745 us", "2 packets")]
+    {
+        let path = [("rate", rate), ("delay", delay), ("queue", queue)];
+        let [rate, delay, queue] = path.map(|(key, value)| format!("links.r1-r2.{key}={value}"));
+        let summary = fetched_by_default(&[&rate, &delay, &queue, "serve.segment=1200 B"]);
+        let again = summary.get("fetch.retransmissions");
+        assert!(again < Some(1000.0), "{rate}, {queue}: {again:?} of 6,667 asked for twice");
+    }
 }

@@ -27,6 +27,8 @@ fn two_clients(scheduler: &str, modest: &str, object: [&str; 2]) -> Network {
         scheduler = "{scheduler}"
         [fetch]
         flow-nonce = true
+        loss = "timeout"
+        rto = "jacobson"
         [serve]
         size = "100 MB"
         segment = "1024 B"

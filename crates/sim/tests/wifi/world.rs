@@ -257,6 +257,8 @@ size = "200 kB"
 kind = "fetch"
 node = "n1"
 object = "/file"
+congestion = "cubic"
+loss = "timeout"
 "#;
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) fn timers(chosen: &[&'static str]) -> String {
     axis("timer", chosen.iter().map(|millis| (*millis, timer(millis))))
 }
 
-fn timer(millis: &str) -> String {
+pub(super) fn timer(millis: &str) -> String {
     format!("\"fetch.rto\" = \"constant(rto={millis}ms)\"\n\"fetch.lifetime\" = \"{millis} ms\"\n")
 }
 

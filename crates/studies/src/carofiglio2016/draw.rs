@@ -3,6 +3,7 @@ use super::axis::{
     BOTH, CONSUMER_TIMERS, ELN, JOINT, JOINT_TIMERS, MLDR, MOVES, NOTHING, PARTS, REPETITIONS,
     SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
 };
+use super::beside;
 use super::open::{CONSUMER, DELAYED, GRID, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::World;
 use crate::figure::{Axis, Figure, Series, Style};
@@ -18,6 +19,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     all.extend([residual(results), open_wireless(results), open_timer(results)]);
     all.extend([open_mobile(results), open_satisfaction(results), open_consumer(results)]);
     all.push(open_joint(results));
+    all.extend(beside::figures(results));
     all.retain(Figure::shows_ours);
     all
 }

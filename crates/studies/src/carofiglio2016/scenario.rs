@@ -1,6 +1,6 @@
 //! The experiments: the paper's three networks, each with its sweeps.
 use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
-use super::open;
+use super::{beside, open};
 use crate::study::{Experiment, Scale, with_open};
 use std::fmt::Write;
 
@@ -100,7 +100,11 @@ pub(super) fn experiment(
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    with_open(scale, paper, open::experiments)
+    with_open(scale, paper, |scale| {
+        let mut all = open::experiments(scale);
+        all.extend(beside::experiments(scale));
+        all
+    })
 }
 
 /// The nodes that move on the wireless network, and on the joint one.
@@ -203,7 +207,7 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in [(Scale::Smoke, 132), (Scale::Check, 594), (Scale::Paper, 182)] {
+        for (scale, points) in [(Scale::Smoke, 165), (Scale::Check, 648), (Scale::Paper, 182)] {
             let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }

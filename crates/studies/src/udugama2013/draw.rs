@@ -3,7 +3,7 @@ mod open;
 
 use super::axis::{CACHED, COMPOUND, FLAVOURS, LOADS, LOSSES};
 use super::runs::World;
-use super::{burst, compound, growth, share, single};
+use super::{beside, burst, compound, growth, share, single};
 use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
 use crate::rule::scaled;
@@ -19,6 +19,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend([caching(results, "Simple3"), caching(results, "Smart")]);
     figures.extend([sources(results), fairness(results), losses(results)]);
     figures.extend(open::figures(results));
+    figures.extend(beside::figures(results));
     figures.retain(Figure::shows_ours);
     figures
 }

@@ -1,6 +1,6 @@
 //! The experiments: the paper's four sections, each a scenario with its sweep.
 use super::axis::{CACHED, COMPOUND, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
-use super::open;
+use super::{beside, open};
 use crate::study::{Experiment, Scale, with_open};
 
 /// Two clients, two routers and a server in a line, and what all experiments share.
@@ -109,7 +109,11 @@ pub(super) fn swept(section: Section, scale: Scale, axes: &[String]) -> String {
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    with_open(scale, paper, open::experiments)
+    with_open(scale, paper, |scale| {
+        let mut all = open::experiments(scale);
+        all.extend(beside::experiments(scale));
+        all
+    })
 }
 
 /// The paper's own experiments.
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, runs) in
-            [(Scale::Smoke, 228), (Scale::Check, 484), (Scale::Verdict, 116), (Scale::Paper, 116)]
+            [(Scale::Smoke, 263), (Scale::Check, 568), (Scale::Verdict, 116), (Scale::Paper, 116)]
         {
             let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");

@@ -53,6 +53,9 @@ const BOTH: &str = r#"
 suppression = "soft-hard(soft=20ms)"
 [fetch]
 object = "/s1/file"
+congestion = "cubic"
+loss = "timeout"
+rto = "jacobson"
 retries = "unlimited"
 no-progress = "30 min"
 [serve]

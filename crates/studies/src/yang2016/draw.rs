@@ -1,7 +1,9 @@
 //! The paper's figures, and ours, from results.
 use super::{DESIGNS, scenario};
+use crate::beside::Beside;
 use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
+use crate::rule::joined;
 
 /// The paper's three runs of each design: seconds.
 pub(super) const LINEAR_TIMES: [[f64; 3]; 4] =
@@ -26,8 +28,43 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend(timers(results));
     figures.extend(windows(results, "dumbbell", "c1", "sharing"));
     figures.extend(scenario::open().map(|it| open(results, it.experiment, it.axis, &it.values)));
+    figures.extend(defaults(results));
     figures.retain(Figure::shows_ours);
     figures
+}
+
+/// The default beside the designs.
+fn defaults(results: &Results) -> [Figure; 2] {
+    let beside = |id, network, why| Beside {
+        id,
+        network,
+        transports: DESIGNS.map(str::to_owned).into(),
+        situations: ("network", vec!["as in the paper"]),
+        why,
+    };
+    let values = |experiment, design: &str, metric| {
+        results.values(experiment, &[("design", design)], metric)
+    };
+    let linear = beside(
+        "default-linear",
+        "linear network",
+        "#0 is given the window of the path, from the first Interest on.",
+    );
+    let dumbbell = beside(
+        "default-dumbbell",
+        "dumbbell network, the later consumer",
+        "#0 is given the window of the path. #3 keeps the queue full and loses packets of it; the default drains the \
+         queue, and each drain leaves the bottleneck idle for a moment.",
+    );
+    let later = |design: &str, _: &str| {
+        let [c1, c2] =
+            ["c1.time_s", "c2.time_s"].map(|metric| values("default-dumbbell", design, metric));
+        joined(&c1, &c2, f64::max)
+    };
+    [
+        linear.figure(|design, _| values("default-linear", design, "c1.time_s")),
+        dumbbell.figure(later),
+    ]
 }
 
 /// The paper's table as bars.

@@ -1,4 +1,5 @@
 //! The experiments: the paper's two networks with its four designs, and what it leaves open.
+use crate::beside;
 use crate::study::{Experiment, Scale};
 use crate::sweep::axis;
 
@@ -175,6 +176,16 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
             let sweep = format!("{ADAPTIVE}{}", axis(open.axis, variants));
             experiment(open.experiment, open.serves, text(LINEAR, sweep))
         }));
+        let with_default = |window| {
+            let default = axis("design", [(beside::DEFAULT, beside::fields())]);
+            designs(window) + &default
+        };
+        all.push(experiment("default-linear", &["default-linear"], text(LINEAR, with_default(32))));
+        all.push(experiment(
+            "default-dumbbell",
+            &["default-dumbbell"],
+            text(DUMBBELL, with_default(16)),
+        ));
     }
     all
 }
@@ -210,7 +221,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, runs) in
-            [(Scale::Smoke, 8 + 63), (Scale::Check, 8 + 63), (Scale::Verdict, 8), (Scale::Paper, 8)]
+            [(Scale::Smoke, 8 + 73), (Scale::Check, 8 + 73), (Scale::Verdict, 8), (Scale::Paper, 8)]
         {
             let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");

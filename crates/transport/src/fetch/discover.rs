@@ -3,7 +3,12 @@
 //! Two ways, as two lanes: the metadata Interest of RDR (`/name/32=metadata`), and a prefix probe
 //! (`/name` with CanBePrefix) for producers without metadata. The probe sets out when metadata is
 //! refused or stays away for one timeout; whichever answers first decides. Timeouts double with
-//! every attempt of a lane.
+//! every attempt of a lane. Where no round trip is known, the first timeout is 1 s; the first Interest of a lane is repeated
+//! once before it ([`EARLY`]).
+//!
+//! A version that is not newer than the one that the caller has ([`FetchConfig::newer_than`]) decides nothing: an old
+//! packet, however well signed, can be replayed by anybody. Its lane asks again after a wait that doubles.
+use super::FetchConfig;
 use super::error::FetchError;
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
@@ -12,6 +17,7 @@ use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
+use std::ops::RangeInclusive;
 
 /// What discovery found out.
 #[derive(Clone, Debug)]
@@ -24,6 +30,8 @@ pub(crate) struct Found {
     pub(crate) last: Option<u64>,
     /// The object is this single packet, which has no segment number.
     pub(crate) single: Option<Data>,
+    /// Round trip of the answer, if its Interest was sent once.
+    pub(crate) rtt: Option<Duration>,
 }
 
 /// What became of an answer.
@@ -35,16 +43,28 @@ pub(crate) enum Answer {
     Unusable,
     /// It decides.
     Found(Box<Found>),
+    /// The producer contradicts itself.
+    Contradiction(FetchError),
 }
 
 /// One way of asking.
 #[derive(Debug)]
 struct Lane {
     attempts: u32,
+    /// When the last attempt was sent.
+    sent: Instant,
     /// When to ask (again); `None` once the lane has ended or not begun.
     due: Option<Instant>,
     /// An answer to the last attempt was of no use, and set when to ask again.
     is_answered: bool,
+    /// The next attempt is the early one, before the timeout of the first.
+    is_early: bool,
+    /// A forged answer to the last attempt came.
+    is_forged: bool,
+    /// How many attempts had forged answers; these are not charged to the retries.
+    forged: u32,
+    /// 1 once the early attempt was made, which is not charged to the retries.
+    early: u32,
     /// How many attempts were refused for want of a route.
     unrouted: u32,
     state: LaneState,
@@ -56,12 +76,23 @@ enum LaneState {
     Asking,
     Refused(NackReason),
     Untrusted(&'static str),
+    Stale(FetchError),
     Ended(FetchError),
 }
 
 impl Lane {
-    const IDLE: Self =
-        Self { attempts: 0, due: None, is_answered: false, unrouted: 0, state: LaneState::Idle };
+    const IDLE: Self = Self {
+        attempts: 0,
+        sent: Instant::ZERO,
+        due: None,
+        is_answered: false,
+        is_early: false,
+        is_forged: false,
+        forged: 0,
+        early: 0,
+        unrouted: 0,
+        state: LaneState::Idle,
+    };
 
     fn begin(&mut self, now: Instant) {
         if self.state == LaneState::Idle {
@@ -70,10 +101,29 @@ impl Lane {
         }
     }
 
-    /// It has asked as often as `retries` allows.
+    /// It has asked as often as `retries` allows, or forged answers do not end.
     fn is_exhausted(&self, retries: Option<u32>) -> bool {
-        let nowhere = self.unrouted == self.attempts;
-        retries.is_some_and(|retries| self.attempts > affordable(retries, nowhere))
+        let (nowhere, charged) = (
+            self.unrouted == self.attempts,
+            self.attempts.saturating_sub(self.forged + self.early),
+        );
+        self.forged > forged_retries(retries)
+            || retries.is_some_and(|retries| charged > affordable(retries, nowhere))
+    }
+
+    /// An attempt leaves; an answer to the first one is awaited for `rto`.
+    fn on_sent(&mut self, now: Instant, rto: Duration, retries: Option<u32>) {
+        self.attempts += 1;
+        let was_early = std::mem::take(&mut self.is_early);
+        self.early += u32::from(was_early);
+        self.is_early = self.attempts == 1 && rto > EARLY && retries != Some(0);
+        let wait = match (self.is_early, was_early) {
+            (true, _) => EARLY,
+            (_, true) => rto.saturating_sub(EARLY),
+            _ => backed_off(rto, self.attempts - self.early - 1, WAIT_MAX.max(rto)),
+        };
+        (self.sent, self.due) = (now, Some(now + wait));
+        (self.is_answered, self.is_forged) = (false, false);
     }
 
     fn end(&mut self, why: FetchError) {
@@ -81,11 +131,41 @@ impl Lane {
         self.due = None;
     }
 
+    /// Round trip of an answer that arrives now; nothing where it may answer one of several attempts (Karn).
+    fn rtt(&self, now: Instant) -> Option<Duration> {
+        (self.attempts == 1).then(|| now.since(self.sent))
+    }
+
+    /// An attempt waits for its answer.
+    fn is_asking(&self) -> bool {
+        self.due.is_some() && self.attempts > 0
+    }
+
+    /// An answer named no version that is new enough.
+    fn on_stale(&mut self, now: Instant, why: FetchError) {
+        let times = self.attempts.saturating_sub(1);
+        self.ask_again_at(now + backed_off(REFUSED_WAIT, times, REFUSED_WAIT_MAX));
+        self.state = LaneState::Stale(why);
+    }
+
     /// The first useless answer sets the time: a flood of others must not put it off for ever.
     fn ask_again_at(&mut self, at: Instant) {
         if let Some(due) = &mut self.due {
             *due = if self.is_answered { at.min(*due) } else { at };
-            self.is_answered = true;
+            (self.is_answered, self.is_early) = (true, false);
+        }
+    }
+
+    /// A forged answer came: the lane asks again at once, from the second such attempt on after a wait. After the last attempt
+    /// it only waits for its timeout.
+    fn on_forged(&mut self, now: Instant, retries: Option<u32>, why: &'static str) {
+        self.state = LaneState::Untrusted(why);
+        if std::mem::replace(&mut self.is_forged, true) {
+            return;
+        }
+        self.forged += 1;
+        if self.forged <= forged_retries(retries) {
+            self.ask_again_at(now + forged_wait(self.forged));
         }
     }
 }
@@ -98,36 +178,41 @@ pub(crate) struct Discovery {
     convention: Convention,
     must_be_fresh: bool,
     retries: Option<u32>,
+    newer_than: Option<u64>,
+    /// The highest version that an answer named.
+    newest: Option<u64>,
     metadata: Lane,
     probe: Lane,
 }
 
+/// An Interest of discovery is repeated once after this time, before its first timeout, which has no round trip to go by
+/// and is 1 s (RFC 6298, 2.1). An Interest is small and idempotent, and one more changes no load: RFC 8305 (section 5) begins
+/// another connection after the same time.
+const EARLY: Duration = Duration::from_millis(250);
 /// Waits between refused attempts, before doubling.
 pub(crate) const REFUSED_WAIT: Duration = Duration::from_millis(50);
 /// Longest wait between refused attempts.
 pub(crate) const REFUSED_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Least and most retransmissions for one name because of forged answers: over 0.15 s and 10.5 s, as they back off.
+const FORGED_RETRIES: RangeInclusive<u32> = 3..=15;
 /// Retries where there has never been a route: over 1.5 s, in which a producer may register its name.
 const UNROUTED_RETRIES: u32 = 5;
 /// Longest wait between attempts of a lane.
 const WAIT_MAX: Duration = Duration::from_secs(4);
 
 impl Discovery {
-    /// A discovery of the latest version of `name`.
-    pub(crate) fn new(
-        name: Name,
-        convention: Convention,
-        must_be_fresh: bool,
-        retries: Option<u32>,
-        now: Instant,
-    ) -> Self {
+    /// A discovery of the latest version of the name in `config`.
+    pub(crate) fn new(config: &FetchConfig, now: Instant) -> Self {
         let mut metadata = Lane::IDLE;
         metadata.begin(now);
         Self {
-            metadata_name: metadata::discovery_name(&name),
-            name,
-            convention,
-            must_be_fresh,
-            retries,
+            metadata_name: metadata::discovery_name(&config.name),
+            name: config.name.clone(),
+            convention: config.convention,
+            must_be_fresh: config.must_be_fresh,
+            retries: config.retries,
+            newer_than: config.newer_than,
+            newest: None,
             metadata,
             probe: Lane::IDLE,
         }
@@ -141,7 +226,8 @@ impl Discovery {
     /// The next Interest that is due, without nonce and lifetime. `rto` is the wait for the first
     /// attempt's answer.
     pub(crate) fn poll(&mut self, now: Instant, rto: Duration) -> Option<Interest> {
-        if self.metadata.attempts > 0 && self.metadata.due.is_some_and(|due| due <= now) {
+        let is_late = self.metadata.due.is_some_and(|due| due <= now) && !self.metadata.is_early;
+        if self.metadata.attempts > 0 && is_late {
             self.probe.begin(now);
         }
         for is_probe in [false, true] {
@@ -155,9 +241,7 @@ impl Discovery {
                 lane.end(why);
                 continue;
             }
-            lane.attempts += 1;
-            lane.is_answered = false;
-            lane.due = Some(now + backed_off(rto, lane.attempts - 1, WAIT_MAX.max(rto)));
+            lane.on_sent(now, rto, self.retries);
             let mut interest = Interest::new(name.clone());
             interest.can_be_prefix = true;
             interest.must_be_fresh = !is_probe || self.must_be_fresh;
@@ -179,6 +263,25 @@ impl Discovery {
             }
             _ => None,
         }
+    }
+
+    /// Why what came so far was of no use, as long as discovery goes on.
+    pub(crate) fn objection(&self) -> Option<FetchError> {
+        let objects =
+            |lane: &&Lane| matches!(lane.state, LaneState::Untrusted(_) | LaneState::Stale(_));
+        let lane = [&self.metadata, &self.probe].into_iter().find(objects)?;
+        Some(exhausted(lane, &self.name))
+    }
+
+    /// An answer was forged or stale.
+    pub(crate) fn doubts(&self) -> bool {
+        self.objection().is_some()
+    }
+
+    /// Data of that name would answer a lane that asks.
+    pub(crate) fn awaits(&self, name: &Name) -> bool {
+        let lanes = [(&self.metadata, &self.metadata_name), (&self.probe, &self.name)];
+        lanes.iter().any(|(lane, asked)| lane.is_asking() && asked.is_prefix_of(name))
     }
 
     /// Everything is to be asked again at once: there was no way out, now there is one.
@@ -214,12 +317,9 @@ impl Discovery {
         for (lane, asked) in
             [(&mut self.metadata, &self.metadata_name), (&mut self.probe, &self.name)]
         {
-            if lane.due.is_none() || lane.attempts == 0 || !asked.is_prefix_of(name) {
-                continue;
+            if lane.is_asking() && asked.is_prefix_of(name) {
+                lane.on_forged(now, self.retries, why);
             }
-            let wait = backed_off(REFUSED_WAIT, lane.attempts, REFUSED_WAIT_MAX);
-            lane.ask_again_at(now + wait);
-            lane.state = LaneState::Untrusted(why);
         }
     }
 
@@ -237,13 +337,20 @@ impl Discovery {
     fn on_metadata(&mut self, now: Instant, data: &Data) -> Answer {
         let found = (data.content_type() != ContentType::Nack)
             .then(|| Metadata::decode(data.content_bytes()).ok())
-            .flatten()
-            .filter(|metadata| self.name.is_prefix_of(&metadata.versioned));
+            .flatten();
         let Some(metadata) = found else {
             self.metadata.end(FetchError::NotFound(self.name.clone()));
             self.probe.begin(now);
             return Answer::Unusable;
         };
+        if !self.name.is_prefix_of(&metadata.versioned) {
+            let (name, named) = (self.name.clone(), metadata.versioned);
+            return Answer::Contradiction(FetchError::OtherObject { name, named });
+        }
+        if let Some(why) = self.staleness(&metadata.versioned) {
+            self.metadata.on_stale(now, why);
+            return Answer::Unusable;
+        }
         let version = metadata.versioned.last();
         Answer::Found(Box::new(Found {
             convention: version
@@ -252,7 +359,20 @@ impl Discovery {
             last: metadata.final_block,
             object: metadata.versioned,
             single: None,
+            rtt: self.metadata.rtt(now),
         }))
+    }
+
+    /// Why an object is not new enough; `None` if it is.
+    fn staleness(&mut self, object: &Name) -> Option<FetchError> {
+        let (than, version) = (self.newer_than?, version_of(object));
+        self.newest = self.newest.max(version);
+        let (name, newest) = (self.name.clone(), self.newest);
+        version.is_none_or(|version| version <= than).then_some(FetchError::Stale {
+            name,
+            newest,
+            than,
+        })
     }
 
     fn on_probe(&mut self, now: Instant, data: &Data) -> Answer {
@@ -274,9 +394,35 @@ impl Discovery {
                 return Answer::Unusable;
             }
         };
+        if let Some(why) = self.staleness(&object) {
+            self.probe.on_stale(now, why);
+            return Answer::Unusable;
+        }
         let last = data.final_block().and_then(|block| convention.parse_segment(&block));
         let single = segment.is_none().then(|| data.clone());
-        Answer::Found(Box::new(Found { object, convention, last, single }))
+        let rtt = self.probe.rtt(now);
+        Answer::Found(Box::new(Found { object, convention, last, single, rtt }))
+    }
+}
+
+/// The number of the version in which a name ends.
+pub(crate) fn version_of(object: &Name) -> Option<u64> {
+    let last = object.last()?;
+    Convention::of_version(&last)?.parse_version(&last)
+}
+
+/// How many retransmissions forged answers may cause for one name: a budget of their own, as large as that of the retries
+/// within [`FORGED_RETRIES`], and finite even where that is not.
+pub(crate) fn forged_retries(retries: Option<u32>) -> u32 {
+    let (least, most) = (*FORGED_RETRIES.start(), *FORGED_RETRIES.end());
+    retries.map_or(most, |retries| retries.clamp(least, most))
+}
+
+/// How long a retransmission waits after `forged` transmissions with forged answers.
+pub(crate) fn forged_wait(forged: u32) -> Duration {
+    match forged.checked_sub(2) {
+        None => Duration::ZERO,
+        Some(times) => backed_off(REFUSED_WAIT, times, REFUSED_WAIT_MAX),
     }
 }
 
@@ -293,8 +439,9 @@ pub(crate) fn backed_off(wait: Duration, times: u32, limit: Duration) -> Duratio
 
 fn exhausted(lane: &Lane, name: &Name) -> FetchError {
     let (name, attempts) = (name.clone(), lane.attempts);
-    match lane.state {
-        LaneState::Refused(reason) => FetchError::Refused { name, reason, attempts },
+    match &lane.state {
+        LaneState::Stale(why) => why.clone(),
+        LaneState::Refused(reason) => FetchError::Refused { name, reason: *reason, attempts },
         LaneState::Untrusted(why) => FetchError::Untrusted { name, why },
         _ => FetchError::NoAnswer { name, attempts },
     }
@@ -304,11 +451,13 @@ fn exhausted(lane: &Lane, name: &Name) -> FetchError {
 /// mean that there is no object, so the probe has the last word on existence.
 fn graver<'a>(metadata: &'a FetchError, probe: &'a FetchError) -> &'a FetchError {
     let rank = |error: &FetchError| match error {
-        FetchError::Untrusted { .. } => 2,
+        FetchError::Untrusted { .. } => 3,
+        FetchError::Stale { .. } => 2,
         FetchError::Refused { .. } => 1,
         _ => 0,
     };
     match (metadata, probe) {
+        (FetchError::Stale { .. }, FetchError::NotFound(_)) => metadata,
         (FetchError::NotFound(_), _) | (_, FetchError::NotFound(_)) => probe,
         _ if rank(metadata) >= rank(probe) => metadata,
         _ => probe,

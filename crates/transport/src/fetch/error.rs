@@ -1,6 +1,7 @@
 //! Why a fetch ended without its object.
 use crate::time::Duration;
 use recoup_packet::{nack::NackReason, name::Name};
+use std::fmt;
 
 /// Why a fetch ended without its object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +30,24 @@ pub enum FetchError {
     /// Nothing new arrived for too long.
     #[error("nothing new arrived for {} s", .0.as_secs_f64())]
     NoProgress(Duration),
+    /// No answer names a version that is new enough.
+    #[error("{name} has no version newer than {than}: {}", Newest(*.newest))]
+    Stale {
+        /// The name asked for.
+        name: Name,
+        /// The highest version that an answer named, if one did.
+        newest: Option<u64>,
+        /// The version that a newer one was asked for.
+        than: u64,
+    },
+    /// The metadata name an object that does not lie below the name asked for.
+    #[error("the metadata of {name} name another object, {named}")]
+    OtherObject {
+        /// The name asked for.
+        name: Name,
+        /// The object that the metadata name.
+        named: Name,
+    },
     /// Answers came, and each of them was wrong.
     #[error("Data for {name} cannot be trusted: {why}")]
     Untrusted {
@@ -51,4 +70,16 @@ pub enum FetchError {
         /// The last segment as announced now.
         last: u64,
     },
+}
+
+/// The newest version seen, in words.
+struct Newest(Option<u64>);
+
+impl fmt::Display for Newest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(version) => write!(f, "the newest one seen is {version}"),
+            None => f.write_str("no answer names a version"),
+        }
+    }
 }

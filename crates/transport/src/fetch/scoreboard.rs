@@ -3,6 +3,7 @@
 //! The order of transmissions, not the clock, tells which losses belong to one flight. The board
 //! covers the segments from `base` (the lowest one still missing) to `next` (the lowest one never
 //! asked for), at most [`Scoreboard::SPAN`] of them.
+use crate::event::Cause;
 use crate::time::Instant;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -42,6 +43,8 @@ pub(crate) struct Lost {
     pub(crate) sent: Instant,
     /// What told so.
     pub(crate) sign: Sign,
+    /// What the congestion control inferred.
+    pub(crate) cause: Option<Cause>,
 }
 
 /// A segment that was asked for.
@@ -103,6 +106,8 @@ pub(crate) struct Scoreboard {
     base: u64,
     slots: VecDeque<Slot>,
     queue: BTreeSet<u64>,
+    /// Segments that are to be asked for again, but not yet.
+    deferred: BTreeSet<u64>,
     in_flight: u32,
     /// Of these, how many are not the first for their segment.
     repeated: u32,
@@ -123,6 +128,7 @@ impl Scoreboard {
             base: first,
             slots: VecDeque::new(),
             queue: BTreeSet::new(),
+            deferred: BTreeSet::new(),
             in_flight: 0,
             repeated: 0,
             above: 0,
@@ -264,9 +270,32 @@ impl Scoreboard {
         slot.state = state;
         match before.is_in_flight() {
             true => self.land(&before),
-            false => drop(self.queue.remove(&segment)),
+            false => self.unqueue(segment),
         }
         Some(before)
+    }
+
+    /// `segment` is not to be asked for again.
+    fn unqueue(&mut self, segment: u64) {
+        self.queue.remove(&segment);
+        self.deferred.remove(&segment);
+    }
+
+    /// `segment`, which waits to be asked for again, has to wait until it is released.
+    pub(crate) fn defer(&mut self, segment: u64) {
+        if self.queue.remove(&segment) {
+            self.deferred.insert(segment);
+        }
+    }
+
+    /// `segment` may be asked for again. Returns false if it was not deferred.
+    pub(crate) fn release(&mut self, segment: u64) -> bool {
+        self.deferred.remove(&segment) && self.queue.insert(segment)
+    }
+
+    /// A segment is to be asked for again, but not yet.
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
     }
 
     /// The last transmission of `slot` is in flight no more.
@@ -284,10 +313,25 @@ impl Scoreboard {
         let expired = sign == Sign::Timeout;
         slot.state = if expired { State::TimedOut } else { State::Queued };
         slot.timeouts = slot.timeouts.saturating_add(u32::from(expired));
-        slot.lost = Some(Lost { order: slot.order, sent: slot.sent, sign });
+        slot.lost = Some(Lost { order: slot.order, sent: slot.sent, sign, cause: None });
         let before = *slot;
         self.land(&before);
         self.queue.insert(segment)
+    }
+
+    /// Records the inferred cause of the last loss of `segment`, if it is the one of that `order`.
+    pub(crate) fn set_cause(&mut self, segment: u64, order: u64, cause: Cause) {
+        let lost = self.get_mut(segment).and_then(|slot| slot.lost.as_mut());
+        if let Some(lost) = lost.filter(|lost| lost.order == order) {
+            lost.cause = Some(cause);
+        }
+    }
+
+    /// The transmission of `segment` that was judged lost last is accounted for.
+    pub(crate) fn excuse(&mut self, segment: u64) {
+        if let Some(slot) = self.get_mut(segment) {
+            slot.lost = None;
+        }
     }
 
     /// Judges every transmission in flight lost but those of segments in `kept`, and calls `each` for its segment.
@@ -319,7 +363,7 @@ impl Scoreboard {
             }
             let is_above = slot.state == State::Received && slot.transmissions > 0;
             self.above -= u64::from(is_above);
-            self.queue.remove(&segment);
+            self.unqueue(segment);
         }
     }
 
@@ -422,6 +466,25 @@ mod tests {
         let late = |slot: Slot| slot.is_queued() && slot.is_timed_out();
         assert!(board.receive(0).is_some_and(late));
         assert_eq!((board.first_queued(), board.in_flight()), (None, 0));
+    }
+
+    #[test]
+    fn deferred_segment_is_queued_once_it_is_released() {
+        let mut board = Scoreboard::new(0, []);
+        for segment in 0..3 {
+            board.send(segment, T);
+            board.lose(segment, Sign::Order);
+            board.defer(segment);
+        }
+        assert_eq!(
+            (board.first_queued(), board.in_flight(), board.has_deferred()),
+            (None, 0, true)
+        );
+        assert!(board.release(1) && !board.release(1));
+        assert_eq!(board.first_queued(), Some(1));
+        assert!(board.receive(0).is_some_and(|slot| slot.is_queued()));
+        board.truncate(2, |_| {});
+        assert!(!board.has_deferred());
     }
 
     #[test]

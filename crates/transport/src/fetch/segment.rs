@@ -3,6 +3,7 @@ use super::FetchConfig;
 use super::assemble::Assembler;
 use super::end::End;
 use super::error::FetchError;
+use super::pacer::Pacer;
 use super::scoreboard::Scoreboard;
 use crate::application::Report;
 use crate::congestion::Accounting;
@@ -11,7 +12,7 @@ use crate::rto::{Question, Sampler, Target};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
 use bytes::BytesMut;
-use lose::Setback;
+use lose::{Forged, Setback};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, anticipation, field};
 use recoup_packet::name::Name;
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 mod arrive;
 mod lose;
+mod postpone;
 mod recover;
 
 /// Segment size assumed before the first one has arrived, in octets.
@@ -46,15 +48,18 @@ pub(super) struct Transfer {
     segment_bytes: Option<u64>,
     receive_budget: Option<u64>,
     setbacks: BTreeMap<u64, Setback>,
+    /// Segments that had forged answers and no genuine one.
+    forged: BTreeMap<u64, Forged>,
     /// The lowest segment that is not to be had. It counts once it turns out to lie before the end.
     failed: Option<(u64, FetchError)>,
     last_window: f64,
     /// Segment 0 was asked for by a prefix probe too, so that its Data may answer that.
     probed: bool,
-    /// Send orders of what was judged lost at one instant; empty in between.
-    lost: Vec<u64>,
+    /// Send orders and segments of what was judged lost at one instant; empty in between.
+    lost: Vec<(u64, u64)>,
     accounting: Accounting,
     watch: Watch,
+    pacer: Pacer,
     /// Highest segment that has arrived (`highData` of yang2016); 0 before any.
     high_data: u64,
     /// Highest segment that was asked for (`highInterest` of yang2016); 0 before any.
@@ -94,12 +99,14 @@ impl Transfer {
             segment_bytes: None,
             receive_budget: None,
             setbacks: BTreeMap::new(),
+            forged: BTreeMap::new(),
             failed: None,
             last_window: 0.0,
             probed,
             lost: Vec::new(),
             accounting: config.congestion.accounting(),
             watch: Watch::new(config.loss.repair()),
+            pacer: Pacer::default(),
             high_data: 0,
             high_interest: 0,
             nowhere: true,
@@ -146,6 +153,9 @@ impl Transfer {
             (Accounting::Span, Some(_)) => u64::from(self.board.repeated()),
             _ => self.load(),
         };
+        if std::mem::take(&mut self.watch.probing) && queued.is_some() {
+            return queued;
+        }
         if load as f64 + 1.0 > config.congestion.window() {
             return None;
         }
@@ -169,7 +179,11 @@ impl Transfer {
 
     /// Everything that was asked for has come, and nothing is asked for before the reader has taken something.
     pub(super) fn waits_for_reader(&self) -> bool {
-        self.board.in_flight() == 0 && self.board.first_queued().is_none() && !self.has_room()
+        let board = &self.board;
+        board.in_flight() == 0
+            && board.first_queued().is_none()
+            && !board.has_deferred()
+            && !self.has_room()
     }
 
     /// The next Interest that may leave now, without nonce and lifetime, its timeout, and what it announces.
@@ -179,14 +193,22 @@ impl Transfer {
         now: Instant,
         reports: &mut Reports,
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
+        self.pacer.release();
         let segment = self.next_segment(config)?;
+        let remaining = self.end.last().map(|last| (last + 1).saturating_sub(self.board.next()));
+        let pace = config.congestion.pacing_rate(remaining);
+        if !self.pacer.allows(now, pace) {
+            return None;
+        }
+        self.pacer.on_sent(now, pace, config.congestion.window());
         let transmissions = self.board.send(segment, now);
-        let target = Target { content: segment, class: 0 };
-        let retransmissions = transmissions.saturating_sub(1);
-        let rto = config.rto.rto_for(now, &Question { target, retransmissions });
+        let rto = self.timeout(config, now, segment, transmissions);
         self.high_interest = self.high_interest.max(segment);
         self.timers.arm(timer(segment), self.check_instant(config, now + rto));
         self.watch.on_sent(self.board.highest_order(), segment);
+        if self.watch.deadline().is_none() {
+            self.set_alarm(config);
+        }
         if transmissions == 1 {
             self.sampler.on_sent(segment);
         } else {
@@ -197,6 +219,20 @@ impl Transfer {
         interest.must_be_fresh = config.must_be_fresh;
         let announced = if transmissions == 1 { self.announcement(config, segment) } else { None };
         Some((interest, rto, announced))
+    }
+
+    /// The timeout of a transmission.
+    fn timeout(
+        &self,
+        config: &FetchConfig,
+        now: Instant,
+        segment: u64,
+        transmissions: u32,
+    ) -> Duration {
+        let target = Target { content: segment, class: 0 };
+        let retransmissions = transmissions.saturating_sub(1);
+        let rto = config.rto.rto_for(now, &Question { target, retransmissions });
+        config.congestion.least_timeout().map_or(rto, |least| rto.max(least))
     }
 
     /// Announces the segments after this one, as many as the timer wants to hear of.
@@ -251,6 +287,7 @@ impl Transfer {
         self.board.fail(segment);
         self.timers.cancel(timer(segment));
         self.setbacks.remove(&segment);
+        self.forged.remove(&segment);
         self.sampler.on_abandoned(segment);
         if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
             self.failed = Some((segment, why));
@@ -279,6 +316,7 @@ impl Transfer {
             sampler.on_abandoned(segment);
         });
         self.setbacks.retain(|segment, _| *segment < end);
+        self.forged.retain(|segment, _| *segment < end);
         if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
             self.failed = None;
         }
@@ -309,6 +347,7 @@ impl Transfer {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.timers.deadline()
+        let others = self.pacer.deadline().into_iter().chain(self.watch.deadline());
+        others.chain(self.timers.deadline()).min()
     }
 }

@@ -2,6 +2,7 @@
 use crate::event::{Cause, Event, Signal};
 use crate::loss::Phase;
 use crate::time::{Duration, Instant};
+use recoup_packet::nack::NackReason;
 
 /// Counts of one fetch.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,12 +25,18 @@ pub struct Summary {
     pub timeouts: u64,
     /// Window reductions by cause.
     pub reductions: Reductions,
+    /// Window reductions that were undone: no loss of the event was one, or none was due to congestion.
+    pub undone: u64,
     /// Data with a congestion mark.
     pub marks: u64,
     /// Network Nacks.
     pub nacks: u64,
     /// Segments that stayed away for other reasons than that too much was asked for.
     pub explained: Explained,
+    /// Losses whose cause the congestion control inferred.
+    pub inferred: Inferred,
+    /// Network Nacks with reason Congestion: Interests that a node dropped because too much was asked for.
+    pub nacks_congestion: u64,
     /// Losses that are known to have been none, whatever told of them.
     pub spurious: u64,
     /// Of these, those told by the order of arrivals (false alarms).
@@ -84,6 +91,39 @@ impl Explained {
         self.wireless += other.wireless;
         self.mobility += other.mobility;
         self.judged += other.judged;
+    }
+}
+
+/// Losses whose cause the congestion control inferred. An inference that proved to be wrong does not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inferred {
+    /// A queue was full.
+    pub congestion: u64,
+    /// A link lost them.
+    pub random: u64,
+    /// A node moved.
+    pub mobility: u64,
+}
+
+impl Inferred {
+    /// Adds those of another fetch.
+    pub fn add(&mut self, other: &Self) {
+        self.congestion += other.congestion;
+        self.random += other.random;
+        self.mobility += other.mobility;
+    }
+
+    fn on_event(&mut self, cause: Cause, holds: bool) {
+        let count = match cause {
+            Cause::Congestion => &mut self.congestion,
+            Cause::Random | Cause::Wireless => &mut self.random,
+            Cause::Mobility => &mut self.mobility,
+        };
+        *count = if holds { *count + 1 } else { count.saturating_sub(1) };
+    }
+
+    fn total(&self) -> u64 {
+        self.congestion + self.random + self.mobility
     }
 }
 
@@ -232,6 +272,7 @@ impl Summary {
             Event::Reduced { cause: Signal::Nack } => self.reductions.nack += 1,
             Event::Reduced { cause: Signal::Mark } => self.reductions.mark += 1,
             Event::Reduced { cause: Signal::Order } => self.reductions.order += 1,
+            Event::Undone => self.undone += 1,
             Event::TimedOut { .. } => self.timeouts += 1,
             Event::Lost { .. } => self.lost_by_order += 1,
             Event::Repaired { .. } => self.repaired += 1,
@@ -246,10 +287,16 @@ impl Summary {
                 match cause {
                     Cause::Wireless => self.explained.wireless += 1,
                     Cause::Mobility => self.explained.mobility += 1,
+                    Cause::Congestion | Cause::Random => {}
                 }
             }
+            Event::Inferred { cause, holds, .. } => self.inferred.on_event(cause, holds),
             Event::Marked { .. } => self.marks += 1,
-            Event::Nacked { .. } => self.nacks += 1,
+            Event::Nacked { segment, reason } => {
+                self.nacks += 1;
+                let congestion = segment.is_some() && reason == NackReason::Congestion;
+                self.nacks_congestion += u64::from(congestion);
+            }
             Event::LeftOut { .. } => self.left_out += 1,
             Event::Withdrawn { .. } => self.withdrawn += 1,
             Event::Duplicate => self.duplicates += 1,
@@ -273,9 +320,12 @@ impl Summary {
             retransmissions,
             timeouts,
             reductions,
+            undone,
             marks,
             nacks,
             explained,
+            inferred,
+            nacks_congestion,
             spurious,
             false_alarms,
             false_refusals,
@@ -303,9 +353,12 @@ impl Summary {
         self.retransmissions += retransmissions;
         self.timeouts += timeouts;
         self.reductions.add(reductions);
+        self.undone += undone;
         self.marks += marks;
         self.nacks += nacks;
         self.explained.add(explained);
+        self.inferred.add(inferred);
+        self.nacks_congestion += nacks_congestion;
         self.spurious += spurious;
         self.false_alarms += false_alarms;
         self.false_refusals += false_refusals;
@@ -325,11 +378,32 @@ impl Summary {
         self.window_max = self.window_max.max(*window_max);
     }
 
-    /// Transmissions that counted as lost, and of which nothing else is known: what they tell is congestion.
+    /// Transmissions lost by congestion: the congestion control inferred it, or a Nack reported it. A mark is no loss.
     pub fn congestion_losses(&self) -> u64 {
+        self.inferred.congestion + self.nacks_congestion
+    }
+
+    /// Transmissions that a link lost, as the congestion control inferred; no node reported it.
+    pub fn random_losses(&self) -> u64 {
+        self.inferred.random
+    }
+
+    /// Transmissions lost because a node moved: reported, or inferred.
+    pub fn mobility_losses(&self) -> u64 {
+        self.explained.mobility + self.inferred.mobility
+    }
+
+    /// Transmissions that counted as lost, and whose cause is neither reported nor inferred.
+    pub fn unknown_losses(&self) -> u64 {
         let judged = self.timeouts + self.lost_by_order;
         let none = self.needless_timeouts() + self.false_alarms;
-        judged.saturating_sub(none + self.explained.judged)
+        judged.saturating_sub(none + self.explained.judged + self.inferred.total())
+    }
+
+    /// All transmissions that were lost, whatever the cause.
+    pub fn lost(&self) -> u64 {
+        let told = self.explained.wireless + self.mobility_losses();
+        self.congestion_losses() + self.random_losses() + told + self.unknown_losses()
     }
 
     /// Timeouts that are known to have been needless: the Data was on its way.
@@ -427,6 +501,9 @@ mod tests {
             (at(20), Event::TimedOut { segment: 0 }),
             (at(21), spurious),
             (at(21), explained),
+            (at(21), Event::Inferred { segment: 1, cause: Cause::Random, holds: true }),
+            (at(21), Event::Nacked { segment: Some(1), reason: NackReason::Congestion }),
+            (at(21), Event::Undone),
             (at(22), Event::Phase { phase: Phase::Fast }),
             (at(24), Event::Phase { phase: Phase::Normal }),
         ];
@@ -451,6 +528,6 @@ mod tests {
         happens(Event::Spurious { segment: 2, cause: Signal::Timeout });
         happens(Event::Spurious { segment: 3, cause: Signal::Nack });
         assert_eq!((summary.spurious, summary.needless_timeouts()), (2, 1));
-        assert_eq!(summary.congestion_losses(), 1);
+        assert_eq!((summary.unknown_losses(), summary.congestion_losses()), (1, 0));
     }
 }

@@ -16,7 +16,7 @@
 mod flight;
 mod recent;
 
-use super::recovery::{Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
+use super::recovery::{Agreement, Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
 use crate::rto::{Jacobson, RtoEstimator, RttSample};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
@@ -244,6 +244,10 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
 
     fn tag_octets(&self) -> usize {
         NUMBERS_TLV_OCTETS
+    }
+
+    fn agreement(&self) -> Agreement {
+        if self.flight.is_acknowledged() { Agreement::Agreed } else { Agreement::Offered }
     }
 
     fn counters(&self) -> Counters {

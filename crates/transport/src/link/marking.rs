@@ -7,9 +7,10 @@
 //! memory of an earlier rate of marks is kept. Differences from NFD: none.
 
 use crate::time::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// When packets are marked; by default as NFD does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marking {
     /// The queue is congested while more octets than this wait.
     pub threshold_octets: u64,

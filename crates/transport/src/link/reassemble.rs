@@ -107,6 +107,11 @@ impl Reassembler {
         Self { limits, ..Self::default() }
     }
 
+    /// Other bounds hold from the next fragment on.
+    pub fn set_limits(&mut self, limits: ReassemblyLimits) {
+        self.limits = limits;
+    }
+
     /// As [`accept_from`](Self::accept_from) on a link where nobody else sends.
     ///
     /// # Errors

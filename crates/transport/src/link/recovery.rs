@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `off` | nobody | |
 //! | `wldr(…)` | the receiver, of gaps in the numbers ([`Wldr`]) | Carofiglio et al. 2016 |
+//! | `auto(…)` | as `wldr`, once the other end has answered an offer ([`Auto`]) | |
 //! | `acked(…)` | the receiver, of every frame ([`Acked`]) | NDNLPv2 reliability, as in NFD |
 pub mod lean;
 mod off;
@@ -18,19 +19,31 @@ pub use off::Off;
 pub use tag::{Ewln, Label, Notice, State, Tag};
 
 use super::acked::{Acked, AckedSettings};
-use super::wldr::{Wldr, WldrSettings};
+use super::auto::Auto;
+use super::wldr::{Pool, Wldr, WldrSettings};
 use crate::random::Rng;
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
 use std::ops::AddAssign;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Recovers the losses of one link, at one end of it.
 ///
 /// Holds for every implementation: `now` never goes backwards; what is kept is bounded; a frame that came whole and once
 /// is delivered; after [`fire`](Self::fire), [`deadline`](Self::deadline) is later than `now` or `None`.
 pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
+    /// A frame of that kind is about to leave for the first time; whether [`send`](Self::send) need not be asked, because
+    /// it has nothing to write and nothing to hold.
+    fn leaves_plain(&mut self, now: Instant, kind: FrameKind) -> bool {
+        let _ = (now, kind);
+        false
+    }
+
+    /// The Interest that is about to leave is a retransmission: an exchange on this path failed, or took too long.
+    fn retransmits(&mut self) {}
+
     /// A frame leaves for the first time; what is to be written on it.
     fn send(&mut self, now: Instant, frame: &T, sending: &Sending) -> Tag;
 
@@ -80,8 +93,47 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// Octets that the tag of a frame may take in a link header, acknowledgements left out.
     fn tag_octets(&self) -> usize;
 
+    /// What is held for the case that it is lost counts in this pool, which other links share.
+    fn share(&mut self, pool: &Arc<Pool>) {
+        let _ = pool;
+    }
+
+    /// Whether both ends recover what the link loses.
+    fn agreement(&self) -> Agreement;
+
     /// What was done so far.
     fn counters(&self) -> Counters;
+}
+
+/// Whether the two ends of a link recover what it loses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Agreement {
+    /// Frames are plain: there is no recovery here, the path is too short to need it, or the other end has answered no offer
+    /// and gets no more.
+    #[default]
+    Off,
+    /// The other end was offered recovery, or gets frames with numbers, and has not answered yet.
+    Offered,
+    /// The other end has answered: what is lost is sent again.
+    Agreed,
+}
+
+impl Agreement {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Offered => "offered",
+            Self::Agreed => "agreed",
+        }
+    }
+}
+
+impl fmt::Display for Agreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// What a packet is, as far as a link treats its loss differently.
@@ -190,6 +242,8 @@ pub enum Recovery {
     /// `off`
     #[default]
     Off,
+    /// `auto(…)`: [`Wldr`](Self::Wldr) if the other end has it; the parameters are those of `wldr`.
+    Auto(WldrSettings),
     /// `wldr(…)`
     Wldr(WldrSettings),
     /// `acked(…)`
@@ -199,6 +253,7 @@ pub enum Recovery {
 impl Recovery {
     const FAMILY: &'static [(&'static str, Reader<Self>)] = &[
         ("off", |spec| spec.finish().map(|()| Self::Off)),
+        ("auto", |spec| WldrSettings::from_spec(spec).map(Self::Auto)),
         ("wldr", |spec| WldrSettings::from_spec(spec).map(Self::Wldr)),
         ("acked", |spec| AckedSettings::from_spec(spec).map(Self::Acked)),
     ];
@@ -215,6 +270,18 @@ impl Recovery {
         matches!(self, Self::Off)
     }
 
+    /// `auto` with the usual parameters.
+    #[must_use]
+    pub fn auto() -> Self {
+        Self::Auto(WldrSettings::default())
+    }
+
+    /// Whether there is recovery only where the other end has it as well.
+    #[must_use]
+    pub fn is_auto(self) -> bool {
+        matches!(self, Self::Auto(_))
+    }
+
     /// Makes the machine for one end of a link. Its numbers are drawn from `rng`, so that no outsider guesses them.
     #[must_use]
     pub fn build<T>(self, rng: Rng) -> Box<dyn LinkRecovery<T>>
@@ -223,6 +290,7 @@ impl Recovery {
     {
         match self {
             Self::Off => Box::new(Off),
+            Self::Auto(settings) => Box::new(Auto::new(settings, rng)),
             Self::Wldr(settings) => Box::new(Wldr::new(settings, rng)),
             Self::Acked(settings) => Box::new(Acked::new(settings)),
         }
@@ -241,6 +309,7 @@ impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("off"),
+            Self::Auto(settings) => settings.write(f, "auto"),
             Self::Wldr(settings) => settings.fmt(f),
             Self::Acked(settings) => settings.fmt(f),
         }
@@ -255,17 +324,19 @@ mod tests {
     fn every_kind_prints_what_it_reads() {
         for text in [
             "off",
-            "wldr(ring=8192,octets=16777216,alpha=0.8,lifetime=1s,hold=0s,resends=inf,kinds=both,mode=resend)",
-            "wldr(ring=64,octets=100000,alpha=0.25,lifetime=400ms,hold=5ms,resends=3,kinds=interests,mode=eln)",
+            "wldr(ring=8192,octets=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)",
+            "wldr(ring=64,octets=100000,alpha=0.25,lifetime=400ms,hold=5ms,max-hold=80ms,resends=3,kinds=interests,mode=eln)",
             "acked(retries=3,threshold=3,idle=5ms,frames=8192,octets=16777216)",
+            "auto(ring=64,octets=100000,alpha=0.25,lifetime=400ms,hold=5ms,max-hold=80ms,resends=inf,kinds=both,mode=resend)",
         ] {
             let recovery: Recovery = text.parse().unwrap();
             assert_eq!(recovery.to_string(), text);
             assert_eq!(recovery.build::<u8>(Rng::from_seed(1)).to_string(), text);
         }
         assert_eq!("wldr".parse(), Ok(Recovery::Wldr(WldrSettings::default())));
+        assert_eq!("auto".parse(), Ok(Recovery::auto()));
         assert_eq!("acked".parse(), Ok(Recovery::Acked(AckedSettings::default())));
-        assert_eq!(Recovery::names().collect::<Vec<_>>(), ["off", "wldr", "acked"]);
+        assert_eq!(Recovery::names().collect::<Vec<_>>(), ["off", "auto", "wldr", "acked"]);
     }
 
     #[test]
@@ -273,7 +344,7 @@ mod tests {
         for (text, message) in [
             (
                 "wldrr",
-                "no link recovery is called `wldrr` (did you mean `wldr`?); there are: off, wldr, acked",
+                "no link recovery is called `wldrr` (did you mean `wldr`?); there are: off, auto, wldr, acked",
             ),
             ("wldr(alpha=2)", "`alpha=2` of `wldr`: expected a number from 0 to 1"),
             ("wldr(ring=0)", "`ring=0` of `wldr`: expected a whole number from 1 to 65536"),

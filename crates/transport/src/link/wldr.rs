@@ -1,5 +1,5 @@
-//! `wldr(ring=8192,octets=16777216,alpha=0.8,lifetime=1s,hold=0s,resends=inf,kinds=both,mode=resend)`: wireless loss
-//! detection and recovery, from gaps in the numbers that frames bear.
+//! `wldr(ring=8192,octets=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)`:
+//! wireless loss detection and recovery, from gaps in the numbers that frames bear.
 //!
 //! Source: G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova, X. Zeng, "Leveraging ICN In-network Control for Loss
 //! Detection and Recovery in Wireless Mobile networks", ACM ICN 2016, section 3.1. The sender numbers the frames as
@@ -13,31 +13,38 @@
 //! - a frame that is sent again bears its first number too, so that nothing is delivered twice;
 //! - after the last frame the sender asks whether everything came (the loss of the last one leaves no gap);
 //! - an EWLN is repeated until it was heard; one that comes late, twice, or from elsewhere changes nothing;
-//! - a gap may be held down, for links that reorder (`hold`);
+//! - a gap is held for `hold` before an EWLN, and on links that reorder for as long as frames were late, up to `max-hold`
+//!   (`wldr/reordering.rs`); where no frame was late, nothing is held beyond `hold`;
 //! - as many frames are sent again as are sent the first time, plus the size of the ring, whatever EWLNs demand;
 //! - after each 128 frames it asks as well, so that what arrived is not held for long;
 //! - both ends say that they speak this; who has not been heard is taken at its word only for a while.
 mod gaps;
 mod number;
+mod pool;
+mod reordering;
 mod ring;
 mod session;
 mod settings;
 
+pub use pool::Pool;
+pub(in crate::link) use session::{AnswerBudget, draw_session};
 pub use settings::{Kinds, Mode, WldrSettings};
 
 use super::recovery::tag::{AGAIN_TLV_OCTETS, STATE_TLV_OCTETS};
 use super::recovery::{
-    Arrival, Counters, Ewln, Label, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
+    Agreement, Arrival, Counters, Ewln, Label, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
 };
 use crate::random::Rng;
 use crate::time::Instant;
 use gaps::Gaps;
 use number::{LABEL_BITS, lengthen, shorten};
+use reordering::Reordering;
 use ring::{Ring, Slot};
 use session::{Heard, Owed, Session};
 use settings::MAX_RING;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 /// So many frames may have been lost before the first that comes, of one who has not said where its numbers begin.
 const MAX_UNHEARD: u64 = 64;
@@ -83,7 +90,7 @@ impl<T> Wldr<T> {
             settings,
             session: Session::new(rng),
             ring: Ring::new(&settings),
-            gaps: Gaps::begin(0),
+            gaps: Gaps::begin(0, Reordering::new(settings.hold, settings.max_hold)),
             guess: None,
             unasked: (0, 0),
             echoes: VecDeque::new(),
@@ -139,14 +146,13 @@ impl<T> Wldr<T> {
     }
 
     fn on_state(&mut self, now: Instant, state: &State) {
-        let due = now + self.settings.hold;
         match self.session.hear(now, state) {
             Heard::Stranger => self.guess(state.session as u8, u64::from(state.next)),
             Heard::New { replaces, returns } => {
                 // Who was only away goes on with its numbers, unless somebody else's were followed meanwhile.
                 let goes_on = self.guess.take().map_or(returns, |it| it == state.session as u8);
                 if goes_on {
-                    self.gaps.said(lengthen(state.next, 32, self.gaps.expected()), due);
+                    self.gaps.said(now, lengthen(state.next, 32, self.gaps.expected()));
                 } else {
                     self.gaps.begin_anew(u64::from(state.next));
                 }
@@ -155,7 +161,7 @@ impl<T> Wldr<T> {
                 }
             }
             Heard::Neighbour => {
-                self.gaps.said(lengthen(state.next, 32, self.gaps.expected()), due);
+                self.gaps.said(now, lengthen(state.next, 32, self.gaps.expected()));
                 if let Some(settled) = state.settled {
                     self.unasked = (0, 0);
                     let settled = lengthen(settled, 32, self.ring.next());
@@ -210,7 +216,7 @@ impl<T> Wldr<T> {
         }
         let number = lengthen(label.number, LABEL_BITS, self.gaps.expected());
         let origin = label.origin.map(|origin| lengthen(origin, 32, number));
-        let judged = self.gaps.came(number, origin, now + self.settings.hold);
+        let judged = self.gaps.came(now, number, origin);
         if judged.doubtful {
             self.session.wonder(now);
         }
@@ -426,6 +432,14 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         // Sent again, a frame bears a longer label and must fit still.
         let label = if self.session.numbers() { AGAIN_TLV_OCTETS } else { 0 };
         label + if self.session.may_offer() { STATE_TLV_OCTETS } else { 0 }
+    }
+
+    fn share(&mut self, pool: &Arc<Pool>) {
+        self.ring.share(Arc::clone(pool));
+    }
+
+    fn agreement(&self) -> Agreement {
+        if self.is_open() { Agreement::Agreed } else { Agreement::Offered }
     }
 
     fn counters(&self) -> Counters {

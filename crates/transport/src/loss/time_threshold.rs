@@ -21,34 +21,23 @@
 //! - no timer: judgements are made when something arrives, and what nothing overtakes waits for its retransmission timer;
 //! - an answer to a segment that was asked for twice says nothing of the order;
 //! - `share` is ours. Where several sources answer, what is on its way from the far one is missing, too.
+use super::reordering::ReorderingWindow;
 use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
 use crate::spec::{Spec, SpecError, SpecWriter};
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 use std::fmt;
 
-/// No time is shorter (`kGranularity`, RFC 9002, 6.1.2).
-const SHORTEST: Duration = Duration::from_millis(1);
-/// What the factor adds is widened so many times at most.
-const WIDEST: u32 = 8;
 /// Of the last 32 transmissions the one that was answered latest is never missing.
 const MOST_MISSING: f64 = 31.0 / 32.0;
-/// Recoveries without a false alarm after which it is as narrow as at first (RFC 8985, 6.2, step 4).
-const CALM: u32 = 16;
 
 /// Judges by age what was overtaken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeThreshold {
     settings: TimeThresholdSettings,
-    longest: Longest,
+    window: ReorderingWindow,
     recent: Recent,
     /// Something that was asked for once arrived after what was sent later.
     reordered: bool,
-    /// By how much what the factor adds is widened.
-    widening: u32,
-    /// Recoveries since the last false alarm.
-    calm: u32,
-    /// This recovery has had a false alarm.
-    alarmed: bool,
     /// Data out of order since the last one in order.
     count: u32,
     recovering: bool,
@@ -77,12 +66,9 @@ impl TimeThreshold {
     pub fn new(settings: TimeThresholdSettings) -> Self {
         Self {
             settings,
-            longest: Longest::default(),
+            window: ReorderingWindow::default(),
             recent: Recent::default(),
             reordered: false,
-            widening: 1,
-            calm: 0,
-            alarmed: false,
             count: 0,
             recovering: false,
         }
@@ -92,18 +78,9 @@ impl TimeThreshold {
         self.count = if arrival.advance > 0 { 0 } else { self.count.saturating_add(1) };
         self.recent.note(arrival.order);
         if let Some(rtt) = arrival.rtt {
-            self.longest.add(now, rtt);
+            self.window.add(now, rtt);
             self.reordered |= arrival.order < arrival.answered;
         }
-    }
-
-    /// What was sent at this time or before it, and overtaken, is lost; nothing if no round trip is known.
-    fn sent_by(&self, now: Instant) -> Option<Instant> {
-        let longest = self.longest.get()?.as_secs_f64();
-        let excess = (self.settings.factor - 1.0) * f64::from(self.widening);
-        let age = Duration::try_from_secs_f64(longest * (1.0 + excess)).unwrap_or(Duration::MAX);
-        let age = u64::try_from(age.max(SHORTEST).as_nanos()).ok()?;
-        now.as_nanos().checked_sub(age).map(Instant::from_nanos)
     }
 }
 
@@ -121,7 +98,7 @@ impl LossDetector for TimeThreshold {
         let reach = if self.reordered { u64::MAX } else { u64::from(self.settings.frt) };
         let judgement = Judgement {
             through: arrival.answered.saturating_sub(reach),
-            sent_by: self.sent_by(now),
+            sent_by: self.window.sent_by(now, self.settings.factor),
             evidence: self.count.max(1),
         };
         let lost = oldest.order <= judgement.through
@@ -135,19 +112,13 @@ impl LossDetector for TimeThreshold {
     }
 
     fn on_recovered(&mut self, _: Instant) {
-        if self.recovering && !self.alarmed {
-            self.calm = self.calm.saturating_add(1);
-            self.widening = if self.calm < CALM { self.widening } else { 1 };
-        }
-        (self.count, self.recovering, self.alarmed) = (0, false, false);
+        self.window.end_recovery(self.recovering);
+        (self.count, self.recovering) = (0, false);
     }
 
     fn on_spurious(&mut self, _: Instant) {
         self.reordered = true;
-        if !std::mem::replace(&mut self.alarmed, true) {
-            self.widening = (self.widening * 2).min(WIDEST);
-            self.calm = 0;
-        }
+        self.window.widen();
     }
 
     fn phase(&self) -> Phase {
@@ -180,28 +151,6 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<TimeThreshold, SpecError> 
     };
     spec.finish()?;
     Ok(TimeThreshold::new(settings))
-}
-
-/// The longest round trip of late: what is longer than the rest is remembered for once to twice its own time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Longest {
-    current: Option<Duration>,
-    before: Option<Duration>,
-    /// When the current period began.
-    since: Instant,
-}
-
-impl Longest {
-    fn get(&self) -> Option<Duration> {
-        self.current.max(self.before)
-    }
-
-    fn add(&mut self, now: Instant, rtt: Duration) {
-        if self.get().is_none_or(|longest| now.since(self.since) > longest) {
-            (self.before, self.current, self.since) = (self.current, None, now);
-        }
-        self.current = self.current.max(Some(rtt));
-    }
 }
 
 /// Which of the last transmissions, up to the highest one that was answered, were answered.
@@ -242,6 +191,7 @@ mod tests {
     use super::super::Overtaken;
     use super::super::tests::in_order;
     use super::*;
+    use crate::time::Duration;
 
     const RTT: Duration = Duration::from_millis(80);
 
@@ -301,21 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_round_trip_is_forgotten_after_twice_its_time() {
-        let mut longest = Longest::default();
-        longest.add(at(0), RTT);
-        for millis in 1..=161 {
-            longest.add(at(millis), Duration::from_millis(5));
-            assert_eq!(longest.get(), Some(RTT), "{millis}");
-        }
-        longest.add(at(163), Duration::from_millis(5));
-        assert_eq!(longest.get(), Some(Duration::from_millis(5)));
-    }
-
-    #[test]
     fn a_false_alarm_widens_the_time_and_16_quiet_recoveries_narrow_it() {
         let mut detector = reordered();
-        let sent_by = |detector: &TimeThreshold| detector.sent_by(at(1_000)).unwrap();
+        let sent_by = |detector: &TimeThreshold| {
+            detector.window.sent_by(at(1_000), detector.settings.factor).unwrap()
+        };
         assert_eq!(sent_by(&detector), at(910));
         detector.on_spurious(at(300));
         detector.on_spurious(at(300));

@@ -8,9 +8,11 @@
 //! Source: NFD's wiki page "CommandAuthenticator", ndn-cxx, `security/validation-policy-signed-interest.cpp`.
 //!
 //! Differences: a command need not be later than the one before by the same key, since two programs that share a key
-//! overtake each other; instead what came is remembered, and what is older than the oldest that is remembered is refused.
-//! Commands from before the start are refused, since what came then is not remembered. Signed Interests of packet format
-//! v0.2 carry no signatures by keys here.
+//! overtake each other, and clocks are set. Instead commands are remembered by digest. If there are too many, the command
+//! whose time is farthest from now is forgotten, and the spans of time that hold all forgotten ones are refused: a command
+//! is carried out at most once, whatever the clock does. Commands from before the start are refused, since earlier ones are
+//! not remembered; the start is where the clock, as it is set now, was then. Signed Interests of packet format v0.2 carry no
+//! signatures by keys here.
 use super::announcement;
 use super::answer::{Command, Refusal, is_signed};
 use super::{Scope, Verb};
@@ -24,6 +26,8 @@ use std::time::Duration;
 pub const GRACE: Duration = Duration::from_secs(120);
 /// Commands of each key that are remembered.
 const REMEMBERED: usize = 1_024;
+/// Spans of time that hold the forgotten commands of a key.
+const SPANS: usize = 8;
 /// Most keys: each is tried, and a wrong signature costs as much as a right one.
 pub const MAX_KEYS: usize = 16;
 
@@ -48,8 +52,8 @@ pub struct Authority {
 #[derive(Clone, Debug, Default)]
 struct Seen {
     commands: BTreeSet<(u64, [u8; 16])>,
-    /// What is no later has come, or may have.
-    floor_millis: u64,
+    /// First and last time of spans in which all forgotten commands lie; in order and apart.
+    forgotten: Vec<(u64, u64)>,
 }
 
 impl Authority {
@@ -62,7 +66,7 @@ impl Authority {
     }
 
     /// Whether a command may be carried out. `now_millis` is the time of day and `start_millis` that of the forwarder's
-    /// start, in milliseconds since 1970.
+    /// start by the same setting of the clock, in milliseconds since 1970.
     ///
     /// # Errors
     /// What to answer if not.
@@ -100,7 +104,8 @@ impl Authority {
             key.signature_type() == info.typ && key.verify(&portion, signature.value())
         };
         let key = self.options.keys.iter().position(by).ok_or(Refusal::NOT_ALLOWED)?;
-        let is_new = self.seen.get_mut(key).is_some_and(|seen| seen.note(time, &portion));
+        let is_new =
+            self.seen.get_mut(key).is_some_and(|seen| seen.note(now_millis, time, &portion));
         if is_new { Ok(()) } else { Err(Refusal::NOT_IN_TIME) }
     }
 
@@ -124,18 +129,45 @@ fn is_data_signed(data: &Data) -> bool {
 
 impl Seen {
     /// Notes a command; `false` if it came before, or may have.
-    fn note(&mut self, time_millis: u64, portion: &[u8]) -> bool {
+    fn note(&mut self, now_millis: u64, time_millis: u64, portion: &[u8]) -> bool {
         let mut beginning = [0; 16];
         beginning.iter_mut().zip(sha256(portion)).for_each(|(to, from)| *to = from);
-        if time_millis <= self.floor_millis || !self.commands.insert((time_millis, beginning)) {
+        if self.may_be_forgotten(time_millis) || !self.commands.insert((time_millis, beginning)) {
             return false;
         }
-        if self.commands.len() > REMEMBERED
-            && let Some((oldest, _)) = self.commands.pop_first()
-        {
-            self.floor_millis = oldest;
+        if self.commands.len() > REMEMBERED {
+            self.forget(now_millis);
         }
         true
+    }
+
+    fn may_be_forgotten(&self, time_millis: u64) -> bool {
+        self.forgotten.iter().any(|(first, last)| (*first..=*last).contains(&time_millis))
+    }
+
+    /// Forgets the command whose time is farthest from now: the last one that can be in time again.
+    fn forget(&mut self, now_millis: u64) {
+        let distance = |it: Option<&(u64, _)>| it.map(|(time, _)| time.abs_diff(now_millis));
+        let is_past = distance(self.commands.first()) >= distance(self.commands.last());
+        let farthest = if is_past { self.commands.pop_first() } else { self.commands.pop_last() };
+        let Some((time, _)) = farthest.filter(|(time, _)| !self.may_be_forgotten(*time)) else {
+            return;
+        };
+        let place = self.forgotten.partition_point(|(_, last)| *last < time);
+        self.forgotten.insert(place, (time, time));
+        if self.forgotten.len() > SPANS {
+            self.join();
+        }
+    }
+
+    /// Makes one of the two spans that are nearest to each other.
+    fn join(&mut self) {
+        let gaps = self.forgotten.iter().zip(self.forgotten.iter().skip(1));
+        let gaps = gaps.map(|((_, before), (behind, _))| behind - before).enumerate();
+        if let Some((place, _)) = gaps.min_by_key(|(_, gap)| *gap) {
+            let (_, last) = self.forgotten.remove(place + 1);
+            self.forgotten.get_mut(place).into_iter().for_each(|span| span.1 = last);
+        }
     }
 }
 
@@ -241,5 +273,58 @@ mod tests {
         }
         assert_eq!(keys.seen[0].commands.len(), REMEMBERED);
         assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW - 1_990, 9)), 403);
+    }
+
+    /// The codes of the answers to one command after the other by the same key, at times of day in milliseconds.
+    fn at(keys: &mut Authority, now: u64, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        let check = |time: u64| {
+            let (interest, command) = made(Verb::CsErase, &signer(b"one"), time, 1);
+            let verdict = keys.check(&interest, &command, now, now.saturating_sub(600_000));
+            verdict.map_or_else(|refusal| refusal.code, |()| 200)
+        };
+        times.into_iter().map(check).collect()
+    }
+
+    #[test]
+    fn commands_are_taken_whatever_way_the_clock_is_set() {
+        let mut keys = authority(&[]);
+        const HOUR: u64 = 3_600_000;
+        let (noon, years) = (1_800_000_000_000, 4 * 365 * 24 * HOUR);
+        for now in [noon, noon + HOUR, noon - HOUR, noon + years, noon + HOUR / 2, 5, noon + 5] {
+            assert_eq!(at(&mut keys, now, [now, now + 1, now]), [200, 200, 403], "{now}");
+        }
+        // So many that not all are remembered, with a clock that is wrong by years.
+        let many = |now: u64| (0..3_000).map(move |step| now - 1_500 + step);
+        for now in [noon + 2 * HOUR, noon + years + HOUR, noon + 3 * HOUR] {
+            assert!(at(&mut keys, now, many(now)).iter().all(|code| *code == 200), "{now}");
+            assert!(at(&mut keys, now, many(now)).iter().all(|code| *code == 403), "{now}");
+            assert_eq!(at(&mut keys, now, [now + 2_000]), [200]);
+        }
+        for now in [noon + 2 * HOUR, noon + years + HOUR, noon + 3 * HOUR] {
+            assert!(at(&mut keys, now, many(now)).iter().all(|code| *code == 403), "again: {now}");
+        }
+        let seen = &keys.seen[0];
+        assert!(seen.commands.len() == REMEMBERED && seen.forgotten.len() <= SPANS);
+    }
+
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn no_command_is_carried_out_twice(
+            steps in prop::collection::vec((0..200_000_u64, -40_i64..40), 1..40),
+        ) {
+            let mut keys = authority(&[]);
+            let mut done = std::collections::BTreeSet::new();
+            for (now, drift) in steps {
+                let now = 10_000_000 + now;
+                for number in 0..60_i64 {
+                    let time = now.saturating_add_signed(number * drift);
+                    let is_done = at(&mut keys, now, [time]) == [200];
+                    prop_assert!(!is_done || done.insert(time), "{time} at {now}");
+                }
+            }
+        }
     }
 }

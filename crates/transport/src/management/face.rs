@@ -12,10 +12,11 @@ use super::typ::{
 };
 use super::uri::canonical_uri;
 use recoup_packet::tlv::{DecodeError, Reader};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long a face stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Persistency {
     /// Until it is destroyed, or fails where it cannot be opened again.
     Persistent = 0,
@@ -46,7 +47,7 @@ impl Persistency {
 }
 
 /// Who hears what is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LinkType {
     /// One peer.
     #[default]

@@ -2,10 +2,12 @@
 //!
 //! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and "Notification".
 use super::face::FaceEvent;
-use super::{ControlParameters, ManagementError, Scope, Verb, command_interest, parse_response};
+use super::{
+    CommandTimes, ControlParameters, ManagementError, Scope, Verb, command_interest, parse_response,
+};
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::random::Rng;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, TimeOfDay};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::{Component, Name};
@@ -60,8 +62,8 @@ pub struct InquiryConfig {
     pub question: Question,
     /// Signer of commands; DigestSha256 satisfies a forwarder's default on the same machine.
     pub signer: Box<dyn Signer>,
-    /// Microseconds from 1970 to the beginning of the run, from which commands take their time.
-    pub epoch_micros: u64,
+    /// From which commands take their time.
+    pub time_of_day: TimeOfDay,
     /// Where nonces come from.
     pub rng: Rng,
 }
@@ -85,7 +87,7 @@ pub struct Inquiry {
     /// When waiting, or the pause, ends.
     until: Option<Instant>,
     trouble: Option<ManagementError>,
-    last_time_ms: u64,
+    times: CommandTimes,
     /// Of a dataset: its name with version once that is known, the segment that is due, and what came before it.
     version: Option<Name>,
     segment: u64,
@@ -100,6 +102,7 @@ impl Inquiry {
     #[must_use]
     pub fn new(config: InquiryConfig) -> Self {
         Self {
+            times: CommandTimes::new(config.time_of_day),
             config,
             is_up: false,
             ended: false,
@@ -107,7 +110,6 @@ impl Inquiry {
             asked: None,
             until: None,
             trouble: None,
-            last_time_ms: 0,
             version: None,
             segment: 0,
             content: Vec::new(),
@@ -139,11 +141,9 @@ impl Inquiry {
     }
 
     fn command(&mut self, now: Instant) -> Interest {
-        let now_ms = (self.config.epoch_micros / 1000).saturating_add(now.as_nanos() / 1_000_000);
-        self.last_time_ms = now_ms.max(self.last_time_ms.saturating_add(1));
         let nonce = self.config.rng.next_u64().to_be_bytes();
-        let unique =
-            Uniqueness { nonce: Some(&nonce), time: Some(self.last_time_ms), seq_num: None };
+        let time = Some(self.times.next(now));
+        let unique = Uniqueness { nonce: Some(&nonce), time, seq_num: None };
         let InquiryConfig { question, signer, .. } = &self.config;
         match question {
             Question::Command { scope, verb, parameters } => {
@@ -261,6 +261,7 @@ impl Application for Inquiry {
                 self.content.clear();
                 self.until = (!self.ended).then_some(now);
             }
+            AppInput::TimeOfDay(clock) => self.times.set(clock),
             AppInput::FaceDown => (self.is_up, self.asked, self.until) = (false, None, None),
             AppInput::Data { data, .. } if !self.ended => self.on_data(now, &data),
             AppInput::Nack { interest, reason } if self.asked.as_ref() == Some(&interest.name) => {

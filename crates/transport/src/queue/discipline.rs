@@ -4,6 +4,7 @@ use super::{
     QueueLimit,
 };
 use crate::spec::{self, Reader, SpecError};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,9 +20,10 @@ pub enum Discipline {
 }
 
 /// A scheduler and the link that it schedules.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduling {
     /// Which scheduler.
+    #[serde(with = "spec::as_text")]
     pub discipline: Discipline,
     /// What the link carries.
     pub capacity: Capacity,

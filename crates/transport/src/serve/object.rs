@@ -1,10 +1,14 @@
-//! Objects that are open, and the packets cut from them.
-use super::outbox::Outbox;
+//! An object that is open, and the packets cut from it.
+use super::outbox::Answer;
 use super::packet::{Origin, Packet};
+use super::renewal::State;
 use super::signature::Signatures;
-use super::{Form, Library, Opened, ServeConfig, Source, SourceError};
+use super::source::{Identity, Opened, Source, SourceError};
+use super::{Context, Form, ServeConfig};
+use crate::event::Event;
 use crate::time::Instant;
-use recoup_packet::data::{ContentType, Data, DataBuilder, Template};
+use bytes::BytesMut;
+use recoup_packet::data::{ContentType, Data, DataBuilder, Template, Unsigned};
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::Name;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
@@ -14,34 +18,38 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Object {
     /// Its number: no two objects of a shelf ever have the same.
-    id: u64,
-    path: Name,
+    pub(super) id: u64,
+    pub(super) path: Name,
     /// The name that segment numbers follow.
     pub(super) name: Name,
+    /// The version in that name.
     pub(super) version: Option<u64>,
-    source: Box<dyn Source>,
+    /// The version that the library gave it.
+    pub(super) offered: Option<u64>,
+    pub(super) source: Box<dyn Source>,
+    /// The state of the content that its source is of.
+    pub(super) identity: Identity,
     /// Octets of the source.
-    octets: u64,
-    signatures: Signatures,
+    pub(super) octets: u64,
+    pub(super) signatures: Signatures,
     /// Octets of content in every segment but the last.
     segment_bytes: u64,
-    last: u64,
+    /// Number of its last segment.
+    pub(super) last: u64,
     /// What its segments are like where they have no octets.
     template: Option<Arc<Template>>,
-    mtime_ns: Option<u64>,
+    pub(super) mtime_ns: Option<u64>,
     mode: Option<u64>,
     answered: Option<(Instant, Data)>,
-    opened: Instant,
-    used: u64,
-    ended: bool,
-}
-
-/// A segment as it goes out.
-#[derive(Debug)]
-pub(super) struct Cut {
-    pub(super) packet: Packet,
-    pub(super) content_bytes: u32,
-    pub(super) signed: bool,
+    /// When the library last offered it.
+    pub(super) opened: Instant,
+    /// When it was last used, by the clock of its shelf.
+    pub(super) used: u64,
+    pub(super) state: State,
+    /// The library offers other content under its version; its own content is still there.
+    pub(super) is_past: bool,
+    /// When it was last compared with another source.
+    pub(super) stepped: Option<Instant>,
 }
 
 /// Octets of content in a segment of so many octets called `name`: as many as are wanted, or as a packet has room for beside
@@ -64,18 +72,19 @@ fn segment_bytes(config: &ServeConfig, name: &Name, octets: u64) -> Option<u64> 
 
 impl Object {
     /// `None` if its name leaves no room for content in a packet.
-    fn new(
-        config: &ServeConfig,
+    pub(super) fn new(
+        context: &Context<'_>,
         id: u64,
         path: &Name,
         opened: Opened,
-        now: Instant,
+        version: Option<u64>,
     ) -> Option<Self> {
+        let config = context.config;
         let mut name = config.prefix.join(path);
         if let Some(suffix) = &opened.suffix {
             name = name.join(suffix);
         }
-        if let Some(version) = opened.version {
+        if let Some(version) = version {
             name = name.append(config.convention.version(version));
         }
         let octets = opened.source.len();
@@ -96,78 +105,100 @@ impl Object {
             id,
             path: path.clone(),
             name,
-            version: opened.version,
+            version,
+            offered: opened.version,
+            identity: opened.source.identity(),
             source: opened.source,
             octets,
-            signatures: Signatures::default(),
+            signatures: Signatures::new(last.saturating_add(1), config.signer.max_signature_len()),
             segment_bytes,
             last,
             template,
             mtime_ns: opened.mtime_ns,
             mode: opened.mode,
             answered: None,
-            opened: now,
+            opened: context.now,
             used: 0,
-            ended: false,
+            state: State::Serving,
+            is_past: false,
+            stepped: None,
         })
     }
 
-    /// The version has ended: it is answered no more.
-    pub(super) fn end(&mut self) {
-        self.ended = true;
+    /// It is what the library offers, as far as is known.
+    pub(super) fn is_latest(&self) -> bool {
+        !self.is_past && !matches!(self.state, State::Ended)
+    }
+
+    /// The object of the least rank leaves the shelf first.
+    pub(super) fn eviction_rank(&self) -> (bool, u64) {
+        (!matches!(self.state, State::Ended), self.used)
+    }
+
+    /// Whether what was opened is its content in the same state.
+    pub(super) fn is_of(&self, opened: &Opened) -> bool {
+        self.octets == opened.source.len() && self.identity == opened.source.identity()
+    }
+
+    /// The state that its version stands for after it has left the shelf.
+    pub(super) fn lasting_identity(&self) -> Option<Identity> {
+        matches!(self.state, State::Serving).then_some(self.identity)
+    }
+
+    /// Whether everything read so far is of one content. If not, it is to be compared.
+    pub(super) fn check(&mut self, now: Instant) -> bool {
+        let is_unchanged = self.source.check(now).is_ok();
+        if !is_unchanged {
+            self.mark_changed();
+        }
+        is_unchanged
+    }
+
+    pub(super) fn keep_signature(&mut self, segment: u64, signature: &[u8]) {
+        self.signatures.insert(segment, signature);
     }
 
     /// The number of the segment whose name `name` is, if the object can have such a segment.
-    fn segment_named(&self, config: &ServeConfig, name: &Name) -> Option<u64> {
-        if name.len() != self.name.len() + 1 || self.ended {
+    pub(super) fn segment_named(&self, config: &ServeConfig, name: &Name) -> Option<u64> {
+        if name.len() != self.name.len() + 1 || matches!(self.state, State::Ended) {
             return None;
         }
         config.convention.parse_segment(&name.strip_prefix(&self.name)?.next()?)
     }
 
+    /// Offset and length of a segment's content, in bytes.
+    pub(super) fn span(&self, segment: u64) -> (u64, usize) {
+        let offset = segment.saturating_mul(self.segment_bytes);
+        (offset, self.octets.saturating_sub(offset).min(self.segment_bytes) as usize)
+    }
+
     /// Cuts segment `segment`, or `None` if it lies beyond the last one. Its `name` is made if it is not given.
     pub(super) fn segment(
         &mut self,
-        config: &ServeConfig,
-        now: Instant,
+        context: &mut Context<'_>,
         segment: u64,
         name: Option<&Name>,
-        outbox: &mut Outbox,
-    ) -> Result<Option<Cut>, SourceError> {
-        if segment > self.last || self.ended {
+    ) -> Result<Option<Answer>, SourceError> {
+        let (config, now) = (context.config, context.now);
+        if segment > self.last {
             return Ok(None);
         }
-        let offset = segment * self.segment_bytes;
-        let length = (self.octets - offset).min(self.segment_bytes) as usize;
+        let span = self.span(segment);
         let name = match name {
             Some(name) => name.clone(),
             None => self.name.append(config.convention.segment(segment)),
         };
         if let Some(template) = &self.template {
-            let described = template.describe(name, length).ok();
-            return Ok(described.map(|data| Cut {
-                signed: false,
-                packet: Packet::Whole(data),
-                content_bytes: length as u32,
-            }));
+            let described = template.describe(name, span.1).ok();
+            return Ok(described.map(|data| served(None, Packet::Whole(data), span.1)));
         }
-        let Self { source, signatures, .. } = self;
-        let builder = DataBuilder::new(&name)
-            .freshness(config.freshness)
-            .final_block(config.convention.segment(self.last));
-        let fill = |into: &mut [u8]| source.read_at(now, offset, into);
-        let pool = outbox.room(length);
-        let unsigned = builder.lay_out(pool, length, fill, config.signer.as_ref())?;
-        let object = self.id;
-        let packet = match signatures.get(segment) {
+        let (source, pool) = (self.source.as_mut(), context.outbox.room(span.1));
+        let unsigned = lay_out(config, now, &name, self.last, span, source, pool)?;
+        let packet = match self.signatures.get(segment) {
             Some(kept) => Packet::Whole(unsigned.finish(kept)),
-            None => Packet::Unsigned(unsigned, Some(Origin { object, segment })),
+            None => Packet::Unsigned(unsigned, Some(Origin { object: self.id, segment })),
         };
-        Ok(Some(Cut {
-            signed: packet.signed_portion().is_some(),
-            packet,
-            content_bytes: length as u32,
-        }))
+        Ok(Some(served(Some(self.id), packet, span.1)))
     }
 
     /// The metadata packet, made anew once its freshness has passed: a flood of questions costs no
@@ -198,109 +229,25 @@ impl Object {
     }
 }
 
-/// The objects that are open, a bounded number of them.
-#[derive(Debug, Default)]
-pub(super) struct Shelf {
-    objects: Vec<Object>,
-    /// Place of the object that was asked for last by the name of a segment.
-    recent: usize,
-    clock: u64,
-    opened: u64,
+/// The packet of the segment called `name`, whose content is `span` (offset and length) of `source`.
+pub(super) fn lay_out(
+    config: &ServeConfig,
+    now: Instant,
+    name: &Name,
+    last: u64,
+    (offset, length): (u64, usize),
+    source: &mut dyn Source,
+    pool: &mut BytesMut,
+) -> Result<Unsigned, SourceError> {
+    let final_block = config.convention.segment(last);
+    let builder = DataBuilder::new(name).freshness(config.freshness).final_block(final_block);
+    let fill = |into: &mut [u8]| source.read_at(now, offset, into);
+    builder.lay_out(pool, length, fill, config.signer.as_ref())
 }
 
-impl Shelf {
-    /// Most versions open at a time.
-    const PLACES: usize = 64;
-    /// How long the latest version stays the latest without asking the library again.
-    const RECHECK: std::time::Duration = std::time::Duration::from_millis(100);
-
-    /// The open object that has a segment of this name, if its number is not too large, and that number.
-    pub(super) fn named(
-        &mut self,
-        config: &ServeConfig,
-        name: &Name,
-    ) -> Option<(&mut Object, u64)> {
-        let asked = |object: &Object| object.segment_named(config, name);
-        let (place, segment) = match self.objects.get(self.recent).and_then(asked) {
-            Some(segment) => (self.recent, segment),
-            None => {
-                let mut found = self.objects.iter().map(asked).enumerate();
-                found.find_map(|(place, segment)| Some((place, segment?)))?
-            }
-        };
-        self.recent = place;
-        self.clock += 1;
-        let object = self.objects.get_mut(place)?;
-        object.used = self.clock;
-        Some((object, segment))
-    }
-
-    /// The open version `version` of the object at `path`.
-    pub(super) fn find(&mut self, path: &Name, version: Option<u64>) -> Option<&mut Object> {
-        self.clock += 1;
-        let clock = self.clock;
-        let object = self.objects.iter_mut().find(|o| o.version == version && o.path == *path)?;
-        object.used = clock;
-        Some(object)
-    }
-
-    /// Keeps the signature of a segment for the next time, unless its object is gone.
-    pub(super) fn keep_signature(&mut self, origin: Origin, signature: &[u8]) {
-        let object = self.objects.iter_mut().find(|o| o.id == origin.object);
-        if let Some(object) = object {
-            object.signatures.insert(origin.segment, signature);
-        }
-    }
-
-    /// The latest version of the object at `path`, opened if need be.
-    pub(super) fn latest(
-        &mut self,
-        config: &ServeConfig,
-        library: &mut dyn Library,
-        path: &Name,
-        now: Instant,
-    ) -> Option<&mut Object> {
-        self.clock += 1;
-        let recent = self
-            .objects
-            .iter()
-            .rposition(|o| o.path == *path && !o.ended && now.since(o.opened) < Self::RECHECK);
-        let place = match recent {
-            Some(place) => place,
-            None => self.open(config, library, path, now)?,
-        };
-        let object = self.objects.get_mut(place)?;
-        object.used = self.clock;
-        Some(object)
-    }
-
-    fn open(
-        &mut self,
-        config: &ServeConfig,
-        library: &mut dyn Library,
-        path: &Name,
-        now: Instant,
-    ) -> Option<usize> {
-        let opened = library.open(path)?;
-        let known = self.objects.iter().position(|o| {
-            o.path == *path && o.version == opened.version && o.octets == opened.source.len()
-        });
-        if let Some(place) = known {
-            let object = self.objects.get_mut(place)?;
-            object.opened = now;
-            if !object.ended {
-                return Some(place);
-            }
-            // The same version again after it ended: it would contradict what was served before.
-            return None;
-        }
-        if self.objects.len() >= Self::PLACES {
-            let oldest = (0..self.objects.len()).min_by_key(|i| self.objects[*i].used)?;
-            self.objects.remove(oldest);
-        }
-        self.opened += 1;
-        let object = Object::new(config, self.opened, path, opened, now)?;
-        self.objects.push(object);
-        Some(self.objects.len() - 1)
-    }
+/// A segment as it goes out; of `object`, if its source was read.
+fn served(object: Option<u64>, packet: Packet, content_bytes: usize) -> Answer {
+    let signed = packet.signed_portion().is_some();
+    let event = Event::Served { content_bytes: content_bytes as u32, signed };
+    Answer { object, packet, event }
 }

@@ -1,6 +1,7 @@
-//! What a producer is about to say: in the order of the questions, signatures made together.
-use super::object::Shelf;
+//! Packets on their way out of a producer, in the order of the questions: checked, then signed together.
 use super::packet::Packet;
+use super::shelf::Shelf;
+use super::waiting::Pending;
 use crate::application::{AppOutput, Report, ReturnPath};
 use crate::event::Event;
 use bytes::BytesMut;
@@ -13,20 +14,42 @@ const POOL_BYTES: usize = 256 * 1024;
 /// Octets of a segment that are not its content: more than names in use need.
 const OVERHEAD_BYTES: usize = 1_024;
 
-/// Outputs that are ready, and those that wait for a signature.
+/// Content of an object, as it answers an Interest.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// Number of the object whose source was read.
+    pub(super) object: Option<u64>,
+    pub(super) packet: Packet,
+    /// Reported when the packet leaves.
+    pub(super) event: Event,
+}
+
+/// Outputs that are ready, and those that wait for a check of their source or for a signature.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     pool: BytesMut,
-    /// Begins with a packet that is still to be signed, unless it is empty.
     drafts: Vec<Draft>,
+    /// Objects with a packet among the drafts, each once.
+    touched: Vec<u64>,
     ready: VecDeque<AppOutput>,
 }
 
-/// What is to be put out once the packets before it are signed.
+/// What is put out once the batch is complete.
 #[derive(Debug)]
 enum Draft {
     Report(Event),
-    Answer(Packet, ReturnPath),
+    Refusal(Packet, ReturnPath),
+    Answer(Answer, Pending),
+}
+
+impl Draft {
+    fn packet(&self) -> Option<&Packet> {
+        match self {
+            Self::Report(_) => None,
+            Self::Refusal(packet, _) => Some(packet),
+            Self::Answer(answer, _) => Some(&answer.packet),
+        }
+    }
 }
 
 impl Outbox {
@@ -50,19 +73,53 @@ impl Outbox {
 
     pub(super) fn report(&mut self, event: Event) {
         if self.drafts.is_empty() {
-            self.ready.push_back(AppOutput::Report(Report::Event(event)));
+            self.ready.push_back(report(event));
         } else {
             self.drafts.push(Draft::Report(event));
         }
     }
 
-    pub(super) fn answer(&mut self, packet: Packet, path: ReturnPath) {
-        match packet {
-            Packet::Whole(data) if self.drafts.is_empty() => {
-                self.ready.push_back(AppOutput::Data { data, path });
+    pub(super) fn refuse(&mut self, packet: Packet, path: ReturnPath) {
+        self.drafts.push(Draft::Refusal(packet, path));
+    }
+
+    pub(super) fn answer(&mut self, answer: Answer, pending: Pending) {
+        match answer.packet {
+            Packet::Whole(data) if answer.object.is_none() && self.drafts.is_empty() => {
+                self.ready.push_back(report(answer.event));
+                self.ready.push_back(AppOutput::Data { data, path: pending.path });
             }
-            packet => self.drafts.push(Draft::Answer(packet, path)),
+            _ => {
+                let is_new = |object: &u64| {
+                    self.touched.last() != Some(object) && !self.touched.contains(object)
+                };
+                self.touched.extend(answer.object.filter(is_new));
+                self.drafts.push(Draft::Answer(answer, pending));
+            }
         }
+    }
+
+    /// The objects with a packet among the drafts.
+    pub(super) fn take_touched(&mut self) -> impl Iterator<Item = u64> {
+        std::mem::take(&mut self.touched).into_iter()
+    }
+
+    /// Takes the packets of these objects back. Returns their Interests.
+    pub(super) fn withdraw(&mut self, objects: &[u64]) -> Vec<Pending> {
+        let mut withdrawn = Vec::new();
+        let drafts = std::mem::take(&mut self.drafts);
+        self.drafts = (drafts.into_iter())
+            .filter_map(|draft| match draft {
+                Draft::Answer(Answer { object: Some(object), .. }, pending)
+                    if objects.contains(&object) =>
+                {
+                    withdrawn.push(pending);
+                    None
+                }
+                draft => Some(draft),
+            })
+            .collect();
+        withdrawn
     }
 
     /// Signs what was laid out, and everything is ready; the signatures of segments are kept on the shelf.
@@ -70,26 +127,36 @@ impl Outbox {
         if self.drafts.is_empty() {
             return;
         }
-        let portions: Vec<&[u8]> = (self.drafts.iter())
-            .filter_map(|draft| match draft {
-                Draft::Answer(packet, _) => packet.signed_portion(),
-                Draft::Report(_) => None,
-            })
-            .collect();
+        let packets = self.drafts.iter().filter_map(Draft::packet);
+        let portions: Vec<&[u8]> = packets.filter_map(Packet::signed_portion).collect();
         let mut signatures = signer.sign_many(&portions).into_iter();
         for draft in self.drafts.drain(..) {
-            let output = match draft {
-                Draft::Report(event) => AppOutput::Report(Report::Event(event)),
-                Draft::Answer(Packet::Whole(data), path) => AppOutput::Data { data, path },
-                Draft::Answer(Packet::Unsigned(unsigned, origin), path) => {
+            let (packet, path) = match draft {
+                Draft::Report(event) => {
+                    self.ready.push_back(report(event));
+                    continue;
+                }
+                Draft::Refusal(packet, path) => (packet, path),
+                Draft::Answer(answer, pending) => {
+                    self.ready.push_back(report(answer.event));
+                    (answer.packet, pending.path)
+                }
+            };
+            let data = match packet {
+                Packet::Whole(data) => data,
+                Packet::Unsigned(unsigned, origin) => {
                     let signature = signatures.next().unwrap_or_default();
                     if let Some(origin) = origin {
                         shelf.keep_signature(origin, &signature);
                     }
-                    AppOutput::Data { data: unsigned.finish(&signature), path }
+                    unsigned.finish(&signature)
                 }
             };
-            self.ready.push_back(output);
+            self.ready.push_back(AppOutput::Data { data, path });
         }
     }
+}
+
+fn report(event: Event) -> AppOutput {
+    AppOutput::Report(Report::Event(event))
 }

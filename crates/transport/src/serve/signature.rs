@@ -2,47 +2,101 @@
 //!
 //! Direct-mapped: segment `n` lives in slot `n mod SLOTS`, and a later segment that falls on the same
 //! slot takes its place. A signature that is not there is made again, so forgetting costs time, never
-//! correctness.
+//! correctness; that one was forgotten is remembered, because then the table no longer vouches for all
+//! that was served.
 
-/// Longest signature kept, in octets: DigestSha256 and HMAC need 32, Ed25519 64, ECDSA P-256 72.
+/// Longest signature kept, in bytes: DigestSha256 and HMAC need 32, Ed25519 64, ECDSA P-256 72.
 const LONGEST: usize = 72;
 
-#[derive(Clone, Debug)]
-struct Entry {
-    segment: u64,
-    len: u8,
-    value: [u8; LONGEST],
-}
-
 /// Signatures of one version of one object.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Signatures {
-    entries: Vec<Option<Entry>>,
+    /// Of each slot the quotient of the segment there and [`Self::SLOTS`].
+    rounds: Vec<u32>,
+    /// Of each slot the length of the signature, 0 if there is none, and then the signature.
+    rows: Vec<u8>,
+    /// Bytes of a row.
+    row_bytes: usize,
+    /// Slots that the object's segments can fall on.
+    slots: usize,
+    /// A signature was not kept, or gave way to another segment's.
+    forgot: bool,
 }
 
 impl Signatures {
-    /// Most signatures kept for one object: 6 MB.
+    /// Most signatures kept for one object: 2.4 MB of digests, 5.0 MB of the longest signatures.
     const SLOTS: u64 = 1 << 16;
+
+    /// An empty table for an object of so many segments and a signer whose signatures have at most so many bytes.
+    pub(super) fn new(segments: u64, max_signature_len: usize) -> Self {
+        let row_bytes = 1 + max_signature_len.min(LONGEST);
+        let slots = segments.min(Self::SLOTS) as usize;
+        Self { rounds: Vec::new(), rows: Vec::new(), row_bytes, slots, forgot: false }
+    }
+
+    /// Of the object, segments were signed before that are not here.
+    pub(super) fn mark_incomplete(&mut self) {
+        self.forgot = true;
+    }
 
     /// The signature of `segment`, if it is still there.
     pub(super) fn get(&self, segment: u64) -> Option<&[u8]> {
-        let entry = self.entries.get((segment % Self::SLOTS) as usize)?.as_ref()?;
-        (entry.segment == segment).then(|| &entry.value[..usize::from(entry.len)])
+        let (slot, round) = place(segment)?;
+        if *self.rounds.get(slot)? != round {
+            return None;
+        }
+        self.kept(slot)
     }
 
     /// Keeps the signature of `segment`, unless it is longer than any that is worth keeping.
     pub(super) fn insert(&mut self, segment: u64, signature: &[u8]) {
-        if signature.len() > LONGEST {
+        let place = place(segment).filter(|(slot, _)| *slot < self.slots && self.fits(signature));
+        let Some((slot, round)) = place else {
+            self.forgot = true;
             return;
+        };
+        if self.rounds.is_empty() {
+            // Zeroed pages of the system: they take no memory until they are written to.
+            self.rounds = vec![0; self.slots];
+            self.rows = vec![0; self.slots * self.row_bytes];
         }
-        let slot = (segment % Self::SLOTS) as usize;
-        if self.entries.len() <= slot {
-            self.entries.resize(slot + 1, None);
-        }
-        let mut value = [0; LONGEST];
-        value[..signature.len()].copy_from_slice(signature);
-        self.entries[slot] = Some(Entry { segment, len: signature.len() as u8, value });
+        self.forgot |= self.rounds[slot] != round && self.kept(slot).is_some();
+        self.rounds[slot] = round;
+        let start = slot * self.row_bytes;
+        self.rows[start] = signature.len() as u8;
+        self.rows[start + 1..][..signature.len()].copy_from_slice(signature);
     }
+
+    fn fits(&self, signature: &[u8]) -> bool {
+        (1..self.row_bytes).contains(&signature.len())
+    }
+
+    /// The signature in a slot.
+    fn kept(&self, slot: usize) -> Option<&[u8]> {
+        let row = self.rows.get(slot * self.row_bytes..)?;
+        let (&len, rest) = row.split_first()?;
+        rest.get(..usize::from(len)).filter(|signature| !signature.is_empty())
+    }
+
+    /// Whether the signature of each segment that was ever signed is here.
+    pub(super) fn are_complete(&self) -> bool {
+        !self.forgot
+    }
+
+    /// The kept signatures from slot `slot` on: slot, segment, signature.
+    pub(super) fn kept_from(&self, slot: usize) -> impl Iterator<Item = (usize, u64, &[u8])> {
+        let rounds = self.rounds.iter().enumerate().skip(slot);
+        rounds.filter_map(|(slot, round)| {
+            let segment = u64::from(*round) * Self::SLOTS + slot as u64;
+            Some((slot, segment, self.kept(slot)?))
+        })
+    }
+}
+
+/// The slot of a segment, and how many segments fell on it before. Segments from 2^48 on have no place.
+fn place(segment: u64) -> Option<(usize, u32)> {
+    let round = u32::try_from(segment / Signatures::SLOTS).ok()?;
+    Some(((segment % Signatures::SLOTS) as usize, round))
 }
 
 #[cfg(test)]
@@ -51,19 +105,57 @@ mod tests {
 
     #[test]
     fn what_was_kept_comes_back_until_its_slot_is_needed() {
-        let mut signatures = Signatures::default();
+        let mut signatures = Signatures::new(u64::MAX, LONGEST);
         signatures.insert(7, &[1, 2, 3]);
         assert_eq!(signatures.get(7), Some(&[1, 2, 3][..]));
         assert_eq!(signatures.get(7 + Signatures::SLOTS), None);
         signatures.insert(7 + Signatures::SLOTS, &[4]);
         assert_eq!(signatures.get(7), None);
-        assert_eq!(signatures.entries.len(), 8);
+    }
+
+    #[test]
+    fn forgotten_signature_makes_the_table_incomplete() {
+        let mut signatures = Signatures::new(u64::MAX, LONGEST);
+        for segment in [3, 5, 3] {
+            signatures.insert(segment, &[1]);
+        }
+        assert!(signatures.are_complete());
+        let kept: Vec<_> = signatures.kept_from(4).collect();
+        assert_eq!(kept, [(5, 5, &[1][..])]);
+        signatures.insert(3 + Signatures::SLOTS, &[1]);
+        assert!(!signatures.are_complete());
     }
 
     #[test]
     fn an_overlong_signature_is_not_kept() {
-        let mut signatures = Signatures::default();
-        signatures.insert(0, &[0; LONGEST + 1]);
-        assert_eq!(signatures.get(0), None);
+        for (longest, signature) in [(500, &[0; LONGEST + 1][..]), (32, &[0; 33]), (32, &[])] {
+            let mut signatures = Signatures::new(1, longest);
+            signatures.insert(0, signature);
+            assert_eq!(signatures.get(0), None);
+            assert!(!signatures.are_complete());
+        }
+    }
+
+    #[test]
+    fn digest_takes_no_more_room_than_its_length() {
+        let mut signatures = Signatures::new(1_000, 32);
+        (0..1_000).for_each(|segment| signatures.insert(segment, &[segment as u8; 32]));
+        assert!(
+            (0..1_000).all(|segment| signatures.get(segment) == Some(&[segment as u8; 32][..]))
+        );
+        assert_eq!(signatures.rows.len() + 4 * signatures.rounds.len(), 37_000);
+    }
+
+    #[test]
+    fn segment_number_beyond_the_table_is_not_kept() {
+        let mut signatures = Signatures::new(u64::MAX, 32);
+        let beyond = (1 << 32) * Signatures::SLOTS;
+        signatures.insert(beyond - 1, &[1]);
+        assert_eq!(signatures.get(beyond - 1), Some(&[1][..]));
+        assert_eq!(signatures.kept_from(0).next(), Some((65_535, beyond - 1, &[1][..])));
+        assert!(signatures.are_complete());
+        signatures.insert(beyond, &[1]);
+        assert_eq!(signatures.get(beyond), None);
+        assert!(!signatures.are_complete());
     }
 }

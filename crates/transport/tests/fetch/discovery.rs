@@ -11,7 +11,7 @@ use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner, KeyVerifier, PublicKey};
 use recoup_transport::application::{AppInput, Beside};
 use recoup_transport::fetch::FetchError;
-use recoup_transport::time::Instant;
+use recoup_transport::time::{Duration, Instant};
 
 #[test]
 fn a_file_arrives_whole_through_metadata() {
@@ -23,6 +23,52 @@ fn a_file_arrives_whole_through_metadata() {
         assert_eq!(world.resolved, Some(name("/a/file/v=7")));
         assert_eq!(world.summary.retransmissions, 0);
     }
+}
+
+#[test]
+fn round_trip_of_discovery_sets_the_first_timeout() {
+    let file = file(SEGMENT);
+    let mut lost = false;
+    let answer = |interest: &Interest| -> Answers {
+        let is_first = segment_of(interest).is_some() && !std::mem::replace(&mut lost, true);
+        if is_first { Vec::new() } else { honest(&file)(interest) }
+    };
+    let mut world = World::new(config("/a/file"));
+    assert_eq!(world.run(answer), Ok(()));
+    // Two round trips and the shortest timeout, which is longer than three times the first; not a second.
+    assert_eq!(world.now, Instant::ZERO + 2 * DELAY + Duration::from_millis(200));
+}
+
+#[test]
+fn lost_discovery_is_repeated_before_its_timeout() {
+    let file = file(SEGMENT);
+    let mut lost = false;
+    let answer = |interest: &Interest| -> Answers {
+        if std::mem::replace(&mut lost, true) { honest(&file)(interest) } else { Vec::new() }
+    };
+    let mut world = World::new(config("/a/file"));
+    assert_eq!(world.run(answer), Ok(()));
+    assert_eq!(world.now, Instant::from_millis(250) + 2 * DELAY);
+}
+
+/// When metadata are asked for if nothing answers, in milliseconds.
+fn attempts(retries: u32) -> Vec<u64> {
+    let mut unanswered = config("/a/file");
+    unanswered.retries = Some(retries);
+    let mut times = Vec::new();
+    let result = World::new(unanswered).run_timed(|now, interest| {
+        let is_metadata = interest.name != name("/a/file");
+        times.extend(is_metadata.then(|| now.as_nanos() / 1_000_000));
+        Vec::new()
+    });
+    assert!(matches!(result, Err(FetchError::NoAnswer { .. })), "{result:?}");
+    times
+}
+
+#[test]
+fn repeated_discovery_keeps_its_timeouts_and_retries() {
+    assert_eq!(attempts(2), [0, 250, 1_000, 3_000]);
+    assert_eq!(attempts(0), [0], "without retries nothing is repeated");
 }
 
 #[test]
@@ -167,4 +213,83 @@ fn a_flood_of_forged_metadata_does_not_keep_discovery_from_asking_again() {
     });
     assert_eq!(result, Ok(()));
     assert!(world.now < Instant::from_millis(500), "{}", world.now);
+}
+
+/// A producer whose metadata name version 5 until `fresh_from`, then version 9.
+fn replaying(fresh_from: Instant) -> impl FnMut(Instant, &Interest) -> Answers {
+    let file = file(300);
+    move |now, interest| {
+        let version = if now < fresh_from { 5 } else { 9 };
+        let data = match segment_of(interest) {
+            Some(_) => cut(&file, interest),
+            None if interest.name == name("/a/file") => {
+                let probed = Interest::new(name("/a/file/v=5/seg=0"));
+                cut(&file, &probed)
+            }
+            None => Some(metadata_of(interest, version, Some(last(&file)))),
+        };
+        data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
+    }
+}
+
+#[test]
+fn replayed_old_version_is_refused_as_stale() {
+    for retries in [Some(15), None] {
+        let mut newer = config("/a/file");
+        (newer.newer_than, newer.retries) = (Some(7), retries);
+        let mut world = World::new(newer);
+        let result = world.run_timed(replaying(Instant::from_millis(1_000_000)));
+        let (name, newest) = (name("/a/file"), Some(5));
+        assert_eq!(result, Err(FetchError::Stale { name, newest, than: 7 }));
+        assert!(world.content.is_empty() && world.resolved.is_none());
+    }
+}
+
+#[test]
+fn newer_version_is_waited_for() {
+    for (than, resolved) in [(4, "/a/file/v=5"), (5, "/a/file/v=9"), (8, "/a/file/v=9")] {
+        let mut newer = config("/a/file");
+        newer.newer_than = Some(than);
+        let mut world = World::new(newer);
+        assert_eq!(world.run_timed(replaying(Instant::from_millis(2_000))), Ok(()));
+        assert_eq!(world.resolved, Some(name(resolved)));
+    }
+}
+
+#[test]
+fn object_without_version_is_never_newer() {
+    let mut newer = config("/a/note");
+    (newer.newer_than, newer.retries) = (Some(0), Some(2));
+    let mut world = World::new(newer);
+    let result = world.run(|interest| {
+        let data = DataBuilder::new(&name("/a/note")).build(b"hello", &DigestSigner);
+        let is_probe = interest.name == name("/a/note");
+        is_probe.then_some((DELAY, Answer::Data(data))).into_iter().collect()
+    });
+    assert_eq!(result, Err(FetchError::Stale { name: name("/a/note"), newest: None, than: 0 }));
+}
+
+#[test]
+fn named_version_must_be_newer_too() {
+    for (than, is_newer) in [(6, true), (7, false)] {
+        let file = file(300);
+        let mut newer = config("/a/file/v=7");
+        newer.newer_than = Some(than);
+        let result = World::new(newer).run(honest(&file));
+        assert_eq!(result.is_ok(), is_newer, "{result:?}");
+    }
+}
+
+#[test]
+fn metadata_of_another_object_are_a_contradiction() {
+    let mut world = World::new(config("/a/file"));
+    let result = world.run(|interest| {
+        let mut other = interest.clone();
+        other.name = name("/b/file/32=metadata");
+        let content = metadata_of(&other, 7, Some(0)).content_bytes();
+        let metadata = metadata::packet_name(&name("/a/file"), 1);
+        vec![(DELAY, Answer::Data(DataBuilder::new(&metadata).build(&content, &DigestSigner)))]
+    });
+    let named = name("/b/file/v=7");
+    assert_eq!(result, Err(FetchError::OtherObject { name: name("/a/file"), named }));
 }

@@ -74,6 +74,28 @@ fn segments_that_are_held_are_not_asked_for() {
 }
 
 #[test]
+fn held_object_with_known_end_needs_no_interest() {
+    for range in [None, Some(9)] {
+        let mut resumed = config("/a/file/v=7");
+        resumed.held.push(0..range.map_or(20, |last| last + 1));
+        (resumed.last, resumed.known_last) = (range, Some(19));
+        let mut world = World::new(resumed);
+        assert_eq!(world.run(|interest: &_| panic!("{interest:?}")), Ok(()));
+    }
+}
+
+#[test]
+fn segments_beyond_a_known_end_are_not_asked_for() {
+    let file = file(2_000);
+    let mut resumed = config("/a/file/v=7");
+    (resumed.held, resumed.known_last) = (vec![0..16, 17..18], Some(19));
+    let mut world = World::new(resumed);
+    assert_eq!(world.run(honest(&file)), Ok(()));
+    let asked: Vec<_> = world.asked.iter().filter_map(segment_of).collect();
+    assert_eq!(asked, [16, 18, 19]);
+}
+
+#[test]
 fn more_may_be_held_than_is_asked_for() {
     let file = file(2_000);
     let mut ranged = config("/a/file/v=7");
@@ -210,4 +232,28 @@ fn the_greatest_segment_numbers_are_only_numbers() {
     farthest.first = u64::MAX;
     let result = World::new(farthest).run(|_| Vec::new());
     assert!(matches!(result, Err(FetchError::NoProgress(_))), "{result:?}");
+}
+
+#[test]
+fn empty_segments_are_no_progress() {
+    for delivery in [Delivery::Unordered, Delivery::Ordered { limit_bytes: 1 << 20 }] {
+        let mut endless = config("/a/file/v=7");
+        (endless.delivery, endless.no_progress) = (delivery, Duration::from_secs(5));
+        let mut world = World::new(endless);
+        let result = world.run(|interest| {
+            // Each answer takes longer, so that the run stays short.
+            let late = DELAY + DELAY * (segment_of(interest).unwrap_or_default() as u32 / 20);
+            let data = DataBuilder::new(&interest.name).build(b"", &DigestSigner);
+            vec![(late, Answer::Data(data))]
+        });
+        assert_eq!(result, Err(FetchError::NoProgress(Duration::from_secs(5))));
+        assert_eq!(world.now, Instant::from_millis(5_000));
+    }
+}
+
+#[test]
+fn an_empty_object_arrives() {
+    let mut world = World::new(config("/a/file"));
+    assert_eq!(world.run(honest(&[])), Ok(()));
+    assert_eq!((world.content.len(), world.bytes()), (1, Vec::new()));
 }

@@ -9,7 +9,7 @@ use recoup_transport::event::{Event, Signal};
 use recoup_transport::fetch::{FetchConfig, FetchError};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, rto};
+use recoup_transport::{congestion, loss, rto};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -407,4 +407,90 @@ fn a_timeout_of_what_a_link_was_sending_again_gives_the_window_back() {
     assert_eq!((summary.timeouts, summary.explained.wireless), (5, 5));
     assert_eq!((summary.congestion_losses(), summary.spurious), (0, 0));
     assert!(summary.rtt.max() < Some(Duration::from_millis(90)));
+}
+
+/// The windows before the reduction, before it was undone, and after that.
+fn windows_around_undo(world: &World) -> [f64; 3] {
+    let window = |(_, event): &(Instant, Event)| match event {
+        Event::Window { window, .. } => Some(*window),
+        _ => None,
+    };
+    let find = |wanted: Event| world.events.iter().position(|(_, event)| *event == wanted);
+    let reduced = find(Event::Reduced { cause: Signal::Order }).expect("a reduction");
+    let undone = find(Event::Undone).expect("the reduction is undone");
+    let last = |place: usize| world.events[..place].iter().rev().find_map(window);
+    let next = world.events[undone..].iter().find_map(window);
+    [last(reduced), last(undone), next].map(|window| window.expect("a window"))
+}
+
+#[test]
+fn reason_after_a_judgement_by_order_gives_the_window_back() {
+    let (late, later) = (DELAY + Duration::from_millis(2), DELAY + Duration::from_millis(5));
+    for reason in [Some(NackReason::Loss), Some(NackReason::Mobility), None] {
+        let file = file(30_000);
+        let answer = honest(&file);
+        let mut config = config("/a/file/v=7");
+        config.congestion =
+            congestion::parse("aimd(init-cwnd=40,max-cwnd=40,beta=0.3)").expect("a window");
+        config.loss = loss::parse("out-of-order(frt=3,repair=selective)").expect("a detector");
+        config.rto = rto::parse("constant(rto=60s)").expect("an estimator");
+        let mut world = World::new(config);
+        let mut asked = BTreeMap::new();
+        let result = world.run(|interest| {
+            let first = asked.insert(interest.name.clone(), ()).is_none();
+            match (segment_of(interest), reason) {
+                (Some(50..63), Some(reason)) if first => vec![(late, Answer::Nack(reason))],
+                (Some(50..63), None) if first => {
+                    let data = cut(&file, interest).expect("a segment");
+                    vec![(late, Answer::Prolonged(data, Duration::from_millis(2)))]
+                }
+                // They keep the reduced window full until the reasons have come.
+                (Some(66..80), _) => {
+                    vec![(later, Answer::Data(cut(&file, interest).expect("a segment")))]
+                }
+                _ => answer(interest),
+            }
+        });
+        assert_eq!(result, Ok(()));
+        assert_eq!(world.bytes(), file);
+        let summary = &world.summary;
+        assert_eq!((summary.lost_by_order, summary.timeouts), (13, 0), "{reason:?}");
+        assert_eq!((summary.explained.judged, summary.congestion_losses()), (13, 0), "{reason:?}");
+        assert_eq!((summary.reductions.total(), summary.undone), (1, 1), "{reason:?}");
+        assert_eq!(windows_around_undo(&world), [40.0, 12.0, 40.0], "{reason:?}");
+        let lost = if reason.is_some() { 13 } else { 0 };
+        assert_eq!(summary.retransmissions, lost, "{reason:?}");
+    }
+}
+
+/// Fetches 120 segments as `recoup` with `rack` over a link that each answer occupies for 55 ms, as 1,381 bytes do at
+/// 200 kbit/s. The first answer to segment `lost` is lost.
+fn over_a_slow_link(lost: Option<u64>) -> World {
+    let (file, mut free, mut left) = (file(12_000), Instant::ZERO, lost);
+    let congestion = congestion::parse("recoup").expect("a window");
+    let loss = recoup_transport::loss::parse("rack").expect("a detector");
+    let config = FetchConfig { congestion, loss, ..config("/a/file/v=7") };
+    let mut world = World::new(config);
+    let result = world.run_timed(|now, interest| {
+        free = free.max(now + DELAY) + Duration::from_millis(55);
+        let is_lost = left.is_some() && segment_of(interest) == left;
+        left = left.filter(|_| !is_lost);
+        let data = cut(&file, interest).filter(|_| !is_lost);
+        data.into_iter().map(|data| (free.since(now), Answer::Data(data))).collect()
+    });
+    assert_eq!((result, world.bytes()), (Ok(()), file));
+    world
+}
+
+#[test]
+fn queue_of_earlier_segments_is_no_timeout() {
+    assert_eq!(over_a_slow_link(None).summary.retransmissions, 0);
+}
+
+#[test]
+fn loss_on_a_slow_link_is_repaired() {
+    for lost in [0, 7, 60, 119] {
+        let summary = over_a_slow_link(Some(lost)).summary;
+        assert!((1..=2).contains(&summary.retransmissions), "{lost}: {}", summary.retransmissions);
+    }
 }

@@ -3,6 +3,7 @@
 mod announce;
 mod bottleneck;
 mod burst_curves;
+mod cause;
 mod discovery;
 #[path = "../draw/mod.rs"]
 mod draw;

@@ -1,7 +1,7 @@
 //! Answers that are forged, strange or by the wrong key.
 use crate::world::{
-    Answer, Answers, DELAY, SEGMENT, World, config, cut, file, forged, honest, last, name,
-    segment_of,
+    Answer, Answers, DELAY, SEGMENT, World, config, cut, file, forged, honest, last, metadata_of,
+    name, segment_of,
 };
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
@@ -165,4 +165,90 @@ fn a_flood_of_forged_answers_does_not_keep_a_segment_from_being_asked_for_again(
     });
     assert_eq!(result, Ok(()));
     assert!(world.now < Instant::from_millis(500), "{}", world.now);
+}
+
+#[test]
+fn first_forged_answer_is_retransmitted_at_once() {
+    let file = file(100);
+    let mut config = config("/a/file/v=7");
+    config.retries = Some(0);
+    let mut world = World::new(config);
+    let mut asked = 0;
+    let result = world.run(|interest| {
+        let Some(data) = cut(&file, interest) else { return Vec::new() };
+        asked += 1;
+        let data = if asked == 1 { forged(&data) } else { data };
+        vec![(DELAY, Answer::Data(data))]
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(world.now, Instant::ZERO + DELAY * 2);
+    let first = world.asked.iter().filter(|interest| segment_of(interest) == Some(0));
+    let nonces: Vec<_> = first.map(|interest| interest.nonce).collect();
+    assert!(nonces.len() == 2 && nonces[0] != nonces[1], "{nonces:?}");
+}
+
+#[test]
+fn forged_answers_are_not_charged_to_retries() {
+    let file = file(100);
+    for (forgeries, retries, answered) in
+        [(3, 0, true), (4, 0, false), (8, 8, true), (15, 100, true), (16, 100, false)]
+    {
+        let mut config = config("/a/file/v=7");
+        config.retries = Some(retries);
+        let mut world = World::new(config);
+        let mut asked = 0;
+        let result = world.run(|interest| {
+            let Some(data) = cut(&file, interest) else { return Vec::new() };
+            asked += 1;
+            let data = if asked <= forgeries { forged(&data) } else { data };
+            vec![(DELAY, Answer::Data(data))]
+        });
+        assert_eq!(result.is_ok(), answered, "{forgeries} forged, {retries} retries: {result:?}");
+        if !answered {
+            assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
+            assert!(world.now < Instant::from_millis(20_000), "{}", world.now);
+        }
+    }
+}
+
+#[test]
+fn genuine_copy_counts_before_and_after_retransmission() {
+    let file = file(100);
+    for late in 0..60 {
+        let mut config = config("/a/file/v=7");
+        config.retries = Some(0);
+        let mut world = World::new(config);
+        let result = world.run(|interest| {
+            let Some(data) = cut(&file, interest) else { return Vec::new() };
+            let genuine = (DELAY + DELAY * late / 10, Answer::Data(data.clone()));
+            vec![(DELAY, Answer::Data(forged(&data))), genuine]
+        });
+        assert_eq!(result, Ok(()), "{late}");
+        assert_eq!(world.now, Instant::ZERO + DELAY + DELAY * late / 10, "{late}");
+    }
+}
+
+#[test]
+fn forged_metadata_is_not_charged_to_retries() {
+    let file = file(100);
+    for (forgeries, answered) in [(1, true), (3, true), (4, false)] {
+        let mut config = config("/a/file");
+        config.retries = Some(0);
+        let mut world = World::new(config);
+        let mut asked = 0;
+        let result = world.run(|interest| {
+            if segment_of(interest).is_some() {
+                return honest(&file)(interest);
+            }
+            if interest.name == name("/a/file") {
+                return Vec::new();
+            }
+            asked += 1;
+            let data = metadata_of(interest, 7, Some(0));
+            let data = if asked <= forgeries { forged(&data) } else { data };
+            vec![(DELAY, Answer::Data(data))]
+        });
+        assert_eq!(result.is_ok(), answered, "{forgeries}: {result:?}");
+        assert!(answered || matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
+    }
 }

@@ -305,10 +305,20 @@ fn duplicates(got: &[u64], tracked: &BTreeMap<u64, usize>) -> Vec<u64> {
 
 #[test]
 fn wldr_delivers_once_and_accounts_for_every_label_on_any_link() {
+    delivers_once_and_accounts_for_every_label("wldr", seeds());
+}
+
+#[test]
+fn auto_delivers_once_and_accounts_for_every_label_on_any_link() {
+    let all = seeds();
+    delivers_once_and_accounts_for_every_label("auto", all.start..all.end.min(all.start + 1_000));
+}
+
+fn delivers_once_and_accounts_for_every_label(name: &str, seeds: std::ops::Range<u64>) {
     let (mut delivered, mut recovered) = (0, 0);
-    for seed in seeds() {
+    for seed in seeds.clone() {
         let hold = ["0s", "2ms", "6ms"][(seed % 3) as usize];
-        let text = format!("wldr(ring=16,octets=16000,hold={hold})");
+        let text = format!("{name}(ring=16,octets=16000,hold={hold})");
         let air = weather(&text, seed);
         let total = air.ends.iter().map(End::counters);
         let mut accounted = 0;
@@ -328,7 +338,7 @@ fn wldr_delivers_once_and_accounts_for_every_label_on_any_link() {
         }
         assert!(air.frames < 3_000, "seed {seed}: {} frames", air.frames);
     }
-    assert!(delivered as u64 > seeds().end - seeds().start && recovered > 0);
+    assert!(delivered as u64 > seeds.end - seeds.start && recovered > 0);
 }
 
 #[test]

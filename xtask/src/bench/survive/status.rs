@@ -17,6 +17,10 @@ pub(super) struct Look {
     pub(super) unsatisfied: u64,
     pub(super) faces: usize,
     pub(super) capture_failures: u64,
+    /// Prefixes with next hops.
+    pub(super) prefixes: u64,
+    pub(super) lines_left_out: u64,
+    pub(super) recording_failure: Option<String>,
     drops: BTreeMap<String, u64>,
 }
 
@@ -35,6 +39,9 @@ impl Status {
             unsatisfied: count(&document, "/status/unsatisfied"),
             faces: document["faces"].as_array().map_or(0, Vec::len),
             capture_failures: count(&document, "/captures/failures"),
+            prefixes: count(&document, "/status/fib_entries"),
+            lines_left_out: count(&document, "/log_lines_left_out"),
+            recording_failure: document["recording"]["failure"].as_str().map(str::to_owned),
             drops: drops
                 .filter_map(|(reason, many)| Some((reason.clone(), many.as_u64()?)))
                 .collect(),

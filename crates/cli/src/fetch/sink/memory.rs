@@ -3,7 +3,7 @@ use super::Sink;
 use crate::error::{Exit, Failure};
 use bytes::Bytes;
 
-/// Content in memory, in order, up to a bound: for listings.
+/// Content in memory, in order, up to a limit.
 #[derive(Debug)]
 pub(crate) struct MemorySink {
     /// What came so far.
@@ -23,8 +23,8 @@ impl MemorySink {
 impl Sink for MemorySink {
     fn content(&mut self, _segment: u64, content: Bytes) -> Result<(), Failure> {
         if self.content.len() + content.len() > self.limit {
-            let what = "what arrives is no folder's listing, or one that is too long";
-            return Err(Failure::new(Exit::Other, what).advise("fetch a file without -r"));
+            let message = format!("the content is longer than {} bytes", self.limit);
+            return Err(Failure::new(Exit::Other, message));
         }
         self.content.extend_from_slice(&content);
         self.taken += content.len() as u64;

@@ -82,7 +82,7 @@ impl Sink for PipeSink {
         self.take().map(|_| ())
     }
 
-    fn abandon(&mut self) -> Option<String> {
+    fn abandon(&mut self, _failure: &Failure) -> Option<String> {
         // Not joined: whoever reads may never read on.
         self.feed = None;
         None

@@ -30,7 +30,7 @@ fn a_whole_configuration_is_read() {
     assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
     assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
     assert_eq!(config.recoveries, ["wldr(hold=5ms)".parse().unwrap()]);
-    assert!(config.recovery.is_off());
+    assert!(config.recovery.is_auto());
     assert_eq!(config.node(1).unwrap().routes().count(), 2);
 }
 
@@ -46,6 +46,18 @@ fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() 
     let text = format!("[node]\nrecovery = \"wldr\"\n{}", faces.concat());
     let config = ForwardConfig::parse("n.toml", &text).unwrap();
     let wanted = ["wldr", "off", "off", "acked"].map(|it| it.parse().unwrap());
+    assert_eq!(config.recoveries, wanted);
+    // Without a word, recovery is negotiated where a link may lose.
+    let uris = [
+        "udp://192.0.2.7",
+        "tcp://192.0.2.7",
+        "ws://192.0.2.7",
+        "unix:///run/a",
+        "udp4://224.0.23.170",
+    ];
+    let faces = uris.iter().map(|uri| face(&uri.replace(['/', ':', '.'], ""), &format!("{uri:?}")));
+    let config = ForwardConfig::parse("n.toml", &faces.collect::<String>()).unwrap();
+    let wanted = ["auto", "off", "off", "off", "off"].map(|it| it.parse().unwrap());
     assert_eq!(config.recoveries, wanted);
 }
 

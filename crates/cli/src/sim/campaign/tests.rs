@@ -30,6 +30,8 @@ struct Pretender {
     stop_after: Option<usize>,
     /// It runs differently from others.
     other: bool,
+    /// It runs the second point differently from others.
+    other_second: bool,
 }
 
 impl Runner for Pretender {
@@ -47,7 +49,8 @@ impl Runner for Pretender {
         }
         runs.push((stage.point.label(), seed));
         let delay = if stage.point.number == 0 { 1.0 } else { 2.0 };
-        let value = delay * 10.0 + seed as f64 + f64::from(u8::from(self.other)) / 8.0;
+        let differs = self.other || self.other_second && stage.point.number == 1;
+        let value = delay * 10.0 + seed as f64 + f64::from(u8::from(differs)) / 8.0;
         let mut table = Table::new("window", &[("w", "", recoup_sim::record::table::Type::F64)]);
         table.push(&[recoup_sim::record::table::Cell::F64(value)]);
         let metric = Metric { name: "c.time_s".into(), unit: "s", value };
@@ -191,6 +194,24 @@ fn results_of_another_program_are_gone_on_with_only_if_it_ran_alike() {
 }
 
 #[test]
+fn changed_points_are_replaced_where_wanted() {
+    let bench = Bench::new();
+    bench.run(&campaign(TEXT, Some("1..2")), &Pretender::default()).1.unwrap();
+    let versions = bench.path().join("versions.json");
+    let text = fs::read_to_string(&versions).unwrap();
+    fs::write(&versions, text.replace(&digest::of_program().unwrap(), "0123456789abcdef")).unwrap();
+    let other = Pretender { other_second: true, ..Pretender::default() };
+    let mut campaign = campaign(TEXT, Some("1..2"));
+    campaign.replaces_changed_points = true;
+    let rows = bench.run(&campaign, &other).1.unwrap();
+    let second: Vec<_> = rows.iter().filter_map(|row| row.metric("c.time_s")).collect();
+    // 10 + seed at the first point; 20 + seed and an eighth at the second.
+    assert_eq!(second, [11.0, 12.0, 21.125, 22.125]);
+    // One run of each point was tried, two were made anew.
+    assert_eq!(other.runs.into_inner().unwrap().len(), 4);
+}
+
+#[test]
 fn points_that_are_the_same_scenario_are_run_once() {
     let text = TEXT.replace("\"1 ms\", \"2 ms\"", "\"1 ms\", \"0.001 s\"");
     let (bench, runner) = (Bench::new(), Pretender::default());
@@ -208,97 +229,4 @@ fn time_that_is_left_follows_from_what_runs_cost() {
     assert!((ledger.left().unwrap().as_secs_f64() - 4.0).abs() < 1e-9);
     ledger.note(task(1), 10.0);
     assert!((ledger.left().unwrap().as_secs_f64() - 2.0).abs() < 1e-9);
-}
-
-/// A folder as a program wrote it that knew one key less and called its points otherwise.
-struct Aged {
-    bench: Bench,
-    source: Source,
-}
-
-impl Aged {
-    fn new() -> Self {
-        let bench = Bench::new();
-        bench.run(&campaign(TEXT, Some("1")), &Pretender::default()).1.unwrap();
-        let source = Source::built_in("test", TEXT, &[], &[]).unwrap();
-        let aged = Self { bench, source };
-        aged.change("scenario.toml", "when-done = true\n", "");
-        for (number, stage) in campaign(TEXT, None).points.iter().enumerate() {
-            aged.change("journal.jsonl", &stage.key, &format!("older{number}"));
-        }
-        let text = fs::read_to_string(aged.bench.path().join("scenario.toml")).unwrap();
-        aged.sign(&text);
-        aged.change("versions.json", &digest::of_program().unwrap(), "0123456789abcdef");
-        aged
-    }
-
-    fn change(&self, name: &str, from: &str, to: &str) {
-        let path = self.bench.path().join(name);
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains(from), "{from}: {text}");
-        fs::write(&path, text.replace(from, to)).unwrap();
-    }
-
-    /// Makes `text` the one of which results are kept.
-    fn sign(&self, text: &str) {
-        let (known, _) = crate::sim::folder::digests(&self.bench.path()).unwrap();
-        let own = digest::of_text(&self.source.read_again(text).unwrap().file.base_as_written());
-        self.change("versions.json", &known, &own);
-        fs::write(self.bench.path().join("scenario.toml"), text).unwrap();
-    }
-
-    fn run(&self, seeds: &str, runner: &Pretender) -> Result<Vec<Row>, String> {
-        let mut campaign = campaign(TEXT, Some(seeds));
-        campaign.recognise(&self.source, &self.bench.path());
-        self.bench.run(&campaign, runner).1
-    }
-}
-
-#[test]
-fn results_from_before_a_key_was_added_are_gone_on_with() {
-    let aged = Aged::new();
-    let runner = Pretender::default();
-    let rows = aged.run("1..2", &runner).unwrap();
-    let runs = runner.runs.into_inner().unwrap();
-    let repeated = runs.iter().filter(|(_, seed)| *seed == 1).count();
-    assert_eq!((runs.len(), repeated), (4, 2), "one run of each point is repeated");
-    let keys: Vec<_> = rows.iter().map(|row| row.point.as_str()).collect();
-    assert_eq!(keys, ["older0", "older0", "older1", "older1"]);
-    // From now on the folder says so itself, and nothing is repeated.
-    let runner = Pretender::default();
-    assert_eq!(aged.run("1..3", &runner).unwrap().len(), 6);
-    assert_eq!(runner.runs.into_inner().unwrap().len(), 2);
-    let text = fs::read_to_string(aged.bench.path().join("scenario.toml")).unwrap();
-    assert!(text.contains("when-done = true\n"), "{text}");
-}
-
-#[test]
-fn what_ran_differently_before_a_key_was_added_is_refused_and_stays_as_it_is() {
-    let aged = Aged::new();
-    let versions = || fs::read_to_string(aged.bench.path().join("versions.json")).unwrap();
-    let before = versions();
-    let other = Pretender { other: true, ..Pretender::default() };
-    let error = aged.run("1..2", &other).unwrap_err();
-    assert!(error.contains("another recoup, which ran seed 1 differently"), "{error}");
-    assert_eq!(versions(), before);
-    let mut campaign = campaign(TEXT, None);
-    let own: Vec<_> = campaign.points.iter().map(|stage| stage.key.clone()).collect();
-    assert!(!campaign.goes_on(&aged.source, &aged.bench.path(), &other).unwrap());
-    let keys: Vec<_> = campaign.points.iter().map(|stage| stage.key.clone()).collect();
-    assert_eq!(keys, own, "what begins anew has its own digests");
-}
-
-#[test]
-fn a_default_that_has_changed_makes_another_scenario() {
-    let aged = Aged::new();
-    let text = fs::read_to_string(aged.bench.path().join("scenario.toml")).unwrap();
-    let other = text.replace("stop = \"1 h\"", "stop = \"30 min\"");
-    assert_ne!(other, text);
-    aged.sign(&other);
-    let error = aged.run("1..2", &Pretender::default()).unwrap_err();
-    assert!(error.contains("holds results of another scenario"), "{error}");
-    // A text that nobody signed is not believed.
-    fs::write(aged.bench.path().join("scenario.toml"), text).unwrap();
-    let error = aged.run("1..2", &Pretender::default()).unwrap_err();
-    assert!(error.contains("holds results of another scenario"), "{error}");
 }

@@ -25,6 +25,10 @@ impl LossModel for Bernoulli {
     fn takes(&mut self, rng: &mut Rng, _: Instant) -> bool {
         rng.unit_f64() < self.p
     }
+
+    fn mean_share(&self) -> Option<f64> {
+        Some(self.p)
+    }
 }
 
 impl fmt::Display for Bernoulli {

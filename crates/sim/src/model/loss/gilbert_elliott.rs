@@ -45,6 +45,11 @@ impl LossModel for GilbertElliott {
         self.is_bad = Some(is_bad);
         loss < if is_bad { self.bad } else { self.good }
     }
+
+    fn mean_share(&self) -> Option<f64> {
+        let moves = self.p + self.r;
+        Some(if moves > 0.0 { (self.p * self.bad + self.r * self.good) / moves } else { self.good })
+    }
 }
 
 impl fmt::Display for GilbertElliott {

@@ -18,6 +18,7 @@ use crate::scenario::quantity;
 use crate::scenario::tree::{Table, Tree, Value};
 use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
 use recoup_packet::name::Name;
+use recoup_transport::fetch::defaults;
 use recoup_transport::time::{Duration, Instant};
 
 /// What an application does, before its names are known.
@@ -186,7 +187,7 @@ fn blank(kind: &str) -> Job {
                 popularity: Popularity::Sequential,
                 arrival: Arrival::Constant(1.0),
                 requests: None,
-                rto: "jacobson".into(),
+                rto: law::REQUEST_RTO.into(),
                 retries: Some(15),
                 lifetime,
             },
@@ -205,10 +206,10 @@ fn blank(kind: &str) -> Job {
             FetchPlan {
                 object: Name::default(),
                 discover: false,
-                rto: "jacobson".into(),
-                sampling: "rfc7323".into(),
-                congestion: "cubic".into(),
-                loss: "timeout".into(),
+                rto: defaults::RTO.into(),
+                sampling: defaults::SAMPLING.into(),
+                congestion: defaults::CONGESTION.into(),
+                loss: defaults::LOSS.into(),
                 lifetime,
                 retries: Some(15),
                 no_progress: Duration::from_secs(60),

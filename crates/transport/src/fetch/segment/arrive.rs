@@ -1,5 +1,4 @@
 //! Data that arrives: whose it is, whether it can be trusted, and what it teaches.
-use super::lose::Setback;
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Delivered, LossKind};
 use crate::event::{Cause, Event, Signal};
@@ -70,6 +69,19 @@ impl Transfer {
         }
     }
 
+    /// The segment that Data of that name would bring, if it is still awaited.
+    pub(in crate::fetch) fn awaits(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
+        match self.recognise(config, self.segment_of(config, name)) {
+            Match::Awaited(segment) => Some(segment),
+            Match::Withdrawn(_) | Match::Stray => None,
+        }
+    }
+
+    /// An answer for the segment was forged, and no genuine one has come.
+    pub(in crate::fetch) fn doubts(&self, segment: u64) -> bool {
+        self.forged.contains_key(&segment)
+    }
+
     /// Takes in what arrived, in this order. Returns when the last step forward was made, if any was.
     pub(in crate::fetch) fn on_arrivals(
         &mut self,
@@ -88,6 +100,8 @@ impl Transfer {
                 progress = Some(arrival.at);
             }
         }
+        // Once for all of them: nothing fires in between.
+        self.set_alarm(config);
         progress
     }
 
@@ -116,7 +130,8 @@ impl Transfer {
         places.into_iter().zip(config.verifier.verify_batch(&data)).collect()
     }
 
-    /// Takes in Data, with the verdict on it if there is one yet. Returns true if it was a step forward.
+    /// Takes in Data, with the verdict on it if there is one yet. Returns true if it was a step forward; an empty segment is
+    /// none, as a producer can make them without end.
     fn on_data(
         &mut self,
         config: &mut FetchConfig,
@@ -138,7 +153,8 @@ impl Transfer {
         if config.verifier.judges() {
             match verdict.unwrap_or_else(|| config.verifier.verify(&arrival.data)) {
                 Verdict::Bad(why) => {
-                    self.on_untrusted(arrival.at, segment, why, reports);
+                    emit(reports, Event::Rejected { segment: Some(segment), why });
+                    self.on_forged(config, arrival.at, segment, why);
                     return false;
                 }
                 Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
@@ -150,20 +166,7 @@ impl Transfer {
             return true;
         }
         self.accept(config, arrival, segment, reports);
-        true
-    }
-
-    fn on_untrusted(
-        &mut self,
-        now: Instant,
-        segment: u64,
-        why: &'static str,
-        reports: &mut Reports,
-    ) {
-        emit(reports, Event::Rejected { segment: Some(segment), why });
-        if let Some(slot) = self.board.get(segment).copied() {
-            self.set_back(segment, now, slot.transmissions, Setback::Untrusted(why));
-        }
+        !arrival.data.content().is_empty()
     }
 
     fn accept(
@@ -180,6 +183,7 @@ impl Transfer {
         };
         self.timers.cancel(timer(segment));
         self.setbacks.remove(&segment);
+        self.forged.remove(&segment);
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;
         let content_octets = data.content().len();
@@ -214,6 +218,9 @@ impl Transfer {
         );
         self.judge_spurious(config, &accepted, reports);
         self.sample(config, &accepted, reports);
+        if !reduction.is_zero() && accepted.slot.lost.is_none() {
+            self.on_repaired(config, now, accepted.slot.order, reports);
+        }
         self.grow(config, &accepted, *congestion_mark > 0, reports);
         self.judge_order(config, &accepted, reports);
         self.note_window(config, reports);
@@ -238,6 +245,9 @@ impl Transfer {
         // A link that lost it sent it again, which took longer than we waited.
         let repaired = !reduction.is_zero() && lost.sign != Sign::Refusal;
         if repaired || slot.is_queued() || self.min_rtt.is_some_and(|min| rtt < min / 2) {
+            if let Some(cause) = lost.cause {
+                emit(reports, Event::Inferred { segment, cause, holds: false });
+            }
             if repaired {
                 let cause = Cause::Wireless;
                 emit(reports, Event::Explained { segment, cause, judged: true });
@@ -248,10 +258,8 @@ impl Transfer {
                 config.loss.on_spurious(now);
             }
             // The window never heard of a refusal as a loss.
-            let is_loss = lost.sign != Sign::Refusal;
-            if is_loss && config.congestion.on_spurious(now, lost.order) {
-                self.leave_recovery(config, now);
-                self.note_phase(config, reports);
+            if lost.sign != Sign::Refusal {
+                self.take_back(config, now, lost.order, reports);
             }
         } else if lost.sign == Sign::Order && slot.timeouts == 0 {
             emit(reports, Event::Repaired { segment });
@@ -324,7 +332,7 @@ impl Transfer {
         if marked {
             emit(reports, Event::Marked { segment });
             if config.react_to_marks {
-                self.reduce(config, now, (slot.order, LossKind::Mark, 0), reports);
+                self.reduce(config, now, ((slot.order, segment), LossKind::Mark, 0), reports);
                 return;
             }
         }

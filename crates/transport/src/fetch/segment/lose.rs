@@ -3,7 +3,9 @@ use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Loss, LossKind};
 use crate::event::{Cause, Event};
 use crate::fetch::FetchConfig;
-use crate::fetch::discover::{REFUSED_WAIT, REFUSED_WAIT_MAX, affordable, backed_off};
+use crate::fetch::discover::{
+    REFUSED_WAIT, REFUSED_WAIT_MAX, affordable, backed_off, forged_retries, forged_wait,
+};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Scoreboard, Sign, Slot};
 use crate::time::Instant;
@@ -14,9 +16,12 @@ use recoup_packet::nack::NackReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setback {
     Refused(NackReason),
-    Untrusted(&'static str),
+    /// Its answer was forged, and a genuine one may still come.
+    Forged,
     /// The network said that it was lost, and why; that is nobody's fault, however often it happens.
     Told,
+    /// It would be judged lost, but is awaited to see whether its answer is only late.
+    Awaited,
     /// The node keeps the Interest until it has a face again.
     Held,
 }
@@ -24,8 +29,19 @@ pub(super) enum Setback {
 impl Setback {
     /// Whether it counts against the retries.
     fn counts(self) -> bool {
-        matches!(self, Self::Refused(_) | Self::Untrusted(_))
+        matches!(self, Self::Refused(_))
     }
+}
+
+/// The forged answers for one segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forged {
+    /// Transmissions with forged answers.
+    transmissions: u32,
+    /// Send order of the last of them.
+    order: u64,
+    /// What was wrong with the last forged answer.
+    why: &'static str,
 }
 
 impl Transfer {
@@ -36,6 +52,7 @@ impl Transfer {
         now: Instant,
         reports: &mut Reports,
     ) {
+        self.fire_alarm(config, now, reports);
         let base = self.board.base();
         let mut lost = std::mem::take(&mut self.lost);
         while let Some(slot) = self.timers.pop_due(now) {
@@ -44,10 +61,24 @@ impl Transfer {
             let Some(known) = self.board.get(segment).copied() else {
                 continue;
             };
+            if self.board.release(segment) {
+                continue;
+            }
+            if let Some(later) = self.restarted(config, segment, &known).filter(|due| *due > now) {
+                self.timers.arm(slot, later);
+                continue;
+            }
             let setback = self.setbacks.remove(&segment);
-            let sign = if setback.is_none() { Sign::Timeout } else { Sign::Refusal };
+            let sign = match setback {
+                None => Sign::Timeout,
+                Some(Setback::Awaited) => Sign::Order,
+                Some(_) => Sign::Refusal,
+            };
             if !self.board.lose(segment, sign) {
                 continue;
+            }
+            if sign == Sign::Order {
+                emit(reports, Event::Lost { segment });
             }
             if setback.is_none() {
                 self.sampler.on_abandoned(segment);
@@ -55,27 +86,29 @@ impl Transfer {
                 if config.rto.sets_lifetime() {
                     config.rto.on_expiry(now, known.timeouts.saturating_add(1));
                 }
-                lost.push(known.order);
+                lost.push((known.order, segment));
             }
             self.nowhere &= matches!(setback, Some(Setback::Refused(NackReason::NoRoute)));
             let counts = setback.is_none_or(Setback::counts);
             let retries = config.retries.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
-            if affordable.is_some_and(|retries| known.transmissions > retries) {
-                if config.leaves_holes && setback.is_none() {
+            let forged = self.forged.get(&segment).copied();
+            let spent = forged_retries(config.retries);
+            let endless = forged.filter(|forged| forged.transmissions > spent);
+            let charged = known.transmissions - forged.map_or(0, |forged| forged.transmissions);
+            if endless.is_some() || affordable.is_some_and(|retries| charged > retries) {
+                if endless.is_none() && config.leaves_holes && setback.is_none() {
                     self.leave_out(segment, reports);
                     continue;
                 }
                 let name = self.object.append(config.convention.segment(segment));
                 let attempts = known.transmissions;
-                let why = match setback {
-                    Some(Setback::Refused(reason)) => {
+                let why = match (setback, endless) {
+                    (_, Some(Forged { why, .. })) => FetchError::Untrusted { name, why },
+                    (Some(Setback::Refused(reason)), _) => {
                         FetchError::Refused { name, reason, attempts }
                     }
-                    Some(Setback::Untrusted(why)) => FetchError::Untrusted { name, why },
-                    Some(Setback::Told | Setback::Held) | None => {
-                        FetchError::NoAnswer { name, attempts }
-                    }
+                    _ => FetchError::NoAnswer { name, attempts },
                 };
                 self.fail(segment, why);
             }
@@ -84,38 +117,48 @@ impl Transfer {
         if !lost.is_empty() {
             self.abandon_recovery(config, now);
         }
-        for order in lost.drain(..) {
-            self.reduce(config, now, (order, LossKind::Timeout, 0), reports);
+        for lost in lost.drain(..) {
+            self.reduce(config, now, (lost, LossKind::Timeout, 0), reports);
         }
         self.lost = lost;
         self.note_phase(config, reports);
     }
 
+    /// Until when the timer of a segment is restarted by what arrived since it was sent (RFC 6298, 5.3), where age tells what
+    /// is lost: as long as earlier transmissions are answered, a slow link is busy with them. Nothing if it is not.
+    fn restarted(&self, config: &FetchConfig, segment: u64, known: &Slot) -> Option<Instant> {
+        config.loss.age()?;
+        let heard = self.watch.heard_before(known.order).filter(|heard| *heard > known.sent)?;
+        if !known.is_in_flight() || self.setbacks.contains_key(&segment) {
+            return None;
+        }
+        let rto = self.timeout(config, heard, segment, known.transmissions);
+        Some(self.check_instant(config, heard + rto))
+    }
+
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
         self.board.receive(segment);
+        self.forged.remove(&segment);
         emit(reports, Event::LeftOut { segment });
     }
 
-    /// Tells congestion control of a loss or a mark: its send order, what told of it, and how many Data
+    /// Tells congestion control of a loss or a mark: its send order and segment, what told of it, and how many Data
     /// had come out of order. Returns true if that is a new event.
     pub(super) fn reduce(
         &mut self,
         config: &mut FetchConfig,
         now: Instant,
-        (order, kind, evidence): (u64, LossKind, u32),
+        ((order, segment), kind, evidence): ((u64, u64), LossKind, u32),
         reports: &mut Reports,
     ) -> bool {
-        let loss = Loss {
-            kind,
-            order,
-            highest_order: self.board.highest_order(),
-            high_data: self.high_data,
-            high_interest: self.high_interest,
-            in_flight: self.board.in_flight(),
-            evidence,
-            srtt: config.rto.srtt(),
-            min_rtt: self.min_rtt,
-        };
+        let loss = self.loss(config, order, kind, evidence);
+        if matches!(kind, LossKind::Timeout | LossKind::Order) {
+            let cause = config.congestion.cause(&loss).and_then(|cause| cause.try_into().ok());
+            if let Some(cause) = cause {
+                self.board.set_cause(segment, order, cause);
+                emit(reports, Event::Inferred { segment, cause, holds: true });
+            }
+        }
         if !config.congestion.on_loss(now, &loss) {
             return false;
         }
@@ -126,6 +169,51 @@ impl Transfer {
         }
         self.note_window(config, reports);
         true
+    }
+
+    /// A link on the way lost the Data of this send order and sent it again: no loss for the consumer, but perhaps a full queue.
+    pub(super) fn on_repaired(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        order: u64,
+        reports: &mut Reports,
+    ) {
+        let loss = self.loss(config, order, LossKind::Order, 0);
+        if config.congestion.on_repaired(now, &loss) {
+            emit(reports, Event::Reduced { cause: LossKind::Order.into() });
+            self.note_window(config, reports);
+        }
+    }
+
+    fn loss(&self, config: &FetchConfig, order: u64, kind: LossKind, evidence: u32) -> Loss {
+        Loss {
+            kind,
+            order,
+            highest_order: self.board.highest_order(),
+            high_data: self.high_data,
+            high_interest: self.high_interest,
+            in_flight: self.board.in_flight(),
+            evidence,
+            srtt: config.rto.srtt(),
+            min_rtt: self.min_rtt,
+        }
+    }
+
+    /// Tells congestion control that what was reported as lost under this send order was not, or not for congestion.
+    pub(super) fn take_back(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        order: u64,
+        reports: &mut Reports,
+    ) {
+        if config.congestion.on_spurious(now, order) {
+            emit(reports, Event::Undone);
+            self.leave_recovery(config, now);
+            self.note_phase(config, reports);
+            self.note_window(config, reports);
+        }
     }
 
     pub(in crate::fetch) fn on_nack(
@@ -148,7 +236,7 @@ impl Transfer {
             NackReason::Loss => self.on_told(config, now, segment, Cause::Wireless, reports),
             NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
             NackReason::Congestion => {
-                let loss = (slot.order, LossKind::NackCongestion, 0);
+                let loss = ((slot.order, segment), LossKind::NackCongestion, 0);
                 self.reduce(config, now, loss, reports);
                 self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
             }
@@ -159,17 +247,30 @@ impl Transfer {
     /// The network says why a segment will not come: it is asked for again at once, and no window is the worse for it. A
     /// retransmission is followed by another no sooner than after a round trip: a way that is gone would send each one back.
     /// As long as no round trip is known at all it waits as after a refusal: who says no may be on this machine.
+    ///
+    /// If the transmission had been judged lost and the segment still waits for its retransmission, the judgement is taken back.
+    /// (Once the retransmission has left, the node lets only its own Nack pass.)
     fn on_told(
         &mut self,
-        config: &FetchConfig,
+        config: &mut FetchConfig,
         now: Instant,
         segment: u64,
         cause: Cause,
         reports: &mut Reports,
     ) {
-        let Some(slot) = self.board.get(segment).copied().filter(Slot::is_in_flight) else {
+        let Some(slot) = self.board.get(segment).copied() else { return };
+        if let Some(lost) = slot.lost.filter(|lost| lost.sign != Sign::Refusal && slot.is_queued())
+        {
+            self.board.excuse(segment);
+            if let Some(cause) = lost.cause {
+                emit(reports, Event::Inferred { segment, cause, holds: false });
+            }
+            emit(reports, Event::Explained { segment, cause, judged: true });
+            self.take_back(config, now, lost.order, reports);
+        }
+        if !slot.is_in_flight() {
             return;
-        };
+        }
         emit(reports, Event::Explained { segment, cause, judged: false });
         self.sampler.on_abandoned(segment);
         let unknown = self.min_rtt.is_none().then_some(REFUSED_WAIT);
@@ -223,7 +324,31 @@ impl Transfer {
         self.ask_again_at(segment, now + wait, why);
     }
 
-    fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
+    /// A forged answer came: the segment is asked for again at once, from the second such transmission on after a wait. After
+    /// the last one only its timeout follows.
+    pub(super) fn on_forged(
+        &mut self,
+        config: &FetchConfig,
+        now: Instant,
+        segment: u64,
+        why: &'static str,
+    ) {
+        let Some(slot) = self.board.get(segment).copied().filter(Slot::is_in_flight) else {
+            return;
+        };
+        let forged =
+            self.forged.entry(segment).or_insert(Forged { transmissions: 0, order: 0, why });
+        if forged.order == slot.order {
+            return;
+        }
+        *forged = Forged { transmissions: forged.transmissions + 1, order: slot.order, why };
+        let count = forged.transmissions;
+        if count <= forged_retries(config.retries) {
+            self.ask_again_at(segment, now + forged_wait(count), Setback::Forged);
+        }
+    }
+
+    pub(super) fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
         if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
             return;
         }
@@ -240,6 +365,8 @@ impl Transfer {
         now: Instant,
         reports: &mut Reports,
     ) {
+        self.pacer.release();
+        self.watch.silence();
         self.leave_recovery(config, now);
         config.loss.on_timeout(now);
         self.note_phase(config, reports);

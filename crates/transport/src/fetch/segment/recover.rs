@@ -13,13 +13,19 @@ use crate::congestion::LossKind;
 use crate::event::Event;
 use crate::fetch::FetchConfig;
 use crate::fetch::scoreboard::{Sign, Slot};
-use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair};
+use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair, Repeated};
 use crate::time::Instant;
 use std::collections::VecDeque;
 
 /// A segment that was asked for so many times is left to its timer. False alarms, which a path that
 /// changes the order much may bring again and again, must not use up the retries.
 const MOST_BY_ORDER: u32 = 3;
+
+/// The wait for a tail-loss probe doubles so often at most.
+const MOST_PROBES: u32 = 6;
+
+/// The same where a timer judges by age.
+const MOST_BY_AGE: u32 = 8;
 
 /// What is remembered of the order of transmissions.
 #[derive(Debug)]
@@ -33,6 +39,16 @@ pub(super) struct Watch {
     recovery: Option<Recovery>,
     /// As it was told last.
     phase: Phase,
+    /// When something arrived, or a tail-loss probe was sent, for the last time.
+    heard: Instant,
+    /// Tail-loss probes since something arrived.
+    probes: u32,
+    /// When the oldest transmission is lost, or probed for, if nothing arrives.
+    alarm: Option<Instant>,
+    /// A segment whose answer may only be late.
+    pub(super) awaited: Option<u64>,
+    /// A tail-loss probe is to leave whatever the window.
+    pub(super) probing: bool,
 }
 
 /// Fast recovery.
@@ -47,8 +63,33 @@ struct Recovery {
 impl Watch {
     /// Watches nothing, or what is to be repaired.
     pub(super) fn new(repair: Option<Repair>) -> Self {
-        let (sent, phase) = (VecDeque::new(), Phase::Normal);
-        Self { repair, sent, answered: 0, recovery: None, phase }
+        Self {
+            repair,
+            sent: VecDeque::new(),
+            answered: 0,
+            recovery: None,
+            phase: Phase::Normal,
+            heard: Instant::ZERO,
+            probes: 0,
+            alarm: None,
+            awaited: None,
+            probing: false,
+        }
+    }
+
+    /// When the oldest transmission is lost, or probed for, if nothing arrives.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.alarm
+    }
+
+    /// Nothing can arrive: there is no alarm until something is sent.
+    pub(super) fn silence(&mut self) {
+        self.alarm = None;
+    }
+
+    /// When something arrived for the last time, if no transmission as late as this one was answered.
+    pub(super) fn heard_before(&self, order: u64) -> Option<Instant> {
+        (order > self.answered).then_some(self.heard)
     }
 
     /// `segment` was asked for.
@@ -75,7 +116,9 @@ impl Transfer {
         let Some(repair) = self.watch.repair else { return };
         let (now, order) = (accepted.now, accepted.slot.order);
         self.watch.answered = self.watch.answered.max(order);
+        (self.watch.heard, self.watch.probes) = (now, 0);
         self.forget_settled();
+        self.end_doubt(now);
         let base = self.board.base();
         if self.watch.recovery.is_some_and(|recovery| base > recovery.through) {
             self.leave_recovery(config, now);
@@ -85,6 +128,10 @@ impl Transfer {
             segment: accepted.segment,
             order,
             rtt: (accepted.slot.transmissions == 1).then(|| accepted.net_rtt(self.min_rtt)),
+            repeated: accepted.slot.lost.map(|lost| Repeated {
+                since_last: now.since(accepted.slot.sent),
+                since_lost: now.since(lost.sent),
+            }),
             advance: accepted.advance,
             overtook: accepted.advance == 0
                 && hole.is_some_and(|hole| hole.is_in_flight() && hole.order < order),
@@ -102,6 +149,59 @@ impl Transfer {
             _ => {}
         }
         self.note_phase(config, reports);
+    }
+
+    /// Sets the alarm for the oldest transmission in flight.
+    pub(super) fn set_alarm(&mut self, config: &FetchConfig) {
+        if config.loss.age().is_none() {
+            return;
+        }
+        self.forget_settled();
+        let oldest = self
+            .watch
+            .sent
+            .front()
+            .and_then(|(order, segment)| Some((*order, self.board.get(*segment)?.sent)));
+        let Watch { answered, heard, probes, .. } = self.watch;
+        self.watch.alarm = oldest.and_then(|(order, sent)| {
+            if order < answered {
+                return config.loss.age().map(|age| sent + age);
+            }
+            let wait = config.loss.probe_after()?;
+            Some(sent.max(heard) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
+        });
+    }
+
+    /// Judges the oldest transmission if its time has come.
+    pub(super) fn fire_alarm(
+        &mut self,
+        config: &mut FetchConfig,
+        now: Instant,
+        reports: &mut Reports,
+    ) {
+        if self.watch.alarm.is_none_or(|alarm| alarm > now) {
+            return;
+        }
+        self.watch.alarm = None;
+        self.forget_settled();
+        let Some((order, segment)) = self.watch.sent.front().copied() else { return };
+        let age = config.loss.age().unwrap_or_default();
+        if order < self.watch.answered {
+            let sent_by = Some(now - age);
+            let judgement = Judgement { through: 0, sent_by, evidence: 1 };
+            self.carry_out(config, now, Repair::Selective, judgement, reports);
+        } else {
+            (self.watch.heard, self.watch.probes) = (now, self.watch.probes.saturating_add(1));
+            self.watch.sent.pop_front();
+            if let Some(lost) = self.lose_by_order(config, now, segment, order, reports) {
+                self.watch.probing = true;
+                self.reduce(config, now, (lost, LossKind::Order, 1), reports);
+            }
+        }
+        self.note_phase(config, reports);
+        self.set_alarm(config);
+        // What may not be judged is left to its timer.
+        self.watch.alarm = self.watch.alarm.filter(|alarm| *alarm > now);
     }
 
     /// Drops transmissions that have been answered or given up, up to the oldest one in flight.
@@ -132,17 +232,17 @@ impl Transfer {
     ) {
         let mut lost = std::mem::take(&mut self.lost);
         match repair {
-            Repair::Selective => self.lose_all_through(config, judgement, &mut lost, reports),
+            Repair::Selective => self.lose_all_through(config, now, judgement, &mut lost, reports),
             Repair::FirstHole => {
                 let base = self.board.base();
-                lost.extend(self.lose_by_order(config, base, judgement.through, reports));
+                lost.extend(self.lose_by_order(config, now, base, judgement.through, reports));
             }
         }
         // Told together, so that congestion control knows what is still in flight.
         let mut is_new = false;
-        for order in lost.drain(..) {
+        for lost in lost.drain(..) {
             let (kind, evidence) = (LossKind::Order, judgement.evidence);
-            is_new |= self.reduce(config, now, (order, kind, evidence), reports);
+            is_new |= self.reduce(config, now, (lost, kind, evidence), reports);
         }
         self.lost = lost;
         if is_new {
@@ -159,9 +259,10 @@ impl Transfer {
 
     fn lose_all_through(
         &mut self,
-        config: &FetchConfig,
+        config: &mut FetchConfig,
+        now: Instant,
         judgement: Judgement,
-        lost: &mut Vec<u64>,
+        lost: &mut Vec<(u64, u64)>,
         reports: &mut Reports,
     ) {
         while let Some((order, segment)) = self.watch.sent.front().copied() {
@@ -169,8 +270,10 @@ impl Transfer {
                 break;
             }
             self.watch.sent.pop_front();
-            if is_under_way(self.board.get(segment), order) {
-                lost.extend(self.lose_by_order(config, segment, order, reports));
+            if is_under_way(self.board.get(segment), order)
+                && !self.wait_for_late(config, now, segment)
+            {
+                lost.extend(self.lose_by_order(config, now, segment, order, reports));
             }
         }
     }
@@ -185,16 +288,18 @@ impl Transfer {
     }
 
     /// Judges the transmission in flight of `segment` lost, if its send order is `through` or lower.
-    /// Returns its send order if it is.
+    /// Returns its send order and segment if it is.
     fn lose_by_order(
         &mut self,
         config: &FetchConfig,
+        now: Instant,
         segment: u64,
         through: u64,
         reports: &mut Reports,
-    ) -> Option<u64> {
+    ) -> Option<(u64, u64)> {
         let slot = self.board.get(segment).copied()?;
-        let most = config.retries.unwrap_or(MOST_BY_ORDER).min(MOST_BY_ORDER);
+        let believed = if config.loss.age().is_some() { MOST_BY_AGE } else { MOST_BY_ORDER };
+        let most = config.retries.unwrap_or(believed).min(believed);
         let spent = slot.transmissions > most;
         if slot.order > through || spent || self.setbacks.contains_key(&segment) {
             return None;
@@ -203,9 +308,12 @@ impl Transfer {
             return None;
         }
         self.timers.cancel(timer(segment));
+        if config.loss.age().is_some() {
+            self.defer_suppressed(now, segment, &slot);
+        }
         self.sampler.on_abandoned(segment);
         emit(reports, Event::Lost { segment });
-        Some(slot.order)
+        Some((slot.order, segment))
     }
 
     /// The lowest missing segment has come: the next one is missing, too, unless it was asked for after
@@ -218,8 +326,8 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         let base = self.board.base();
-        if let Some(order) = self.lose_by_order(config, base, recovery.order, reports) {
-            self.reduce(config, now, (order, LossKind::Order, 0), reports);
+        if let Some(lost) = self.lose_by_order(config, now, base, recovery.order, reports) {
+            self.reduce(config, now, (lost, LossKind::Order, 0), reports);
         }
         self.restart_timers(config, now, recovery);
     }

@@ -95,6 +95,11 @@ impl<T> Flight<T> {
         !self.again.is_empty()
     }
 
+    /// Whether the neighbour has acknowledged a frame.
+    pub(super) fn is_acknowledged(&self) -> bool {
+        matches!(self.neighbour, Neighbour::Acknowledges)
+    }
+
     pub(super) fn held(&self) -> u64 {
         (self.timers.len() + self.again.len()) as u64
     }

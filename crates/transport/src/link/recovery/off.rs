@@ -1,5 +1,5 @@
 //! `off`: no recovery; frames leave as they are, and all that come are delivered.
-use super::{Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
+use super::{Agreement, Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
 use crate::time::Instant;
 use std::fmt;
 
@@ -46,6 +46,10 @@ impl<T> LinkRecovery<T> for Off {
 
     fn tag_octets(&self) -> usize {
         0
+    }
+
+    fn agreement(&self) -> Agreement {
+        Agreement::Off
     }
 
     fn counters(&self) -> Counters {

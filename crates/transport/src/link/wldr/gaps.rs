@@ -2,6 +2,7 @@
 //!
 //! Source: algorithms of the receiver in Carofiglio et al. 2016, section 3.1; see [`super::Wldr`] for the differences.
 use super::MAX_RING;
+use super::reordering::Reordering;
 use crate::link::recovery::Arrival;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -22,8 +23,9 @@ const FORGED: u64 = 1_024;
 struct Gap {
     from: u64,
     until: u64,
-    /// When the other end is to be told.
+    /// When the other end is to be told; the first time not before this.
     due: Instant,
+    least: Instant,
     tries: u32,
 }
 
@@ -52,12 +54,17 @@ pub(super) struct Gaps {
     waits: bool,
     /// Numbers that were given up.
     missed: u64,
+    reordering: Reordering,
+    /// Gaps up to this number are due after the least time.
+    overtaken: u64,
 }
 
 impl Gaps {
-    /// Knows nothing but the number of the next frame.
-    pub(super) fn begin(next: u64) -> Self {
+    /// Knows nothing but the number of the next frame, and how long gaps are held.
+    pub(super) fn begin(next: u64, reordering: Reordering) -> Self {
         Self {
+            reordering,
+            overtaken: 0,
             expected: next,
             said: next,
             came: Vec::new(),
@@ -86,25 +93,31 @@ impl Gaps {
     /// Begins anew, with a neighbour whose next frame has this number; what is missing stays missing.
     pub(super) fn begin_anew(&mut self, next: u64) {
         let open: u64 = self.gaps.iter().map(|gap| gap.until - gap.from).sum();
-        *self = Self { missed: self.missed + open, ..Self::begin(next) };
+        let reordering = self.reordering.clone().begin_anew();
+        *self = Self { missed: self.missed + open, ..Self::begin(next, reordering) };
     }
 
-    /// A frame came that bears `number`; sent again, it bore `origin` the first time. A gap in front of it is told of at `due`.
-    pub(super) fn came(&mut self, number: u64, origin: Option<u64>, due: Instant) -> Judged {
+    /// A frame came that bears `number`; sent again, it bore `origin` the first time.
+    pub(super) fn came(&mut self, now: Instant, number: u64, origin: Option<u64>) -> Judged {
         let judged = |arrival, doubtful| Judged { arrival, doubtful };
         if number == self.expected && origin.is_none() && !self.came.is_empty() {
             // As nearly always: the next one.
             let (word, bit) = place(number);
             self.came[word] |= bit;
             self.expected += 1;
+            self.overtake(now);
             return judged(Arrival::Deliver, false);
         }
         if number >= self.expected + HISTORY || number + HISTORY < self.expected {
             return judged(Arrival::Deliver, true);
         }
         // Of numbers below the first that was heard of nothing is asked for; what comes twice is handed on once all the same.
-        self.advance(number, due);
+        self.advance(now, number);
+        if number < self.expected {
+            self.reordering.late(now, number, self.expected);
+        }
         self.expected = self.expected.max(number + 1);
+        self.overtake(now);
         if self.mark(number) {
             return judged(Arrival::Duplicate, false);
         }
@@ -116,7 +129,7 @@ impl Gaps {
     }
 
     /// The other end says the number of its next frame.
-    pub(super) fn said(&mut self, next: u64, due: Instant) {
+    pub(super) fn said(&mut self, now: Instant, next: u64) {
         if (self.said.saturating_sub(HISTORY)..=self.said).contains(&next) {
             // Nothing new, or an old word told again. Further behind it can only be that what was said before was forged.
             return;
@@ -125,7 +138,8 @@ impl Gaps {
         if next >= self.expected + HISTORY || next + FORGED < self.expected {
             return self.begin_anew(next);
         }
-        self.advance(next, due);
+        self.advance(now, next);
+        self.overtake(now);
     }
 
     /// The other end heard that these frames are missing: it sends them again, or will not.
@@ -181,7 +195,7 @@ impl Gaps {
     }
 
     /// What should have come before `number` is missing, as far as it did not come.
-    fn advance(&mut self, number: u64, due: Instant) {
+    fn advance(&mut self, now: Instant, number: u64) {
         if self.came.is_empty() {
             self.came = vec![0; (HISTORY / 64) as usize];
         }
@@ -190,11 +204,43 @@ impl Gaps {
         }
         self.forget(self.expected, number);
         if number > self.expected {
-            self.gaps.push_back(Gap { from: self.expected, until: number, due, tries: 0 });
-            self.alarm = Some(self.alarm.map_or(due, |alarm| alarm.min(due)));
+            let from = self.expected;
+            let due = now + self.reordering.opened(now, from, number);
+            let least = now + self.reordering.least();
+            self.gaps.push_back(Gap { from, until: number, due, least, tries: 0 });
+            self.set_alarm(due);
             self.bound();
         }
         self.expected = number;
+    }
+
+    fn set_alarm(&mut self, due: Instant) {
+        self.alarm = Some(self.alarm.map_or(due, |alarm| alarm.min(due)));
+    }
+
+    /// Gaps are due that more frames have overtaken than any late frame before.
+    #[inline]
+    fn overtake(&mut self, now: Instant) {
+        if !self.gaps.is_empty()
+            && let Some(frames) = self.reordering.frames()
+        {
+            self.hasten(now, self.expected.saturating_sub(frames));
+        }
+    }
+
+    /// The gaps that end at a number up to `until` are due, after the least time.
+    fn hasten(&mut self, now: Instant, until: u64) {
+        let first = self.gaps.partition_point(|gap| gap.until <= self.overtaken);
+        let behind = self.gaps.partition_point(|gap| gap.until <= until);
+        let mut soonest = None;
+        for gap in self.gaps.iter_mut().take(behind).skip(first).filter(|gap| gap.tries == 0) {
+            gap.due = gap.due.min(gap.least.max(now));
+            soonest = Some(soonest.map_or(gap.due, |due: Instant| due.min(gap.due)));
+        }
+        self.overtaken = self.overtaken.max(until);
+        if let Some(due) = soonest {
+            self.set_alarm(due);
+        }
     }
 
     /// Nothing came that bears a number from `first` to `last`: no more numbers than are known at a time.
@@ -253,13 +299,17 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
+    fn begin(next: u64) -> Gaps {
+        Gaps::begin(next, Reordering::new(Duration::ZERO, Duration::ZERO))
+    }
+
     fn came(gaps: &mut Gaps, number: u64) -> Arrival {
-        gaps.came(number, None, NOW).arrival
+        gaps.came(NOW, number, None).arrival
     }
 
     #[test]
     fn a_late_frame_is_delivered_once_and_fills_its_gap() {
-        let mut gaps = Gaps::begin(0);
+        let mut gaps = begin(0);
         assert_eq!([0, 4, 2, 2, 4].map(|it| came(&mut gaps, it)), {
             use Arrival::{Deliver, Duplicate};
             [Deliver, Deliver, Deliver, Duplicate, Duplicate]
@@ -274,28 +324,28 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_sent_again_counts_for_its_first_number() {
-        let mut gaps = Gaps::begin(0);
+        let mut gaps = begin(0);
         assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
-        assert_eq!(gaps.came(2, Some(0), NOW).arrival, Arrival::Deliver);
+        assert_eq!(gaps.came(NOW, 2, Some(0)).arrival, Arrival::Deliver);
         assert_eq!(gaps.settled(), 3, "nothing is missing");
         assert_eq!(came(&mut gaps, 0), Arrival::Duplicate, "late, and delivered as 2");
-        assert_eq!(gaps.came(3, Some(0), NOW).arrival, Arrival::Duplicate);
+        assert_eq!(gaps.came(NOW, 3, Some(0)).arrival, Arrival::Duplicate);
     }
 
     #[test]
     fn what_was_sent_before_the_first_word_of_a_neighbour_and_came_after_it_is_delivered_once() {
         use Arrival::{Deliver, Duplicate};
-        let mut gaps = Gaps::begin(5);
+        let mut gaps = begin(5);
         let arrivals = [5, 3, 3, 4, 5, 4].map(|number| came(&mut gaps, number));
         assert_eq!(arrivals, [Deliver, Deliver, Duplicate, Deliver, Duplicate, Duplicate]);
-        assert_eq!(gaps.came(6, Some(1), NOW).arrival, Deliver);
+        assert_eq!(gaps.came(NOW, 6, Some(1)).arrival, Deliver);
         assert_eq!(came(&mut gaps, 1), Duplicate, "delivered as 6");
         assert_eq!((gaps.expected(), gaps.settled()), (7, 7), "nothing below 5 is missing");
     }
 
     #[test]
     fn a_gap_is_told_twice_at_once_and_then_ever_less_often() {
-        let mut gaps = Gaps::begin(0);
+        let mut gaps = begin(0);
         assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
         let mut told = Vec::new();
         for milli in 0..1_000 {
@@ -316,7 +366,7 @@ mod tests {
         let jumps =
             [(0, 1), (3, 61), (63, 2), (64, 64), (100, 1_000), (HISTORY - 9, 30), (17, HISTORY)];
         for (first, many) in jumps {
-            let mut gaps = Gaps::begin(first);
+            let mut gaps = begin(first);
             gaps.came = vec![u64::MAX; (HISTORY / 64) as usize];
             gaps.forget(first, first + many - 1);
             let known = |number: &u64| {
@@ -331,22 +381,22 @@ mod tests {
 
     #[test]
     fn a_number_too_far_ahead_changes_nothing() {
-        let mut gaps = Gaps::begin(0);
-        let judged = gaps.came(HISTORY, None, NOW);
+        let mut gaps = begin(0);
+        let judged = gaps.came(NOW, HISTORY, None);
         assert_eq!(judged, Judged { arrival: Arrival::Deliver, doubtful: true });
         assert_eq!((gaps.expected(), gaps.settled()), (0, 0));
     }
 
     #[test]
     fn an_end_that_says_less_than_came_is_believed_if_it_cannot_be_reordering() {
-        let mut gaps = Gaps::begin(0);
+        let mut gaps = begin(0);
         assert_eq!(came(&mut gaps, 1_000), Arrival::Deliver);
-        gaps.said(10, NOW);
+        gaps.said(NOW, 10);
         assert_eq!(gaps.expected(), 1_001, "an old word");
         assert_eq!(came(&mut gaps, 60_000), Arrival::Deliver);
-        gaps.said(10, NOW);
+        gaps.said(NOW, 10);
         assert_eq!(gaps.expected(), 60_001, "the same old word");
-        gaps.said(12, NOW);
+        gaps.said(NOW, 12);
         assert_eq!((gaps.expected(), gaps.settled()), (12, 12));
         assert_eq!(came(&mut gaps, 14), Arrival::Deliver);
         assert_eq!(gaps.settled(), 12, "12 and 13 are missing");
@@ -354,8 +404,8 @@ mod tests {
 
     #[test]
     fn an_end_is_believed_after_somebody_else_spoke_for_it() {
-        let mut gaps = Gaps::begin(1_980_129_125);
-        gaps.said(75, NOW);
+        let mut gaps = begin(1_980_129_125);
+        gaps.said(NOW, 75);
         assert_eq!((gaps.expected(), gaps.settled()), (75, 75));
         assert_eq!(came(&mut gaps, 76), Arrival::Deliver);
         assert_eq!(gaps.settled(), 75, "75 is missing");
@@ -363,7 +413,7 @@ mod tests {
 
     #[test]
     fn gaps_are_bounded_and_the_oldest_give_way() {
-        let mut gaps = Gaps::begin(0);
+        let mut gaps = begin(0);
         for number in 0..2_000 {
             assert_eq!(came(&mut gaps, 2 * number + 1), Arrival::Deliver);
         }

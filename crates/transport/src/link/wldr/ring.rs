@@ -3,9 +3,11 @@
 //! Frames stand in the order of their numbers. One leaves the ring when it is asked for, when the neighbour needs it no
 //! more, when its time is over, or when the ring is full: then the oldest goes, for it is the least use.
 use super::WldrSettings;
+use super::pool::{Held, Pool};
 use crate::link::recovery::Counters;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A frame that is held.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ pub(super) struct Ring<T> {
     /// What is to be sent again, or handed back.
     again: VecDeque<Slot<T>>,
     /// Octets of all frames in `slots` and `again`.
-    octets: u64,
+    octets: Held,
     /// Frames in `slots`.
     full: usize,
     /// When the last of them is too old.
@@ -52,11 +54,16 @@ impl<T> Ring<T> {
             slots: VecDeque::new(),
             base: 0,
             again: VecDeque::new(),
-            octets: 0,
+            octets: Held::default(),
             full: 0,
             dead_at: Instant::ZERO,
             credit: u64::from(settings.ring),
         }
+    }
+
+    /// What is held counts in this pool, which other links share.
+    pub(super) fn share(&mut self, pool: Arc<Pool>) {
+        self.octets.share(pool);
     }
 
     /// Number of the next frame.
@@ -88,7 +95,7 @@ impl<T> Ring<T> {
 
     /// Octets of these frames.
     pub(super) fn held_octets(&self) -> u64 {
-        self.octets
+        self.octets.bytes()
     }
 
     /// When everything that is held will be too old; `None` if nothing is held.
@@ -102,7 +109,7 @@ impl<T> Ring<T> {
         if slot.origin.is_none() {
             self.credit = (self.credit + 1).min(self.most_slots as u64);
         }
-        self.octets += u64::from(slot.octets);
+        self.octets.add(u64::from(slot.octets));
         self.dead_at = self.dead_at.max(slot.dead_at);
         self.slots.push_back(Some(slot));
         self.full += 1;
@@ -127,7 +134,7 @@ impl<T> Ring<T> {
                 self.credit -= 1;
                 self.again.push_back(slot);
             } else {
-                self.octets -= u64::from(slot.octets);
+                self.octets.sub(u64::from(slot.octets));
                 counters.given_up += 1;
             }
         }
@@ -139,7 +146,7 @@ impl<T> Ring<T> {
         let index = number.checked_sub(self.base).and_then(|it| usize::try_from(it).ok());
         let slot = index.and_then(|index| self.slots.get_mut(index)).and_then(Option::take);
         if let Some(slot) = slot {
-            self.octets -= u64::from(slot.octets);
+            self.octets.sub(u64::from(slot.octets));
             self.full -= 1;
             counters.given_up += 1;
             self.trim();
@@ -150,7 +157,7 @@ impl<T> Ring<T> {
     pub(super) fn pop_again(&mut self, now: Instant, counters: &mut Counters) -> Option<Slot<T>> {
         loop {
             let slot = self.again.pop_front()?;
-            self.octets -= u64::from(slot.octets);
+            self.octets.sub(u64::from(slot.octets));
             if now < slot.dead_at {
                 return Some(slot);
             }
@@ -162,7 +169,7 @@ impl<T> Ring<T> {
     pub(super) fn settle(&mut self, number: u64, counters: &mut Counters) {
         let most = (number.min(self.next()).saturating_sub(self.base)) as usize;
         for slot in self.slots.drain(..most).flatten() {
-            self.octets -= u64::from(slot.octets);
+            self.octets.sub(u64::from(slot.octets));
             self.full -= 1;
             counters.settled += 1;
         }
@@ -174,7 +181,7 @@ impl<T> Ring<T> {
     pub(super) fn sweep(&mut self, now: Instant, counters: &mut Counters) {
         for slot in &mut self.slots {
             if let Some(old) = slot.take_if(|slot| slot.dead_at <= now) {
-                self.octets -= u64::from(old.octets);
+                self.octets.sub(u64::from(old.octets));
                 self.full -= 1;
                 counters.expired += 1;
             }
@@ -183,7 +190,7 @@ impl<T> Ring<T> {
         self.again.retain(|slot| {
             let keep = now < slot.dead_at;
             if !keep {
-                *octets -= u64::from(slot.octets);
+                octets.sub(u64::from(slot.octets));
                 counters.given_up += 1;
             }
             keep
@@ -197,7 +204,8 @@ impl<T> Ring<T> {
         self.base = self.next();
         self.slots.clear();
         self.again.clear();
-        (self.octets, self.full) = (0, 0);
+        self.octets.clear();
+        self.full = 0;
     }
 
     fn may_leave_again(&self, now: Instant, origin: u64, slot: &Slot<T>) -> bool {
@@ -207,7 +215,9 @@ impl<T> Ring<T> {
     }
 
     fn is_too_full(&self) -> bool {
-        self.slots.len() + self.again.len() > self.most_slots || self.octets > self.most_octets
+        self.slots.len() + self.again.len() > self.most_slots
+            || self.octets.bytes() > self.most_octets
+            || self.octets.is_over()
     }
 
     /// Whether the first slot is empty, or what is in it too old.
@@ -222,10 +232,10 @@ impl<T> Ring<T> {
                 self.base += 1;
                 let Some(slot) = slot else { continue };
                 self.full -= 1;
-                self.octets -= u64::from(slot.octets);
+                self.octets.sub(u64::from(slot.octets));
                 counters.expired += 1;
             } else if let Some(slot) = self.again.pop_front() {
-                self.octets -= u64::from(slot.octets);
+                self.octets.sub(u64::from(slot.octets));
                 counters.given_up += 1;
             } else {
                 return;

@@ -25,6 +25,44 @@ const SILENCE: Duration = Duration::from_secs(10);
 const ANSWERS: u32 = 32;
 const ANSWER_INTERVAL: Duration = Duration::from_millis(10);
 
+/// A session: 64 random bits, never 0.
+pub(in crate::link) fn draw_session(rng: &mut Rng) -> u64 {
+    rng.next_u64().max(1)
+}
+
+/// Limits answers to ends that have not proved that they receive them.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::link) struct AnswerBudget {
+    left: u32,
+    earned_at: Instant,
+}
+
+impl Default for AnswerBudget {
+    fn default() -> Self {
+        Self { left: ANSWERS, earned_at: Instant::ZERO }
+    }
+}
+
+impl AnswerBudget {
+    /// What was earned since the last time comes on top.
+    fn earn(&mut self, now: Instant) {
+        let earned = now.since(self.earned_at).as_nanos() / ANSWER_INTERVAL.as_nanos();
+        if earned > 0 {
+            let earned = u32::try_from(earned).unwrap_or(u32::MAX);
+            self.left = self.left.saturating_add(earned).min(ANSWERS);
+            self.earned_at = now;
+        }
+    }
+
+    /// Takes one answer out, if one is left.
+    pub(in crate::link) fn take(&mut self, now: Instant) -> bool {
+        self.earn(now);
+        let left = self.left > 0;
+        self.left -= u32::from(left);
+        left
+    }
+}
+
 /// Somebody who is to be told where we stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owed {
@@ -71,8 +109,7 @@ pub(super) struct Session {
     /// When a frame may carry the next offer.
     offer_at: Instant,
     owed: Option<Owed>,
-    answers: u32,
-    answers_at: Instant,
+    budget: AnswerBudget,
     /// When the only open question was asked; `None` if there is none, or several.
     asked: Option<Instant>,
     rtt: Option<Duration>,
@@ -90,7 +127,7 @@ fn patience(rtt: Option<Duration>, unanswered: u32) -> Duration {
 impl Session {
     pub(super) fn new(mut rng: Rng) -> Self {
         Self {
-            mine: rng.next_u64().max(1),
+            mine: draw_session(&mut rng),
             peer: None,
             gone: None,
             assumes: false,
@@ -101,8 +138,7 @@ impl Session {
             heard: Instant::ZERO,
             offer_at: Instant::ZERO,
             owed: None,
-            answers: ANSWERS,
-            answers_at: Instant::ZERO,
+            budget: AnswerBudget::default(),
             asked: None,
             rtt: None,
             patience: patience(None, 0),
@@ -278,14 +314,8 @@ impl Session {
 
     /// Somebody is to be told where we stand, unless that was asked for too often.
     fn owe(&mut self, now: Instant, owed: Owed) {
-        let earned = now.since(self.answers_at).as_nanos() / ANSWER_INTERVAL.as_nanos();
-        if earned > 0 {
-            let earned = u32::try_from(earned).unwrap_or(u32::MAX);
-            self.answers = self.answers.saturating_add(earned).min(ANSWERS);
-            self.answers_at = now;
-        }
-        if self.owed.is_none() && self.answers > 0 {
-            self.answers -= 1;
+        self.budget.earn(now);
+        if self.owed.is_none() && self.budget.take(now) {
             self.owed = Some(owed);
         }
     }

@@ -18,8 +18,10 @@ pub struct WldrSettings {
     pub alpha_ppm: u32,
     /// The lifetime of a frame whose lifetime nobody said.
     pub lifetime: Duration,
-    /// How long a gap may last before the other end is told: for links that reorder.
+    /// How long a gap may last before the other end is told, as long as no frame was late.
     pub hold: Duration,
+    /// How long a gap may last at most before the other end is told, where frames were late.
+    pub max_hold: Duration,
     /// How often one frame is sent again at most; `None` for as often as its lifetime permits.
     pub resends: Option<u32>,
     /// Which frames are numbered.
@@ -58,6 +60,7 @@ impl Default for WldrSettings {
             alpha_ppm: 800_000,
             lifetime: Duration::from_secs(1),
             hold: Duration::ZERO,
+            max_hold: Duration::from_millis(50),
             resends: None,
             kinds: Kinds::Both,
             mode: Mode::Resend,
@@ -86,6 +89,7 @@ impl WldrSettings {
             },
             lifetime: spec.duration("lifetime", default.lifetime, Duration::from_nanos(1))?,
             hold: spec.duration("hold", default.hold, Duration::ZERO)?,
+            max_hold: spec.duration("max-hold", default.max_hold, Duration::ZERO)?,
             resends: spec.take("resends", None, "a whole number or inf", |text| match text {
                 "inf" => Some(None),
                 _ => text.parse().ok().map(Some),
@@ -120,19 +124,27 @@ fn positive(text: &str) -> Option<u64> {
     text.parse().ok().filter(|it| *it > 0)
 }
 
-impl fmt::Display for WldrSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "wldr")
+impl WldrSettings {
+    /// Prints the settings as those of the recovery called `name`.
+    pub(in crate::link) fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        let writer = SpecWriter::new(f, name)
             .value("ring", self.ring)
             .value("octets", self.octets)
             .value("alpha", f64::from(self.alpha_ppm) / 1e6)
             .duration("lifetime", self.lifetime)
-            .duration("hold", self.hold);
+            .duration("hold", self.hold)
+            .duration("max-hold", self.max_hold);
         let writer = match self.resends {
             None => writer.value("resends", "inf"),
             Some(most) => writer.value("resends", most),
         };
         writer.word("kinds", self.kinds, &KINDS).word("mode", self.mode, &MODES).finish()
+    }
+}
+
+impl fmt::Display for WldrSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "wldr")
     }
 }
 
@@ -148,13 +160,16 @@ mod tests {
             (ring, octets, alpha_ppm) in (1..=MAX_RING, 1..u64::MAX, 0..=1_000_000_u32),
             lifetime in (1..u64::MAX).prop_map(Duration::from_nanos),
             hold in any::<u64>().prop_map(Duration::from_nanos),
+            max_hold in any::<u64>().prop_map(Duration::from_nanos),
             resends: Option<u32>,
             kinds in prop::sample::select(KINDS.map(|it| it.1).to_vec()),
             mode in prop::sample::select(MODES.map(|it| it.1).to_vec()),
         ) {
             let settings =
-                WldrSettings { ring, octets, alpha_ppm, lifetime, hold, resends, kinds, mode };
+                WldrSettings { ring, octets, alpha_ppm, lifetime, hold, max_hold, resends, kinds, mode };
             prop_assert_eq!(settings.to_string().parse(), Ok(Recovery::Wldr(settings)));
+            let auto = Recovery::Auto(settings);
+            prop_assert_eq!(auto.to_string().parse(), Ok(auto));
         }
     }
 

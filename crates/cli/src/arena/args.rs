@@ -1,0 +1,122 @@
+//! The options of `recoup arena`.
+use crate::error::EXIT_CODES;
+use clap::{Args, ValueEnum};
+use recoup_sim::scenario::Seeds;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  recoup arena --list
+      name the cases: what each is about, its ideal time, and whether sockets can carry it
+  recoup arena
+      the default transport and CUBIC on every case; results go to ./arena-results
+  recoup arena plain 'loss-*' sharing --transport newreno --transport 'cubic,loss=smart'
+      two transports on one case, all cases of a name, and all of a situation
+  recoup arena --transport 'congestion=fixed(window=64),rto=reconsidered(min=adaptive)' --seeds 1..3
+      the parts of a transport as `recoup fetch` takes them; parts left out are its defaults
+  recoup arena --family 1..60 --transport newreno --out family
+      sixty random paths, the same on each machine: fix constants on these, check them on 61..120
+  recoup arena --cases ./mine my-case
+      cases of your own: a scenario file each, with a table [arena]
+  recoup arena loss-1 --world sockets
+      the same case with processes of this machine, in real time
+  recoup arena --json | jq '.transports[] | {transport, mean: .completion.geometric_mean}'
+";
+
+const SCORES: &str = "\
+Scores: time over the ideal time (1 is the best possible), 95th percentile of the queueing delay,
+retransmissions and needless ones per segment; where a link is shared: utilisation, the share beside
+the rivals, Jain's index, time to converge. All are means over seeds with 95 % intervals; over cases
+there is the geometric mean and the worst. docs/arena.md has the formulas.";
+
+/// Judge transports on the same cases: completion times, queues, retransmissions, fairness
+///
+/// A case is a scenario with an ideal: the shortest possible completion time of its path, or a fair share
+/// of its link. Each transport (congestion control, loss detector, timer) runs on each case with each
+/// seed. Results are kept in a folder, from which the same command goes on; it also holds the page, a heat
+/// map of transports and cases.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n{SCORES}\n\n{EXIT_CODES}"))]
+pub(crate) struct ArenaArgs {
+    /// Cases: names, patterns such as 'loss-*', or situations such as sharing; all unless given
+    #[arg(value_name = "CASE")]
+    pub wanted: Vec<String>,
+
+    /// A transport, such as newreno or 'congestion=cubic,loss=smart,rto=rfc6298'; may be repeated
+    #[arg(long = "transport", value_name = "SPEC", help_heading = "Transports")]
+    pub transports: Vec<String>,
+
+    /// Add the cases of a folder: each .toml file in it
+    #[arg(long, value_name = "DIR", help_heading = "Cases")]
+    pub cases: Option<PathBuf>,
+
+    /// Random paths by their numbers, such as 1..60; alone unless cases are named, too
+    #[arg(long, value_name = "NUMBERS", help_heading = "Cases")]
+    pub family: Option<Seeds>,
+
+    /// Name the cases, and run nothing
+    #[arg(long, help_heading = "Cases")]
+    pub list: bool,
+
+    /// Seeds instead of the cases' own: 7, 1..20 (1 to 20) or 1..5,9
+    #[arg(long, value_name = "SEEDS", help_heading = "Running")]
+    pub seeds: Option<Seeds>,
+
+    /// Where cases run
+    ///
+    /// On sockets, cases that real time does not allow are left out unless they are named. A machine that is busy
+    /// with other things distorts what happens in milliseconds.
+    #[arg(long, value_name = "WORLD", default_value_t, value_enum, help_heading = "Running")]
+    pub world: World,
+
+    /// Runs at a time; as many as there are cores unless told otherwise, one on sockets
+    #[arg(short, long, value_name = "N", help_heading = "Running")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Folder for the results
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        default_value = "arena-results",
+        help_heading = "Results"
+    )]
+    pub out: PathBuf,
+
+    /// Remove results of these cases that are in the folder, and begin anew
+    #[arg(long, help_heading = "Results")]
+    pub fresh: bool,
+
+    /// Write the page to FILE; to index.html in the folder unless given
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub page: Option<PathBuf>,
+
+    /// Print neither progress nor table
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// Print a JSON document instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
+/// Where cases run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum World {
+    /// In simulated time
+    #[default]
+    Simulated,
+    /// As processes of this machine, in real time
+    Sockets,
+}
+
+impl World {
+    /// Its word.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Sockets => "sockets",
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Makes the runs that are missing, and scores every run that there is.
+use super::args::{ArenaArgs, World};
+use super::choice::Chosen;
+use crate::emulate::run::Processes;
+use crate::error::Failure;
+use crate::sim::args::Format;
+use crate::sim::campaign::{Campaign, Manner, Runner, Watch};
+use crate::sim::folder::ResultFolder;
+use crate::sim::journal::Row;
+use crate::sim::progress::Progress;
+use crate::sim::run::Worlds;
+use crate::stop::Stop;
+use crate::study::curve;
+use recoup_sim::record::Table;
+use recoup_studies::arena::case::{Case, Kind};
+use recoup_studies::arena::score::{Goodputs, Score};
+use recoup_studies::arena::summary::Summary;
+use recoup_studies::arena::transport::Transport;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The runs to be made.
+pub(super) struct Gathering<'a> {
+    pub args: &'a ArenaArgs,
+    pub transports: &'a [Transport],
+    pub chosen: &'a [Chosen],
+}
+
+/// The results.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// For each case, in their order, the summary of each transport, in theirs.
+    pub summaries: Vec<Vec<Summary>>,
+    /// Runs that there are, and those that were made now.
+    pub runs: (usize, usize),
+}
+
+impl Gathering<'_> {
+    /// Makes the missing runs.
+    ///
+    /// # Errors
+    /// If a case cannot run, the folder cannot be used, or a signal came. Complete runs are kept.
+    pub(super) fn run(&self) -> Result<Gathered, Failure> {
+        let stop = Stop::polled()?;
+        let mut campaigns = Vec::new();
+        for chosen in self.chosen {
+            let source = chosen.source(self.transports)?;
+            let mut campaign = Campaign::new(&source, self.args.seeds.as_ref())?;
+            campaign.replaces_changed_points = true;
+            campaigns.push(campaign);
+        }
+        let all: usize = campaigns.iter().map(Campaign::runs).sum();
+        let mut progress = Progress::new(!self.args.quiet);
+        let mut gathered = Gathered { runs: (all, 0), ..Gathered::default() };
+        let mut before = 0;
+        for (chosen, campaign) in self.chosen.iter().zip(&campaigns) {
+            progress.label = format!("{}: ", chosen.case.name);
+            let mut watch = Whole { progress: &mut progress, before, all };
+            let folder = self.make(&chosen.case, campaign, &stop, &mut watch);
+            if folder.is_err() {
+                progress.finish();
+            }
+            gathered.summaries.push(self.summaries(&chosen.case, campaign, &folder?)?);
+            before += campaign.runs();
+        }
+        progress.finish();
+        gathered.runs.1 = progress.made;
+        Ok(gathered)
+    }
+
+    fn make(
+        &self,
+        case: &Case,
+        campaign: &Campaign,
+        stop: &Stop,
+        watch: &mut dyn Watch,
+    ) -> Result<ResultFolder, Failure> {
+        let (runner, jobs): (&dyn Runner, usize) = match self.args.world {
+            World::Simulated => (&Worlds, crate::sim::cores()),
+            World::Sockets => (&Processes, 1),
+        };
+        let jobs = self.args.jobs.map_or(jobs, NonZeroUsize::get);
+        let mut folder = campaign.folder(&self.place(case), self.args.fresh, Format::Csv)?;
+        campaign.run(&mut folder, Manner { jobs, stop }, runner, watch)?;
+        Ok(folder)
+    }
+
+    /// Where the runs of a case are kept.
+    fn place(&self, case: &Case) -> PathBuf {
+        match self.args.world {
+            World::Simulated => self.args.out.join(&case.name),
+            World::Sockets => self.args.out.join("sockets").join(&case.name),
+        }
+    }
+
+    fn summaries(
+        &self,
+        case: &Case,
+        campaign: &Campaign,
+        folder: &ResultFolder,
+    ) -> Result<Vec<Summary>, Failure> {
+        let mut summaries = Vec::new();
+        for stage in &campaign.points {
+            let mut scores = Vec::new();
+            for row in campaign.rows(folder, stage) {
+                scores.push((row.seed, score(case, folder, row)?));
+            }
+            summaries.push(Summary::new(&scores));
+        }
+        Ok(summaries)
+    }
+}
+
+/// The score of a run that is kept.
+fn score(case: &Case, folder: &ResultFolder, row: &Row) -> Result<Score, Failure> {
+    let goodputs = match case.terms.kind {
+        Kind::Sharing { .. } => goodputs(folder, row)?,
+        Kind::Completion { .. } => Goodputs::new(),
+    };
+    Ok(Score::new(&case.terms, &|name| row.metric(name), &goodputs))
+}
+
+/// The goodput of each consumer of a run in each second.
+fn goodputs(folder: &ResultFolder, row: &Row) -> Result<Goodputs, Failure> {
+    let path = folder.path().join("tables/goodput").join(format!("{}-{}.csv", row.point, row.seed));
+    let curves = curve::read(&path)?;
+    let rates = curves.into_iter().map(|(name, curve)| {
+        let column = |name: &str| curve.columns.get(name).map_or(&[] as &[f64], Vec::as_slice);
+        let pairs = column("time_s").iter().zip(column("goodput_bps"));
+        (name, pairs.map(|(at_s, rate)| (*at_s as u64, *rate)).collect())
+    });
+    Ok(rates.collect())
+}
+
+/// Progress of all cases together.
+struct Whole<'a> {
+    progress: &'a mut Progress,
+    /// Runs of the cases before this one.
+    before: usize,
+    all: usize,
+}
+
+impl Watch for Whole<'_> {
+    fn progress(&mut self, done: usize, _: usize, _: Option<Duration>) {
+        self.progress.progress(self.before + done, self.all, None);
+    }
+
+    fn ended(&mut self, row: &Row, tables: &[Table]) {
+        self.progress.ended(row, tables);
+    }
+}

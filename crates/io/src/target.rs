@@ -1,0 +1,190 @@
+//! A folder into which a download is written: below it no link is followed.
+//!
+//! The folder itself is its user's choice and may be a link. Folders in it are opened from their parent's handle, component
+//! by component, without following links. So a link that lies in the folder from before, such as `photos/2024 -> /etc`,
+//! leads no file out of it.
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, statat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A folder that is open for writing into it.
+#[derive(Debug)]
+pub struct TargetFolder {
+    path: PathBuf,
+    handle: File,
+}
+
+/// What bears a name in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occupant {
+    /// Nothing.
+    Nothing,
+    /// A regular file of that many bytes.
+    File(u64),
+    /// A folder.
+    Folder,
+}
+
+/// Why nothing is written at a place.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// A link lies there.
+    #[error("{} is a link, and links in a folder are not followed", .0.display())]
+    Link(PathBuf),
+    /// A device, a socket or a pipe lies there, or a file where a folder belongs.
+    #[error("{path} is in the way: it is no {expected}", path = .0.display(), expected = .1)]
+    InTheWay(PathBuf, &'static str),
+    /// The folder has another place than it had when it was opened.
+    #[error("{} has been replaced while the download was under way", .0.display())]
+    Replaced(PathBuf),
+    /// The system refused an operation.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: a verb.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl TargetFolder {
+    /// The folder at `path`, which is made if there is none; links on the way are followed.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`].
+    pub fn open(path: &Path) -> Result<Self, TargetError> {
+        let trouble = |source| failed("make the folder", path, source);
+        fs::create_dir_all(path).map_err(trouble)?;
+        let handle = File::open(path).map_err(trouble)?;
+        Ok(Self { path: path.to_owned(), handle })
+    }
+
+    /// Where it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder `name` in it, which is made if there is none. `name` is one component of a path.
+    ///
+    /// # Errors
+    /// [`TargetError::Link`], [`TargetError::InTheWay`], [`TargetError::Io`].
+    pub fn enter(&self, name: &OsStr) -> Result<Self, TargetError> {
+        let path = self.path.join(name);
+        match mkdirat(&self.handle, name, Mode::from_bits_truncate(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(failed("make the folder", &path, error.into())),
+        }
+        if let Occupant::File(_) = self.occupant(name)? {
+            return Err(TargetError::InTheWay(path, "folder"));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(handle) => Ok(Self { path, handle: File::from(handle) }),
+            // It took the folder's place just now.
+            Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Err(TargetError::Link(path)),
+            Err(error) => Err(failed("open the folder", &path, error.into())),
+        }
+    }
+
+    /// What lies in it under `name`, which is one component of a path.
+    ///
+    /// # Errors
+    /// [`TargetError::Link`], [`TargetError::InTheWay`], [`TargetError::Io`].
+    pub fn occupant(&self, name: &OsStr) -> Result<Occupant, TargetError> {
+        let path = || self.path.join(name);
+        let found = match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(Occupant::Nothing),
+            found => found.map_err(|error| failed("look at", &path(), error.into()))?,
+        };
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile => Ok(Occupant::File(found.st_size.unsigned_abs())),
+            FileType::Directory => Ok(Occupant::Folder),
+            FileType::Symlink => Err(TargetError::Link(path())),
+            _ => Err(TargetError::InTheWay(path(), "regular file")),
+        }
+    }
+
+    /// Makes sure that its path still leads to it, so that a file can be opened by its path.
+    ///
+    /// # Errors
+    /// [`TargetError::Replaced`], [`TargetError::Io`].
+    pub fn check_place(&self) -> Result<(), TargetError> {
+        let trouble = |source| failed("look at", &self.path, source);
+        let opened = self.handle.metadata().map_err(trouble)?;
+        let there = fs::metadata(&self.path).map_err(trouble)?;
+        let identity = |it: &fs::Metadata| (it.dev(), it.ino());
+        if identity(&opened) == identity(&there) {
+            Ok(())
+        } else {
+            Err(TargetError::Replaced(self.path.clone()))
+        }
+    }
+}
+
+fn failed(action: &'static str, path: &Path, source: io::Error) -> TargetError {
+    TargetError::Io { action, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// `out` beside `in`, which is opened and has a folder, a file and links in it.
+    fn places() -> (tempfile::TempDir, TargetFolder) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("in/folder")).unwrap();
+        fs::create_dir(dir.path().join("out")).unwrap();
+        fs::write(dir.path().join("in/file"), "12").unwrap();
+        for (link, to) in [("out", "../out"), ("stray", "nowhere"), ("inner", "folder")] {
+            symlink(to, dir.path().join("in").join(link)).unwrap();
+        }
+        symlink("in", dir.path().join("chosen")).unwrap();
+        let folder = TargetFolder::open(&dir.path().join("chosen")).unwrap();
+        (dir, folder)
+    }
+
+    #[test]
+    fn links_below_a_target_are_refused() {
+        let (dir, folder) = places();
+        for link in ["out", "stray", "inner"] {
+            assert!(matches!(folder.enter(link.as_ref()), Err(TargetError::Link(_))), "{link}");
+            assert!(matches!(folder.occupant(link.as_ref()), Err(TargetError::Link(_))), "{link}");
+        }
+        assert!(fs::read_dir(dir.path().join("out")).unwrap().next().is_none());
+        assert!(!dir.path().join("in/nowhere").exists());
+    }
+
+    #[test]
+    fn folders_are_entered_and_made() {
+        let (dir, folder) = places();
+        folder
+            .enter("folder".as_ref())
+            .unwrap()
+            .enter("new".as_ref())
+            .unwrap()
+            .check_place()
+            .unwrap();
+        assert!(dir.path().join("in/folder/new").is_dir());
+        assert_eq!(folder.occupant("folder".as_ref()).unwrap(), Occupant::Folder);
+        assert_eq!(folder.occupant("file".as_ref()).unwrap(), Occupant::File(2));
+        assert_eq!(folder.occupant("none".as_ref()).unwrap(), Occupant::Nothing);
+        assert!(matches!(folder.enter("file".as_ref()), Err(TargetError::InTheWay(..))));
+    }
+
+    #[test]
+    fn replaced_folder_is_noticed() {
+        let (dir, folder) = places();
+        let inner = folder.enter("folder".as_ref()).unwrap();
+        fs::rename(dir.path().join("in/folder"), dir.path().join("moved")).unwrap();
+        assert!(inner.check_place().is_err());
+        symlink("../out", dir.path().join("in/folder")).unwrap();
+        assert!(matches!(inner.check_place(), Err(TargetError::Replaced(_))));
+    }
+}

@@ -1,0 +1,261 @@
+//! The client: a handle to the thread that drives the sockets.
+use crate::engine::{Engine, Link};
+use crate::error::{Error, Result};
+use crate::fetch::FetchBuilder;
+use crate::local;
+use crate::name::ToName;
+use crate::options::FetchOptions;
+use crate::serve::ServeBuilder;
+use crate::session::{self, Session};
+use crate::trust::Verify;
+use crate::uplink::Uplink;
+use bytes::Bytes;
+use recoup_io::face::FaceUri;
+use recoup_packet::name::Name;
+use recoup_transport::link::recovery::Recovery;
+use recoup_transport::random::Rng;
+use std::sync::Arc;
+
+/// Most content that [`Client::get`] returns, in bytes, unless [`Builder::max_memory`] says otherwise.
+const MAX_MEMORY: u64 = 1 << 30;
+
+/// A handle to one thread that owns the sockets and a node; fetches and servers share it.
+///
+/// Cloning is cheap, and all clones are the same client. The thread ends with the last handle: clients, fetches, readers and
+/// servers. Every operation waits in the caller's thread; none may be called by a callback of the same client.
+///
+/// ```no_run
+/// let client = recoup::Client::connect()?;
+/// let content = client.get("/site/greeting")?;
+/// println!("{} bytes", content.len());
+/// # Ok::<(), recoup::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) link: Arc<Link>,
+    pub(crate) settings: Arc<Settings>,
+}
+
+/// What all operations of a client have in common.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) uplink: Uplink,
+    pub(crate) options: FetchOptions,
+    pub(crate) max_memory: u64,
+    seed: Option<u64>,
+    draws: std::sync::atomic::AtomicU64,
+}
+
+impl Client {
+    /// A client of the forwarder of this machine, found as the command `recoup` finds it: the environment variable
+    /// `NDN_CLIENT_TRANSPORT`, `client.conf`, the forwarder's socket. Without a forwarder, it reaches the producers of this
+    /// machine directly (UDP ports 6363 to 6378 of 127.0.0.1).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable): the configured forwarder does not answer.
+    ///
+    /// ```no_run
+    /// let client = recoup::Client::connect()?;
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn connect() -> Result<Self> {
+        Self::builder().connect()
+    }
+
+    /// A client with other settings.
+    ///
+    /// ```no_run
+    /// use recoup::{Client, Verify};
+    /// let client = Client::builder()
+    ///     .face("udp://192.0.2.7")
+    ///     .verify(Verify::Key("publisher.cert".into()))
+    ///     .connect()?;
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Fetches the newest version of `name` into memory. For content that may be large see [`fetch`](Self::fetch).
+    ///
+    /// # Errors
+    /// Those of the fetch, such as [`is_not_found`](crate::Error::is_not_found);
+    /// [`is_condition`](crate::Error::is_condition) if it is larger than [`Builder::max_memory`] permits.
+    ///
+    /// ```
+    /// # let place = recoup::Client::builder().face("memory://get").alone().connect()?;
+    /// # let _server = place.serve("/site/greeting").listen("memory://get")?.bytes("hello")?;
+    /// # let client = recoup::Client::builder().face("memory://get").connect()?;
+    /// assert_eq!(client.get("/site/greeting")?, "hello");
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn get(&self, name: impl ToName) -> Result<Bytes> {
+        self.fetch(name).to_vec().map(Bytes::from)
+    }
+
+    /// Begins to describe a fetch: its range, where content goes, who watches.
+    ///
+    /// ```no_run
+    /// # let client = recoup::Client::connect()?;
+    /// let summary = client.fetch("/movie").resume(true).to_file("movie.mp4")?;
+    /// println!("{:.1} Mbit/s", summary.goodput_bit_s / 1e6);
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn fetch(&self, name: impl ToName) -> FetchBuilder {
+        FetchBuilder::new(self.clone(), name.to_name())
+    }
+
+    /// Begins to describe a server of the names below `prefix`.
+    ///
+    /// ```no_run
+    /// # let client = recoup::Client::connect()?;
+    /// let server = client.serve("/photos").folder("photos")?;
+    /// println!("serving {} at {:?}", server.name(), server.faces());
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn serve(&self, prefix: impl ToName) -> ServeBuilder {
+        ServeBuilder::new(self.clone(), prefix.to_name())
+    }
+
+    /// A generator for one operation: fresh, unless the client has a seed.
+    pub(crate) fn rng(&self) -> Result<Rng> {
+        match self.settings.seed {
+            None => session::seed(),
+            Some(seed) => {
+                let draw = self.settings.draws.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                Ok(Rng::from_seed(seed).substream(&format!("operation/{draw}")))
+            }
+        }
+    }
+
+    /// Lets Interests for `name` reach a producer of this machine, where there is no forwarder.
+    pub(crate) fn locate(&self, name: &Name) -> Result<()> {
+        if !self.settings.uplink.is_direct {
+            return Ok(());
+        }
+        let asked = name.clone();
+        if self.link.ask(move |engine| engine.serves(&asked))? {
+            return Ok(());
+        }
+        let (prefix, uri) = (name.clone(), local::face_of(name)?);
+        self.link.ask(move |engine| engine.route_directly(&prefix, &uri))?
+    }
+}
+
+/// The settings of a [`Client`]. Without any, it is what [`Client::connect`] makes.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    face: Option<String>,
+    recovery: Option<String>,
+    options: FetchOptions,
+    max_memory: u64,
+    seed: Option<u64>,
+    is_alone: bool,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            face: None,
+            recovery: None,
+            options: FetchOptions::default(),
+            max_memory: MAX_MEMORY,
+            seed: None,
+            is_alone: false,
+        }
+    }
+}
+
+impl Builder {
+    /// The face toward producers: `udp://host[:port]`, `tcp://host[:port]`, `unix:///path` or `ws://host:port`.
+    #[must_use]
+    pub fn face(self, uri: impl Into<String>) -> Self {
+        Self { face: Some(uri.into()), ..self }
+    }
+
+    /// Opens no face: for a client that only serves at addresses of its own ([`ServeBuilder::listen`]), or fetches what it
+    /// serves.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { is_alone: true, ..self }
+    }
+
+    /// How content is verified; [`Verify::Auto`] without it.
+    #[must_use]
+    pub fn verify(mut self, verify: Verify) -> Self {
+        self.options.verify = verify;
+        self
+    }
+
+    /// How objects are fetched: algorithms, retries, naming, verification.
+    #[must_use]
+    pub fn options(self, options: FetchOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// How losses of the link to the next node are recovered: `auto` (without it), `off`, `wldr` or `acked`, with
+    /// parameters, such as `wldr(hold=5ms)`.
+    #[must_use]
+    pub fn recovery(self, spec: impl Into<String>) -> Self {
+        Self { recovery: Some(spec.into()), ..self }
+    }
+
+    /// Most content that one fetch keeps in memory, in bytes; 1 GiB without it.
+    #[must_use]
+    pub fn max_memory(self, bytes: u64) -> Self {
+        Self { max_memory: bytes, ..self }
+    }
+
+    /// Draws nonces and hash keys from this seed, so that a run can be repeated. An attacker who knows the seed can choose
+    /// names that collide: only for tests and measurements.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
+    }
+
+    /// Starts the client.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage): a setting is wrong.
+    /// [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable): there is no peer at the face.
+    ///
+    /// ```
+    /// let error = recoup::Client::builder().face("carrier-pigeon://home").connect().unwrap_err();
+    /// assert!(error.is_usage());
+    /// ```
+    pub fn connect(self) -> Result<Client> {
+        let named = self.face.as_deref().map(parse_face).transpose()?;
+        let uplink = match self.is_alone {
+            true => Uplink::alone(),
+            false => Uplink::find(named.as_ref())?,
+        };
+        let recovery = self.recovery.as_deref().unwrap_or("auto").parse::<Recovery>();
+        let recovery = recovery.map_err(|error| Error::usage(format!("recovery: {error}")))?;
+        self.options.algorithms()?;
+        let rng = self.seed.map_or_else(session::seed, |seed| Ok(Rng::from_seed(seed)))?;
+        let (toward, is_alone) = (uplink.clone(), self.is_alone);
+        let link = Link::start(move || {
+            let mut session = Session::with_rng(rng, toward.is_direct || is_alone)?;
+            session.set_recovery(recovery);
+            if toward.is_direct {
+                session.leave_out_negotiated_recovery();
+            } else if !is_alone {
+                session.open(&toward.uri).map_err(|error| toward.explain(error))?;
+            }
+            Ok(Engine::new(session, toward))
+        })?;
+        let settings = Settings {
+            uplink,
+            options: self.options,
+            max_memory: self.max_memory,
+            seed: self.seed,
+            draws: std::sync::atomic::AtomicU64::new(0),
+        };
+        Ok(Client { link: Arc::new(link), settings: Arc::new(settings) })
+    }
+}
+
+/// A face from its URI.
+pub(crate) fn parse_face(text: &str) -> Result<FaceUri> {
+    text.parse::<FaceUri>().map_err(|error| Error::usage(error.to_string()))
+}

@@ -1,0 +1,342 @@
+//! The driver thread: it owns the sockets and the node, and runs the operations of all handles of one client.
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::Session;
+use crate::uplink::Uplink;
+use recoup_forwarder::face::{AppId, FaceId};
+use recoup_io::face::FaceUri;
+use recoup_io::waker::Waker;
+use recoup_packet::name::Name;
+use recoup_transport::application::{AppInput, Application, Report};
+use recoup_transport::time::{Duration, Instant};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle, ThreadId};
+
+/// Commands that may be queued; a caller waits while the queue is full.
+const COMMANDS: usize = 256;
+/// Longest time between two looks at peers that refuse datagrams, while an operation is in flight.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+/// Names of which the producer is remembered, where there is no forwarder.
+const LOCATED: usize = 1_024;
+/// How long the last packets may take to leave when a client ends.
+const CLOSING: Duration = Duration::from_millis(500);
+
+/// One thing that the driver thread does for a handle.
+pub(crate) type Command = Box<dyn FnOnce(&mut Engine) + Send>;
+
+/// Number of an operation, never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TaskId(u64);
+
+/// An operation in flight: the owner of one application of the node.
+pub(crate) trait Task {
+    /// A report of the application.
+    fn report(&mut self, now: Instant, report: Report);
+    /// A wake-up is over. Returns the bytes that the reader took since the last one.
+    fn flush(&mut self, _session: &Session) -> u64 {
+        0
+    }
+    /// The operation has ended, and its application is detached.
+    fn has_ended(&self) -> bool;
+    /// The driver cannot go on, or no peer can be reached.
+    fn fail(&mut self, error: &Error);
+    /// The owner has lost interest.
+    fn cancel(&mut self) {}
+    /// It shares what the face can receive, and ends if no peer can be reached.
+    fn is_consumer(&self) -> bool {
+        false
+    }
+    /// The smoothed round trip, with which the next fetch begins.
+    fn srtt(&self) -> Option<Duration> {
+        None
+    }
+    /// The client waits for its end before it closes the faces.
+    fn delays_closing(&self) -> bool {
+        false
+    }
+}
+
+struct Running {
+    id: TaskId,
+    task: Box<dyn Task>,
+}
+
+/// The state of the driver thread.
+pub(crate) struct Engine {
+    pub(crate) session: Session,
+    pub(crate) uplink: Uplink,
+    /// The smoothed round trip of the latest fetch that had one (RFC 9040, temporal sharing).
+    pub(crate) srtt: Option<Duration>,
+    tasks: BTreeMap<AppId, Running>,
+    next_id: u64,
+    /// Without a forwarder: faces toward producers of this machine.
+    direct: HashMap<FaceUri, FaceId>,
+    /// Without a forwarder: names of which the producer was located, oldest first.
+    located: VecDeque<(Name, FaceId)>,
+    /// Prefixes of the producers of this client.
+    served: Vec<(TaskId, Name)>,
+    /// Without a forwarder: the face where producers of this client listen.
+    listening: Option<FaceUri>,
+}
+
+impl Engine {
+    pub(crate) fn new(session: Session, uplink: Uplink) -> Self {
+        Self {
+            session,
+            uplink,
+            srtt: None,
+            tasks: BTreeMap::new(),
+            next_id: 0,
+            direct: HashMap::new(),
+            located: VecDeque::new(),
+            served: Vec::new(),
+            listening: None,
+        }
+    }
+
+    /// Starts an operation.
+    pub(crate) fn start(
+        &mut self,
+        application: Box<dyn Application>,
+        prefixes: Vec<Name>,
+        task: Box<dyn Task>,
+    ) -> TaskId {
+        let id = TaskId(self.next_id);
+        self.next_id += 1;
+        let is_consumer = task.is_consumer();
+        let app = self.session.attach(application, prefixes);
+        self.tasks.insert(app, Running { id, task });
+        if is_consumer {
+            self.share();
+        }
+        id
+    }
+
+    /// Cancels an operation: its application is detached, and its pending Interests are withdrawn.
+    pub(crate) fn cancel(&mut self, id: TaskId) {
+        self.served.retain(|(task, _)| *task != id);
+        let found = self.tasks.iter().find(|(_, running)| running.id == id);
+        if let Some(app) = found.map(|(app, _)| *app) {
+            if let Some(running) = self.tasks.get_mut(&app) {
+                running.task.cancel();
+            }
+            self.end(app);
+        }
+    }
+
+    /// Without a forwarder, Interests below `name` go to the producer at `uri`.
+    pub(crate) fn route_directly(&mut self, name: &Name, uri: &FaceUri) -> Result<()> {
+        let face = match self.direct.get(uri) {
+            Some(face) => *face,
+            None => {
+                let face = self.session.open(uri)?;
+                self.direct.insert(uri.clone(), face);
+                face
+            }
+        };
+        if let Some(known) = self.located.iter().position(|(known, _)| known == name)
+            && let Some((_, before)) = self.located.remove(known)
+            && before != face
+        {
+            self.session.route(name, before, false);
+        }
+        self.session.route(name, face, true);
+        self.located.push_back((name.clone(), face));
+        if self.located.len() > LOCATED
+            && let Some((oldest, face)) = self.located.pop_front()
+        {
+            self.session.route(&oldest, face, false);
+        }
+        Ok(())
+    }
+
+    /// A producer of this client answers Interests below `name`.
+    pub(crate) fn serves(&self, name: &Name) -> bool {
+        self.served.iter().any(|(_, prefix)| prefix.is_prefix_of(name))
+    }
+
+    /// Notes the prefix of a producer of this client.
+    pub(crate) fn note_served(&mut self, task: TaskId, prefix: Name) {
+        self.served.push((task, prefix));
+    }
+
+    /// Without a forwarder, producers of this client listen here.
+    pub(crate) fn listen_directly(&mut self) -> Result<FaceUri> {
+        if let Some(uri) = &self.listening {
+            return Ok(uri.clone());
+        }
+        let uri = self.session.listen_directly()?.uri;
+        self.listening = Some(uri.clone());
+        Ok(uri)
+    }
+
+    fn end(&mut self, app: AppId) {
+        self.session.detach(app);
+        if let Some(running) = self.tasks.remove(&app) {
+            self.srtt = running.task.srtt().or(self.srtt);
+            if running.task.is_consumer() {
+                self.share();
+            }
+        }
+    }
+
+    /// Fetches share what the receiving side of the face can hold.
+    fn share(&mut self) {
+        let is_consumer =
+            |(app, running): (&AppId, &Running)| running.task.is_consumer().then_some(*app);
+        let consumers: Vec<_> = self.tasks.iter().filter_map(is_consumer).collect();
+        let among = consumers.len() as u64;
+        for app in consumers {
+            self.session.tell(app, AppInput::Shared { among });
+        }
+    }
+
+    /// One wake-up.
+    fn turn(&mut self) -> Result<()> {
+        let wait = (!self.tasks.is_empty()).then_some(LONGEST_WAIT);
+        self.session.driver.set_longest_wait(wait);
+        let Self { session, tasks, .. } = self;
+        let turned = session.turn::<Error>(&mut |now, app, report| {
+            if let Some(running) = tasks.get_mut(&app) {
+                running.task.report(now, report);
+            }
+            Ok(())
+        });
+        match turned {
+            Err(error) if error.is_unreachable() => self.fail_consumers(&error),
+            turned => turned?,
+        }
+        self.flush();
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        let mut ended = Vec::new();
+        let mut consumed = Vec::new();
+        for (app, running) in &mut self.tasks {
+            let bytes = running.task.flush(&self.session);
+            if running.task.has_ended() {
+                ended.push(*app);
+            } else if bytes > 0 {
+                consumed.push((*app, bytes));
+            }
+        }
+        for (app, bytes) in consumed {
+            self.session.tell(app, AppInput::Consumed { bytes });
+        }
+        ended.into_iter().for_each(|app| self.end(app));
+    }
+
+    fn fail_consumers(&mut self, error: &Error) {
+        tracing::warn!(%error, "no peer can be reached");
+        self.session.forget_refusal();
+        let consumers = self.tasks.values_mut().filter(|running| running.task.is_consumer());
+        consumers.for_each(|running| running.task.fail(error));
+    }
+
+    /// The client ends: commands to a forwarder and the last answers leave, then all faces are closed.
+    fn close(&mut self, error: &Error) {
+        self.tasks.values_mut().for_each(|running| match running.task.delays_closing() {
+            true => {}
+            false => running.task.fail(error),
+        });
+        self.flush();
+        let end = self.session.driver.now() + CLOSING;
+        while !self.tasks.is_empty() && self.session.driver.now() < end && self.turn().is_ok() {}
+        self.session.driver.finish(CLOSING);
+    }
+}
+
+/// The way of all handles to the driver thread. The thread ends with the last of them.
+#[derive(Debug)]
+pub(crate) struct Link {
+    commands: Option<SyncSender<Command>>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+    id: ThreadId,
+}
+
+impl Link {
+    /// Starts the thread, and waits until `make` has made its engine there.
+    pub(crate) fn start(make: impl FnOnce() -> Result<Engine> + Send + 'static) -> Result<Self> {
+        let (commands, queue) = sync_channel::<Command>(COMMANDS);
+        let (made, answer) = sync_channel(1);
+        let thread = thread::Builder::new().name("recoup".into()).spawn(move || match make() {
+            Ok(engine) => {
+                let _ = made.send(Ok(engine.session.driver.waker()));
+                run(engine, &queue);
+            }
+            Err(error) => {
+                let _ = made.send(Err(error));
+            }
+        });
+        let thread = thread.map_err(|error| {
+            Error::new(ErrorKind::Other, format!("cannot start a thread: {error}"))
+        })?;
+        let waker = answer.recv().map_err(|_| Error::stopped())??;
+        let id = thread.thread().id();
+        Ok(Self { commands: Some(commands), waker, thread: Some(thread), id })
+    }
+
+    /// Queues a command.
+    pub(crate) fn post(&self, command: Command) -> Result<()> {
+        let commands = self.commands.as_ref().ok_or_else(Error::stopped)?;
+        let sent = match self.is_own_thread() {
+            // The thread cannot wait for itself.
+            true => commands.try_send(command).map_err(|_| ()),
+            false => commands.send(command).map_err(|_| ()),
+        };
+        sent.map_err(|()| Error::stopped())?;
+        self.waker.wake();
+        Ok(())
+    }
+
+    /// Runs `what` in the driver thread, and waits for its result.
+    pub(crate) fn ask<T: Send + 'static>(
+        &self,
+        what: impl FnOnce(&mut Engine) -> T + Send + 'static,
+    ) -> Result<T> {
+        if self.is_own_thread() {
+            return Err(Error::usage("a callback of the client cannot wait for the client")
+                .with_remedy("do it from another thread"));
+        }
+        let (sender, answer) = sync_channel(1);
+        self.post(Box::new(move |engine| {
+            let _ = sender.send(what(engine));
+        }))?;
+        answer.recv().map_err(|_| Error::stopped())
+    }
+
+    pub(crate) fn waker(&self) -> &Waker {
+        &self.waker
+    }
+
+    fn is_own_thread(&self) -> bool {
+        thread::current().id() == self.id
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.commands = None;
+        self.waker.wake();
+        if let Some(thread) = self.thread.take().filter(|_| !self.is_own_thread()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(mut engine: Engine, queue: &Receiver<Command>) {
+    loop {
+        match queue.try_recv() {
+            Ok(command) => command(&mut engine),
+            Err(TryRecvError::Disconnected) => return engine.close(&Error::stopped()),
+            Err(TryRecvError::Empty) => {
+                if let Err(error) = engine.turn() {
+                    tracing::error!(%error, "the driver cannot go on");
+                    return engine.close(&error);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Why an operation failed: a kind, one line, and a remedy.
+use recoup_io::config::ConfigError;
+use recoup_io::driver::DriverError;
+use recoup_io::entropy::EntropyError;
+use recoup_io::face::FaceError;
+use recoup_io::key::KeyStoreError;
+use recoup_io::part::PartError;
+use recoup_io::source::SourceError;
+use recoup_packet::nack::NackReason;
+use recoup_transport::fetch::FetchError;
+use std::fmt;
+use std::io;
+
+/// The kind of an error. Its number is the exit code of the command `recoup`, and never changes its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum ErrorKind {
+    /// A failure without a kind of its own.
+    Other = 1,
+    /// An argument is wrong.
+    Usage = 2,
+    /// The name does not exist: an application Nack, or a network Nack without a route.
+    NotFound = 3,
+    /// A local file, folder, address or key: missing, forbidden, full, in use.
+    Local = 4,
+    /// Content or a signature is wrong, or a producer contradicts itself.
+    Verification = 5,
+    /// No forwarder or peer can be reached.
+    Unreachable = 6,
+    /// Nothing arrived for too long, or a segment used up its retries.
+    TimedOut = 7,
+    /// The content does not meet a condition of the caller: it is too large, or not new enough.
+    Condition = 8,
+    /// The operation was cancelled.
+    Cancelled = 130,
+}
+
+/// Why an operation failed.
+///
+/// ```
+/// # fn show(error: recoup::Error) {
+/// if error.is_timeout() {
+///     eprintln!("{error}");                        // what is wrong and what to do, on one line
+///     std::process::exit(error.kind() as i32);     // 7, as the command does
+/// }
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    remedy: Option<String>,
+    is_permanent: bool,
+}
+
+/// The result of an operation of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error without a remedy.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), remedy: None, is_permanent: false }
+    }
+
+    /// The same error with a remedy, a phrase such as "check the name".
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// The same error, which comes again if the operation is repeated.
+    #[must_use]
+    pub fn permanent(self) -> Self {
+        Self { is_permanent: true, ..self }
+    }
+
+    /// A wrong argument.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// An operation on a local file that the system refused: "cannot `verb` `path`: …".
+    pub fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
+        let this = Self::new(ErrorKind::Local, format!("cannot {verb} {path}: {}", reason(error)));
+        match file_remedy(error) {
+            Some(remedy) => this.with_remedy(remedy),
+            None => this,
+        }
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "the operation was cancelled")
+    }
+
+    pub(crate) fn stopped() -> Self {
+        Self::new(ErrorKind::Other, "the client has stopped").with_remedy("make a new client")
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What is wrong, without the remedy.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What can be done about it, if anything can.
+    pub fn remedy(&self) -> Option<&str> {
+        self.remedy.as_deref()
+    }
+
+    /// The same operation fails in the same way again, also with a part of the content from before.
+    pub fn is_permanent(&self) -> bool {
+        self.is_permanent
+    }
+
+    /// The name does not exist ([`ErrorKind::NotFound`]).
+    pub fn is_not_found(&self) -> bool {
+        self.kind == ErrorKind::NotFound
+    }
+
+    /// Nothing arrived for too long ([`ErrorKind::TimedOut`]).
+    pub fn is_timeout(&self) -> bool {
+        self.kind == ErrorKind::TimedOut
+    }
+
+    /// Content or its signature is wrong ([`ErrorKind::Verification`]).
+    pub fn is_unverified(&self) -> bool {
+        self.kind == ErrorKind::Verification
+    }
+
+    /// No forwarder or peer can be reached ([`ErrorKind::Unreachable`]).
+    pub fn is_unreachable(&self) -> bool {
+        self.kind == ErrorKind::Unreachable
+    }
+
+    /// A local file, folder, address or key is the cause ([`ErrorKind::Local`]).
+    pub fn is_local(&self) -> bool {
+        self.kind == ErrorKind::Local
+    }
+
+    /// An argument is wrong ([`ErrorKind::Usage`]).
+    pub fn is_usage(&self) -> bool {
+        self.kind == ErrorKind::Usage
+    }
+
+    /// The content is too large or not new enough ([`ErrorKind::Condition`]).
+    pub fn is_condition(&self) -> bool {
+        self.kind == ErrorKind::Condition
+    }
+
+    /// The operation was cancelled ([`ErrorKind::Cancelled`]).
+    pub fn is_cancelled(&self) -> bool {
+        self.kind == ErrorKind::Cancelled
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message.replace('\n', " "))?;
+        match &self.remedy {
+            Some(remedy) => write!(f, "; {}", remedy.replace('\n', " ")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.kind {
+            ErrorKind::NotFound => io::ErrorKind::NotFound,
+            ErrorKind::Usage => io::ErrorKind::InvalidInput,
+            ErrorKind::Verification => io::ErrorKind::InvalidData,
+            ErrorKind::Unreachable => io::ErrorKind::NotConnected,
+            ErrorKind::TimedOut => io::ErrorKind::TimedOut,
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// What the system said, without its number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => text.to_owned(),
+    }
+}
+
+fn file_remedy(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied => "choose a place that you may use, or change its mode",
+        io::ErrorKind::StorageFull => "free some space, and try again",
+        io::ErrorKind::QuotaExceeded => "free some of your quota, and try again",
+        io::ErrorKind::ReadOnlyFilesystem => "choose a place that can be written",
+        io::ErrorKind::IsADirectory => "name a file",
+        io::ErrorKind::NotADirectory => "name a folder",
+        io::ErrorKind::FileTooLarge => "choose a file system or a limit that allows a larger file",
+        _ => return None,
+    })
+}
+
+impl From<&FaceError> for Error {
+    fn from(error: &FaceError) -> Self {
+        let kind = match error {
+            FaceError::Uri(_) => ErrorKind::Usage,
+            FaceError::Listen { .. } => ErrorKind::Local,
+            FaceError::TooMany { .. } => ErrorKind::Other,
+            _ => ErrorKind::Unreachable,
+        };
+        let text = error.to_string();
+        match text.split_once('\n') {
+            Some((message, remedy)) => Self::new(kind, message.trim()).with_remedy(remedy.trim()),
+            None => Self::new(kind, text.trim()),
+        }
+    }
+}
+
+impl From<&DriverError> for Error {
+    fn from(error: &DriverError) -> Self {
+        Self::new(ErrorKind::Other, error.to_string())
+    }
+}
+
+impl From<EntropyError> for Error {
+    fn from(error: EntropyError) -> Self {
+        Self::new(ErrorKind::Other, error.to_string())
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::new(ErrorKind::Local, error.to_string())
+    }
+}
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Io { action, path, source } => Self::file(action, path.display(), &source),
+            other => Self::new(ErrorKind::Local, other.to_string()),
+        }
+    }
+}
+
+impl From<&KeyStoreError> for Error {
+    fn from(error: &KeyStoreError) -> Self {
+        let this = Self::new(ErrorKind::Local, error.to_string());
+        match error {
+            KeyStoreError::PasswordNeeded => {
+                let variable = crate::trust::PASSPHRASE;
+                this.with_remedy(format!(
+                    "put its passphrase into the environment variable {variable}"
+                ))
+            }
+            _ => this,
+        }
+    }
+}
+
+impl From<&PartError> for Error {
+    fn from(error: &PartError) -> Self {
+        let text = error.to_string();
+        match error {
+            PartError::Reserved { .. } => Self::usage(text).permanent(),
+            PartError::SegmentSize { .. }
+            | PartError::EmptySegment { .. }
+            | PartError::OutOfRange { .. } => Self::new(ErrorKind::Verification, text)
+                .with_remedy(
+                    "such content can be fetched into a pipe or memory, but not into a file",
+                )
+                .permanent(),
+            PartError::EndMoved { .. } => contradiction(text),
+            PartError::Io { source, .. } if source.kind() == io::ErrorKind::FileTooLarge => {
+                Self::new(ErrorKind::Local, text).permanent()
+            }
+            PartError::TooFar { .. } => Self::new(ErrorKind::Local, text).permanent(),
+            _ => Self::new(ErrorKind::Local, text),
+        }
+    }
+}
+
+impl From<&FetchError> for Error {
+    fn from(error: &FetchError) -> Self {
+        let text = error.to_string();
+        match error {
+            FetchError::NotFound(_) => Self::new(ErrorKind::NotFound, text)
+                .with_remedy("check the name and its version with whoever serves it")
+                .permanent(),
+            FetchError::Stale { .. } => Self::new(ErrorKind::Condition, text)
+                .with_remedy("try again later; a cache or an attacker may replay old versions"),
+            FetchError::Refused { reason: NackReason::NoRoute, .. } => {
+                Self::new(ErrorKind::NotFound, text).with_remedy(
+                    "no producer of that name is registered: start it, or check the name",
+                )
+            }
+            FetchError::Refused { .. } => Self::new(ErrorKind::TimedOut, text).with_remedy(
+                "the network is congested or loops: try again later, or allow more retries",
+            ),
+            FetchError::NoAnswer { .. } | FetchError::NoProgress(_) => {
+                Self::new(ErrorKind::TimedOut, text)
+                    .with_remedy("check the name, and that its producer runs and can be reached")
+            }
+            FetchError::Untrusted { .. } => Self::new(ErrorKind::Verification, text).with_remedy(
+                "verify with the signer's key, with digest an unsigned object, with auto both",
+            ),
+            FetchError::RangeBeyondEnd { .. } => {
+                Self::usage(text).with_remedy("choose another range").permanent()
+            }
+            FetchError::EndMovedBack { .. } | FetchError::OtherObject { .. } => contradiction(text),
+        }
+    }
+}
+
+fn contradiction(text: String) -> Error {
+    Error::new(ErrorKind::Verification, text)
+        .with_remedy("the producer contradicts itself: tell its operator")
+        .permanent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_is_one_line_with_its_remedy() {
+        let error = Error::new(ErrorKind::Local, "no\nspace").with_remedy("free some");
+        assert_eq!(error.to_string(), "no space; free some");
+        assert_eq!((error.message(), error.remedy()), ("no\nspace", Some("free some")));
+    }
+
+    #[test]
+    fn system_is_quoted_without_its_number() {
+        let error = Error::file("write", "x", &io::Error::from_raw_os_error(28));
+        assert!(error.to_string().starts_with("cannot write x: no space left on device; free"));
+    }
+}

@@ -1,0 +1,50 @@
+//! Fetch and serve named content over Named Data Networking (NDN) networks.
+//!
+//! ```no_run
+//! let client = recoup::Client::connect()?;
+//! let content = client.get("/site/greeting")?;
+//! println!("{}", String::from_utf8_lossy(&content));
+//! # Ok::<(), recoup::Error>(())
+//! ```
+//!
+//! A [`Client`] is a cheap handle to one thread that owns the sockets. [`Client::fetch`] reads objects of any size: into
+//! memory, into a file that an interrupted download continues, piece by piece, or at any offset with a [`Reader`].
+//! [`Client::serve`] answers: with bytes, a file, a folder, or a function. All of it has the defaults of the command `recoup`:
+//! its way to the forwarder, verification, congestion control, retransmission and recovery of link losses.
+//!
+//! Content is verified (`auto`) unless the caller says otherwise, and nonces and hash keys come from the operating system.
+//! Each [`Error`] has a kind, which is the exit code of the command, and a remedy in words. Events go to `tracing`.
+mod client;
+mod engine;
+mod error;
+mod fetch;
+mod flow;
+mod name;
+mod packet;
+mod reader;
+
+pub mod download;
+pub mod local;
+pub mod options;
+pub mod ping;
+pub mod serve;
+pub mod session;
+pub mod summary;
+pub mod tally;
+pub mod transfer;
+pub mod trust;
+pub mod uplink;
+
+pub use bytes::Bytes;
+pub use client::{Builder, Client};
+pub use error::{Error, ErrorKind, Result, reason};
+pub use fetch::{Chunks, FetchBuilder, FileFetch};
+pub use flow::Progress;
+pub use name::ToName;
+pub use options::FetchOptions;
+pub use reader::Reader;
+pub use recoup_packet::interest::Interest;
+pub use recoup_packet::name::Name;
+pub use serve::{ServeBuilder, ServeSummary, Server};
+pub use summary::FetchSummary;
+pub use trust::Verify;

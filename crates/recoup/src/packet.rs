@@ -1,0 +1,206 @@
+//! One Interest and its Data: for producers that answer each name with one packet.
+use crate::client::Client;
+use crate::engine::Task;
+use crate::error::{Error, ErrorKind, Result};
+use crate::name::ToName;
+use bytes::Bytes;
+use recoup_packet::data::ContentType;
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
+use recoup_packet::signature::{Verdict, Verifier};
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+/// Time to the first retransmission; it doubles with each.
+const FIRST_TIMEOUT: Duration = Duration::from_millis(500);
+/// Interests for one name.
+const MAX_ATTEMPTS: u32 = 4;
+
+impl Client {
+    /// Sends one Interest for `name`, and returns the content of its Data: for producers that answer each name with one packet,
+    /// such as sensors ([`ServeBuilder::answer`](crate::ServeBuilder::answer)). The Interest asks for fresh Data, and is sent
+    /// up to four times within 7.5 s.
+    ///
+    /// # Errors
+    /// [`is_not_found`](Error::is_not_found), [`is_timeout`](Error::is_timeout), [`is_unverified`](Error::is_unverified).
+    ///
+    /// ```
+    /// # let client = recoup::Client::builder().alone().connect()?;
+    /// let _server = client.serve("/sensor").answer(|_| Some("21.5".into()))?;
+    /// assert_eq!(client.get_packet("/sensor/temperature")?, "21.5");
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn get_packet(&self, name: impl ToName) -> Result<Bytes> {
+        let name = name.to_name()?;
+        self.locate(&name)?;
+        let verifier = self.settings.options.verify.verifier()?;
+        let (rng, (sender, answer)) = (self.rng()?, sync_channel(1));
+        let found = Arc::new(std::sync::Mutex::new(None));
+        let exchange = Exchange::new(name, verifier, rng, Arc::clone(&found));
+        self.link.ask(move |engine| {
+            let task = Waiting { found, answer: sender, has_ended: false };
+            engine.start(Box::new(exchange), Vec::new(), Box::new(task));
+        })?;
+        answer.recv().map_err(|_| Error::stopped())?
+    }
+}
+
+/// Shared by the application and its owner.
+type Found = Arc<std::sync::Mutex<Option<Result<Bytes>>>>;
+
+/// One Interest, sent until it is answered.
+struct Exchange {
+    name: Name,
+    verifier: Box<dyn Verifier>,
+    rng: Rng,
+    is_up: bool,
+    attempts: u32,
+    until: Option<Instant>,
+    found: Found,
+    has_ended: bool,
+    objection: Option<&'static str>,
+    outputs: VecDeque<AppOutput>,
+}
+
+impl Exchange {
+    fn new(name: Name, verifier: Box<dyn Verifier>, rng: Rng, found: Found) -> Self {
+        Self {
+            name,
+            verifier,
+            rng,
+            is_up: false,
+            attempts: 0,
+            until: None,
+            found,
+            has_ended: false,
+            objection: None,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    fn end(&mut self, result: Result<Bytes>) {
+        self.has_ended = true;
+        self.until = None;
+        *self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+        self.outputs.push_back(AppOutput::Report(Report::Done(Ok(()))));
+    }
+
+    fn send(&mut self, now: Instant) {
+        let timeout = FIRST_TIMEOUT.saturating_mul(1 << self.attempts.min(8));
+        self.attempts += 1;
+        self.until = Some(now + timeout);
+        let mut interest = Interest::new(self.name.clone());
+        (interest.can_be_prefix, interest.must_be_fresh) = (false, true);
+        (interest.nonce, interest.lifetime) = (Some(self.rng.next_u32()), Some(timeout));
+        self.outputs.push_back(AppOutput::Interest(Arc::new(interest)));
+    }
+
+    fn give_up(&mut self) {
+        let name = &self.name;
+        let error = match self.objection {
+            Some(why) => Error::new(
+                ErrorKind::Verification,
+                format!("Data for {name} cannot be trusted: {why}"),
+            )
+            .with_remedy(
+                "verify with the signer's key, with digest an unsigned packet, with auto both",
+            ),
+            None => Error::new(
+                ErrorKind::TimedOut,
+                format!("no answer for {name} after {} Interests", self.attempts),
+            )
+            .with_remedy("check the name, and that its producer runs and can be reached"),
+        };
+        self.end(Err(error));
+    }
+}
+
+impl Application for Exchange {
+    fn handle(&mut self, _now: Instant, input: AppInput) {
+        match input {
+            _ if self.has_ended => {}
+            AppInput::FaceUp { .. } => (self.is_up, self.until) = (true, None),
+            AppInput::FaceDown => self.is_up = false,
+            AppInput::Data { data, .. } if *data.name() == self.name => {
+                if let Verdict::Bad(why) = self.verifier.verify(&data) {
+                    self.objection = Some(why);
+                } else if data.content_type() == ContentType::Nack {
+                    let text = format!(
+                        "{} does not exist: its producer answered with an application Nack",
+                        self.name
+                    );
+                    self.end(Err(
+                        Error::new(ErrorKind::NotFound, text).with_remedy("check the name")
+                    ));
+                } else {
+                    self.end(Ok(Bytes::copy_from_slice(data.content())));
+                }
+            }
+            AppInput::Nack { interest, reason: NackReason::NoRoute }
+                if interest.name == self.name =>
+            {
+                let text = format!("no route to {}", self.name);
+                let error = Error::new(ErrorKind::NotFound, text);
+                self.end(Err(error.with_remedy("start its producer, or check the name")));
+            }
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<AppOutput> {
+        if self.outputs.is_empty()
+            && !self.has_ended
+            && self.is_up
+            && self.until.is_none_or(|it| it <= now)
+        {
+            match self.attempts < MAX_ATTEMPTS {
+                true => self.send(now),
+                false => self.give_up(),
+            }
+        }
+        self.outputs.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.until.filter(|_| self.is_up && !self.has_ended)
+    }
+
+    fn awaits(&self, data: &recoup_packet::data::Data) -> bool {
+        !self.has_ended && *data.name() == self.name
+    }
+}
+
+/// The owner of an exchange.
+struct Waiting {
+    found: Found,
+    answer: SyncSender<Result<Bytes>>,
+    has_ended: bool,
+}
+
+impl Task for Waiting {
+    fn report(&mut self, _now: Instant, report: Report) {
+        if matches!(report, Report::Done(_)) {
+            let found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            self.has_ended = true;
+            let _ = self.answer.try_send(found.unwrap_or_else(|| Err(Error::stopped())));
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.has_ended = true;
+        let _ = self.answer.try_send(Err(error.clone()));
+    }
+
+    fn is_consumer(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,292 @@
+//! A node on real sockets, driven by the thread that owns it. [`Client`](crate::Client) runs one in a thread of its own.
+use crate::error::{Error, ErrorKind, Result};
+use crate::local;
+use crate::uplink::Uplink;
+use recoup_forwarder::face::{Agreement, AppId, FaceId, Recovery};
+use recoup_forwarder::mobility::{Mobility, MobilitySettings};
+use recoup_forwarder::node::{Input, Node};
+use recoup_forwarder::options::NodeOptions;
+use recoup_io::descriptor;
+use recoup_io::driver::{Driver, ListenerHandle};
+use recoup_io::entropy;
+use recoup_io::face::{FaceChange, FaceError, FaceEvent, FaceUri};
+use recoup_packet::name::Name;
+use recoup_transport::application::{AppInput, Application, Report};
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A UDP port that refuses datagrams may still be opened by a server that is starting.
+const REFUSED_GRACE: Duration = Duration::from_secs(2);
+
+/// A driver and the node that it drives.
+#[derive(Debug)]
+pub struct Session {
+    /// The sockets.
+    pub driver: Driver,
+    node: NodeBox,
+    /// A datagram was refused, and nothing has arrived since.
+    refused: Option<(Instant, FaceUri, String)>,
+    recovery: Recovery,
+    /// The first face toward producers.
+    upstream: Option<FaceId>,
+    patience: Duration,
+    /// Face events that the owner wants, if it does.
+    events: Option<VecDeque<FaceEvent>>,
+}
+
+/// A node, which has nothing to show.
+struct NodeBox(Box<Node>);
+
+impl std::fmt::Debug for NodeBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Node")
+    }
+}
+
+impl Session {
+    /// A node without faces. Its hashes and nonces are seeded by the operating system.
+    ///
+    /// # Errors
+    /// If the process has no descriptor left, or the system no entropy.
+    pub fn new() -> Result<Self> {
+        Self::with_rng(seed()?, false)
+    }
+
+    /// A node without faces, with this generator. With `answers_itself`, its applications find each other without any face.
+    pub(crate) fn with_rng(rng: Rng, answers_itself: bool) -> Result<Self> {
+        // As many peers as the machine allows may connect to a producer.
+        let _ = descriptor::raise_limit();
+        let driver = Driver::new().map_err(|error| Error::from(&error))?;
+        let options = NodeOptions {
+            hash_seed: rng.substream("hash").next_u64(),
+            rng: rng.substream("node"),
+            // Interests whose face goes down leave again when it is up: consumers need not retransmit them.
+            mobility: Mobility::On(MobilitySettings::default()),
+            answers_itself,
+            ..NodeOptions::default()
+        };
+        let node = Node::with_options(options)
+            .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
+        Ok(Self {
+            driver,
+            node: NodeBox(Box::new(node)),
+            refused: None,
+            recovery: Recovery::Off,
+            upstream: None,
+            patience: Duration::ZERO,
+            events: None,
+        })
+    }
+
+    /// Keeps the events of faces for [`next_event`](Self::next_event).
+    pub fn keep_events(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    /// The next event of a face, if they are kept.
+    pub fn next_event(&mut self) -> Option<FaceEvent> {
+        self.events.as_mut()?.pop_front()
+    }
+
+    /// How long a peer that refuses datagrams is waited for; at least 2 s.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// How faces that are opened from here on recover what their link loses.
+    pub fn set_recovery(&mut self, recovery: Recovery) {
+        self.recovery = recovery;
+        self.driver.set_on_demand_recovery(recovery);
+    }
+
+    /// No link leads to a producer of this machine: a recovery that is only negotiated is left out.
+    pub fn leave_out_negotiated_recovery(&mut self) {
+        if self.recovery.is_auto() {
+            self.recovery = Recovery::Off;
+        }
+    }
+
+    /// Whether the link toward producers recovers losses.
+    pub fn link_recovery(&self) -> Agreement {
+        self.upstream.map_or(Agreement::Off, |face| self.node.0.link_recovery(face))
+    }
+
+    /// The URI of the face toward producers, once it is open.
+    pub fn upstream_uri(&self) -> Option<String> {
+        Some(self.driver.describe(self.upstream?)?.uri)
+    }
+
+    /// Opens a face toward producers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unreachable`]: there is no peer.
+    pub fn open(&mut self, uri: &FaceUri) -> Result<FaceId> {
+        let face = self.driver.connect(uri).map_err(|error| Error::from(&error))?;
+        self.driver.set_recovery(face, self.recovery);
+        self.upstream.get_or_insert(face);
+        Ok(face)
+    }
+
+    /// Sends Interests below `prefix` by `face`, or no longer.
+    pub(crate) fn route(&mut self, prefix: &Name, face: FaceId, is_used: bool) {
+        let (prefix, cost) = (prefix.clone(), is_used.then_some(0));
+        let change = recoup_forwarder::node::RouteChange { prefix, face, cost };
+        self.node.0.handle(self.driver.now(), Input::Route(change));
+    }
+
+    /// Lets consumers open faces.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Local`]: the address is taken, or not of this machine.
+    pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle> {
+        self.driver.listen(uri).map_err(|error| {
+            let failure = Error::from(&error);
+            match (is_taken(&error), uri) {
+                (false, _) => failure,
+                (true, FaceUri::Unix(_)) => {
+                    failure.with_remedy("choose another path after --listen")
+                }
+                (true, _) => {
+                    failure.with_remedy("choose another port after --listen; 0 is any free one")
+                }
+            }
+        })
+    }
+
+    /// Listens at the first free port for a machine without forwarder.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Local`]: all of them are in use.
+    pub fn listen_directly(&mut self) -> Result<ListenerHandle> {
+        for uri in local::faces() {
+            match self.driver.listen(&uri) {
+                Ok(listener) => return Ok(listener),
+                Err(error) if is_taken(&error) => {}
+                Err(error) => return Err((&error).into()),
+            }
+        }
+        let message = format!("the UDP ports {} are all in use", local::ports());
+        Err(Error::new(ErrorKind::Local, message)
+            .with_remedy("choose another one: --listen udp://127.0.0.1:PORT"))
+    }
+
+    /// Attaches an application.
+    pub fn attach(&mut self, application: Box<dyn Application>, prefixes: Vec<Name>) -> AppId {
+        self.node.0.attach(self.driver.now(), application, prefixes)
+    }
+
+    /// Detaches an application; its pending Interests are withdrawn.
+    pub fn detach(&mut self, app: AppId) {
+        self.node.0.detach(app);
+    }
+
+    /// Hands an application an input of its owner.
+    pub fn tell(&mut self, app: AppId, input: AppInput) {
+        let input = Box::new(input);
+        self.node.0.handle(self.driver.now(), Input::App { app, input });
+    }
+
+    /// Registers `name` through `uplink`, and waits for the forwarder's answer; `check` is called after each wake-up.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unreachable`]: the forwarder refuses. Those of `check`.
+    pub fn register<E: From<Error>>(
+        &mut self,
+        uplink: &Uplink,
+        name: &Name,
+        check: &mut dyn FnMut(&mut Self) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let registration = uplink.registration(name, self.driver.time_of_day())?;
+        let app = self.attach(Box::new(registration), Vec::new());
+        let mut answer = None;
+        while answer.is_none() {
+            self.turn::<E>(&mut |_, from, report| {
+                if let (true, Report::Registered { outcome, .. }) = (from == app, report) {
+                    answer = Some(outcome);
+                }
+                Ok(())
+            })?;
+            check(self)?;
+        }
+        match answer {
+            Some(Err(error)) => Err(uplink.register_error(name, &error).into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// One wake-up. Reports of applications are handed to `take`, until that fails.
+    ///
+    /// # Errors
+    /// Those of `take`; [`ErrorKind::Unreachable`] if a peer has refused datagrams for too long.
+    pub fn turn<E: From<Error>>(
+        &mut self,
+        take: &mut dyn FnMut(Instant, AppId, Report) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let Self { driver, node, .. } = self;
+        let mut result = Ok(());
+        let turn = driver.turn(&mut *node.0, &mut |now, from, report| {
+            if result.is_ok() {
+                result = take(now, from, report);
+            }
+        });
+        let turn = turn.map_err(|error| Error::from(&error))?;
+        if turn.frames > 0 {
+            self.refused = None;
+        }
+        self.watch_faces();
+        result?;
+        Ok(self.check_refused()?)
+    }
+
+    fn watch_faces(&mut self) {
+        while let Some(event) = self.driver.next_event() {
+            tracing::debug!(face = event.face.0, uri = %event.uri, "{event}");
+            if let FaceChange::Unreachable(why) = &event.change {
+                let now = self.driver.now();
+                self.refused.get_or_insert((now, event.uri.clone(), why.clone()));
+            }
+            if let Some(events) = &mut self.events {
+                events.push_back(event);
+            }
+        }
+    }
+
+    fn check_refused(&self) -> Result<()> {
+        let patience = self.patience.max(REFUSED_GRACE);
+        let is_over = |since: Instant| self.driver.now().since(since) >= patience;
+        match &self.refused {
+            Some((since, ..)) if is_over(*since) => self.refusal().map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error that datagrams were refused, if they were and nothing has arrived since.
+    pub fn refusal(&self) -> Option<Error> {
+        let (_, uri, why) = self.refused.as_ref()?;
+        let message = format!("nobody answers at {uri}: {why}");
+        Some(
+            Error::new(ErrorKind::Unreachable, message)
+                .with_remedy("start `recoup serve` or a forwarder there, or name another --face"),
+        )
+    }
+
+    /// Forgets that datagrams were refused: the operations that needed the peer were told.
+    pub(crate) fn forget_refusal(&mut self) {
+        self.refused = None;
+    }
+}
+
+/// A generator seeded by the operating system.
+///
+/// # Errors
+/// If the system has no entropy.
+pub fn seed() -> Result<Rng> {
+    Ok(entropy::seed().map(Rng::from_seed)?)
+}
+
+/// Another socket has the address.
+pub fn is_taken(error: &FaceError) -> bool {
+    let in_use = std::io::ErrorKind::AddrInUse;
+    matches!(error, FaceError::Listen { source, .. } if source.kind() == in_use)
+}

@@ -1,0 +1,293 @@
+//! One object on its way from its name to a reader or a file.
+use crate::download::Download;
+use crate::engine::Task;
+use crate::error::{Error, ErrorKind, Result};
+use crate::flow::{Flow, Piece, Progress};
+use crate::session::Session;
+use crate::summary::{Algorithms, FetchSummary};
+use crate::tally::Tally;
+use recoup_packet::name::Name;
+use recoup_transport::application::Report;
+use recoup_transport::event::Event;
+use recoup_transport::fetch::FetchError;
+use recoup_transport::time::{Duration, Instant};
+use std::sync::Arc;
+
+/// Fails if the object that was found under `name` is the listing of a folder, which its producer serves in place of content.
+///
+/// # Errors
+/// [`ErrorKind::Other`]: it is.
+pub fn refuse_folder(name: &Name, object: &Name) -> Result<()> {
+    let found = object.suffix(name.len());
+    let is_listing = name.is_prefix_of(object) && found.components().any(|it| it.is_keyword(b"ls"));
+    if !is_listing {
+        return Ok(());
+    }
+    let remedy = format!(
+        "fetch it with all that is in it: recoup fetch -r {name} -o FOLDER; its listing alone is {name}/32=ls"
+    );
+    Err(Error::new(ErrorKind::Other, format!("{name} is a folder")).with_remedy(remedy))
+}
+
+/// The error of a fetch loop that has counted `tally`.
+pub fn fetch_error(error: &FetchError, tally: &Tally) -> Error {
+    let is_silence = matches!(error, FetchError::NoAnswer { .. } | FetchError::NoProgress(_));
+    if is_silence && tally.disconnected {
+        return Error::new(ErrorKind::Unreachable, format!("the connection was lost: {error}"))
+            .with_remedy("check that the forwarder or server still runs");
+    }
+    error.into()
+}
+
+/// What a transfer is told at its start.
+pub(crate) struct Order {
+    pub(crate) flow: Arc<Flow>,
+    pub(crate) name: Name,
+    pub(crate) range: (u64, Option<u64>),
+    /// Segments that are there from an earlier run.
+    pub(crate) held_segments: u64,
+    pub(crate) download: Option<Download>,
+    pub(crate) max_bytes: Option<u64>,
+    pub(crate) algorithms: Algorithms,
+    pub(crate) policy: String,
+}
+
+/// The owner of one fetch loop.
+pub(crate) struct Transfer {
+    order: Order,
+    tally: Tally,
+    object: Name,
+    begun: bool,
+    bytes: u64,
+    held_bytes: u64,
+    total_segments: Option<u64>,
+    last: Option<u64>,
+    pieces: Vec<Piece>,
+    is_changed: bool,
+    started: Option<Instant>,
+    now: Instant,
+    result: Option<Result<()>>,
+    is_over: bool,
+}
+
+impl Transfer {
+    pub(crate) fn new(order: Order, now: Instant) -> Self {
+        Self {
+            object: order.name.clone(),
+            order,
+            tally: Tally::default(),
+            begun: false,
+            bytes: 0,
+            held_bytes: 0,
+            total_segments: None,
+            last: None,
+            pieces: Vec::new(),
+            is_changed: false,
+            started: Some(now),
+            now,
+            result: None,
+            is_over: false,
+        }
+    }
+
+    fn take(&mut self, now: Instant, report: Report) -> Result<()> {
+        match report {
+            Report::Resolved { object } => {
+                refuse_folder(&self.order.name, &object)?;
+                self.object = *object;
+                self.begin()
+            }
+            Report::Content { segment, content } => {
+                self.begin()?;
+                self.count(content.len() as u64)?;
+                match &mut self.order.download {
+                    Some(download) => download.content(segment, content),
+                    None => {
+                        self.pieces.push((segment, content));
+                        Ok(())
+                    }
+                }
+            }
+            Report::Event(event) => {
+                self.tally.record(now, &event);
+                match event {
+                    Event::EndKnown { last } => self.end_known(last),
+                    _ => Ok(()),
+                }
+            }
+            Report::Done(result) => {
+                self.result = Some(result.map_err(|error| fetch_error(&error, &self.tally)));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(());
+        }
+        tracing::debug!(object = %self.object, "the object is known");
+        if let Some(download) = &mut self.order.download {
+            download.begin(&self.object)?;
+            self.held_bytes = download.held_bytes();
+        }
+        self.count(self.held_bytes)
+    }
+
+    fn count(&mut self, bytes: u64) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.order.max_bytes.filter(|most| self.bytes > *most) {
+            None => Ok(()),
+            Some(most) => {
+                let message = format!("the content is larger than {most} bytes");
+                Err(Error::new(ErrorKind::Condition, message)
+                    .with_remedy("permit more with max_size, or read it piece by piece")
+                    .permanent())
+            }
+        }
+    }
+
+    fn end_known(&mut self, last: u64) -> Result<()> {
+        self.begin()?;
+        let (first, wanted) = self.order.range;
+        self.last = Some(last);
+        let until = wanted.map_or(last, |wanted| wanted.min(last));
+        self.total_segments = Some(until.saturating_add(1).saturating_sub(first));
+        match &mut self.order.download {
+            // A range beyond the end is the fetch loop's to report.
+            Some(download) if last >= first => download.end_known(last),
+            _ => Ok(()),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            segments: self.order.held_segments + self.tally.segments,
+            total_segments: self.total_segments,
+            bytes: self.bytes,
+            srtt: self.tally.srtt,
+            window: self.tally.window.unwrap_or(0.0),
+            lost: self.tally.lost(),
+            is_disconnected: self.tally.disconnected,
+        }
+    }
+
+    /// Ends the file. Returns the figures, or the error with what is kept.
+    fn conclude(&mut self, result: Result<()>) -> Result<FetchSummary> {
+        let finished = match (result, &mut self.order.download) {
+            (Ok(()), Some(download)) => download.finish(),
+            (result, _) => result,
+        };
+        match finished {
+            Ok(()) => Ok(self.summary()),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    fn abandon(&mut self, error: Error) -> Error {
+        let Some(download) = &mut self.order.download else {
+            return error;
+        };
+        let kept = download.abandon();
+        if kept == 0 || error.is_permanent() {
+            return error;
+        }
+        let kept =
+            format!("{kept} bytes are kept in {}: resume goes on", download.part_path().display());
+        let remedy =
+            error.remedy().map_or_else(|| kept.clone(), |remedy| format!("{remedy}; {kept}"));
+        error.with_remedy(remedy)
+    }
+
+    fn summary(&self) -> FetchSummary {
+        let total = self.started.map_or(Duration::ZERO, |started| self.now.since(started));
+        let Order { algorithms, policy, .. } = &self.order;
+        let mut summary = FetchSummary::new(&self.tally, algorithms, policy, total);
+        summary.segments_before = self.order.held_segments;
+        summary.held_bytes = self.held_bytes;
+        summary
+    }
+
+    fn publish(&mut self, outcome: Option<Result<FetchSummary>>) -> u64 {
+        let is_changed = std::mem::take(&mut self.is_changed) || outcome.is_some();
+        let (progress, begun, last) = (self.progress(), self.begun, self.last);
+        let (object, pieces) = (&self.object, &mut self.pieces);
+        self.order.flow.update(|state| {
+            if is_changed {
+                state.pieces.extend(pieces.drain(..));
+                state.progress = progress;
+                state.last = last;
+                if begun && state.object.is_none() {
+                    state.object = Some(object.clone());
+                }
+                state.outcome = outcome;
+            }
+            is_changed
+        })
+    }
+}
+
+impl Task for Transfer {
+    fn report(&mut self, now: Instant, report: Report) {
+        if self.result.is_some() {
+            return;
+        }
+        (self.now, self.is_changed) = (now, true);
+        if let Err(error) = self.take(now, report) {
+            self.result = Some(Err(error));
+        }
+    }
+
+    fn flush(&mut self, session: &Session) -> u64 {
+        self.now = session.driver.now();
+        if self.result.is_none()
+            && let Some(Err(error)) = self.order.download.as_mut().map(Download::flush)
+        {
+            self.result = Some(Err(error));
+        }
+        let outcome = self.result.take().map(|result| self.conclude(result));
+        self.is_over = outcome.is_some();
+        if let Some(Err(error)) = &outcome {
+            tracing::warn!(name = %self.order.name, %error, "a fetch has failed");
+        }
+        self.publish(outcome)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_over
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.result.get_or_insert(Err(error.clone()));
+    }
+
+    fn cancel(&mut self) {
+        let error = self.abandon(Error::cancelled());
+        self.publish(Some(Err(error)));
+    }
+
+    fn is_consumer(&self) -> bool {
+        true
+    }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.tally.srtt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_unexpected_listing_is_refused() {
+        let refused = |name: &str, object: &str| {
+            refuse_folder(&name.parse().unwrap(), &object.parse().unwrap()).is_err()
+        };
+        assert!(refused("/photos", "/photos/32=ls/v=7"));
+        assert!(!refused("/photos/32=ls", "/photos/32=ls/v=7"));
+        assert!(!refused("/photos/ls", "/photos/ls/v=7"));
+        assert!(!refused("/movie", "/movie/v=7"));
+    }
+}

@@ -1,0 +1,134 @@
+//! The face toward producers: which one, and where that is configured.
+use crate::error::{Error, ErrorKind, Result};
+use crate::local;
+use crate::session;
+use recoup_io::config::{ClientConfig, Origin};
+use recoup_io::face::FaceUri;
+use recoup_packet::name::Name;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::management::{ManagementError, Scope};
+use recoup_transport::registration::{Registration, RegistrationConfig};
+use recoup_transport::time::TimeOfDay;
+
+/// The face toward producers, and where it is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uplink {
+    /// The face.
+    pub uri: FaceUri,
+    /// Where it was configured, unless the caller named it.
+    origin: Option<String>,
+    /// Neither a face nor a forwarder is configured: consumer and producer of this machine speak directly.
+    pub is_direct: bool,
+}
+
+impl Uplink {
+    /// The face that the caller named, or else the configured one, or else the one for a machine without forwarder.
+    ///
+    /// # Errors
+    /// If the configuration cannot be read or names no face.
+    pub fn find(named: Option<&FaceUri>) -> Result<Self> {
+        if let Some(uri) = named {
+            return Ok(Self { uri: uri.clone(), origin: None, is_direct: false });
+        }
+        let setting = ClientConfig::load()?.transport;
+        if matches!(setting.origin, Origin::Assumed(_)) {
+            return Ok(Self { uri: local::first_face(), origin: None, is_direct: true });
+        }
+        let uri = setting.value.parse::<FaceUri>().map_err(|error| {
+            Error::usage(format!("{error}, taken from {}", setting.origin))
+                .with_remedy("correct it there, or name a face (--face)")
+        })?;
+        Ok(Self { uri, origin: Some(setting.origin.to_string()), is_direct: false })
+    }
+
+    /// No face at all.
+    pub(crate) fn alone() -> Self {
+        Self { uri: FaceUri::Memory(String::new()), origin: None, is_direct: false }
+    }
+
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(&self.uri, FaceUri::Memory(name) if name.is_empty())
+    }
+
+    /// As [`find`](Self::find); without face and forwarder that of the producer on this machine that has `name`.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub fn toward(named: Option<&FaceUri>, name: &Name) -> Result<Self> {
+        let uplink = Self::find(named)?;
+        match uplink.is_direct {
+            true => Ok(uplink.by(local::face_of(name)?)),
+            false => Ok(uplink),
+        }
+    }
+
+    /// The same by another face.
+    #[must_use]
+    pub fn by(self, uri: FaceUri) -> Self {
+        Self { uri, ..self }
+    }
+
+    /// The face was configured, not named by the caller.
+    pub fn is_configured(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// A forwarder takes it for the face of an application on its own machine. Over UDP it never does, as the source address
+    /// of a datagram can be forged.
+    pub fn is_local(&self) -> bool {
+        let address = |address: &std::net::SocketAddr| address.ip().is_loopback();
+        match &self.uri {
+            FaceUri::Unix(_) | FaceUri::Memory(_) => true,
+            FaceUri::Ether(_) | FaceUri::Dev(_) | FaceUri::Udp(_) => false,
+            FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {
+                at.resolve().is_ok_and(|all| all.iter().all(address))
+            }
+        }
+    }
+
+    /// The same error, which says where a configured face is taken from.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        let Some(origin) = &self.origin else {
+            return error;
+        };
+        let remedy = error.remedy().unwrap_or_default();
+        let space = if remedy.is_empty() { "" } else { " " };
+        let remedy = format!("{remedy}{space}(this face is taken from {origin})");
+        error.with_remedy(remedy)
+    }
+
+    /// Which forwarder takes commands by this face.
+    pub fn scope(&self) -> Scope {
+        if self.is_local() { Scope::Localhost } else { Scope::Localhop }
+    }
+
+    /// The application that keeps `name` registered with the forwarder.
+    ///
+    /// # Errors
+    /// If the system has no entropy.
+    pub fn registration(&self, name: &Name, time_of_day: TimeOfDay) -> Result<Registration> {
+        Ok(Registration::new(RegistrationConfig {
+            prefixes: vec![name.clone()],
+            scope: self.scope(),
+            signer: Box::new(DigestSigner),
+            cost: 0,
+            time_of_day,
+            rng: session::seed()?,
+        }))
+    }
+
+    /// The error of a registration that the forwarder refused.
+    pub fn register_error(&self, name: &Name, error: &ManagementError) -> Error {
+        let message = format!("{} will not bring Interests for {name}: {error}", self.uri);
+        let remedy = error.registration_advice().unwrap_or(match self.is_local() {
+            false => {
+                "is it a forwarder? By this way it takes commands only if told to (localhop = true in `recoup forward`, \
+                 rib.localhop_security in NFD); its Unix socket or TCP on its own machine need no such thing. Without a \
+                 forwarder, serve with --listen instead of --face"
+            }
+            true => "is it a forwarder? Without one, serve with --listen instead of --face",
+        });
+        self.explain(Error::new(ErrorKind::Unreachable, message).with_remedy(remedy))
+    }
+}

@@ -1,0 +1,293 @@
+//! Clients served by other clients, over sockets and pairs of this process.
+use recoup::{Client, FetchOptions, Verify};
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Content that differs from place to place.
+fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes as u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
+}
+
+fn alone() -> Client {
+    Client::builder().alone().connect().unwrap()
+}
+
+/// A face that only one test uses.
+fn face() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("memory://client-test-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn toward(face: &str) -> Client {
+    Client::builder().face(face).connect().unwrap()
+}
+
+/// An Ed25519 key in PKCS #8 (RFC 8410): the seed is 32 times this byte.
+fn pem(byte: u8) -> String {
+    let header = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+    let der = [&header[..], &[byte; 32]].concat();
+    recoup_io::key::PrivateKey::from_der(&der).unwrap().to_pem().unwrap().to_string()
+}
+
+#[test]
+fn object_arrives_over_udp() {
+    let (place, sent) = (alone(), content(1_000_000));
+    let server = place.serve("/a/b").listen("udp://127.0.0.1:0").unwrap();
+    let server = server.bytes(sent.clone()).unwrap();
+    let client = toward(&server.faces()[0]);
+    assert!(client.get("/a/b").unwrap() == sent);
+    assert_eq!(server.summary().bytes, 1_000_000);
+}
+
+#[test]
+fn range_in_bytes_is_exact() {
+    let (place, sent, face) = (alone(), content(100_001), face());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
+    let client = toward(&face);
+    for range in [0..1, 7_999..8_001, 16_000..24_000, 99_999..100_001, 100_000..200_000, 5..5] {
+        let end = (range.end as usize).min(sent.len());
+        let wanted = &sent[range.start as usize..end.max(range.start as usize)];
+        assert!(client.fetch("/a").bytes(range.clone()).to_vec().unwrap() == wanted, "{range:?}");
+    }
+    let segments = client.fetch("/a").segments(2..4).to_vec().unwrap();
+    assert!(segments == sent[16_000..32_000]);
+    assert!(client.fetch("/a").segments(2..2).to_vec().unwrap_err().is_usage());
+}
+
+#[test]
+fn many_fetches_share_a_client() {
+    let (place, sent, face) = (alone(), content(300_000), face());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
+    let client = toward(&face);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let (client, sent) = (client.clone(), &sent);
+            scope.spawn(move || assert!(client.get("/a").unwrap() == *sent));
+        }
+    });
+}
+
+#[test]
+fn absent_name_is_not_found() {
+    let (place, face) = (alone(), face());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes("x").unwrap();
+    let error = toward(&face).get("/a/nothing").unwrap_err();
+    assert!(error.is_not_found() && error.remedy().is_some(), "{error}");
+    assert_eq!(error.kind() as u8, 3);
+}
+
+#[test]
+fn silent_producer_is_a_timeout() {
+    let (place, face) = (alone(), face());
+    let server = place.serve("/a").listen(&face).unwrap().silent();
+    let _server = server.answer(|_| None).unwrap();
+    let options =
+        FetchOptions { no_progress: Duration::from_millis(300), ..FetchOptions::default() };
+    let error = toward(&face).fetch("/a/b").options(options).to_vec().unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+}
+
+#[test]
+fn wrong_key_is_unverified() {
+    let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes("signed by a digest").unwrap();
+    let key = folder.path().join("key.pem");
+    std::fs::write(&key, pem(7)).unwrap();
+    let verify = Verify::Key(key.display().to_string());
+    let error = toward(&face).fetch("/a").verify(verify).to_vec().unwrap_err();
+    assert!(error.is_unverified(), "{error}");
+}
+
+#[test]
+fn right_key_verifies() {
+    let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
+    let key = folder.path().join("key.pem").display().to_string();
+    std::fs::write(&key, pem(9)).unwrap();
+    let server = place.serve("/a").listen(&face).unwrap().sign(&key).bytes("signed").unwrap();
+    let client = Client::builder().face(&*face).verify(Verify::Key(key)).connect().unwrap();
+    assert_eq!(client.get("/a").unwrap(), "signed");
+    drop(server);
+}
+
+#[test]
+fn nobody_at_the_face_is_unreachable() {
+    let error = Client::builder().face("memory://no-such-place").connect().unwrap_err();
+    assert!(error.is_unreachable(), "{error}");
+    let refused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = toward(&format!("udp://{refused}")).get("/a").unwrap_err();
+    assert!(error.is_unreachable(), "{error}");
+}
+
+#[test]
+fn cancelled_download_is_resumed() {
+    let (place, sent, face) = (alone(), content(8_000_000), face());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
+    let client = toward(&face);
+    // A slow start, so that the fetch is in flight when it is cancelled.
+    let slow = FetchOptions { congestion: "fixed(window=1)".into(), ..FetchOptions::default() };
+    let fetch = client.fetch("/a").options(slow).start_file(&path).unwrap();
+    while fetch.progress().segments < 20 {
+        assert!(!fetch.has_ended());
+        sleep(Duration::from_millis(1));
+    }
+    fetch.cancel();
+    assert!(!path.exists());
+    let before = server.summary().segments;
+    let refused = client.fetch("/a").to_file(&path).unwrap_err();
+    assert!(refused.is_local(), "{refused}");
+    let summary = client.fetch("/a").resume(true).to_file(&path).unwrap();
+    assert!(summary.segments_before >= 20, "{}", summary.segments_before);
+    assert_eq!(summary.segments + summary.segments_before, 1_000);
+    assert!(server.summary().segments - before <= 1_000 - 20);
+    assert!(std::fs::read(&path).unwrap() == sent);
+}
+
+#[test]
+fn dropped_fetch_sends_no_more_interests() {
+    let (place, face) = (alone(), face());
+    let server = place.serve("/a").listen(&face).unwrap().bytes(content(8_000_000)).unwrap();
+    let client = toward(&face);
+    let slow = FetchOptions { congestion: "fixed(window=1)".into(), ..FetchOptions::default() };
+    let mut chunks = client.fetch("/a").options(slow).chunks().unwrap();
+    assert!(chunks.next().unwrap().is_ok());
+    drop(chunks);
+    // The client answers after it has cancelled the fetch.
+    assert!(client.get("/a/nothing").is_err());
+    sleep(Duration::from_millis(50));
+    let before = server.summary().segments;
+    sleep(Duration::from_millis(100));
+    assert_eq!(server.summary().segments, before);
+    assert!(before < 1_000, "{before}");
+}
+
+#[test]
+fn slow_reader_slows_the_producer() {
+    let (place, face) = (alone(), face());
+    let sent = content(40_000_000);
+    let server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
+    let client = toward(&face);
+    let mut chunks = client.fetch("/a").chunks().unwrap();
+    let first = chunks.next().unwrap().unwrap();
+    let (mut before, end) = (u64::MAX, Instant::now() + Duration::from_secs(20));
+    while server.summary().bytes != before && Instant::now() < end {
+        before = server.summary().bytes;
+        sleep(Duration::from_millis(300));
+    }
+    // The limit is 16 MiB; some segments are served twice.
+    assert!(
+        before < 20_000_000,
+        "{before} bytes were served to a reader that took {}",
+        first.len()
+    );
+    let rest: Vec<u8> = chunks.flat_map(|chunk| chunk.unwrap()).collect();
+    assert!(rest == sent[first.len()..]);
+}
+
+#[test]
+fn reader_fetches_what_is_read() {
+    let (place, sent, face) = (alone(), content(4_000_100), face());
+    let server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
+    let client = toward(&face);
+    let mut reader = client.fetch("/a").cache(100_000).reader().unwrap();
+    assert_eq!(reader.size().unwrap(), 4_000_100);
+    assert!(reader.read_range(2_000_000, 2_016_000).unwrap() == sent[2_000_000..2_016_000]);
+    assert_eq!(reader.fetched_segments(), 4);
+    assert_eq!(server.summary().segments, 4);
+    let mut all = Vec::new();
+    reader.read_to_end(&mut all).unwrap();
+    assert!(all == sent);
+    reader.seek(SeekFrom::End(-50)).unwrap();
+    let mut tail = [0; 50];
+    reader.read_exact(&mut tail).unwrap();
+    assert!(tail == sent[4_000_050..]);
+    assert_eq!(reader.read(&mut tail).unwrap(), 0);
+    assert!(reader.seek(SeekFrom::Current(-5_000_000)).is_err());
+}
+
+#[test]
+fn folder_is_served_by_paths() {
+    let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("one"), "first").unwrap();
+    let _server = place.serve("/f").listen(&face).unwrap().folder(folder.path()).unwrap();
+    let client = toward(&face);
+    assert_eq!(client.get("/f/one").unwrap(), "first");
+    assert!(client.get("/f").unwrap_err().to_string().contains("is a folder"));
+    let missing = place.serve("/g").file(folder.path().join("two")).unwrap_err();
+    assert!(missing.is_local(), "{missing}");
+}
+
+#[test]
+fn function_answers_interests() {
+    let (place, face) = (alone(), face());
+    let server = place.serve("/s").listen(&face).unwrap();
+    let mut count = 0;
+    let server = server.answer(move |interest| {
+        count += 1;
+        match interest.name.to_string().as_str() {
+            "/s/panic" => panic!("a test"),
+            "/s/none" => None,
+            "/s/long" => Some(vec![0; 9_000].into()),
+            _ => Some(format!("answer {count}").into()),
+        }
+    });
+    let (server, client) = (server.unwrap(), toward(&face));
+    assert_eq!(client.get_packet("/s/x").unwrap(), "answer 1");
+    assert!(client.get_packet("/s/none").unwrap_err().is_not_found());
+    assert!(client.get_packet("/s/long").unwrap_err().is_not_found());
+    assert!(client.get_packet("/s/panic").unwrap_err().is_not_found());
+    assert_eq!(client.get_packet("/s/x").unwrap(), "answer 5");
+    assert_eq!((server.summary().segments, server.summary().unknown), (2, 3));
+}
+
+#[test]
+fn callback_cannot_wait_for_its_client() {
+    let client = alone();
+    let inner = client.clone();
+    let server = client.serve("/s").answer(move |_| {
+        let error = inner.get("/x").unwrap_err();
+        Some(error.is_usage().to_string().into())
+    });
+    assert_eq!(client.get_packet("/s/x").unwrap(), "true");
+    drop(server);
+}
+
+#[test]
+fn limits_of_memory_hold() {
+    let (place, face) = (alone(), face());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes(content(100_000)).unwrap();
+    let client = Client::builder().face(&*face).max_memory(50_000).connect().unwrap();
+    assert!(client.get("/a").unwrap_err().is_condition());
+    let client = toward(&face);
+    assert!(client.fetch("/a").max_size(99_999).to_vec().unwrap_err().is_condition());
+    assert_eq!(client.fetch("/a").max_size(100_000).to_vec().unwrap().len(), 100_000);
+}
+
+#[test]
+fn wrong_arguments_are_usage_errors() {
+    let wrong = FetchOptions { congestion: "no-such-window".into(), ..FetchOptions::default() };
+    assert!(Client::builder().alone().options(wrong).connect().unwrap_err().is_usage());
+    let client = alone();
+    assert!(client.get("http://a").unwrap_err().is_usage());
+    assert!(client.fetch("/a").bytes(0..1).to_file("x").unwrap_err().is_usage());
+}
+
+#[test]
+fn same_seed_draws_the_same_nonces() {
+    let nonces = || {
+        let client = Client::builder().alone().seed(7).connect().unwrap();
+        let (sender, nonces) = std::sync::mpsc::channel();
+        let server = client.serve("/s").answer(move |interest| {
+            sender.send(interest.nonce).unwrap();
+            Some("x".into())
+        });
+        client.get_packet("/s/a").unwrap();
+        client.get_packet("/s/b").unwrap();
+        drop(server);
+        nonces.iter().take(2).collect::<Vec<_>>()
+    };
+    assert_eq!(nonces(), nonces());
+}

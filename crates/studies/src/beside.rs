@@ -1,0 +1,147 @@
+//! The default transport beside the transports of a paper, on the paper's networks: one figure for each network, whose
+//! caption says where the default is best, tied, or neither, and why.
+//!
+//! An experiment named `default-…` sweeps the paper's variants and `default`. All of them meet the same seeds, so that
+//! completion times are compared as paired differences.
+use crate::figure::{Axis, Figure, Series, Style};
+use crate::rule::{LEVEL, estimate, text};
+use recoup_sim::statistic::{Estimate, Seeded, mean, paired};
+use recoup_transport::fetch::defaults::{CONGESTION, LOSS, RTO, SAMPLING};
+use std::cmp::Ordering;
+
+/// The value of an axis of transports that stands for the transport of `recoup fetch`.
+pub(crate) const DEFAULT: &str = "default";
+
+/// The fields of that value: the transport, `rto-check` and the Interest lifetime as `recoup fetch` has them.
+pub(crate) fn fields() -> String {
+    format!(
+        "\"fetch.congestion\" = \"{CONGESTION}\"\n\"fetch.loss\" = \"{LOSS}\"\n\"fetch.rto\" = \"{RTO}\"\n\
+         \"fetch.sampling\" = \"{SAMPLING}\"\n\"fetch.rto-check\" = \"10 ms\"\n\"fetch.lifetime\" = \"4 s\"\n"
+    )
+}
+
+/// One network on which the default stands beside a paper's transports.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    /// The experiment, and the figure that it serves.
+    pub id: &'static str,
+    /// The network, as a title names it.
+    pub network: &'static str,
+    /// The paper's transports.
+    pub transports: Vec<String>,
+    /// What else is varied: its name, and its values.
+    pub situations: (&'static str, Vec<&'static str>),
+    /// Why the default is not the best where it is not.
+    pub why: &'static str,
+}
+
+/// How the default compares with the best of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Best,
+    Tied,
+    Slower,
+}
+
+impl Beside {
+    /// Draws completion times, which `time` gives for a transport in a situation.
+    pub(crate) fn figure(&self, time: impl Fn(&str, &str) -> Vec<Seeded>) -> Figure {
+        let (name, situations) = &self.situations;
+        let all = self.transports.iter().map(String::as_str).chain([DEFAULT]);
+        let bars = |transport: &str| {
+            let times = situations.iter().map(|situation| time(transport, situation));
+            Series::means(transport, Style::Bars, times)
+        };
+        let said: Vec<_> = situations.iter().filter_map(|it| self.compared(it, &time)).collect();
+        let slower = said.iter().any(|(standing, _)| *standing == Standing::Slower);
+        let said: Vec<_> = said.into_iter().map(|(_, said)| said).collect();
+        Figure {
+            id: self.id.into(),
+            title: format!("The default beside the paper's transports: {}", self.network),
+            caption: format!(
+                "Completion times of the default transport of `recoup fetch` and of the paper's; means over seeds with \
+                 95 % confidence intervals. {}.{}{}",
+                said.join("; "),
+                if slower { " " } else { "" },
+                if slower { self.why } else { "" }
+            ),
+            x: Axis::places(name, situations),
+            y: Axis::quantity("time", "s"),
+            series: all.map(bars).collect(),
+        }
+    }
+
+    /// The default in a situation beside the transport that takes the least time of the others.
+    fn compared(
+        &self,
+        situation: &str,
+        time: &impl Fn(&str, &str) -> Vec<Seeded>,
+    ) -> Option<(Standing, String)> {
+        let ours = time(DEFAULT, situation);
+        let means = self.transports.iter().filter_map(|transport| {
+            let values: Vec<f64> = time(transport, situation).iter().map(|it| it.1).collect();
+            Some((transport, mean(&values)?))
+        });
+        let (best, _) = means.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let difference = paired(&time(best, situation), &ours, LEVEL)?;
+        let (standing, word) = match difference.compare(0.0) {
+            Some(Ordering::Greater) => (Standing::Best, "best"),
+            None | Some(Ordering::Equal) => (Standing::Tied, "tied"),
+            Some(Ordering::Less) => (Standing::Slower, "not the best"),
+        };
+        let sign = if difference.mean < 0.0 { "less" } else { "more" };
+        let distance = Estimate { mean: difference.mean.abs(), ..difference };
+        let (ours, distance) = (text(&estimate(&ours)?, "s"), text(&distance, "s"));
+        let said = format!("{situation}: **{word}**, {ours}; {best} takes {distance} {sign}");
+        Some((standing, said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beside() -> Beside {
+        Beside {
+            id: "default-x",
+            network: "a line",
+            transports: vec!["#1".into(), "#2".into()],
+            situations: ("loss", vec!["1 %"]),
+            why: "Because.",
+        }
+    }
+
+    /// The caption if the default takes `default` s, and the others 10 s and 12 s, give or take up to 0.2 s.
+    fn caption(default: f64) -> String {
+        let times = |transport: &str, _: &str| {
+            let level = match transport {
+                "#1" => 10.0,
+                "#2" => 12.0,
+                _ => default,
+            };
+            let noise = |seed: u64| ((seed * transport.len() as u64) % 5) as f64 / 20.0;
+            (1..=20).map(|seed| (seed, level + noise(seed))).collect()
+        };
+        beside().figure(times).caption
+    }
+
+    #[test]
+    fn caption_names_the_best_of_the_others() {
+        assert!(caption(9.0).contains("**best**"), "{}", caption(9.0));
+        assert!(caption(9.0).contains("#1 takes 1.0") && !caption(9.0).contains("Because."));
+        assert!(caption(10.0).contains("**tied**"), "{}", caption(10.0));
+    }
+
+    #[test]
+    fn slower_default_is_explained() {
+        assert!(caption(11.0).contains("**not the best**") && caption(11.0).contains("Because."));
+        assert!(caption(11.0).contains("#1 takes 1.0") && caption(11.0).contains(" less"));
+    }
+
+    #[test]
+    fn figure_has_a_series_for_each_transport() {
+        let names: Vec<_> =
+            beside().figure(|_, _| vec![(1, 1.0)]).series.into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["#1", "#2", DEFAULT]);
+    }
+}

@@ -1,0 +1,278 @@
+//! The taxonomy of loss: the cause of a lost transmission, with the evidence for it.
+//!
+//! Explicit signals count more than inference. A congestion mark and a Nack (Congestion) are congestion. A loss beside a
+//! queue is congestion, too: the transmissions sent next to it waited nearly as long as any of late, or losses rank with
+//! long delays (a rank-sum test against deliveries, with a normal approximation). Every other loss is random. The fetch loop itself
+//! recognises mobility (a face that is gone, a Nack of MLDR) and spurious detections (Data
+//! that answers the transmission that was judged lost); neither reaches a congestion control as a loss.
+use super::extreme::Extreme;
+use super::{Loss, LossKind};
+use crate::time::{Duration, Instant};
+
+/// Part of the longest queueing delay of late that tells of a full queue.
+const FULL: f64 = 0.75;
+/// A queue of fewer packets is none. A buffer may hold a single one.
+const LEAST_QUEUE: f64 = 0.8;
+/// Rounds before a queue tells anything: the first train queues behind itself.
+const FIRST_ROUNDS: u64 = 3;
+/// Losses over which ranks fade, and the least number of losses that tells.
+const RANKED: (f64, f64) = (48.0, 8.0);
+/// Delays that a loss is ranked among: their number, their distance in send order, and how many are enough.
+const AMONG: (u64, u64, f64) = (48, 3, 16.0);
+/// Deliveries with which a loss is compared: their number, and how far before it they may lie in send order. A queue that
+/// grows slowly and is drained at once ranks most packets high, lost or not.
+const CONTROLS: (u64, u64) = (4, 1024);
+/// So many standard deviations above the mean of deliveries tell that losses rank with long delays.
+const RANKS_HIGH: f64 = 2.5;
+/// Least rank of a loss that is congestion for that reason.
+const LEAST_RANK: f64 = 0.6;
+/// Transmissions whose queueing delay is remembered.
+const REMEMBERED: usize = 4096;
+/// How far away a neighbour in send order may be.
+const NEIGHBOURHOOD: u64 = 8;
+
+/// The cause of a lost transmission.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossCause {
+    /// A queue overflows or is about to: the window is too large.
+    Congestion(Evidence),
+    /// A link lost it: the window is as right as before.
+    Random,
+    /// A node moved.
+    Mobility,
+    /// Nothing was lost.
+    Spurious,
+}
+
+/// What speaks for congestion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evidence {
+    /// A congestion mark.
+    Mark,
+    /// A Nack with reason Congestion.
+    Nack,
+    /// The transmissions next to it waited in a queue.
+    Queue {
+        /// For so long, seconds.
+        delay: f64,
+        /// The longest queueing delay of late, seconds.
+        longest: f64,
+    },
+    /// Losses of late rank with long queueing delays, and this one does.
+    Rank,
+    /// The round trip is so short that a process that waits hides any queue.
+    ShortPath,
+}
+
+/// Queueing delays of late, by send order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Queues {
+    longest: Extreme,
+    recent: Vec<(u64, f64)>,
+    /// Sum of the ranks of losses, each less the mean rank of its controls, and their number; both fade.
+    ranks: (f64, f64),
+    /// Sources that answer: so many neighbours on each side may include one of the same source.
+    sources: usize,
+}
+
+impl Queues {
+    pub(super) fn new() -> Self {
+        let longest = Extreme::new(true, Duration::from_secs(5));
+        Self { longest, recent: Vec::new(), ranks: (0.0, 0.0), sources: 1 }
+    }
+
+    /// The transmission of that send order waited for so many seconds.
+    pub(super) fn add(&mut self, now: Instant, order: u64, delay: f64) {
+        self.longest.add(now, delay);
+        if self.recent.is_empty() {
+            self.recent.resize(REMEMBERED, (0, 0.0));
+        }
+        if let Some(slot) = self.recent.get_mut((order % REMEMBERED as u64) as usize) {
+            *slot = (order, delay);
+        }
+    }
+
+    /// So many sources answer.
+    pub(super) fn set_sources(&mut self, sources: usize) {
+        self.sources = sources;
+    }
+
+    /// The delays no longer compare with those to come.
+    pub(super) fn forget(&mut self, now: Instant) {
+        self.longest = self.longest.emptied(now);
+        self.recent.clear();
+    }
+
+    /// The longest delay of the neighbours of a transmission, one for each source on each side, seconds, if any is known.
+    pub(super) fn beside(&self, order: u64) -> Option<f64> {
+        let of = |order: u64| {
+            let (known, delay) = *self.recent.get((order % REMEMBERED as u64) as usize)?;
+            (known == order && order > 0).then_some(delay)
+        };
+        let below = (1..=NEIGHBOURHOOD).filter_map(|back| of(order.checked_sub(back)?));
+        let above = (1..=NEIGHBOURHOOD).filter_map(|ahead| of(order.checked_add(ahead)?));
+        below.take(self.sources).chain(above.take(self.sources)).reduce(f64::max)
+    }
+
+    /// A packet that waits for so many seconds waits in a full queue.
+    pub(super) fn is_full(&self, delay: f64) -> bool {
+        delay >= FULL * self.longest.get().unwrap_or(0.0)
+    }
+
+    /// A packet waited of late, at so many deliveries per second.
+    pub(super) fn is_queue(&self, rate: f64) -> bool {
+        self.longest.get().unwrap_or(0.0) * rate >= LEAST_QUEUE
+    }
+
+    /// Part of the delays of late that are shorter than that beside a transmission; of equal ones half counts.
+    fn rank(&self, order: u64) -> Option<f64> {
+        let beside = self.beside(order)?;
+        let (mut shorter, mut all) = (0.0, 0.0);
+        for back in 1..=AMONG.0 {
+            let earlier = order.checked_sub(back * AMONG.1)?;
+            let (known, delay) = *self.recent.get((earlier % REMEMBERED as u64) as usize)?;
+            if known == earlier {
+                all += 1.0;
+                shorter +=
+                    if delay < beside { 1.0 } else { f64::from(u8::from(delay == beside)) / 2.0 };
+            }
+        }
+        (all >= AMONG.2).then(|| shorter / all)
+    }
+
+    /// Mean rank of deliveries before a transmission.
+    fn usual_rank(&self, order: u64) -> Option<f64> {
+        let (number, span) = CONTROLS;
+        let back = |control: u64| 1 + (order ^ control).wrapping_mul(0x9E37_79B9_7F4A_7C15) % span;
+        let controls = (1..=number).filter_map(|n| self.rank(order.checked_sub(back(n << 32))?));
+        let (sum, known) =
+            controls.fold((0.0, 0.0), |(sum, known), rank| (sum + rank, known + 1.0));
+        (known > 0.0).then(|| sum / known)
+    }
+
+    /// Counts the rank of a loss.
+    pub(super) fn on_lost(&mut self, loss: &Loss) {
+        if matches!(loss.kind, LossKind::Timeout | LossKind::Order)
+            && let Some(rank) = self.rank(loss.order)
+            && let Some(usual) = self.usual_rank(loss.order)
+        {
+            let fade = 1.0 - 1.0 / RANKED.0;
+            self.ranks = (self.ranks.0 * fade + rank - usual, self.ranks.1 * fade + 1.0);
+        }
+    }
+
+    /// Losses rank with long delays, and this one does: a stall of late made the longest delay longer than the queue is.
+    fn ranks_high(&self, order: u64) -> bool {
+        // Variance of a rank, 1/12, and of the mean of its controls.
+        let variance = (1.0 + 1.0 / CONTROLS.0 as f64) / 12.0;
+        let deviations = self.ranks.0 / libm::sqrt(variance * self.ranks.1.max(1.0));
+        self.ranks.1 >= RANKED.1
+            && deviations > RANKS_HIGH
+            && self.rank(order).is_some_and(|rank| rank >= LEAST_RANK)
+    }
+
+    /// The cause of a loss after so many rounds, at so many deliveries per second.
+    pub(super) fn judge(&self, loss: &Loss, rounds: u64, rate: f64) -> LossCause {
+        match loss.kind {
+            LossKind::Mark => return LossCause::Congestion(Evidence::Mark),
+            LossKind::NackCongestion => return LossCause::Congestion(Evidence::Nack),
+            LossKind::Timeout | LossKind::Order => {}
+        }
+        let longest = self.longest.get().unwrap_or(0.0);
+        let full = |delay: &f64| self.is_queue(rate) && *delay >= FULL * longest;
+        match self.beside(loss.order).filter(full) {
+            Some(delay) if rounds >= FIRST_ROUNDS => {
+                LossCause::Congestion(Evidence::Queue { delay, longest })
+            }
+            _ if rounds >= FIRST_ROUNDS && self.is_queue(rate) && self.ranks_high(loss.order) => {
+                LossCause::Congestion(Evidence::Rank)
+            }
+            _ => LossCause::Random,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(kind: LossKind, order: u64) -> Loss {
+        Loss {
+            kind,
+            order,
+            highest_order: 100,
+            high_data: 0,
+            high_interest: 0,
+            in_flight: 10,
+            evidence: 1,
+            srtt: None,
+            min_rtt: None,
+        }
+    }
+
+    /// A queue that grew from 0 to 9 ms over ten transmissions.
+    fn queues() -> Queues {
+        let mut queues = Queues::new();
+        (10..20).for_each(|n| queues.add(Instant::ZERO, n, (n - 10) as f64 / 1000.0));
+        queues
+    }
+
+    #[test]
+    fn loss_beside_a_full_queue_is_congestion() {
+        let judged = queues().judge(&loss(LossKind::Order, 20), 5, 1000.0);
+        let evidence = Evidence::Queue { delay: 0.009, longest: 0.009 };
+        assert_eq!(judged, LossCause::Congestion(evidence));
+    }
+
+    #[test]
+    fn loss_without_a_queue_is_random() {
+        let queues = queues();
+        assert_eq!(queues.judge(&loss(LossKind::Order, 12), 5, 1000.0), LossCause::Random);
+        assert_eq!(queues.judge(&loss(LossKind::Order, 90), 5, 1000.0), LossCause::Random);
+        assert_eq!(queues.judge(&loss(LossKind::Order, 20), 5, 80.0), LossCause::Random);
+    }
+
+    #[test]
+    fn queue_of_one_of_two_sources_is_seen() {
+        let mut queues = Queues::new();
+        (10..20).for_each(|n| queues.add(Instant::ZERO, n, if n % 2 == 0 { 0.009 } else { 0.0 }));
+        let cause = |queues: &Queues| queues.judge(&loss(LossKind::Order, 20), 5, 1000.0);
+        assert_eq!(cause(&queues), LossCause::Random, "the neighbour is of the other source");
+        queues.set_sources(2);
+        assert!(matches!(cause(&queues), LossCause::Congestion(Evidence::Queue { .. })));
+    }
+
+    #[test]
+    fn one_waiting_packet_is_a_queue() {
+        let judged = queues().judge(&loss(LossKind::Order, 20), 5, 111.0);
+        assert!(matches!(judged, LossCause::Congestion(Evidence::Queue { .. })));
+    }
+
+    #[test]
+    fn losses_that_rank_with_long_delays_are_congestion() {
+        let mut queues = Queues::new();
+        // A stall of 100 ms, then a queue of 0 to 3 ms, again and again.
+        queues.add(Instant::ZERO, 1, 0.1);
+        let delay = |n: u64| (n % 4) as f64 / 1000.0;
+        (2..1000).for_each(|n| queues.add(Instant::ZERO, n, delay(n)));
+        let lost = |order| loss(LossKind::Order, order);
+        let cause = |queues: &Queues, order| queues.judge(&lost(order), 5, 1000.0);
+        let all_ranks: Vec<u64> = (400..600).step_by(5).collect();
+        all_ranks.iter().for_each(|order| queues.on_lost(&lost(*order)));
+        let full: Vec<u64> = (600..800).filter(|n| n % 4 == 0).collect();
+        full.iter().for_each(|order| queues.on_lost(&lost(*order)));
+        assert_eq!(cause(&queues, 804), LossCause::Congestion(Evidence::Rank));
+        let mut calm = queues.clone();
+        calm.ranks = (0.0, 40.0);
+        assert_eq!(cause(&calm, 804), LossCause::Random);
+    }
+
+    #[test]
+    fn explicit_signals_need_no_queue() {
+        let queues = Queues::new();
+        let judged = queues.judge(&loss(LossKind::Mark, 1), 0, 0.0);
+        assert_eq!(judged, LossCause::Congestion(Evidence::Mark));
+        let judged = queues.judge(&loss(LossKind::NackCongestion, 1), 0, 0.0);
+        assert_eq!(judged, LossCause::Congestion(Evidence::Nack));
+    }
+}

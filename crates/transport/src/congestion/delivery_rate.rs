@@ -1,0 +1,132 @@
+//! Delivery-rate sampling: how fast answers arrive, over rounds and over less.
+//!
+//! Source: draft-cheng-iccrg-delivery-rate-estimation. A sample is limited by the longer of the send and the arrival
+//! interval.
+//!
+//! Differences: a round, not a packet, is the unit. What a round delivers was sent in the round before, whose duration is
+//! the send interval. No state is kept for each packet.
+use super::extreme::Extreme;
+use crate::time::{Duration, Instant};
+
+/// Rounds over which the maximum is taken.
+const ROUNDS: usize = 8;
+/// Spans of the longer and the shorter maximum.
+const SPANS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(400));
+/// Times at which deliveries are counted, and how many there are in a round trip.
+const MARKS: (usize, f64) = (8, 16.0);
+/// Deliveries that tell a rate.
+const ENOUGH: u64 = 16;
+
+/// Rates are deliveries per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct DeliveryRate {
+    delivered: u64,
+    /// Duration of the last round.
+    duration: Duration,
+    rounds: [f64; ROUNDS],
+    fastest: Extreme,
+    lately: Extreme,
+    /// When so many had been delivered; the latest first.
+    marks: [(Instant, u64); MARKS.0],
+}
+
+impl DeliveryRate {
+    pub(super) fn new() -> Self {
+        Self {
+            delivered: 0,
+            duration: Duration::ZERO,
+            rounds: [0.0; ROUNDS],
+            fastest: Extreme::new(true, SPANS.0),
+            lately: Extreme::new(true, SPANS.1),
+            marks: [(Instant::ZERO, 0); MARKS.0],
+        }
+    }
+
+    /// Deliveries so far.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// The rate of the last round; 0 before any.
+    pub(super) fn last(&self) -> f64 {
+        self.rounds[0]
+    }
+
+    /// The highest rate of the last eight rounds, if `bursty` of the last 0.8 s as well.
+    pub(super) fn top(&self, bursty: bool) -> f64 {
+        let lately = self.lately.get().filter(|_| bursty).unwrap_or(0.0);
+        self.rounds.iter().copied().fold(lately, f64::max)
+    }
+
+    /// The rate of late over as little time as tells it; 0 if nothing does.
+    pub(super) fn latest(&self) -> f64 {
+        let (now, delivered) = self.marks[0];
+        let enough = |(_, before): &&(Instant, u64)| delivered - before >= ENOUGH;
+        let Some((then, before)) = self.marks.iter().find(enough) else { return 0.0 };
+        let elapsed = now.since(*then).as_secs_f64();
+        if elapsed > 0.0 { (delivered - before) as f64 / elapsed } else { 0.0 }
+    }
+
+    /// The highest rate of the last 10 s.
+    pub(super) fn fastest(&self) -> f64 {
+        self.fastest.get().unwrap_or(0.0)
+    }
+
+    /// A segment arrived on a path whose base round trip has so many seconds.
+    pub(super) fn on_delivered(&mut self, now: Instant, base: f64) {
+        self.delivered += 1;
+        if now.since(self.marks[0].0).as_secs_f64() >= base / MARKS.1 {
+            self.marks.rotate_right(1);
+            self.marks[0] = (now, self.delivered);
+        }
+    }
+
+    /// A round with so many deliveries has ended.
+    pub(super) fn end_round(&mut self, now: Instant, delivered: u64, duration: Duration) {
+        let longer = duration.max(self.duration).as_secs_f64();
+        self.duration = duration;
+        if longer > 0.0 {
+            let rate = delivered as f64 / longer;
+            self.rounds.rotate_right(1);
+            self.rounds[0] = rate;
+            self.fastest.add(now, rate);
+            self.lately.add(now, rate);
+        }
+    }
+
+    /// The path is another one.
+    pub(super) fn forget(&mut self, now: Instant) {
+        self.fastest = self.fastest.emptied(now);
+        self.lately = self.lately.emptied(now);
+        self.rounds = [0.0; ROUNDS];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn rate_is_limited_by_the_longer_interval() {
+        let mut rate = DeliveryRate::new();
+        rate.end_round(at(100), 10, Duration::from_millis(100));
+        rate.end_round(at(110), 10, Duration::from_millis(10));
+        assert_eq!((rate.last(), rate.top(false)), (100.0, 100.0));
+        rate.end_round(at(120), 10, Duration::from_millis(10));
+        assert_eq!(rate.last(), 1000.0);
+    }
+
+    #[test]
+    fn latest_rate_needs_sixteen_deliveries() {
+        let mut rate = DeliveryRate::new();
+        // A count every 40 ms, a sixteenth of the base round trip.
+        (1..=15).for_each(|n| rate.on_delivered(at(10 * n), 0.64));
+        assert_eq!(rate.latest(), 0.0);
+        rate.on_delivered(at(160), 0.64);
+        assert_eq!(rate.latest(), 100.0);
+    }
+}

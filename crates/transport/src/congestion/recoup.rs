@@ -1,0 +1,321 @@
+//! `recoup(init-cwnd=10,beta=0.7)`: tells congestion from other losses, and keeps queues short.
+//!
+//! *Losses.* A loss without a queue is no congestion: the segment is retransmitted and the window stays (`cause.rs`). On a
+//! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
+//! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, or for short objects as fast as
+//! the last train came (`train.rs`), until a queue stands, a loss is congestion, or three rounds bring no higher rate. *Rise.* Within some six rounds the window rises from an empty queue
+//! to a standing one, but not beyond twice what is delivered in a base round trip; after calm rounds it accelerates.
+//! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue, delivery
+//! rate · base round trip / (1 − loss). Half of what was taken is given back. *Marks.* A congestion mark drains, and
+//! takes half of the share of answers that are marked (`marks.rs`). *Heavy loss.* If far more is lost than at a small
+//! window, the window becomes what the path delivers (`heavy.rs`). *Compete.* If two drains do not lower the queue,
+//! others fill it: the window follows CUBIC up to half of the bottleneck (`compete.rs`). It tests with a drain whether they
+//! still do, after 4 s and then ever more rarely up to 32 s, and ceases to compete if the queue vanishes twice without
+//! having been full. Meanwhile a loss that a link repaired counts as one if a full queue stood beside it: the queue may be
+//! below that link. The window does not grow beyond 1.25 times what the longest round trip delivers. *Silence.* After a
+//! timeout in a silence the window is 2
+//! until something arrives.
+//!
+//! Sources: Copa (NSDI 2018) and Nimbus (SIGCOMM 2022) for drains and the detection of competitors; BBR
+//! (draft-ietf-ccwg-bbr) for the end of start-up; RFC 9438 for competition; RFC 9002 for the base round trip; F-RTO
+//! (RFC 5682) for the window after a silence.
+//!
+//! Differences: a queue stands if for half a round trip no sample of a path class lies below a threshold
+//! (`path.rs`, `class.rs`). Of a flow with a high rate the threshold is lower, so that it drains first: that is what makes
+//! flows converge. Jitter and links that deliver in bursts raise it. A rate and a base that belong to another path are
+//! forgotten (`jump.rs`). Within a machine or a local network a process that waits for its processor looks like a queue: if
+//! the base round trip is below 1 ms, the path carries what arrives in 10 ms, its threshold is 10 ms, and nothing is paced.
+use super::cubic::Cubic;
+use super::{
+    CongestionControl, Delivered, Loss, LossCause, LossKind, RecoveryPoint, WIDEST, sane_limit,
+};
+use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::time::{Duration, Instant};
+use compete::Bottleneck;
+use mode::{Calm, Mode, Startup};
+use path::Path;
+use std::fmt;
+use train::Train;
+
+mod class;
+mod compete;
+mod heavy;
+mod jump;
+mod marks;
+mod mode;
+mod path;
+mod react;
+mod round;
+mod train;
+
+/// The window never falls below this.
+const LEAST: f64 = 2.0;
+/// Pacing rate over window per round trip: in start-up, and later.
+const GAINS: (f64, f64) = (2.0, 1.25);
+/// Round trips without an answer that are a silence; without any round trip, seconds.
+const SILENCE: (f64, f64) = (2.0, 0.2);
+/// Timers are no shorter than so many of the longest round trips of late.
+const PATIENT: f64 = 2.0;
+/// But no longer than this for that reason.
+const MOST_PATIENT: Duration = Duration::from_secs(60);
+/// Part of the window that has to be in flight for the window to be in use.
+const IN_USE: f64 = 0.9;
+
+/// The parameters of [`Recoup`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecoupSettings {
+    /// Window at the beginning, segments.
+    pub init_cwnd: f64,
+    /// What a Nack (Congestion) leaves of the window, 0 to 1.
+    pub beta: f64,
+}
+
+impl Default for RecoupSettings {
+    fn default() -> Self {
+        Self { init_cwnd: 10.0, beta: 0.7 }
+    }
+}
+
+/// Congestion control by queueing delay that competes where it must.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recoup {
+    settings: RecoupSettings,
+    mode: Mode,
+    cwnd: f64,
+    limit: f64,
+    /// The answer, kept ready: the window within all limits.
+    window: f64,
+    path: Path,
+    bottleneck: Bottleneck,
+    train: Train,
+    cubic: Cubic,
+    recovery: RecoveryPoint,
+    heard: Instant,
+    /// Window before a silence.
+    silenced: Option<f64>,
+    calm: Option<Calm>,
+    /// Seconds for which the window competes before it tests whether others still do.
+    patience: f64,
+    /// The window, not the application, decided how much was sent with the last delivery.
+    in_use: bool,
+    /// What the path carried when it last met a queue, segments.
+    ceiling: f64,
+    /// When it last ceased to compete, and its window then.
+    competed: Option<(Instant, f64)>,
+}
+
+impl Recoup {
+    /// A window that has seen nothing.
+    pub fn new(settings: RecoupSettings) -> Self {
+        let settings = RecoupSettings { init_cwnd: sane_limit(settings.init_cwnd), ..settings };
+        let mut recoup = Self {
+            settings,
+            mode: Mode::Startup(Startup::BEGINNING),
+            cwnd: settings.init_cwnd,
+            limit: WIDEST,
+            window: 1.0,
+            path: Path::new(),
+            bottleneck: Bottleneck::new(),
+            train: Train::default(),
+            cubic: Cubic::default(),
+            recovery: RecoveryPoint::default(),
+            heard: Instant::ZERO,
+            silenced: None,
+            calm: None,
+            patience: react::LEAST_PATIENCE,
+            in_use: false,
+            ceiling: 0.0,
+            competed: None,
+        };
+        recoup.settle();
+        recoup
+    }
+
+    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
+        let default = RecoupSettings::default();
+        let window = "a number from 1 to 1000000000";
+        let settings = RecoupSettings {
+            init_cwnd: spec.number("init-cwnd", default.init_cwnd, 1.0..=WIDEST, window)?,
+            beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
+        };
+        spec.finish()?;
+        Ok(Self::new(settings))
+    }
+
+    fn settle(&mut self) {
+        self.cwnd = sane_limit(self.cwnd);
+        self.window = self.cwnd.min(self.limit).max(1.0);
+    }
+
+    /// A timer expired while nothing arrived: the next ones only probe.
+    fn fall_silent(&mut self, now: Instant) {
+        let silence = self.path.smoothed().map_or(SILENCE.1, |rtt| SILENCE.0 * rtt);
+        if self.silenced.is_none() && now.since(self.heard).as_secs_f64() > silence {
+            self.silenced = Some(self.cwnd);
+            self.cwnd = self.cwnd.min(LEAST);
+        }
+    }
+}
+
+impl CongestionControl for Recoup {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn pacing_rate(&self, remaining: Option<u64>) -> Option<f64> {
+        if self.path.is_short() {
+            // No timer is finer than such a round trip.
+            return None;
+        }
+        let rtt = self.path.smoothed().filter(|rtt| *rtt > 0.0)?;
+        Some(match self.mode {
+            Mode::Startup(_) if remaining.is_some_and(|remaining| remaining <= train::SHORT) => {
+                (GAINS.0 * self.window / rtt).max(self.train.pace(self.window, rtt))
+            }
+            Mode::Startup(_) => GAINS.0 * self.window / rtt,
+            _ => GAINS.1 * self.window / rtt,
+        })
+    }
+
+    fn least_timeout(&self) -> Option<Duration> {
+        let least = Duration::try_from_secs_f64(PATIENT * self.path.longest()?).ok()?;
+        Some(least.min(MOST_PATIENT))
+    }
+
+    fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+        self.heard = now;
+        self.cwnd = self.cwnd.max(self.silenced.take().unwrap_or(0.0));
+        self.settle();
+        self.in_use = f64::from(delivered.in_flight) + 1.0 >= IN_USE * libm::floor(self.window);
+        self.bottleneck.on_delivered(now, delivered);
+        let seen = self.path.on_delivered(now, self.window, delivered);
+        if let Some(rtt) = self.path.smoothed() {
+            self.train.on_delivered(now, rtt);
+        }
+        if seen.moved {
+            self.train = Train::default();
+            self.on_moved();
+        }
+        if seen.split {
+            self.on_split();
+        }
+        self.watch_calm(delivered, &seen);
+        match self.mode {
+            Mode::Startup(startup) => self.on_startup(&seen, startup),
+            Mode::Rise { calm } => self.on_rise(&seen, calm),
+            Mode::Drain(drain) => self.on_drain(now, delivered, &seen, drain),
+            Mode::Compete(compete) => self.on_compete(now, delivered, &seen, compete),
+        }
+        self.settle();
+    }
+
+    fn cause(&self, loss: &Loss) -> Option<LossCause> {
+        Some(self.path.cause(loss))
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool {
+        match loss.kind {
+            LossKind::Mark => self.path.on_marked(now),
+            _ => self.path.on_lost(loss),
+        }
+        let by_timer = loss.kind == LossKind::Timeout;
+        let new = !self.recovery.covers(loss.order);
+        let congestion = new && self.react(now, loss);
+        if by_timer {
+            self.fall_silent(now);
+        }
+        self.settle();
+        // A timeout backs off whatever its cause.
+        let event = congestion || new && by_timer;
+        if event {
+            self.recovery = RecoveryPoint::after(loss);
+        }
+        event
+    }
+
+    fn on_repaired(&mut self, now: Instant, loss: &Loss) -> bool {
+        // Others fill a queue that may be below the link, and react to its drops.
+        let competes = matches!(self.mode, Mode::Compete(_));
+        let overflow = || matches!(self.path.cause(loss), LossCause::Congestion(_));
+        competes && overflow() && self.on_loss(now, loss)
+    }
+
+    fn set_limit(&mut self, max_window: f64) {
+        self.limit = sane_limit(max_window);
+        self.settle();
+    }
+}
+
+impl fmt::Display for Recoup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SpecWriter::new(f, "recoup")
+            .value("init-cwnd", self.settings.init_cwnd)
+            .value("beta", self.settings.beta)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of 100 after 198 answers, one each millisecond, over a queue that grows from 0 to 19 ms again and again.
+    fn beside_a_queue() -> (Recoup, Instant) {
+        let (mut recoup, mut now) = (Recoup::new(RecoupSettings::default()), Instant::ZERO);
+        for order in 1..=198 {
+            now += Duration::from_millis(1);
+            recoup.on_delivered(
+                now,
+                &Delivered {
+                    path: None,
+                    segment: order,
+                    order,
+                    highest_order: order + 10,
+                    rtt: Some(Duration::from_millis(20 + order % 20)),
+                    srtt: None,
+                    min_rtt: None,
+                    in_flight: 10,
+                    advance: 1,
+                },
+            );
+        }
+        recoup.cwnd = 100.0;
+        (recoup, now)
+    }
+
+    /// Whether the repair of that transmission narrows the window.
+    fn narrows((mut recoup, now): (Recoup, Instant), order: u64) -> bool {
+        let loss = Loss {
+            kind: LossKind::Order,
+            order,
+            highest_order: 208,
+            high_data: 0,
+            high_interest: 0,
+            in_flight: 10,
+            evidence: 0,
+            srtt: None,
+            min_rtt: None,
+        };
+        let narrowed = recoup.on_repaired(now, &loss);
+        assert_eq!(narrowed, recoup.cwnd < 100.0);
+        narrowed
+    }
+
+    #[test]
+    fn repair_beside_a_full_queue_is_congestion_in_competition() {
+        let competing = || {
+            let (mut recoup, now) = beside_a_queue();
+            recoup.compete(now);
+            (recoup, now)
+        };
+        assert!(narrows(competing(), 199));
+        assert!(!narrows(competing(), 190), "the queue was half full");
+        let (mut alone, now) = beside_a_queue();
+        alone.mode = Mode::Rise { calm: 0 };
+        assert!(!narrows((alone, now), 199));
+    }
+}

@@ -1,0 +1,199 @@
+//! Competition: this consumer's share of the bottleneck, and whether others still fill the queue.
+//!
+//! Packets of one consumer that wait one behind the other arrive at the rate of the bottleneck. The shortest spacing of
+//! late therefore tells the capacity, and the delivery rate over it is the own share.
+//!
+//! *Half.* While others fill the queue, a share beyond half is more than one of two may take: the window shrinks by at
+//! least a segment in each round trip or an eighth of the excess, until the share is half or the queue vanishes. A rival
+//! whose packets are dropped more often, because it sends in bursts where this consumer paces, keeps its part that way.
+//!
+//! *Emptied queues.* Consumers that fill a queue leave it when packets are dropped, so its peaks are those of a full buffer.
+//! Consumers that drain it leave it before. If the queue vanishes twice within some rounds each, and was not full in
+//! between, no rival fills it, and competition ends.
+//!
+//! Source: packet pairs (S. Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991). Difference: three
+//! deliveries instead of two. Jitter and batches of deliveries shorten spacings; the capacity then seems higher, the
+//! share smaller, and the window follows CUBIC alone.
+use super::super::Delivered;
+use super::super::extreme::Extreme;
+use crate::time::{Duration, Instant};
+
+/// A share of the bottleneck that is more than one of two may take.
+const HALF: f64 = 0.5;
+/// Part of the window for each round trip that a share beyond half takes, over the excess.
+const SHRINK: f64 = 1.0 / 8.0;
+/// Rounds within which drains empty a queue, and how often they have to.
+const EMPTIED: (u32, u32) = (16, 2);
+/// Rounds over which the share is smoothed.
+const SMOOTHED: f64 = 8.0;
+/// Span of each half of the filter for the shortest spacing.
+const SPACING_SPAN: Duration = Duration::from_secs(10);
+
+/// The capacity of the bottleneck, and how much of it this consumer uses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bottleneck {
+    /// Send order and time of the two latest deliveries, the latest first.
+    latest: [(u64, Instant); 2],
+    /// Mean interval of three deliveries in the order in which they were sent, the shortest of late, seconds.
+    spacing: Extreme,
+    /// Share of the capacity, smoothed over rounds.
+    share: f64,
+}
+
+impl Bottleneck {
+    pub(super) fn new() -> Self {
+        let spacing = Extreme::new(false, SPACING_SPAN);
+        Self { latest: [(0, Instant::ZERO); 2], spacing, share: 0.0 }
+    }
+
+    pub(super) fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+        let [(last, at), (first, since)] = self.latest;
+        if delivered.order == last + 1 && last == first + 1 {
+            self.spacing.add(now, now.since(since).as_secs_f64() / 2.0);
+        }
+        self.latest = [(delivered.order, now), (last, at)];
+    }
+
+    /// A round of competition with so many deliveries per second has ended.
+    pub(super) fn end_round(&mut self, rate: f64) {
+        let share = self.spacing.get().map_or(0.0, |spacing| rate * spacing);
+        self.share += (share - self.share) / SMOOTHED;
+    }
+
+    /// Competition begins: nothing is known of the share.
+    pub(super) fn begin(&mut self) {
+        self.share = 0.0;
+    }
+
+    /// The share is more than one of two may take.
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.share > HALF
+    }
+
+    /// What an answer takes from a window of so many segments that would otherwise grow by `step`.
+    pub(super) fn shrink(&self, window: f64, step: f64) -> f64 {
+        step.min(1.0 / window).max(SHRINK * (self.share.min(1.0) - HALF))
+    }
+}
+
+/// How often the queue vanished of late without having been full.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Emptied {
+    /// Longest queueing delay since the queue vanished, seconds.
+    peak: f64,
+    /// Rounds since.
+    rounds: u32,
+    times: u32,
+}
+
+impl Emptied {
+    /// A packet waited for so many seconds.
+    pub(super) fn add(&mut self, queue: f64) {
+        self.peak = self.peak.max(queue);
+    }
+
+    /// A round has ended, in which the queue vanished or not; a longer delay than `threshold` is a queue. True if
+    /// consumers empty it that do not fill it.
+    pub(super) fn end_round(
+        &mut self,
+        vanished: bool,
+        threshold: f64,
+        is_full: impl Fn(f64) -> bool,
+    ) -> bool {
+        self.rounds += 1;
+        if vanished && self.peak > threshold {
+            let drained = self.rounds <= EMPTIED.0 && !is_full(self.peak);
+            let times = if drained { self.times + 1 } else { 0 };
+            *self = Self { times, ..Self::default() };
+        }
+        self.times >= EMPTIED.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Deliveries of consecutive send orders at these times, in ms.
+    fn delivered_at(times: &[u64], orders: impl Iterator<Item = u64>) -> Bottleneck {
+        let mut bottleneck = Bottleneck::new();
+        for (order, at) in orders.zip(times) {
+            let delivered = Delivered {
+                path: None,
+                segment: 0,
+                order,
+                highest_order: 100,
+                rtt: None,
+                srtt: None,
+                min_rtt: None,
+                in_flight: 0,
+                advance: 1,
+            };
+            bottleneck.on_delivered(Instant::from_millis(*at), &delivered);
+        }
+        bottleneck
+    }
+
+    /// Whether the share exceeds half after many rounds at this rate.
+    fn exceeds(mut bottleneck: Bottleneck, rate: f64) -> bool {
+        (0..100).for_each(|_| bottleneck.end_round(rate));
+        bottleneck.is_exceeded()
+    }
+
+    #[test]
+    fn closest_three_deliveries_tell_the_capacity() {
+        // The closest three are 2 ms apart each: 500 deliveries per second.
+        let bottleneck = delivered_at(&[0, 8, 10, 12, 20], 5..10);
+        assert!(exceeds(bottleneck, 260.0));
+        assert!(!exceeds(bottleneck, 240.0));
+    }
+
+    #[test]
+    fn deliveries_out_of_order_tell_no_capacity() {
+        let bottleneck = delivered_at(&[0, 1, 2, 3], [5, 7, 6, 8].into_iter());
+        assert!(!exceeds(bottleneck, 1e9));
+    }
+
+    /// A bottleneck of 500 deliveries per second of which so many are this consumer's.
+    fn with_rate(rate: f64) -> Bottleneck {
+        let mut bottleneck = delivered_at(&[0, 2, 4], 5..8);
+        (0..100).for_each(|_| bottleneck.end_round(rate));
+        bottleneck
+    }
+
+    #[test]
+    fn excess_over_half_shrinks_the_window() {
+        let large = with_rate(400.0);
+        assert!((large.shrink(100.0, 1.0) - 0.3 / 8.0).abs() < 1e-3, "an eighth of the excess");
+        assert_eq!(large.shrink(2.0, 1.0), 0.5, "at least a segment in a round trip");
+    }
+
+    /// Whether queues of these peaks that vanish after so many rounds are emptied by drains; full ones have 20 ms.
+    fn is_emptied(peaks: &[f64], rounds: u32) -> bool {
+        let (mut emptied, mut is) = (Emptied::default(), false);
+        for peak in peaks {
+            emptied.add(*peak);
+            for round in 1..=rounds {
+                is = emptied.end_round(round == rounds, 0.005, |delay| delay >= 0.02);
+            }
+        }
+        is
+    }
+
+    #[test]
+    fn queue_that_vanishes_before_it_is_full_is_emptied_by_drains() {
+        assert!(is_emptied(&[0.01, 0.01], 8));
+        assert!(!is_emptied(&[0.01], 8), "once");
+        assert!(!is_emptied(&[0.01, 0.02], 8), "full in between");
+        assert!(!is_emptied(&[0.01, 0.01], 17), "too rarely");
+        assert!(!is_emptied(&[0.004, 0.004], 8), "no queue");
+    }
+
+    #[test]
+    fn competition_begins_without_a_share() {
+        let mut bottleneck = delivered_at(&[0, 2, 4], 5..8);
+        (0..100).for_each(|_| bottleneck.end_round(500.0));
+        bottleneck.begin();
+        assert!(!bottleneck.is_exceeded());
+    }
+}

@@ -1,0 +1,125 @@
+//! What the window of [`Recoup`](super::Recoup) is doing.
+use super::compete::Emptied;
+use crate::time::Instant;
+
+/// Delays that differ by no more than this part, and a packet, are the same.
+const SAME: f64 = 1.0 / 16.0;
+
+/// The four states of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mode {
+    /// The window doubles each round.
+    Startup(Startup),
+    /// The window rises until a queue stands.
+    Rise {
+        /// Rounds without a queue.
+        calm: u32,
+    },
+    /// The window is what the path carries without a queue.
+    Drain(Drain),
+    /// Others fill the queue: the window follows CUBIC.
+    Compete(Compete),
+}
+
+/// The window doubles each round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Startup {
+    /// Deliveries per second in the last round that was faster than the one before by a quarter.
+    pub(super) rate: f64,
+    /// Rounds since.
+    pub(super) still: u32,
+    /// The window was in use in the last round.
+    pub(super) in_use: bool,
+}
+
+impl Startup {
+    pub(super) const BEGINNING: Self = Self { rate: 0.0, still: 0, in_use: true };
+}
+
+/// A queue is drained.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Drain {
+    /// Window before.
+    pub(super) from: f64,
+    /// Deliveries per second.
+    pub(super) rate: f64,
+    /// Least queueing delay before, seconds.
+    pub(super) before: f64,
+    /// Highest send order when the flight had shrunk to the window.
+    pub(super) mark: Option<u64>,
+    /// Highest send order when the first answer to a transmission after `mark` came.
+    pub(super) end: Option<u64>,
+    /// Least queueing delay since, seconds; infinite if no round trip was measured.
+    pub(super) floor: f64,
+    /// Longest queueing delay since, seconds.
+    pub(super) high: f64,
+    /// `floor` of the drain that did not help and that this one follows; infinite if it follows none.
+    pub(super) first: f64,
+    /// Flights of which no round trip was measured: all that came had been retransmitted.
+    pub(super) blind: u32,
+    /// It follows one that did not help, and goes deeper.
+    pub(super) again: bool,
+    /// It tests whether others still fill the queue.
+    pub(super) tests: bool,
+    /// It ends a start-up.
+    pub(super) startup: bool,
+}
+
+impl Drain {
+    /// Part of the queueing delay that may remain if nobody else fills the queue.
+    pub(super) fn remains(&self) -> f64 {
+        if self.tests { 0.25 } else { 0.6 }
+    }
+
+    /// Two drains left the same delay, which did not change meanwhile: it is no queue.
+    pub(super) fn changes_nothing(&self) -> bool {
+        let most = self.floor * SAME + 1.0 / self.rate;
+        (self.floor - self.first).abs() <= most && self.high - self.floor <= most
+    }
+
+    /// The flight in which the queue had to vanish is over.
+    pub(super) fn is_over(&self, order: u64) -> bool {
+        self.end.is_some_and(|end| order > end)
+    }
+}
+
+/// Others fill the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Compete {
+    pub(super) since: Instant,
+    pub(super) rounds: u32,
+    /// Least queueing delay and window when the former was another.
+    pub(super) steady: (f64, f64),
+    /// Rounds for which it stayed.
+    pub(super) still: u32,
+    pub(super) emptied: Emptied,
+}
+
+/// Queueing delays of the transmissions that were sent in a drained flight, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Calm {
+    /// Their send orders lie above this.
+    pub(super) after: u64,
+    /// Their send orders are no higher.
+    pub(super) through: u64,
+    pub(super) sum: f64,
+    pub(super) samples: u32,
+    pub(super) least: f64,
+}
+
+impl Calm {
+    pub(super) fn new(after: u64, through: u64) -> Self {
+        Self { after, through, sum: 0.0, samples: 0, least: f64::INFINITY }
+    }
+
+    pub(super) fn add(&mut self, queue: f64) {
+        self.sum += queue;
+        self.samples += 1;
+        self.least = self.least.min(queue);
+    }
+
+    /// Mean excess over the least one, if there are enough to tell.
+    pub(super) fn excess(&self) -> Option<f64> {
+        (self.samples >= 4).then(|| self.sum / f64::from(self.samples) - self.least)
+    }
+}

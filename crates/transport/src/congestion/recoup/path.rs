@@ -1,0 +1,435 @@
+//! Facts about the path: base round trip, queueing delay, rounds, jitter, delivery rate, loss.
+//!
+//! All judgements are on the queueing delay, the excess of a round trip over the base of its path class, never on the
+//! round trip itself: caches and several producers do not look like congestion.
+use super::super::cause::{Evidence, LossCause, Queues};
+use super::super::delivery_rate::DeliveryRate;
+use super::super::extreme::Extreme;
+use super::super::{Delivered, Loss};
+use super::class::{Above, Classes, Sample};
+use super::heavy::HeavyLoss;
+use super::jump::Jump;
+use super::marks::Marks;
+use super::round::{Round, RoundFacts};
+use crate::time::{Duration, Instant};
+
+/// Span of each half of the filter for the base round trip, alone and while others fill the queue.
+const BASE_SPANS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// Span of each half of the filter for the longest round trip.
+const LONGEST_SPAN: Duration = Duration::from_secs(1);
+/// Queueing delay that is a standing queue at [`STANDING_RATE`], seconds.
+const STANDING: f64 = 0.005;
+/// 20 Mbit/s in packets of 1300 bytes per second.
+const STANDING_RATE: f64 = 1923.0;
+/// A standing queue has at least so many packets.
+const STANDING_PACKETS: f64 = 2.5;
+/// A standing queue is at most this part of the base round trip, beside jitter.
+const STANDING_PART: f64 = 0.25;
+/// A shorter round trip, in seconds, stays within a machine or a local network (`kGranularity`, RFC 9002, 6.1.2). There a
+/// process that waits for its processor looks like a queue.
+const SHORT: f64 = 0.001;
+/// For so many seconds a process may wait: some time slices of the system.
+const WAIT: f64 = 0.01;
+/// Weight of a round with longer gaps between deliveries than before, and of one with shorter gaps.
+const BURST_GAINS: (f64, f64) = (1.0 / 2.0, 1.0 / 8.0);
+/// A standing queue is told by so many samples in a row.
+const STANDING_SAMPLES: u64 = 3;
+
+/// What one delivery showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Its queueing delay, seconds.
+    pub(super) queue: Option<f64>,
+    /// The round that it ended.
+    pub(super) round: Option<RoundFacts>,
+    /// The path is another one: what was known of it is forgotten.
+    pub(super) moved: bool,
+    /// There is a standing queue; deliveries per second while it stood.
+    pub(super) standing: Option<f64>,
+    /// Round trips belong to more classes than was known: what looked like a queue was none.
+    pub(super) split: bool,
+}
+
+/// What the answers say of the path. Times are seconds, rates deliveries per second.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    classes: Classes,
+    queues: Queues,
+    rates: DeliveryRate,
+    jump: Jump,
+    round: Round,
+    rounds: u64,
+    /// Processes that wait may take longer than the round trip itself.
+    short: bool,
+    /// Highest send order that the nearest source answered without a queue, by the only transmission of its segment.
+    answered: u64,
+    longest: Extreme,
+    smoothed: Option<f64>,
+    /// Mean excess of the queueing delay over its floor while no queue stands.
+    spread: f64,
+    /// Gap between bursts of deliveries, as links that aggregate frames make them.
+    burst: f64,
+    /// Share of transmissions that are lost, smoothed over rounds.
+    loss: f64,
+    heavy: HeavyLoss,
+    marks: Marks,
+    heard: Instant,
+}
+
+impl Path {
+    pub(super) fn new() -> Self {
+        Self {
+            classes: Classes::new(Extreme::new(false, BASE_SPANS.0)),
+            queues: Queues::new(),
+            rates: DeliveryRate::new(),
+            jump: Jump::default(),
+            round: Round::default(),
+            rounds: 0,
+            short: false,
+            answered: 0,
+            longest: Extreme::new(true, LONGEST_SPAN),
+            smoothed: None,
+            spread: 0.0,
+            burst: 0.0,
+            loss: 0.0,
+            heavy: HeavyLoss::new(),
+            marks: Marks::default(),
+            heard: Instant::ZERO,
+        }
+    }
+
+    /// Least round trip of late; of a short path, for how long a process may wait.
+    pub(super) fn base(&self) -> f64 {
+        if self.short { WAIT } else { self.classes.base().unwrap_or(0.0) }
+    }
+
+    /// Processes that wait may take longer than the round trip itself.
+    pub(super) fn is_short(&self) -> bool {
+        self.short
+    }
+
+    fn see_length(&mut self) {
+        self.short = self.classes.mean().is_some_and(|base| base < SHORT);
+    }
+
+    /// Mean base round trip of the answers: that of their classes; of a short path, for how long a process may wait.
+    pub(super) fn mean_base(&self) -> f64 {
+        if self.short { WAIT } else { self.classes.mean().unwrap_or(0.0) }
+    }
+
+    /// Smoothed round trip, once there is a sample.
+    pub(super) fn smoothed(&self) -> Option<f64> {
+        self.smoothed
+    }
+
+    /// Longest round trip of late.
+    pub(super) fn longest(&self) -> Option<f64> {
+        self.longest.get()
+    }
+
+    /// Rate of the last round; 0 before any.
+    pub(super) fn rate(&self) -> f64 {
+        self.rates.last()
+    }
+
+    /// Highest rate of late.
+    pub(super) fn top_rate(&self) -> f64 {
+        self.rates.top(self.burst > self.base() / 10.0)
+    }
+
+    /// Deliveries at the highest rate of late in the longest round trip of late.
+    pub(super) fn most_delivered(&self) -> f64 {
+        self.top_rate() * self.longest().unwrap_or(0.0)
+    }
+
+    /// Highest rate of late, the current round included.
+    pub(super) fn latest_rate(&self) -> f64 {
+        self.rates.latest().max(self.top_rate())
+    }
+
+    /// What the path carries without a queue at this rate, segments.
+    pub(super) fn carried(&self, rate: f64) -> f64 {
+        let base = self.mean_base() + self.spread;
+        rate * base / (1.0 - self.loss.min(0.5))
+    }
+
+    /// What the path carries at this rate if it loses no more than usual, segments.
+    pub(super) fn carried_without_excess(&self, rate: f64) -> f64 {
+        rate * self.classes.mean().unwrap_or(0.0) / (1.0 - self.heavy.usual().min(0.5))
+    }
+
+    /// Part of the window that a congestion mark leaves.
+    pub(super) fn left_by_mark(&self) -> f64 {
+        self.marks.left()
+    }
+
+    /// An answer had a congestion mark. It was delivered nevertheless.
+    pub(super) fn on_marked(&mut self, now: Instant) {
+        self.marks.on_marked();
+        self.rates.on_delivered(now, self.mean_base());
+        self.round.delivered += 1;
+        self.heard = now;
+    }
+
+    /// Queueing delay that counts as a standing queue at this rate.
+    pub(super) fn threshold(&self, rate: f64) -> f64 {
+        self.threshold_beyond(self.mean_base(), rate)
+    }
+
+    /// The same of a class with that base round trip.
+    fn threshold_beyond(&self, base: f64, rate: f64) -> f64 {
+        let part = STANDING_PART * base;
+        if rate <= 0.0 {
+            return part;
+        }
+        let standing = STANDING * libm::sqrt(STANDING_RATE / rate);
+        let wait = if self.short { WAIT } else { 0.0 };
+        let least = wait.max(STANDING_PACKETS / self.rates.fastest().max(rate));
+        standing.min(part).max(least) + 2.0 * (self.spread + self.burst)
+    }
+
+    /// The cause of a loss.
+    pub(super) fn cause(&self, loss: &Loss) -> LossCause {
+        match self.queues.judge(loss, self.rounds, self.rate()) {
+            LossCause::Random if self.short => LossCause::Congestion(Evidence::ShortPath),
+            cause => cause,
+        }
+    }
+
+    /// A packet that waits for so many seconds waits in a full queue.
+    pub(super) fn is_full(&self, delay: f64) -> bool {
+        self.queues.is_full(delay)
+    }
+
+    /// Queueing delay next to a transmission; 0 if none is known.
+    pub(super) fn beside(&self, order: u64) -> f64 {
+        self.queues.beside(order).unwrap_or(0.0)
+    }
+
+    /// Others fill the queue and hide the base round trip, which is remembered for longer, or they do so no more.
+    pub(super) fn set_shared(&mut self, shared: bool) {
+        self.classes.set_span(if shared { BASE_SPANS.1 } else { BASE_SPANS.0 });
+    }
+
+    /// While no queue stood, the queueing delay exceeded its floor by this on average.
+    pub(super) fn learn_spread(&mut self, excess: f64) {
+        self.spread += (excess - self.spread) / 4.0;
+    }
+
+    /// A transmission was lost.
+    pub(super) fn on_lost(&mut self, loss: &Loss) {
+        self.queues.on_lost(loss);
+        self.round.lost += 1;
+    }
+
+    /// A segment arrived while the window allowed so many.
+    pub(super) fn on_delivered(
+        &mut self,
+        now: Instant,
+        window: f64,
+        delivered: &Delivered,
+    ) -> Seen {
+        self.rates.on_delivered(now, self.mean_base());
+        let in_use = f64::from(delivered.in_flight) + 1.0 >= libm::floor(window);
+        self.round.on_delivered(now.since(self.heard).as_secs_f64(), in_use);
+        self.heard = now;
+        let mut seen = Seen::default();
+        if let Some(rtt) = delivered.rtt {
+            let rtt = rtt.as_secs_f64().min(1e6);
+            if let Some(base) = self.jump.add(now, rtt, self.base()) {
+                if self.classes.explain(rtt) {
+                    // The source is known, but a nearer one answered of late.
+                    self.rates.forget(now);
+                } else {
+                    self.forget(now, base);
+                }
+                seen.moved = true;
+            }
+            let overtaken = delivered.order < self.answered;
+            if self.classes.is_near(rtt) {
+                self.answered = self.answered.max(delivered.order);
+            }
+            let sample = Sample { rtt, overtaken, provider: delivered.path };
+            seen.queue = Some(self.sample(now, &sample, delivered.order));
+            seen.split = self.look_for_classes(now);
+            seen.standing = self.standing(now);
+        }
+        if delivered.order > self.round.through && self.is_round_over(now) {
+            seen.round = self.end_round(now, delivered.highest_order);
+        }
+        seen
+    }
+
+    /// Nothing is known of this path but its base round trip.
+    pub(super) fn forget(&mut self, now: Instant, base: f64) {
+        self.classes = Classes::new(Extreme::new(false, BASE_SPANS.0));
+        self.classes.add(now, &Sample { rtt: base, overtaken: false, provider: None });
+        self.see_length();
+        self.queues.forget(now);
+        self.rates.forget(now);
+        self.jump = Jump::default();
+        self.spread = 0.0;
+        self.smoothed = Some(base);
+    }
+
+    fn sample(&mut self, now: Instant, sample: &Sample, order: u64) -> f64 {
+        let rtt = sample.rtt;
+        self.longest.add(now, rtt);
+        let smoothed = self.smoothed.map_or(rtt, |smoothed| smoothed + (rtt - smoothed) / 8.0);
+        self.smoothed = Some(smoothed);
+        let delivered = self.rates.delivered();
+        let (class, queue) = self.classes.add(now, sample);
+        let above = queue > self.threshold_beyond(self.classes.base_of(class), self.rate());
+        self.classes.mark(now, class, above.then_some((delivered, queue)));
+        self.queues.add(now, order, queue);
+        self.round.on_sample(queue);
+        self.see_length();
+        queue
+    }
+
+    fn look_for_classes(&mut self, now: Instant) -> bool {
+        let found = self.classes.look(now);
+        if found {
+            self.queues.forget(now);
+            self.queues.set_sources(self.classes.len());
+            self.rounds = 1;
+        }
+        found
+    }
+
+    /// The sources of several classes have answered, not the nearest one alone.
+    fn is_round_over(&self, now: Instant) -> bool {
+        self.classes.is_single() || now.since(self.round.start).as_secs_f64() >= self.mean_base()
+    }
+
+    /// Deliveries per second while a queue stood, if one stands: for half a round trip no sample lay below the threshold.
+    fn standing(&self, now: Instant) -> Option<f64> {
+        let elapsed = |above: &Above| now.since(above.since).as_secs_f64();
+        let stands = |(above, base): &(Above, f64)| {
+            let enough = above.samples >= STANDING_SAMPLES;
+            enough && elapsed(above) >= base / 2.0 && elapsed(above) > 0.0
+        };
+        let (above, _) = self.classes.above().find(stands).filter(|_| self.rate() > 0.0)?;
+        Some((self.rates.delivered() - above.delivered) as f64 / elapsed(&above))
+    }
+
+    /// Least queueing delay of the samples that tell of a standing queue.
+    pub(super) fn standing_floor(&self) -> f64 {
+        self.classes.above().map(|(above, _)| above.least).fold(0.0, f64::max)
+    }
+
+    /// The queue was dealt with: it takes new samples to say that one stands.
+    pub(super) fn forget_standing(&mut self) {
+        self.classes.forget_above();
+    }
+
+    fn end_round(&mut self, now: Instant, highest_order: u64) -> Option<RoundFacts> {
+        let round = std::mem::replace(&mut self.round, Round::new(now, highest_order));
+        self.rounds += 1;
+        if self.rounds == 1 {
+            return None;
+        }
+        self.rates.end_round(now, round.delivered, now.since(round.start));
+        self.loss += (round.loss() - self.loss) / 8.0;
+        self.marks.end_round(round.delivered);
+        if self.rate() > 0.0 && round.in_use {
+            let excess = (round.gap() - 1.0 / self.rate()).max(0.0).min(self.base() / 4.0);
+            let gain = if excess > self.burst { BURST_GAINS.0 } else { BURST_GAINS.1 };
+            self.burst += gain * (excess - self.burst);
+        }
+        self.classes.end_round();
+        self.queues.set_sources(self.classes.len());
+        // Losses of several sources may be late answers of a far one, which those of a nearer one hide.
+        let heavy = self.heavy.end_round(now, round.delivered, round.lost);
+        let heavy = heavy && self.classes.is_single() && !self.queues.is_queue(self.rate());
+        Some(RoundFacts { heavy, ..round.facts() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::LossKind;
+    use super::*;
+
+    /// A path with so many answers of one round trip in milliseconds, one each tenth of it.
+    fn path(rtts: impl IntoIterator<Item = f64>) -> (Path, bool) {
+        let (mut path, mut now, mut stood) = (Path::new(), Instant::ZERO, false);
+        for (order, rtt) in (1..).zip(rtts) {
+            let rtt = Duration::from_secs_f64(rtt / 1e3);
+            now += rtt / 10;
+            let delivered = Delivered {
+                path: None,
+                segment: order,
+                order,
+                highest_order: order + 10,
+                rtt: Some(rtt),
+                srtt: None,
+                min_rtt: None,
+                in_flight: 10,
+                advance: 1,
+            };
+            stood |= path.on_delivered(now, 10.0, &delivered).standing.is_some();
+        }
+        (path, stood)
+    }
+
+    #[test]
+    fn process_that_waits_is_no_queue_on_a_short_path() {
+        let with_queue = |base: f64| {
+            let calm = std::iter::repeat_n(base, 100);
+            path(calm.chain(std::iter::repeat_n(base + 3.0, 100)))
+        };
+        let ((short, on_short), (long, on_long)) = (with_queue(0.2), with_queue(2.0));
+        assert_eq!((short.is_short(), on_short), (true, false));
+        assert_eq!((long.is_short(), on_long), (false, true));
+        assert_eq!((short.base(), long.base()), (WAIT, 0.002));
+        // What arrives while a process waits.
+        assert_eq!(short.carried(1_000.0), 1_000.0 * WAIT);
+    }
+
+    /// Whether losses are heavy in a round of which half is lost, after rounds without a loss, beside so many providers.
+    fn is_heavy(providers: u64) -> bool {
+        let (mut path, mut heavy) = (Path::new(), false);
+        for order in 1..=800 {
+            let delivered = Delivered {
+                path: Some(order % providers),
+                segment: order,
+                order,
+                highest_order: order + 10,
+                rtt: Some(Duration::from_millis(20)),
+                srtt: None,
+                min_rtt: None,
+                in_flight: 10,
+                advance: 1,
+            };
+            if order > 400 {
+                path.on_lost(&Loss {
+                    kind: LossKind::Order,
+                    order,
+                    highest_order: order + 10,
+                    high_data: 0,
+                    high_interest: 0,
+                    in_flight: 10,
+                    evidence: 1,
+                    srtt: None,
+                    min_rtt: None,
+                });
+            }
+            let seen = path.on_delivered(Instant::from_millis(2 * order), 10.0, &delivered);
+            heavy |= seen.round.is_some_and(|round| round.heavy);
+        }
+        heavy
+    }
+
+    #[test]
+    fn losses_beside_several_sources_are_not_heavy() {
+        assert!(is_heavy(1));
+        assert!(!is_heavy(2));
+    }
+
+    #[test]
+    fn queue_of_a_short_path_stands_when_no_process_waits_for_so_long() {
+        let calm = std::iter::repeat_n(0.2, 100);
+        assert!(path(calm.chain(std::iter::repeat_n(30.0, 100))).1);
+    }
+}

@@ -1,0 +1,328 @@
+//! How the window of [`Recoup`] moves in each of its states.
+use super::super::cause::{Evidence, LossCause};
+use super::super::cubic::Cubic;
+use super::super::{Delivered, Loss, WindowRule};
+use super::compete::Emptied;
+use super::mode::{Calm, Compete, Drain, Mode, Startup};
+use super::path::Seen;
+use super::round::RoundFacts;
+use super::{LEAST, Recoup};
+use crate::time::Instant;
+
+/// A rate that is higher by this factor is a higher rate (BBR, `startup_full_bw_threshold`).
+const FASTER: f64 = 1.25;
+/// Rounds without a higher rate that end start-up (BBR).
+const STILL: u32 = 3;
+/// Rounds without a queue after which growth accelerates; twice as many lead beyond where the last queue stood.
+const CALM: u32 = 3;
+/// Accelerated growth in a round, a part of the window.
+const FAST: f64 = 0.35;
+/// A rise ends at so many times what is delivered in a base round trip: most of the rest is lost.
+const MOST: f64 = 2.0;
+/// A window that competes grows up to so many times what is delivered in the longest round trip: all of the rest is lost,
+/// whatever the losses look like.
+const MOST_COMPETING: f64 = 1.25;
+/// Heavy loss leaves so many times what the path delivers.
+const POLICED: f64 = 1.1;
+/// Rounds that the window takes from an empty queue to a standing one.
+const RISE: f64 = 6.0;
+/// A drain that follows one that did not help leaves this part of what the path carries.
+const DEEPER: f64 = 0.8;
+/// Flights without a round trip after which a drain is over.
+const BLIND: u32 = 3;
+/// Longest time for which the window competes before it tests whether others still do, seconds.
+const MOST_PATIENCE: f64 = 32.0;
+/// First such time, seconds.
+pub(super) const LEAST_PATIENCE: f64 = 4.0;
+/// Rounds of competition before a test.
+const COMPETING: u32 = 32;
+/// Rounds and segments of growth that show that what does not grow is no queue.
+const STEADY: (u32, f64) = (4, 3.0);
+
+impl Recoup {
+    /// What the path carries without a queue at this rate, at least the least window, segments.
+    fn carried(&self, rate: f64) -> f64 {
+        self.path.carried(rate).max(LEAST)
+    }
+
+    /// Takes the window to what the path carries without a queue at this rate; the least queueing delay was `before`.
+    fn drain(&mut self, rate: f64, before: f64) {
+        let startup = matches!(self.mode, Mode::Startup(_));
+        let carried = self.carried(rate);
+        self.ceiling = carried + rate * self.path.threshold(rate) / 2.0;
+        self.begin_drain(Drain {
+            from: self.cwnd,
+            rate,
+            before,
+            mark: None,
+            end: None,
+            floor: f64::INFINITY,
+            high: 0.0,
+            first: f64::INFINITY,
+            blind: 0,
+            again: false,
+            tests: false,
+            startup,
+        });
+    }
+
+    fn begin_drain(&mut self, drain: Drain) {
+        let part = if drain.again { DEEPER } else { 1.0 };
+        self.cwnd = self.cwnd.min(part * self.carried(drain.rate));
+        self.mode = Mode::Drain(drain);
+        self.path.forget_standing();
+    }
+
+    /// Learns how far queueing delays exceed their floor while no queue stands.
+    pub(super) fn watch_calm(&mut self, delivered: &Delivered, seen: &Seen) {
+        let Some(calm) = &mut self.calm else { return };
+        if delivered.order > calm.through {
+            if let Some(excess) = calm.excess() {
+                self.path.learn_spread(excess);
+            }
+            self.calm = None;
+        } else if let Some(queue) = seen.queue.filter(|_| delivered.order > calm.after) {
+            calm.add(queue);
+        }
+    }
+
+    /// The path is another one: the window begins to double where it was.
+    pub(super) fn on_moved(&mut self) {
+        if let Mode::Drain(drain) = self.mode {
+            self.cwnd = self.cwnd.max(drain.from);
+        }
+        self.calm = None;
+        self.mode = Mode::Startup(Startup::BEGINNING);
+    }
+
+    /// There are more sources than was known: what was taken for a queue, or for the end of start-up, was the way to a
+    /// farther one.
+    pub(super) fn on_split(&mut self) {
+        self.path.set_shared(false);
+        self.on_moved();
+    }
+
+    pub(super) fn on_startup(&mut self, seen: &Seen, mut startup: Startup) {
+        if let Some(standing) = seen.standing {
+            let rate = standing.max(self.path.latest_rate());
+            return self.drain(rate, self.path.standing_floor());
+        }
+        self.cwnd += if startup.in_use || self.in_use { 1.0 } else { 0.0 };
+        let Some(round) = seen.round else { return };
+        startup.in_use = round.in_use;
+        if round.in_use {
+            let rate = self.path.rate();
+            let faster = rate >= FASTER * startup.rate;
+            (startup.rate, startup.still) =
+                if faster { (rate, 0) } else { (startup.rate, startup.still + 1) };
+        }
+        self.mode = Mode::Startup(startup);
+        if round.heavy {
+            return self.stop_growing(self.path.latest_rate());
+        }
+        if startup.still >= STILL {
+            self.drain(startup.rate, round.floor.unwrap_or(0.0));
+        }
+    }
+
+    pub(super) fn on_rise(&mut self, seen: &Seen, calm: u32) {
+        if let Some(standing) = seen.standing {
+            let top = self.path.top_rate();
+            let rate = if calm >= CALM { standing.max(top) } else { top };
+            return self.drain(rate, self.path.standing_floor());
+        }
+        let rate = self.path.rate();
+        let threshold = self.path.threshold(rate);
+        let most = MOST * rate.max(self.path.top_rate()) * self.path.mean_base() + LEAST;
+        if self.in_use && self.cwnd < most {
+            let fast = calm >= 2 * CALM || calm >= CALM && self.cwnd < self.ceiling;
+            let step = (rate * threshold / RISE).max(1.0);
+            self.cwnd += if fast { FAST } else { step / self.cwnd };
+        }
+        if let Some(round) = seen.round.filter(|round| round.in_use) {
+            if round.heavy {
+                return self.stop_growing(self.path.top_rate());
+            }
+            let is_calm = round.floor.is_some_and(|floor| floor <= threshold / 4.0);
+            self.mode = Mode::Rise { calm: if is_calm { calm + 1 } else { 0 } };
+        }
+    }
+
+    /// Losses are heavy although no queue stands: the path delivers no more than at this rate.
+    fn stop_growing(&mut self, rate: f64) {
+        self.ceiling = (POLICED * self.path.carried_without_excess(rate)).max(LEAST);
+        self.cwnd = self.cwnd.min(self.ceiling);
+        self.mode = Mode::Rise { calm: 0 };
+    }
+
+    pub(super) fn on_drain(
+        &mut self,
+        now: Instant,
+        delivered: &Delivered,
+        seen: &Seen,
+        mut drain: Drain,
+    ) {
+        let Delivered { order, highest_order, in_flight, .. } = *delivered;
+        if drain.mark.is_none() && f64::from(in_flight) <= self.window + 1.0 {
+            drain.mark = Some(highest_order);
+        }
+        if drain.mark.is_some_and(|mark| order > mark) {
+            drain.end.get_or_insert(highest_order);
+            drain.floor = seen.queue.map_or(drain.floor, |queue| queue.min(drain.floor));
+            drain.high = seen.queue.map_or(drain.high, |queue| queue.max(drain.high));
+        }
+        if drain.is_over(order) && drain.floor.is_infinite() {
+            drain.end = Some(highest_order);
+            drain.blind += 1;
+        }
+        self.mode = Mode::Drain(drain);
+        let vanished = (drain.remains() * drain.before).max(self.path.threshold(drain.rate) / 2.0);
+        if drain.blind >= BLIND || drain.floor <= vanished {
+            self.end_drain(now, highest_order, &drain);
+        } else if drain.is_over(order) {
+            self.fail_drain(now, drain);
+        }
+    }
+
+    /// The queue has vanished: back to half of what was taken.
+    fn end_drain(&mut self, now: Instant, highest_order: u64, drain: &Drain) {
+        self.path.set_shared(false);
+        if drain.tests {
+            self.competed = Some((now, drain.from));
+        }
+        let carried = self.carried(drain.rate);
+        let most = if drain.startup { 1.0 } else { 2.0 };
+        let standing = most * drain.rate * self.path.threshold(drain.rate);
+        self.cwnd = carried + (drain.from - carried).clamp(0.0, standing) / 2.0;
+        self.calm = drain.mark.map(|after| Calm::new(after, highest_order));
+        self.mode = Mode::Rise { calm: 0 };
+        self.path.forget_standing();
+    }
+
+    /// The queue has not vanished: another drain goes deeper, or others fill it.
+    fn fail_drain(&mut self, now: Instant, drain: Drain) {
+        let recently = |(at, _): &(Instant, f64)| now.since(*at).as_secs_f64() < self.patience;
+        let competed = self.competed.filter(recently);
+        if !drain.again && !drain.tests && competed.is_none() {
+            let rate = self.path.rate().min(drain.rate);
+            let (mark, end, floor, first) = (None, None, f64::INFINITY, drain.floor);
+            let again = Drain { rate, mark, end, floor, high: 0.0, first, again: true, ..drain };
+            return self.begin_drain(again);
+        }
+        if drain.again && drain.changes_nothing() {
+            self.cwnd = drain.from;
+            self.path.forget(now, self.path.base() + drain.floor);
+            return self.on_moved();
+        }
+        if let Some((_, window)) = competed {
+            self.cwnd = drain.from.max(window);
+        } else if drain.tests {
+            self.cwnd = drain.from;
+        } else {
+            let filled = self.path.top_rate() * (self.path.base() + drain.before);
+            self.cwnd = drain.from.min(filled.max(LEAST));
+            self.cubic = Cubic::default();
+        }
+        let new = competed.is_none() && !drain.tests;
+        self.patience = if new { LEAST_PATIENCE } else { (2.0 * self.patience).min(MOST_PATIENCE) };
+        self.compete(now);
+    }
+
+    pub(super) fn compete(&mut self, now: Instant) {
+        self.path.set_shared(true);
+        self.bottleneck.begin();
+        let (steady, emptied) = ((0.0, self.cwnd), Emptied::default());
+        self.mode = Mode::Compete(Compete { since: now, rounds: 0, steady, still: 0, emptied });
+    }
+
+    pub(super) fn on_compete(
+        &mut self,
+        now: Instant,
+        delivered: &Delivered,
+        seen: &Seen,
+        mut compete: Compete,
+    ) {
+        compete.emptied.add(seen.queue.unwrap_or(0.0));
+        self.mode = Mode::Compete(compete);
+        if self.in_use {
+            let step = self.cubic.increase(now, self.cwnd, delivered);
+            let threshold = self.path.threshold(self.path.rate());
+            let queues = seen.queue.is_some_and(|queue| queue > threshold);
+            if self.bottleneck.is_exceeded() && queues {
+                self.cwnd = (self.cwnd - self.bottleneck.shrink(self.cwnd, step)).max(LEAST);
+            } else if self.cwnd < MOST_COMPETING * self.path.most_delivered() + LEAST {
+                self.cwnd += step;
+            }
+        }
+        if let Some(round) = seen.round {
+            self.on_compete_round(now, &round, compete);
+        }
+    }
+
+    fn on_compete_round(&mut self, now: Instant, round: &RoundFacts, mut compete: Compete) {
+        let (floor, base) = (round.floor.unwrap_or(0.0), self.path.base());
+        let threshold = self.path.threshold(self.path.rate());
+        self.bottleneck.end_round(self.path.rate());
+        let (steady, window) = compete.steady;
+        (compete.rounds, compete.still) = (compete.rounds + 1, compete.still + 1);
+        if (floor - steady).abs() > threshold / 4.0 || round.lost > 0 {
+            (compete.steady, compete.still) = ((floor, self.cwnd), 0);
+        }
+        let vanished = round.floor.is_some_and(|floor| floor < threshold / 2.0);
+        let is_full = |delay| self.path.is_full(delay);
+        if compete.emptied.end_round(vanished, threshold, is_full) && !self.path.is_short() {
+            return self.end_competition();
+        }
+        self.mode = Mode::Compete(compete);
+        let stays = compete.still >= STEADY.0 && self.cwnd >= window + STEADY.1;
+        let due = now.since(compete.since).as_secs_f64() >= self.patience;
+        if stays && floor > base.max(threshold) {
+            // What stays the same however the window grows is no queue.
+            self.path.forget(now, base + floor);
+            self.on_moved();
+        } else if due && compete.rounds >= COMPETING && floor > threshold {
+            self.drain(self.path.top_rate(), floor);
+            if let Mode::Drain(drain) = &mut self.mode {
+                drain.tests = true;
+            }
+        }
+    }
+
+    /// Others drain the queue as this consumer does: the window rises from what the path carries.
+    fn end_competition(&mut self) {
+        self.path.set_shared(false);
+        self.cwnd = self.cwnd.min(self.carried(self.path.top_rate()));
+        self.mode = Mode::Rise { calm: 0 };
+        self.path.forget_standing();
+    }
+
+    /// Acts on a loss by its cause; true if that is congestion.
+    pub(super) fn react(&mut self, now: Instant, loss: &Loss) -> bool {
+        let LossCause::Congestion(evidence) = self.path.cause(loss) else { return false };
+        let left = match evidence {
+            Evidence::Mark => self.path.left_by_mark(),
+            Evidence::Nack => self.settings.beta,
+            Evidence::Queue { .. } | Evidence::Rank | Evidence::ShortPath => 1.0,
+        };
+        let queue = self.path.beside(loss.order);
+        match self.mode {
+            Mode::Compete(_) => {
+                let short = self.path.is_short();
+                let least = if short { LEAST } else { self.carried(self.path.top_rate()) };
+                self.cwnd = self.cubic.decrease(now, self.cwnd).max(least.min(self.cwnd));
+            }
+            _ if self.path.is_short() => {
+                // No queue can be drained that cannot be seen. Start-up sends twice what the path carries.
+                let excess = if matches!(self.mode, Mode::Startup(_)) { 2.0 } else { 1.0 };
+                self.cubic = Cubic::default();
+                self.cwnd = self.cubic.decrease(now, self.cwnd / excess).max(LEAST);
+                self.compete(now);
+            }
+            Mode::Drain(_) => {}
+            Mode::Startup(_) => self.drain(self.path.latest_rate(), queue),
+            Mode::Rise { .. } => self.drain(self.path.top_rate(), queue),
+        }
+        self.cwnd = self.cwnd.min((left * self.cwnd).max(1.0));
+        true
+    }
+}

@@ -1,0 +1,101 @@
+//! The rate within a train of answers, at which the next train of start-up may leave.
+//!
+//! Answers to Interests that left together arrive as the narrowest link spaces them (packet-train dispersion: Dovrolis,
+//! Ramanathan and Moore, INFOCOM 2001). A pause of a quarter of a round trip ends a train. The rate counts only for short
+//! objects ([`SHORT`]), while the window is a small part of what the path carries at it ([`PART`]): beside others a train
+//! that leaves faster ends start-up sooner, and leaves a smaller share.
+use crate::time::Instant;
+
+/// Segments of a short object: three flights of start-up, and most of a fourth.
+pub(super) const SHORT: u64 = 128;
+/// Part of a round trip without an answer that ends a train.
+const PAUSE: f64 = 0.25;
+/// The path carries at least so many windows at the rate of the train.
+const PART: f64 = 8.0;
+/// A window leaves within one over this of a round trip at the fastest, also where a link or a process delivers in bursts.
+const MOST: f64 = 64.0;
+
+/// A train of answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Train {
+    begin: Instant,
+    last: Instant,
+    /// Answers of this train.
+    count: u32,
+    /// Answers per second in the train before; 0 before any.
+    before: f64,
+}
+
+impl Train {
+    /// An answer arrived; a round trip takes so many seconds.
+    pub(super) fn on_delivered(&mut self, now: Instant, rtt: f64) {
+        if self.count == 0 || now.since(self.last).as_secs_f64() > PAUSE * rtt {
+            *self = Self { begin: now, before: self.rate(), count: 0, last: now };
+        }
+        (self.last, self.count) = (now, self.count.saturating_add(1));
+    }
+
+    /// Answers per second; infinite if all came at once.
+    fn rate(&self) -> f64 {
+        if self.count < 2 {
+            return self.before;
+        }
+        f64::from(self.count - 1) / self.last.since(self.begin).as_secs_f64()
+    }
+
+    /// Segments per second at which a train of a window may leave; 0 if the train before does not tell it.
+    pub(super) fn pace(&self, window: f64, rtt: f64) -> f64 {
+        let (rate, needed) = (self.rate(), window / rtt);
+        if rate >= PART * needed { rate.min(MOST * needed) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds of a round trip.
+    const RTT: f64 = 0.05;
+
+    /// A train after answers at these times in microseconds.
+    fn after(micros: impl IntoIterator<Item = u64>) -> Train {
+        let mut train = Train::default();
+        for micros in micros {
+            train.on_delivered(Instant::from_nanos(1_000 * micros), RTT);
+        }
+        train
+    }
+
+    /// Segments per second at which so many segments may leave after a train.
+    fn pace(train: &Train, window: f64) -> u64 {
+        libm::round(train.pace(window, RTT)) as u64
+    }
+
+    #[test]
+    fn next_train_leaves_as_fast_as_this_one_came() {
+        let train = after((0..10).map(|n| 50_000 + 100 * n));
+        assert_eq!(pace(&train, 20.0), 10_000);
+    }
+
+    #[test]
+    fn large_train_is_not_faster() {
+        // At 10,000 segments per second the path carries 500.
+        let train = after((0..10).map(|n| 50_000 + 100 * n));
+        assert_eq!((pace(&train, 62.0), pace(&train, 63.0)), (10_000, 0));
+    }
+
+    #[test]
+    fn pause_ends_a_train() {
+        let first = (0..10).map(|n| 50_000 + 100 * n);
+        let one_more = after(first.clone().chain([100_000]));
+        assert_eq!(pace(&one_more, 20.0), 10_000, "as the train before");
+        let slower = after(first.chain([100_000, 100_200, 100_400]));
+        assert_eq!(pace(&slower, 20.0), 5_000);
+    }
+
+    #[test]
+    fn answers_that_come_at_once_tell_a_bounded_rate() {
+        assert_eq!(pace(&after([]), 20.0), 0, "nothing is known");
+        assert_eq!(pace(&after([50_000, 50_000]), 20.0), 25_600);
+    }
+}

@@ -1,0 +1,335 @@
+//! `auto(…)`: WLDR if the other end has it, plain frames otherwise.
+//!
+//! The end that opened the face offers once recovery can pay (`auto/path.rs`): the path is long, or it loses packets. It writes its
+//! state on an Interest that leaves anyway, at most `MAX_OFFERS` times,
+//! at growing intervals, and after the first one only if a frame came since the last: a peer that drops the Interest with the
+//! offer receives the retransmission without. The other end offers nothing and answers each offer with its own state and the session of the
+//! offer. A state that repeats our session proves that the far end receives what we send; from there on [`Wldr`] runs.
+//!
+//! | before both ends agree | |
+//! |---|---|
+//! | frames | leave and arrive as without recovery; numbers of others mean nothing |
+//! | state that is kept | a session and a few counters; no ring, no gaps, no timer |
+//! | frames that leave by themselves | answers, each for one offer and no longer than it, 32 in a row and 100 a second |
+//!
+//! Source: the handshake of [`Wldr`] (`docs/wldr.md`), with two differences: nothing is numbered before the far end is
+//! known, and offers end. They begin anew when the face comes up, when the neighbour is lost, and when the far end was
+//! silent for `SILENCE` although Interests left: it may have been restarted, or replaced by one with recovery.
+mod path;
+
+use super::recovery::tag::STATE_TLV_OCTETS;
+use super::recovery::{
+    Agreement, Arrival, Counters, FrameKind, Label, LinkRecovery, Notice, Outgoing, Sending, State,
+    Tag,
+};
+use super::wldr::{AnswerBudget, Pool, Wldr, WldrSettings, draw_session};
+use crate::random::Rng;
+use crate::time::{Duration, Instant};
+use path::Path;
+use std::fmt;
+use std::sync::Arc;
+
+/// Most offers in a row. Where one frame in three is lost each way, one link in two hundred stays plain.
+const MAX_OFFERS: u32 = 8;
+/// Time from the first offer to the second; it doubles with each further offer.
+const OFFER_INTERVAL: Duration = Duration::from_millis(100);
+/// An Interest that found no frame in return for so long says that the far end may have become another one.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// One end of a link that has WLDR if the other end has it.
+#[derive(Debug)]
+pub struct Auto<T> {
+    settings: WldrSettings,
+    /// Each agreement has a session of its own, so that numbers of one are not taken for those of another.
+    rng: Rng,
+    session: u64,
+    /// This end opened the face.
+    opened: bool,
+    /// Whether recovery can pay.
+    path: Path,
+    /// Offers since they began.
+    offers: u32,
+    /// When the next offer may leave.
+    offer_at: Instant,
+    /// A frame came since the last offer.
+    heard: bool,
+    /// When the first Interest left since a frame came.
+    waits_since: Option<Instant>,
+    budget: AnswerBudget,
+    /// The session of an offer that is to be answered.
+    owed: Option<u64>,
+    agreed: Option<Box<Wldr<T>>>,
+    /// Memory that other links share.
+    pool: Option<Arc<Pool>>,
+    /// What was done before the current agreement.
+    past: Counters,
+}
+
+impl<T> Auto<T> {
+    /// An end that has neither offered nor received anything; its sessions are drawn from `rng`.
+    #[must_use]
+    pub fn new(settings: WldrSettings, rng: Rng) -> Self {
+        let session = draw_session(&mut rng.clone());
+        Self {
+            settings,
+            rng,
+            session,
+            opened: false,
+            path: Path::default(),
+            offers: 0,
+            offer_at: Instant::ZERO,
+            heard: true,
+            waits_since: None,
+            budget: AnswerBudget::default(),
+            owed: None,
+            agreed: None,
+            pool: None,
+            past: Counters::default(),
+        }
+    }
+
+    /// Offers begin anew.
+    fn begin(&mut self, now: Instant) {
+        (self.offers, self.offer_at, self.waits_since, self.heard) = (0, now, None, true);
+    }
+
+    /// An Interest leaves; whether it may carry an offer.
+    fn may_offer(&self, now: Instant) -> bool {
+        self.opened
+            && self.heard
+            && self.offers < MAX_OFFERS
+            && self.path.pays()
+            && now >= self.offer_at
+    }
+
+    /// The tag of an offer.
+    fn offer(&mut self, now: Instant) -> Tag {
+        self.offer_at = now + OFFER_INTERVAL.saturating_mul(1 << self.offers);
+        self.offers += 1;
+        self.heard = false;
+        Tag::notice(self.state(0, false))
+    }
+
+    fn state(&self, neighbour: u64, answers: bool) -> Notice {
+        Notice::State(State {
+            wants_answer: true,
+            answers,
+            session: self.session,
+            neighbour,
+            next: 0,
+            settled: None,
+        })
+    }
+
+    /// An Interest leaves while nothing is agreed.
+    fn note_interest(&mut self, now: Instant) {
+        if self.opened {
+            self.waits_since.get_or_insert(now);
+            self.path.on_interest(now);
+        }
+    }
+
+    /// A frame came while nothing was agreed.
+    fn note_arrival(&mut self, now: Instant) {
+        self.heard = true;
+        self.path.on_frame(now);
+        let waited = self.waits_since.take().map(|since| now.since(since));
+        if waited.is_some_and(|waited| waited >= SILENCE) {
+            self.begin(now);
+        }
+    }
+
+    /// The far end says where it stands while nothing was agreed; whether it repeats our session.
+    fn is_agreed_by(&mut self, now: Instant, state: &State) -> bool {
+        if state.session == self.session {
+            // Our own frame, sent back.
+            return false;
+        }
+        let agrees = state.neighbour == self.session;
+        if !agrees && self.owed.is_none() && self.budget.take(now) {
+            self.owed = Some(state.session);
+        }
+        agrees
+    }
+}
+
+impl<T: Clone + fmt::Debug + Send> Auto<T> {
+    fn agree(&mut self) {
+        let mut wldr = Box::new(Wldr::new(self.settings, self.rng.clone()));
+        if let Some(pool) = &self.pool {
+            wldr.share(pool);
+        }
+        (self.owed, self.agreed) = (None, Some(wldr));
+    }
+
+    /// The neighbour was lost: the link is plain again.
+    fn note_end(&mut self, now: Instant) {
+        if let Some(wldr) = self.agreed.take() {
+            let all = wldr.counters();
+            let given_up = all.given_up + all.held;
+            self.past += Counters { given_up, held: 0, held_octets: 0, ..all };
+        }
+        // The far end may remember numbers of our session.
+        draw_session(&mut self.rng);
+        self.session = draw_session(&mut self.rng.clone());
+        self.begin(now);
+    }
+}
+
+impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
+    fn leaves_plain(&mut self, now: Instant, kind: FrameKind) -> bool {
+        if self.agreed.is_some() {
+            return false;
+        }
+        if kind != FrameKind::Interest {
+            return true;
+        }
+        let plain = !self.may_offer(now);
+        if plain {
+            self.note_interest(now);
+        }
+        plain
+    }
+
+    fn retransmits(&mut self) {
+        self.path.on_retransmission();
+    }
+
+    fn send(&mut self, now: Instant, frame: &T, sending: &Sending) -> Tag {
+        if let Some(wldr) = &mut self.agreed {
+            let tag = wldr.send(now, frame, sending);
+            if wldr.is_open() {
+                return tag;
+            }
+            self.note_end(now);
+        }
+        let fits = sending.room_octets >= STATE_TLV_OCTETS;
+        if sending.kind != FrameKind::Interest {
+            return Tag::default();
+        }
+        let tag = if fits && self.may_offer(now) { self.offer(now) } else { Tag::default() };
+        self.note_interest(now);
+        tag
+    }
+
+    fn number(&mut self, now: Instant, frame: &T, sending: &Sending) -> Option<Label> {
+        self.agreed.as_mut()?.number(now, frame, sending)
+    }
+
+    fn numbered(&mut self, now: Instant, label: Label) -> Arrival {
+        if let Some(wldr) = &mut self.agreed {
+            return wldr.numbered(now, label);
+        }
+        self.note_arrival(now);
+        Arrival::Deliver
+    }
+
+    fn receive(&mut self, now: Instant, tag: &Tag, carries: bool) -> Arrival {
+        if self.agreed.is_none() {
+            self.note_arrival(now);
+            if let Some(Notice::State(state)) = &tag.notice
+                && self.is_agreed_by(now, state)
+            {
+                self.agree();
+            }
+        }
+        match &mut self.agreed {
+            Some(wldr) => wldr.receive(now, tag, carries),
+            None if carries => Arrival::Deliver,
+            None => Arrival::Control,
+        }
+    }
+
+    fn fire(&mut self, now: Instant) {
+        if let Some(wldr) = &mut self.agreed {
+            wldr.fire(now);
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.agreed.as_ref().map_or(self.owed.is_some(), |wldr| wldr.waits())
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Outgoing<T>> {
+        if let Some(wldr) = &mut self.agreed {
+            return wldr.poll(now);
+        }
+        let whom = self.owed.take()?;
+        self.past.control += 1;
+        Some(Outgoing::Control(Tag::notice(self.state(whom, true))))
+    }
+
+    fn dropped(&mut self, label: Label) {
+        if let Some(wldr) = &mut self.agreed {
+            wldr.dropped(label);
+        }
+    }
+
+    fn poll_lost(&mut self) -> Option<T> {
+        self.agreed.as_mut()?.poll_lost()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.agreed.as_ref()?.deadline()
+    }
+
+    fn link_down(&mut self, now: Instant) {
+        self.owed = None;
+        if let Some(wldr) = &mut self.agreed {
+            wldr.link_down(now);
+        }
+    }
+
+    fn link_up(&mut self, now: Instant, greets: bool) {
+        self.opened = greets;
+        self.path = Path::default();
+        self.begin(now);
+        if let Some(wldr) = &mut self.agreed {
+            wldr.link_up(now, greets);
+        }
+    }
+
+    fn tag_octets(&self) -> usize {
+        self.agreed.as_ref().map_or(0, |wldr| wldr.tag_octets())
+    }
+
+    fn share(&mut self, pool: &Arc<Pool>) {
+        self.pool = Some(Arc::clone(pool));
+        if let Some(wldr) = &mut self.agreed {
+            wldr.share(pool);
+        }
+    }
+
+    fn agreement(&self) -> Agreement {
+        match &self.agreed {
+            Some(_) => Agreement::Agreed,
+            None if (1..MAX_OFFERS).contains(&self.offers) => Agreement::Offered,
+            None => Agreement::Off,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let mut all = self.past;
+        if let Some(wldr) = &self.agreed {
+            all += wldr.counters();
+        }
+        all
+    }
+}
+
+impl<T> fmt::Display for Auto<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.settings.write(f, "auto")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_without_agreement_is_small() {
+        // What an unverified peer costs beside its face.
+        assert!(size_of::<Auto<[usize; 5]>>() <= 512, "{}", size_of::<Auto<[usize; 5]>>());
+    }
+}

@@ -1,0 +1,171 @@
+//! The objects that are open, a bounded number of them.
+use super::number::Numbers;
+use super::object::Object;
+use super::packet::Origin;
+use super::{BATCH, Context, Missing, Opened, ServeConfig};
+use recoup_packet::name::Name;
+
+/// Most versions open at a time.
+const PLACES: usize = 64;
+/// How long the latest version stays the latest without asking the library again.
+const RECHECK: std::time::Duration = std::time::Duration::from_millis(100);
+
+// The check of a batch must find each object that the batch has read.
+const _: () = assert!(BATCH <= PLACES);
+
+/// The open objects.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    objects: Vec<Object>,
+    /// Versions that are no longer among the objects.
+    numbers: Numbers,
+    /// Place of the object that was asked for last by the name of a segment.
+    recent: usize,
+    clock: u64,
+    opened: u64,
+}
+
+impl Shelf {
+    /// The object of this number.
+    pub(super) fn object(&mut self, id: u64) -> Option<&mut Object> {
+        let place = match self.objects.get(self.recent) {
+            Some(object) if object.id == id => self.recent,
+            _ => self.objects.iter().position(|object| object.id == id)?,
+        };
+        self.objects.get_mut(place)
+    }
+
+    /// The open object that has a segment of this name, if its number is not too large, and that number.
+    pub(super) fn named(&mut self, config: &ServeConfig, name: &Name) -> Option<(u64, u64)> {
+        let asked = |object: &Object| object.segment_named(config, name);
+        let (place, segment) = match self.objects.get(self.recent).and_then(asked) {
+            Some(segment) => (self.recent, segment),
+            None => {
+                let mut found = self.objects.iter().map(asked).enumerate();
+                found.find_map(|(place, segment)| Some((place, segment?)))?
+            }
+        };
+        self.recent = place;
+        Some((self.touch(place)?, segment))
+    }
+
+    /// The open version `version` of the object at `path`.
+    pub(super) fn find(&mut self, path: &Name, version: Option<u64>) -> Option<u64> {
+        let is_asked = |object: &Object| object.version == version && object.path == *path;
+        let place = self.objects.iter().position(is_asked)?;
+        self.touch(place)
+    }
+
+    /// Keeps the signature of a segment for the next time, unless its object is gone.
+    pub(super) fn keep_signature(&mut self, origin: Origin, signature: &[u8]) {
+        if let Some(object) = self.object(origin.object) {
+            object.keep_signature(origin.segment, signature);
+        }
+    }
+
+    /// The latest version of the object at `path`, opened if need be.
+    pub(super) fn latest(
+        &mut self,
+        context: &mut Context<'_>,
+        path: &Name,
+    ) -> Result<u64, Missing> {
+        let is_recent = |object: &Object| {
+            object.is_latest() && object.path == *path && context.now.since(object.opened) < RECHECK
+        };
+        if let Some(place) = self.objects.iter().rposition(is_recent)
+            && self.goes_on(context, place)?
+        {
+            return self.touch(place).ok_or(Missing::Unknown);
+        }
+        let place = self.open(context, path)?;
+        self.touch(place).ok_or(Missing::Unknown)
+    }
+
+    /// Marks an object as used now; returns its number.
+    fn touch(&mut self, place: usize) -> Option<u64> {
+        self.clock += 1;
+        let object = self.objects.get_mut(place)?;
+        object.used = self.clock;
+        Some(object.id)
+    }
+
+    /// Whether an object is the latest version still, if that can be decided now.
+    fn goes_on(&mut self, context: &mut Context<'_>, place: usize) -> Result<bool, Missing> {
+        let object = self.objects.get_mut(place).ok_or(Missing::Unknown)?;
+        object.check(context.now);
+        match object.decide(context) {
+            Err(Missing::Until(until)) => Err(Missing::Until(until)),
+            _ => Ok(object.is_latest()),
+        }
+    }
+
+    /// Asks the library for the latest version and returns the place of its object.
+    fn open(&mut self, context: &mut Context<'_>, path: &Name) -> Result<usize, Missing> {
+        let opened = context.library.open(path).ok_or(Missing::Unknown)?;
+        let is_offered = |object: &Object| {
+            object.is_latest() && object.path == *path && object.offered == opened.version
+        };
+        let Some(place) = self.objects.iter().position(is_offered) else {
+            return self.put(context, path, opened).ok_or(Missing::Unknown);
+        };
+        if let Some(object) = self.objects.get_mut(place) {
+            object.opened = context.now;
+            // A fixed number keeps its first content, as long as that is there.
+            if !object.is_of(&opened) && context.library.may_renumber() {
+                object.compare_with(opened);
+            }
+        }
+        if self.goes_on(context, place)? {
+            return Ok(place);
+        }
+        let opened = context.library.open(path).ok_or(Missing::Unknown)?;
+        self.put(context, path, opened).ok_or(Missing::Unknown)
+    }
+
+    /// Puts a new object on the shelf, in the place of one that has ended or was used least recently.
+    fn put(&mut self, context: &Context<'_>, path: &Name, opened: Opened) -> Option<usize> {
+        let again = self.previous_number(path, &opened);
+        let version = again.or_else(|| self.free_number(context, path, opened.version))?;
+        self.opened += 1;
+        let mut object = Object::new(context, self.opened, path, opened, version)?;
+        if again.is_some() {
+            object.signatures.mark_incomplete();
+        }
+        if self.objects.len() >= PLACES {
+            let oldest =
+                (0..self.objects.len()).min_by_key(|place| self.objects[*place].eviction_rank())?;
+            let gone = self.objects.remove(oldest);
+            self.numbers.remember(&gone.path, gone.offered, gone.version, gone.lasting_identity());
+        }
+        self.objects.push(object);
+        Some(self.objects.len() - 1)
+    }
+
+    fn is_open(&self, path: &Name, version: Option<u64>) -> bool {
+        let mut objects = self.objects.iter();
+        objects.any(|object| object.version == version && object.path == *path)
+    }
+
+    /// The number that what was opened had when it was on the shelf before.
+    fn previous_number(&self, path: &Name, opened: &Opened) -> Option<Option<u64>> {
+        let again = self.numbers.again(path, opened.version, opened.source.identity());
+        again.filter(|version| !self.is_open(path, *version))
+    }
+
+    /// The first number from `offered` on that no content had; `None` if it may only be `offered`.
+    fn free_number(
+        &self,
+        context: &Context<'_>,
+        path: &Name,
+        offered: Option<u64>,
+    ) -> Option<Option<u64>> {
+        let mut version = offered;
+        while self.is_open(path, version) || self.numbers.is_used(path, version) {
+            if !context.library.may_renumber() {
+                return None;
+            }
+            version = Some(version?.checked_add(1)?);
+        }
+        Some(version)
+    }
+}

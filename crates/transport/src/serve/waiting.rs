@@ -1,0 +1,113 @@
+//! Interests that wait until a source can be read.
+//!
+//! A bounded number waits, each no longer than its lifetime and [`LONGEST_WAIT`]: later the answer
+//! would find no pending Interest.
+use crate::application::ReturnPath;
+use crate::time::{Duration, Instant};
+use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Most Interests that wait.
+const LIMIT: usize = 1_024;
+/// Longest time that an Interest waits.
+const LONGEST_WAIT: Duration = DEFAULT_LIFETIME;
+
+/// An Interest that is to be answered.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) interest: Arc<Interest>,
+    pub(super) path: ReturnPath,
+    /// Set when it first waits.
+    expires: Option<Instant>,
+}
+
+impl Pending {
+    pub(super) fn new(interest: Arc<Interest>, path: ReturnPath) -> Self {
+        Self { interest, path, expires: None }
+    }
+}
+
+/// The Interests that wait, and until when.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    entries: VecDeque<(Instant, Pending)>,
+}
+
+impl Waiting {
+    /// Keeps an Interest until `until`, at least for a moment; `false` if there is no room.
+    pub(super) fn push(&mut self, now: Instant, until: Instant, mut pending: Pending) -> bool {
+        if self.entries.len() >= LIMIT {
+            return false;
+        }
+        let lifetime = pending.interest.lifetime_or_default().min(LONGEST_WAIT);
+        pending.expires.get_or_insert(now + lifetime);
+        self.entries.push_back((until.max(now + Duration::from_nanos(1)), pending));
+        true
+    }
+
+    /// Moves the Interests whose time has come to `questions`, in the order of their coming, and
+    /// forgets those that have expired.
+    pub(super) fn release(&mut self, now: Instant, questions: &mut VecDeque<Pending>) {
+        for _ in 0..self.entries.len() {
+            let Some((until, pending)) = self.entries.pop_front() else {
+                return;
+            };
+            if until > now {
+                self.entries.push_back((until, pending));
+            } else if pending.expires.is_none_or(|expires| expires > now) {
+                questions.push_back(pending);
+            }
+        }
+    }
+
+    /// When the first of them is to be tried again.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.entries.iter().map(|(until, _)| *until).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pending(number: u64) -> Pending {
+        let name = "/p".parse().unwrap();
+        Pending::new(Arc::new(Interest::new(name)), ReturnPath(number))
+    }
+
+    fn released(waiting: &mut Waiting, now: Instant) -> Vec<u64> {
+        let mut questions = VecDeque::new();
+        waiting.release(now, &mut questions);
+        questions.iter().map(|pending| pending.path.0).collect()
+    }
+
+    #[test]
+    fn interests_are_released_in_order_when_due() {
+        let mut waiting = Waiting::default();
+        for (number, until) in [(1, 20), (2, 10), (3, 20)] {
+            assert!(waiting.push(Instant::ZERO, Instant::from_millis(until), pending(number)));
+        }
+        assert_eq!(waiting.deadline(), Some(Instant::from_millis(10)));
+        assert_eq!(released(&mut waiting, Instant::from_millis(10)), [2]);
+        assert_eq!(released(&mut waiting, Instant::from_millis(20)), [1, 3]);
+        assert_eq!(waiting.deadline(), None);
+    }
+
+    #[test]
+    fn expired_interest_is_forgotten() {
+        let mut waiting = Waiting::default();
+        assert!(waiting.push(Instant::ZERO, Instant::ZERO, pending(1)));
+        assert_eq!(waiting.deadline(), Some(Instant::from_nanos(1)));
+        assert_eq!(released(&mut waiting, Instant::ZERO + LONGEST_WAIT), [0; 0]);
+        assert_eq!(waiting.deadline(), None);
+    }
+
+    #[test]
+    fn number_of_waiting_interests_is_limited() {
+        let mut waiting = Waiting::default();
+        let until = Instant::from_millis(1);
+        let kept = (0..2_000).filter(|n| waiting.push(Instant::ZERO, until, pending(*n))).count();
+        assert_eq!(kept, LIMIT);
+    }
+}

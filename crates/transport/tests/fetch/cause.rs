@@ -1,0 +1,89 @@
+//! The cause of a loss, as it is counted: inferred by `recoup`, reported by Nacks, or unknown.
+use crate::order::{config, path};
+use crate::world::{Answer, DELAY, World, file, honest, segment_of};
+use recoup_packet::nack::NackReason;
+use recoup_transport::event::{Cause, Event};
+use recoup_transport::fetch::summary::Summary;
+use recoup_transport::random::Rng;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::BTreeMap;
+
+/// One transmission in a hundred is lost on a path without a limit for its queue.
+fn one_percent(congestion: &str, loss: &str) -> Summary {
+    let mut rng = Rng::from_seed(7);
+    path(config(congestion, loss), &mut |_, _, _| (rng.below(100) > 0).then_some(Duration::ZERO))
+        .summary
+}
+
+#[test]
+fn random_losses_are_not_named_congestion() {
+    let summary = one_percent("recoup", "rack");
+    assert!(summary.lost() >= 20, "{summary:?}");
+    assert!(summary.random_losses() * 10 >= summary.lost() * 9, "{summary:?}");
+    assert_eq!(summary.unknown_losses(), 0, "{summary:?}");
+}
+
+#[test]
+fn losses_without_inference_have_no_known_cause() {
+    for (congestion, loss) in [("cubic", "time-threshold"), ("newreno", "timeout")] {
+        let summary = one_percent(congestion, loss);
+        assert!(summary.unknown_losses() >= 20, "{summary:?}");
+        assert_eq!((summary.congestion_losses(), summary.random_losses()), (0, 0));
+        assert_eq!(summary.lost(), summary.unknown_losses());
+    }
+}
+
+#[test]
+fn losses_beside_a_full_queue_are_congestion() {
+    // The bottleneck has room for 40 packets beside those on the way.
+    let (mut inside, packet) = (Vec::new(), Duration::from_micros(880));
+    let mut free = Instant::ZERO;
+    let mut fate = |now: Instant, _: u64, _: u32| {
+        inside.retain(|left: &Instant| *left > now);
+        if inside.len() >= 40 {
+            return None;
+        }
+        free = free.max(now) + packet;
+        inside.push(free);
+        Some(Duration::ZERO)
+    };
+    let summary = path(config("recoup", "rack"), &mut fate).summary;
+    assert!(summary.congestion_losses() >= 1, "{summary:?}");
+    assert!(summary.congestion_losses() * 2 > summary.lost(), "{summary:?}");
+}
+
+#[test]
+fn nack_of_congestion_is_a_loss_by_congestion() {
+    let file = file(30_000);
+    let answer = honest(&file);
+    let mut world = World::new(crate::world::config("/a/file"));
+    let mut refused = BTreeMap::new();
+    let result = world.run(|interest| {
+        let first = refused.insert(interest.name.clone(), ()).is_none();
+        match segment_of(interest) {
+            Some(20..25) if first => vec![(DELAY, Answer::Nack(NackReason::Congestion))],
+            _ => answer(interest),
+        }
+    });
+    assert_eq!(result, Ok(()));
+    let summary = &world.summary;
+    assert_eq!((summary.congestion_losses(), summary.unknown_losses()), (5, 0), "{summary:?}");
+}
+
+#[test]
+fn inference_about_a_spurious_loss_is_revoked() {
+    // One segment is held up for 40 ms, longer than the detector waits.
+    let late = |_, segment, times| {
+        let held_up = times == 1 && segment == 2_000;
+        Some(if held_up { Duration::from_millis(40) } else { Duration::ZERO })
+    };
+    let world = path(config("recoup", "rack"), &mut { late });
+    let of_it = |(_, event): &(Instant, Event)| match *event {
+        Event::Inferred { segment: 2_000, cause, holds } => Some((cause, holds)),
+        _ => None,
+    };
+    let inferred: Vec<(Cause, bool)> = world.events.iter().filter_map(of_it).collect();
+    let [(first, true), (second, false)] = inferred[..] else { panic!("{inferred:?}") };
+    assert_eq!(first, second);
+    assert_eq!((world.summary.lost(), world.summary.spurious), (0, 1), "{:?}", world.summary);
+}
