@@ -8,21 +8,20 @@ use std::process::Command;
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 12] = [
+const LEGS: [(&str, Leg, &str); 11] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, with its lints switched on"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
     ("docs", docs_leg, "links lead somewhere, and what is generated is current"),
     ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
     ("lint", lint, "clippy has nothing to say, about tests and examples too"),
-    ("test", test, "unit, property and integration tests"),
+    ("test", test, "unit, property, integration and documentation tests"),
     ("digests", digests, "simulations do what docs/notes/digests.csv says"),
     (
         "tutorial",
         tutorial_leg,
         "the estimator of docs/estimator.md compiles, keeps what all promise, and is swept",
     ),
-    ("doctest", doctest, "the examples in the documentation run"),
     ("doc", doc, "the documentation builds, and its links lead somewhere"),
     ("interop", interop, "python-ndn and NDNts understand us, and we them"),
 ];
@@ -88,17 +87,12 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
-    let targets = ["--lib", "--bins", "--tests", "--examples"];
     let mut tests = cargo(&["test", "--workspace", "--features", "workers", "--no-fail-fast"]);
     if std::env::var_os(soak::SEED).is_none() {
         // The same cases for everybody: `cargo xtask soak` looks for others.
         tests.env(soak::SEED, "1");
     }
-    counted(tests.args(targets), tally)
-}
-
-fn doctest(tally: &mut Tally) -> Outcome<Done> {
-    counted(&mut cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]), tally)
+    counted(&mut tests, tally)
 }
 
 fn doc(_: &mut Tally) -> Outcome<Done> {
