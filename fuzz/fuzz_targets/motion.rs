@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use recoup_sim::wifi::motion::trace;
+use recoup_wifi::motion::trace;
 use recoup_transport::time::Instant;
 
 fuzz_target!(|text: &str| {

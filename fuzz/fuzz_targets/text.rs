@@ -13,7 +13,7 @@ use recoup_sim::model::loss::Loss;
 use recoup_sim::model::{marking, scheduler};
 use recoup_sim::route::{Metric, NextHops};
 use recoup_sim::scenario::Seeds;
-use recoup_sim::wifi::motion::plan::MotionPlan;
+use recoup_wifi::motion::plan::MotionPlan;
 use recoup_transport::link::Recovery;
 use recoup_transport::management::canonical_uri;
 use recoup_transport::queue::Discipline;

@@ -5,20 +5,40 @@ use serde_json::Value;
 use std::fs;
 
 /// The stairs, lowest first: a package, and the packages of this workspace that it may import.
-const STAIRS: [(&str, &[&str]); 10] = [
-    ("recoup-packet", &[]),
-    ("recoup-transport", &["recoup-packet"]),
-    ("recoup-forwarder", &["recoup-packet", "recoup-transport"]),
-    ("recoup-sim", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
-    ("recoup-io", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
-    ("recoup", &["recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-io"]),
-    ("recoup-studies", &["recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-sim"]),
+const STAIRS: [(&str, &[&str]); 12] = [
+    ("recoup-core", &[]),
+    ("recoup-wifi", &["recoup-core"]),
+    ("recoup-packet", &["recoup-core"]),
+    ("recoup-transport", &["recoup-core", "recoup-packet"]),
+    ("recoup-forwarder", &["recoup-core", "recoup-packet", "recoup-transport"]),
+    (
+        "recoup-sim",
+        &["recoup-core", "recoup-wifi", "recoup-packet", "recoup-transport", "recoup-forwarder"],
+    ),
+    ("recoup-io", &["recoup-core", "recoup-packet", "recoup-transport", "recoup-forwarder"]),
+    (
+        "recoup",
+        &["recoup-core", "recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-io"],
+    ),
+    (
+        "recoup-studies",
+        &[
+            "recoup-core",
+            "recoup-wifi",
+            "recoup-packet",
+            "recoup-transport",
+            "recoup-forwarder",
+            "recoup-sim",
+        ],
+    ),
     ("recoup-cli", &EVERYTHING),
     ("recoup-python", &EVERYTHING),
     ("xtask", &[]),
 ];
 
-const EVERYTHING: [&str; 7] = [
+const EVERYTHING: [&str; 9] = [
+    "recoup-core",
+    "recoup-wifi",
     "recoup-packet",
     "recoup-transport",
     "recoup-forwarder",
@@ -29,8 +49,14 @@ const EVERYTHING: [&str; 7] = [
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 4] =
-    ["crates/packet", "crates/transport", "crates/forwarder", "crates/sim"];
+const WITHOUT_A_CLOCK: [&str; 6] = [
+    "crates/core",
+    "crates/wifi",
+    "crates/packet",
+    "crates/transport",
+    "crates/forwarder",
+    "crates/sim",
+];
 
 /// Checks laws 1 and 2 as far as manifests and configuration can show them.
 pub(crate) fn check() -> Outcome {

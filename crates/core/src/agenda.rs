@@ -4,7 +4,7 @@
 //! arrival is in the channel's own order. The agenda therefore never holds more entries than there are
 //! slots. A tournament: slots are the leaves of a binary tree, and each match above them holds the
 //! earlier of two. Moving an entry plays its matches again, as far up as anything changes.
-use recoup_transport::time::Instant;
+use crate::time::Instant;
 use std::cmp::Ordering;
 
 /// An instant, and a number that orders what happens at the same instant: what was decided first comes

@@ -9,13 +9,13 @@ use recoup_sim::network::{
     WifiPlan, WifiStation,
 };
 use recoup_sim::route::{Metric, NextHops, Producer};
-use recoup_sim::wifi::motion::{Motion, RandomWaypoint};
-use recoup_sim::wifi::plan::{MediumPlan, RateControl, Role};
-use recoup_sim::wifi::propagation::Position;
-use recoup_sim::wifi::rate::Rate;
 use recoup_sim::world::World;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
+use recoup_wifi::motion::{Motion, RandomWaypoint};
+use recoup_wifi::plan::{MediumPlan, RateControl, Role};
+use recoup_wifi::propagation::Position;
+use recoup_wifi::rate::Rate;
 
 fn main() {
     report("3 hops, 5 MB, window 16", chain(), 5);

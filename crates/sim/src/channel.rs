@@ -19,9 +19,9 @@ pub use model::{ChannelError, ChannelModel};
 pub use queued::QueuedChannel;
 pub use recoup_transport::queue::Load;
 
-use crate::agenda::Key;
 use crate::model::rate::Rate;
 use crate::network::Order;
+use recoup_core::agenda::Key;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;
 

@@ -5,7 +5,6 @@
 //! built from it and a seed, runs, and reports everything that happens to its observers
 //! ([`observe::Observer`]), from which every record is made. Nothing here opens a file, starts a thread or
 //! reads a clock.
-pub mod agenda;
 pub mod channel;
 pub mod metric;
 pub mod model;
@@ -20,6 +19,5 @@ pub mod scenario;
 pub mod statistic;
 pub mod timeline;
 pub mod topology;
-pub mod wifi;
 pub mod workload;
 pub mod world;

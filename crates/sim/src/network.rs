@@ -4,11 +4,11 @@
 //! that a world makes draws from a stream named after the thing that chooses, so that adding a node
 //! or a recorder does not move another's draws.
 use crate::route::{Metric, NextHops, Producer};
-use crate::wifi::motion::Motion;
-use crate::wifi::plan::{Category, MediumPlan, Role};
 pub use recoup_forwarder::options::Anticipation;
 use recoup_packet::name::Name;
 use recoup_transport::time::{Duration, Instant};
+use recoup_wifi::motion::Motion;
+use recoup_wifi::plan::{Category, MediumPlan, Role};
 
 /// Number of a node: its place in [`Network::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,7 +113,7 @@ pub struct NodePlan {
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
     /// How the node moves, where a medium has a station for it, as it is written in a scenario
-    /// ([`crate::wifi::motion::plan`]); `None` means not at all. The station has what follows from it.
+    /// ([`recoup_wifi::motion::plan`]); `None` means not at all. The station has what follows from it.
     pub motion: Option<String>,
 }
 

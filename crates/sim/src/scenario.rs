@@ -33,8 +33,8 @@ pub use sweep::Point;
 
 use crate::network::{Network, RoutePlan};
 use crate::pcap::CaptureOptions;
-use crate::wifi::motion::plan::MotionPlan;
 use file::{Content, SECTIONS};
+use recoup_wifi::motion::plan::MotionPlan;
 use std::borrow::Cow;
 use tree::{Table, Tree, Value};
 

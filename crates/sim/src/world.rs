@@ -25,13 +25,13 @@ pub use build::NetworkError;
 pub(crate) use build::name_hash;
 pub use digest::Digest;
 
-use crate::agenda::{Agenda, Key};
 use crate::channel::ChannelOutput;
 use crate::network::{ApplicationId, Direction, LinkId, Network, NodeId};
 use crate::observe::{Observation, Observer};
 use crate::workload::Tables;
 use aerial::Cell;
 use lane::{End, Frame, Lane};
+use recoup_core::agenda::{Agenda, Key};
 use recoup_forwarder::face::{AppId, FaceId};
 use recoup_forwarder::link::QueueState;
 use recoup_forwarder::node::{Input, Node, Output};

@@ -12,10 +12,9 @@ pub mod link;
 pub mod loss;
 pub mod management;
 pub mod queue;
-pub mod random;
 pub mod registration;
 pub mod rto;
 pub mod serve;
-pub mod spec;
-pub mod time;
 pub mod timer;
+
+pub use recoup_core::{random, spec, time};

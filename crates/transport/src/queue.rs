@@ -19,24 +19,12 @@ pub use discipline::{Discipline, Scheduling};
 pub use drr::{Drr, DrrSettings};
 pub use fifo::{Fifo, FifoSettings};
 pub use max_min::{Duplex, MaxMin, MaxMinSettings};
+pub use recoup_core::load::Load;
 pub use water::{Demand, Demands};
 
 use crate::time::{Duration, Instant};
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// Something that takes room in a queue and time on a link.
-pub trait Load {
-    /// Octets that it is charged with; the same as long as it waits.
-    fn octets(&self) -> u32;
-}
-
-impl Load for Bytes {
-    fn octets(&self) -> u32 {
-        u32::try_from(self.len()).unwrap_or(u32::MAX)
-    }
-}
 
 /// How much may wait; `None` means without limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Compares the 802.11 medium with the measurements of ns-3.37, side by side:
-//! `cargo run --release -p recoup-sim --example wifi [seeds] [text in the case's name]`.
-#[path = "../tests/wifi/case.rs"]
+//! `cargo run --release -p recoup-wifi --example ns3 [seeds] [text in the case's name]`.
+#[path = "../tests/ns3/case.rs"]
 mod case;
-#[path = "../tests/wifi/harness.rs"]
+#[path = "../tests/ns3/harness.rs"]
 mod harness;
 
 fn main() {

@@ -3,7 +3,7 @@
 //! IEEE Std 802.11-2016, §9.3.3. Differences: lengths of management frames are typical ones, and requests are
 //! always granted.
 use super::StationId;
-use recoup_transport::queue::Load;
+use recoup_core::load::Load;
 
 /// What a frame carries.
 #[derive(Clone, Debug)]

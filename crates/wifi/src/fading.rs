@@ -9,7 +9,7 @@
 //! Differences: between two points at the decorrelation distance shadowing is interpolated, with its
 //! variance kept, so that it is a function of where one is and not of how often it was looked at.
 use super::propagation::LIGHT;
-use recoup_transport::random::Rng;
+use recoup_core::random::Rng;
 use std::f64::consts::PI;
 
 /// What chance does to power.
@@ -205,7 +205,7 @@ mod tests {
         let fading = fading(plan);
         let at = |metres: f64| {
             let gain = fading.gain(&mut Known::default(), (0, 1), 0, 0.0, metres);
-            crate::wifi::error::to_db(gain)
+            crate::error::to_db(gain)
         };
         assert!((at(100.0) - at(100.1)).abs() < 0.5);
         let mean_square =

@@ -12,7 +12,7 @@
 use super::fading::FadingPlan;
 use super::motion::plan::speed;
 use super::propagation::PathLoss;
-use recoup_transport::spec::{self, Reader, Spec, SpecError};
+use recoup_core::spec::{self, Reader, Spec, SpecError};
 
 /// Reads a path loss; free space is at `carrier_hz` unless the text says otherwise.
 ///

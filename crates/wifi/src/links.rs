@@ -9,7 +9,7 @@ use super::fading::{Fading, Known};
 use super::motion::{Motion, State};
 use super::plan::MediumPlan;
 use super::propagation::{PathLoss, Position, delay_nanos};
-use recoup_transport::random::Rng;
+use recoup_core::random::Rng;
 use std::collections::BTreeMap;
 
 const REBIN_NANOS: u64 = 1_000_000_000;
@@ -156,10 +156,10 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wifi::error::to_db;
-    use crate::wifi::plan::RateControl;
-    use crate::wifi::rate::Rate;
-    use recoup_transport::time::Instant;
+    use crate::error::to_db;
+    use crate::plan::RateControl;
+    use crate::rate::Rate;
+    use recoup_core::time::Instant;
 
     fn plan() -> MediumPlan {
         MediumPlan::n(RateControl::Constant(Rate::Ofdm(0)))
@@ -205,12 +205,12 @@ mod tests {
 
     #[test]
     fn among_wanderers_the_grid_finds_whom_a_search_through_all_finds_at_any_time() {
-        let area = crate::wifi::motion::RandomWaypoint {
+        let area = crate::motion::RandomWaypoint {
             from: Position { x: -800.0, y: -800.0 },
             to: Position { x: 800.0, y: 800.0 },
             slowest: 1.0,
             fastest: 40.0,
-            pause: recoup_transport::time::Duration::from_millis(300),
+            pause: recoup_core::time::Duration::from_millis(300),
         };
         let mut rng = Rng::from_seed(9);
         let until = Instant::from_millis(20_000);

@@ -22,10 +22,10 @@ use super::motion::Motion;
 use super::plan::{Category, MediumPlan, Role};
 use super::rate::Rate;
 use super::{Address, StationId};
-use crate::agenda::{Agenda, Key};
-use recoup_transport::queue::Load;
-use recoup_transport::random::Rng;
-use recoup_transport::time::Instant;
+use recoup_core::agenda::{Agenda, Key};
+use recoup_core::load::Load;
+use recoup_core::random::Rng;
+use recoup_core::time::Instant;
 use station::{Queued, Station};
 use std::collections::VecDeque;
 

@@ -6,7 +6,7 @@
 //! Differences: one stream only. A try counts for the rate that the station meant to use, in the order in
 //! which the answers come.
 use super::rate::{Band, Rate};
-use recoup_transport::random::Rng;
+use recoup_core::random::Rng;
 
 const UPDATE_NANOS: u64 = 50_000_000;
 /// Weight of what was known before, in per cent.

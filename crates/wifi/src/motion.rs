@@ -11,8 +11,8 @@ pub mod trace;
 
 use super::propagation::Position;
 use plan::MOST_POINTS;
-use recoup_transport::random::Rng;
-use recoup_transport::time::{Duration, Instant};
+use recoup_core::random::Rng;
+use recoup_core::time::{Duration, Instant};
 
 /// Where a station is at each time.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@ use super::error::ErrorModel;
 use super::fading::FadingPlan;
 use super::propagation::PathLoss;
 use super::rate::{Band, Rate};
-use recoup_transport::queue::Load;
-use recoup_transport::time::Duration;
+use recoup_core::load::Load;
+use recoup_core::time::Duration;
 
 /// Inter-frame spaces and contention window (IEEE Std 802.11-2016, tables 17-21, 18-5 and 19-25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::access::Access;
 use super::air::{Air, PpduId};
 use super::ear::Ear;
 use super::rate::{HT_SIGNAL_NANOS, Rate};
-use recoup_transport::random::Rng;
+use recoup_core::random::Rng;
 use std::collections::VecDeque;
 
 /// From the start of a preamble to the decision on it.

@@ -5,8 +5,8 @@
 //! begins with is settled when somebody comes by, with the times that it had, so that a driver that
 //! wakes up late does not slow the channel down.
 use super::{Channel, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason};
-use crate::agenda::Key;
 use crate::network::Order;
+use recoup_core::agenda::Key;
 use recoup_transport::queue::Fifo;
 use recoup_transport::time::Instant;
 

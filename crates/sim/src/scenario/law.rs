@@ -3,9 +3,7 @@ use super::form::{Law, judged};
 use crate::model;
 use crate::model::loss::{Loss, with_trace_files};
 use crate::record::RecordPlan;
-use crate::wifi;
-use crate::wifi::fading::FadingPlan;
-use crate::wifi::motion::plan::MotionPlan;
+
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::strategy;
@@ -14,6 +12,8 @@ use recoup_transport::fetch::defaults;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
 use recoup_transport::{congestion, loss, rto};
+use recoup_wifi::fading::FadingPlan;
+use recoup_wifi::motion::plan::MotionPlan;
 
 /// Loss models, joined by `+`.
 pub(super) const LOSS: Law = Law::new(is_loss, "bernoulli(p=0.01)");
@@ -39,13 +39,15 @@ pub(super) const MOTION: Law =
     Law::new(|text| judged(MotionPlan::parse(text)), "linear(speed=50km/h,heading=90)");
 /// How signals fade with distance.
 pub(super) const PATH_LOSS: Law =
-    Law::new(|text| judged(wifi::law::path_loss(text, 1.0)), "log-distance(exponent=3)");
+    Law::new(|text| judged(recoup_wifi::law::path_loss(text, 1.0)), "log-distance(exponent=3)");
 /// Chance on the way that comes and goes.
-pub(super) const FADING: Law =
-    Law::new(|text| judged(wifi::law::fading(text, &mut FadingPlan::default())), "nakagami(m=1)");
+pub(super) const FADING: Law = Law::new(
+    |text| judged(recoup_wifi::law::fading(text, &mut FadingPlan::default())),
+    "nakagami(m=1)",
+);
 /// Chance on the way that depends on where one is.
 pub(super) const SHADOWING: Law = Law::new(
-    |text| judged(wifi::law::shadowing(text, &mut FadingPlan::default())),
+    |text| judged(recoup_wifi::law::shadowing(text, &mut FadingPlan::default())),
     "log-normal(sd=4)",
 );
 /// What becomes of Interests whose face is gone.

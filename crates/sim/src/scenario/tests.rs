@@ -266,7 +266,7 @@ fn a_medium_carries_the_links_that_it_names() {
     assert_eq!((wifi.links.len(), wifi.stations.len()), (3, 4));
     assert_eq!(
         wifi.medium.rate.to_owned(),
-        crate::wifi::plan::RateControl::Constant(crate::wifi::rate::Rate::Ofdm(4))
+        recoup_wifi::plan::RateControl::Constant(recoup_wifi::rate::Rate::Ofdm(4))
     );
     let third = wifi.stations[2].motion.position(Instant::ZERO);
     assert_eq!((third.x, third.y), (300.0, 0.0));

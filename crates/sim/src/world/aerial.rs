@@ -7,17 +7,17 @@
 use super::build::{self, NetworkError, wrong};
 use super::lane::{self, End, Frame};
 use super::{Observers, World, tell};
-use crate::agenda::Key;
 use crate::network::{Direction, Fault, LinkId, Network, NodeId, WifiPlan};
 use crate::observe::{LossReason, Observation};
-use crate::wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
-use crate::wifi::plan::{Category, Role};
-use crate::wifi::{Address, StationId};
 use defer::{Deferred, Unsaid};
 use part::{Part, Parts, cut};
+use recoup_core::agenda::Key;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::queue::Load;
 use recoup_transport::random::Rng;
+use recoup_wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
+use recoup_wifi::plan::{Category, Role};
+use recoup_wifi::{Address, StationId};
 use std::collections::BTreeSet;
 
 mod defer;

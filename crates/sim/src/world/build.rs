@@ -8,7 +8,6 @@ use super::script::Script;
 use super::source::Source;
 use super::station::Station;
 use super::{Attachment, World};
-use crate::agenda::{Agenda, Key};
 use crate::channel::ChannelModel;
 use crate::model::law::Law;
 use crate::model::{marking, scheduler};
@@ -17,6 +16,7 @@ use crate::network::{
     Network, NodeId,
 };
 use crate::workload::{self, Tables};
+use recoup_core::agenda::{Agenda, Key};
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType, Recovery};
 use recoup_forwarder::hash::NameHasher;
 use recoup_forwarder::node::{Input, Node, RouteChange};

@@ -15,11 +15,11 @@ use super::{Observers, World, tell};
 use crate::network::{Direction, LinkId, NodeId, Notice, RoutePlan};
 use crate::observe::Observation;
 use crate::route::Graph;
-use crate::wifi::StationId;
-use crate::wifi::medium::MediumInput;
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
+use recoup_wifi::StationId;
+use recoup_wifi::medium::MediumInput;
 use std::collections::BTreeMap;
 
 /// Routes that are computed anew, as nodes have them: by node and prefix. They outlive faces that go down.
@@ -199,7 +199,7 @@ impl World {
 
     /// The end of a link between a client and an access point that is the client.
     fn client_end(&self, link: LinkId) -> Option<usize> {
-        use crate::wifi::plan::Role;
+        use recoup_wifi::plan::Role;
         let aerial = self.lanes[lane::place(link, Direction::Forth)].aerial?;
         let (a, b) = self.network.links[link.0 as usize].ends;
         let role = |node: NodeId| {

@@ -3,9 +3,9 @@
 //! They share the queue with the node's packets, so on such a link the queue is the channel's.
 use super::lane::{self, Frame};
 use super::{Observers, World};
-use crate::agenda::Key;
 use crate::network::BackgroundPlan;
 use crate::workload::arrival::Arrivals;
+use recoup_core::agenda::Key;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 

@@ -1,7 +1,7 @@
 //! A node in its place: its faces' channels, its applications' numbers, and what waits for its attention.
-use crate::agenda::Key;
 use crate::model::law::Law;
 use crate::network::ApplicationId;
+use recoup_core::agenda::Key;
 use recoup_forwarder::face::{AppId, FaceId};
 use recoup_forwarder::node::Node;
 use recoup_forwarder::packet::Packet;

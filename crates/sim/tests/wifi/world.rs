@@ -11,13 +11,13 @@ use recoup_sim::network::{
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
 use recoup_sim::scenario::ScenarioFile;
-use recoup_sim::wifi::motion::{Motion, RandomWaypoint};
-use recoup_sim::wifi::plan::{MediumPlan, Role};
-use recoup_sim::wifi::propagation::Position;
-use recoup_sim::wifi::rate::Rate;
 use recoup_sim::world::{Cause, Digest, Ended, World};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
+use recoup_wifi::motion::{Motion, RandomWaypoint};
+use recoup_wifi::plan::{MediumPlan, Role};
+use recoup_wifi::propagation::Position;
+use recoup_wifi::rate::Rate;
 
 fn stations(places: impl IntoIterator<Item = Motion>) -> Vec<WifiStation> {
     let numbered = places.into_iter().enumerate();

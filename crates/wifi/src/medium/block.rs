@@ -17,8 +17,8 @@ use super::super::reorder::{WINDOW, distance};
 use super::super::{Address, StationId};
 use super::station::{Awaited, Station};
 use super::{Discard, Medium, MediumOutput};
-use crate::wifi::access::Claim;
-use recoup_transport::queue::Load;
+use crate::access::Claim;
+use recoup_core::load::Load;
 use std::iter::once;
 
 /// What became of a frame by itself, for the choice of rates.

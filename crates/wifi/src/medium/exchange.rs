@@ -10,8 +10,8 @@ use super::super::access::Claim;
 use super::block::Report;
 use super::station::{Awaited, Queued, Response};
 use super::{Discard, Medium, MediumOutput, Traced};
-use crate::wifi::StationId;
-use recoup_transport::queue::Load;
+use crate::StationId;
+use recoup_core::load::Load;
 
 impl<L: Load + Clone> Medium<L> {
     /// Does what is due in a station that was brought up to date.

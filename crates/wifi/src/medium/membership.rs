@@ -10,8 +10,8 @@ use super::super::reorder::Reorder;
 use super::super::{Address, StationId};
 use super::station::{Peer, Station};
 use super::{Discard, Medium, MediumOutput};
-use crate::wifi::access::Claim;
-use recoup_transport::queue::Load;
+use crate::access::Claim;
+use recoup_core::load::Load;
 
 impl<L: Load + Clone> Medium<L> {
     /// Every client begins at the access point that it hears best, and every access point to send beacons.

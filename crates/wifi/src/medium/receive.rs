@@ -6,7 +6,7 @@ use super::super::radio::{Heard, Signal};
 use super::super::{Address, StationId};
 use super::station::{Awaited, Response};
 use super::{Medium, MediumOutput};
-use recoup_transport::queue::Load;
+use recoup_core::load::Load;
 
 /// What an answer that has begun may take longer than its frame, in ns.
 const SAFEGUARD_NANOS: u64 = 400;

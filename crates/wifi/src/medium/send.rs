@@ -8,7 +8,7 @@ use super::super::rate::Rate;
 use super::super::{Address, StationId};
 use super::station::{Awaited, Expected};
 use super::{Discard, Medium, MediumOutput, Traced};
-use recoup_transport::queue::Load;
+use recoup_core::load::Load;
 
 impl<L: Load + Clone> Medium<L> {
     /// Sends the frame at the front.

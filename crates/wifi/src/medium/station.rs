@@ -9,8 +9,8 @@ use super::super::radio::Radio;
 use super::super::rate::Rate;
 use super::super::reorder::Reorder;
 use super::super::{Address, StationId};
-use recoup_transport::queue::Load;
-use recoup_transport::random::Rng;
+use recoup_core::load::Load;
+use recoup_core::random::Rng;
 use std::collections::VecDeque;
 
 /// What a station counts.

@@ -9,10 +9,10 @@
 //! | `ns2(file=,node=)` | as a movement file of ns-2 has it ([`super::trace::ns2`]) |
 //! | `sumo(file=,vehicle=)` | as floating car data of SUMO have it ([`super::trace::sumo`]) |
 use super::{Motion, RandomWaypoint};
-use crate::wifi::propagation::Position;
-use recoup_transport::random::Rng;
-use recoup_transport::spec::{self, Reader, Spec, SpecError};
-use recoup_transport::time::{Duration, Instant};
+use crate::propagation::Position;
+use recoup_core::random::Rng;
+use recoup_core::spec::{self, Reader, Spec, SpecError};
+use recoup_core::time::{Duration, Instant};
 
 /// How a station moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,7 +195,7 @@ fn sumo(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
 }
 
 /// A speed: `13.9`, `13.9m/s` or `50km/h`; it must be given unless there is a default.
-pub(in crate::wifi) fn speed(
+pub(crate) fn speed(
     spec: &mut Spec<'_>,
     key: &'static str,
     default: Option<f64>,

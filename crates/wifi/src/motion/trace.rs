@@ -6,8 +6,8 @@
 //!
 //! Differences: heights are ignored; a `set` with a time moves the node at once.
 use super::Motion;
-use crate::wifi::propagation::Position;
-use recoup_transport::time::Instant;
+use crate::propagation::Position;
+use recoup_core::time::Instant;
 use std::collections::BTreeMap;
 
 /// What is wrong with a file.

@@ -1,8 +1,8 @@
 //! The measurements of ns-3.37, the run that stands for each, and what deviation is accepted.
 use crate::harness::{Chain, Outcome, Saturated, circle, row};
-use recoup_sim::wifi::plan::{Aggregation, MediumPlan, RateControl, Timing};
-use recoup_sim::wifi::propagation::PathLoss;
-use recoup_sim::wifi::rate::Rate;
+use recoup_wifi::plan::{Aggregation, MediumPlan, RateControl, Timing};
+use recoup_wifi::propagation::PathLoss;
+use recoup_wifi::rate::Rate;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -126,7 +126,7 @@ impl Case {
             plan.timing = Timing::G_SHORT;
         }
         match self.scenario.rsplit('_').next()? {
-            "nist" => plan.hearing.errors = recoup_sim::wifi::error::ErrorModel::Nist,
+            "nist" => plan.hearing.errors = recoup_wifi::error::ErrorModel::Nist,
             "capture" => plan.hearing.capture_db = Some(5.0),
             "rtscts" => plan.rts_octets = Some(0),
             _ => {}

@@ -1,12 +1,12 @@
 //! What must hold whatever is sent: nothing vanishes, nothing comes twice, the seed decides.
 use crate::harness::{Datagram, row};
 use proptest::prelude::*;
-use recoup_sim::wifi::medium::{Medium, MediumInput, MediumOutput};
-use recoup_sim::wifi::plan::{Aggregation, Category, MediumPlan, RateControl, Role};
-use recoup_sim::wifi::rate::Rate;
-use recoup_sim::wifi::{Address, StationId};
-use recoup_transport::random::Rng;
-use recoup_transport::time::Instant;
+use recoup_core::random::Rng;
+use recoup_core::time::Instant;
+use recoup_wifi::medium::{Medium, MediumInput, MediumOutput};
+use recoup_wifi::plan::{Aggregation, Category, MediumPlan, RateControl, Role};
+use recoup_wifi::rate::Rate;
+use recoup_wifi::{Address, StationId};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]

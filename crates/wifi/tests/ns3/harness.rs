@@ -3,14 +3,14 @@
 //! Applications are as the measurements describe them: a source keeps 100 frames waiting and looks after
 //! them every millisecond; a relay hands every datagram to the next station at once; a consumer keeps its
 //! window full and asks again after 4 s.
-use recoup_sim::wifi::medium::{Counters, Medium, MediumInput, MediumOutput, Traced};
-use recoup_sim::wifi::motion::Motion;
-use recoup_sim::wifi::plan::{Category, MediumPlan};
-use recoup_sim::wifi::propagation::Position;
-use recoup_sim::wifi::{Address, StationId};
-use recoup_transport::queue::Load;
-use recoup_transport::random::Rng;
-use recoup_transport::time::Instant;
+use recoup_core::load::Load;
+use recoup_core::random::Rng;
+use recoup_core::time::Instant;
+use recoup_wifi::medium::{Counters, Medium, MediumInput, MediumOutput, Traced};
+use recoup_wifi::motion::Motion;
+use recoup_wifi::plan::{Category, MediumPlan};
+use recoup_wifi::propagation::Position;
+use recoup_wifi::{Address, StationId};
 use std::collections::VecDeque;
 
 /// UDP and IPv4.

@@ -1,13 +1,13 @@
 //! Access points and clients, and categories that contend inside a station.
 use crate::harness::Datagram;
-use recoup_sim::wifi::medium::{Medium, MediumInput, MediumOutput};
-use recoup_sim::wifi::motion::Motion;
-use recoup_sim::wifi::plan::{Category, MediumPlan, RateControl, Role};
-use recoup_sim::wifi::propagation::Position;
-use recoup_sim::wifi::rate::Rate;
-use recoup_sim::wifi::{Address, StationId};
-use recoup_transport::random::Rng;
-use recoup_transport::time::Instant;
+use recoup_core::random::Rng;
+use recoup_core::time::Instant;
+use recoup_wifi::medium::{Medium, MediumInput, MediumOutput};
+use recoup_wifi::motion::Motion;
+use recoup_wifi::plan::{Category, MediumPlan, RateControl, Role};
+use recoup_wifi::propagation::Position;
+use recoup_wifi::rate::Rate;
+use recoup_wifi::{Address, StationId};
 
 const WEST: StationId = StationId(0);
 const EAST: StationId = StationId(1);

@@ -1,15 +1,13 @@
 //! The 802.11 medium against measurements that are not ours: frame by frame, curve by curve, and in the
-//! cases that run quickly. `--example wifi` compares all cases.
+//! cases that run quickly. `--example ns3` compares all cases.
 mod case;
 mod conservation;
 mod harness;
 mod infrastructure;
 mod replay;
-mod roam;
-mod world;
 
-use recoup_sim::wifi::error::ErrorModel;
-use recoup_sim::wifi::rate::Rate;
+use recoup_wifi::error::ErrorModel;
+use recoup_wifi::rate::Rate;
 
 fn check(scenario: &str, seeds: u64) {
     let cases: Vec<_> = case::all()

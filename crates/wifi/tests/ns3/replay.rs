@@ -1,10 +1,10 @@
 //! Two recorded timelines, run again with the back-offs that were drawn: every frame must start when it did.
 use crate::harness::Chain;
-use recoup_sim::wifi::medium::{Medium, Traced};
-use recoup_sim::wifi::plan::MediumPlan;
-use recoup_sim::wifi::rate::Rate;
-use recoup_sim::wifi::{Address, StationId};
-use recoup_transport::random::Rng;
+use recoup_core::random::Rng;
+use recoup_wifi::medium::{Medium, Traced};
+use recoup_wifi::plan::MediumPlan;
+use recoup_wifi::rate::Rate;
+use recoup_wifi::{Address, StationId};
 use std::collections::BTreeMap;
 
 /// A frame in the timeline: start (ns), sender, receiver, data or not, octets, Mbit/s, again or not, time on

@@ -1,11 +1,11 @@
 //! How the stations of a medium move: what nodes say, and the files that they name.
 use crate::network::NodePlan;
-use crate::wifi::motion::Motion;
-use crate::wifi::motion::plan::{MotionPlan, Recording};
-use crate::wifi::motion::trace::{self, TraceError};
-use crate::wifi::propagation::Position;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
+use recoup_wifi::motion::Motion;
+use recoup_wifi::motion::plan::{MotionPlan, Recording};
+use recoup_wifi::motion::trace::{self, TraceError};
+use recoup_wifi::propagation::Position;
 use std::collections::BTreeMap;
 
 /// Motions of nodes until the end of a run, each drawn from a stream of its own.

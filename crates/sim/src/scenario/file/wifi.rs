@@ -9,12 +9,12 @@ use crate::scenario::law;
 use crate::scenario::problem::{Origin, Problems};
 use crate::scenario::quantity;
 use crate::scenario::tree::Table;
-use crate::wifi;
-use crate::wifi::error::ErrorModel;
-use crate::wifi::plan::{Category, MediumPlan, RateControl, Role, Timing};
-use crate::wifi::propagation::{PathLoss, Position};
-use crate::wifi::rate::Rate;
+
 use recoup_transport::time::Duration;
+use recoup_wifi::error::ErrorModel;
+use recoup_wifi::plan::{Category, MediumPlan, RateControl, Role, Timing};
+use recoup_wifi::propagation::{PathLoss, Position};
+use recoup_wifi::rate::Rate;
 
 /// A medium, and what it carries.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ const STANDARD: OneOf<Standard> =
     OneOf(&[("g", Standard::G), ("g-short", Standard::GShort), ("n", Standard::N)]);
 
 const RATES: Words<Rate> = Words::new(
-    |text| text.parse().map_err(|error: crate::wifi::rate::RateError| error.to_string()),
+    |text| text.parse().map_err(|error: recoup_wifi::rate::RateError| error.to_string()),
     ToString::to_string,
     "write it like \"ofdm-54\"",
 );
@@ -81,7 +81,7 @@ const CONTROL: Words<RateControl> = Words::new(
         rate => rate
             .parse()
             .map(RateControl::Constant)
-            .map_err(|error: crate::wifi::rate::RateError| format!("{error}, or minstrel")),
+            .map_err(|error: recoup_wifi::rate::RateError| format!("{error}, or minstrel")),
     },
     |control| match control {
         RateControl::Constant(rate) => rate.to_string(),
@@ -260,10 +260,10 @@ fn way(fields: &mut Fields<'_>, standard: Standard, medium: &mut MediumPlan) {
     fields.field("floor", &mut medium.hearing.preamble_dbm, POWER);
     medium.hearing.carrier_dbm = medium.hearing.preamble_dbm;
     // What is wrong was said when the fields were read.
-    medium.path_loss = wifi::law::path_loss(&loss, carrier_hz).unwrap_or(medium.path_loss);
+    medium.path_loss = recoup_wifi::law::path_loss(&loss, carrier_hz).unwrap_or(medium.path_loss);
     medium.fading.carrier_hz = carrier_hz;
-    wifi::law::fading(&fading, &mut medium.fading).unwrap_or_default();
-    wifi::law::shadowing(&shadowing, &mut medium.fading).unwrap_or_default();
+    recoup_wifi::law::fading(&fading, &mut medium.fading).unwrap_or_default();
+    recoup_wifi::law::shadowing(&shadowing, &mut medium.fading).unwrap_or_default();
 }
 
 fn counts(fields: &mut Fields<'_>, complete: bool, medium: &mut MediumPlan) {

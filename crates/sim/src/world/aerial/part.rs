@@ -3,7 +3,7 @@
 //! Source: RFC 791, section 3.2: each part has a header of 20 octets and, but for the last, a multiple of 8 octets.
 //!
 //! Differences: parts of one lane do not overtake each other, so one packet is put together at a time.
-use crate::wifi::StationId;
+use recoup_wifi::StationId;
 use std::collections::BTreeMap;
 
 /// Octets of an IPv4 header.
