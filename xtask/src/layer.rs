@@ -1,6 +1,7 @@
 //! The laws that cargo can check: who may import whom, and that each crate has its lints on.
 
 use crate::chore::{Outcome, metadata, root};
+use crate::circle;
 use serde_json::Value;
 use std::fs;
 
@@ -58,7 +59,7 @@ const WITHOUT_A_CLOCK: [&str; 6] = [
     "crates/sim",
 ];
 
-/// Checks laws 1 and 2 as far as manifests and configuration can show them.
+/// Checks laws 1 and 2 as far as manifests and configuration can show them, and that modules import each other in no circle.
 pub(crate) fn check() -> Outcome {
     let mut broken = Vec::new();
     let metadata = metadata()?;
@@ -67,6 +68,7 @@ pub(crate) fn check() -> Outcome {
         check_lints(package, &mut broken);
     }
     check_clocks(&mut broken);
+    circle::check(&mut broken)?;
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 

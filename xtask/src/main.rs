@@ -20,6 +20,7 @@
 mod bench;
 mod book;
 mod chore;
+mod circle;
 mod deny;
 mod digest;
 mod dist;

@@ -10,7 +10,7 @@ type Leg = fn(&mut Tally) -> Outcome<Done>;
 /// The legs, cheapest first.
 const LEGS: [(&str, Leg, &str); 11] = [
     ("format", format, "rustfmt would change nothing"),
-    ("laws", laws, "a crate imports only from the stairs below it, with its lints switched on"),
+    ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
     ("docs", docs_leg, "links lead somewhere, and what is generated is current"),
     ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),

@@ -58,8 +58,8 @@ impl Applications {
         self.places.get(app.0 as usize)?.as_ref()?.flow_nonce
     }
 
-    /// Tells one application something; `false` if it is gone.
-    pub(crate) fn tell(&mut self, now: Instant, app: AppId, input: AppInput) -> bool {
+    /// Gives one application an input; `false` if it is gone.
+    pub(crate) fn deliver(&mut self, now: Instant, app: AppId, input: AppInput) -> bool {
         let Some(Some(attached)) = self.places.get_mut(app.0 as usize) else {
             return false;
         };
@@ -67,7 +67,8 @@ impl Applications {
         true
     }
 
-    pub(crate) fn tell_all(&mut self, now: Instant, input: &AppInput) {
+    /// Gives all applications an input.
+    pub(crate) fn deliver_to_all(&mut self, now: Instant, input: &AppInput) {
         for attached in self.places.iter_mut().flatten() {
             attached.application.handle(now, input.clone());
         }

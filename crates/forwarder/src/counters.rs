@@ -35,6 +35,22 @@ impl NodeCounters {
     }
 }
 
+/// The length of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueState {
+    /// Queued packets.
+    pub packets: u64,
+    /// Queued bytes, link headers included.
+    pub bytes: u64,
+}
+
+impl std::ops::AddAssign for QueueState {
+    fn add_assign(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}
+
 /// How often durations fell into classes, each twice as wide as the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {

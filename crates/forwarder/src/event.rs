@@ -62,8 +62,8 @@ pub enum NodeEvent {
         face: FaceId,
         /// Packets in it.
         packets: u32,
-        /// Octets in it.
-        octets: u32,
+        /// Bytes in it.
+        bytes: u32,
     },
     /// A packet was marked for congestion.
     Marked {

@@ -3,9 +3,6 @@
 //! A node handles two kinds of network faces alike but for their ends. *Wire* faces carry frames of octets
 //! (sockets), *value* faces carry packets as values (the simulator). Applications sit behind faces of their own, so
 //! that all tables know only one kind of number.
-mod table;
-
-pub(crate) use table::FaceTable;
 
 use crate::limits::FaceLimits;
 pub use recoup_transport::link::recovery::Agreement;

@@ -1,4 +1,9 @@
-//! Pipelines: the stations of a packet in a node, under NFD's names (`daemon/fw/forwarder.hpp`).
+//! Forwarding: the tables of a node, and the pipelines of packets through them under NFD's names
+//! (`daemon/fw/forwarder.hpp`).
+//!
+//! [`Forwarder`] is a machine of its own. What leaves the tables goes over its [`Edge`]: packets to links, Interests and
+//! Data to applications, Interests to the management. In a [`Node`](crate::node::Node) these machines are behind the edge, in a test a
+//! recording.
 //!
 //! | a node refuses an Interest with | if |
 //! |---|---|
@@ -11,9 +16,12 @@
 //! It tells nobody on a multi-access face, for others there may know better; no face that leads toward producers, for
 //! a forwarder there has its own reasons for what it brings here; and no application while there is no way out, for
 //! it knows. Refusals that came from further on are passed to everybody who waits, except on multi-access faces.
+mod anticipation;
 mod content_store_hit;
 mod content_store_miss;
 mod data_unsolicited;
+mod edge;
+mod face;
 mod incoming_data;
 mod incoming_interest;
 mod incoming_nack;
@@ -23,35 +31,150 @@ mod mobility;
 mod outgoing_data;
 mod outgoing_interest;
 mod outgoing_nack;
+mod reroute;
+mod share;
+mod soft_timeout;
+#[cfg(test)]
+mod tests;
+mod uplink;
 
-pub(crate) use content_store_miss::route;
+use content_store_miss::route;
+#[cfg(test)]
+pub(crate) use edge::RecordingEdge;
+pub(crate) use edge::{Edge, FlowPart};
+pub(crate) use uplink::FaceLoss;
 
+use crate::counters::NodeCounters;
 use crate::drop::DropReason;
-use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
-use crate::link::{Enqueued, Link};
-use crate::node::{Node, Output};
-use crate::packet::{Body, Kind, Packet};
-use crate::shard::{Handed, Visit};
-use crate::strategy::FaceFacts;
-use crate::table::PitId;
+use crate::flow;
+use crate::hash::NameHasher;
+use crate::mobility::Mobility;
+use crate::observer::Observer;
+use crate::options::{Anticipation, NodeOptions, Unsolicited};
+use crate::outbox::Outbox;
+use crate::packet::{Body, Kept, Kind, Packet};
+use crate::shard::{ShardOptions, Visit};
+use crate::strategy::{self, Action, FaceFacts, ForwardingStrategy};
+use crate::suppression::Suppression;
+use crate::table::{Cs, DeadNonces, Fib, Measurements, Pit, PitId, PrefixTable};
 use bytes::Bytes;
+use face::FaceTable;
+use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
-use recoup_packet::lp::{Ignorable, field};
+use recoup_packet::lp::{Ignorable, LpHeader, field};
 use recoup_packet::nack::NackReason;
-use recoup_transport::application::{AppOutput, ReturnPath};
+use recoup_packet::name::Name;
+use recoup_transport::application::ReturnPath;
+use recoup_transport::random::Rng;
+use recoup_transport::spec::SpecError;
 use recoup_transport::time::{Duration, Instant};
+use reroute::Reroutes;
 use std::sync::Arc;
+use uplink::Uplink;
 
-/// Longest time that an Interest is remembered, whatever it asks for: what strangers can make a node keep is bounded.
-pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
+/// The trace of the observer behind an edge.
+type TraceOf<E> = <<E as Edge>::Observer as Observer>::Trace;
 
-impl Node {
+/// The tables of a node and its pipelines.
+pub(crate) struct Forwarder<E> {
+    pub(crate) faces: FaceTable,
+    uplink: Option<Uplink>,
+    answers_itself: bool,
+    pub(crate) fib: Fib,
+    pub(crate) pit: Pit,
+    pub(crate) cs: Cs,
+    dead_nonces: DeadNonces,
+    dead_nonce_lifetime: Duration,
+    pub(crate) measurements: Measurements,
+    pub(crate) strategies: PrefixTable<Box<dyn ForwardingStrategy>>,
+    suppression: Suppression,
+    unsolicited: Unsolicited,
+    pub(crate) hasher: NameHasher,
+    rng: Rng,
+    mobility: Mobility,
+    reroutes: Reroutes,
+    pub(crate) counters: NodeCounters,
+    provider_id: Option<u64>,
+    anticipation: Anticipation,
+    /// Memory of packets that were received.
+    memory: Kept,
+    /// Lent to the pipelines, so that they need no memory of their own.
+    actions: Vec<Action>,
+    found: Vec<PitId>,
+    pub(crate) edge: E,
+}
+
+impl<E: Edge> Forwarder<E> {
+    /// Tables without faces and routes.
+    ///
+    /// # Errors
+    /// If the text of the strategy cannot be read.
+    pub(crate) fn new(options: &NodeOptions, edge: E) -> Result<Self, SpecError> {
+        let hasher = NameHasher::new(options.hash_seed);
+        let mut strategies = PrefixTable::new(hasher.clone());
+        strategies.insert(&Name::root(), strategy::parse(&options.strategy)?);
+        let short_names = options.shard.as_ref().map(ShardOptions::short_names);
+        Ok(Self {
+            faces: FaceTable::new(options.limits),
+            uplink: options.answers_itself.then_some(Uplink::Own),
+            answers_itself: options.answers_itself,
+            fib: Fib::new(hasher.clone()),
+            pit: Pit::new(hasher.clone(), options.pit_limit).with_short_names(short_names),
+            cs: Cs::new(hasher.clone(), options.cs),
+            dead_nonces: DeadNonces::new(options.dead_nonces),
+            dead_nonce_lifetime: options.dead_nonces.lifetime,
+            measurements: Measurements::new(hasher.clone(), options.measurements),
+            strategies,
+            suppression: options.suppression,
+            unsolicited: options.unsolicited,
+            hasher: hasher.clone(),
+            rng: options.rng.clone(),
+            mobility: options.mobility,
+            reroutes: Reroutes::new(hasher),
+            counters: NodeCounters::default(),
+            provider_id: options.provider_id,
+            anticipation: options.anticipation,
+            memory: Kept::default(),
+            actions: Vec::new(),
+            found: Vec::new(),
+            edge,
+        })
+    }
+
+    /// Handles one timer that is due; `false` if none is.
+    pub(crate) fn fire(&mut self, now: Instant) -> bool {
+        let Some(id) = self.pit.pop_due(now) else {
+            return false;
+        };
+        self.interest_expiry(now, id);
+        true
+    }
+
+    /// When the next timer is due.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.pit.deadline()
+    }
+
+    /// Reads a whole network packet that came behind `header`, or bare.
+    ///
+    /// # Errors
+    /// If it is not a valid packet.
+    #[inline]
+    pub(crate) fn decode(
+        &mut self,
+        header: Option<&LpHeader>,
+        packet: &Bytes,
+    ) -> Result<Packet, DropReason> {
+        let will_stay = !self.cs.is_off();
+        Packet::from_wire(header, packet, &self.hasher, &mut self.memory, will_stay)
+    }
+
     /// A packet came by a network face of this node.
     #[inline]
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
         if packet.kind() == Kind::Interest && !self.faces.admits(now, face) {
-            return self.refuse_fast(now, face, packet);
+            return self.reject_fast(now, face, packet);
         }
         self.enter(now, face, packet, Visit::ONLY);
     }
@@ -67,7 +190,7 @@ impl Node {
         visit: Visit,
     ) -> bool {
         let Some(known) = self.faces.get_mut(face) else {
-            self.discard_packet(face, packet, DropReason::NoFace);
+            self.edge.out().drop_packet(face, &packet, DropReason::NoFace);
             return false;
         };
         if visit != Visit::Passing {
@@ -84,8 +207,8 @@ impl Node {
         false
     }
 
-    /// An Interest came too fast.
-    pub(crate) fn refuse_fast(&mut self, now: Instant, face: FaceId, packet: Packet) {
+    /// Rejects an Interest that came too fast.
+    pub(crate) fn reject_fast(&mut self, now: Instant, face: FaceId, packet: Packet) {
         let Packet { body: Body::Interest(interest), hop } = packet else {
             return;
         };
@@ -96,101 +219,45 @@ impl Node {
         self.drop_interest(face, &hop, DropReason::TooFast);
     }
 
-    /// Does what an application wants.
-    pub(crate) fn carry_out(&mut self, now: Instant, app: AppId, output: AppOutput) {
-        let face = FaceId::of_app(app);
-        match output {
-            AppOutput::Report(report) => {
-                self.outbox.outputs.push_back(Output::App { app, report });
-            }
-            AppOutput::Interest(interest) => self.express(now, app, interest, None),
-            AppOutput::InterestWith { interest, fields } => {
-                self.express(now, app, interest, Some(*fields));
-            }
-            AppOutput::Data { data, path } => self.answer(now, face, data, path),
-            AppOutput::Nack { reason, path } => self.refusal(now, face, reason, path),
-        }
-    }
-
-    /// An application asks; what is to be carried over goes with its Interest.
-    fn express(
+    /// An application sends an Interest; `fields` are carried over to the next hops, and so is the flow nonce of the
+    /// application.
+    pub(crate) fn express(
         &mut self,
         now: Instant,
         app: AppId,
         interest: Arc<Interest>,
         fields: Option<Ignorable>,
+        flow_nonce: Option<u64>,
     ) {
         let mut packet = Packet::interest(interest, &self.hasher);
         if let Some(fields) = fields {
             packet.hop.extra_mut().carried = field::sort(&fields).0;
         }
-        if let Some(nonce) = self.applications.flow_nonce(app) {
+        if let Some(nonce) = flow_nonce {
             field::set_flow_nonce(&mut packet.hop.extra_mut().carried, nonce);
         }
-        self.trace_born(app, &mut packet);
+        let Outbox { observer, outputs } = self.edge.out();
+        observer.interest_sent(app, &mut packet, outputs);
         if let Packet { body: Body::Interest(interest), hop } = packet {
             let (face, facts) = (FaceId::of_app(app), FaceFacts::APPLICATION);
             self.incoming_interest(now, face, facts, interest, hop);
         }
     }
 
-    /// A packet leaves by a network face.
-    pub(crate) fn transmit(&mut self, now: Instant, id: FaceId, mut packet: Packet) {
-        let Some(face) = self.faces.get_mut(id) else {
-            return self.discard_packet(id, packet, DropReason::NoFace);
-        };
-        if let Link::Elsewhere(worker) = face.link {
-            return self.hand(worker, Handed::Leaves { face: id, group: None, packet });
-        }
-        face.count_out(packet.kind());
-        let guarded = face.is_guarded();
-        let (outputs, counters) = (&mut self.outbox.outputs, &mut face.counters);
-        let marked = match &mut face.link {
-            Link::Wire(_) if guarded => match self.send_guarded(now, id, &mut packet) {
-                Ok(sent) => sent.marked,
-                Err(reason) => return self.discard_packet(id, packet, reason),
-            },
-            Link::Wire(link) => {
-                let push = |frame: Bytes| {
-                    counters.out_octets += frame.len() as u64;
-                    outputs.push_back(Output::Send { face: id, frame: frame.into() });
-                };
-                match link.send(now, &mut packet, &mut self.wires, push) {
-                    Ok(sent) => sent.marked,
-                    Err(reason) => return self.discard_packet(id, packet, reason),
-                }
-            }
-            Link::Value(link) => match link.enqueue(now, packet) {
-                Enqueued::Leaves { packet, marked } => {
-                    let packet = self.guards.tag(now, id, packet);
-                    outputs.push_back(Output::Transmit { face: id, packet });
-                    marked
-                }
-                Enqueued::Full(packet) => {
-                    return self.discard_packet(id, packet, DropReason::QueueFull);
-                }
-                Enqueued::Waits { wants, marked } => {
-                    let state = link.state();
-                    if wants {
-                        outputs.push_back(Output::Wants { face: id });
-                    }
-                    let (packets, octets) = (state.packets as u32, state.octets as u32);
-                    self.outbox.event(NodeEvent::Queued { face: id, packets, octets });
-                    marked
-                }
-            },
-            Link::Elsewhere(_) => false,
-        };
-        if marked {
-            self.counters.marked += 1;
-            self.outbox.event(NodeEvent::Marked { face: id });
-        }
+    /// Hash of the content that a pending Interest asks for.
+    fn content_of(&mut self, id: PitId) -> u64 {
+        let Self { pit, hasher, .. } = self;
+        pit.entry_mut(id).content(|name| flow::content(hasher, name))
     }
 
-    /// A packet goes no further, and its tokens with it.
-    pub(crate) fn discard_packet(&mut self, face: FaceId, packet: Packet, reason: DropReason) {
-        self.trace_dies(packet.trace());
-        self.outbox.discard(face, packet.kind(), reason);
+    /// As [`content_of`](Self::content_of), of Data that answers; `None` if no packets are scheduled.
+    fn content_of_answer(&mut self, id: PitId, data: &Data) -> Option<u64> {
+        if !self.edge.schedules() {
+            return None;
+        }
+        // Both names are the same if they are as long; an answer may have a longer one.
+        let same = self.pit.entry(id).interest().name.len() == data.name().len();
+        Some(if same { self.content_of(id) } else { flow::content(&self.hasher, data.name()) })
     }
 
     /// What identifies a pending Interest to an application.

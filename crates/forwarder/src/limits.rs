@@ -9,8 +9,7 @@
 //!
 //! Differences: what is shared are places of a table instead of cells of a buffer; a quarter of the table is left to
 //! faces that have few, for where many come one after the other, each takes half of what the one before has left.
-use crate::table::Tickets;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// Octets of an Interest that count as one place.
@@ -21,9 +20,6 @@ pub(crate) const FEW: usize = 8;
 
 /// The part of the table that provisional faces share.
 const PROVISIONAL_PART: usize = 8;
-
-/// How much of a second's Interests may come at once.
-const BURST: Duration = Duration::from_millis(100);
 
 /// What a network face of a node may take; by default everything. What all of them may take stands in
 /// [`NodeOptions::limits`](crate::options::NodeOptions::limits), and of one in
@@ -71,34 +67,8 @@ pub(crate) fn places(octets: u32) -> u8 {
     u8::try_from(1 + octets / PLACE_OCTETS).unwrap_or(u8::MAX)
 }
 
-/// What one face has taken.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Share {
-    /// Places of the table of pending Interests.
-    pub(crate) places: usize,
-    /// The entries that the face waits for, if it is none that comes back.
-    pub(crate) tickets: Tickets,
-    pub(crate) meter: Meter,
-}
-
-/// Lets so many Interests pass in a second (the virtual scheduling algorithm of ITU-T I.371).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Meter {
-    /// When the next Interest would come if all came in regular intervals.
-    expected: Instant,
-}
-
-impl Meter {
-    /// Whether an Interest that comes at `now` may pass.
-    pub(crate) fn admits(&mut self, now: Instant, rate: u64) -> bool {
-        let interval = Duration::from_nanos(1_000_000_000 / rate.max(1));
-        if rate == 0 || self.expected.since(now) > BURST.max(interval) {
-            return false;
-        }
-        self.expected = self.expected.max(now) + interval;
-        true
-    }
-}
+/// Longest time that an Interest stays pending, whatever lifetime it asks for.
+pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
 
 #[cfg(test)]
 mod tests {
@@ -107,20 +77,6 @@ mod tests {
     #[test]
     fn long_interests_take_several_places() {
         assert_eq!([0, 511, 512, 8_800, u32::MAX].map(places), [1, 1, 2, 18, 255]);
-    }
-
-    #[test]
-    fn a_meter_lets_a_burst_pass_and_then_the_rate() {
-        let mut meter = Meter::default();
-        let mut pass = |from: u64, to: u64, each: u64| {
-            let arrivals = (from..to).flat_map(|millis| (0..each).map(move |_| millis));
-            arrivals.filter(|it| meter.admits(Instant::from_millis(*it), 1_000)).count()
-        };
-        assert_eq!(pass(0, 1, 1_000), 101, "a tenth of a second at once, and the one that comes");
-        assert_eq!(pass(1, 1_001, 5), 1_000);
-        assert_eq!(pass(2_000, 3_000, 1), 1_000, "who keeps the rate loses nothing");
-        assert!(!meter.admits(Instant::from_millis(9_000), 0));
-        assert!(meter.admits(Instant::from_millis(9_000), u64::MAX));
     }
 
     #[test]

@@ -1,224 +1,55 @@
 //! The node: a forwarder with its applications, the only machine that a driver drives.
 //!
-//! What happens to packets is in [`pipeline`](crate::pipeline), under the names that NFD gives its pipelines.
-use crate::attached::Applications;
-use crate::counters::NodeCounters;
+//! A node is composed of four machines, each of which owns its state and can be tested alone:
+//! the tables and pipelines ([`forwarding`](crate::forwarding)), the links of its faces ([`link`](crate::link)), the attached
+//! applications, and the [`management`](crate::management). The node passes messages between them.
+mod edge;
+mod view;
+mod worker;
+
+pub use crate::message::{Input, Output};
+pub use crate::table::RouteChange;
+
+use crate::application::Applications;
+use crate::counters::QueueState;
 use crate::drop::DropReason;
-use crate::event::NodeEvent;
-use crate::face::{AppId, FaceAttributes, FaceId, FaceTable, FaceUse};
-use crate::frame::Frame;
-use crate::guard::Guards;
+use crate::face::{AppId, FaceAttributes, FaceId, FaceUse};
+use crate::forwarding::{FaceLoss, Forwarder};
 use crate::hash::NameHasher;
-use crate::link::{Link, QueueState};
-use crate::management::{FaceOrder, Management, Notice};
-use crate::mobility::{Itinerary, Mobility};
-use crate::options::{Anticipation, NodeOptions, Unsolicited};
-use crate::oracle::Oracle;
-use crate::packet::{Kept, Kind, Packet, Wires};
-use crate::schedule::Gates;
-use crate::shard::{Handed, Shard, ShardOptions, Worker};
-use crate::strategy::{self, Action, ForwardingStrategy};
-use crate::suppression::Suppression;
-use crate::table::{Cs, DeadNonces, Fib, Measurements, NextHop, Pit, PitId, PrefixTable};
-use crate::way_out::WayOut;
+use crate::link::{Links, Lost, Received, Whole};
+use crate::management::{Effect, Management, Notice};
+use crate::observer::Observer;
+use crate::options::{NodeOptions, share_of_face};
+use crate::outbox::Outbox;
+use crate::packet::{Body, Kind, Packet};
+use crate::shard::{Shard, Worker, WorkerMessage};
+use crate::strategy;
+use crate::table::NextHop;
 use bytes::Bytes;
+use edge::Surroundings;
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::LpHeader;
 use recoup_packet::name::Name;
-use recoup_transport::application::{AppInput, AppOutput, Application, Report};
-use recoup_transport::queue::Scheduling;
-use recoup_transport::random::Rng;
+use recoup_packet::tlv::typ;
+use recoup_transport::application::{AppInput, AppOutput, Application};
+use recoup_transport::link::recovery::{Agreement, Counters};
+use recoup_transport::management::FaceCounters;
 use recoup_transport::spec::SpecError;
-use recoup_transport::time::Instant;
-use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-
-/// One thing that happened to the node.
-#[derive(Clone, Debug)]
-pub enum Input {
-    /// A face is usable; or a usable face has only changed.
-    FaceUp {
-        /// Which.
-        face: FaceId,
-        /// What it can do.
-        attributes: FaceAttributes,
-    },
-    /// A face is gone for now; it may come up again under the same number.
-    FaceDown {
-        /// Which.
-        face: FaceId,
-    },
-    /// A frame arrived by a wire face.
-    Frame {
-        /// Which.
-        face: FaceId,
-        /// The whole frame: a bare packet or an LpPacket.
-        frame: Bytes,
-    },
-    /// A frame arrived by a wire face where several send.
-    FrameFrom {
-        /// Which.
-        face: FaceId,
-        /// A number for who sent it: fragments belong together only if it is the same.
-        sender: u64,
-        /// The whole frame.
-        frame: Bytes,
-    },
-    /// A packet arrived by a value face.
-    Packet {
-        /// Which.
-        face: FaceId,
-        /// The packet.
-        packet: Packet,
-    },
-    /// A value face may send one more packet.
-    Ready {
-        /// Which.
-        face: FaceId,
-    },
-    /// A value face that was given a packet takes the next one from that instant on without being asked,
-    /// unless others wait then. Who does not say so is asked each time.
-    Busy {
-        /// Which.
-        face: FaceId,
-        /// Until when it is occupied.
-        until: Instant,
-    },
-    /// What waits in the driver to leave by a wire face.
-    Backlog {
-        /// Which.
-        face: FaceId,
-        /// Octets that wait.
-        octets: u64,
-    },
-    /// A frame that left by a wire face found a queue of this machine full, and did not get beyond it.
-    Overflowed {
-        /// Which.
-        face: FaceId,
-        /// The whole frame.
-        frame: Bytes,
-    },
-    /// Something for an application from outside the network, such as `Consumed`.
-    App {
-        /// Which.
-        app: AppId,
-        /// What.
-        input: Box<AppInput>,
-    },
-    /// A route comes, changes or goes.
-    Route(RouteChange),
-    /// What leaves by a face is scheduled like this from now on, whether the face is up or comes up later.
-    Schedule {
-        /// Which.
-        face: FaceId,
-        /// How; what waits already keeps its place if only the link has changed.
-        scheduling: Box<Scheduling>,
-    },
-    /// Something that the management has to know.
-    Notice(Box<Notice>),
-    /// Another worker of the same forwarder says something.
-    Handed(Handed),
-}
-
-/// A route comes, changes or goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RouteChange {
-    /// Names below this one.
-    pub prefix: Name,
-    /// The face that leads to them.
-    pub face: FaceId,
-    /// How dear this way is, compared to others; `None` takes the route away.
-    pub cost: Option<u64>,
-}
-
-/// One consequence.
-#[derive(Clone, Debug)]
-pub enum Output {
-    /// Send a frame by a wire face.
-    Send {
-        /// Which.
-        face: FaceId,
-        /// The whole frame.
-        frame: Frame,
-    },
-    /// Send a packet by a value face, which is not ready for another until `Ready` says so.
-    Transmit {
-        /// Which.
-        face: FaceId,
-        /// The packet.
-        packet: Packet,
-    },
-    /// A value face that is not ready has something to send; to be answered by one `Ready`, in time.
-    Wants {
-        /// Which.
-        face: FaceId,
-    },
-    /// Something for the application's owner: content, an event, the end.
-    App {
-        /// Which.
-        app: AppId,
-        /// What it says.
-        report: Report,
-    },
-    /// A packet went no further.
-    Dropped {
-        /// The face that it came from or was to leave by, where there is one.
-        face: Option<FaceId>,
-        /// What it was, where that is known.
-        kind: Option<Kind>,
-        /// Why.
-        reason: DropReason,
-    },
-    /// Something worth recording; only if the node observes itself.
-    Event(NodeEvent),
-    /// Something that the management wants done with faces; to be answered by a [`Notice`].
-    Order(Box<FaceOrder>),
-    /// Another worker of the same forwarder is to be told something ([`Input::Handed`]).
-    Hand {
-        /// Which.
-        worker: Worker,
-        /// What.
-        handed: Handed,
-    },
-}
+use recoup_transport::time::{Instant, TimeOfDay};
+use std::sync::Arc;
+use view::NodeView;
 
 /// A node: a forwarder with its applications.
 ///
-/// Applications sit behind faces of their own: what they ask enters the same pipelines as what arrives. A face that
+/// Applications are behind faces of their own: their Interests enter the same pipelines as those of neighbours. A face that
 /// leads [upstream](FaceAttributes::upstream) becomes a next hop of "/" while it is up, the one with the lowest number
-/// first; an application's prefixes lead to it.
-pub struct Node {
-    pub(crate) faces: FaceTable,
-    pub(crate) gates: Gates,
-    pub(crate) applications: Applications,
-    pub(crate) way_out: Option<WayOut>,
-    pub(crate) answers_itself: bool,
-    pub(crate) fib: Fib,
-    pub(crate) pit: Pit,
-    pub(crate) cs: Cs,
-    pub(crate) dead_nonces: DeadNonces,
-    pub(crate) dead_nonce_lifetime: std::time::Duration,
-    pub(crate) measurements: Measurements,
-    pub(crate) management: Option<Management>,
-    pub(crate) strategies: PrefixTable<Box<dyn ForwardingStrategy>>,
-    pub(crate) suppression: Suppression,
-    pub(crate) unsolicited: Unsolicited,
-    pub(crate) hasher: NameHasher,
-    pub(crate) rng: Rng,
-    pub(crate) guards: Guards,
-    pub(crate) mobility: Mobility,
-    pub(crate) itinerary: Itinerary,
-    pub(crate) oracle: Oracle,
-    pub(crate) counters: NodeCounters,
-    pub(crate) provider_id: Option<u64>,
-    pub(crate) anticipation: Anticipation,
+/// first; an application's prefixes lead to it. The observer `O` is `()` for nodes on real sockets.
+pub struct Node<O: Observer = ()> {
+    forwarder: Forwarder<Surroundings<O>>,
+    management: Option<Management>,
     /// Which part of a forwarder the node is, if it is not all of it.
-    pub(crate) shard: Option<Box<Shard>>,
-    pub(crate) outbox: Outbox,
-    pub(crate) wires: Wires,
-    /// Packets that came are copied to here.
-    pub(crate) kept: Kept,
-    /// Lent to the pipelines, so that they need no memory of their own.
-    pub(crate) actions: Vec<Action>,
-    pub(crate) found: Vec<PitId>,
+    shard: Option<Box<Shard>>,
 }
 
 impl Default for Node {
@@ -229,9 +60,12 @@ impl Default for Node {
 
 impl Node {
     /// A node with the default settings: no content store, `best-route`, `same-face-retx`.
+    ///
+    /// # Panics
+    /// Never: the default strategy is one of those that there are.
     #[must_use]
     pub fn new() -> Self {
-        Self::build(NodeOptions::default(), Box::new(strategy::BestRoute))
+        Self::with_options(NodeOptions::default()).expect("the default options are right")
     }
 
     /// A node without faces and applications.
@@ -239,52 +73,51 @@ impl Node {
     /// # Errors
     /// If the text of the strategy cannot be read.
     pub fn with_options(options: NodeOptions) -> Result<Self, SpecError> {
-        let strategy = strategy::parse(&options.strategy)?;
-        Ok(Self::build(options, strategy))
+        Self::observed(options, ())
     }
+}
 
-    fn build(options: NodeOptions, strategy: Box<dyn ForwardingStrategy>) -> Self {
+impl<O: Observer> Node<O> {
+    /// A node without faces and applications, with its observer.
+    ///
+    /// # Errors
+    /// If the text of the strategy cannot be read.
+    pub fn observed(options: NodeOptions, observer: O) -> Result<Self, SpecError> {
         let options = options.of_worker();
         let hasher = NameHasher::new(options.hash_seed);
-        let mut strategies = PrefixTable::new(hasher.clone());
-        strategies.insert(&Name::root(), strategy);
-        let mut fib = Fib::new(hasher.clone());
+        let links = Links::new(hasher.clone(), options.rng.clone(), options.scheduling);
+        let mut forwarder = Forwarder::new(&options, Surroundings::new(links, observer))?;
         for prefix in options.management.iter().flat_map(Management::prefixes) {
-            fib.insert(&prefix, FaceId::MANAGEMENT, 0);
+            forwarder.fib.insert(&prefix, FaceId::MANAGEMENT, 0);
         }
-        Self {
-            faces: FaceTable::new(options.limits),
-            gates: Gates::new(options.scheduling),
-            applications: Applications::default(),
-            way_out: options.answers_itself.then_some(WayOut::Own),
-            answers_itself: options.answers_itself,
-            fib,
-            pit: Pit::new(hasher.clone(), options.pit_limit)
-                .with_short_names(options.shard.as_ref().map(ShardOptions::short_names)),
-            cs: Cs::new(hasher.clone(), options.cs),
-            dead_nonces: DeadNonces::new(options.dead_nonces),
-            dead_nonce_lifetime: options.dead_nonces.lifetime,
-            measurements: Measurements::new(hasher.clone(), options.measurements),
-            management: options.management.as_ref().map(Management::new),
-            strategies,
-            suppression: options.suppression,
-            unsolicited: options.unsolicited,
-            hasher: hasher.clone(),
-            rng: options.rng,
-            guards: Guards::default(),
-            mobility: options.mobility,
-            itinerary: Itinerary::new(hasher.clone()),
-            oracle: Oracle::new(options.trace_ids),
-            counters: NodeCounters::default(),
-            provider_id: options.provider_id,
-            anticipation: options.anticipation,
+        let counts_others = options.shard.is_some();
+        Ok(Self {
+            forwarder,
+            management: options.management.as_ref().map(|it| Management::new(it, counts_others)),
             shard: options.shard.map(|it| Box::new(Shard::new(it, hasher))),
-            outbox: Outbox { outputs: VecDeque::new(), observe: options.observe },
-            wires: Wires::default(),
-            kept: Kept::default(),
-            actions: Vec::new(),
-            found: Vec::new(),
-        }
+        })
+    }
+
+    #[inline]
+    fn out(&mut self) -> &mut Outbox<O> {
+        &mut self.forwarder.edge.out
+    }
+
+    #[inline]
+    fn links(&self) -> &Links {
+        &self.forwarder.edge.links
+    }
+
+    #[inline]
+    fn applications(&mut self) -> &mut Applications {
+        &mut self.forwarder.edge.applications
+    }
+
+    /// The links, and the outputs that they add to.
+    #[inline]
+    fn links_and_out(&mut self) -> (&mut Links, &mut Outbox<O>) {
+        let Surroundings { links, out, .. } = &mut self.forwarder.edge;
+        (links, out)
     }
 
     /// Attaches an application that answers Interests below `prefixes`.
@@ -294,12 +127,10 @@ impl Node {
         application: Box<dyn Application>,
         prefixes: Vec<Name>,
     ) -> AppId {
-        let app = self.applications.attach(application, prefixes.clone());
-        for prefix in &prefixes {
-            self.fib.insert(prefix, FaceId::of_app(app), 0);
-        }
-        if let Some(input) = self.way_out_input() {
-            self.applications.tell(now, app, input);
+        let app = self.applications().attach(application, prefixes.clone());
+        self.forwarder.add_application(app, &prefixes);
+        if let Some(input) = self.forwarder.uplink_input() {
+            self.applications().deliver(now, app, input);
         }
         app
     }
@@ -307,16 +138,10 @@ impl Node {
     /// Takes an application away, with everything that it wanted and was not handed out. Its number may
     /// be given to another.
     pub fn detach(&mut self, app: AppId) {
-        let Some(prefixes) = self.applications.detach(app) else {
-            return;
-        };
-        self.outbox.forget(app);
-        let face = FaceId::of_app(app);
-        for prefix in &prefixes {
-            self.fib.remove(prefix, face);
+        if let Some(prefixes) = self.applications().detach(app) {
+            self.out().forget(app);
+            self.forwarder.remove_application(app, &prefixes);
         }
-        self.forget_records(face);
-        self.measurements.forget_face(face);
     }
 
     /// Below `prefix`, the strategy that `text` describes decides from now on.
@@ -325,63 +150,75 @@ impl Node {
     /// If the text cannot be read.
     pub fn set_strategy(&mut self, prefix: &Name, text: &str) -> Result<(), SpecError> {
         let strategy = strategy::parse(text)?;
-        self.strategies.insert(prefix, strategy);
+        self.forwarder.strategies.insert(prefix, strategy);
         Ok(())
     }
 
     /// All routes, by prefix in canonical order.
     pub fn routes(&self) -> impl Iterator<Item = (&Name, &[NextHop])> {
-        self.fib.iter()
+        self.forwarder.fib.iter()
     }
 
     /// How many Data packets the content store keeps.
     #[must_use]
     pub fn cs_len(&self) -> usize {
-        self.cs.len()
+        self.forwarder.cs.len()
     }
 
     /// How many Interests are pending.
     #[must_use]
     pub fn pit_len(&self) -> usize {
-        self.pit.len()
+        self.forwarder.pit.len()
     }
 
     /// How many places of that table a face takes, where faces are limited.
     #[must_use]
     pub fn places(&self, face: FaceId) -> usize {
-        self.faces.get(face).map_or(0, |face| face.share.places)
+        self.forwarder.faces.get(face).map_or(0, |face| face.share.places)
     }
 
     /// How a network face is used.
     #[must_use]
     pub fn face_use(&self, face: FaceId) -> FaceUse {
-        self.faces.use_of(face)
+        FaceUse {
+            routes: self.forwarder.faces.has_routes_to(face),
+            pending: self.forwarder.faces.has_pending(face),
+            answered: self.links().counters(face).out_data > 0,
+        }
     }
 
-    /// What waits in the node for a face that is up: for the scheduler of the face, and for its link if it is a value
-    /// face. `None` where nothing ever waits.
+    /// What is queued in the node for a face that is up: at its scheduler, and at its link if it is a value face. `None`
+    /// where nothing is ever queued.
     #[must_use]
     pub fn queue(&self, face: FaceId) -> Option<QueueState> {
-        let scheduled = self.gates.waiting(face);
-        let linked = match &self.faces.get(face)?.link {
-            Link::Value(link) => Some(link.state()),
-            Link::Wire(_) | Link::Elsewhere(_) => None,
-        };
-        if scheduled.is_none() {
-            return linked;
-        }
-        let (here, there) = (scheduled.unwrap_or_default(), linked.unwrap_or_default());
-        Some(QueueState {
-            packets: here.packets + there.packets,
-            octets: here.octets + there.octets,
-        })
+        self.links().queue(face)
+    }
+
+    /// What the recovery of a face did so far; `None` if it has none.
+    #[must_use]
+    pub fn recovery(&self, face: FaceId) -> Option<Counters> {
+        self.links().recovery(face)
+    }
+
+    /// Whether the far end of a face and this end recover what the link between them loses.
+    #[must_use]
+    pub fn link_recovery(&self, face: FaceId) -> Agreement {
+        self.links().agreement(face)
+    }
+
+    /// What the recoveries of all faces did so far, past ones included; `None` if there never was one.
+    #[must_use]
+    pub fn recovered(&self) -> Option<Counters> {
+        self.links().recovered()
     }
 
     /// The hasher of the node's names, to make [`Packet`]s with.
     #[must_use]
     pub fn hasher(&self) -> &NameHasher {
-        &self.hasher
+        &self.forwarder.hasher
     }
+
+    // --- the three verbs ------------------------------------------------------------------------
 
     /// One thing happened.
     // Drivers know what happened: nothing is left of the choice where they say it.
@@ -391,44 +228,50 @@ impl Node {
             Input::Frame { face, frame } => self.on_frame(now, face, 0, frame),
             Input::FrameFrom { face, sender, frame } => self.on_frame(now, face, sender, frame),
             Input::Packet { face, packet } => self.on_packet(now, face, packet),
-            Input::Ready { face } => self.on_ready(now, face),
-            Input::Busy { face, until } => self.on_busy(face, until),
-            Input::Backlog { face, octets } => self.on_backlog(face, octets),
-            Input::Overflowed { face, frame } => self.on_overflow(face, frame),
+            Input::Ready { face } => {
+                let (links, out) = self.links_and_out();
+                links.ready(now, face, out);
+            }
+            Input::Busy { face, until } => self.forwarder.edge.links.busy(face, until),
+            Input::Backlog { face, bytes } => self.forwarder.edge.links.backlog(face, bytes),
+            Input::Overflowed { face, frame } => {
+                self.forwarder.edge.links.overflowed(face, frame);
+            }
             Input::App { app, input } => {
-                self.applications.tell(now, app, *input);
+                self.applications().deliver(now, app, *input);
             }
             Input::FaceUp { face, attributes } => self.on_face_up(now, face, attributes),
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Route(change) => self.on_static_route(now, &change),
             Input::Schedule { face, scheduling } => {
-                self.lead(|| Handed::Schedule { face, scheduling: scheduling.clone() });
-                self.on_schedule(now, face, *scheduling);
+                self.lead(|| WorkerMessage::Schedule { face, scheduling: scheduling.clone() });
+                let (links, out) = self.links_and_out();
+                links.plan(now, face, *scheduling, out);
             }
             Input::Notice(notice) => self.on_notice(now, *notice),
-            Input::Handed(handed) => self.on_handed(now, handed),
+            Input::Worker(message) => self.on_message(now, message),
         }
     }
 
     /// Fires what is due and hands out one consequence; to be called until `None`.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
-        if self.outbox.outputs.is_empty() {
+        if self.out().outputs.is_empty() {
             return self.poll_further(now);
         }
-        self.outbox.outputs.pop_front()
+        self.out().outputs.pop_front()
     }
 
     /// As [`poll`](Self::poll), where no consequence waits.
     fn poll_further(&mut self, now: Instant) -> Option<Output> {
         loop {
-            if !self.outbox.outputs.is_empty() {
-                return self.outbox.outputs.pop_front();
+            if !self.out().outputs.is_empty() {
+                return self.out().outputs.pop_front();
             }
             if self.fire(now) || self.manage(now) {
                 continue;
             }
-            match self.applications.poll(now)? {
+            match self.applications().poll(now)? {
                 // Nothing waits in front of it.
                 (app, AppOutput::Report(report)) => return Some(Output::App { app, report }),
                 (app, output) => self.carry_out(now, app, output),
@@ -439,30 +282,363 @@ impl Node {
     /// When to come back if nothing happens.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let incomplete = self.faces.first_incomplete().map(|(due, _)| due);
         let management = self.management.as_ref().and_then(Management::deadline);
-        let gates = earlier(self.gates.deadline(), self.guards.deadline());
-        let tables = earlier(self.pit.deadline(), earlier(incomplete, gates));
-        earlier(tables, earlier(management, self.applications.deadline()))
+        let packets = earlier(self.forwarder.deadline(), self.links().deadline());
+        earlier(packets, earlier(management, self.forwarder.edge.applications.deadline()))
     }
 
     /// Does one thing that is due; `false` if nothing is.
     fn fire(&mut self, now: Instant) -> bool {
-        if let Some(id) = self.pit.pop_due(now) {
-            self.interest_expiry(now, id);
+        if self.forwarder.fire(now) {
             return true;
         }
-        if let Some(face) = self.gates.pop_due(now) {
-            self.let_pass(now, face);
-            return true;
+        let (links, out) = self.links_and_out();
+        match links.fire(now, out) {
+            Some(Some(face)) => self.drain(now, face),
+            Some(None) => {}
+            None => return false,
         }
-        match self.faces.first_incomplete() {
-            Some((due, face)) if due <= now => {
-                self.on_incomplete(now, face);
-                true
+        true
+    }
+
+    // --- applications ---------------------------------------------------------------------------
+
+    /// Does what an application wants.
+    fn carry_out(&mut self, now: Instant, app: AppId, output: AppOutput) {
+        let face = FaceId::of_app(app);
+        match output {
+            AppOutput::Report(report) => self.out().push(Output::App { app, report }),
+            AppOutput::Interest(interest) => {
+                let nonce = self.applications().flow_nonce(app);
+                self.forwarder.express(now, app, interest, None, nonce);
             }
-            _ => self.fire_guard(now),
+            AppOutput::InterestWith { interest, fields } => {
+                let nonce = self.applications().flow_nonce(app);
+                self.forwarder.express(now, app, interest, Some(*fields), nonce);
+            }
+            AppOutput::Data { data, path } => self.forwarder.answer(now, face, data, path),
+            AppOutput::Nack { reason, path } => self.forwarder.reject(now, face, reason, path),
         }
+    }
+
+    // --- links ----------------------------------------------------------------------------------
+
+    /// A frame arrives.
+    #[inline]
+    fn on_frame(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
+        match self.forwarder.edge.links.arrives(id, &frame) {
+            Ok(true) => self.read(now, id, None, frame),
+            Ok(false) => self.on_framed(now, id, sender, frame),
+            Err(reason) => self.out().dropped(id, None, reason),
+        }
+    }
+
+    /// A frame arrives with more than a bare packet, or by a link with recovery.
+    fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
+        let Received { whole, drains } = self.forwarder.edge.links.receive(now, id, sender, frame);
+        if drains {
+            self.drain(now, id);
+        }
+        let (links, out) = self.links_and_out();
+        links.settle_fragments(id, out);
+        match whole {
+            Ok(None) => {}
+            Ok(Some(Whole { header, packet })) => self.read(now, id, header.as_ref(), packet),
+            Err(reason) => self.out().dropped(id, None, reason),
+        }
+    }
+
+    /// Reads a whole network packet that came behind `header`, or bare.
+    // A packet in its parts stays in registers where nobody is called in between.
+    #[inline(always)]
+    fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
+        if self.shard.is_some() {
+            return self.read_as_worker(now, id, header, packet);
+        }
+        match self.forwarder.decode(header, &packet) {
+            Ok(read) => {
+                let may_leave = read.kind() == Kind::Interest;
+                if may_leave {
+                    self.forwarder.edge.links.wires_mut().came = read.leaves_as(packet);
+                }
+                self.forwarder.receive(now, id, read);
+                if may_leave {
+                    self.forwarder.edge.links.wires_mut().came = None;
+                }
+            }
+            Err(reason) => self.out().dropped(id, None, reason),
+        }
+    }
+
+    /// A packet arrives by a value face.
+    #[inline]
+    fn on_packet(&mut self, now: Instant, id: FaceId, packet: Packet) {
+        if !self.links().any_recovers() {
+            return self.forwarder.receive(now, id, packet);
+        }
+        self.on_packet_recovering(now, id, packet);
+    }
+
+    fn on_packet_recovering(&mut self, now: Instant, id: FaceId, packet: Packet) {
+        let mut drains = false;
+        let received = self.forwarder.edge.links.receive_value(now, id, packet, &mut drains);
+        if drains {
+            self.drain(now, id);
+        }
+        match received {
+            Ok(Some(packet)) => self.forwarder.receive(now, id, packet),
+            Ok(None) => {}
+            Err(duplicate) => self.out().drop_packet(id, &duplicate, DropReason::Repeated),
+        }
+    }
+
+    /// Lets recovery of a link send what it has to send, and reports what it lost.
+    fn drain(&mut self, now: Instant, id: FaceId) {
+        let (links, out) = self.links_and_out();
+        for lost in links.drain(now, id, out) {
+            self.on_lost(now, id, lost);
+        }
+        let (links, out) = self.links_and_out();
+        links.settle(now, id, out);
+    }
+
+    /// A link lost a packet and does not send it again.
+    fn on_lost(&mut self, now: Instant, id: FaceId, lost: Lost) {
+        let (kind, body) = match lost {
+            // Its traces ended with the frame that was lost.
+            Lost::Packet(packet) => (Some(packet.kind()), Some(packet.body)),
+            Lost::Bytes(packet) => {
+                let body = body(packet);
+                let kind = body.as_ref().map(|body| match body {
+                    Body::Interest(_) => Kind::Interest,
+                    _ => Kind::Data,
+                });
+                (kind, body)
+            }
+            Lost::Fragment => (None, None),
+        };
+        self.out().dropped(id, kind, DropReason::LinkLoss);
+        match body {
+            Some(Body::Interest(interest)) if self.hand_over_lost(id, &interest) => {}
+            Some(body) => self.forwarder.packet_lost(now, id, &body),
+            None => {}
+        }
+    }
+
+    // --- faces and routes -----------------------------------------------------------------------
+
+    /// A face of this node is up.
+    fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
+        if let Some(worker) = self.shard.as_ref().map(|shard| shard.worker()) {
+            let attributes = || Box::new(attributes);
+            let message = || WorkerMessage::FaceUp { face: id, worker, attributes: attributes() };
+            self.send_to_all(message);
+        }
+        self.face_up(now, id, attributes, None);
+    }
+
+    /// A face is up, or a face that is up has changed, here or `elsewhere`.
+    fn face_up(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        mut attributes: FaceAttributes,
+        elsewhere: Option<Worker>,
+    ) {
+        if let Some(shard) = &self.shard {
+            attributes.limits = attributes.limits.map(|it| share_of_face(it, &shard.options));
+        }
+        let known = self.forwarder.faces.get(id).is_some();
+        let stays = self.forwarder.edge.links.up(id, &attributes, elsewhere);
+        self.forwarder.face_up(id, attributes, stays);
+        if let Some(management) = &mut self.management {
+            management.face_up(now, id);
+            self.follow_management(now);
+        }
+        let (links, out) = self.links_and_out();
+        links.open(now, id, &attributes, out);
+        self.drain(now, id);
+        self.forwarder.face_ready(now, id, attributes.upstream, known);
+    }
+
+    /// A face of this node is gone for now, or for good if it is not permanent.
+    fn on_face_down(&mut self, now: Instant, id: FaceId) {
+        self.send_to_all(|| WorkerMessage::FaceDown { face: id });
+        self.face_down(now, id);
+    }
+
+    fn face_down(&mut self, now: Instant, id: FaceId) {
+        let Some(face) = self.forwarder.faces.down(id) else {
+            return;
+        };
+        let permanent = face.attributes.permanent;
+        let (links, out) = self.links_and_out();
+        let Some(closed) = links.down(now, id, permanent, out) else {
+            return;
+        };
+        let mut carried = face.received;
+        carried.add(&closed.counters);
+        self.face_carried(now, id, &carried, permanent);
+        let asked = closed.counters.out_interests > 0;
+        if !permanent {
+            // Looking through all measurements costs more than a face whose Interests are not answered may.
+            let is_measured =
+                asked || closed.is_elsewhere || self.forwarder.faces.has_routes_to(id);
+            self.forwarder.record_losses(now, id);
+            self.forget_routes(now, id);
+            if is_measured {
+                self.forwarder.measurements.forget_face(id);
+            }
+        }
+        let is_listed = !permanent && self.forwarder.faces.is_counting();
+        let tickets = is_listed.then_some(face.share.tickets);
+        self.forwarder.face_down(now, FaceLoss { face: id, asked }, tickets);
+    }
+
+    /// A face went down after it carried so much.
+    fn face_carried(&mut self, now: Instant, id: FaceId, carried: &FaceCounters, permanent: bool) {
+        if let Some(management) = &mut self.management {
+            management.face_down(now, id, carried, permanent);
+            self.follow_management(now);
+        } else if let Some(shard) = &mut self.shard {
+            match permanent {
+                true => shard.carried.entry(id).or_default().add(carried),
+                false => shard.past.add(carried),
+            }
+        }
+    }
+
+    /// A route of the configuration comes, changes or goes.
+    fn on_static_route(&mut self, now: Instant, change: &RouteChange) {
+        match &mut self.management {
+            Some(management) => {
+                management.set_static_route(change);
+                self.follow_management(now);
+            }
+            None => self.change_route(now, change),
+        }
+    }
+
+    /// A next hop is added, changed or removed, at all workers.
+    fn change_route(&mut self, now: Instant, change: &RouteChange) {
+        self.lead(|| WorkerMessage::Route(Box::new(change.clone())));
+        self.forwarder.change_route(now, change);
+    }
+
+    /// A face is gone for good, and its routes with it. Only the leader knows the prefixes of a face without looking at all
+    /// of them; other workers keep the routes until the leader names them, and send nothing to a face that is down.
+    fn forget_routes(&mut self, now: Instant, face: FaceId) {
+        // The route upstream stands at "/", without being counted.
+        self.forwarder.fib.remove(&Name::root(), face);
+        if self.shard.as_ref().is_some_and(|shard| !shard.leads()) {
+            return;
+        }
+        let changes = self.management.as_mut().map(|it| it.forget_routes(face));
+        let (gone, others): (Vec<_>, Vec<_>) = changes
+            .unwrap_or_default()
+            .into_iter()
+            .partition(|it| it.face == face && it.cost.is_none());
+        let prefixes: Vec<Name> = gone.into_iter().map(|change| change.prefix).collect();
+        if !prefixes.is_empty() || self.forwarder.faces.has_routes_to(face) {
+            self.lead(|| WorkerMessage::RoutesGone { face, prefixes: prefixes.clone() });
+        }
+        self.forwarder.remove_routes(face, &prefixes);
+        others.iter().for_each(|change| self.change_route(now, change));
+    }
+
+    // --- management -----------------------------------------------------------------------------
+
+    /// Answers one request, or ends one route that is due; `false` if there is nothing to do.
+    fn manage(&mut self, now: Instant) -> bool {
+        let Self { forwarder, management: Some(management), shard } = self else {
+            return false;
+        };
+        while let Some(request) = forwarder.edge.requests.pop_front() {
+            management.request(request);
+        }
+        let did = management.step(now, &NodeView { forwarder, shard: shard.as_deref() });
+        self.follow_management(now);
+        did
+    }
+
+    /// Does what the management wants done.
+    fn follow_management(&mut self, now: Instant) {
+        while let Some(effect) = self.management.as_mut().and_then(Management::poll) {
+            match effect {
+                Effect::Answer { path, data } => {
+                    self.forwarder.answer(now, FaceId::MANAGEMENT, data, path);
+                }
+                Effect::Reject { path, reason } => {
+                    self.forwarder.reject(now, FaceId::MANAGEMENT, reason, path);
+                }
+                Effect::Route(change) => self.change_route(now, &change),
+                Effect::SetStrategy { prefix, text, strategy } => {
+                    self.spread(&Notice::Strategy { prefix: prefix.clone(), text: Some(text) });
+                    self.forwarder.strategies.insert(&prefix, strategy);
+                }
+                Effect::UnsetStrategy { prefix } => {
+                    self.spread(&Notice::Strategy { prefix: prefix.clone(), text: None });
+                    self.forwarder.strategies.remove(&prefix);
+                }
+                Effect::Order(order) => self.out().push(Output::Order(Box::new(order))),
+                Effect::Task(task) => self.pass_task(task),
+            }
+        }
+    }
+
+    /// Something that the owner knows.
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
+        if self.shard.is_some() {
+            self.spread(&notice);
+        } else if self.management.is_none() && !matches!(notice, Notice::TimeOfDay { .. }) {
+            return;
+        }
+        self.heed(now, notice);
+    }
+
+    /// Something that the owner of this node, or of another worker, knows.
+    fn heed(&mut self, now: Instant, notice: Notice) {
+        match &notice {
+            Notice::FaceGone { face } => self.lose_face(now, *face),
+            Notice::Strategy { prefix, text: Some(text) } => {
+                // The owner has read it before.
+                let _ = self.set_strategy(prefix, text);
+            }
+            Notice::Strategy { prefix, text: None } => {
+                if !prefix.is_empty() {
+                    self.forwarder.strategies.remove(prefix);
+                }
+            }
+            Notice::TimeOfDay { micros } => {
+                let input = AppInput::TimeOfDay(TimeOfDay::at(now, *micros));
+                self.applications().deliver_to_all(now, &input);
+            }
+            Notice::FaceKnown { .. } | Notice::FaceMade { .. } | Notice::Channels(_) => {}
+        }
+        let Self { forwarder, management: Some(management), shard } = self else {
+            return;
+        };
+        management.notice(now, notice, &NodeView { forwarder, shard: shard.as_deref() });
+        self.follow_management(now);
+    }
+
+    /// A face is gone for good.
+    fn lose_face(&mut self, now: Instant, face: FaceId) {
+        self.forget_routes(now, face);
+        self.forwarder.measurements.forget_face(face);
+        self.forwarder.edge.links.forget(face);
+        if let Some(shard) = &mut self.shard {
+            shard.past.add(&shard.carried.remove(&face).unwrap_or_default());
+        }
+    }
+}
+
+/// The network packet that these bytes are, if it is an Interest or Data.
+fn body(packet: Bytes) -> Option<Body> {
+    match u64::from(*packet.first()?) {
+        typ::INTEREST => Interest::decode(packet).ok().map(|it| Body::Interest(Arc::new(it))),
+        typ::DATA => Data::decode(packet).ok().map(Body::Data),
+        _ => None,
     }
 }
 
@@ -470,43 +646,6 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
-    }
-}
-
-/// Consequences that nobody has taken yet.
-#[derive(Debug)]
-pub(crate) struct Outbox {
-    pub(crate) outputs: VecDeque<Output>,
-    observe: bool,
-}
-
-impl Outbox {
-    /// A packet goes no further.
-    pub(crate) fn discard(
-        &mut self,
-        face: impl Into<Option<FaceId>>,
-        kind: impl Into<Option<Kind>>,
-        reason: DropReason,
-    ) {
-        let (face, kind) = (face.into(), kind.into());
-        self.outputs.push_back(Output::Dropped { face, kind, reason });
-    }
-
-    /// Whether anybody records.
-    pub(crate) fn observes(&self) -> bool {
-        self.observe
-    }
-
-    /// Something happened that is worth recording, if anybody records.
-    pub(crate) fn event(&mut self, event: NodeEvent) {
-        if self.observe {
-            self.outputs.push_back(Output::Event(event));
-        }
-    }
-
-    /// What an application wanted is wanted no more.
-    fn forget(&mut self, app: AppId) {
-        self.outputs.retain(|output| !matches!(output, Output::App { app: of, .. } if *of == app));
     }
 }
 
@@ -528,7 +667,7 @@ pub trait Machine {
     }
 }
 
-impl Machine for Node {
+impl<O: Observer> Machine for Node<O> {
     fn handle(&mut self, now: Instant, input: Input) {
         Self::handle(self, now, input);
     }
@@ -543,16 +682,5 @@ impl Machine for Node {
 
     fn face_use(&self, face: FaceId) -> FaceUse {
         Self::face_use(self, face)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_consequence_is_small() {
-        // The largest is a report with an event of the fetch loop.
-        assert!(size_of::<Output>() <= 88, "{}", size_of::<Output>());
     }
 }

@@ -36,8 +36,6 @@ pub struct NodeOptions {
     pub scheduling: Option<Scheduling>,
     /// Whether applications can ask for routes, and how; by default nobody answers them.
     pub management: Option<ManagementOptions>,
-    /// Whether `Output::Event` is said.
-    pub observe: bool,
     /// Who this node says it is in its answers (`ProviderId`), and in records; `None`: it does not say.
     pub provider_id: Option<u64>,
     /// Whether it tells consumers which of the names that they announce it has in its store; needs a
@@ -48,9 +46,6 @@ pub struct NodeOptions {
     /// Whether applications may ask although no face leads away, since others of the same node answer. Without it they are told
     /// that there is no way out, and wait for one.
     pub answers_itself: bool,
-    /// Number of the first trace id that Interests of this node's applications get; `None`: they get none. For the
-    /// simulator's oracle; the ids of all nodes of a world must differ.
-    pub trace_ids: Option<u64>,
     /// Which part of a forwarder the node is; `None`: all of it. What is said here of tables is said of all parts together.
     pub shard: Option<ShardOptions>,
 }
@@ -61,13 +56,19 @@ impl NodeOptions {
         let Some(shard) = &self.shard else {
             return self;
         };
-        self.cs.capacity = shard.share_of_store(self.cs.capacity);
+        self.cs.capacity = self.cs.capacity.map(|all| shard.share(all));
         self.pit_limit = shard.share_of_places(self.pit_limit);
-        self.limits = shard.share_of_face(self.limits);
+        self.limits = share_of_face(self.limits, shard);
         self.dead_nonces.limit = shard.share_of_places(self.dead_nonces.limit);
         self.measurements.limit = shard.share_of_places(self.measurements.limit);
         self
     }
+}
+
+/// What a face may take of the tables of one worker. The rate is checked by the worker that has the face alone.
+pub(crate) fn share_of_face(limits: FaceLimits, shard: &ShardOptions) -> FaceLimits {
+    let pending = limits.pending.map(|pending| shard.share_of_places(pending));
+    FaceLimits { pending, ..limits }
 }
 
 impl Default for NodeOptions {
@@ -85,12 +86,10 @@ impl Default for NodeOptions {
             rng: Rng::from_seed(0),
             scheduling: None,
             management: None,
-            observe: false,
             provider_id: None,
             anticipation: Anticipation::Off,
             mobility: Mobility::Off,
             answers_itself: false,
-            trace_ids: None,
             shard: None,
         }
     }

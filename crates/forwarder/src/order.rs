@@ -1,9 +1,21 @@
 //! What management and the owner of a node say to each other: the owner knows where faces lead, and opens and closes them.
 use crate::face::{FaceId, Marking};
+use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
+use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{LinkType, Persistency, Refusal};
 use recoup_transport::time::Duration;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// An Interest for the management.
+#[derive(Clone, Debug)]
+pub(crate) struct ManagementRequest {
+    pub(crate) interest: Arc<Interest>,
+    /// The face that the Interest came by.
+    pub(crate) ingress: FaceId,
+    pub(crate) path: ReturnPath,
+}
 
 /// What the owner of a node knows of a face.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

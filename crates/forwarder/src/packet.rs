@@ -67,8 +67,6 @@ pub struct Hop {
     pub congestion_mark: u8,
     /// What few packets have.
     pub extra: Option<Box<Extra>>,
-    /// First transmissions that the packet descends from; for the simulator's oracle only.
-    pub trace: Trace,
 }
 
 /// What few packets have.
@@ -94,6 +92,8 @@ pub struct Extra {
     pub next_hop: Option<FaceId>,
     /// For local applications that want to know it: the face that it came by.
     pub incoming: Option<FaceId>,
+    /// First transmissions that the packet descends from, where a simulator's observer follows them.
+    pub trace: Trace,
 }
 
 impl Packet {
@@ -195,7 +195,7 @@ impl Packet {
     /// The ids of first transmissions that it descends from.
     #[must_use]
     pub fn trace(&self) -> &Trace {
-        &self.hop.trace
+        self.hop.trace()
     }
 
     /// Whether a link has to write anything but the packet.
@@ -300,16 +300,20 @@ impl Hop {
     /// A hop without fields.
     #[inline]
     pub(crate) fn bare(name_hash: u64, octets: u32) -> Self {
-        let (hop_limit, congestion_mark, extra) = (None, 0, None);
-        Self { name_hash, octets, hop_limit, congestion_mark, extra, trace: Trace::new() }
+        Self { name_hash, octets, hop_limit: None, congestion_mark: 0, extra: None }
     }
 
-    /// What goes on to the next hop of what only few packets have, and of first transmissions, is for the caller to
-    /// say; all else stays.
+    /// The same hop without what few packets have, of which the caller takes along what is not for one hop alone.
     #[inline]
     pub(crate) fn onward(&self) -> Self {
         let Self { name_hash, octets, hop_limit, congestion_mark, .. } = *self;
         Self { hop_limit, congestion_mark, ..Self::bare(name_hash, octets) }
+    }
+
+    /// The first transmissions that the packet descends from.
+    #[must_use]
+    pub(crate) fn trace(&self) -> &Trace {
+        self.extra.as_ref().map_or(Trace::EMPTY, |extra| &extra.trace)
     }
 
     /// Octets that Data or an Interest with these fields takes on a link that needs no fragments.

@@ -6,36 +6,31 @@
 //! where the faces are by which it leaves. All workers know all faces and all routes. The first one, the *leader*, has the
 //! management, and says what changes.
 //!
-//! What workers say to each other is [`Handed`]: outputs of one and inputs of another, which must get them in the order in
-//! which they were said. Who carries them may drop packets, and nothing else ([`Handed::is_packet`]).
+//! Workers exchange [`WorkerMessage`]s: outputs of one and inputs of another, delivered in the order in which they were sent.
+//! The carrier may drop packets and nothing else ([`WorkerMessage::is_packet`]).
 //!
 //! An Interest with CanBePrefix for fewer components than are hashed may be answered by Data of other workers. It waits where
 //! its own name belongs. As long as there are any of its length (all workers share a count) Data that might answer it go there first.
 //!
 //! Workers have faces for frames; applications and faces for values belong to nodes that are alone.
-mod errand;
-mod handed;
-mod tally;
+mod message;
+mod task;
 
-pub use errand::Errand;
-pub(crate) use errand::Task;
-pub(crate) use handed::Visit;
-pub use handed::{Handed, Rest};
-pub use tally::{FaceTally, Tally};
+pub use crate::table::MAX_COMPONENTS;
+pub use crate::tally::{FaceTally, Tally};
+pub(crate) use message::Visit;
+pub use message::{DataSearch, WorkerMessage};
+pub use task::RingTask;
+pub(crate) use task::Task;
 
 use crate::face::FaceId;
 use crate::hash::{NameHasher, mix};
-use crate::limits::FaceLimits;
-use crate::table::CsCapacity;
+use crate::table::{ShortCounter, ShortNames};
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{Reader, typ};
 use recoup_transport::management::FaceCounters;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Most components of a name that decide whose it is.
-pub const MAX_COMPONENTS: usize = 8;
 
 /// The number of a worker, from 0.
 pub type Worker = u16;
@@ -72,60 +67,13 @@ impl ShardOptions {
         of_all / workers + u64::from(worker < of_all % workers)
     }
 
-    /// The same, of what must not be nothing.
+    /// This worker's share of a limit, at least 1.
     pub(crate) fn share_of_places(&self, of_all: usize) -> usize {
         usize::try_from(self.share(of_all as u64)).unwrap_or(usize::MAX).max(1)
     }
 
-    pub(crate) fn share_of_store(&self, of_all: CsCapacity) -> CsCapacity {
-        match of_all {
-            CsCapacity::Packets(packets) => CsCapacity::Packets(self.share(packets)),
-            CsCapacity::Octets(octets) => CsCapacity::Octets(self.share(octets)),
-            CsCapacity::Both { packets, octets } => {
-                CsCapacity::Both { packets: self.share(packets), octets: self.share(octets) }
-            }
-            CsCapacity::Unlimited => CsCapacity::Unlimited,
-        }
-    }
-
-    /// What a face may take of the table of this worker. How fast it may ask is for the worker that has it to say.
-    pub(crate) fn share_of_face(&self, limits: FaceLimits) -> FaceLimits {
-        let pending = limits.pending.map(|pending| self.share_of_places(pending));
-        FaceLimits { pending, ..limits }
-    }
-
     pub(crate) fn short_names(&self) -> ShortCounter {
         ShortCounter { components: self.components, short: Arc::clone(&self.short) }
-    }
-}
-
-/// How many Interests with CanBePrefix wait at all workers, by the length of their names, for fewer components than are
-/// hashed. Known to all before such an Interest leaves, and so before its Data come.
-#[derive(Debug, Default)]
-struct ShortNames {
-    pending: [AtomicUsize; MAX_COMPONENTS],
-}
-
-/// Counts them at one worker.
-#[derive(Clone, Debug)]
-pub(crate) struct ShortCounter {
-    components: usize,
-    short: Arc<ShortNames>,
-}
-
-impl ShortCounter {
-    fn of_length(&self, length: usize) -> Option<&AtomicUsize> {
-        self.short.pending.get(length).filter(|_| length < self.components)
-    }
-
-    /// An Interest with CanBePrefix waits.
-    pub(crate) fn add(&self, length: usize) {
-        self.of_length(length).map(|pending| pending.fetch_add(1, Ordering::SeqCst));
-    }
-
-    /// To be called once for each `add`.
-    pub(crate) fn remove(&self, length: usize) {
-        self.of_length(length).map(|pending| pending.fetch_sub(1, Ordering::SeqCst));
     }
 }
 
@@ -144,7 +92,7 @@ pub(crate) struct Shard {
 
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Placement {
     pub(crate) worker: Worker,
     /// Data go on from there: from this length on it is to be looked who waits.
     pub(crate) next: Option<u8>,
@@ -178,7 +126,7 @@ impl Shard {
 
     /// To whom a packet goes; `None` if it is none. Data go first to those who may wait for prefixes of at least `from`
     /// components.
-    pub(crate) fn place(&self, packet: &[u8], from: u8) -> Option<Place> {
+    pub(crate) fn place(&self, packet: &[u8], from: u8) -> Option<Placement> {
         let mut outer = Reader::new(packet);
         let packet = outer.read().ok()??;
         let name = packet.reader().expect(typ::NAME, "a Name").ok()?.value;
@@ -186,16 +134,16 @@ impl Shard {
         let worker = self.worker_of(name, prefix_end(name, components, is_data));
         if is_data {
             for length in from..components as u8 {
-                if self.options.short.pending[usize::from(length)].load(Ordering::SeqCst) > 0 {
+                if self.options.short.has(usize::from(length)) {
                     let prefix = &name[..prefix_end(name, length.into(), true)];
                     let who_waits = self.worker_of(prefix, prefix.len());
                     if who_waits != worker {
-                        return Some(Place { worker: who_waits, next: Some(length + 1) });
+                        return Some(Placement { worker: who_waits, next: Some(length + 1) });
                     }
                 }
             }
         }
-        Some(Place { worker, next: None })
+        Some(Placement { worker, next: None })
     }
 
     /// Whose an Interest for a name is.
@@ -293,7 +241,7 @@ mod tests {
         let worker_of =
             |uri: &str| shards[0].place(&interest(uri.parse().unwrap()), 0).unwrap().worker;
         let wire = data("/a/b/c/d");
-        let home = Place { worker: worker_of("/a/b/c"), next: None };
+        let home = Placement { worker: worker_of("/a/b/c"), next: None };
         let [one, two] = [worker_of("/a"), worker_of("/a/b")];
         assert!(one != home.worker && two != home.worker, "another seed is needed");
         let counter = shards[3].options.short_names();
@@ -301,8 +249,8 @@ mod tests {
             counter.add(length);
         }
         let place = |from| shards[5].place(&wire, from).unwrap();
-        assert_eq!(place(0), Place { worker: one, next: Some(2) });
-        assert_eq!(place(2), Place { worker: two, next: Some(3) });
+        assert_eq!(place(0), Placement { worker: one, next: Some(2) });
+        assert_eq!(place(2), Placement { worker: two, next: Some(3) });
         assert_eq!(place(3), home, "those of three components are at home");
         counter.remove(1);
         assert_eq!(place(0).worker, two);

@@ -7,7 +7,7 @@
 //! (`same-face-retx`) those from a face that has not asked before only wait, unless `faces=any`. A
 //! refused out-record counts as if the face had not been asked, everywhere.
 use crate::face::FaceId;
-use crate::table::{Arrival, OutRecord, PitEntry};
+use crate::table::{Arrival, Backoff, OutRecord, PitEntry};
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
@@ -71,20 +71,6 @@ pub enum Decision {
     Again,
     /// Somebody is being asked: wait for the answer.
     Suppress,
-}
-
-/// How far an interval has grown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Backoff {
-    /// Zero: not at all.
-    interval_nanos: u64,
-}
-
-impl Backoff {
-    /// An interval of that length.
-    pub(crate) fn of(interval: Duration) -> Self {
-        Self { interval_nanos: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX) }
-    }
 }
 
 /// Every policy by its name.

@@ -1,10 +1,6 @@
 //! What workers have, to be added up.
-use crate::counters::NodeCounters;
+use crate::counters::{NodeCounters, QueueState};
 use crate::face::FaceId;
-use crate::link::QueueState;
-use crate::node::Node;
-use crate::table::CsCapacity;
-use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::link::recovery::{Agreement, Counters};
 use recoup_transport::management::FaceCounters;
 use std::collections::BTreeMap;
@@ -39,8 +35,8 @@ pub struct FaceTally {
     pub carried: FaceCounters,
     /// Places of the table of pending Interests that it takes.
     pub places: u64,
-    /// What waits for it.
-    pub waiting: QueueState,
+    /// Packets queued for it.
+    pub queue: QueueState,
     /// What its recovery did.
     pub recovered: Option<Counters>,
     /// Whether both ends of its link recover losses.
@@ -65,11 +61,10 @@ impl Tally {
 }
 
 impl FaceTally {
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.carried.add(&other.carried);
         self.places += other.places;
-        self.waiting.packets += other.waiting.packets;
-        self.waiting.octets += other.waiting.octets;
+        self.queue += other.queue;
         add(&mut self.recovered, other.recovered);
         // Of all workers, one has the link.
         self.link_recovery = self.link_recovery.max(other.link_recovery);
@@ -79,63 +74,5 @@ impl FaceTally {
 fn add(sum: &mut Option<Counters>, more: Option<Counters>) {
     if let Some(more) = more {
         *sum.get_or_insert_default() += more;
-    }
-}
-
-impl Node {
-    /// What this node has by itself, as a worker or alone.
-    #[must_use]
-    pub fn tally(&self) -> Tally {
-        let mut faces: BTreeMap<FaceId, FaceTally> = BTreeMap::new();
-        let shard = self.shard.as_deref();
-        for (face, carried) in shard.into_iter().flat_map(|shard| &shard.carried) {
-            faces.entry(*face).or_default().carried.add(carried);
-        }
-        for (id, face) in self.faces.iter() {
-            faces.entry(id).or_default().add(&FaceTally {
-                carried: face.counters,
-                places: face.share.places as u64,
-                waiting: self.queue(id).unwrap_or_default(),
-                recovered: self.recovery(id),
-                link_recovery: self.link_recovery(id),
-            });
-        }
-        Tally {
-            counters: self.counters.clone(),
-            pit: self.pit.len() as u64,
-            pit_limit: self.pit.limit() as u64,
-            cs: self.cs.len() as u64,
-            cs_capacity: packets(self.cs.capacity()),
-            measurements: self.measurements.len() as u64,
-            faces,
-            past: shard.map_or_else(FaceCounters::default, |shard| shard.past),
-            recovered: self.recovered(),
-        }
-    }
-
-    /// What all other workers have together; what this node says of itself from here on is the sum.
-    pub fn note_others(&mut self, tally: Tally) {
-        if let Some(shard) = &mut self.shard {
-            shard.tallied = tally;
-        }
-    }
-
-    /// This node and all other workers, as far as they were counted.
-    #[must_use]
-    pub fn total(&self) -> Tally {
-        let mut total = self.tally();
-        if let Some(shard) = &self.shard {
-            total.add(&shard.tallied);
-        }
-        total
-    }
-}
-
-/// How many packets a content store holds at least.
-pub(crate) fn packets(capacity: CsCapacity) -> u64 {
-    match capacity {
-        CsCapacity::Packets(packets) | CsCapacity::Both { packets, .. } => packets,
-        CsCapacity::Octets(octets) => octets / MAX_PACKET_SIZE as u64,
-        CsCapacity::Unlimited => u64::MAX,
     }
 }

@@ -183,7 +183,7 @@ impl World {
             Output::Dropped { reason, .. } => {
                 self.repeated += u64::from(reason == DropReason::Repeated);
             }
-            Output::Event(_) | Output::App { .. } | Output::Order(_) | Output::Hand { .. } => {}
+            Output::Event(_) | Output::App { .. } | Output::Order(_) | Output::Worker { .. } => {}
         }
     }
 

@@ -496,7 +496,7 @@ impl Driver {
                     frames += 1;
                     Input::FrameFrom { face, sender, frame }
                 }
-                Arrival::Backlog(face, octets) => Input::Backlog { face, octets },
+                Arrival::Backlog(face, bytes) => Input::Backlog { face, bytes },
                 Arrival::Overflowed(face, frame) => Input::Overflowed { face, frame },
                 Arrival::Down(face) => Input::FaceDown { face },
                 Arrival::Notice(notice) => Input::Notice(notice),
@@ -535,7 +535,7 @@ impl Driver {
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
                 Output::Event(_) => {}
                 Output::Order(order) => self.obey(*order),
-                Output::Hand { worker, handed } => self.write(worker, Letter::Handed(handed)),
+                Output::Worker { worker, message } => self.write(worker, Letter::Node(message)),
                 // Only faces for values have these, and a socket is none.
                 Output::Transmit { .. } | Output::Wants { .. } => {}
             }

@@ -32,9 +32,10 @@ use crate::workload::Tables;
 use aerial::Cell;
 use lane::{End, Frame, Lane};
 use recoup_core::agenda::{Agenda, Key};
+use recoup_forwarder::counters::QueueState;
 use recoup_forwarder::face::{AppId, FaceId};
-use recoup_forwarder::link::QueueState;
 use recoup_forwarder::node::{Input, Node, Output};
+use recoup_forwarder::observer::Recorder;
 use recoup_forwarder::packet::Packet;
 use recoup_transport::application::Report;
 use recoup_transport::random::Rng;
@@ -203,7 +204,7 @@ impl World {
     }
 
     /// A node, to be read at rest: what is pending, what is cached.
-    pub fn node(&self, node: NodeId) -> Option<&Node> {
+    pub fn node(&self, node: NodeId) -> Option<&Node<Recorder>> {
         self.stations.get(node.0 as usize).map(|station| &station.node)
     }
 
@@ -217,7 +218,7 @@ impl World {
             None => lane.channel.waiting(),
         };
         let in_node = self.stations[lane.from.node].node.queue(lane.from.face).unwrap_or_default();
-        QueueState { packets: packets + in_node.packets, octets: octets + in_node.octets }
+        QueueState { packets: packets + in_node.packets, bytes: octets + in_node.bytes }
     }
 
     /// What became of the packets on channels so far.
@@ -452,7 +453,7 @@ impl World {
                     tell(observers, now, &Observation::Dropped { node: id, kind, reason });
                 }
                 Some(Output::Send { .. }) => debug_assert!(false, "no face carries frames"),
-                Some(Output::Order(_) | Output::Hand { .. }) => {
+                Some(Output::Order(_) | Output::Worker { .. }) => {
                     debug_assert!(false, "nobody manages these nodes, and each is alone");
                 }
             }

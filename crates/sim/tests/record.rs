@@ -120,7 +120,7 @@ fn queues_and_pending_interests_are_at_each_instant_what_the_world_holds() {
                 let there = world.waiting(LinkId(number as u32), direction);
                 let key = (plan.name.clone(), name.to_owned());
                 let told = queues.get(&key).copied().unwrap_or_default();
-                assert_eq!(told, (there.packets, there.octets), "{key:?} at {}", world.now());
+                assert_eq!(told, (there.packets, there.bytes), "{key:?} at {}", world.now());
                 longest = longest.max(there.packets);
             }
         }

@@ -251,7 +251,10 @@ mod tests {
             let sends = plan.links[2].ways[0].from == *number;
             assert_eq!(text.contains("recovery = \"wldr\""), sends, "{text}");
             let config = ForwardConfig::parse("n", &text).unwrap();
-            assert_eq!((config.faces.len(), config.locals[0]), (ends.len(), Some(ends[0].local)));
+            assert_eq!(
+                (config.faces.len(), config.faces[0].local),
+                (ends.len(), Some(ends[0].local))
+            );
             assert_eq!(config.routes.len(), plan.nodes[number].routes.len());
             config.node(1).unwrap();
         }

@@ -94,7 +94,7 @@ impl Picture {
                 recovered: known.recovered,
                 link_recovery: known.link_recovery,
                 places: known.places,
-                waiting: known.waiting.packets,
+                waiting: known.queue.packets,
                 status,
             }
         };

@@ -1,5 +1,5 @@
 //! The keys of a forwarder's configuration that say which frames are captured.
-use super::config::ForwardConfig;
+use super::config::{FaceConfig, ForwardConfig};
 use crate::config::{Section, text};
 use crate::error::{Exit, Failure, reason};
 use recoup_forwarder::shard::Worker;
@@ -19,8 +19,6 @@ const LEAST_FILE_OCTETS: u32 = 64 << 10;
 pub(crate) struct CaptureKeys {
     /// The file for frames of all faces.
     all: Option<PathBuf>,
-    /// Those of the configured faces, in their order.
-    faces: Vec<Option<PathBuf>>,
     file_octets: Option<u32>,
     frame_octets: Option<u32>,
 }
@@ -35,14 +33,10 @@ impl CaptureKeys {
             octets => Ok(octets),
         });
     }
-
-    /// Takes the keys of the next face.
-    pub(crate) fn read_face(&mut self, face: &mut Section<'_>) {
-        self.faces.push(face.value("capture", path));
-    }
 }
 
-fn path(tree: &Tree) -> Result<PathBuf, String> {
+/// A file.
+pub(super) fn path(tree: &Tree) -> Result<PathBuf, String> {
     text(tree).map(PathBuf::from)
 }
 
@@ -52,12 +46,12 @@ pub(super) fn wish(
     worker: Worker,
     number: impl Fn(&str) -> Option<FaceId>,
 ) -> CaptureWish {
-    let CaptureKeys { all, faces, file_octets, frame_octets } = config.captures.clone();
+    let CaptureKeys { all, file_octets, frame_octets } = config.captures.clone();
     let all = all.map(|path| of_worker(path, worker));
-    let named = config.faces.iter().zip(faces);
+    let file = |face: &FaceConfig| Some((number(&face.name)?, face.capture.clone()?));
     CaptureWish {
         all,
-        faces: named.filter_map(|((name, _), path)| Some((number(name)?, path?))).collect(),
+        faces: config.faces.iter().filter_map(file).collect(),
         file_octets: file_octets.unwrap_or(FILE_OCTETS).into(),
         frame_octets,
     }
@@ -105,7 +99,7 @@ mod tests {
         assert_eq!((wish.file_octets, wish.frame_octets), (64 << 20, Some(128)));
         // Faces and nodes do not begin anew because of it.
         let without = read(&text.replace("capture = \"b.pcapng\"\n", "")).unwrap();
-        assert_eq!(config.face_text(1), without.face_text(1));
+        assert_eq!(config.faces[1].text(), without.faces[1].text());
         assert_eq!(config.fixed_text(), without.fixed_text());
     }
 

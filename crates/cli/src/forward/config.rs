@@ -1,5 +1,5 @@
 //! The file that says what a forwarder is: its tables, where it listens, its neighbours, its routes.
-use super::capturing::CaptureKeys;
+use super::capturing::{self, CaptureKeys};
 use super::limits::LimitKeys;
 use super::log::LogKeys;
 use super::scheduling::{self, SchedulingKeys};
@@ -26,6 +26,7 @@ use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// A cache of as many Data packets as in NFD's default configuration, but of long ones fewer: a forwarder that nobody has
 /// configured takes less than 100 MB, and memory that it uses again costs less than memory that it asks for.
@@ -67,31 +68,49 @@ pub(crate) struct ForwardConfig {
     pub captures: CaptureKeys,
     /// How events are told.
     pub log: LogKeys,
-    /// Neighbours, by name.
-    pub faces: Vec<(String, FaceUri)>,
-    /// The addresses and ports of ours that they have; any where there is none.
-    pub locals: Vec<Option<SocketAddr>>,
-    /// What is shared among flows at each of them.
-    face_scheduling: Vec<SchedulingKeys>,
-    /// How each of them is.
-    pub face_options: Vec<FaceOptions>,
-    /// What is sent again on each of them.
-    pub recoveries: Vec<Recovery>,
-    /// What is sent again on faces that other machines open.
+    /// Neighbours.
+    pub faces: Vec<FaceConfig>,
+    /// Recovery on faces that other machines open.
     pub recovery: Recovery,
     /// Routes to neighbours.
     pub routes: Vec<ConfiguredRoute>,
 }
 
-/// How the face of a neighbour is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FaceOptions {
-    /// How the medium is, if it leads to one.
+/// The face of a neighbour: one `[[face]]`.
+#[derive(Clone, Debug)]
+pub(crate) struct FaceConfig {
+    /// Unique in the configuration.
+    pub name: String,
+    /// The far end.
+    pub uri: FaceUri,
+    /// The address and port of this end; `None`: any.
+    pub local: Option<SocketAddr>,
+    /// The medium of a multicast group or an Ethernet station.
     pub medium: MediumOptions,
-    /// What it may take, where that is not what all faces may.
+    /// Limits other than those of all faces.
     pub limits: Option<FaceLimits>,
-    /// Longest frame, in octets, where it is shorter than the path allows.
+    /// Longest frame in bytes, where it is shorter than the path allows.
     pub mtu: Option<usize>,
+    /// Link recovery.
+    pub recovery: Recovery,
+    /// The file for its frames.
+    pub capture: Option<PathBuf>,
+    scheduling: SchedulingKeys,
+}
+
+impl FaceConfig {
+    /// The scheduler of the face, if it has one of its own.
+    pub(crate) fn scheduling(&self) -> Option<Scheduling> {
+        self.scheduling.scheduling()
+    }
+
+    /// What a face is opened with, as text: another text needs another face.
+    pub(crate) fn text(&self) -> String {
+        let Self { name, uri, local, medium, limits, mtu, recovery, scheduling, .. } = self;
+        format!(
+            "{name} {uri:?} {local:?} {recovery:?} {scheduling:?} {medium:?} {limits:?} {mtu:?}"
+        )
+    }
 }
 
 /// A place where others connect.
@@ -141,10 +160,6 @@ impl ForwardConfig {
             captures: CaptureKeys::default(),
             log: LogKeys::default(),
             faces: Vec::new(),
-            locals: Vec::new(),
-            face_scheduling: Vec::new(),
-            face_options: Vec::new(),
-            recoveries: Vec::new(),
             recovery: Recovery::auto(),
             routes: Vec::new(),
         };
@@ -248,7 +263,7 @@ impl ForwardConfig {
         let recovers = self.recovery.is_auto() && !matches!(uri, FaceUri::Udp(_));
         let loses_nothing = matches!(uri, FaceUri::Unix(_)) || uri.is_shared() || recovers;
         let of_node = if loses_nothing { Recovery::Off } else { self.recovery };
-        if self.faces.iter().any(|(other, _)| *other == name) {
+        if self.faces.iter().any(|other| other.name == name) {
             return one.problem("name", format!("another face is called `{name}`"));
         }
         let given = SchedulingKeys::read(one);
@@ -266,19 +281,26 @@ impl ForwardConfig {
         if local.is_some() && (uri.is_medium() || !matches!(uri, FaceUri::Udp(_))) {
             one.problem("local", "is for faces over UDP");
         }
-        self.faces.push((name, uri));
-        self.locals.push(local);
-        self.captures.read_face(one);
-        self.face_scheduling.push(scheduling);
-        self.face_options.push(FaceOptions { medium, limits, mtu });
-        self.recoveries.push(recovery.unwrap_or(of_node));
+        let capture = one.value("capture", capturing::path);
+        let recovery = recovery.unwrap_or(of_node);
+        self.faces.push(FaceConfig {
+            name,
+            uri,
+            local,
+            medium,
+            limits,
+            mtu,
+            recovery,
+            capture,
+            scheduling,
+        });
     }
 
     fn read_route(&mut self, one: &mut Section<'_>) {
         let prefix = one.required("prefix", PREFIX, parsed);
         let face = one.required("face", "\"north\", the name of a [[face]]", |tree| {
             let name = text(tree)?;
-            let names = || self.faces.iter().map(|(name, _)| name.as_str());
+            let names = || self.faces.iter().map(|face| face.name.as_str());
             names().position(|other| other == name).ok_or_else(|| {
                 use recoup_sim::scenario::problem::{hint, listed};
                 let near = hint(&name, names());
@@ -290,14 +312,6 @@ impl ForwardConfig {
         if let Some((prefix, face)) = prefix.zip(face) {
             self.routes.push(ConfiguredRoute { prefix, face, cost });
         }
-    }
-
-    /// Everything that is said of the face at this place; another text means another face.
-    pub(crate) fn face_text(&self, place: usize) -> String {
-        let (uri, recovery) = (self.faces.get(place), self.recoveries.get(place));
-        let (scheduling, options) = (self.face_scheduling.get(place), self.face_options.get(place));
-        let local = self.locals.get(place);
-        format!("{uri:?} {local:?} {recovery:?} {scheduling:?} {options:?}")
     }
 
     /// Strategies by prefix, that of "/" included.
@@ -316,19 +330,12 @@ impl ForwardConfig {
         format!("{node:?} {links:?} {process:?} {authority:?} {:?}", self.limits)
     }
 
-    /// How what leaves is scheduled at neighbours that are to have a scheduler, by their places in
-    /// [`faces`](Self::faces).
-    pub(crate) fn scheduling(&self) -> impl Iterator<Item = (usize, Scheduling)> {
-        let keys = self.face_scheduling.iter().enumerate();
-        keys.filter_map(|(face, keys)| Some((face, keys.scheduling()?)))
-    }
-
-    /// What is to be told of schedulers that know too little, a line for each.
+    /// Warnings of schedulers that know too little, a line for each.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let of_faces = self.scheduling().map(|(face, it)| {
-            let name = self.faces.get(face).map_or("", |(name, _)| name);
-            (format!("face `{name}`"), it)
-        });
+        let of_faces = self
+            .faces
+            .iter()
+            .filter_map(|face| Some((format!("face `{}`", face.name), face.scheduling()?)));
         let of_node = self.scheduling.scheduling().map(|it| ("faces that peers open".into(), it));
         of_faces
             .chain(of_node)
@@ -349,7 +356,7 @@ impl ForwardConfig {
     /// Makes what it describes without opening anything: the node, a worker of several, and all that is said of them.
     pub(crate) fn try_out(&self) -> Result<(), Failure> {
         let _ = (self.strategies(), self.fixed_text(), self.warnings());
-        (0..self.faces.len()).for_each(|place| drop(self.face_text(place)));
+        self.faces.iter().for_each(|face| drop(face.text()));
         let blueprints = Blueprint::of(self, self.workers.number().min(2), 1);
         blueprints.into_iter().try_for_each(|it| it.node().map(drop))
     }

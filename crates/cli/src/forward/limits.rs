@@ -167,7 +167,7 @@ mod tests {
                  [[face]]\nname = \"up\"\nuri = \"udp://192.0.2.7\"\n{keys}\n"
             );
             let config = ForwardConfig::parse("n.toml", &text).map_err(|it| it.to_string())?;
-            assert_eq!(config.listen[0].limits, config.face_options[0].limits);
+            assert_eq!(config.listen[0].limits, config.faces[0].limits);
             Ok::<_, String>(config.listen[0].limits)
         };
         let of = |pending, rate| Some(FaceLimits { pending, fair: true, rate });

@@ -1,7 +1,7 @@
 //! What a forwarder has opened because its configuration says so, and how that follows the configuration when it changes.
 //!
 //! A face or listener that stays as it was is not touched: what waits there and who is connected stays, too.
-use super::config::{ForwardConfig, Listen};
+use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::{Forwarder, Opening};
 use crate::error::Failure;
 use crate::session::face_failure;
@@ -10,7 +10,7 @@ use recoup_forwarder::node::{Input, Machine, RouteChange};
 use recoup_io::driver::{Driver, ListenerHandle};
 use recoup_io::face::{FaceError, FaceId, FaceUri};
 use recoup_packet::name::Name;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
 /// What is open.
@@ -100,28 +100,23 @@ impl Opened {
         forwarder: &mut Forwarder,
         failures: &mut Vec<Failure>,
     ) -> Vec<Option<FaceId>> {
-        let wanted: Vec<String> = (0..config.faces.len()).map(|it| config.face_text(it)).collect();
-        let stays = |name: &String, text: &String| {
-            let mut all = config.faces.iter().zip(&wanted);
-            all.any(|((other, _), wanted)| other == name && wanted == text)
-        };
-        self.faces.retain(|name, (text, face)| {
-            let stays = stays(name, text);
+        let wanted: BTreeSet<String> = config.faces.iter().map(FaceConfig::text).collect();
+        self.faces.retain(|_, (text, face)| {
+            let stays = wanted.contains(text);
             if !stays {
                 driver.close(*face);
             }
             stays
         });
-        let scheduling: BTreeMap<_, _> = config.scheduling().collect();
         let mut faces = Vec::new();
-        for (place, (name, uri)) in config.faces.iter().enumerate() {
-            if let Some((_, face)) = self.faces.get(name) {
+        for wanted in &config.faces {
+            if let Some((_, face)) = self.faces.get(&wanted.name) {
                 faces.push(Some(*face));
                 continue;
             }
-            let options = config.face_options.get(place).cloned().unwrap_or_default();
-            let opened = match (uri, config.locals.get(place).copied().flatten()) {
-                (uri, _) if uri.is_medium() => driver.keep_medium(uri, options.medium),
+            let uri = &wanted.uri;
+            let opened = match (uri, wanted.local) {
+                _ if uri.is_medium() => driver.keep_medium(uri, wanted.medium.clone()),
                 (FaceUri::Udp(to), Some(local)) => driver.keep_from(local, to),
                 _ => driver.keep(uri),
             };
@@ -133,19 +128,16 @@ impl Opened {
                     continue;
                 }
             };
-            if let Some(recovery) = config.recoveries.get(place) {
-                driver.set_recovery(face, *recovery);
-            }
-            driver.set_limits(face, options.limits);
-            if let Some(mtu) = options.mtu {
+            driver.set_recovery(face, wanted.recovery);
+            driver.set_limits(face, wanted.limits);
+            if let Some(mtu) = wanted.mtu {
                 driver.set_mtu(face, mtu);
             }
-            if let Some(scheduling) = scheduling.get(&place) {
-                let scheduling = Box::new(*scheduling);
+            if let Some(scheduling) = wanted.scheduling() {
+                let scheduling = Box::new(scheduling);
                 forwarder.handle(driver.now(), Input::Schedule { face, scheduling });
             }
-            let text = wanted.get(place).cloned().unwrap_or_default();
-            self.faces.insert(name.clone(), (text, face));
+            self.faces.insert(wanted.name.clone(), (wanted.text(), face));
             faces.push(Some(face));
         }
         faces

@@ -6,7 +6,7 @@
 //!
 //! Differences: the node that answers for its producer says so in its record, so that consumers know where the origin
 //! is; a node without `ProviderId` leaves no records.
-use crate::node::Node;
+use super::{Edge, Forwarder};
 use crate::options::Anticipation;
 use crate::packet::Hop;
 use crate::table::PitId;
@@ -16,7 +16,7 @@ use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
 use recoup_transport::time::Instant;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// Notes in an answer who gave it.
     pub(crate) fn sign_answer(&self, hop: &mut Hop) {
         if self.provider_id.is_some() {

@@ -2,16 +2,17 @@
 //!
 //! Source: NFD, `Forwarder::onContentStoreHit`. What is in the store came without link fields; it leaves with what the
 //! node itself says, and with those fields of the Interest that are to go back.
+use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;
-use crate::node::Node;
+use crate::observer::Observer;
 use crate::packet::Hop;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::field;
 use recoup_transport::time::Instant;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     pub(super) fn content_store_hit(
         &mut self,
         now: Instant,
@@ -21,11 +22,13 @@ impl Node {
         mut asked: Hop,
     ) {
         self.counters.cs_hits += 1;
-        self.outbox.event(NodeEvent::CsHit { hash: asked.name_hash });
+        self.edge.out().event(NodeEvent::CsHit { hash: asked.name_hash });
         let same = data.name_value().len() == interest.name.value().len();
         let hash = if same { asked.name_hash } else { self.hasher.hash(data.name_value()) };
         let mut hop = Hop::bare(hash, data.encoded_len() as u32);
-        hop.add_trace(asked.take_trace());
+        let observer = &mut self.edge.out().observer;
+        let trace = observer.take(&mut asked);
+        observer.attach(&mut hop, trace);
         if let Some(asked) = asked.extra {
             self.send_back(&asked.carried, false, &mut hop);
             if let Some(nonce) = field::flow_nonce(&asked.carried)
@@ -38,7 +41,7 @@ impl Node {
             }
         }
         self.sign_answer(&mut hop);
-        if self.guards.has(downstream) {
+        if self.edge.recovers(downstream) {
             hop.note_lifetime(interest);
         }
         if self.faces.tells(downstream) {

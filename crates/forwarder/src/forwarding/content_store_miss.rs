@@ -4,23 +4,24 @@
 //!
 //! Differences: lifetimes are bounded ([`MAX_LIFETIME`]); the forwarding hint counts if the name has no route but
 //! that of "/", while NFD looks at it first and knows in which region it is.
-use super::MAX_LIFETIME;
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::limits;
-use crate::node::Node;
+use crate::limits::MAX_LIFETIME;
+use crate::observer::Observer;
+use crate::outbox::Outbox;
 use crate::packet::{Extra, Hop, Kind};
 use crate::strategy::{Action, Context, Faces, ForwardingStrategy, Scope};
 use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId, Rare};
-use crate::trace::Trace;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::field;
 use recoup_packet::nack::NackReason;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     pub(super) fn content_store_miss(
         &mut self,
         now: Instant,
@@ -32,7 +33,7 @@ impl Node {
         let hash = hop.name_hash;
         if !self.cs.is_off() {
             self.counters.cs_misses += 1;
-            self.outbox.event(NodeEvent::CsMiss { hash });
+            self.edge.out().event(NodeEvent::CsMiss { hash });
         }
         if self.faces.is_counting() && !self.finds_place(ingress, hop, known) {
             self.refuse(now, ingress, &interest, hop, NackReason::Congestion);
@@ -46,7 +47,7 @@ impl Node {
             }
         };
         let arrival = self.note_asker(now, id, ingress, &interest, hop);
-        self.note_journey(id, hop);
+        self.record_reroute(id, hop);
         let next_hop = hop.extra.as_mut().and_then(|extra| extra.next_hop.take());
         let mut actions = std::mem::take(&mut self.actions);
         match next_hop {
@@ -63,7 +64,7 @@ impl Node {
 
     fn begin(&mut self, interest: &Arc<Interest>, hash: u64) -> Result<PitId, PitFull> {
         let id = self.pit.insert(Arc::clone(interest), hash)?;
-        self.outbox.event(NodeEvent::PitInserted { hash });
+        self.edge.out().event(NodeEvent::PitInserted { hash });
         Ok(id)
     }
 
@@ -74,7 +75,7 @@ impl Node {
             || self.faces.let_wait(ingress, limits::places(hop.octets), self.pit.limit())
     }
 
-    /// Notes who asks, and until when; the tokens stay in `hop`.
+    /// Records who waits for Data, and until when.
     fn note_asker(
         &mut self,
         now: Instant,
@@ -98,7 +99,7 @@ impl Node {
                 }
                 self.note_at_face(ingress, id);
             }
-            Arrival::Retransmission => self.itinerary.restart_clock(id, &self.pit),
+            Arrival::Retransmission => self.reroutes.restart_clock(id, &self.pit),
             Arrival::Repetition => {}
         }
         arrival
@@ -157,13 +158,11 @@ impl Node {
         arrival: Arrival,
         actions: &[Action],
     ) {
-        let trace = hop.take_trace();
         let sent = actions.iter().filter(|it| matches!(it, Action::SendInterest { .. })).count();
-        if !trace.is_empty() {
-            self.trace_is_copied(&trace, sent.saturating_sub(1));
-            self.park(id, ingress, trace.split(), sent > 0);
-        }
-        self.say_what_became(hop, ingress, arrival, sent > 0, actions);
+        let Outbox { observer, outputs } = self.edge.out();
+        let trace = observer.take(hop);
+        observer.interest_pending(id, ingress, &trace, sent, outputs);
+        self.report_outcome(hop, ingress, arrival, sent > 0, actions);
         let (mut to_send, mut left) = (sent, Some(interest));
         for action in actions {
             match *action {
@@ -171,7 +170,7 @@ impl Node {
                     to_send -= 1;
                     let interest = if to_send == 0 { left.take() } else { left.clone() };
                     if let Some(interest) = interest {
-                        self.outgoing_interest(now, id, face, interest, hop, trace.split());
+                        self.outgoing_interest(now, id, face, interest, hop, trace.clone());
                     }
                 }
                 Action::Nack { reason } => self.refuse_all(now, id, reason),
@@ -184,26 +183,12 @@ impl Node {
         if matches!(actions.last(), Some(Action::Reject)) {
             let lost = actions.contains(&Action::Nack { reason: NackReason::Mobility });
             let reason = if lost { DropReason::WayLost } else { DropReason::NoRoute };
-            self.outbox.discard(ingress, Kind::Interest, reason);
+            self.edge.out().dropped(ingress, Kind::Interest, reason);
         }
     }
 
-    /// Leaves tokens with who asked: to wait there, or to be recognised when they come back.
-    fn park(&mut self, id: PitId, ingress: FaceId, trace: Trace, forwarded: bool) {
-        let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) else {
-            return;
-        };
-        if forwarded {
-            return record.rare_mut().passed.merge(trace);
-        }
-        let mut waiting = record.rare_mut().trace.take();
-        self.trace_joins(&mut waiting, trace);
-        if let Some(record) = self.pit.entry_mut(id).in_record_mut(ingress) {
-            record.rare_mut().trace = waiting;
-        }
-    }
-
-    fn say_what_became(
+    /// Reports what became of an Interest.
+    fn report_outcome(
         &mut self,
         hop: &Hop,
         ingress: FaceId,
@@ -215,11 +200,11 @@ impl Node {
         match arrival {
             Arrival::First => {}
             _ if actions.contains(&Action::Reject) => {}
-            _ if forwarded => self.outbox.event(NodeEvent::PitForwardedAgain { hash }),
-            Arrival::AnotherFace => self.outbox.event(NodeEvent::PitAggregated { hash }),
+            _ if forwarded => self.edge.out().event(NodeEvent::PitForwardedAgain { hash }),
+            Arrival::AnotherFace => self.edge.out().event(NodeEvent::PitAggregated { hash }),
             Arrival::Retransmission | Arrival::Repetition => {
-                self.outbox.event(NodeEvent::PitSuppressed { hash });
-                self.outbox.discard(ingress, Kind::Interest, DropReason::Suppressed);
+                self.edge.out().event(NodeEvent::PitSuppressed { hash });
+                self.edge.out().dropped(ingress, Kind::Interest, DropReason::Suppressed);
             }
         }
     }

@@ -4,15 +4,17 @@
 //!
 //! Difference: an application that verifies gets Data for which it still waits. A forged copy that came before has taken the
 //! pending Interest, and only the application can tell which copy is genuine.
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::{AppId, FaceId};
-use crate::node::Node;
+use crate::observer::Observer;
 use crate::options::Unsolicited;
+use crate::outbox::Outbox;
 use crate::packet::{Hop, Kind};
 use recoup_packet::data::Data;
 use recoup_transport::time::Instant;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     pub(super) fn data_unsolicited(
         &mut self,
         now: Instant,
@@ -23,21 +25,22 @@ impl Node {
         if ingress.app().is_none() && self.hand_over(now, &data, &hop) {
             return;
         }
-        let trace = hop.take_trace();
-        self.trace_is_late(&trace);
+        let Outbox { observer, outputs } = self.edge.out();
+        let trace = observer.take(&mut hop);
+        observer.data_unsolicited(trace, outputs);
         if self.unsolicited == Unsolicited::AdmitNetwork && ingress.app().is_none() {
             self.store(now, &data, &hop);
         }
-        self.outbox.discard(ingress, Kind::Data, DropReason::Unsolicited);
+        self.edge.out().dropped(ingress, Kind::Data, DropReason::Unsolicited);
     }
 
     /// Gives Data to each application that still waits for it. Returns false if none does.
     fn hand_over(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
-        let mut next = self.applications.awaiting(AppId(0), data);
+        let mut next = self.edge.awaiting(AppId(0), data);
         let is_awaited = next.is_some();
         while let Some(app) = next {
             self.outgoing_data(now, FaceId::of_app(app), data.clone(), hop.clone(), None);
-            next = self.applications.awaiting(AppId(app.0 + 1), data);
+            next = self.edge.awaiting(AppId(app.0 + 1), data);
         }
         is_awaited
     }

@@ -1,9 +1,8 @@
-//! The faces of a node.
-use super::{FaceAttributes, FaceForm, FaceId, FaceUse};
-use crate::limits::{self, FaceLimits, Share};
-use crate::link::{Link, ValueLink, WireLink};
+//! The faces of a node as its tables know them: what they are, and what they have taken of the tables.
+use super::share::Share;
+use crate::face::{FaceAttributes, FaceId};
+use crate::limits::{self, FaceLimits};
 use crate::packet::Kind;
-use crate::shard::Worker;
 use crate::strategy::{FaceFacts, Faces};
 use crate::table::{Pit, PitId};
 use recoup_transport::management::FaceCounters;
@@ -14,13 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(crate) struct Face {
     pub(crate) attributes: FaceAttributes,
-    pub(crate) link: Link,
-    /// What it carried since it came up; octets of wire faces only.
-    pub(crate) counters: FaceCounters,
+    /// Packets that came by it since it is up; what left is counted by its link.
+    pub(crate) received: FaceCounters,
     /// What it has taken, if faces are limited.
     pub(crate) share: Share,
-    /// When incomplete packets are too old, as it stands in [`FaceTable::incomplete`].
-    due: Option<Instant>,
 }
 
 /// What becomes known of faces by and by.
@@ -28,8 +24,6 @@ pub(crate) struct Face {
 pub(crate) struct FaceTable {
     /// By number. Where faces come and go, the others are searched and moved: entries are small.
     faces: Vec<(FaceId, Box<Face>)>,
-    /// Faces with incomplete packets, by when the first of them is too old.
-    incomplete: BTreeSet<(Instant, FaceId)>,
     /// How many routes lead to each network face, up or not.
     routes: BTreeMap<FaceId, u32>,
     /// What faces may take that have no limits of their own.
@@ -82,15 +76,6 @@ impl FaceTable {
         self.faces.iter().map(|(id, face)| (*id, face.as_ref()))
     }
 
-    /// Whose a face is, if that is another worker.
-    #[inline]
-    pub(crate) fn elsewhere(&self, id: FaceId) -> Option<Worker> {
-        match self.get(id)?.link {
-            Link::Elsewhere(worker) => Some(worker),
-            Link::Wire(_) | Link::Value(_) => None,
-        }
-    }
-
     /// Where a face is, or would be. As long as none of those between is gone it is as far from the first as its number.
     #[inline]
     fn place(&self, id: FaceId) -> Result<usize, usize> {
@@ -107,35 +92,21 @@ impl FaceTable {
         self.faces.binary_search_by_key(&id, |(known, _)| *known)
     }
 
-    /// A face is up, perhaps `elsewhere`; what was under way on it stays if it was up before.
-    pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes, elsewhere: Option<Worker>) {
+    /// A face is up. If its link `stays`, so does what the face has taken.
+    pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes, stays: bool) {
         self.is_telling |= attributes.local_fields;
         self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
         let before = self.provisional_places(id);
-        if let Some(face) = self.get_mut(id)
-            && face.changes_to(attributes, elsewhere)
-        {
+        if stays && let Some(face) = self.get_mut(id) {
+            face.attributes = attributes;
             self.taken_provisionally += self.provisional_places(id);
             self.taken_provisionally -= before;
             return self.note_upstream(id, attributes.upstream);
         }
-        let link = match (attributes.form, elsewhere) {
-            (_, Some(worker)) => Link::Elsewhere(worker),
-            (FaceForm::Wire { mtu }, _) => Link::Wire(Box::new(WireLink::new(mtu, &attributes))),
-            (FaceForm::Value { queue }, _) => {
-                Link::Value(Box::new(ValueLink::new(queue, &attributes)))
-            }
-        };
         self.down(id);
         self.note_upstream(id, attributes.upstream);
         let place = self.place(id).unwrap_or_else(|place| place);
-        let face = Face {
-            attributes,
-            link,
-            counters: FaceCounters::default(),
-            share: Share::default(),
-            due: None,
-        };
+        let face = Face { attributes, received: FaceCounters::default(), share: Share::default() };
         self.faces.insert(place, (id, Box::new(face)));
     }
 
@@ -144,9 +115,6 @@ impl FaceTable {
         self.taken_provisionally -= self.provisional_places(id);
         self.note_upstream(id, false);
         let (_, face) = self.faces.remove(self.place(id).ok()?);
-        if let Some(due) = face.due {
-            self.incomplete.remove(&(due, id));
-        }
         Some(*face)
     }
 
@@ -200,14 +168,9 @@ impl FaceTable {
         provisional.map_or(0, |face| face.share.places)
     }
 
-    /// How a network face is used.
-    pub(crate) fn use_of(&self, id: FaceId) -> FaceUse {
-        let face = self.get(id);
-        FaceUse {
-            routes: self.has_routes_to(id),
-            pending: face.is_some_and(|face| face.share.places > 0),
-            answered: face.is_some_and(|face| face.counters.out_data > 0),
-        }
+    /// Whether Interests of a network face are pending, as far as that is counted.
+    pub(crate) fn has_pending(&self, id: FaceId) -> bool {
+        self.get(id).is_some_and(|face| face.share.places > 0)
     }
 
     /// An Interest of a network face is pending.
@@ -272,37 +235,9 @@ impl FaceTable {
     pub(crate) fn has_route(&self) -> bool {
         self.routes.keys().any(|face| self.get(*face).is_some())
     }
-
-    /// Notes anew when incomplete packets of a wire face are too old.
-    pub(crate) fn note_incomplete(&mut self, id: FaceId) {
-        let Ok(place) = self.place(id) else {
-            return;
-        };
-        let face = &mut self.faces[place].1;
-        let Link::Wire(link) = &face.link else {
-            return;
-        };
-        let due = link.deadline();
-        if due != face.due {
-            face.due.map(|before| self.incomplete.remove(&(before, id)));
-            due.map(|due| self.incomplete.insert((due, id)));
-            face.due = due;
-        }
-    }
-
-    /// When the first incomplete packet is too old, and whose it is.
-    pub(crate) fn first_incomplete(&self) -> Option<(Instant, FaceId)> {
-        self.incomplete.first().copied()
-    }
 }
 
 impl Face {
-    /// Whether its link recovers losses.
-    #[inline]
-    pub(crate) fn is_guarded(&self) -> bool {
-        !self.attributes.recovery.is_off()
-    }
-
     /// What it may take: what it has of its own, or `default`.
     fn limits<'a>(&'a self, default: &'a FaceLimits) -> &'a FaceLimits {
         self.attributes.limits.as_ref().unwrap_or(default)
@@ -312,20 +247,9 @@ impl Face {
     #[inline]
     pub(crate) fn count_in(&mut self, kind: Kind) {
         match kind {
-            Kind::Interest => self.counters.in_interests += 1,
-            Kind::Data => self.counters.in_data += 1,
-            Kind::Nack => self.counters.in_nacks += 1,
-            Kind::Idle => {}
-        }
-    }
-
-    /// A packet leaves.
-    #[inline]
-    pub(crate) fn count_out(&mut self, kind: Kind) {
-        match kind {
-            Kind::Interest => self.counters.out_interests += 1,
-            Kind::Data => self.counters.out_data += 1,
-            Kind::Nack => self.counters.out_nacks += 1,
+            Kind::Interest => self.received.in_interests += 1,
+            Kind::Data => self.received.in_data += 1,
+            Kind::Nack => self.received.in_nacks += 1,
             Kind::Idle => {}
         }
     }
@@ -334,34 +258,5 @@ impl Face {
     pub(crate) fn facts(&self) -> FaceFacts {
         let FaceAttributes { link_type, local, .. } = self.attributes;
         FaceFacts { link_type, local }
-    }
-
-    /// Whether there is nothing new about its fragments to be noted or accounted for.
-    pub(crate) fn is_settled(&self) -> bool {
-        match &self.link {
-            Link::Wire(link) => link.deadline() == self.due && !link.has_discarded(),
-            Link::Value(_) | Link::Elsewhere(_) => true,
-        }
-    }
-
-    /// Takes new attributes on, if it can without becoming another face.
-    fn changes_to(&mut self, attributes: FaceAttributes, elsewhere: Option<Worker>) -> bool {
-        match (&mut self.link, attributes.form) {
-            (Link::Elsewhere(worker), _) if elsewhere == Some(*worker) => {}
-            _ if elsewhere.is_some() => return false,
-            (Link::Wire(link), FaceForm::Wire { mtu }) => {
-                link.set_mtu(mtu);
-                if attributes.marking != self.attributes.marking {
-                    link.set_marking(&attributes);
-                }
-                if attributes.provisional != self.attributes.provisional {
-                    link.set_reassembly(&attributes);
-                }
-            }
-            (Link::Value(link), FaceForm::Value { queue }) => link.set_limit(queue),
-            _ => return false,
-        }
-        self.attributes = attributes;
-        true
     }
 }

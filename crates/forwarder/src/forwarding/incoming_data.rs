@@ -5,24 +5,24 @@
 //! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
 //! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
 //! brought goes on with it, but never into the content store.
+use super::edge::FlowPart;
 use super::mobility;
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{FaceId, LinkType};
-use crate::node::Node;
-use crate::oracle;
+use crate::observer::Observer;
+use crate::outbox::Outbox;
 use crate::packet::{Hop, Kind};
 use crate::shard::Visit;
 use crate::strategy::{FaceFacts, Faces, Scope};
-use crate::table::{PitId, Rare};
-use crate::trace::Trace;
-use bytes::Bytes;
+use crate::table::PitId;
 use recoup_packet::data::Data;
 use recoup_packet::lp::field;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::time::Instant;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// Whether somebody waited for it here.
     pub(super) fn incoming_data(
         &mut self,
@@ -34,9 +34,7 @@ impl Node {
         visit: Visit,
     ) -> bool {
         if !facts.local && Scope::of_value(data.name_value()) == Scope::Localhost {
-            let trace = hop.take_trace();
-            self.trace_dies(&trace);
-            self.outbox.discard(ingress, Kind::Data, DropReason::Scope);
+            self.edge.out().drop_hop(ingress, Kind::Data, &hop, DropReason::Scope);
             return false;
         }
         self.settle_record(now, &mut hop);
@@ -76,7 +74,9 @@ impl Node {
         let same = entry.interest().name.len() == data.name().len();
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name_value()) };
         let mut hop = Hop::bare(hash, octets);
-        hop.add_trace(self.trace_of_answer(id, from));
+        let observer = &mut self.edge.out().observer;
+        let trace = observer.answered(id, from);
+        observer.attach(&mut hop, trace);
         let going_back = self.take_going_back(id);
         self.send_back(&going_back, true, &mut hop);
         let mut is_kept = false;
@@ -94,8 +94,8 @@ impl Node {
         }
         let evicted = self.cs.insert(now, data.clone(), hop.name_hash);
         if evicted > 0 {
-            self.kept.recycle_data(self.cs.take_gone());
-            self.outbox.event(NodeEvent::CsEvicted { packets: evicted as u32 });
+            self.memory.recycle_data(self.cs.take_gone());
+            self.edge.out().event(NodeEvent::CsEvicted { packets: evicted as u32 });
         }
         self.cs.takes(data.encoded_len() as u64) && self.cs.serves()
     }
@@ -112,17 +112,17 @@ impl Node {
     ) {
         let hash = self.pit.entry(id).hash();
         self.note_round_trip(now, id, ingress);
-        self.outbox.event(NodeEvent::PitSatisfied { hash });
+        self.edge.out().event(NodeEvent::PitSatisfied { hash });
         self.tell_strategy(now, id, |strategy, context, entry| {
             strategy.before_satisfy(context, entry, ingress);
         });
         self.learn_soft_timeout(now, id, ingress);
         let ending = self.ending(id, &data, is_kept);
         let reduction = self.reduction(id);
-        let strays = self.trace_answers(id, &came.trace);
+        let Outbox { observer, outputs } = self.edge.out();
+        let common = observer.satisfied(id, self.pit.entry(id), came, outputs);
         let content = self.content_of_answer(id, &data);
         let waiting = self.pit.entry(id).ins().len();
-        self.trace_is_copied(&strays, waiting.saturating_sub(1));
         let (mut place, mut left) = (0, Some(data));
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
             place += 1;
@@ -132,28 +132,28 @@ impl Node {
                 self.faces.give_back(face, places);
             }
             let nonce = rare.as_ref().and_then(|rare| rare.flow_nonce);
-            let (token, trace) = match rare {
-                None if strays.is_empty() => (None, Trace::new()),
-                rare => self.tokens_for(*rare.unwrap_or_default(), &came.trace, &strays),
-            };
+            let token = rare.and_then(|rare| rare.pit_token);
+            let Outbox { observer, outputs } = self.edge.out();
+            let trace = observer.data_for(id, face, came, &common, outputs);
             if let Some(content) = content {
-                self.note_answer(ingress, face, (content, nonce), came);
+                let flow = FlowPart { neighbour: face, content };
+                self.edge.answered(ingress, flow, nonce, came);
             }
             // Whoever waits last gets the Data itself, the others share it.
             let data = if place == waiting { left.take() } else { left.clone() };
             let Some(data) = data.filter(|_| waits && self.may_go_to(face, ingress)) else {
-                self.trace_dies(&trace);
+                self.edge.out().trace_dropped(trace);
                 continue;
             };
             let mut hop = onward(came, nonce.filter(|_| face.app().is_none()));
-            hop.add_trace(trace);
+            self.edge.out().observer.attach(&mut hop, trace);
             if let Some(by) = reduction {
                 mobility::prolong(&mut hop.extra_mut().carried, by);
             }
             if token.is_some() {
                 hop.extra_mut().pit_token = token;
             }
-            if self.guards.has(face) {
+            if self.edge.recovers(face) {
                 hop.note_lifetime(self.pit.entry(id).interest());
             }
             if self.faces.tells(face) {
@@ -178,19 +178,6 @@ impl Node {
     fn may_go_to(&self, egress: FaceId, ingress: FaceId) -> bool {
         egress != ingress
             || self.faces.facts(ingress).is_some_and(|it| it.link_type == LinkType::AdHoc)
-    }
-
-    /// The PIT token of one who waits, and the tokens that Data takes along there, of those that it `brought`.
-    fn tokens_for(
-        &mut self,
-        record: Rare,
-        brought: &Trace,
-        strays: &Trace,
-    ) -> (Option<Bytes>, Trace) {
-        let Rare { pit_token, mut trace, passed, .. } = record;
-        self.trace_joins(&mut trace, oracle::common(brought, &passed));
-        self.trace_joins(&mut trace, strays.split());
-        (pit_token, trace)
     }
 }
 

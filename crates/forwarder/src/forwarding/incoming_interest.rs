@@ -3,9 +3,9 @@
 //! Source: NFD, `Forwarder::onIncomingInterest`.
 //!
 //! Differences: the content store is asked before there is an entry in the PIT, so that a hit costs none.
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::FaceId;
-use crate::node::Node;
 use crate::packet::{Hop, Kind};
 use crate::strategy::{FaceFacts, Scope};
 use recoup_packet::interest::Interest;
@@ -13,7 +13,7 @@ use recoup_packet::nack::NackReason;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     pub(crate) fn incoming_interest(
         &mut self,
         now: Instant,
@@ -44,7 +44,7 @@ impl Node {
         if is_loop {
             return self.interest_loop(now, ingress, &interest, &hop);
         }
-        if self.has_passed(now, ingress, known, &hop) {
+        if self.was_rerouted_here(now, ingress, known, &hop) {
             self.refuse(now, ingress, &interest, &hop, NackReason::Mobility);
             return self.drop_interest(ingress, &hop, DropReason::Loop);
         }
@@ -60,8 +60,7 @@ impl Node {
 
     /// An Interest goes no further, and its tokens with it.
     pub(super) fn drop_interest(&mut self, ingress: FaceId, hop: &Hop, reason: DropReason) {
-        self.trace_dies(&hop.trace);
-        self.outbox.discard(ingress, Kind::Interest, reason);
+        self.edge.out().drop_hop(ingress, Kind::Interest, hop, reason);
     }
 
     /// Interests must have a nonce on network links; one that has none gets one.

@@ -1,20 +1,21 @@
 //! A Nack comes in, or an Interest comes back because its way or its Data was lost (see [`super::mobility`]).
 //!
 //! Source: NFD, `Forwarder::onIncomingNack`.
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::FaceId;
-use crate::node::Node;
+use crate::observer::Observer;
+use crate::outbox::Outbox;
 use crate::packet::{Hop, Kind};
 use crate::strategy::{Action, Faces};
 use crate::table::PitId;
-use crate::trace::Trace;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// Only what refuses the last Interest that was sent there counts.
     pub(super) fn incoming_nack(
         &mut self,
@@ -24,8 +25,9 @@ impl Node {
         reason: NackReason,
         mut hop: Hop,
     ) {
-        let trace = hop.take_trace();
-        self.trace_dies(&trace);
+        let Outbox { observer, outputs } = self.edge.out();
+        let trace = observer.take(&mut hop);
+        observer.trace_dropped(trace, outputs);
         let is_shared = self.faces.facts(ingress).is_none_or(|it| it.link_type.is_shared());
         let refused = self.pit.find(interest, hop.name_hash).filter(|id| {
             let record = self.pit.entry(*id).out_record(ingress);
@@ -37,12 +39,12 @@ impl Node {
         match refused {
             Some(id) if returned => self.came_back(now, id, ingress, reason),
             Some(id) => self.upstream_refused(now, id, ingress, interest, reason, hop),
-            None => self.outbox.discard(ingress, Kind::Nack, DropReason::NackUnmatched),
+            None => self.edge.out().dropped(ingress, Kind::Nack, DropReason::NackUnmatched),
         }
     }
 
     /// An application refuses.
-    pub(crate) fn refusal(
+    pub(crate) fn reject(
         &mut self,
         now: Instant,
         from: FaceId,
@@ -51,10 +53,11 @@ impl Node {
     ) {
         let asked = |id: &PitId| self.pit.entry(*id).out_record(from).is_some();
         let Some(id) = self.pit.by_ticket(path.0).filter(asked) else {
-            return self.outbox.discard(from, Kind::Nack, DropReason::NackUnmatched);
+            return self.edge.out().dropped(from, Kind::Nack, DropReason::NackUnmatched);
         };
-        let trace = self.trace_of_answer(id, from);
-        self.trace_dies(&trace);
+        let Outbox { observer, outputs } = self.edge.out();
+        let trace = observer.answered(id, from);
+        observer.trace_dropped(trace, outputs);
         let interest = Arc::clone(self.pit.entry(id).interest());
         let hop = Hop::bare(self.pit.entry(id).hash(), interest.encoded_len() as u32);
         self.upstream_refused(now, id, from, &interest, reason, hop);
@@ -82,8 +85,8 @@ impl Node {
         for action in actions.drain(..) {
             match action {
                 Action::SendInterest { face } => {
-                    let trace = Trace::new();
-                    self.outgoing_interest(now, id, face, Arc::clone(interest), &hop, trace);
+                    let (interest, trace) = (Arc::clone(interest), Default::default());
+                    self.outgoing_interest(now, id, face, interest, &hop, trace);
                 }
                 Action::Nack { reason } => self.pass_nack_to_all(now, id, reason, upstream),
                 Action::NackTo { face, reason } => {

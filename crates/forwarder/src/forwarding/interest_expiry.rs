@@ -5,11 +5,12 @@
 //!
 //! Difference: a node that keeps no such Data remembers the nonces of all that it sent to other nodes; NFD takes it for granted
 //! that there is a store.
+use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;
-use crate::node::Node;
+use crate::observer::Observer;
+use crate::outbox::Outbox;
 use crate::table::{OutRecord, PitId};
-use crate::trace::Trace;
 use recoup_packet::data::Data;
 use recoup_transport::time::Instant;
 
@@ -24,12 +25,12 @@ pub(super) enum Ending {
     Kept,
 }
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// Nobody waits any more, and no Data came.
     pub(crate) fn interest_expiry(&mut self, now: Instant, id: PitId) {
         let hash = self.pit.entry(id).hash();
         self.counters.unsatisfied += 1;
-        self.outbox.event(NodeEvent::PitExpired { hash });
+        self.edge.out().event(NodeEvent::PitExpired { hash });
         self.tell_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
         self.remember_nonces(now, id, Ending::Unanswered);
         self.interest_forget(id);
@@ -44,12 +45,13 @@ impl Node {
     /// Nobody waits any more: all are gone.
     pub(crate) fn interest_abandon(&mut self, id: PitId) {
         let hash = self.pit.entry(id).hash();
-        self.outbox.event(NodeEvent::PitAbandoned { hash });
+        self.edge.out().event(NodeEvent::PitAbandoned { hash });
         self.interest_forget(id);
     }
 
     fn interest_forget(&mut self, id: PitId) {
-        self.bury_tokens(id);
+        let Outbox { observer, outputs } = self.edge.out();
+        observer.interest_ended(id, self.pit.entry(id), outputs);
         if self.faces.is_counting() {
             let records = self.pit.entry(id).ins();
             records.iter().for_each(|it| self.faces.give_back(it.face, it.places));
@@ -60,7 +62,7 @@ impl Node {
     /// Takes an entry away; the next Interest that comes may use its memory.
     pub(super) fn end_entry(&mut self, id: PitId) {
         if let Some(interest) = self.pit.remove(id) {
-            self.kept.recycle(interest);
+            self.memory.recycle(interest);
         }
     }
 
@@ -78,29 +80,17 @@ impl Node {
         if ending == Ending::Kept {
             return;
         }
-        let Self { pit, dead_nonces, itinerary, .. } = self;
+        let Self { pit, dead_nonces, reroutes, .. } = self;
         let entry = pit.entry(id);
-        let journey = itinerary.journey(id, pit).and_then(|journey| journey.nonce);
+        let first = reroutes.reroute(id, pit).and_then(|reroute| reroute.nonce);
         // What an application answered goes no further.
         let may_return = |record: &&OutRecord| {
             ending == Ending::Unanswered
                 || record.face.app().is_none() && record.face != FaceId::MANAGEMENT
         };
         let sent = entry.outs().iter().filter(may_return).filter_map(|record| record.nonce);
-        for nonce in journey.into_iter().chain(sent) {
+        for nonce in first.into_iter().chain(sent) {
             dead_nonces.insert(now, entry.hash(), nonce);
-        }
-    }
-
-    /// The tokens that wait at an entry die with it, and those that went to applications, which will not answer.
-    fn bury_tokens(&mut self, id: PitId) {
-        let mut dead = Trace::new();
-        for rare in self.pit.entry_mut(id).ins_mut().iter_mut().filter_map(|it| it.rare.take()) {
-            dead.merge(rare.trace);
-        }
-        self.trace_dies(&dead);
-        while let Some(tokens) = self.trace_of_silent(id) {
-            self.trace_dies(&tokens);
         }
     }
 }

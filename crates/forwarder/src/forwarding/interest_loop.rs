@@ -1,16 +1,16 @@
 //! An Interest comes that has been here before.
 //!
 //! Source: NFD, `Forwarder::onInterestLoop`.
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::FaceId;
-use crate::node::Node;
 use crate::packet::Hop;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     pub(super) fn interest_loop(
         &mut self,
         now: Instant,

@@ -8,31 +8,26 @@
 //! Differences:
 //! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);
 //! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not lead to who asked;
-//! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. The nonce that it had
-//!   first goes with it (`Journey`): where it has been in vain it is sent back at once;
+//! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. Its first nonce
+//!   goes with it (`Reroute`): a node where it was sent back before sends it back at once;
 //! - entries are found through a list for each face that is looked through when it is long, not kept exact.
 use super::route;
-use crate::drop::DropReason;
+use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;
 use crate::mobility::{Mobility, MobilitySettings};
-use crate::node::Node;
-use crate::packet::{Body, Hop, Kind, Packet};
+use crate::packet::{Body, Hop, Packet};
 use crate::strategy::{Action, Faces, Scope};
 use crate::table::PitId;
-use crate::trace::Trace;
-use bytes::Bytes;
-use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_packet::tlv::typ;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     fn mobility(&self) -> Option<MobilitySettings> {
         match self.mobility {
             Mobility::Off => None,
@@ -51,7 +46,7 @@ impl Node {
     #[inline(never)]
     fn note_on_list(&mut self, face: FaceId, id: PitId) {
         if face.app().is_none() {
-            self.itinerary.note(face, id, &self.pit);
+            self.reroutes.note(face, id, &self.pit);
         }
     }
 
@@ -59,22 +54,22 @@ impl Node {
 
     /// A face is gone, and with it those who asked there; what was sent there is sent on or handed back.
     pub(crate) fn face_lost(&mut self, now: Instant, face: FaceId) {
-        let ids = self.itinerary.take(face, &self.pit);
+        let ids = self.reroutes.take(face, &self.pit);
         for id in &ids {
-            self.forget_asker(*id, face);
+            self.forget_downstream(*id, face);
         }
         for id in ids {
             if self.pit.entry(id).out_record(face).is_some() {
-                self.lose_way(now, id, face);
+                self.lose_next_hop(now, id, face);
             }
         }
     }
 
-    fn lose_way(&mut self, now: Instant, id: PitId, face: FaceId) {
+    fn lose_next_hop(&mut self, now: Instant, id: PitId, face: FaceId) {
         let Some(record) = self.pit.entry_mut(id).remove_out(face) else {
             return;
         };
-        self.itinerary.journey_mut(id, &self.pit).first.get_or_insert(record.sent);
+        self.reroutes.reroute_mut(id, &self.pit).first.get_or_insert(record.sent);
         if !self.pit.entry(id).has_pending_out(now) && !self.forward_elsewhere(now, id) {
             self.strand(now, id);
         }
@@ -86,26 +81,26 @@ impl Node {
             let mut ins = node.pit.entry(id).ins().iter();
             ins.find(|record| record.face.app().is_none()).map(|record| record.face)
         };
-        self.end_journey(now, id);
+        self.end_reroute(now, id);
         while let Some(face) = from_afar(self) {
             self.flag(now, id, face, NackReason::Mobility);
         }
         if self.pit.entry(id).ins().is_empty() {
             return self.interest_finalize(now, id);
         }
-        self.itinerary.strand(id, &self.pit);
+        self.reroutes.strand(id, &self.pit);
         let entry = self.pit.entry(id);
         let apps: Vec<_> = entry.ins().iter().filter_map(|record| record.face.app()).collect();
         let interest = Arc::clone(entry.interest());
         for app in apps {
             let interest = Arc::clone(&interest);
-            self.applications.tell(now, app, AppInput::Held { interest });
+            self.edge.deliver(now, app, AppInput::Held { interest });
         }
     }
 
     fn flag(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
         let hash = self.pit.entry(id).hash();
-        self.outbox.event(NodeEvent::Flagged { hash, face: to });
+        self.edge.out().event(NodeEvent::Flagged { hash, face: to });
         self.pass_nack(now, id, to, reason, None);
     }
 
@@ -114,40 +109,40 @@ impl Node {
         if self.mobility.is_off() || self.faces.facts(face).is_none() {
             return;
         }
-        for id in self.itinerary.take_stranded(&self.pit) {
-            let journey = self.itinerary.journey_mut(id, &self.pit);
-            journey.tried.retain(|tried| *tried != face);
+        for id in self.reroutes.take_stranded(&self.pit) {
+            let reroute = self.reroutes.reroute_mut(id, &self.pit);
+            reroute.tried.retain(|tried| *tried != face);
             if self.pit.entry(id).has_pending_out(now) {
                 continue;
             }
-            if self.ways(id).any(|way| way == face) {
+            if self.alternatives(id).any(|hop| hop == face) {
                 self.forward_again(now, id, face);
             } else {
-                self.itinerary.strand(id, &self.pit);
+                self.reroutes.strand(id, &self.pit);
             }
         }
     }
 
     /// A prefix loses a way.
-    pub(crate) fn way_lost(&mut self, now: Instant, prefix: &Name) {
+    pub(crate) fn route_lost(&mut self, now: Instant, prefix: &Name) {
         if let Some(settings) = self.mobility() {
-            self.itinerary.say_farewell(now, prefix, settings.lost);
+            self.reroutes.record_loss(now, prefix, settings.lost);
         }
     }
 
     // --- sending on -----------------------------------------------------------------------------
 
     /// The faces that are up, lead toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
-    fn ways(&self, id: PitId) -> impl Iterator<Item = FaceId> {
+    fn alternatives(&self, id: PitId) -> impl Iterator<Item = FaceId> {
         let entry = self.pit.entry(id);
         let interest = entry.interest();
         let from = entry.ins().first().and_then(|record| self.faces.facts(record.face));
         let scope = Scope::of(&interest.name);
-        let journey = self.itinerary.journey(id, &self.pit);
+        let reroute = self.reroutes.reroute(id, &self.pit);
         let hops = route(&self.fib, interest).next_hops.iter().map(|hop| hop.face);
         hops.filter(move |face| {
             let passes = self.faces.facts(*face).is_some_and(|to| scope.lets_pass(from, to));
-            let tried = journey.is_some_and(|it| it.tried.contains(face));
+            let tried = reroute.is_some_and(|it| it.tried.contains(face));
             passes && entry.in_record(*face).is_none() && !tried
         })
     }
@@ -162,8 +157,8 @@ impl Node {
         if self.residual(now, id).as_secs_f64() < least {
             return false;
         }
-        let way = self.ways(id).next();
-        way.map(|face| self.forward_again(now, id, face)).is_some()
+        let next_hop = self.alternatives(id).next();
+        next_hop.map(|face| self.forward_again(now, id, face)).is_some()
     }
 
     /// How long somebody still waits for an entry.
@@ -174,12 +169,12 @@ impl Node {
     fn forward_again(&mut self, now: Instant, id: PitId, face: FaceId) {
         let residual = self.residual(now, id);
         let nonce = self.rng.next_u32();
-        let journey = self.itinerary.journey_mut(id, &self.pit);
-        journey.again = Some(now);
-        journey.tried.push(face);
+        let reroute = self.reroutes.reroute_mut(id, &self.pit);
+        reroute.again = Some(now);
+        reroute.tried.push(face);
         let entry = self.pit.entry(id);
         let began = entry.ins().first().and_then(|record| record.nonce).unwrap_or(nonce);
-        let began = *journey.nonce.get_or_insert(began);
+        let began = *reroute.nonce.get_or_insert(began);
         let mut interest = Interest::clone(entry.interest());
         (interest.nonce, interest.lifetime) = (Some(nonce), Some(residual));
         let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
@@ -189,8 +184,8 @@ impl Node {
         if let Some(nonce) = flow {
             field::set_flow_nonce(&mut hop.extra_mut().carried, nonce);
         }
-        self.outbox.event(NodeEvent::Reforwarded { hash: hop.name_hash, face });
-        self.outgoing_interest(now, id, face, Arc::new(interest), &hop, Trace::new());
+        self.edge.out().event(NodeEvent::Reforwarded { hash: hop.name_hash, face });
+        self.outgoing_interest(now, id, face, Arc::new(interest), &hop, Default::default());
     }
 
     // --- Interests that come back ---------------------------------------------------------------
@@ -198,9 +193,9 @@ impl Node {
     /// An Interest came back from where it was sent, with the M flag or because a link lost it or its Data.
     pub(super) fn came_back(&mut self, now: Instant, id: PitId, from: FaceId, reason: NackReason) {
         if let Some(record) = self.pit.entry_mut(id).remove_out(from) {
-            let journey = self.itinerary.journey_mut(id, &self.pit);
-            journey.first.get_or_insert(record.sent);
-            journey.tried.push(from);
+            let reroute = self.reroutes.reroute_mut(id, &self.pit);
+            reroute.first.get_or_insert(record.sent);
+            reroute.tried.push(from);
         }
         if self.pit.entry(id).has_pending_out(now) {
             return;
@@ -208,7 +203,7 @@ impl Node {
         if reason == NackReason::Mobility && self.forward_elsewhere(now, id) {
             return;
         }
-        self.end_journey(now, id);
+        self.end_reroute(now, id);
         while let Some(face) = self.pit.entry(id).ins().first().map(|record| record.face) {
             self.flag(now, id, face, reason);
         }
@@ -216,7 +211,7 @@ impl Node {
     }
 
     /// Nothing leads on from here: the Interest need not come by here again, whatever nonce nodes give it.
-    fn end_journey(&mut self, now: Instant, id: PitId) {
+    fn end_reroute(&mut self, now: Instant, id: PitId) {
         let Self { pit, dead_nonces, .. } = self;
         let entry = pit.entry(id);
         for nonce in entry.ins().iter().filter_map(|record| record.nonce) {
@@ -225,30 +220,30 @@ impl Node {
     }
 
     /// An Interest that was sent on comes by here again: it was sent back from here, or waits here.
-    pub(super) fn has_passed(
+    pub(super) fn was_rerouted_here(
         &self,
         now: Instant,
         ingress: FaceId,
         known: Option<PitId>,
         hop: &Hop,
     ) -> bool {
-        let Some(journey) = hop.extra.as_ref().and_then(|it| field::journey(&it.carried)) else {
+        let Some(first) = hop.extra.as_ref().and_then(|it| field::journey(&it.carried)) else {
             return false;
         };
         let waits = known.is_some_and(|id| {
             let entry = self.pit.entry(id);
-            let began = self.itinerary.journey(id, &self.pit).and_then(|it| it.nonce);
-            let asked = || entry.ins().iter().any(|record| record.nonce == Some(journey));
-            entry.in_record(ingress).is_none() && (began == Some(journey) || asked())
+            let began = self.reroutes.reroute(id, &self.pit).and_then(|it| it.nonce);
+            let asked = || entry.ins().iter().any(|record| record.nonce == Some(first));
+            entry.in_record(ingress).is_none() && (began == Some(first) || asked())
         });
-        waits || self.dead_nonces.contains(now, hop.name_hash, journey)
+        waits || self.dead_nonces.contains(now, hop.name_hash, first)
     }
 
-    /// Notes the journey of an Interest that became pending.
-    pub(super) fn note_journey(&mut self, id: PitId, hop: &Hop) {
-        let journey = hop.extra.as_ref().and_then(|it| field::journey(&it.carried));
-        if journey.is_some() {
-            self.itinerary.journey_mut(id, &self.pit).nonce = journey;
+    /// Records the first nonce of an Interest that became pending, if another node rerouted it.
+    pub(super) fn record_reroute(&mut self, id: PitId, hop: &Hop) {
+        let first = hop.extra.as_ref().and_then(|it| field::journey(&it.carried));
+        if first.is_some() {
+            self.reroutes.reroute_mut(id, &self.pit).nonce = first;
         }
     }
 
@@ -275,7 +270,7 @@ impl Node {
         let Some(settings) = self.mobility().filter(|_| actions.contains(&refusal)) else {
             return;
         };
-        if !self.is_way_lost(now, id, settings.lost) {
+        if !self.is_route_lost(now, id, settings.lost) {
             return;
         }
         actions.clear();
@@ -286,28 +281,27 @@ impl Node {
         }
     }
 
-    fn is_way_lost(&mut self, now: Instant, id: PitId, within: Duration) -> bool {
-        let Self { fib, pit, faces, itinerary, .. } = self;
+    fn is_route_lost(&mut self, now: Instant, id: PitId, within: Duration) -> bool {
+        let Self { fib, pit, faces, reroutes, .. } = self;
         let entry = pit.entry(id);
         let hops = route(fib, entry.interest()).next_hops;
         let mut others = hops.iter().filter(|hop| entry.in_record(hop.face).is_none()).peekable();
         let all_down = others.peek().is_some() && others.all(|hop| faces.facts(hop.face).is_none());
-        all_down || itinerary.has_lost(now, &entry.interest().name, within)
+        all_down || reroutes.has_lost(now, &entry.interest().name, within)
     }
 
     // --- losses that a link hands back ----------------------------------------------------------
 
-    /// A link lost a packet and does not send it again: whoever waits for it is told.
-    pub(crate) fn tell_of_loss(&mut self, now: Instant, face: FaceId, body: &Body) {
+    /// A link lost a packet and does not send it again: downstream nodes are told with a Nack.
+    pub(crate) fn packet_lost(&mut self, now: Instant, face: FaceId, body: &Body) {
         match body {
-            Body::Interest(interest) if self.hand_lost(face, interest) => {}
             Body::Interest(interest) => {
                 let hash = self.hasher.hash(interest.name.value());
-                let asked = self.pit.find(interest, hash).filter(|id| {
+                let sent = self.pit.find(interest, hash).filter(|id| {
                     let record = self.pit.entry(*id).out_record(face);
                     record.is_some_and(|record| record.nonce == interest.nonce)
                 });
-                if let Some(id) = asked {
+                if let Some(id) = sent {
                     self.came_back(now, id, face, NackReason::Loss);
                 }
             }
@@ -315,28 +309,9 @@ impl Node {
                 let mut interest = Interest::new(data.name().clone());
                 interest.nonce = Some(self.rng.next_u32());
                 let notice = Packet::nack(Arc::new(interest), NackReason::Loss, &self.hasher);
-                self.transmit(now, face, notice);
+                self.edge.transmit(now, face, notice);
             }
             Body::Nack(..) | Body::Idle => {}
-        }
-    }
-
-    /// As [`tell_of_loss`](Self::tell_of_loss), for the octets of a packet.
-    pub(crate) fn tell_of_lost_octets(&mut self, now: Instant, face: FaceId, packet: Bytes) {
-        let typ = packet.first().map_or(0, |first| u64::from(*first));
-        let body = match typ {
-            typ::INTEREST => Interest::decode(packet).ok().map(|it| Body::Interest(Arc::new(it))),
-            typ::DATA => Data::decode(packet).ok().map(Body::Data),
-            _ => None,
-        };
-        let kind = match &body {
-            Some(Body::Interest(_)) => Some(Kind::Interest),
-            Some(_) => Some(Kind::Data),
-            None => None,
-        };
-        self.outbox.discard(face, kind, DropReason::LinkLoss);
-        if let Some(body) = body {
-            self.tell_of_loss(now, face, &body);
         }
     }
 
@@ -344,8 +319,8 @@ impl Node {
 
     /// By how much sending an entry's Interest on has lengthened its round trip.
     pub(super) fn reduction(&self, id: PitId) -> Option<Duration> {
-        let journey = self.itinerary.journey(id, &self.pit)?;
-        Some(journey.again?.since(journey.first?))
+        let reroute = self.reroutes.reroute(id, &self.pit)?;
+        Some(reroute.again?.since(reroute.first?))
     }
 }
 

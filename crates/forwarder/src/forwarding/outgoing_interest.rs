@@ -1,20 +1,24 @@
 //! An Interest leaves.
 //!
 //! Source: NFD, `Forwarder::onOutgoingInterest`.
-use super::MAX_LIFETIME;
+use super::edge::FlowPart;
+use super::face::FaceTable;
+use super::{Edge, Forwarder, TraceOf};
 use crate::drop::DropReason;
-use crate::face::{FaceId, FaceTable};
-use crate::node::Node;
+use crate::face::FaceId;
+use crate::limits::MAX_LIFETIME;
+use crate::observer::Observer;
+use crate::order::ManagementRequest;
+use crate::outbox::Outbox;
 use crate::packet::{Body, Hop, Kind, Packet};
 use crate::strategy::Faces;
 use crate::table::{InRecord, PitId};
-use crate::trace::Trace;
 use recoup_packet::interest::Interest;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// `came` is how the Interest came in; its mark and what is carried over go on with it.
     pub(super) fn outgoing_interest(
         &mut self,
@@ -23,12 +27,12 @@ impl Node {
         egress: FaceId,
         interest: Arc<Interest>,
         came: &Hop,
-        trace: Trace,
+        trace: TraceOf<E>,
     ) {
         let is_local = |faces: &FaceTable| faces.facts(egress).is_some_and(|facts| facts.local);
         if came.hop_limit == Some(0) && !is_local(&self.faces) {
-            self.trace_dies(&trace);
-            return self.outbox.discard(egress, Kind::Interest, DropReason::HopLimit);
+            self.edge.out().trace_dropped(trace);
+            return self.edge.out().dropped(egress, Kind::Interest, DropReason::HopLimit);
         }
         let expiry = now + interest.lifetime_or_default().min(MAX_LIFETIME);
         let entry = self.pit.entry_mut(id);
@@ -39,17 +43,19 @@ impl Node {
         }
         self.set_soft_timeout(now, id, egress);
         if egress == FaceId::MANAGEMENT {
-            self.trace_asks(id, egress, trace);
+            let Outbox { observer, outputs } = self.edge.out();
+            observer.interest_delivered(id, egress, trace, outputs);
             return self.ask_management(id, interest);
         }
         if let Some(app) = egress.app() {
             self.note_going_back(id, &interest, came);
             let input = AppInput::Interest { interest, path: self.return_path(id) };
-            if self.applications.tell(now, app, input) {
-                self.trace_asks(id, egress, trace);
+            if self.edge.deliver(now, app, input) {
+                let Outbox { observer, outputs } = self.edge.out();
+                observer.interest_delivered(id, egress, trace, outputs);
             } else {
-                self.trace_dies(&trace);
-                self.outbox.discard(egress, Kind::Interest, DropReason::NoFace);
+                self.edge.out().trace_dropped(trace);
+                self.edge.out().dropped(egress, Kind::Interest, DropReason::NoFace);
             }
             return;
         }
@@ -60,22 +66,22 @@ impl Node {
             hop.extra_mut().carried.clone_from(&extra.carried);
             self.add_record(now, &mut hop);
         }
-        if !first && self.guards.has(egress) {
+        if !first && self.edge.recovers(egress) {
             hop.extra_mut().retransmits = true;
         }
         if self.faces.tells(egress) {
             let asker = self.asker_of(id, &interest).map(|record| record.face);
             hop.extra_mut().incoming = asker;
         }
-        hop.add_trace(trace);
-        let flow = (!self.gates.are_none()).then(|| {
-            let asker = self.asker_of(id, &interest).map_or(egress, |record| record.face);
-            (asker, self.content_of(id))
+        self.edge.out().observer.attach(&mut hop, trace);
+        let flow = self.edge.schedules().then(|| {
+            let neighbour = self.asker_of(id, &interest).map_or(egress, |record| record.face);
+            FlowPart { neighbour, content: self.content_of(id) }
         });
         let packet = Packet { body: Body::Interest(interest), hop };
         match flow {
-            None => self.transmit(now, egress, packet),
-            Some(flow) => self.schedule(now, egress, flow, packet),
+            None => self.edge.transmit(now, egress, packet),
+            Some(flow) => self.edge.schedule(now, egress, flow, packet),
         }
     }
 
@@ -83,8 +89,8 @@ impl Node {
     fn ask_management(&mut self, id: PitId, interest: Arc<Interest>) {
         let path = self.return_path(id);
         let asker = self.asker_of(id, &interest).map(|record| record.face);
-        if let (Some(face), Some(management)) = (asker, &mut self.management) {
-            management.ask(interest, face, path);
+        if let Some(ingress) = asker {
+            self.edge.manage(ManagementRequest { interest, ingress, path });
         }
     }
 

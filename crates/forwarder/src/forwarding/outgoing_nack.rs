@@ -2,18 +2,20 @@
 //!
 //! Source: NFD, `Forwarder::onOutgoingNack`. Difference: applications that want it are told by which face a Nack came, as
 //! NDNLPv2 has it; NFD loses that on the way.
+use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;
-use crate::node::Node;
+use crate::observer::Observer;
+use crate::outbox::Outbox;
 use crate::packet::{Body, Hop, Packet};
-use crate::table::{InRecord, PitId, Rare};
+use crate::table::{InRecord, PitId};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// This node refuses an Interest that did not become pending.
     pub(super) fn refuse(
         &mut self,
@@ -28,7 +30,7 @@ impl Node {
             if let Some(token) = asked.extra.as_ref().and_then(|extra| extra.pit_token.clone()) {
                 hop.extra_mut().pit_token = Some(token);
             }
-            self.outbox.event(NodeEvent::Refused { face: to, reason });
+            self.edge.out().event(NodeEvent::Refused { face: to, reason });
             self.outgoing_nack(now, to, Arc::clone(interest), reason, hop);
         }
     }
@@ -44,7 +46,7 @@ impl Node {
     pub(super) fn refuse_one(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
         let refused = self.is_refused(to);
         if refused {
-            self.outbox.event(NodeEvent::Refused { face: to, reason });
+            self.edge.out().event(NodeEvent::Refused { face: to, reason });
         }
         self.end_waiting(now, id, to, (reason, None), refused);
     }
@@ -91,8 +93,9 @@ impl Node {
         if self.faces.is_counting() {
             self.faces.give_back(to, places);
         }
-        let Rare { pit_token, trace, .. } = *rare.unwrap_or_default();
-        self.trace_dies(&trace);
+        let pit_token = rare.and_then(|rare| rare.pit_token);
+        let Outbox { observer, outputs } = self.edge.out();
+        observer.waiting_ended(id, to, outputs);
         if tell {
             let entry = self.pit.entry(id);
             let (hash, mut interest) = (entry.hash(), Arc::clone(entry.interest()));
@@ -119,16 +122,16 @@ impl Node {
         hop: Hop,
     ) {
         if let Some(app) = egress.app() {
-            self.applications.tell(now, app, AppInput::Nack { interest, reason });
+            self.edge.deliver(now, app, AppInput::Nack { interest, reason });
             return;
         }
-        self.transmit(now, egress, Packet { body: Body::Nack(interest, reason), hop });
+        self.edge.transmit(now, egress, Packet { body: Body::Nack(interest, reason), hop });
     }
 
     /// Whether a face is told when this node refuses.
     fn is_refused(&self, face: FaceId) -> bool {
         if face.app().is_some() {
-            return self.way_out.is_some();
+            return self.uplink.is_some();
         }
         let attributes = self.faces.get(face).map(|face| face.attributes);
         attributes.is_some_and(|it| !it.upstream && !it.link_type.is_shared())

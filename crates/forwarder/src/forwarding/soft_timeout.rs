@@ -4,15 +4,15 @@
 //! estimators of the timeout, too, is an outlook of Nikzad et al. (2022). For each prefix that has a route there is one
 //! estimator of the round trip from here; its timeout is the soft one, 20 ms before any sample as with `soft=20ms`. It
 //! backs off when an Interest had to be sent again.
+use super::route;
+use super::{Edge, Forwarder};
 use crate::face::FaceId;
-use crate::node::Node;
-use crate::pipeline::route;
 use crate::suppression::Suppression;
 use crate::table::PitId;
 use recoup_transport::rto::{RtoEstimator, RttSample};
 use recoup_transport::time::Instant;
 
-impl Node {
+impl<E: Edge> Forwarder<E> {
     /// An Interest was sent to `upstream`: from now on it suppresses others for the soft timeout.
     #[inline]
     pub(crate) fn set_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {

@@ -1,124 +1,61 @@
 //! Faces and routes that come and go, and what applications are told of it: whether their Interests can leave.
+use super::{Edge, Forwarder};
 use crate::drop::DropReason;
-use crate::face::{FaceAttributes, FaceId};
-use crate::guard::Lean;
-use crate::link::Link;
-use crate::node::{Node, Output, RouteChange};
-use crate::packet::{Kind, Packet};
-use crate::shard::{Handed, Worker};
-use crate::table::{NextHop, PitEntry, PitId, Tickets};
-use bytes::Bytes;
-use recoup_packet::lp::{LpHeader, LpPacket};
+use crate::face::{AppId, FaceAttributes, FaceId};
+use crate::observer::Observer;
+use crate::outbox::Outbox;
+use crate::packet::Kind;
+use crate::table::{NextHop, PitEntry, PitId, RouteChange, Tickets};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 
-/// By what Interests of applications can leave.
+/// How Interests of applications leave the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WayOut {
-    /// A face leads toward producers; of several the one with the lowest number.
+pub(crate) enum Uplink {
+    /// By this face, which leads toward producers.
     Upstream(FaceId),
-    /// There are routes to other nodes, by whatever faces.
+    /// By faces that routes lead to.
     Routed,
-    /// Applications of the same node answer, and nobody else.
+    /// Not at all: applications of the node answer.
     Own,
 }
 
-impl Node {
-    /// A face that is up already has only changed, as when its path takes shorter frames from now on.
-    pub(crate) fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
-        if let Some(worker) = self.shard.as_ref().map(|shard| shard.worker()) {
-            let attributes = || Box::new(attributes);
-            self.hand_to_all(|| Handed::FaceUp { face: id, worker, attributes: attributes() });
-        }
-        self.face_up(now, id, attributes, None);
+/// A face that is gone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FaceLoss {
+    pub(crate) face: FaceId,
+    /// Interests were sent there.
+    pub(crate) asked: bool,
+}
+
+impl<E: Edge> Forwarder<E> {
+    /// A face is up, or a face that is up has changed. If its link `stays`, so does what the face has taken.
+    pub(crate) fn face_up(&mut self, id: FaceId, attributes: FaceAttributes, stays: bool) {
+        self.faces.up(id, attributes, stays);
     }
 
-    /// A face is up, here or `elsewhere`.
-    pub(crate) fn face_up(
-        &mut self,
-        now: Instant,
-        id: FaceId,
-        mut attributes: FaceAttributes,
-        elsewhere: Option<Worker>,
-    ) {
-        if let Some(shard) = &self.shard {
-            attributes.limits = attributes.limits.map(|it| shard.options.share_of_face(it));
-        }
-        let (before, known) = (self.way_out, self.faces.get(id).is_some());
-        self.faces.up(id, attributes, elsewhere);
-        self.note_up(now, id);
-        self.open_gate(now, id);
-        match elsewhere {
-            None => self.guard_up(now, id, &attributes),
-            Some(_) => self.guards.note_elsewhere(id, &attributes),
-        }
-        if attributes.upstream && !self.is_next_hop(&Name::root(), id) {
+    /// The link of a face that is up is ready: routes lead there, and Interests that wait for a face leave. `known` if the
+    /// face was up before.
+    pub(crate) fn face_ready(&mut self, now: Instant, id: FaceId, is_upstream: bool, known: bool) {
+        if is_upstream && !self.is_next_hop(&Name::root(), id) {
             self.fib.insert(&Name::root(), id, u64::from(id.0));
         }
+        let before = self.uplink;
         self.face_found(now, id);
-        self.way_out = self.find_way_out();
-        if known && before == Some(WayOut::Upstream(id)) && self.way_out == before {
-            if let Some(input) = self.way_out_input() {
-                self.applications.tell_all(now, &input);
+        self.uplink = self.find_uplink();
+        if known && before == Some(Uplink::Upstream(id)) && self.uplink == before {
+            // It is still there, perhaps with another budget.
+            if let Some(input) = self.uplink_input() {
+                self.edge.deliver_to_all(now, &input);
             }
             return;
         }
-        self.tell_way_out(now, before);
+        self.tell_uplink(now, before);
     }
 
-    /// A face of this node is gone.
-    pub(crate) fn on_face_down(&mut self, now: Instant, id: FaceId) {
-        self.hand_to_all(|| Handed::FaceDown { face: id });
-        self.face_down(now, id);
-    }
-
-    /// What the face asked is forgotten; so are its routes, unless it may come up again.
-    pub(crate) fn face_down(&mut self, now: Instant, id: FaceId) {
-        let Some(mut face) = self.faces.down(id) else {
-            return;
-        };
-        self.close_gate(id);
-        let permanent = face.attributes.permanent;
-        self.guard_down(now, id, permanent);
-        self.note_down(now, id, &face.counters, permanent);
-        let before = self.way_out;
-        match &mut face.link {
-            Link::Value(link) => {
-                while let Some((packet, _)) = link.ready(now) {
-                    self.discard_packet(id, packet, DropReason::NoFace);
-                }
-            }
-            Link::Wire(link) => {
-                for _ in 0..link.give_up() {
-                    self.outbox.discard(id, None, DropReason::NoFace);
-                }
-            }
-            Link::Elsewhere(_) => {}
-        }
-        let asked = face.counters.out_interests > 0;
-        if !permanent {
-            let is_elsewhere = matches!(face.link, Link::Elsewhere(_));
-            // Looking through all measurements costs more than a face whose Interests are not answered may.
-            let is_measured = asked || is_elsewhere || self.faces.has_routes_to(id);
-            self.say_farewell(now, id);
-            self.forget_routes(now, id);
-            if is_measured {
-                self.measurements.forget_face(id);
-            }
-        }
-        if self.mobility.is_off() {
-            let waits = (!permanent && self.faces.is_counting()).then_some(face.share.tickets);
-            self.forget_face(id, waits, asked);
-        } else {
-            self.face_lost(now, id);
-        }
-        self.way_out = self.find_way_out();
-        self.tell_way_out(now, before);
-    }
-
-    /// All routes to a face are about to go.
-    fn say_farewell(&mut self, now: Instant, id: FaceId) {
+    /// Prefixes that lose a next hop with a face that does not come back: nothing if nobody wants to know.
+    pub(crate) fn record_losses(&mut self, now: Instant, id: FaceId) {
         if self.mobility.is_off() {
             return;
         }
@@ -128,22 +65,35 @@ impl Node {
                 let routes = self.fib.iter().filter(|(_, hops)| leads_there(hops));
                 routes.map(|(prefix, _)| prefix.clone()).collect()
             }
-            // What leads upstream stands at "/", without being counted.
+            // The route upstream stands at "/", without being counted.
             false if leads_there(self.fib.get(&Name::root())) => vec![Name::root()],
             false => Vec::new(),
         };
-        prefixes.iter().for_each(|prefix| self.way_lost(now, prefix));
+        prefixes.iter().for_each(|prefix| self.route_lost(now, prefix));
     }
 
-    pub(crate) fn on_route(&mut self, now: Instant, change: &RouteChange) {
-        self.lead(|| Handed::Route(Box::new(change.clone())));
+    /// A face is down; `tickets` are those of the Interests that came by it, where they are counted and the face does not
+    /// come back.
+    pub(crate) fn face_down(&mut self, now: Instant, loss: FaceLoss, tickets: Option<Tickets>) {
+        let before = self.uplink;
+        if self.mobility.is_off() {
+            self.forget_face(loss, tickets);
+        } else {
+            self.face_lost(now, loss.face);
+        }
+        self.uplink = self.find_uplink();
+        self.tell_uplink(now, before);
+    }
+
+    /// A next hop is added, changed or removed.
+    pub(crate) fn change_route(&mut self, now: Instant, change: &RouteChange) {
         let RouteChange { prefix, face, cost } = change;
         let known = self.is_next_hop(prefix, *face);
         match cost {
             Some(cost) => self.fib.insert(prefix, *face, *cost),
             None => {
                 if self.fib.remove(prefix, *face) {
-                    self.way_lost(now, prefix);
+                    self.route_lost(now, prefix);
                 }
             }
         }
@@ -153,55 +103,86 @@ impl Node {
         if cost.is_some() && !known {
             self.face_found(now, *face);
         }
-        let before = self.way_out;
-        self.way_out = self.find_way_out();
-        self.tell_way_out(now, before);
+        let before = self.uplink;
+        self.uplink = self.find_uplink();
+        self.tell_uplink(now, before);
     }
 
-    /// What an application is told of the way out that there is.
-    pub(crate) fn way_out_input(&self) -> Option<AppInput> {
-        let receive_budget = match self.way_out? {
-            WayOut::Upstream(face) => self.faces.get(face)?.attributes.receive_budget,
-            WayOut::Routed | WayOut::Own => None,
+    /// Removes the routes to a face: those of these prefixes, and next hops that no routing table has, if there are any.
+    pub(crate) fn remove_routes(&mut self, face: FaceId, prefixes: &[Name]) {
+        for prefix in prefixes {
+            if self.fib.remove(prefix, face) {
+                self.faces.count_route(face, false);
+            }
+        }
+        if self.faces.has_routes_to(face) {
+            self.fib.remove_face(face);
+            self.faces.forget_routes(face);
+        }
+    }
+
+    /// An application answers Interests below these prefixes.
+    pub(crate) fn add_application(&mut self, app: AppId, prefixes: &[Name]) {
+        for prefix in prefixes {
+            self.fib.insert(prefix, FaceId::of_app(app), 0);
+        }
+    }
+
+    /// An application is gone.
+    pub(crate) fn remove_application(&mut self, app: AppId, prefixes: &[Name]) {
+        let face = FaceId::of_app(app);
+        for prefix in prefixes {
+            self.fib.remove(prefix, face);
+        }
+        self.forget_records(face);
+        self.measurements.forget_face(face);
+    }
+
+    /// What applications are told of the uplink, if there is one.
+    pub(crate) fn uplink_input(&self) -> Option<AppInput> {
+        let receive_budget = match self.uplink? {
+            Uplink::Upstream(face) => self.faces.get(face)?.attributes.receive_budget,
+            Uplink::Routed | Uplink::Own => None,
         };
         Some(AppInput::FaceUp { receive_budget })
     }
 
-    /// Nobody waits at a network face any more, and no answer comes from there. Where it is known who `waits`, and that
-    /// nothing was `asked` there, not all entries are looked at: anybody may open faces and close them again.
-    fn forget_face(&mut self, face: FaceId, waits: Option<Tickets>, asked: bool) {
-        let Some(waits) = waits else {
+    /// Nobody behind this face waits any more, or answers.
+    fn forget_face(&mut self, FaceLoss { face, asked }: FaceLoss, tickets: Option<Tickets>) {
+        let Some(tickets) = tickets else {
             return self.forget_records(face);
         };
-        for id in waits.into_entries(&self.pit) {
-            self.forget_asker(id, face);
+        for id in tickets.into_entries(&self.pit) {
+            self.forget_downstream(id, face);
         }
         if asked {
             self.pit.forget_asked(face);
         }
     }
 
-    /// Nobody waits at that face any more, and no answer comes from there.
-    pub(crate) fn forget_records(&mut self, face: FaceId) {
-        let asked = |entry: &PitEntry| entry.in_record(face).is_some();
+    /// As [`forget_face`](Self::forget_face), where it is not known which entries have records of the face.
+    fn forget_records(&mut self, face: FaceId) {
+        let has_record = |entry: &PitEntry| entry.in_record(face).is_some();
         let waiting: Vec<_> =
-            self.pit.iter().filter(|(_, entry)| asked(entry)).map(|(id, _)| id).collect();
+            self.pit.iter().filter(|(_, entry)| has_record(entry)).map(|(id, _)| id).collect();
         for id in waiting {
-            self.forget_asker(id, face);
+            self.forget_downstream(id, face);
         }
         self.pit.forget_asked(face);
     }
 
-    /// Nobody waits at that face for one entry any more.
-    pub(crate) fn forget_asker(&mut self, id: PitId, face: FaceId) {
+    /// A face waits for an entry no more, for it is gone.
+    pub(super) fn forget_downstream(&mut self, id: PitId, face: FaceId) {
         let Some(record) = self.pit.entry_mut(id).remove_in(face) else {
             return;
         };
         if self.faces.is_counting() {
             self.faces.give_back(face, record.places);
         }
-        self.outbox.discard(face, Kind::Interest, DropReason::NoFace);
-        self.trace_dies(&record.rare.unwrap_or_default().trace);
+        let out = self.edge.out();
+        out.dropped(face, Kind::Interest, DropReason::NoFace);
+        let Outbox { observer, outputs } = out;
+        observer.waiting_ended(id, face, outputs);
         if self.pit.entry(id).ins().is_empty() {
             self.interest_abandon(id);
         }
@@ -211,154 +192,23 @@ impl Node {
         self.fib.get(prefix).iter().any(|hop| hop.face == face)
     }
 
-    fn find_way_out(&self) -> Option<WayOut> {
-        let upstream = self.faces.first_upstream().map(WayOut::Upstream);
-        let routed = || self.faces.has_route().then_some(WayOut::Routed);
-        upstream.or_else(routed).or(self.answers_itself.then_some(WayOut::Own))
+    /// Faces toward producers first, then faces that routes lead to.
+    fn find_uplink(&self) -> Option<Uplink> {
+        let upstream = self.faces.first_upstream().map(Uplink::Upstream);
+        let routed = || self.faces.has_route().then_some(Uplink::Routed);
+        upstream.or_else(routed).or(self.answers_itself.then_some(Uplink::Own))
     }
 
-    /// Tells the applications if the way out is another one than before, or none: what they asked by
-    /// the old one will not be answered by the new one.
-    fn tell_way_out(&mut self, now: Instant, before: Option<WayOut>) {
-        if before == self.way_out {
+    /// Tells the applications, if the uplink is another one than `before`.
+    fn tell_uplink(&mut self, now: Instant, before: Option<Uplink>) {
+        if before == self.uplink {
             return;
         }
         if before.is_some() {
-            self.applications.tell_all(now, &AppInput::FaceDown);
+            self.edge.deliver_to_all(now, &AppInput::FaceDown);
         }
-        if let Some(input) = self.way_out_input() {
-            self.applications.tell_all(now, &input);
-        }
-    }
-
-    // --- links ----------------------------------------------------------------------------------
-
-    /// A frame came; where one end sends, `sender` is always the same.
-    #[inline]
-    pub(crate) fn on_frame(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
-        let Some(face) = self.faces.get_mut(id) else {
-            return self.outbox.discard(id, None, DropReason::NoFace);
-        };
-        let guarded = face.is_guarded();
-        let Link::Wire(_) = &face.link else {
-            return self.outbox.discard(id, None, DropReason::Malformed);
-        };
-        face.counters.in_octets += frame.len() as u64;
-        if !guarded && LpPacket::is_bare(&frame) {
-            self.read(now, id, None, frame);
-        } else {
-            self.on_framed(now, id, sender, guarded, frame);
-        }
-    }
-
-    /// A frame came that is more than a packet, or that its link counts.
-    fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, guarded: bool, frame: Bytes) {
-        let whole = if guarded {
-            if LpPacket::is_bare(&frame) {
-                return match self.receive_bare(now, id) {
-                    Ok(()) => self.read(now, id, None, frame),
-                    Err(reason) => self.outbox.discard(id, None, reason),
-                };
-            }
-            match self.receive_lean(now, id, frame) {
-                Ok(packet) => return self.read(now, id, None, packet),
-                Err(Lean::Dropped(reason)) => Err(reason),
-                Err(Lean::Other(frame)) => self.receive_guarded(now, id, frame),
-            }
-        } else {
-            match self.faces.get_mut(id).map(|face| &mut face.link) {
-                Some(Link::Wire(link)) => link.receive(now, sender, frame),
-                _ => Err(DropReason::NoFace),
-            }
-        };
-        if self.faces.get(id).is_some_and(|face| !face.is_settled()) {
-            self.settle_fragments(id);
-        }
-        match whole {
-            Ok(None) => {}
-            Ok(Some((header, packet))) => self.read(now, id, Some(&header), packet),
-            Err(reason) => self.outbox.discard(id, None, reason),
-        }
-    }
-
-    /// Takes a whole network packet that came behind `header`, or bare.
-    // A packet in its parts stays in registers where nobody is called in between.
-    #[inline(always)]
-    fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
-        if self.shard.is_some() {
-            return self.read_as_worker(now, id, header, packet);
-        }
-        let will_stay = !self.cs.is_off();
-        let read = Packet::from_wire(header, &packet, &self.hasher, &mut self.kept, will_stay);
-        match read {
-            Ok(read) => {
-                let may_leave = read.kind() == Kind::Interest;
-                if may_leave {
-                    self.wires.came = read.leaves_as(packet);
-                }
-                self.receive(now, id, read);
-                if may_leave {
-                    self.wires.came = None;
-                }
-            }
-            Err(reason) => self.outbox.discard(id, None, reason),
-        }
-    }
-
-    pub(crate) fn on_incomplete(&mut self, now: Instant, id: FaceId) {
-        if let Some(face) = self.faces.get_mut(id)
-            && let Link::Wire(link) = &mut face.link
-        {
-            link.expire(now);
-        }
-        self.settle_fragments(id);
-    }
-
-    pub(crate) fn on_ready(&mut self, now: Instant, id: FaceId) {
-        let led = self.guards.has(id) && self.lead_value(now, id);
-        let Some(face) = self.faces.get_mut(id) else {
-            return;
-        };
-        let Link::Value(link) = &mut face.link else {
-            return;
-        };
-        if !led && let Some((packet, more)) = link.ready(now) {
-            let packet = self.guards.tag(now, id, packet);
-            self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
-            if more {
-                self.outbox.outputs.push_back(Output::Wants { face: id });
-            }
-        }
-        if !self.gates.are_none() {
-            self.let_pass(now, id);
-        }
-    }
-
-    pub(crate) fn on_busy(&mut self, id: FaceId, until: Instant) {
-        if let Some(face) = self.faces.get_mut(id)
-            && let Link::Value(link) = &mut face.link
-        {
-            link.set_busy(until);
-        }
-    }
-
-    pub(crate) fn on_backlog(&mut self, id: FaceId, octets: u64) {
-        if let Some(face) = self.faces.get_mut(id)
-            && let Link::Wire(link) = &mut face.link
-        {
-            link.set_backlog(octets);
-        }
-    }
-
-    /// Accounts for fragments that were discarded, and for when others will be.
-    fn settle_fragments(&mut self, id: FaceId) {
-        self.faces.note_incomplete(id);
-        let discarded = match self.faces.get_mut(id).map(|face| &mut face.link) {
-            Some(Link::Wire(link)) => link.take_discarded(),
-            _ => 0,
-        };
-        for _ in 0..discarded {
-            self.outbox.discard(id, None, DropReason::Fragment);
+        if let Some(input) = self.uplink_input() {
+            self.edge.deliver_to_all(now, &input);
         }
     }
 }

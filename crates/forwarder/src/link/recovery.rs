@@ -1,271 +1,286 @@
-//! Links that send again what they lose: the recovery at each face that has one.
-//!
-//! Recovery stands below everything else of a link: a packet is numbered at the moment at which its frame leaves, after
-//! queue and marks, and what comes is judged before it is read. What is kept of a permanent face outlives its going down,
-//! so that a neighbour that is found again is asked for what was lost meanwhile.
-//! A permanent face greets its neighbour when it comes up: both ends know each other before the first packet leaves.
-mod value;
-mod wire;
-
-use crate::face::{FaceAttributes, FaceForm, FaceId};
-use crate::node::Node;
+//! Recovery of links: who has it, and what outlives a face that is down.
+use super::wire::Piece;
+use super::{Duty, Link, Timers};
+use crate::face::{FaceAttributes, FaceId};
 use crate::packet::Packet;
 use recoup_transport::link::recovery::{Agreement, Counters};
 use recoup_transport::link::wldr::Pool;
 use recoup_transport::link::{LinkRecovery, Recovery};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
-pub(crate) use wire::Lean;
-use wire::Piece;
 
 /// Bytes that are held at most for all peers together that opened their faces, beyond the least share of each.
 const POOL_BYTES: u64 = 64 << 20;
 
-/// The recovery at faces that have one.
+/// One end of a link with recovery, which holds what the far end has not acknowledged.
 #[derive(Debug)]
-pub(crate) struct Guards {
-    guards: BTreeMap<FaceId, Guard>,
-    /// When which of them has something to do.
-    due: BTreeSet<(Instant, FaceId)>,
-    /// What guards did that are gone.
+pub(super) struct Recovering<T> {
+    settings: Recovery,
+    pub(super) end: Box<dyn LinkRecovery<T>>,
+    is_down: bool,
+    /// When it has something to do, as it stands in [`Timers`].
+    due: Option<Instant>,
+    /// Packets that left.
+    pub(super) packets: u64,
+}
+
+impl<T> Recovering<T> {
+    /// Notes anew when it has something to do.
+    #[inline]
+    pub(super) fn arm(&mut self, id: FaceId, timers: &mut Timers) {
+        let due = self.end.deadline();
+        timers.set(&mut self.due, Duty::Recovery, id, due);
+    }
+
+    /// It has something to do at `now`, as soon as everything else is done.
+    pub(super) fn wake(&mut self, id: FaceId, timers: &mut Timers, now: Instant) {
+        timers.set(&mut self.due, Duty::Recovery, id, Some(now));
+    }
+}
+
+/// The recovery of a permanent face that is down.
+#[derive(Debug)]
+enum Resting {
+    Wire(Recovering<Piece>),
+    Value(Recovering<Packet>),
+}
+
+/// What the recoveries of all links share, and those of faces that are down.
+#[derive(Debug)]
+pub(super) struct Recoveries {
+    /// A face recovers losses, or did: where none ever did nobody looks for it.
+    pub(super) any: bool,
+    resting: BTreeMap<FaceId, Resting>,
+    /// What those did that are gone.
     past: Counters,
     /// How many there were: each draws a session of its own.
     made: u64,
-    /// Faces of other workers that have one.
-    elsewhere: BTreeSet<FaceId>,
+    rng: Rng,
     /// Memory of frames held for peers that opened their faces.
     pool: Arc<Pool>,
 }
 
-impl Default for Guards {
-    fn default() -> Self {
-        Self {
-            guards: BTreeMap::new(),
-            due: BTreeSet::new(),
-            past: Counters::default(),
-            made: 0,
-            elsewhere: BTreeSet::new(),
-            pool: Arc::new(Pool::new(POOL_BYTES)),
-        }
-    }
-}
-
-/// The recovery at one face.
-#[derive(Debug)]
-struct Guard {
-    recovery: Recovery,
-    end: End,
-    down: bool,
-    /// As it stands in [`Guards::due`].
-    due: Option<Instant>,
-    /// How many packets left.
-    packets: u64,
-}
-
-/// One end of a link, with what it holds.
-#[derive(Debug)]
-enum End {
-    Wire(Box<dyn LinkRecovery<Piece>>),
-    Value(Box<dyn LinkRecovery<Packet>>),
-}
-
-/// Calls a method that both kinds of ends have.
-macro_rules! end {
-    ($end:expr, $it:ident => $call:expr) => {
-        match $end {
-            End::Wire($it) => $call,
-            End::Value($it) => $call,
-        }
-    };
-}
-
-impl Guards {
-    /// Whether no face has one, which is all that others pay then.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.guards.is_empty()
+impl Recoveries {
+    pub(super) fn new(rng: Rng) -> Self {
+        let (resting, past, made) = Default::default();
+        Self { any: false, resting, past, made, rng, pool: Arc::new(Pool::new(POOL_BYTES)) }
     }
 
-    /// Whether this face has one.
-    pub(crate) fn has(&self, face: FaceId) -> bool {
-        let is_here = !self.is_empty() && self.guards.contains_key(&face);
-        is_here || (!self.elsewhere.is_empty() && self.elsewhere.contains(&face))
-    }
-
-    /// Another worker has this face, with recovery or without.
-    pub(crate) fn note_elsewhere(&mut self, face: FaceId, attributes: &FaceAttributes) {
-        match attributes.recovery.is_off() {
-            true => self.elsewhere.remove(&face),
-            false => self.elsewhere.insert(face),
-        };
-    }
-
-    /// When one of them has something to do.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.due.first().map(|(due, _)| *due)
-    }
-
-    /// What the recovery of a face did so far.
-    pub(crate) fn counters(&self, face: FaceId) -> Option<Counters> {
-        self.guards.get(&face).map(|guard| end!(&guard.end, it => it.counters()))
-    }
-
-    /// A face is up; `rng` gives the session of a guard that it has for the first time.
-    fn up(&mut self, now: Instant, id: FaceId, attributes: &FaceAttributes, rng: &Rng) {
-        let recovery = attributes.recovery;
-        if recovery.is_off() {
-            return self.remove(id);
-        }
-        let same = |guard: &Guard| guard.recovery == recovery && guard.end.fits(attributes.form);
-        if !self.guards.get(&id).is_some_and(same) {
-            self.remove(id);
-            let rng = rng.substream(&format!("recovery/{}", self.made));
-            self.made += 1;
-            let mut end = match attributes.form {
-                FaceForm::Wire { .. } => End::Wire(recovery.build(rng)),
-                FaceForm::Value { .. } => End::Value(recovery.build(rng)),
-            };
-            if !attributes.permanent {
-                end!(&mut end, it => it.share(&self.pool));
+    /// A link is open with these settings: it goes on with the recovery that it had, if that was the same.
+    pub(super) fn up(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        attributes: &FaceAttributes,
+        link: &mut Link,
+        timers: &mut Timers,
+    ) {
+        let rested = self.resting.remove(&id);
+        match link {
+            Link::Wire(link) => {
+                let before = match rested {
+                    Some(Resting::Wire(rested)) => Some(rested),
+                    Some(Resting::Value(other)) => {
+                        self.retire(id, other, timers);
+                        None
+                    }
+                    None => link.recovery.take(),
+                };
+                link.recovery = self.go_on(now, id, attributes, before, timers);
             }
-            self.guards.insert(id, Guard { recovery, end, down: true, due: None, packets: 0 });
-        }
-        if let Some(guard) = self.guards.get_mut(&id)
-            && std::mem::take(&mut guard.down)
-        {
-            end!(&mut guard.end, it => it.link_up(now, attributes.permanent));
+            Link::Value(link) => {
+                let before = match rested {
+                    Some(Resting::Value(rested)) => Some(rested),
+                    Some(Resting::Wire(other)) => {
+                        self.retire(id, other, timers);
+                        None
+                    }
+                    None => link.recovery.take(),
+                };
+                link.recovery = self.go_on(now, id, attributes, before, timers);
+            }
+            Link::Elsewhere(_) => {
+                self.restore(id, rested);
+                self.forget(id, timers);
+            }
         }
     }
 
-    /// A face is down; what is known of its link is kept if it may come up again.
-    fn down(&mut self, now: Instant, id: FaceId, keep: bool) {
-        if !keep {
-            self.elsewhere.remove(&id);
-            return self.remove(id);
-        }
-        if let Some(guard) = self.guards.get_mut(&id) {
-            guard.down = true;
-            end!(&mut guard.end, it => it.link_down(now));
-        }
-        self.note(id);
-    }
-
-    fn remove(&mut self, id: FaceId) {
-        let Some(guard) = self.guards.remove(&id) else {
-            return;
+    /// The recovery `before` goes on if its settings are those of the face; else it ends, and another one begins.
+    fn go_on<T: Clone + fmt::Debug + Send + 'static>(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        attributes: &FaceAttributes,
+        before: Option<Recovering<T>>,
+        timers: &mut Timers,
+    ) -> Option<Recovering<T>> {
+        let settings = attributes.recovery;
+        let mut recovering = match before {
+            Some(before) if before.settings == settings => before,
+            before => {
+                if let Some(before) = before {
+                    self.retire(id, before, timers);
+                }
+                if settings.is_off() {
+                    return None;
+                }
+                let rng = self.rng.substream(&format!("recovery/{}", self.made));
+                self.made += 1;
+                let mut end = settings.build(rng);
+                if !attributes.permanent {
+                    end.share(&self.pool);
+                }
+                Recovering { settings, end, is_down: true, due: None, packets: 0 }
+            }
         };
-        guard.due.map(|due| self.due.remove(&(due, id)));
-        let all = end!(&guard.end, it => it.counters());
-        // What it held is lost with it.
+        if std::mem::take(&mut recovering.is_down) {
+            recovering.end.link_up(now, attributes.permanent);
+        }
+        Some(recovering)
+    }
+
+    /// A link is down; what its recovery knows is kept if `keep`.
+    pub(super) fn down(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        link: &mut Link,
+        keep: bool,
+        timers: &mut Timers,
+    ) {
+        self.rest(id, link);
+        if !keep {
+            return self.forget(id, timers);
+        }
+        match self.resting.get_mut(&id) {
+            Some(Resting::Wire(it)) => it.down(now, id, timers),
+            Some(Resting::Value(it)) => it.down(now, id, timers),
+            None => {}
+        }
+    }
+
+    /// Takes the recovery of a link, to be kept until a link of the face is up again.
+    pub(super) fn rest(&mut self, id: FaceId, link: &mut Link) {
+        let resting = match link {
+            Link::Wire(link) => link.recovery.take().map(Resting::Wire),
+            Link::Value(link) => link.recovery.take().map(Resting::Value),
+            Link::Elsewhere(_) => None,
+        };
+        self.restore(id, resting);
+    }
+
+    fn restore(&mut self, id: FaceId, resting: Option<Resting>) {
+        resting.map(|resting| self.resting.insert(id, resting));
+    }
+
+    /// Ends the recovery of a face that is not up.
+    pub(super) fn forget(&mut self, id: FaceId, timers: &mut Timers) {
+        match self.resting.remove(&id) {
+            Some(Resting::Wire(it)) => self.retire(id, it, timers),
+            Some(Resting::Value(it)) => self.retire(id, it, timers),
+            None => {}
+        }
+    }
+
+    /// Ends a recovery; what it held is lost with it.
+    fn retire<T>(&mut self, id: FaceId, mut it: Recovering<T>, timers: &mut Timers) {
+        timers.set(&mut it.due, Duty::Recovery, id, None);
+        let all = it.end.counters();
         let given_up = all.given_up + all.held;
         self.past += Counters { given_up, held: 0, held_octets: 0, ..all };
     }
 
-    /// Notes anew when a guard has something to do.
-    fn note(&mut self, id: FaceId) {
-        if let Some(guard) = self.guards.get_mut(&id) {
-            guard.note(id, &mut self.due);
-        }
-    }
-
-    /// The guard of a face that is up.
-    fn up_at(&mut self, id: FaceId) -> Option<&mut Guard> {
-        self.guards.get_mut(&id).filter(|guard| !guard.down)
-    }
-}
-
-impl Guard {
-    /// Notes anew when it has something to do.
-    fn note(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>) {
-        let due = end!(&self.end, it => it.deadline());
-        self.set_due(id, all, due);
-    }
-
-    /// It has something to do at `now`, as soon as everything else is done.
-    fn wake(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>, now: Instant) {
-        self.set_due(id, all, Some(now));
-    }
-
-    fn set_due(&mut self, id: FaceId, all: &mut BTreeSet<(Instant, FaceId)>, due: Option<Instant>) {
-        if due != self.due {
-            self.due.map(|before| all.remove(&(before, id)));
-            due.map(|due| all.insert((due, id)));
-            self.due = due;
-        }
-    }
-}
-
-impl End {
-    fn fits(&self, form: FaceForm) -> bool {
-        matches!(
-            (self, form),
-            (Self::Wire(_), FaceForm::Wire { .. }) | (Self::Value(_), FaceForm::Value { .. })
-        )
-    }
-}
-
-impl Node {
-    /// What the recovery of a face did so far; `None` if it has none.
-    #[must_use]
-    pub fn recovery(&self, face: FaceId) -> Option<Counters> {
-        self.guards.counters(face)
-    }
-
-    /// Whether the far end of a face and this end recover what the link between them loses.
-    #[must_use]
-    pub fn link_recovery(&self, face: FaceId) -> Agreement {
-        let guard = self.guards.guards.get(&face);
-        guard.map_or(Agreement::Off, |guard| end!(&guard.end, it => it.agreement()))
-    }
-
-    /// What the recoveries of all faces did so far, past ones included; `None` if there never was one.
-    #[must_use]
-    pub fn recovered(&self) -> Option<Counters> {
-        let mut all = self.guards.past;
-        for guard in self.guards.guards.values() {
-            all += end!(&guard.end, it => it.counters());
-        }
-        (!self.guards.is_empty() || all != Counters::default()).then_some(all)
-    }
-
-    pub(crate) fn guard_up(&mut self, now: Instant, id: FaceId, attributes: &FaceAttributes) {
-        self.guards.up(now, id, attributes, &self.rng);
-        self.drain_guard(now, id);
-    }
-
-    pub(crate) fn guard_down(&mut self, now: Instant, id: FaceId, keep: bool) {
-        self.guards.down(now, id, keep);
-    }
-
-    /// Does what is due at one face; `false` if nothing is.
-    pub(crate) fn fire_guard(&mut self, now: Instant) -> bool {
-        match self.guards.due.first() {
-            Some(&(due, id)) if due <= now => {
-                if let Some(guard) = self.guards.guards.get_mut(&id) {
-                    end!(&mut guard.end, it => it.fire(now));
+    /// The recovery of a face does what is due.
+    pub(super) fn fire(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        link: Option<&mut Link>,
+        timers: &mut Timers,
+    ) {
+        match link {
+            Some(Link::Wire(link)) => {
+                if let Some(it) = &mut link.recovery {
+                    it.end.fire(now);
                 }
-                self.drain_guard(now, id);
-                true
             }
-            _ => false,
+            Some(Link::Value(link)) => {
+                if let Some(it) = &mut link.recovery {
+                    it.end.fire(now);
+                }
+            }
+            Some(Link::Elsewhere(_)) | None => match self.resting.get_mut(&id) {
+                Some(Resting::Wire(it)) => it.fire_resting(now, id, timers),
+                Some(Resting::Value(it)) => it.fire_resting(now, id, timers),
+                None => {}
+            },
         }
     }
 
-    /// Whether the recovery of a face waits for it.
-    fn guard_waits(&self, id: FaceId) -> bool {
-        let guard = self.guards.guards.get(&id);
-        guard.is_some_and(|guard| end!(&guard.end, it => it.waits()))
+    /// What the recovery of a face did so far.
+    pub(super) fn counters(&self, id: FaceId, link: Option<&Link>) -> Option<Counters> {
+        let up = link.and_then(Link::recovery_counters);
+        up.or_else(|| self.resting.get(&id).map(Resting::counters))
     }
 
-    /// Lets leave what may leave, and accounts for what will not leave any more.
-    fn drain_guard(&mut self, now: Instant, id: FaceId) {
-        match self.guards.guards.get(&id).map(|guard| &guard.end) {
-            Some(End::Wire(_)) => self.drain_wire(now, id),
-            Some(End::Value(_)) => self.drain_value(now, id),
-            None => return,
+    /// What all recoveries did, those that are gone included; `None` if there never was one.
+    pub(super) fn all<'a>(&self, links: impl Iterator<Item = &'a Link>) -> Option<Counters> {
+        let (mut all, mut any) = (self.past, self.past != Counters::default());
+        let resting = self.resting.values().map(Resting::counters);
+        for counters in links.filter_map(Link::recovery_counters).chain(resting) {
+            all += counters;
+            any = true;
         }
-        self.guards.note(id);
+        any.then_some(all)
+    }
+
+    /// Whether both ends of the link of a face recover losses.
+    pub(super) fn agreement(&self, id: FaceId, link: Option<&Link>) -> Agreement {
+        let up = link.and_then(|link| match link {
+            Link::Wire(link) => Some(link.recovery.as_ref()?.end.agreement()),
+            Link::Value(link) => Some(link.recovery.as_ref()?.end.agreement()),
+            Link::Elsewhere(_) => None,
+        });
+        let resting = || match self.resting.get(&id)? {
+            Resting::Wire(it) => Some(it.end.agreement()),
+            Resting::Value(it) => Some(it.end.agreement()),
+        };
+        up.or_else(resting).unwrap_or(Agreement::Off)
+    }
+}
+
+impl<T> Recovering<T> {
+    fn down(&mut self, now: Instant, id: FaceId, timers: &mut Timers) {
+        self.is_down = true;
+        self.end.link_down(now);
+        self.arm(id, timers);
+    }
+
+    fn fire_resting(&mut self, now: Instant, id: FaceId, timers: &mut Timers) {
+        self.end.fire(now);
+        self.arm(id, timers);
+    }
+}
+
+impl Resting {
+    fn counters(&self) -> Counters {
+        match self {
+            Self::Wire(it) => it.end.counters(),
+            Self::Value(it) => it.end.counters(),
+        }
+    }
+}
+
+impl Link {
+    fn recovery_counters(&self) -> Option<Counters> {
+        match self {
+            Self::Wire(link) => Some(link.recovery.as_ref()?.end.counters()),
+            Self::Value(link) => Some(link.recovery.as_ref()?.end.counters()),
+            Self::Elsewhere(_) => None,
+        }
     }
 }

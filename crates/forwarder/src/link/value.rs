@@ -1,138 +1,237 @@
-//! Recovery at faces that carry packets as values.
-use super::{End, Guards};
-use crate::drop::DropReason;
-use crate::face::FaceId;
-use crate::link::Link;
-use crate::node::{Node, Output};
-use crate::packet::{Body, Packet};
+//! Links for packets as values: they are queued in the node until the driver is ready for one.
+use super::recovery::Recovering;
+use super::{Lost, Medium, Service, Shared, Timers};
+use crate::counters::QueueState;
+use crate::event::NodeEvent;
+use crate::face::{FaceId, QueueLimit};
+use crate::message::Output;
+use crate::observer::Observer;
+use crate::outbox::Outbox;
+use crate::packet::{Body, Kind, Packet};
 use recoup_packet::lp::field;
-use recoup_transport::link::LinkRecovery;
 use recoup_transport::link::recovery::{Arrival, Outgoing, Sending};
+use recoup_transport::queue::{Fifo, Load};
 use recoup_transport::time::{Duration, Instant};
 
 /// Frames of value faces take acknowledgements up to this length.
-const VALUE_OCTETS: usize = 1_400;
+const VALUE_BYTES: usize = 1_400;
 
-impl Guards {
-    fn value(&mut self, id: FaceId) -> Option<&mut dyn LinkRecovery<Packet>> {
-        match &mut self.up_at(id)?.end {
-            End::Value(end) => Some(end.as_mut()),
-            End::Wire(_) => None,
-        }
+/// The queue in front of a driver that takes one packet at a time.
+#[derive(Debug)]
+pub(super) struct Value {
+    queue: Fifo<Packet>,
+    /// From when on the driver takes a packet at once, if none is queued.
+    ready_from: Instant,
+    /// The driver knows that something is queued.
+    asked: bool,
+}
+
+impl Medium for Value {
+    type Held = Packet;
+}
+
+impl Value {
+    pub(super) fn new(queue: QueueLimit) -> Self {
+        Self { queue: Fifo::new(queue), ready_from: Instant::ZERO, asked: false }
     }
 
-    /// A packet leaves by a value face: it gets its number, if the face has a guard.
-    #[inline]
-    pub(crate) fn tag(&mut self, now: Instant, id: FaceId, packet: Packet) -> Packet {
-        if self.is_empty() { packet } else { self.number(now, id, packet) }
+    /// The queue holds more or less from now on; queued packets stay.
+    pub(super) fn set_limit(&mut self, queue: QueueLimit) {
+        self.queue.set_limit(queue);
     }
 
-    fn number(&mut self, now: Instant, id: FaceId, mut packet: Packet) -> Packet {
-        let Some(guard) = self.guards.get_mut(&id) else {
-            return packet;
-        };
-        guard.packets += 1;
-        let number = guard.packets;
-        if let End::Value(end) = &mut guard.end {
-            let (kind, lifetime) = packet.worth();
-            if packet.retransmits() {
-                end.retransmits();
-            }
-            let octets = packet.octets();
-            // A value has no MTU; room for acknowledgements as in a common frame.
-            let room_octets = VALUE_OCTETS.saturating_sub(octets);
-            let octets = octets as u32;
-            let sending =
-                Sending { kind, octets, lifetime, packet: number, alone: true, room_octets };
-            let tag = end.send(now, &packet, &sending);
-            if !tag.is_empty() {
-                packet.hop.extra_mut().tag = Some(Box::new(tag));
-            }
-        }
-        self.note(id);
-        packet
+    /// The driver, which was given a packet, takes the next one from then on.
+    pub(super) fn set_busy(&mut self, until: Instant) {
+        self.ready_from = until;
+    }
+
+    pub(super) fn state(&self) -> QueueState {
+        QueueState { packets: self.queue.packets(), bytes: self.queue.octets() }
+    }
+
+    /// Whether a packet would leave at once.
+    pub(super) fn is_ready(&self, now: Instant) -> bool {
+        self.ready_from <= now && self.queue.is_empty()
+    }
+
+    /// Something is queued elsewhere for the link, which is not ready; whether the driver must be told.
+    pub(super) fn ask(&mut self) -> bool {
+        !std::mem::replace(&mut self.asked, true)
+    }
+
+    /// The driver takes something that never was in the queue; whether it must be told that others are queued, here or
+    /// elsewhere.
+    fn occupy(&mut self, more: bool) -> bool {
+        self.ready_from = Instant::MAX;
+        self.asked = more || !self.queue.is_empty();
+        self.asked
+    }
+
+    /// The driver takes one more packet: the next one, and whether others are queued behind it.
+    pub(super) fn ready(&mut self, now: Instant) -> Option<(Packet, bool)> {
+        let next = self.queue.pop();
+        self.ready_from = if next.is_some() { Instant::MAX } else { now };
+        self.asked = !self.queue.is_empty();
+        Some((next?, self.asked))
     }
 }
 
-impl Node {
-    /// A packet came by a value face.
-    #[inline]
-    pub(crate) fn on_packet(&mut self, now: Instant, id: FaceId, packet: Packet) {
-        if self.guards.is_empty() {
-            return self.receive(now, id, packet);
+impl Service<Value> {
+    /// A packet leaves; whether it was marked for congestion.
+    ///
+    /// # Errors
+    /// The packet comes back if the queue is full.
+    pub(super) fn send<O: Observer>(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        mut packet: Packet,
+        shared: &mut Shared,
+        out: &mut Outbox<O>,
+    ) -> Result<bool, Packet> {
+        if self.medium.is_ready(now) {
+            let marked = self.mark(now, &mut packet, self.scheduled_bytes);
+            self.medium.ready_from = Instant::MAX;
+            let packet = self.tag(now, id, packet, &mut shared.timers);
+            out.push(Output::Transmit { face: id, packet });
+            return Ok(marked);
         }
-        if let Some(packet) = self.unguard(now, id, packet) {
-            self.receive(now, id, packet);
+        if !self.medium.queue.has_room_for(Load::octets(&packet)) {
+            return Err(packet);
+        }
+        let marked = self.mark(now, &mut packet, self.medium.queue.octets());
+        self.medium.queue.push(packet)?;
+        if self.medium.ask() {
+            out.push(Output::Wants { face: id });
+        }
+        let QueueState { packets, bytes } = self.medium.state();
+        let (packets, bytes) = (packets as u32, bytes as u32);
+        out.event(NodeEvent::Queued { face: id, packets, bytes });
+        Ok(marked)
+    }
+
+    /// A packet leaves: it gets its number, if the link recovers losses.
+    #[inline]
+    pub(super) fn tag(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        packet: Packet,
+        timers: &mut Timers,
+    ) -> Packet {
+        match &mut self.recovery {
+            Some(recovery) => number(recovery, now, id, packet, timers),
+            None => packet,
         }
     }
 
-    /// A packet came by a value face, which may have recovery; `None` if it goes no further.
-    fn unguard(&mut self, now: Instant, id: FaceId, mut packet: Packet) -> Option<Packet> {
-        let carries = !matches!(packet.body, Body::Idle);
-        if let Some(end) = self.guards.value(id) {
+    /// A packet arrives: what goes on to the tables, or the duplicate that does not.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        mut packet: Packet,
+        timers: &mut Timers,
+        drains: &mut bool,
+    ) -> Result<Option<Packet>, Packet> {
+        let carries = packet.kind() != Kind::Idle;
+        if let Some(recovery) = &mut self.recovery {
             let tag = packet.hop.extra.as_mut().and_then(|extra| extra.tag.take());
-            let arrival = end.receive(now, &tag.unwrap_or_default(), carries);
-            if end.waits() {
-                self.drain_guard(now, id);
-            } else {
-                self.guards.note(id);
+            let arrival = recovery.end.receive(now, &tag.unwrap_or_default(), carries);
+            *drains = recovery.end.waits();
+            if !*drains {
+                recovery.arm(id, timers);
             }
             if arrival == Arrival::Duplicate {
-                self.discard_packet(id, packet, DropReason::Repeated);
-                return None;
+                return Err(packet);
             }
         }
-        carries.then_some(packet)
+        Ok(carries.then_some(packet))
     }
 
-    /// What the recovery of a value face sends before anything else, now that the face may send.
-    fn next_guarded(&mut self, now: Instant, id: FaceId) -> Option<Packet> {
-        let next = self.guards.value(id)?.poll(now);
-        self.guards.note(id);
-        match next? {
-            Outgoing::Control(tag) | Outgoing::Greeting(tag) => Some(Packet::idle(tag)),
-            Outgoing::Again { frame: mut packet, tag, waited } => {
-                self.trace_is_copied(packet.trace(), 1);
-                prolong(&mut packet, waited);
-                packet.hop.extra_mut().tag = Some(Box::new(tag));
-                Some(packet)
+    /// What the link lost and does not send again.
+    pub(super) fn lost(&mut self) -> Vec<Lost> {
+        let end = self.recovery.iter_mut().map(|it| &mut it.end);
+        end.flat_map(|end| std::iter::from_fn(|| end.poll_lost())).map(Lost::Packet).collect()
+    }
+
+    /// Lets recovery send if the driver is ready, and notes when it has something to do again.
+    pub(super) fn settle<O: Observer>(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        timers: &mut Timers,
+        out: &mut Outbox<O>,
+    ) {
+        let waits = |link: &Self| link.recovery.as_ref().is_some_and(|it| it.end.waits());
+        if waits(self) {
+            if self.medium.is_ready(now) {
+                self.send_recovered(now, id, timers, out);
+            } else if self.medium.ask() {
+                out.push(Output::Wants { face: id });
             }
         }
-    }
-
-    pub(super) fn drain_value(&mut self, now: Instant, id: FaceId) {
-        while let Some(packet) = self.guards.value(id).and_then(|end| end.poll_lost()) {
-            // Its tokens died with the frame that was lost.
-            self.outbox.discard(id, packet.kind(), DropReason::LinkLoss);
-            self.tell_of_loss(now, id, &packet.body);
-        }
-        if !self.guard_waits(id) {
-            return;
-        }
-        let Some(Link::Value(link)) = self.faces.get_mut(id).map(|face| &mut face.link) else {
-            return;
-        };
-        if link.is_ready(now) {
-            self.lead_value(now, id);
-        } else if link.ask() {
-            self.outbox.outputs.push_back(Output::Wants { face: id });
+        if let Some(recovery) = &mut self.recovery {
+            recovery.arm(id, timers);
         }
     }
 
-    /// What recovery has to send leaves by a value face that may send; `false` if there is nothing.
-    pub(crate) fn lead_value(&mut self, now: Instant, id: FaceId) -> bool {
-        let Some(packet) = self.next_guarded(now, id) else {
+    /// What recovery has to send leaves, now that the driver is ready; `false` if there is nothing.
+    pub(super) fn send_recovered<O: Observer>(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        timers: &mut Timers,
+        out: &mut Outbox<O>,
+    ) -> bool {
+        let Some(recovery) = &mut self.recovery else {
             return false;
         };
-        let more = self.guard_waits(id);
-        self.outbox.outputs.push_back(Output::Transmit { face: id, packet });
-        if let Some(Link::Value(link)) = self.faces.get_mut(id).map(|face| &mut face.link)
-            && link.occupy(more)
-        {
-            self.outbox.outputs.push_back(Output::Wants { face: id });
+        let next = recovery.end.poll(now);
+        recovery.arm(id, timers);
+        let packet = match next {
+            None => return false,
+            Some(Outgoing::Control(tag) | Outgoing::Greeting(tag)) => Packet::idle(tag),
+            Some(Outgoing::Again { frame: mut packet, tag, waited }) => {
+                out.observer.packet_resent(&packet, &mut out.outputs);
+                prolong(&mut packet, waited);
+                packet.hop.extra_mut().tag = Some(Box::new(tag));
+                packet
+            }
+        };
+        let more = recovery.end.waits();
+        out.push(Output::Transmit { face: id, packet });
+        if self.medium.occupy(more) {
+            out.push(Output::Wants { face: id });
         }
         true
     }
+}
+
+fn number(
+    recovery: &mut Recovering<Packet>,
+    now: Instant,
+    id: FaceId,
+    mut packet: Packet,
+    timers: &mut Timers,
+) -> Packet {
+    recovery.packets += 1;
+    let (kind, lifetime) = packet.worth();
+    if packet.retransmits() {
+        recovery.end.retransmits();
+    }
+    let bytes = packet.octets();
+    // A value has no MTU; room for acknowledgements as in a common frame.
+    let room_octets = VALUE_BYTES.saturating_sub(bytes);
+    let (octets, packet_number) = (bytes as u32, recovery.packets);
+    let sending =
+        Sending { kind, octets, lifetime, packet: packet_number, alone: true, room_octets };
+    let tag = recovery.end.send(now, &packet, &sending);
+    if !tag.is_empty() {
+        packet.hop.extra_mut().tag = Some(Box::new(tag));
+    }
+    recovery.arm(id, timers);
+    packet
 }
 
 /// Says on Data by how much a recovery lengthened its round trip.

@@ -6,9 +6,9 @@
 //!
 //! Source: NFD's wiki pages "StatusDataset" and those of the modules.
 use super::roster::Roster;
-use super::{Management, Node};
+use super::{Management, View};
 use crate::face::FaceId;
-use crate::shard::Tally;
+use crate::tally::Tally;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -16,8 +16,8 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{
-    ChannelStatus, Dataset, FaceCounters, FaceFilter, FaceStatus, FibEntry, GeneralStatus,
-    RibEntry, Route, encode_records,
+    ChannelStatus, Dataset, FaceCounters, FaceFilter, FaceStatus, GeneralStatus, RibEntry, Route,
+    encode_records,
 };
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -98,19 +98,20 @@ impl Made {
     }
 }
 
-impl Node {
-    /// Somebody asks for a dataset, whose name has `depth` components, or for a segment of one.
-    pub(super) fn on_question(
+impl Management {
+    /// An Interest for a dataset, whose name has `depth` components, or for a segment of one.
+    pub(super) fn on_dataset(
         &mut self,
         now: Instant,
         interest: &Interest,
         path: ReturnPath,
         dataset: &Dataset,
         depth: usize,
+        view: &impl View,
     ) {
         let name = &interest.name;
         let data = match name.len() - depth.min(name.len()) {
-            0 if interest.can_be_prefix => self.first_segment(now, name, dataset),
+            0 if interest.can_be_prefix => self.first_segment(now, name, dataset, view),
             1 => self.kept_segment(name, 0),
             2 => {
                 let number = name.last().and_then(|last| last.is_segment());
@@ -119,44 +120,48 @@ impl Node {
             _ => None,
         };
         match data {
-            Some(data) => self.answer(now, FaceId::MANAGEMENT, data, path),
-            None => self.refusal(now, FaceId::MANAGEMENT, NackReason::NoRoute, path),
+            Some(data) => self.answer(path, data),
+            None => self.reject(path, NackReason::NoRoute),
         }
     }
 
     fn kept_segment(&self, versioned: &Name, number: u64) -> Option<Data> {
-        self.management.as_ref()?.shelf.get(versioned)?.segment(number)
+        self.shelf.get(versioned)?.segment(number)
     }
 
-    fn first_segment(&mut self, now: Instant, name: &Name, dataset: &Dataset) -> Option<Data> {
-        if let Some(made) = self.management.as_ref()?.shelf.young(now, name) {
+    fn first_segment(
+        &mut self,
+        now: Instant,
+        name: &Name,
+        dataset: &Dataset,
+        view: &impl View,
+    ) -> Option<Data> {
+        if let Some(made) = self.shelf.young(now, name) {
             return made.segment(0);
         }
-        let content = self.tell(now, dataset);
-        let Management { shelf, clock, .. } = self.management.as_mut()?;
-        shelf.put(now, name, clock.micros(now), content).segment(0)
+        let content = self.content(now, dataset, view);
+        self.shelf.put(now, name, self.clock.micros(now), content).segment(0)
     }
 
-    fn tell(&self, now: Instant, dataset: &Dataset) -> Vec<u8> {
+    fn content(&self, now: Instant, dataset: &Dataset, view: &impl View) -> Vec<u8> {
         match dataset {
             Dataset::RibList => encode_records(self.rib_entries(now)),
-            Dataset::FibList => encode_records(self.fib_entries()),
-            Dataset::FaceList => encode_records(self.face_statuses()),
-            Dataset::FaceQuery(filter) => encode_records(self.filtered(filter)),
+            Dataset::FibList => encode_records(view.fib_entries()),
+            Dataset::FaceList => encode_records(self.face_statuses(view)),
+            Dataset::FaceQuery(filter) => encode_records(self.filtered(filter, view)),
             Dataset::FaceChannels => {
-                let channels = self.management.iter().flat_map(|it| &it.channels);
+                let channels = self.channels.iter();
                 encode_records(channels.map(|uri| ChannelStatus { local_uri: uri.clone() }))
             }
-            Dataset::StrategyList => encode_records(self.strategy_choices()),
-            Dataset::CsInfo => encode_records([self.cs_info()]),
-            Dataset::Status => encode_records([self.general_status(now)]),
+            Dataset::StrategyList => encode_records(view.strategy_choices()),
+            Dataset::CsInfo => encode_records([view.cs_info()]),
+            Dataset::Status => encode_records([self.general_status(now, view)]),
         }
     }
 
-    /// All routes, by prefix in canonical order; empty without management.
-    pub fn rib_entries(&self, now: Instant) -> impl Iterator<Item = RibEntry> {
-        let entries = self.management.iter().flat_map(|management| management.rib.iter());
-        entries.map(move |(name, routes)| {
+    /// All routes, by prefix in canonical order.
+    pub(crate) fn rib_entries(&self, now: Instant) -> impl Iterator<Item = RibEntry> {
+        self.rib.iter().map(move |(name, routes)| {
             let route = |(face, origin, route): (FaceId, u64, super::Route)| Route {
                 face_id: u64::from(face.0),
                 origin,
@@ -168,57 +173,51 @@ impl Node {
         })
     }
 
-    /// All prefixes with next hops, in canonical order.
-    pub fn fib_entries(&self) -> impl Iterator<Item = FibEntry> {
-        self.fib.iter().map(|(name, hops)| {
-            let next_hops = hops.iter().map(|hop| (u64::from(hop.face.0), hop.cost)).collect();
-            FibEntry { name: name.clone(), next_hops }
-        })
-    }
-
     /// Where a face leads, if the owner described it.
-    #[must_use]
-    pub fn face_uri(&self, face: FaceId) -> Option<&str> {
-        let description = self.management.as_ref()?.roster.get(face)?;
-        Some(&description.uri)
+    pub(crate) fn face_uri(&self, face: FaceId) -> Option<&str> {
+        Some(&self.roster.get(face)?.uri)
     }
 
-    /// All faces that the owner described, by number, and that of the management; empty without management.
-    pub fn face_statuses(&self) -> impl Iterator<Item = FaceStatus> {
-        let roster = self.management.iter().map(|management| &management.roster);
-        let faces = roster.flat_map(Roster::faces);
-        let own = self.management.iter().map(|_| Roster::own());
-        faces.filter_map(|face| self.face_status(face)).chain(own)
+    /// All faces that the owner described, by number, and that of the management.
+    pub(crate) fn face_statuses(&self, view: &impl View) -> impl Iterator<Item = FaceStatus> {
+        let faces = self.roster.faces().filter_map(|face| self.face_status(face, view));
+        faces.chain([Roster::own()])
     }
 
-    fn filtered(&self, filter: &FaceFilter) -> impl Iterator<Item = FaceStatus> {
-        self.face_statuses().filter(|face| filter.accepts(&face.profile))
+    fn filtered(&self, filter: &FaceFilter, view: &impl View) -> impl Iterator<Item = FaceStatus> {
+        self.face_statuses(view).filter(|face| filter.accepts(&face.profile))
     }
 
-    /// How the node is, as a whole.
-    #[must_use]
-    pub fn general_status(&self, now: Instant) -> GeneralStatus {
-        let (mut counters, mut status) = (FaceCounters::default(), GeneralStatus::default());
-        if let Some(Management { roster, clock, version, .. }) = &self.management {
-            counters.add(&roster.past);
-            status.version.clone_from(version);
-            status.start_millis = clock.start_millis();
-            status.now_millis = clock.millis(now);
-        }
-        self.face_statuses().for_each(|face| counters.add(&face.counters));
-        let Tally { counters: all, pit, cs, measurements, past, .. } = self.total();
-        counters.add(&past);
-        let fib = self.fib.len() as u64;
-        GeneralStatus {
-            name_tree_entries: fib + pit + measurements + self.strategies.len() as u64,
-            fib_entries: fib,
-            pit_entries: pit,
-            measurement_entries: measurements,
-            cs_entries: cs,
-            counters,
-            satisfied: all.satisfied,
-            unsatisfied: all.unsatisfied,
-            ..status
-        }
+    /// The status of the node as a whole.
+    pub(crate) fn general_status(&self, now: Instant, view: &impl View) -> GeneralStatus {
+        let mut status = node_status(view, self.face_statuses(view), self.roster.past);
+        status.version.clone_from(&self.version);
+        status.start_millis = self.clock.start_millis();
+        status.now_millis = self.clock.millis(now);
+        status
+    }
+}
+
+/// The status of a node with these faces, and faces that are gone and carried `past`.
+pub(crate) fn node_status(
+    view: &impl View,
+    faces: impl Iterator<Item = FaceStatus>,
+    past: FaceCounters,
+) -> GeneralStatus {
+    let mut counters = past;
+    faces.for_each(|face| counters.add(&face.counters));
+    let Tally { counters: all, pit, cs, measurements, past, .. } = view.total();
+    counters.add(&past);
+    let fib = view.prefixes() as u64;
+    GeneralStatus {
+        name_tree_entries: fib + pit + measurements + view.strategies() as u64,
+        fib_entries: fib,
+        pit_entries: pit,
+        measurement_entries: measurements,
+        cs_entries: cs,
+        counters,
+        satisfied: all.satisfied,
+        unsatisfied: all.unsatisfied,
+        ..GeneralStatus::default()
     }
 }

@@ -7,7 +7,7 @@
 //! Source: NFD's developer guide, "RIB Management"; NFD, `daemon/rib/rib.cpp`.
 use crate::face::FaceId;
 use crate::limits::FEW;
-use crate::node::RouteChange;
+use crate::table::RouteChange;
 use recoup_packet::name::Name;
 use recoup_transport::management::{CAPTURE, CHILD_INHERIT};
 use recoup_transport::time::Instant;

@@ -1,9 +1,9 @@
 //! What management knows of faces, and the notifications of what happens to them.
 //!
 //! Source: NFD's wiki pages "FaceMgmt" and "Notification".
-use super::order::FaceDescription;
 use crate::face::FaceId;
-use crate::pipeline::MAX_LIFETIME;
+use crate::limits::MAX_LIFETIME;
+use crate::order::FaceDescription;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::application::ReturnPath;
@@ -163,13 +163,13 @@ struct Waiting {
 
 /// What becomes of an Interest for notifications.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Vigil {
+pub(super) enum EventAnswer {
     /// It is answered by this one.
-    Told(u64, Vec<u8>),
+    Now(u64, Vec<u8>),
     /// It waits for the next one.
-    Waits,
+    Later,
     /// It asks for what is not kept any more, or too many wait.
-    Refused,
+    Never,
 }
 
 impl EventStream {
@@ -191,27 +191,32 @@ impl EventStream {
     }
 
     /// Somebody asks for notifications.
-    pub(super) fn ask(&mut self, now: Instant, interest: &Interest, path: ReturnPath) -> Vigil {
+    pub(super) fn request(
+        &mut self,
+        now: Instant,
+        interest: &Interest,
+        path: ReturnPath,
+    ) -> EventAnswer {
         let wanted = match (interest.name.len(), interest.name.get(EVENTS_COMPONENTS)) {
             (EVENTS_COMPONENTS, _) => None,
             (_, Some(last)) => Some(last.to_number().unwrap_or_default()),
-            (_, None) => return Vigil::Refused,
+            (_, None) => return EventAnswer::Never,
         };
         if let Some(number) = wanted.filter(|number| *number < self.next) {
             let age = self.next - number;
             let kept = usize::try_from(age).ok().and_then(|age| self.kept.len().checked_sub(age));
             let content = kept.and_then(|place| self.kept.get(place));
-            return content.map_or(Vigil::Refused, |it| Vigil::Told(number, it.clone()));
+            return content.map_or(EventAnswer::Never, |it| EventAnswer::Now(number, it.clone()));
         }
         self.waiting.retain(|it| it.until > now);
         let is_next = wanted.is_none_or(|number| number == self.next);
         if !is_next || self.waiting.len() == MAX_WAITING {
-            return Vigil::Refused;
+            return EventAnswer::Never;
         }
         // As long as the node remembers the Interest.
         let until = now + interest.lifetime_or_default().min(MAX_LIFETIME);
         self.waiting.push_back(Waiting { path, until });
-        Vigil::Waits
+        EventAnswer::Later
     }
 }
 
@@ -231,14 +236,14 @@ mod tests {
         let mut events = EventStream::default();
         let mut interest = Interest::new("/localhost/nfd/faces/events".parse().unwrap());
         interest.lifetime = Some(Duration::from_secs(86_400));
-        let mut ask = |seconds: u64, number| {
+        let mut request = |seconds: u64, number| {
             let now = Instant::from_millis(seconds * 1_000);
-            events.ask(now, &interest, ReturnPath(number))
+            events.request(now, &interest, ReturnPath(number))
         };
         for number in 0..MAX_WAITING as u64 {
-            assert!(matches!(ask(0, number), Vigil::Waits));
+            assert!(matches!(request(0, number), EventAnswer::Later));
         }
-        assert!(matches!(ask(119, 99), Vigil::Refused));
-        assert!(matches!(ask(120, 99), Vigil::Waits));
+        assert!(matches!(request(119, 99), EventAnswer::Never));
+        assert!(matches!(request(120, 99), EventAnswer::Later));
     }
 }

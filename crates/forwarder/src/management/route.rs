@@ -2,10 +2,9 @@
 //! configuration.
 //!
 //! Source: NFD's wiki pages "RibMgmt" and "FibMgmt".
-use super::{Command, Node, Outcome, Registrant, RibFull, Route, STATIC};
+use super::{Command, Effect, Management, Outcome, Registrant, RibFull, Route, STATIC, View};
 use crate::face::FaceId;
-use crate::node::RouteChange;
-use crate::shard::Handed;
+use crate::table::RouteChange;
 use recoup_packet::name::Name;
 use recoup_transport::management::{CHILD_INHERIT, ControlParameters, Origin, Refusal, Scope};
 use recoup_transport::time::Instant;
@@ -13,24 +12,21 @@ use recoup_transport::time::Instant;
 const NO_SHARE: Refusal =
     Refusal { code: 503, text: "this face has its share of the routes: unregister one first" };
 
-impl Node {
+impl Management {
     /// A route of the configuration; longer prefixes do not inherit it.
-    pub(crate) fn on_static_route(&mut self, now: Instant, change: &RouteChange) {
+    pub(crate) fn set_static_route(&mut self, change: &RouteChange) {
         let RouteChange { prefix, face, cost } = change;
-        let Some(management) = &mut self.management else {
-            return self.on_route(now, change);
-        };
         let changes = match cost {
             Some(cost) => {
                 let registrant = Registrant::Operator;
                 let route = Route { cost: *cost, flags: 0, expires: None, registrant };
                 // A table that is full keeps the route out of the RIB, not out of the node.
-                let set = management.rib.set(prefix, *face, STATIC, route);
+                let set = self.rib.set(prefix, *face, STATIC, route);
                 set.unwrap_or_else(|_full| vec![change.clone()])
             }
-            None => management.rib.unset(prefix, *face, STATIC),
+            None => self.rib.unset(prefix, *face, STATIC),
         };
-        self.follow_rib(now, &changes);
+        self.follow_rib(changes);
     }
 
     pub(super) fn register(
@@ -38,8 +34,9 @@ impl Node {
         now: Instant,
         ingress: FaceId,
         command: Command,
+        view: &impl View,
     ) -> Result<Outcome, Refusal> {
-        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id)?;
+        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let prefix = command.prefix();
         let ControlParameters { origin, cost, flags, expiration_period, .. } = command.parameters;
         let origin = origin.unwrap_or(Origin::App as u64);
@@ -51,13 +48,12 @@ impl Node {
         };
         let expires = expiration_period.map(|period| now + period);
         let route = Route { cost, flags, expires, registrant };
-        let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
-        let set = management.rib.set(&prefix, face, origin, route);
+        let set = self.rib.set(&prefix, face, origin, route);
         let changes = set.map_err(|full| match full {
             RibFull::Table => Refusal::FULL,
             RibFull::Share => NO_SHARE,
         })?;
-        self.follow_rib(now, &changes);
+        self.follow_rib(changes);
         Ok(Outcome::Done(ControlParameters {
             origin: Some(origin),
             cost: Some(cost),
@@ -74,93 +70,63 @@ impl Node {
         now_millis: u64,
         ingress: FaceId,
         mut command: Command,
+        view: &impl View,
     ) -> Result<Outcome, Refusal> {
         let announcement = command.announcement.as_ref().ok_or(Refusal::MALFORMED)?;
         let remaining = announcement.remaining(now_millis).ok_or(Refusal::NOT_VALID)?;
         command.parameters.expiration_period = Some(remaining);
-        self.register(now, ingress, command)
+        self.register(now, ingress, command, view)
     }
 
     pub(super) fn unregister(
         &mut self,
-        now: Instant,
         ingress: FaceId,
         command: Command,
+        view: &impl View,
     ) -> Result<Outcome, Refusal> {
-        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id)?;
+        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let prefix = command.prefix();
         let origin = command.parameters.origin.unwrap_or(Origin::App as u64);
-        let management = self.management.as_mut().ok_or(Refusal::UNKNOWN)?;
-        let changes = management.rib.unset(&prefix, face, origin);
-        self.follow_rib(now, &changes);
+        let changes = self.rib.unset(&prefix, face, origin);
+        self.follow_rib(changes);
         Ok(Outcome::Done(ControlParameters { origin: Some(origin), ..of(prefix, face) }))
     }
 
     pub(super) fn add_next_hop(
         &mut self,
-        now: Instant,
         ingress: FaceId,
         command: Command,
+        view: &impl View,
     ) -> Result<Outcome, Refusal> {
-        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id)?;
+        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let (prefix, cost) = (command.prefix(), command.parameters.cost.unwrap_or(0));
-        let limit = self.management.as_ref().map_or(0, |management| management.limit);
-        let is_known = self.fib.get(&prefix).iter().any(|hop| hop.face == face);
-        if self.fib.next_hops() >= limit && !is_known {
+        if view.next_hops() >= self.limit && !view.is_next_hop(&prefix, face) {
             return Err(Refusal::FULL);
         }
-        self.on_route(now, &RouteChange { prefix: prefix.clone(), face, cost: Some(cost) });
+        self.follow_rib(vec![RouteChange { prefix: prefix.clone(), face, cost: Some(cost) }]);
         Ok(Outcome::Done(ControlParameters { cost: Some(cost), ..of(prefix, face) }))
     }
 
     pub(super) fn remove_next_hop(
         &mut self,
-        now: Instant,
         ingress: FaceId,
         command: Command,
+        view: &impl View,
     ) -> Result<Outcome, Refusal> {
-        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id)?;
+        let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let prefix = command.prefix();
-        self.on_route(now, &RouteChange { prefix: prefix.clone(), face, cost: None });
+        self.follow_rib(vec![RouteChange { prefix: prefix.clone(), face, cost: None }]);
         Ok(Outcome::Done(of(prefix, face)))
     }
 
     /// Brings the forwarding table in line with the routing table.
-    pub(super) fn follow_rib(&mut self, now: Instant, changes: &[RouteChange]) {
-        changes.iter().for_each(|change| self.on_route(now, change));
+    pub(super) fn follow_rib(&mut self, changes: Vec<RouteChange>) {
+        self.effects.extend(changes.into_iter().map(Effect::Route));
     }
 
-    /// A face is gone for good, and its routes with it. Only the leader knows the prefixes of a face without looking at all
-    /// of them; other workers keep the routes until the leader names them, and send nothing to a face that is down.
-    pub(crate) fn forget_routes(&mut self, now: Instant, face: FaceId) {
-        // The route upstream stands at "/", without being counted.
-        self.fib.remove(&Name::root(), face);
-        if self.shard.as_ref().is_some_and(|shard| !shard.leads()) {
-            return;
-        }
-        let changes = self.management.as_mut().map(|it| it.rib.forget_face(face));
-        let changes = changes.unwrap_or_default();
-        let (gone, others): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|it| it.face == face && it.cost.is_none());
-        let prefixes: Vec<Name> = gone.into_iter().map(|change| change.prefix).collect();
-        if !prefixes.is_empty() || self.faces.has_routes_to(face) {
-            self.lead(|| Handed::RoutesGone { face, prefixes: prefixes.clone() });
-        }
-        self.remove_routes(face, &prefixes);
-        self.follow_rib(now, &others);
-    }
-
-    /// Removes the routes to a face: those of these prefixes, and next hops that no routing table has, if there are any.
-    pub(crate) fn remove_routes(&mut self, face: FaceId, prefixes: &[Name]) {
-        for prefix in prefixes {
-            if self.fib.remove(prefix, face) {
-                self.faces.count_route(face, false);
-            }
-        }
-        if self.faces.has_routes_to(face) {
-            self.fib.remove_face(face);
-            self.faces.forget_routes(face);
-        }
+    /// Takes all routes to a face out of the routing table; what follows for the forwarding table.
+    pub(crate) fn forget_routes(&mut self, face: FaceId) -> Vec<RouteChange> {
+        self.rib.forget_face(face)
     }
 }
 

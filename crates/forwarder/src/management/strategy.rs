@@ -6,14 +6,13 @@
 //! Source: NFD's wiki pages "StrategyChoice" and "CsMgmt".
 //!
 //! Differences: a content store that is bounded in octets says how many of the longest packets it holds.
-use super::{Command, Node, Notice, Ordered, Outcome};
-use crate::shard::{Tally, Task};
-use crate::strategy;
+use super::{Command, Effect, Management, Ordered, Outcome, View};
+use crate::shard::Task;
+use crate::strategy::{self, ForwardingStrategy};
 use recoup_packet::name::{Component, Name};
 use recoup_transport::management::{
-    CS_ADMIT, CS_SERVE, ControlParameters, CsInfo, Refusal, StrategyChoice,
+    CS_ADMIT, CS_SERVE, ControlParameters, Refusal, StrategyChoice,
 };
-use recoup_transport::time::Instant;
 
 /// Data that one command erases.
 const ERASED_AT_ONCE: u64 = 256;
@@ -22,19 +21,21 @@ const MAX_PARAMETER_OCTETS: usize = 64;
 /// Components of a strategy's name before its own.
 const PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
 
-impl Node {
-    pub(super) fn choose_strategy(&mut self, command: Command) -> Result<Outcome, Refusal> {
+impl Management {
+    pub(super) fn choose_strategy(
+        &mut self,
+        command: Command,
+        view: &impl View,
+    ) -> Result<Outcome, Refusal> {
         let prefix = command.prefix();
         let name = command.parameters.strategy.ok_or(Refusal::MALFORMED)?;
         let text = strategy_text(&name).ok_or(Refusal::NO_STRATEGY)?;
         let strategy = strategy::parse(&text).map_err(|_| Refusal::NO_STRATEGY)?;
-        let limit = self.management.as_ref().map_or(0, |management| management.limit);
-        if self.strategies.len() >= limit && self.strategies.get(&prefix).is_none() {
+        if view.strategies() >= self.limit && !view.has_strategy(&prefix) {
             return Err(Refusal::FULL);
         }
         let chosen = strategy_name(&strategy.to_string());
-        self.tell_choice(&prefix, Some(text));
-        self.strategies.insert(&prefix, strategy);
+        self.effects.push_back(Effect::SetStrategy { prefix: prefix.clone(), text, strategy });
         Ok(Outcome::Done(ControlParameters {
             name: Some(prefix),
             strategy: Some(chosen),
@@ -48,21 +49,13 @@ impl Node {
             let text = "malformed command: \"/\" must have a strategy";
             return Err(Refusal { code: 400, text });
         }
-        self.tell_choice(&prefix, None);
-        self.strategies.remove(&prefix);
+        self.effects.push_back(Effect::UnsetStrategy { prefix: prefix.clone() });
         Ok(Outcome::Done(ControlParameters { name: Some(prefix), ..ControlParameters::default() }))
     }
 
-    /// Other workers follow a choice of strategy.
-    fn tell_choice(&mut self, prefix: &Name, text: Option<String>) {
-        let notice = Notice::Strategy { prefix: prefix.clone(), text };
-        self.spread(&notice);
-    }
-
     /// All workers have done what a command wanted of the content store.
-    pub(crate) fn cs_is_done(&mut self, now: Instant, ticket: u64, task: Task) {
-        let ordered = self.management.as_mut().and_then(|it| it.orders.remove(&ticket));
-        let Some(Ordered { name, path, .. }) = ordered else {
+    pub(super) fn cs_done(&mut self, ticket: u64, task: Task, view: &impl View) {
+        let Some(Ordered { name, path, .. }) = self.orders.remove(&ticket) else {
             return;
         };
         let done = match task {
@@ -74,48 +67,31 @@ impl Node {
             },
             Task::Configure { holds, .. } => ControlParameters {
                 capacity: Some(holds),
-                flags: Some(self.cs_info().flags),
+                flags: Some(view.cs_info().flags),
                 ..ControlParameters::default()
             },
             Task::Count(_) => return,
         };
-        self.respond(now, &name, path, &Ok(done));
+        self.respond(&name, path, &Ok(done));
     }
+}
 
-    /// What is known of the content store.
-    #[must_use]
-    pub fn cs_info(&self) -> CsInfo {
-        let Tally { counters, cs, cs_capacity, .. } = self.total();
-        let flag = |set, flag| if set { flag } else { 0 };
-        CsInfo {
-            capacity: cs_capacity,
-            flags: flag(self.cs.admits(), CS_ADMIT) + flag(self.cs.serves(), CS_SERVE),
-            entries: cs,
-            hits: counters.cs_hits,
-            misses: counters.cs_misses,
-        }
-    }
-
-    /// All choices of strategies, by prefix in canonical order.
-    pub fn strategy_choices(&self) -> impl Iterator<Item = StrategyChoice> {
-        self.strategies.iter().map(|(name, strategy)| StrategyChoice {
-            name: name.clone(),
-            strategy: strategy_name(&strategy.to_string()),
-        })
-    }
+/// A choice of a strategy below a prefix, as datasets have it.
+pub(crate) fn strategy_choice(prefix: &Name, strategy: &dyn ForwardingStrategy) -> StrategyChoice {
+    StrategyChoice { name: prefix.clone(), strategy: strategy_name(&strategy.to_string()) }
 }
 
 /// How the content stores of all workers are to be.
 pub(super) fn configure_cs(command: &Command) -> Outcome {
     let said = &command.parameters;
     let (admits, serves) = (said.flag(CS_ADMIT), said.flag(CS_SERVE));
-    Outcome::Errand(Task::Configure { capacity: said.capacity, admits, serves, holds: 0 })
+    Outcome::Task(Task::Configure { capacity: said.capacity, admits, serves, holds: 0 })
 }
 
 /// Erases some Data; it is said whether there is more.
 pub(super) fn erase_cs(command: &Command) -> Outcome {
     let left = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
-    Outcome::Errand(Task::Erase { prefix: command.prefix(), left, erased: 0, more: false })
+    Outcome::Task(Task::Erase { prefix: command.prefix(), left, erased: 0, more: false })
 }
 
 /// The version of a strategy: that of NFD's where it has one of this name.

@@ -1,58 +1,70 @@
-//! Following first transmissions until their fate is known: was a timeout necessary?
+//! The simulator's observer: it records events, and follows first transmissions until their fate is known. Was a timeout
+//! spurious?
 //!
-//! Source: our own, for the needless timeouts (B) of Nikzad et al. (2022). Each Interest of an application gets an id,
-//! a *token*, which travels with whatever descends from it. What happens to tokens is told as events; whoever observes
+//! Source: our own, for the spurious timeouts (B) of Nikzad et al. (2022). Each Interest of an application gets an id,
+//! a *token*, which travels with whatever descends from it. What happens to tokens is reported as events; whoever observes
 //! all nodes keeps the number of copies of each (1 at its birth, more with `TraceCopied`, less with each other event)
 //! and knows its fate once none is left:
 //!
 //! - an Interest that goes to n faces takes its tokens along to each (`TraceCopied` with n − 1);
-//! - an Interest that joins a pending one leaves its tokens in its in-record;
-//! - Data from the content store takes them over, and Data from a producer those that it was asked with;
+//! - an Interest that joins a pending one leaves its tokens with that face;
+//! - Data from the content store takes them over, and Data from a producer those of the Interest that it answers;
 //! - Data that answers a pending Interest takes along to a face those of its tokens that came by that face, and those
 //!   left there; at the application that waits they are delivered;
-//! - tokens die with packets that are dropped and with in-records that expire or are refused;
+//! - tokens die with packets that are dropped and with Interests that expire or are rejected;
 //! - tokens of Data that finds its Interest answered by an earlier copy are superseded: they count as delivered.
 //!
 //! Differences: a token of Data that came by none of the faces that wait (its own pending Interest has expired, but the
-//! consumer has asked again) goes to all of them, and only the consumer that it belongs to may count it. All
-//! Interests of an application get ids, retransmissions too; who wants to know of first ones only ignores the others.
-//! What a node sends by another way after a Nack has no tokens: they died where the Nack began.
+//! consumer has retransmitted) goes to all of them, and only the consumer that it belongs to may count it. All
+//! Interests of an application get ids, retransmissions too; an observer of first transmissions ignores the others.
+//! An Interest that a node sends to another next hop after a Nack has no tokens: they died where the Nack began.
+use super::Observer;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
-use crate::node::Node;
+use crate::message::Output;
 use crate::packet::{Hop, Packet};
-use crate::table::PitId;
+use crate::table::{PitEntry, PitId};
 use crate::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Tokens remembered after their pending Interest was answered; the oldest are forgotten.
 const ANSWERED: usize = 1 << 16;
 
-/// What a node knows of tokens.
-#[derive(Debug)]
-pub(crate) struct Oracle {
+/// Records events as [`Output::Event`], and follows tokens if it was given ids.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    records: bool,
     next: Option<u64>,
     /// Tokens that passed a pending Interest which was answered, but of which copies may still come.
     answered: BTreeSet<u64>,
     order: VecDeque<u64>,
-    /// Tokens with which applications of this node, or its management, were asked and have not answered.
-    asked: BTreeMap<(PitId, FaceId), Trace>,
+    /// Tokens of Interests that applications of this node, or its management, have not answered.
+    delivered: BTreeMap<(PitId, FaceId), Trace>,
+    /// Tokens of pending Interests, by the face that they came by.
+    pending: BTreeMap<(PitId, FaceId), Pending>,
 }
 
-impl Oracle {
-    pub(crate) fn new(first: Option<u64>) -> Self {
-        let (answered, order) = (BTreeSet::new(), VecDeque::new());
-        Self { next: first, answered, order, asked: BTreeMap::new() }
+/// Tokens of the Interests that came by one face for one entry.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Tokens that wait, because their Interest was not forwarded.
+    waiting: Trace,
+    /// Tokens whose Interest was forwarded.
+    forwarded: Trace,
+}
+
+impl Recorder {
+    /// An observer that records events if `records`. Interests of the node's applications get ids from `first_id` on;
+    /// the ids of all nodes of a simulation must differ. `None`: they get none.
+    #[must_use]
+    pub fn new(records: bool, first_id: Option<u64>) -> Self {
+        Self { records, next: first_id, ..Self::default() }
     }
 
-    fn is_on(&self) -> bool {
-        self.next.is_some()
-    }
-
-    fn born(&mut self) -> Option<u64> {
-        let id = self.next?;
-        self.next = Some(id + 1);
-        Some(id)
+    fn record(&self, event: NodeEvent, out: &mut VecDeque<Output>) {
+        if self.records {
+            out.push_back(Output::Event(event));
+        }
     }
 
     fn note_answered(&mut self, id: u64) {
@@ -66,127 +78,223 @@ impl Oracle {
             self.answered.remove(&oldest);
         }
     }
-}
 
-impl Hop {
-    /// Takes the tokens out.
-    #[inline]
-    pub(crate) fn take_trace(&mut self) -> Trace {
-        self.trace.take()
+    /// Whether tokens are followed: without, there is nothing to report.
+    fn follows(&self, trace: &Trace) -> bool {
+        self.next.is_some() || !trace.is_empty() || !self.delivered.is_empty()
     }
 
-    /// Puts tokens in.
-    #[inline]
-    pub(crate) fn add_trace(&mut self, trace: Trace) {
-        self.trace.merge(trace);
-    }
-}
-
-impl Node {
-    /// Whether tokens are followed: without, there is nothing to be told of them.
-    fn is_followed(&self, trace: &Trace) -> bool {
-        self.oracle.is_on() || !trace.is_empty() || !self.oracle.asked.is_empty()
-    }
-
-    /// An application asks.
-    pub(crate) fn trace_born(&mut self, app: AppId, packet: &mut Packet) {
-        if let Some(id) = self.oracle.born() {
-            packet.hop.add_trace(Trace::of(id));
-            let hash = packet.hop.name_hash;
-            self.outbox.event(NodeEvent::TraceBorn { id, app, hash });
-        }
-    }
-
-    pub(crate) fn trace_dies(&mut self, trace: &Trace) {
+    fn dies(&self, trace: &Trace, out: &mut VecDeque<Output>) {
         for id in trace.ids() {
-            self.outbox.event(NodeEvent::TraceDied { id: *id });
+            self.record(NodeEvent::TraceDied { id: *id }, out);
         }
     }
 
     /// Puts `more` together with `tokens`; of what is in both, one copy ends here (a channel had doubled it).
-    pub(crate) fn trace_joins(&mut self, tokens: &mut Trace, more: Trace) {
-        self.trace_dies(&common(tokens, &more));
+    fn join(&self, tokens: &mut Trace, more: Trace, out: &mut VecDeque<Output>) {
+        self.dies(&common(tokens, &more), out);
         tokens.merge(more);
     }
 
-    pub(crate) fn trace_is_copied(&mut self, trace: &Trace, copies: usize) {
+    fn copied(&self, trace: &Trace, copies: usize, out: &mut VecDeque<Output>) {
         for id in trace.ids().iter().filter(|_| copies > 0) {
-            self.outbox.event(NodeEvent::TraceCopied { id: *id, copies: copies as u32 });
-        }
-    }
-
-    pub(crate) fn trace_is_delivered(&mut self, app: AppId, trace: &Trace) {
-        for id in trace.ids() {
-            self.outbox.event(NodeEvent::TraceDelivered { id: *id, app });
+            self.record(NodeEvent::TraceCopied { id: *id, copies: copies as u32 }, out);
         }
     }
 
     /// Data came that nobody waits for: an earlier copy has answered, or the Interest has expired.
-    pub(crate) fn trace_is_late(&mut self, trace: &Trace) {
+    fn late(&self, trace: &Trace, out: &mut VecDeque<Output>) {
         for id in trace.ids().iter().copied() {
-            let answered = self.oracle.answered.contains(&id);
-            self.outbox.event(match answered {
+            let event = match self.answered.contains(&id) {
                 true => NodeEvent::TraceSuperseded { id },
                 false => NodeEvent::TraceDied { id },
-            });
+            };
+            self.record(event, out);
         }
     }
 
-    /// What becomes of the tokens `brought` by Data that answers a pending Interest: those that came by no face which
-    /// waits are handed out, to go to all of them; those whose Interest had been answered before are superseded.
-    pub(crate) fn trace_answers(&mut self, id: PitId, brought: &Trace) -> Trace {
-        let mut strays = Trace::new();
-        if !self.is_followed(brought) {
+    /// The tokens of one application that has an Interest of an entry and has not answered it.
+    fn unanswered(&mut self, id: PitId) -> Option<Trace> {
+        let mut of_entry = self.delivered.range((id, FaceId(0))..=(id, FaceId(u32::MAX)));
+        let key = *of_entry.next()?.0;
+        self.delivered.remove(&key)
+    }
+
+    fn forwarded(&self, id: PitId, face: FaceId) -> &[u64] {
+        self.pending.get(&(id, face)).map_or(&[], |pending| pending.forwarded.ids())
+    }
+}
+
+impl Observer for Recorder {
+    type Trace = Trace;
+
+    fn event(&mut self, event: NodeEvent, out: &mut VecDeque<Output>) {
+        self.record(event, out);
+    }
+
+    fn is_recording(&self) -> bool {
+        self.records
+    }
+
+    fn interest_sent(&mut self, app: AppId, packet: &mut Packet, out: &mut VecDeque<Output>) {
+        if let Some(id) = self.next {
+            self.next = Some(id + 1);
+            self.attach(&mut packet.hop, Trace::of(id));
+            let hash = packet.hop.name_hash;
+            self.record(NodeEvent::TraceBorn { id, app, hash }, out);
+        }
+    }
+
+    fn packet_dropped(&mut self, hop: &Hop, out: &mut VecDeque<Output>) {
+        self.dies(hop.trace(), out);
+    }
+
+    fn packet_resent(&mut self, packet: &Packet, out: &mut VecDeque<Output>) {
+        self.copied(packet.trace(), 1, out);
+    }
+
+    fn data_delivered(&mut self, app: AppId, hop: &Hop, out: &mut VecDeque<Output>) {
+        for id in hop.trace().ids() {
+            self.record(NodeEvent::TraceDelivered { id: *id, app }, out);
+        }
+    }
+
+    fn take(&mut self, hop: &mut Hop) -> Trace {
+        hop.extra.as_mut().map(|extra| extra.trace.take()).unwrap_or_default()
+    }
+
+    fn attach(&mut self, hop: &mut Hop, trace: Trace) {
+        if !trace.is_empty() {
+            hop.extra_mut().trace.merge(trace);
+        }
+    }
+
+    fn trace_dropped(&mut self, trace: Trace, out: &mut VecDeque<Output>) {
+        self.dies(&trace, out);
+    }
+
+    fn interest_pending(
+        &mut self,
+        id: PitId,
+        ingress: FaceId,
+        trace: &Trace,
+        copies: usize,
+        out: &mut VecDeque<Output>,
+    ) {
+        if trace.is_empty() {
+            return;
+        }
+        self.copied(trace, copies.saturating_sub(1), out);
+        let mut pending = self.pending.remove(&(id, ingress)).unwrap_or_default();
+        if copies > 0 {
+            pending.forwarded.merge(trace.split());
+        } else {
+            self.join(&mut pending.waiting, trace.split(), out);
+        }
+        self.pending.insert((id, ingress), pending);
+    }
+
+    fn interest_delivered(
+        &mut self,
+        id: PitId,
+        face: FaceId,
+        trace: Trace,
+        out: &mut VecDeque<Output>,
+    ) {
+        if trace.is_empty() {
+            return;
+        }
+        let mut all = self.answered(id, face);
+        self.join(&mut all, trace, out);
+        self.delivered.insert((id, face), all);
+    }
+
+    fn answered(&mut self, id: PitId, face: FaceId) -> Trace {
+        self.delivered.remove(&(id, face)).unwrap_or_default()
+    }
+
+    fn data_unsolicited(&mut self, trace: Trace, out: &mut VecDeque<Output>) {
+        self.late(&trace, out);
+    }
+
+    /// Tokens that came by no face which waits are returned, to go to all of them; those whose Interest had been answered
+    /// before are superseded.
+    fn satisfied(
+        &mut self,
+        id: PitId,
+        entry: &PitEntry,
+        came: &Hop,
+        out: &mut VecDeque<Output>,
+    ) -> Trace {
+        let (brought, mut strays) = (came.trace(), Trace::new());
+        if !self.follows(brought) {
             return strays;
         }
-        let entry = self.pit.entry(id);
         let several = entry.outs().len() > 1;
-        let passed = |token: u64| entry.ins().iter().any(|it| it.passed().ids().contains(&token));
+        let faces = || entry.ins().iter().map(|record| record.face);
         let mut late = Trace::new();
-        for token in brought.ids().iter().copied().filter(|token| !passed(*token)) {
-            let known = self.oracle.answered.contains(&token);
+        for token in brought.ids().iter().copied() {
+            if faces().any(|face| self.forwarded(id, face).contains(&token)) {
+                continue;
+            }
+            let known = self.answered.contains(&token);
             if known { late.merge(Trace::of(token)) } else { strays.merge(Trace::of(token)) }
         }
-        for token in entry.ins().iter().flat_map(|record| record.passed().ids()) {
-            if several || !brought.ids().contains(token) {
-                self.oracle.note_answered(*token);
+        for face in faces() {
+            for token in self.forwarded(id, face).to_vec() {
+                if several || !brought.ids().contains(&token) {
+                    self.note_answered(token);
+                }
             }
         }
-        self.trace_is_late(&late);
-        // Applications that were asked, too, will find that they have been forestalled.
-        while let Some(tokens) = self.trace_of_silent(id) {
+        self.late(&late, out);
+        // Applications that have the Interest, too, will answer in vain.
+        while let Some(tokens) = self.unanswered(id) {
             for id in tokens.ids().iter().copied() {
-                self.outbox.event(NodeEvent::TraceSuperseded { id });
+                self.record(NodeEvent::TraceSuperseded { id }, out);
             }
         }
+        self.copied(&strays, entry.ins().len().saturating_sub(1), out);
         strays
     }
 
-    /// An application is asked, or the management: the tokens stay with it until it answers or the entry ends.
-    pub(crate) fn trace_asks(&mut self, id: PitId, face: FaceId, tokens: Trace) {
-        if tokens.is_empty() {
-            return;
+    fn data_for(
+        &mut self,
+        id: PitId,
+        face: FaceId,
+        came: &Hop,
+        strays: &Trace,
+        out: &mut VecDeque<Output>,
+    ) -> Trace {
+        let Pending { mut waiting, forwarded } =
+            self.pending.remove(&(id, face)).unwrap_or_default();
+        self.join(&mut waiting, common(came.trace(), &forwarded), out);
+        self.join(&mut waiting, strays.split(), out);
+        waiting
+    }
+
+    fn waiting_ended(&mut self, id: PitId, face: FaceId, out: &mut VecDeque<Output>) {
+        if let Some(pending) = self.pending.remove(&(id, face)) {
+            self.dies(&pending.waiting, out);
         }
-        let mut with = self.trace_of_answer(id, face);
-        self.trace_joins(&mut with, tokens);
-        self.oracle.asked.insert((id, face), with);
     }
 
-    /// The tokens that an application takes over with its answer: all that it was asked with.
-    pub(crate) fn trace_of_answer(&mut self, id: PitId, from: FaceId) -> Trace {
-        self.oracle.asked.remove(&(id, from)).unwrap_or_default()
-    }
-
-    /// The tokens of one application that was asked and has not answered; none if there is no more of them.
-    pub(crate) fn trace_of_silent(&mut self, id: PitId) -> Option<Trace> {
-        let mut silent = self.oracle.asked.range((id, FaceId(0))..=(id, FaceId(u32::MAX)));
-        let place = *silent.next()?.0;
-        self.oracle.asked.remove(&place)
+    fn interest_ended(&mut self, id: PitId, entry: &PitEntry, out: &mut VecDeque<Output>) {
+        let mut dead = Trace::new();
+        for record in entry.ins() {
+            if let Some(pending) = self.pending.remove(&(id, record.face)) {
+                dead.merge(pending.waiting);
+            }
+        }
+        self.dies(&dead, out);
+        while let Some(tokens) = self.unanswered(id) {
+            self.dies(&tokens, out);
+        }
     }
 }
 
 /// The tokens that are in both, for example of those that Data brought those that came by a face.
-pub(crate) fn common(one: &Trace, other: &Trace) -> Trace {
+fn common(one: &Trace, other: &Trace) -> Trace {
     match (one.ids(), other.ids()) {
         ([], _) | (_, []) => Trace::new(),
         (_, [id]) if one.ids().contains(id) => Trace::of(*id),

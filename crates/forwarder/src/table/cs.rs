@@ -11,6 +11,7 @@ use hashbrown::HashTable;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
+use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -38,6 +39,27 @@ pub enum CsCapacity {
 }
 
 impl CsCapacity {
+    /// The same kind of capacity with each number replaced.
+    pub(crate) fn map(self, number: impl Fn(u64) -> u64) -> Self {
+        match self {
+            Self::Packets(packets) => Self::Packets(number(packets)),
+            Self::Octets(octets) => Self::Octets(number(octets)),
+            Self::Both { packets, octets } => {
+                Self::Both { packets: number(packets), octets: number(octets) }
+            }
+            Self::Unlimited => Self::Unlimited,
+        }
+    }
+
+    /// Packets that fit at least, however long they are.
+    pub(crate) const fn packets(self) -> u64 {
+        match self {
+            Self::Packets(packets) | Self::Both { packets, .. } => packets,
+            Self::Octets(octets) => octets / MAX_PACKET_SIZE as u64,
+            Self::Unlimited => u64::MAX,
+        }
+    }
+
     /// Most packets, and most octets.
     const fn bounds(self) -> (u64, u64) {
         match self {

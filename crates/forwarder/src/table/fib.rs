@@ -3,6 +3,7 @@ use super::prefix::PrefixTable;
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use recoup_packet::name::Name;
+use serde::{Deserialize, Serialize};
 
 /// The prefix of what has no route.
 static ROOT: Name = Name::root();
@@ -14,6 +15,17 @@ pub struct NextHop {
     pub face: FaceId,
     /// What it costs, in the unit of the routing; less is better.
     pub cost: u64,
+}
+
+/// A route is added, changed or removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteChange {
+    /// The names that the route is for begin with this prefix.
+    pub prefix: Name,
+    /// The next hop.
+    pub face: FaceId,
+    /// Cost of the next hop; less is better. `None` removes the route.
+    pub cost: Option<u64>,
 }
 
 /// What a look-up found.

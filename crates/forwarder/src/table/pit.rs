@@ -4,13 +4,16 @@
 //! matched by its whole name; by shorter names only for lengths of which there is an entry with
 //! CanBePrefix; and its digest is computed only if an entry asks for that name with some digest.
 mod entry;
+mod short;
 
+pub(crate) use entry::Backoff;
 pub use entry::{Arrival, DuplicateNonce, InRecord, OutRecord, PitEntry, Rare};
+pub use short::MAX_COMPONENTS;
+pub(crate) use short::{ShortCounter, ShortNames};
 
 use super::lengths::Lengths;
 use crate::face::FaceId;
 use crate::hash::NameHasher;
-use crate::shard::ShortCounter;
 use hashbrown::HashTable;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;

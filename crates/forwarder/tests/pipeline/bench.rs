@@ -3,6 +3,7 @@ use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
 use recoup_forwarder::hash::NameHasher;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::observer::Recorder;
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::{Body, Extra, Packet};
 use recoup_forwarder::table::{CsCapacity, CsOptions};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 /// A node with value faces 1, 2, … that take every packet at once.
 pub(crate) struct Bench {
-    pub(crate) node: Node,
+    pub(crate) node: Node<Recorder>,
     pub(crate) now: Instant,
 }
 
@@ -55,7 +56,16 @@ pub(crate) fn cached(packets: u64) -> NodeOptions {
 impl Bench {
     /// A node with faces 1 to `faces`, and "/a" routed to face 2.
     pub(crate) fn new(faces: u32, options: NodeOptions) -> Self {
-        let node = Node::with_options(options).unwrap();
+        Self::observed(faces, options, Recorder::default())
+    }
+
+    /// As [`new`](Self::new), with events among what follows.
+    pub(crate) fn recording(faces: u32, options: NodeOptions) -> Self {
+        Self::observed(faces, options, Recorder::new(true, None))
+    }
+
+    fn observed(faces: u32, options: NodeOptions, recorder: Recorder) -> Self {
+        let node = Node::observed(options, recorder).unwrap();
         let mut bench = Self { node, now: Instant::ZERO };
         for face in 1..=faces {
             bench.up(face, FaceAttributes::value(UNLIMITED));
@@ -158,7 +168,7 @@ pub(crate) fn describe(output: &Output) -> Option<String> {
             None => format!("drop: {reason}"),
         },
         Output::Event(event) => format!("{event:?}"),
-        Output::App { .. } | Output::Order(_) | Output::Hand { .. } => return None,
+        Output::App { .. } | Output::Order(_) | Output::Worker { .. } => return None,
     })
 }
 

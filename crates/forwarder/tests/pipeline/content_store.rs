@@ -80,7 +80,7 @@ fn what_nobody_waits_for_is_dropped_and_kept_only_if_wanted() {
 
 #[test]
 fn the_store_tells_of_hits_misses_and_evictions() {
-    let mut bench = Bench::new(3, NodeOptions { observe: true, ..cached(1) });
+    let mut bench = Bench::recording(3, cached(1));
     let hash = bench.hasher().hash(question("/a/1", 1).name.value());
     let lines = bench.interest(1, "/a/1", 1);
     assert_eq!(lines[0], format!("CsMiss {{ hash: {hash} }}"));

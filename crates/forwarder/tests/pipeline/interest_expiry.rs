@@ -1,7 +1,7 @@
 //! What happens when nobody has answered in time.
 use crate::bench::{Bench, question, special};
+use recoup_forwarder::limits::MAX_LIFETIME;
 use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::pipeline::MAX_LIFETIME;
 use recoup_packet::interest::Interest;
 use recoup_transport::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ fn lasting(millis: u64, nonce: u32) -> Interest {
 
 #[test]
 fn a_pending_interest_ends_with_its_lifetime() {
-    let mut bench = Bench::new(3, NodeOptions { observe: true, ..NodeOptions::default() });
+    let mut bench = Bench::recording(3, NodeOptions::default());
     let hash = bench.hasher().hash(question("/a/b", 1).name.value());
     bench.ask(1, lasting(300, 1), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::from_millis(300)));

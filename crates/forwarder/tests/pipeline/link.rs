@@ -126,7 +126,7 @@ fn a_mark_is_put_on_the_first_fragment_once_the_backlog_lasts() {
         assert_eq!(out.len(), 3);
         out.into_iter().map(|(_, frame)| frame.header.congestion_mark).collect::<Vec<_>>()
     };
-    let backlog = |octets| Input::Backlog { face: FaceId(1), octets };
+    let backlog = |bytes| Input::Backlog { face: FaceId(1), bytes };
     bench.tell(backlog(2_000));
     assert_eq!(marks(&mut bench, 1), [None; 3]);
     bench.pass(99);
@@ -143,7 +143,7 @@ fn a_mark_is_put_on_the_first_fragment_once_the_backlog_lasts() {
 
 /// A node whose face 2 holds two packets and takes one at each `Ready`.
 fn queued(marking: Option<Marking>) -> Bench {
-    let mut bench = Bench::new(1, NodeOptions { observe: true, ..NodeOptions::default() });
+    let mut bench = Bench::recording(1, NodeOptions::default());
     let limit = QueueLimit { packets: Some(2), octets: None };
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(limit) });
     bench
@@ -172,7 +172,7 @@ fn a_value_face_sends_one_packet_for_each_ready_and_drops_what_does_not_fit() {
     let octets = question("/a/2", 2).encoded_len();
     assert_eq!(ask(&mut bench, 1), ["2 < interest /a/1 #1"]);
     let queued = |packets: usize| {
-        format!("Queued {{ face: FaceId(2), packets: {packets}, octets: {} }}", packets * octets)
+        format!("Queued {{ face: FaceId(2), packets: {packets}, bytes: {} }}", packets * octets)
     };
     assert_eq!(ask(&mut bench, 2), ["2 wants".to_owned(), queued(1)]);
     assert_eq!(ask(&mut bench, 3), [queued(2)]);

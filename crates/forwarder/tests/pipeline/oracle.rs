@@ -6,15 +6,13 @@ use recoup_forwarder::options::NodeOptions;
 use recoup_packet::nack::NackReason;
 use std::collections::BTreeMap;
 
-/// Each node numbers its Interests from a thousand times its own number on.
-fn traced(node: u32) -> NodeOptions {
-    let trace_ids = Some(u64::from(node) * 1_000);
-    NodeOptions { observe: true, trace_ids, ..NodeOptions::default() }
+fn plain(_: u32) -> NodeOptions {
+    NodeOptions::default()
 }
 
 /// Consumers at nodes 0 and 1, the producer at node 3, node 2 between them.
 fn star(options: impl Fn(u32) -> NodeOptions) -> (Tester, [Probe; 2], Probe) {
-    let mut tester = Tester::new(4, options);
+    let mut tester = Tester::traced(4, options);
     for (node, delay_ms) in [(0, 10), (1, 10), (3, 20)] {
         tester.link(node, 2, delay_ms);
     }
@@ -54,7 +52,7 @@ fn copies(tester: &Tester) -> BTreeMap<u64, i64> {
 
 #[test]
 fn an_answered_interest_is_delivered() {
-    let (mut tester, [consumer, _], _) = star(traced);
+    let (mut tester, [consumer, _], _) = star(plain);
     consumer.ask("/a/b", 1);
     tester.run(5_000);
     assert_eq!(fates(&tester), ["60 ms, node 0: TraceDelivered { id: 0, app: AppId(0) }"]);
@@ -62,7 +60,7 @@ fn an_answered_interest_is_delivered() {
 
 #[test]
 fn a_token_waits_where_its_interest_joined_another() {
-    let (mut tester, consumers, _) = star(traced);
+    let (mut tester, consumers, _) = star(plain);
     consumers[0].ask("/a/b", 1);
     tester.run(30);
     consumers[1].ask("/a/b", 2);
@@ -76,7 +74,7 @@ fn a_token_waits_where_its_interest_joined_another() {
 
 #[test]
 fn a_token_dies_with_the_entry_that_it_waits_in() {
-    let (mut tester, consumers, _) = star(traced);
+    let (mut tester, consumers, _) = star(plain);
     tester.cut(2, 3);
     consumers[0].ask("/a/b", 1);
     tester.run(30);
@@ -88,7 +86,7 @@ fn a_token_dies_with_the_entry_that_it_waits_in() {
 
 #[test]
 fn the_store_takes_a_token_over() {
-    let (mut tester, consumers, _) = star(|node| NodeOptions { cs: cached(10).cs, ..traced(node) });
+    let (mut tester, consumers, _) = star(|node| NodeOptions { cs: cached(10).cs, ..plain(node) });
     consumers[0].ask("/a/b", 1);
     tester.run(100);
     consumers[1].ask("/a/b", 2);
@@ -100,7 +98,7 @@ fn the_store_takes_a_token_over() {
 #[test]
 fn of_two_copies_the_later_is_superseded() {
     let mut tester =
-        Tester::new(4, |node| NodeOptions { strategy: "multicast".into(), ..traced(node) });
+        Tester::traced(4, |node| NodeOptions { strategy: "multicast".into(), ..plain(node) });
     for (a, b, delay_ms) in [(0, 1, 10), (0, 2, 20), (1, 3, 10), (2, 3, 20)] {
         tester.link(a, b, delay_ms);
     }
@@ -121,7 +119,7 @@ fn of_two_copies_the_later_is_superseded() {
 
 #[test]
 fn an_answer_that_overtakes_a_needless_retransmission_serves_both() {
-    let (mut tester, [consumer, _], _) = star(traced);
+    let (mut tester, [consumer, _], _) = star(plain);
     consumer.ask("/a/b", 1);
     tester.run(50);
     consumer.ask("/a/b", 2);
@@ -135,7 +133,7 @@ fn an_answer_that_overtakes_a_needless_retransmission_serves_both() {
 
 #[test]
 fn a_token_dies_where_its_interest_is_refused_or_dropped() {
-    let (mut tester, [consumer, _], _) = star(traced);
+    let (mut tester, [consumer, _], _) = star(plain);
     consumer.ask("/b", 1);
     tester.run(10);
     assert_eq!(fates(&tester), ["0 ms, node 0: TraceDied { id: 0 }"]);
@@ -149,7 +147,7 @@ fn a_token_dies_where_its_interest_is_refused_or_dropped() {
 
 #[test]
 fn a_producer_that_keeps_silent_lets_a_token_die_when_the_interest_expires() {
-    let (mut tester, [consumer, _], _) = star(traced);
+    let (mut tester, [consumer, _], _) = star(plain);
     tester.attach(3, &Probe::new(Manner::Silence), &["/a/silent"]);
     consumer.ask("/a/silent", 1);
     tester.run(10_000);
@@ -158,7 +156,7 @@ fn a_producer_that_keeps_silent_lets_a_token_die_when_the_interest_expires() {
 
 #[test]
 fn nothing_is_said_of_tokens_that_nobody_wants() {
-    let mut bench = Bench::new(3, NodeOptions { observe: true, ..NodeOptions::default() });
+    let mut bench = Bench::recording(3, NodeOptions::default());
     let consumer = Probe::default();
     bench.node.attach(bench.now, Box::new(consumer.clone()), Vec::new());
     consumer.ask("/a/b", 1);
@@ -171,7 +169,7 @@ fn nothing_is_said_of_tokens_that_nobody_wants() {
 #[test]
 fn an_application_that_is_asked_after_a_refusal_answers_without_the_tokens_that_died() {
     let mut tester =
-        Tester::new(3, |node| NodeOptions { strategy: "multipath".into(), ..traced(node) });
+        Tester::traced(3, |node| NodeOptions { strategy: "multipath".into(), ..plain(node) });
     for (a, b) in [(0, 1), (1, 2)] {
         tester.link(a, b, 10);
         tester.route(a, "/a", b);

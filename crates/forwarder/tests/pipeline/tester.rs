@@ -2,6 +2,7 @@
 use crate::bench::{UNLIMITED, answer, describe, question};
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
+use recoup_forwarder::observer::Recorder;
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::interest::Interest;
@@ -111,7 +112,7 @@ impl Application for Probe {
 
 /// A network of nodes. The face of a node toward another has that one's number.
 pub(crate) struct Tester {
-    nodes: Vec<Node>,
+    nodes: Vec<Node<Recorder>>,
     delays: BTreeMap<(u32, u32), Duration>,
     /// Packets on their way: when they arrive, where, and from where.
     agenda: BTreeMap<(Instant, u64), (u32, u32, Packet)>,
@@ -125,7 +126,22 @@ pub(crate) struct Tester {
 
 impl Tester {
     pub(crate) fn new(nodes: u32, options: impl Fn(u32) -> NodeOptions) -> Self {
-        let make = |node| Node::with_options(options(node)).unwrap();
+        Self::observed(nodes, options, |_| Recorder::default())
+    }
+
+    /// As [`new`](Self::new), with what becomes of Interests among what happens: each node numbers its own from a thousand
+    /// times its number on.
+    pub(crate) fn traced(nodes: u32, options: impl Fn(u32) -> NodeOptions) -> Self {
+        let recorder = |node| Recorder::new(true, Some(u64::from(node) * 1_000));
+        Self::observed(nodes, options, recorder)
+    }
+
+    fn observed(
+        nodes: u32,
+        options: impl Fn(u32) -> NodeOptions,
+        recorder: impl Fn(u32) -> Recorder,
+    ) -> Self {
+        let make = |node| Node::observed(options(node), recorder(node)).unwrap();
         Self {
             nodes: (0..nodes).map(make).collect(),
             delays: BTreeMap::new(),
@@ -190,7 +206,7 @@ impl Tester {
         self.node(node).attach(now, Box::new(probe.clone()), prefixes)
     }
 
-    pub(crate) fn node(&mut self, node: u32) -> &mut Node {
+    pub(crate) fn node(&mut self, node: u32) -> &mut Node<Recorder> {
         &mut self.nodes[node as usize]
     }
 

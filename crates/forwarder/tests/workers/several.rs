@@ -5,7 +5,7 @@ use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::shard::{Handed, ShardOptions};
+use recoup_forwarder::shard::{ShardOptions, WorkerMessage};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::signature::DigestSigner;
@@ -17,7 +17,7 @@ pub(crate) struct Several {
     pub(crate) nodes: Vec<Node>,
     pub(crate) now: Instant,
     /// From one worker to another, in the order in which it was said.
-    mail: Vec<Vec<VecDeque<Handed>>>,
+    mail: Vec<Vec<VecDeque<WorkerMessage>>>,
     rng: Rng,
     sent: Vec<(u32, Bytes)>,
     pub(crate) drops: Vec<DropReason>,
@@ -140,7 +140,7 @@ impl Several {
         let drawn = self.draw(all.len().max(1));
         let (from, to) = *all.get(drawn)?;
         let handed = self.mail[from][to].pop_front()?;
-        self.nodes[to].handle(self.now, Input::Handed(handed));
+        self.nodes[to].handle(self.now, Input::Worker(handed));
         Some(())
     }
 
@@ -155,7 +155,7 @@ impl Several {
                     assert_eq!(self.home(face.0), worker, "a frame leaves where its face is");
                     self.sent.push((face.0, frame.into_bytes()));
                 }
-                Output::Hand { worker: to, handed } => {
+                Output::Worker { worker: to, message: handed } => {
                     assert_ne!(usize::from(to), worker);
                     self.mail[worker][usize::from(to)].push_back(handed);
                 }

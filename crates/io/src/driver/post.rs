@@ -13,7 +13,7 @@ use crate::face::{CloseReason, FaceId};
 use crate::udp::UdpPort;
 use crate::waker::Waker;
 use recoup_forwarder::management::FaceOrder;
-use recoup_forwarder::shard::{Handed, Worker};
+use recoup_forwarder::shard::{Worker, WorkerMessage};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const BATCH: usize = 64;
 #[derive(Debug)]
 pub(super) enum Letter {
     /// Something that machines say to each other.
-    Handed(Handed),
+    Node(WorkerMessage),
     /// The first worker has opened a face, which is to be the other's.
     Settle(Box<Settler>),
     /// The other is to carry this out.
@@ -82,7 +82,7 @@ struct Bell {
 
 impl Letter {
     fn is_packet(&self) -> bool {
-        matches!(self, Self::Handed(handed) if handed.is_packet())
+        matches!(self, Self::Node(message) if message.is_packet())
     }
 }
 
@@ -208,16 +208,17 @@ mod tests {
     use super::*;
     use crate::waker::Alarm;
     use bytes::Bytes;
-    use recoup_forwarder::shard::Rest;
+    use recoup_forwarder::shard::DataSearch;
 
     fn packet(number: u32) -> Letter {
         let (face, packet) = (FaceId(number), Bytes::new());
-        Letter::Handed(Handed::Came { face, header: None, packet, rest: Rest::default() })
+        let search = DataSearch::default();
+        Letter::Node(WorkerMessage::Came { face, header: None, packet, search })
     }
 
     fn numbers(letters: &[Letter]) -> Vec<u32> {
         let number = |letter: &Letter| match letter {
-            Letter::Handed(Handed::Came { face, .. }) | Letter::Left(face) => face.0,
+            Letter::Node(WorkerMessage::Came { face, .. }) | Letter::Left(face) => face.0,
             other => panic!("{other:?}"),
         };
         letters.iter().map(number).collect()

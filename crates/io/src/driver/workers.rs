@@ -88,7 +88,7 @@ impl Driver {
         let (count, now) = (letters.len(), self.clock.now());
         for letter in letters.drain(..) {
             match letter {
-                Letter::Handed(handed) => machine.handle(now, Input::Handed(handed)),
+                Letter::Node(message) => machine.handle(now, Input::Worker(message)),
                 Letter::Settle(settler) => self.settle_in(*settler),
                 Letter::Order(order) => self.obey(*order),
                 Letter::Close(face, reason) => self.close_for(face, reason),

@@ -119,7 +119,7 @@ impl RecordedInput {
             Input::FaceDown { face } => Self::FaceDown { face },
             Input::Frame { face, frame } => Self::Frame { face, frame },
             Input::FrameFrom { face, sender, frame } => Self::FrameFrom { face, sender, frame },
-            Input::Backlog { face, octets } => Self::Backlog { face, bytes: octets },
+            Input::Backlog { face, bytes } => Self::Backlog { face, bytes },
             Input::Overflowed { face, frame } => Self::Overflowed { face, frame },
             Input::Route(change) => Self::Route(change),
             Input::Schedule { face, scheduling } => Self::Schedule { face, scheduling },
@@ -128,7 +128,7 @@ impl RecordedInput {
                 let AppInput::Consumed { bytes } = *input else { return None };
                 Self::Consumed { app, bytes }
             }
-            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } | Input::Handed(_) => {
+            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } | Input::Worker(_) => {
                 return None;
             }
         })
@@ -143,7 +143,7 @@ impl From<RecordedInput> for Input {
             R::FaceDown { face } => Self::FaceDown { face },
             R::Frame { face, frame } => Self::Frame { face, frame },
             R::FrameFrom { face, sender, frame } => Self::FrameFrom { face, sender, frame },
-            R::Backlog { face, bytes } => Self::Backlog { face, octets: bytes },
+            R::Backlog { face, bytes } => Self::Backlog { face, bytes },
             R::Overflowed { face, frame } => Self::Overflowed { face, frame },
             R::Consumed { app, bytes } => {
                 Self::App { app, input: Box::new(AppInput::Consumed { bytes }) }

@@ -81,7 +81,7 @@ fn recorded() -> (Vec<u8>, usize) {
         recorder.handle(at(number), Input::Frame { face: FaceId(1), frame });
         sent += drain(&mut recorder, at(number)).len();
     }
-    recorder.handle(at(6), Input::Backlog { face: FaceId(2), octets: 70_000 });
+    recorder.handle(at(6), Input::Backlog { face: FaceId(2), bytes: 70_000 });
     let frame = Bytes::from_static(b"any");
     recorder.handle(at(6), Input::Overflowed { face: FaceId(2), frame });
     recorder.handle(at(7), Input::FaceDown { face: FaceId(2) });

@@ -118,7 +118,7 @@ fn ms(ms: u64) -> Duration {
 fn packet(ids: &[u64]) -> Packet {
     let interest = Interest::new("/a".parse().unwrap());
     let mut packet = Packet::interest(Arc::new(interest), &NameHasher::new(1));
-    let trace = &mut packet.hop.trace;
+    let trace = &mut packet.hop.extra_mut().trace;
     ids.iter().for_each(|id| trace.merge(Trace::of(*id)));
     packet
 }

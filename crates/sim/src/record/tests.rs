@@ -23,8 +23,8 @@ fn rows(tables: &[Table], name: &str) -> Vec<String> {
     String::from_utf8(out).unwrap().lines().skip(1).map(str::to_owned).collect()
 }
 
-fn queued(packets: u32, octets: u32) -> NodeEvent {
-    NodeEvent::Queued { face: ROUTER_FACE, packets, octets }
+fn queued(packets: u32, bytes: u32) -> NodeEvent {
+    NodeEvent::Queued { face: ROUTER_FACE, packets, bytes }
 }
 
 #[test]

@@ -66,9 +66,9 @@ impl Queues {
 
     fn changed(&mut self, places: &Places, observation: &Observation<'_>) -> Option<Channel> {
         match *observation {
-            Observation::Node { node, event: NodeEvent::Queued { face, packets, octets } } => {
+            Observation::Node { node, event: NodeEvent::Queued { face, packets, bytes } } => {
                 let channel = places.channel(node, face)?;
-                let (packets, octets) = (u64::from(packets), u64::from(octets));
+                let (packets, octets) = (u64::from(packets), u64::from(bytes));
                 *self.in_front.get_mut(channel.index())? = Waiting { packets, octets };
                 Some(channel)
             }

@@ -20,6 +20,7 @@ use recoup_core::agenda::{Agenda, Key};
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType, Recovery};
 use recoup_forwarder::hash::NameHasher;
 use recoup_forwarder::node::{Input, Node, RouteChange};
+use recoup_forwarder::observer::Recorder;
 use recoup_forwarder::options::{NodeOptions, Unsolicited};
 use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
@@ -184,7 +185,11 @@ impl World {
     }
 
     /// A node without faces, in its given life.
-    pub(super) fn blank_node(&self, number: usize, life: u32) -> Result<Node, NetworkError> {
+    pub(super) fn blank_node(
+        &self,
+        number: usize,
+        life: u32,
+    ) -> Result<Node<Recorder>, NetworkError> {
         let plan = &self.network.nodes[number];
         let place = || format!("node `{}`", plan.name);
         let suppression =
@@ -210,13 +215,13 @@ impl World {
             pit_limit: PIT_LIMIT,
             hash_seed: HASH_SEED,
             rng: self.node_rng(number, life),
-            observe: self.observe,
             provider_id: says_who.then_some(number as u64 + 1),
             anticipation: plan.anticipation,
-            trace_ids: self.network.follow_transmissions.then_some(ids),
             ..NodeOptions::default()
         };
-        Node::with_options(options).map_err(|error| wrong(place(), error))
+        let first_id = self.network.follow_transmissions.then_some(ids);
+        let recorder = Recorder::new(self.observe, first_id);
+        Node::observed(options, recorder).map_err(|error| wrong(place(), error))
     }
 
     /// Where no route leads away those who ask can only mean those who serve beside them.

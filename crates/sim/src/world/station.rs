@@ -4,6 +4,7 @@ use crate::network::ApplicationId;
 use recoup_core::agenda::Key;
 use recoup_forwarder::face::{AppId, FaceId};
 use recoup_forwarder::node::Node;
+use recoup_forwarder::observer::Recorder;
 use recoup_forwarder::packet::Packet;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
@@ -11,7 +12,7 @@ use std::collections::VecDeque;
 
 /// A node and what the world knows of it.
 pub(super) struct Station {
-    pub(super) node: Node,
+    pub(super) node: Node<Recorder>,
     /// Face → the lane that leads away from it.
     pub(super) doors: Vec<usize>,
     pub(super) is_down: bool,
@@ -27,7 +28,7 @@ pub(super) struct Station {
 }
 
 impl Station {
-    pub(super) fn new(node: Node, processing: Law, processing_rng: Rng) -> Self {
+    pub(super) fn new(node: Node<Recorder>, processing: Law, processing_rng: Rng) -> Self {
         Self {
             node,
             doors: Vec::new(),

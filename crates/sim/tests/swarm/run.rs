@@ -105,7 +105,7 @@ fn check_rest(network: &Network, world: &World, checker: &Checker) {
     for link in (0..network.links.len() as u32).map(LinkId) {
         for direction in [Direction::Forth, Direction::Back] {
             let waiting = world.waiting(link, direction);
-            assert_eq!((waiting.packets, waiting.octets), (0, 0), "{link:?} {direction:?}");
+            assert_eq!((waiting.packets, waiting.bytes), (0, 0), "{link:?} {direction:?}");
         }
     }
     for node in (0..network.nodes.len() as u32).map(NodeId) {

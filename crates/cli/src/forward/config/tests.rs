@@ -19,6 +19,10 @@ fn a_node_says_who_it_is_where_it_is_told_to() {
     assert!(wrong.contains("node.anticipation") && wrong.contains("holders"), "{wrong}");
 }
 
+fn recoveries(config: &ForwardConfig) -> Vec<Recovery> {
+    config.faces.iter().map(|face| face.recovery).collect()
+}
+
 #[test]
 fn a_whole_configuration_is_read() {
     let text = "[node]\ncache = \"10 MiB\"\nstrategy = \"multicast\"\nlocalhop = true\n\
@@ -29,7 +33,7 @@ fn a_whole_configuration_is_read() {
     assert_eq!(config.cache, CsCapacity::Octets(10 << 20));
     assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
     assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
-    assert_eq!(config.recoveries, ["wldr(hold=5ms)".parse().unwrap()]);
+    assert_eq!(recoveries(&config), ["wldr(hold=5ms)".parse().unwrap()]);
     assert!(config.recovery.is_auto());
     assert_eq!(config.node(1).unwrap().routes().count(), 2);
 }
@@ -46,7 +50,7 @@ fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() 
     let text = format!("[node]\nrecovery = \"wldr\"\n{}", faces.concat());
     let config = ForwardConfig::parse("n.toml", &text).unwrap();
     let wanted = ["wldr", "off", "off", "acked"].map(|it| it.parse().unwrap());
-    assert_eq!(config.recoveries, wanted);
+    assert_eq!(recoveries(&config), wanted);
     // Without a word, recovery is negotiated where a link may lose.
     let uris = [
         "udp://192.0.2.7",
@@ -58,7 +62,7 @@ fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() 
     let faces = uris.iter().map(|uri| face(&uri.replace(['/', ':', '.'], ""), &format!("{uri:?}")));
     let config = ForwardConfig::parse("n.toml", &faces.collect::<String>()).unwrap();
     let wanted = ["auto", "off", "off", "off", "off"].map(|it| it.parse().unwrap());
-    assert_eq!(config.recoveries, wanted);
+    assert_eq!(recoveries(&config), wanted);
 }
 
 #[test]
@@ -68,9 +72,9 @@ fn faces_over_udp_may_have_an_address_that_peers_know() {
         ForwardConfig::parse("n.toml", &text)
     };
     let config = read("udp://192.0.2.7", "0.0.0.0:5000").unwrap();
-    assert_eq!(config.locals, [Some("0.0.0.0:5000".parse().unwrap())]);
+    assert_eq!(config.faces[0].local, Some("0.0.0.0:5000".parse().unwrap()));
     let other = read("udp://192.0.2.7", "0.0.0.0:5001").unwrap();
-    assert_ne!(config.face_text(0), other.face_text(0));
+    assert_ne!(config.faces[0].text(), other.faces[0].text());
     for (uri, local, piece) in [
         ("tcp://192.0.2.7", "0.0.0.0:5000", "over UDP"),
         ("udp://192.0.2.7", "here", "no address and port"),
@@ -88,8 +92,8 @@ fn faces_share_their_links_as_they_or_the_node_say() {
         rate = \"10Mbit/s\"\nrate-in = \"unlimited\"\noverhead = \"28 B\"\n\
         [[face]]\nname = \"c\"\nuri = \"udp://192.0.2.9\"\nscheduler = \"none\"\n";
     let config = ForwardConfig::parse("n.toml", text).unwrap();
-    let found: Vec<_> = config.scheduling().collect();
-    let [(0, a), (1, b)] = found.as_slice() else { panic!("{found:?}") };
+    let found: Vec<_> = config.faces.iter().map(FaceConfig::scheduling).collect();
+    let [Some(a), Some(b), None] = found.as_slice() else { panic!("{found:?}") };
     assert!(a.discipline.to_string().starts_with("drr("));
     assert_eq!(a.capacity.receiving_bits, Some(1_000_000_000));
     assert!(b.discipline.to_string().starts_with("max-min(share=face,duplex=full,gain=1,"));
@@ -113,13 +117,14 @@ fn a_face_that_several_share_is_on_an_interface_and_recovers_nothing() {
     let keys = "interface = \"eth0\"\nad-hoc = true\nloopback = true\n";
     let config = ForwardConfig::parse("n.toml", &face(group, keys)).unwrap();
     let medium = MediumOptions { interface: Some("eth0".into()), ad_hoc: true, loopback: true };
-    assert_eq!((&config.face_options[0].medium, config.recoveries[0]), (&medium, Recovery::Off));
+    let lan = &config.faces[0];
+    assert_eq!((&lan.medium, lan.recovery), (&medium, Recovery::Off));
     let said = wrong(&face(group, "recovery = \"wldr\"\n"));
     assert!(said.contains("n.toml:6:12: face.1.recovery: is for one neighbour"), "{said}");
     let said = wrong(&face("udp4://192.0.2.7", "mtu = 100\n"));
     assert!(said.contains("n.toml:6:7: face.1.mtu: must be from 256 to 8800"), "{said}");
     let config = ForwardConfig::parse("n.toml", &face("udp4://192.0.2.7", "mtu = 1400\n"));
-    assert_eq!(config.unwrap().face_options[0].mtu, Some(1_400));
+    assert_eq!(config.unwrap().faces[0].mtu, Some(1_400));
     let said = wrong(&face("udp4://192.0.2.7", "interface = \"eth0\"\n"));
     assert!(said.contains("n.toml:6:13: face.1.interface: is for multicast"), "{said}");
     let said = wrong(&face("ether://[01:00:5e:00:17:aa]", ""));

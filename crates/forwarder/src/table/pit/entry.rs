@@ -1,7 +1,5 @@
 //! One pending Interest: who asked, and who was asked.
 use crate::face::FaceId;
-use crate::suppression::Backoff;
-use crate::trace::Trace;
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::Ignorable;
@@ -36,25 +34,15 @@ pub struct Rare {
     pub pit_token: Option<Bytes>,
     /// Of the flow that the Interest belongs to; copied to the answer.
     pub flow_nonce: Option<u64>,
-    /// First transmissions that wait here, because their Interest was not forwarded.
-    pub trace: Trace,
-    /// First transmissions that came by this face and were forwarded.
-    pub passed: Trace,
     /// Link fields that an application was asked with and that go back with its answer.
     pub(crate) going_back: Ignorable,
 }
 
 impl InRecord {
-    /// What an Interest says that came by `face`; its token and traces are for the caller to add.
+    /// The record of an Interest that came by `face`; the caller adds its PIT token.
     #[must_use]
     pub fn new(face: FaceId, nonce: Option<u32>, expiry: Instant) -> Self {
         Self { face, nonce, places: 1, expiry, rare: None }
-    }
-
-    /// The first transmissions that came by this face and were forwarded.
-    #[must_use]
-    pub fn passed(&self) -> &Trace {
-        self.rare.as_ref().map_or(Trace::EMPTY, |rare| &rare.passed)
     }
 
     /// What few records have, to be changed.
@@ -62,21 +50,27 @@ impl InRecord {
         self.rare.get_or_insert_default()
     }
 
-    /// Takes on what the same face said later: traces come on top of the old ones.
+    /// Replaces the nonce, the expiry and the rare fields by those of a later Interest of the same face.
     fn renew(&mut self, later: Self) {
         (self.nonce, self.expiry) = (later.nonce, later.expiry);
-        self.rare = match (self.rare.take(), later.rare) {
-            (Some(mut before), later) => {
-                let Rare { pit_token, flow_nonce, trace, passed, going_back } =
-                    *later.unwrap_or_default();
-                (before.pit_token, before.flow_nonce) = (pit_token, flow_nonce);
-                before.going_back = going_back;
-                before.trace.merge(trace);
-                before.passed.merge(passed);
-                Some(before)
-            }
-            (None, rare) => rare,
-        };
+        match (&mut self.rare, later.rare) {
+            (Some(before), later) => **before = later.map(|rare| *rare).unwrap_or_default(),
+            (rare, later) => *rare = later,
+        }
+    }
+}
+
+/// How long the suppression interval of an out-record or of an entry is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backoff {
+    /// Zero before the first transmission.
+    pub(crate) interval_nanos: u64,
+}
+
+impl Backoff {
+    /// An interval of that length.
+    pub(crate) fn of(interval: Duration) -> Self {
+        Self { interval_nanos: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX) }
     }
 }
 
@@ -267,7 +261,7 @@ impl PitEntry {
     }
 
     /// Notes that a face asks. If it has asked before, nonce, expiry and token become those of the new
-    /// Interest, and the traces come on top of the old ones.
+    /// Interest.
     // So that the first record is made in its place, and not copied there.
     #[inline]
     pub fn receive(&mut self, record: InRecord) -> Arrival {

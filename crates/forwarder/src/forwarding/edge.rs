@@ -1,0 +1,116 @@
+//! Where packets go that leave the tables, and what the pipelines have to know of the machines there.
+use crate::face::{AppId, FaceId};
+use crate::observer::Observer;
+use crate::order::ManagementRequest;
+use crate::outbox::Outbox;
+use crate::packet::{Hop, Packet};
+use recoup_packet::data::Data;
+use recoup_transport::application::AppInput;
+use recoup_transport::time::Instant;
+
+/// The part of a flow that the tables know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FlowPart {
+    /// The neighbour on whose behalf a packet leaves.
+    pub(crate) neighbour: FaceId,
+    /// Hash of the content that the packet is part of.
+    pub(crate) content: u64,
+}
+
+/// The edge of the tables: links and applications behind it.
+pub(crate) trait Edge {
+    type Observer: Observer;
+
+    /// The node's outputs, and its observer.
+    fn out(&mut self) -> &mut Outbox<Self::Observer>;
+
+    /// Whether packets of any face are scheduled, so that flows have to be known.
+    fn schedules(&self) -> bool;
+
+    /// Whether the link of a face recovers losses.
+    fn recovers(&self, face: FaceId) -> bool;
+
+    /// A packet leaves by a network face, past its scheduler.
+    fn transmit(&mut self, now: Instant, face: FaceId, packet: Packet);
+
+    /// An Interest or Data leaves by a network face, through its scheduler if it has one.
+    fn schedule(&mut self, now: Instant, face: FaceId, flow: FlowPart, packet: Packet);
+
+    /// Data that came by `ingress` answers an Interest of this flow, which its scheduler charges with the Data.
+    fn answered(&mut self, ingress: FaceId, flow: FlowPart, nonce: Option<u64>, came: &Hop);
+
+    /// Gives an application something; `false` if it is gone.
+    fn deliver(&mut self, now: Instant, app: AppId, input: AppInput) -> bool;
+
+    /// Gives all applications something.
+    fn deliver_to_all(&mut self, now: Instant, input: &AppInput);
+
+    /// The application with the lowest number, from `from` on, that still waits for Data.
+    fn awaiting(&self, from: AppId, data: &Data) -> Option<AppId>;
+
+    /// Gives the management an Interest.
+    fn manage(&mut self, request: ManagementRequest);
+}
+
+/// An edge for tests of the tables alone: it notes what leaves.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct RecordingEdge {
+    pub(crate) out: Outbox<()>,
+    pub(crate) sent: Vec<(FaceId, Packet)>,
+    pub(crate) delivered: Vec<(AppId, AppInput)>,
+    pub(crate) announced: Vec<AppInput>,
+    pub(crate) requests: Vec<ManagementRequest>,
+}
+
+#[cfg(test)]
+impl Default for RecordingEdge {
+    fn default() -> Self {
+        let (sent, delivered, announced, requests) = Default::default();
+        Self { out: Outbox::new(()), sent, delivered, announced, requests }
+    }
+}
+
+#[cfg(test)]
+impl Edge for RecordingEdge {
+    type Observer = ();
+
+    fn out(&mut self) -> &mut Outbox<()> {
+        &mut self.out
+    }
+
+    fn schedules(&self) -> bool {
+        false
+    }
+
+    fn recovers(&self, _: FaceId) -> bool {
+        false
+    }
+
+    fn transmit(&mut self, _: Instant, face: FaceId, packet: Packet) {
+        self.sent.push((face, packet));
+    }
+
+    fn schedule(&mut self, now: Instant, face: FaceId, _: FlowPart, packet: Packet) {
+        self.transmit(now, face, packet);
+    }
+
+    fn answered(&mut self, _: FaceId, _: FlowPart, _: Option<u64>, _: &Hop) {}
+
+    fn deliver(&mut self, _: Instant, app: AppId, input: AppInput) -> bool {
+        self.delivered.push((app, input));
+        true
+    }
+
+    fn deliver_to_all(&mut self, _: Instant, input: &AppInput) {
+        self.announced.push(input.clone());
+    }
+
+    fn awaiting(&self, _: AppId, _: &Data) -> Option<AppId> {
+        None
+    }
+
+    fn manage(&mut self, request: ManagementRequest) {
+        self.requests.push(request);
+    }
+}

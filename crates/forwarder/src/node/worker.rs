@@ -1,0 +1,245 @@
+//! A node as one worker of several: messages of the others, and packets that belong to them.
+use super::Node;
+use super::view::NodeView;
+use crate::drop::DropReason;
+use crate::face::FaceId;
+use crate::flow;
+use crate::observer::Observer;
+use crate::order::Notice;
+use crate::packet::{Body, Packet};
+use crate::shard::{DataSearch, Placement, RingTask, Shard, Task, Visit, Worker, WorkerMessage};
+use crate::table::CsCapacity;
+use crate::tally::Tally;
+use bytes::Bytes;
+use recoup_packet::interest::Interest;
+use recoup_packet::lp::LpHeader;
+use recoup_packet::tlv::typ;
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+impl<O: Observer> Node<O> {
+    /// A message of another worker arrives.
+    pub(super) fn on_message(&mut self, now: Instant, message: WorkerMessage) {
+        match message {
+            WorkerMessage::Came { face, header, packet, search } => {
+                self.take_in(now, face, header.as_deref(), packet, search);
+            }
+            WorkerMessage::Leaves { face, group, packet } => {
+                self.leave(now, face, group, packet);
+            }
+            WorkerMessage::Answered { face, key, octets } => {
+                self.forwarder.edge.links.charge_flow(face, key, octets);
+            }
+            WorkerMessage::Lost { face, interest } => {
+                self.forwarder.packet_lost(now, face, &Body::Interest(interest));
+            }
+            WorkerMessage::FaceUp { face, worker, attributes } => {
+                self.face_up(now, face, *attributes, Some(worker));
+            }
+            WorkerMessage::FaceDown { face } => self.face_down(now, face),
+            WorkerMessage::Route(change) => self.change_route(now, &change),
+            WorkerMessage::RoutesGone { face, prefixes } => {
+                self.forwarder.remove_routes(face, &prefixes);
+            }
+            WorkerMessage::Schedule { face, scheduling } => {
+                let (links, out) = self.links_and_out();
+                links.plan(now, face, *scheduling, out);
+            }
+            WorkerMessage::Notice(notice) => self.heed(now, *notice),
+            WorkerMessage::Task(task) => self.on_task(now, *task),
+        }
+    }
+
+    /// A packet of another worker leaves by a face of this one.
+    fn leave(&mut self, now: Instant, face: FaceId, group: Option<FaceId>, packet: Packet) {
+        let content = group.map(|_| flow::content(&self.forwarder.hasher, packet.name()));
+        let (links, out) = self.links_and_out();
+        match group.zip(content) {
+            Some(flow) => links.schedule(now, face, flow, packet, out),
+            None => links.transmit(now, face, packet, out),
+        }
+    }
+
+    fn send(&mut self, worker: Worker, message: WorkerMessage) {
+        self.out().send_to_worker(worker, message);
+    }
+
+    /// Sends a message to all other workers, if there are any.
+    pub(super) fn send_to_all(&mut self, message: impl Fn() -> WorkerMessage) {
+        let others = self.shard.as_ref().map(|shard| shard.others());
+        others.into_iter().flatten().for_each(|worker| self.send(worker, message()));
+    }
+
+    /// Sends a message to all other workers that only the leader sends.
+    pub(super) fn lead(&mut self, message: impl Fn() -> WorkerMessage) {
+        if self.shard.as_ref().is_some_and(|shard| shard.leads()) {
+            self.send_to_all(message);
+        }
+    }
+
+    /// What the driver says of a face concerns the leader, or all.
+    pub(super) fn spread(&mut self, notice: &Notice) {
+        let leads = self.shard.as_ref().is_some_and(|shard| shard.leads());
+        let message = || WorkerMessage::Notice(Box::new(notice.clone()));
+        match notice {
+            Notice::FaceGone { .. } => self.send_to_all(message),
+            Notice::Strategy { .. } => self.lead(message),
+            Notice::FaceKnown { .. } | Notice::FaceMade { .. } if !leads => self.send(0, message()),
+            _ => {}
+        }
+    }
+
+    // --- packets --------------------------------------------------------------------------------
+
+    /// Takes a whole network packet that came by a face of this node to where it belongs, if it may.
+    #[inline(never)]
+    pub(super) fn read_as_worker(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        header: Option<&LpHeader>,
+        packet: Bytes,
+    ) {
+        if !self.is_too_fast(now, face, header, &packet) {
+            self.sort(now, face, header, packet, DataSearch::default());
+        }
+    }
+
+    fn sort(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        header: Option<&LpHeader>,
+        packet: Bytes,
+        search: DataSearch,
+    ) {
+        let place = |shard: &Shard| shard.place(&packet, search.next.unwrap_or(0));
+        let Some(Placement { worker, next }) = self.shard.as_deref().and_then(place) else {
+            return self.out().dropped(face, None, DropReason::Malformed);
+        };
+        let search = DataSearch { next, ..search };
+        if self.shard.as_ref().is_some_and(|shard| shard.worker() == worker) {
+            return self.take_in(now, face, header, packet, search);
+        }
+        let header = header.map(|header| Box::new(header.clone()));
+        self.send(worker, WorkerMessage::Came { face, header, packet, search });
+    }
+
+    /// Takes a whole network packet in that belongs here.
+    fn take_in(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        header: Option<&LpHeader>,
+        packet: Bytes,
+        search: DataSearch,
+    ) {
+        let read = match self.forwarder.decode(header, &packet) {
+            Ok(read) => read,
+            Err(reason) => return self.out().dropped(face, None, reason),
+        };
+        if search.next.is_some() {
+            let here = self.forwarder.enter(now, face, read, Visit::Passing);
+            let answered = here || search.answered;
+            return self.sort(now, face, header, packet, DataSearch { answered, ..search });
+        }
+        self.forwarder.edge.links.wires_mut().came = read.leaves_as(packet);
+        self.forwarder.enter(now, face, read, Visit::Last { answered: search.answered });
+        self.forwarder.edge.links.wires_mut().came = None;
+    }
+
+    /// Whether a packet that came by a face of this node is an Interest that came too fast; it is rejected then.
+    fn is_too_fast(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        header: Option<&LpHeader>,
+        packet: &Bytes,
+    ) -> bool {
+        let is_interest = packet.first().is_some_and(|it| u64::from(*it) == typ::INTEREST);
+        let is_nack = header.is_some_and(|header| header.nack.is_some());
+        if !is_interest || is_nack || self.forwarder.faces.admits(now, face) {
+            return false;
+        }
+        match self.forwarder.decode(header, packet) {
+            Ok(packet) => self.forwarder.reject_fast(now, face, packet),
+            Err(reason) => self.out().dropped(face, None, reason),
+        }
+        true
+    }
+
+    /// Hands an Interest that a link lost to the worker that it belongs to; `false` if it is this one.
+    pub(super) fn hand_over_lost(&mut self, face: FaceId, interest: &Arc<Interest>) -> bool {
+        let Some(shard) = &self.shard else {
+            return false;
+        };
+        let worker = shard.worker_of_interest(&interest.name);
+        let is_here = worker == shard.worker();
+        if !is_here {
+            self.send(worker, WorkerMessage::Lost { face, interest: Arc::clone(interest) });
+        }
+        !is_here
+    }
+
+    // --- tasks ----------------------------------------------------------------------------------
+
+    /// A task comes by, or comes back.
+    fn on_task(&mut self, now: Instant, task: RingTask) {
+        if self.shard.as_ref().is_some_and(|shard| shard.leads()) {
+            self.task_done(task);
+            self.follow_management(now);
+        } else {
+            self.pass_task(task);
+        }
+    }
+
+    /// Carries a task out here, and sends it on to the next worker; if there is no other it is done.
+    pub(super) fn pass_task(&mut self, mut task: RingTask) {
+        self.take_part(&mut task.task);
+        match self.shard.as_ref().map(|shard| (shard.next(), shard.worker())) {
+            Some((next, own)) if next != own => {
+                self.send(next, WorkerMessage::Task(Box::new(task)))
+            }
+            _ => self.task_done(task),
+        }
+    }
+
+    fn task_done(&mut self, task: RingTask) {
+        if let Task::Count(tally) = &task.task {
+            self.note_others(Tally::clone(tally));
+        }
+        let Self { forwarder, management: Some(management), shard } = self else {
+            return;
+        };
+        management.task_done(task, &NodeView { forwarder, shard: shard.as_deref() });
+    }
+
+    /// Carries a task out here.
+    fn take_part(&mut self, task: &mut Task) {
+        match task {
+            // The leader says by itself what it has.
+            Task::Count(_) if self.management.is_some() => {}
+            Task::Count(tally) => tally.add(&self.tally()),
+            Task::Erase { prefix, left, erased, more } => {
+                let (here, more_here) = self.forwarder.cs.erase(prefix, *left);
+                *left -= here.min(*left);
+                *erased += here;
+                *more |= more_here;
+            }
+            Task::Configure { capacity, admits, serves, holds } => {
+                let store = &mut self.forwarder.cs;
+                if let Some(packets) = *capacity {
+                    let share = self.shard.as_ref().map_or(packets, |it| it.options.share(packets));
+                    store.set_capacity(CsCapacity::Packets(share));
+                }
+                if let Some(admits) = *admits {
+                    store.set_admitting(admits);
+                }
+                if let Some(serves) = *serves {
+                    store.set_serving(serves);
+                }
+                *holds = holds.saturating_add(store.capacity().packets());
+            }
+        }
+    }
+}
