@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use recoup_sim::scenario::ScenarioFile;
+use recoup_lab::scenario::ScenarioFile;
 
 /// What stands in every file that a scenario names.
 const FILE: &str = "[nodes]\na: _ router=/a\nb: _ router=/b\n[links]\na:b delay=10ms bw=10\n";

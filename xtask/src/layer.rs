@@ -5,40 +5,34 @@ use crate::circle;
 use serde_json::Value;
 use std::fs;
 
-/// The stairs, lowest first: a package, and the packages of this workspace that it may import.
-const STAIRS: [(&str, &[&str]); 12] = [
+/// The crates of this workspace, lowest first: a package, and the packages that it may import.
+const STAIRS: [(&str, &[&str]); 14] = [
     ("recoup-core", &[]),
+    ("recoup-config", &["recoup-core"]),
     ("recoup-wifi", &["recoup-core"]),
     ("recoup-packet", &["recoup-core"]),
     ("recoup-transport", &["recoup-core", "recoup-packet"]),
     ("recoup-forwarder", &["recoup-core", "recoup-packet", "recoup-transport"]),
-    (
-        "recoup-sim",
-        &["recoup-core", "recoup-wifi", "recoup-packet", "recoup-transport", "recoup-forwarder"],
-    ),
+    ("recoup-sim", BELOW_SIM),
     ("recoup-io", &["recoup-core", "recoup-packet", "recoup-transport", "recoup-forwarder"]),
     (
         "recoup",
         &["recoup-core", "recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-io"],
     ),
-    (
-        "recoup-studies",
-        &[
-            "recoup-core",
-            "recoup-wifi",
-            "recoup-packet",
-            "recoup-transport",
-            "recoup-forwarder",
-            "recoup-sim",
-        ],
-    ),
-    ("recoup-cli", &EVERYTHING),
-    ("recoup-python", &EVERYTHING),
+    ("recoup-lab", BELOW_LAB),
+    ("recoup-studies", BELOW_STUDIES),
+    ("recoup-cli", EVERYTHING),
+    ("recoup-python", EVERYTHING),
     ("xtask", &[]),
 ];
 
-const EVERYTHING: [&str; 9] = [
+const BELOW_SIM: &[&str] =
+    &["recoup-core", "recoup-wifi", "recoup-packet", "recoup-transport", "recoup-forwarder"];
+
+/// `io` and `recoup` serve it for processes, ports and errors.
+const BELOW_LAB: &[&str] = &[
     "recoup-core",
+    "recoup-config",
     "recoup-wifi",
     "recoup-packet",
     "recoup-transport",
@@ -46,12 +40,38 @@ const EVERYTHING: [&str; 9] = [
     "recoup-sim",
     "recoup-io",
     "recoup",
+];
+
+/// Papers know the simulation, and never sockets.
+const BELOW_STUDIES: &[&str] = &[
+    "recoup-core",
+    "recoup-config",
+    "recoup-wifi",
+    "recoup-packet",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-sim",
+    "recoup-lab",
+];
+
+const EVERYTHING: &[&str] = &[
+    "recoup-core",
+    "recoup-config",
+    "recoup-wifi",
+    "recoup-packet",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-sim",
+    "recoup-io",
+    "recoup",
+    "recoup-lab",
     "recoup-studies",
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 6] = [
+const WITHOUT_A_CLOCK: [&str; 7] = [
     "crates/core",
+    "crates/config",
     "crates/wifi",
     "crates/packet",
     "crates/transport",

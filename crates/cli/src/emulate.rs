@@ -1,37 +1,29 @@
 //! `recoup emulate`: networks on real processes: a topology for commands to run on, or a scenario beside its simulation.
-//!
-//! The parts of it serve whoever runs networks as processes: a [`plan::Plan`] says what has to be started, a [`net::Net`]
-//! is what stands then. [`lab`] lets commands run on one, [`run::Processes`] scenarios of a campaign, of which a
-//! [`table::Table`] puts both worlds beside each other.
 mod args;
 mod command;
 pub(crate) mod duel;
 pub(crate) mod guard;
 mod lab;
-mod length;
-mod metric;
-mod net;
-mod plan;
-mod process;
-pub(crate) mod run;
 pub(crate) mod table;
-mod text;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use args::EmulateArgs;
 
-use crate::error::Failure;
+use crate::error::{Exit, Failure, reason};
 use crate::output::{self, Stream};
-use crate::sim::args::Format;
-use crate::sim::campaign::{Campaign, Manner, Runner};
-use crate::sim::folder::ResultFolder;
 use crate::sim::progress::Progress;
-use crate::sim::run::Worlds;
-use crate::sim::source::{Given, Source};
 use crate::stop::Stop;
+use recoup_lab::campaign::{Campaign, Runner};
+use recoup_lab::emulate::plan::Plan;
+use recoup_lab::emulate::run::Processes;
+use recoup_lab::executor::Threads;
+use recoup_lab::folder::ResultFolder;
+use recoup_lab::simulate::Worlds;
+use recoup_lab::source::{Given, Source};
+use recoup_lab::table::Format;
 use recoup_studies::compare::{Quantity, Terms, compare};
 use recoup_studies::result::{Results, Row};
-use run::Processes;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use table::Table;
 
@@ -58,8 +50,8 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let campaign = Campaign::new(&source, args.seeds.as_ref())?;
     let work = Work { args, campaign, stop: Stop::polled()? };
     let name = source.name.as_str();
-    let real = work.results(name, "sockets", &Processes, 1)?;
-    let simulated = work.results(name, "simulated", &Worlds, crate::sim::cores())?;
+    let real = work.results(name, "sockets", &processes()?, Threads(1))?;
+    let simulated = work.results(name, "simulated", &Worlds, Threads::default())?;
     let within = args.within.unwrap_or(WITHIN_PERCENT) / 100.0;
     let terms = Terms { quantities: QUANTITIES, within, ..Terms::default() };
     let comparison = compare(&[name], &terms, &simulated, &real);
@@ -88,14 +80,15 @@ impl Work<'_> {
         name: &str,
         world: &str,
         runner: &dyn Runner,
-        jobs: usize,
+        threads: Threads,
     ) -> Result<Results, Failure> {
         let out = self.args.out.clone().unwrap_or_else(|| self.default_folder()).join(world);
         let mut folder = self.campaign.folder(&out, self.args.fresh, Format::Csv)?;
         let mut progress = Progress::new(!self.args.quiet);
-        let jobs = self.args.jobs.map_or(jobs, NonZeroUsize::get);
-        let manner = Manner { jobs, stop: &self.stop };
-        let result = self.campaign.run(&mut folder, manner, runner, &mut progress);
+        let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));
+        let result = self.stop.campaign(&threads, |execution| {
+            self.campaign.run(&mut folder, execution, runner, &mut progress)
+        });
         progress.finish();
         result?;
         let mut results = Results::default();
@@ -116,7 +109,7 @@ impl Work<'_> {
 /// # Errors
 /// The parts of the scenario that sockets do not support, as a sentence.
 pub(crate) fn can_run(network: &recoup_sim::network::Network) -> Result<(), String> {
-    plan::Plan::new(network).map(drop)
+    Plan::new(network).map(drop)
 }
 
 /// The runs of a campaign that are in a folder, for studies.
@@ -130,4 +123,16 @@ pub(crate) fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
         }));
     }
     rows
+}
+
+/// Runs on processes of this program.
+pub(crate) fn processes() -> Result<Processes, Failure> {
+    Ok(Processes { program: program()? })
+}
+
+/// The file of this program.
+fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::new(Exit::Other, format!("cannot find this program: {}", reason(&error)))
+    })
 }

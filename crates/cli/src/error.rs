@@ -74,6 +74,9 @@ pub(crate) struct Failure {
     /// The same command fails in the same way again: it cannot go on with a partial download.
     #[serde(skip)]
     pub permanent: bool,
+    /// A line for each of its causes, which stand before it.
+    #[serde(skip)]
+    pub details: Vec<String>,
 }
 
 impl Failure {
@@ -88,6 +91,7 @@ impl Failure {
             code: None,
             of_entry: false,
             permanent: false,
+            details: Vec::new(),
         }
     }
 
@@ -123,6 +127,7 @@ impl Failure {
     /// Says what is wrong, unless a document on standard error has said it already.
     pub(crate) fn tell(&self) {
         if !self.told {
+            self.details.iter().for_each(|line| crate::output::tell(line));
             crate::output::tell(&format!("recoup: {self}"));
         }
     }
@@ -167,7 +172,8 @@ impl From<recoup::Error> for Failure {
         let permanent = error.is_permanent();
         // The producer chose the entry: the rest of its folder can be fetched.
         let of_entry = permanent && (error.is_not_found() || error.is_unverified());
-        Self { advice: error.remedy().map(str::to_owned), of_entry, permanent, ..failure }
+        let (advice, details) = (error.remedy().map(str::to_owned), error.details().to_vec());
+        Self { advice, details, of_entry, permanent, ..failure }
     }
 }
 

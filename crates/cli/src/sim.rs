@@ -1,36 +1,22 @@
 //! `recoup sim`: scenarios, in simulated time.
-//!
-//! The parts of it serve whoever runs scenarios: a [`source::Source`] is read, a [`campaign::Campaign`]
-//! makes the runs of it on all cores and keeps them in a [`folder::ResultFolder`], a
-//! [`report::Report`] sums them up.
 pub(crate) mod args;
-pub(crate) mod campaign;
-mod digest;
-mod explain;
-pub(crate) mod folder;
-pub(crate) mod journal;
-#[cfg(feature = "parquet")]
-mod parquet;
 pub(crate) mod progress;
-pub(crate) mod report;
-pub(crate) mod run;
-pub(crate) mod source;
-mod table;
 
 pub(crate) use args::SimArgs;
 
 use crate::error::Failure;
 use crate::output::{self, Stream};
 use crate::stop::Stop;
-use args::Format;
-use campaign::{Campaign, Manner};
 use progress::Progress;
-use report::Report;
-use run::Worlds;
-use source::Source;
+use recoup_lab::campaign::Campaign;
+use recoup_lab::executor::{Executor, Threads};
+use recoup_lab::preview::Preview;
+use recoup_lab::report::{self, Report};
+use recoup_lab::simulate::Worlds;
+use recoup_lab::source::Source;
+use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// Runs the command.
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -40,9 +26,14 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     }
     let source = Source::open(&args.file, &args.settings)?;
     let campaign = Campaign::new(&source, args.seeds.as_ref())?;
-    let jobs = args.jobs.map_or_else(cores, NonZeroUsize::get);
+    let threads = threads(args.jobs);
     if args.explain {
-        return explain::explain(&source, &campaign, jobs, args);
+        let seeds = args.seeds.as_ref().unwrap_or(source.file.seeds());
+        let preview = Preview::new(&source, &campaign, seeds, threads.parallelism())?;
+        return match args.json {
+            true => output::json(&preview, Stream::Out),
+            false => output::print(preview.to_string().as_bytes()),
+        };
     }
     if !args.quiet {
         warn(&campaign);
@@ -51,8 +42,9 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     let stop = Stop::polled()?;
     let mut folder = campaign.folder(&out, args.fresh, args.format)?;
     let mut progress = Progress::new(!args.quiet);
-    let manner = Manner { jobs, stop: &stop };
-    let result = campaign.run(&mut folder, manner, &Worlds, &mut progress);
+    let result = stop.campaign(&threads, |execution| {
+        campaign.run(&mut folder, execution, &Worlds, &mut progress)
+    });
     let elapsed = progress.finish();
     result?;
     let (name, title) = (&source.name, source.file.title());
@@ -86,8 +78,9 @@ fn warn(campaign: &Campaign) {
     }
 }
 
-pub(crate) fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+/// So many threads, or one for each core.
+pub(crate) fn threads(wanted: Option<NonZeroUsize>) -> Threads {
+    wanted.map_or_else(Threads::default, |wanted| Threads(wanted.get()))
 }
 
 /// `line.toml` has its results in `line-results`.

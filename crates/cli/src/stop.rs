@@ -1,6 +1,8 @@
 //! Stopping on a signal: the loop is woken, ends what it does, and says what is left.
 use crate::error::{Exit, Failure};
 use recoup_io::waker::Waker;
+use recoup_lab::campaign::Execution;
+use recoup_lab::executor::Executor;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use std::io;
@@ -24,10 +26,18 @@ impl Stop {
         Self::with(None)
     }
 
-    /// Never wanted.
-    #[cfg(test)]
-    pub(crate) fn never() -> Self {
-        Self { signal: Arc::new(AtomicUsize::new(0)) }
+    /// Makes the runs of a campaign with `executor` until a signal comes.
+    pub(crate) fn campaign<T>(
+        &self,
+        executor: &dyn Executor,
+        run: impl FnOnce(Execution<'_>) -> recoup_lab::Result<T>,
+    ) -> Result<T, Failure> {
+        let is_cancelled = || self.wanted().is_some();
+        let result = run(Execution { executor, is_cancelled: &is_cancelled });
+        result.map_err(|error| match self.wanted().filter(|_| error.is_cancelled()) {
+            Some(failure) => Failure { advice: error.remedy().map(str::to_owned), ..failure },
+            None => error.into(),
+        })
     }
 
     fn with(waker: Option<&Waker>) -> Result<Self, Failure> {

@@ -1,6 +1,5 @@
 //! `recoup study`: papers with their experiments, their claims, and a verdict on each.
 mod args;
-pub(crate) mod curve;
 mod gather;
 mod page;
 mod picture;

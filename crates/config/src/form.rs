@@ -1,14 +1,12 @@
-//! The forms in which the values of a scenario are written.
-use super::problem::{Origin, hint, listed};
-use super::quantity::{self, Room};
-use super::tree::{Tree, Value};
-use crate::network::CachePlan;
-use recoup_packet::name::Name;
-use recoup_transport::time::{Duration, Instant};
+//! The forms in which values are written.
+use crate::problem::{Origin, hint, listed};
+use crate::tree::{Tree, Value};
+use recoup_core::time::{Duration, Instant};
+use recoup_core::unit::{self, Room};
 use std::fmt;
 
 /// How a value is written. What `write` gives, `read` reads as the same value.
-pub(super) trait Form {
+pub trait Form {
     /// The value.
     type Of;
 
@@ -25,119 +23,119 @@ pub(super) trait Form {
     fn example(&self) -> String;
 }
 
+/// Reads a rate, such as "10 Mbit/s", in bits per second; 0 for "unlimited".
+///
+/// # Errors
+/// What is wrong with it and what would be right.
+pub fn rate(tree: &Tree) -> Result<u64, String> {
+    RATE.read(tree)
+}
+
+/// Reads a number of bytes up to 16 MiB, such as "28 B".
+///
+/// # Errors
+/// What is wrong with it and what would be right.
+pub fn few_octets(tree: &Tree) -> Result<u32, String> {
+    FEW_OCTETS.read(tree)
+}
+
+/// Reads a point in time, such as "10 s", counted from the beginning.
+///
+/// # Errors
+/// What is wrong with it and what would be right.
+pub fn instant(tree: &Tree) -> Result<Instant, String> {
+    INSTANT.read(tree)
+}
+
+/// Reads space for packets, such as "1000 packets" or "10 MiB".
+///
+/// # Errors
+/// What is wrong with it and what would be right.
+pub fn room(tree: &Tree) -> Result<Room, String> {
+    ROOM.read(tree)
+}
+
 /// A value that remembers where it stands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Located<T> {
+pub struct Located<T> {
+    /// The value.
     pub value: T,
+    /// Where it stands.
     pub origin: Origin,
 }
 
 /// A form made of functions on text.
-pub(super) struct Words<T: 'static> {
+pub struct Words<T: 'static> {
     read: fn(&str) -> Result<T, String>,
     write: fn(&T) -> String,
     example: &'static str,
 }
 
 /// A time.
-pub(super) const TIME: Words<Duration> = Words {
-    read: quantity::time,
-    write: |time| quantity::print_time(*time),
+pub const TIME: Words<Duration> = Words {
+    read: unit::time,
+    write: |time| unit::print_time(*time),
     example: "write it like \"10 ms\"",
 };
 
 /// A time that must not be zero.
-pub(super) const INTERVAL: Words<Duration> = Words {
-    read: |text| match quantity::time(text)? {
+pub const INTERVAL: Words<Duration> = Words {
+    read: |text| match unit::time(text)? {
         Duration::ZERO => Err("must be longer than 0".into()),
         time => Ok(time),
     },
-    write: |time| quantity::print_time(*time),
+    write: |time| unit::print_time(*time),
     example: "write it like \"10 ms\"",
 };
 
 /// A point in time, counted from the beginning.
-pub(super) const INSTANT: Words<Instant> = Words {
-    read: |text| quantity::time(text).map(|time| Instant::ZERO + time),
-    write: |at| quantity::print_time(at.since(Instant::ZERO)),
+pub const INSTANT: Words<Instant> = Words {
+    read: |text| unit::time(text).map(|time| Instant::ZERO + time),
+    write: |at| unit::print_time(at.since(Instant::ZERO)),
     example: "write it like \"10 s\", counted from the beginning",
 };
 
 /// Bits per second; 0 is `unlimited`.
-pub(super) const RATE: Words<u64> = Words {
-    read: quantity::rate,
-    write: |bits| quantity::print_rate(*bits),
+pub const RATE: Words<u64> = Words {
+    read: unit::rate,
+    write: |bits| unit::print_rate(*bits),
     example: "write it like \"10 Mbit/s\"",
 };
 
 /// Octets.
-pub(super) const OCTETS: Words<u64> = Words {
-    read: quantity::octets,
-    write: |octets| quantity::print_octets(*octets),
+pub const OCTETS: Words<u64> = Words {
+    read: unit::octets,
+    write: |octets| unit::print_octets(*octets),
     example: "write it like \"1024 B\" or \"10 MiB\"",
 };
 
 /// Octets of something that is not large.
-pub(super) const FEW_OCTETS: Words<u32> = Words {
+pub const FEW_OCTETS: Words<u32> = Words {
     read: |text| {
-        let octets = quantity::octets(text)?;
+        let octets = unit::octets(text)?;
         u32::try_from(octets)
             .ok()
             .filter(|few| *few <= 1 << 24)
             .ok_or(format!("`{text}` is more than 16 MiB"))
     },
-    write: |octets| quantity::print_octets(u64::from(*octets)),
+    write: |octets| unit::print_octets(u64::from(*octets)),
     example: "write it like \"28 B\"",
 };
 
-/// Octets of content of one packet.
-pub(super) const CONTENT: Words<u64> = Words {
-    read: |text| match quantity::octets(text)? {
-        octets @ 1..=8600 => Ok(octets),
-        _ => Err("a packet holds 1 to 8600 octets of content".into()),
-    },
-    write: |octets| quantity::print_octets(*octets),
-    example: "write it like \"1024 B\"",
-};
-
-/// Room of a content store.
-pub(super) const CACHE: Words<CachePlan> = Words {
-    read: |text| {
-        Ok(match quantity::room(text)? {
-            Room::Packets(packets) => CachePlan::Packets(packets),
-            Room::Octets(octets) => CachePlan::Octets(octets),
-            Room::Unlimited => CachePlan::Unlimited,
-        })
-    },
-    write: |cache| {
-        quantity::print_room(match cache {
-            CachePlan::Packets(packets) => Room::Packets(*packets),
-            CachePlan::Octets(octets) => Room::Octets(*octets),
-            CachePlan::Unlimited => Room::Unlimited,
-        })
-    },
+/// Space for packets.
+pub const ROOM: Words<Room> = Words {
+    read: unit::room,
+    write: |room| unit::print_room(*room),
     example: "write it like \"1000 packets\", \"10 MiB\" or \"unlimited\"",
 };
 
-/// A name of NDN.
-pub(super) const NAME: Words<Name> = Words {
-    read: |text| {
-        if !text.starts_with('/') && !text.starts_with("ndn:/") {
-            return Err(format!("`{text}` is no name; a name begins with `/`"));
-        }
-        text.parse().map_err(|error| format!("`{text}` is no name: {error}"))
-    },
-    write: ToString::to_string,
-    example: "write a name like \"/movie\"",
-};
-
 /// Any text.
-pub(super) const TEXT: Words<String> =
+pub const TEXT: Words<String> =
     Words { read: |text| Ok(text.to_owned()), write: String::clone, example: "write a string" };
 
 impl<T> Words<T> {
     /// A form that is read and written by these functions.
-    pub(super) const fn new(
+    pub const fn new(
         read: fn(&str) -> Result<T, String>,
         write: fn(&T) -> String,
         example: &'static str,
@@ -169,14 +167,14 @@ impl<T> Form for Words<T> {
 }
 
 /// An algorithm or a law: `name(key=value,…)`, judged by the one who knows the family.
-pub(super) struct Law {
+pub struct Law {
     judge: fn(&str) -> Result<(), String>,
     example: &'static str,
 }
 
 impl Law {
     /// A law that `judge` accepts.
-    pub(super) const fn new(judge: fn(&str) -> Result<(), String>, example: &'static str) -> Self {
+    pub const fn new(judge: fn(&str) -> Result<(), String>, example: &'static str) -> Self {
         Self { judge, example }
     }
 }
@@ -204,7 +202,7 @@ impl Form for Law {
 }
 
 /// true or false.
-pub(super) struct Truth;
+pub struct Truth;
 
 impl Form for Truth {
     type Of = bool;
@@ -226,7 +224,7 @@ impl Form for Truth {
 }
 
 /// A whole number within bounds.
-pub(super) struct Count(pub u64, pub u64);
+pub struct Count(pub u64, pub u64);
 
 impl Form for Count {
     type Of = u64;
@@ -260,7 +258,7 @@ impl Form for Count {
 }
 
 /// One of several words.
-pub(super) struct OneOf<T: 'static>(pub &'static [(&'static str, T)]);
+pub struct OneOf<T: 'static>(pub &'static [(&'static str, T)]);
 
 impl<T: Copy + PartialEq> Form for OneOf<T> {
     type Of = T;
@@ -285,7 +283,7 @@ impl<T: Copy + PartialEq> Form for OneOf<T> {
 }
 
 /// A value or a word that stands for there being none.
-pub(super) struct OrWord<F>(pub F, pub &'static str);
+pub struct OrWord<F>(pub F, pub &'static str);
 
 impl<F: Form> Form for OrWord<F> {
     type Of = Option<F::Of>;
@@ -314,7 +312,7 @@ impl<F: Form> Form for OrWord<F> {
 }
 
 /// A value that may be absent.
-pub(super) struct Maybe<F>(pub F);
+pub struct Maybe<F>(pub F);
 
 impl<F: Form> Form for Maybe<F> {
     type Of = Option<F::Of>;
@@ -333,7 +331,7 @@ impl<F: Form> Form for Maybe<F> {
 }
 
 /// One value, or a list of them.
-pub(super) struct Many<F>(pub F);
+pub struct Many<F>(pub F);
 
 impl<F: Form> Form for Many<F> {
     type Of = Vec<F::Of>;
@@ -360,7 +358,7 @@ impl<F: Form> Form for Many<F> {
 }
 
 /// A value that is looked up later, and must then still be found in the file.
-pub(super) struct Place<F>(pub F);
+pub struct Place<F>(pub F);
 
 impl<F: Form> Form for Place<F> {
     type Of = Located<F::Of>;
@@ -379,6 +377,6 @@ impl<F: Form> Form for Place<F> {
 }
 
 /// Checks that a text can be read, and forgets what was read.
-pub(super) fn judged<T, E: fmt::Display>(read: Result<T, E>) -> Result<(), String> {
+pub fn judged<T, E: fmt::Display>(read: Result<T, E>) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }

@@ -1,23 +1,23 @@
 //! Writing a scenario as TOML: what is printed is read back as the same tree.
-use super::tree::{Table, Value};
+use crate::tree::{Table, Value};
 use std::fmt::Write as _;
 
 /// A whole document.
-pub(super) fn document(table: &Table) -> String {
+pub fn document(table: &Table) -> String {
     let mut out = String::new();
     section(table, "", &mut out);
     out
 }
 
 /// A value on one line.
-pub(super) fn inline(value: &Value) -> String {
+pub fn inline(value: &Value) -> String {
     let mut out = String::new();
     put(value, &mut out);
     out
 }
 
 /// A key as it has to be written, alone or as part of a dotted path.
-pub(super) fn key(text: &str) -> String {
+pub fn key(text: &str) -> String {
     let bare = |octet: u8| octet.is_ascii_alphanumeric() || b"-_".contains(&octet);
     if !text.is_empty() && text.bytes().all(bare) { text.to_owned() } else { quoted(text) }
 }
@@ -101,7 +101,7 @@ fn put(value: &Value, out: &mut String) {
             let _ = write!(out, "[{}]", parts.join(", "));
         }
         Value::Table(table) => {
-            let one = |entry: &super::tree::Entry| {
+            let one = |entry: &crate::tree::Entry| {
                 format!("{} = {}", key(&entry.key), inline(&entry.tree.value))
             };
             let parts: Vec<_> = table.entries().iter().map(one).collect();
@@ -131,7 +131,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::tree::Tree;
+    use crate::tree::Tree;
     use proptest::prelude::*;
 
     fn values() -> impl Strategy<Value = Value> {
@@ -158,9 +158,8 @@ mod tests {
                 Value::List(list.iter().map(|tree| sorted(&tree.value).into()).collect())
             }
             Value::Table(table) => {
-                let one = |e: &super::super::tree::Entry| {
-                    (e.key.clone(), Tree::from(sorted(&e.tree.value)))
-                };
+                let one =
+                    |e: &crate::tree::Entry| (e.key.clone(), Tree::from(sorted(&e.tree.value)));
                 let mut pairs: Vec<_> = table.entries().iter().map(one).collect();
                 pairs.sort_by(|a, b| a.0.cmp(&b.0));
                 Value::Table(pairs.into_iter().collect())

@@ -1,6 +1,6 @@
 //! What is wrong with a scenario, where, and what would be right.
-use super::tree::Value;
-use recoup_transport::spec;
+use crate::tree::Value;
+use recoup_core::spec;
 use std::fmt;
 
 /// Where a value came from.

@@ -2,7 +2,7 @@
 //!
 //! What is wrong with a value is often known only later, when names are looked up or a sweep has put
 //! another value in its place; it is then still reported with the line that it came from.
-use super::problem::{Origin, Problem};
+use crate::problem::{Origin, Problem};
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 
@@ -56,7 +56,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
-            other => f.write_str(&super::print::inline(other)),
+            other => f.write_str(&crate::print::inline(other)),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Table {
     }
 
     /// The entries in their order.
-    pub(super) fn entries_mut(&mut self) -> &mut [Entry] {
+    pub fn entries_mut(&mut self) -> &mut [Entry] {
         &mut self.entries
     }
 

@@ -1,28 +1,18 @@
 //! Figures as people read them.
-use console::Term;
 use std::time::Duration;
 
-/// Columns of a terminal without a size of its own.
-const COLUMNS: usize = 80;
-
-/// Columns of a terminal.
-pub(crate) fn columns(terminal: &Term) -> usize {
-    let columns = terminal.size_checked().map(|(_, columns)| usize::from(columns));
-    columns.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
-}
-
 /// Octets as hexadecimal digits.
-pub(crate) fn hex(octets: &[u8]) -> String {
+pub fn hex(octets: &[u8]) -> String {
     octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// Octets: `5.00 MB`, `800 B`.
-pub(crate) fn octets(count: u64) -> String {
+pub fn octets(count: u64) -> String {
     scaled(count as f64, "B")
 }
 
 /// A part of all octets, with one unit if it is that of both: `18.0 of 41.2 MB`, `999 kB of 41.2 MB`.
-pub(crate) fn of(done: u64, total: u64) -> String {
+pub fn of(done: u64, total: u64) -> String {
     let (done, total) = (octets(done), octets(total));
     let unit = |text: &str| text.split(' ').nth(1).unwrap_or_default().to_owned();
     match done.split_once(' ') {
@@ -32,7 +22,7 @@ pub(crate) fn of(done: u64, total: u64) -> String {
 }
 
 /// A share: `1.2 %`, `12 %`, `<0.1 %`.
-pub(crate) fn share(share: f64) -> String {
+pub fn share(share: f64) -> String {
     match 100.0 * share {
         percent if percent > 0.0 && percent < 0.1 => "<0.1 %".into(),
         percent if percent < 9.95 => format!("{percent:.1} %"),
@@ -41,7 +31,7 @@ pub(crate) fn share(share: f64) -> String {
 }
 
 /// A rate from bits and time: `9.87 Mbit/s`.
-pub(crate) fn rate(bits_per_second: f64) -> String {
+pub fn rate(bits_per_second: f64) -> String {
     scaled(bits_per_second, "bit/s")
 }
 
@@ -59,7 +49,7 @@ fn scaled(value: f64, unit: &str) -> String {
 }
 
 /// Milliseconds with as many digits as matter: `0.136 ms`, `41.2 ms`, `1250 ms`.
-pub(crate) fn milliseconds(ms: f64) -> String {
+pub fn milliseconds(ms: f64) -> String {
     let digits = match ms {
         v if v < 10.0 => 3,
         v if v < 100.0 => 2,
@@ -70,12 +60,12 @@ pub(crate) fn milliseconds(ms: f64) -> String {
 }
 
 /// A duration in milliseconds.
-pub(crate) fn ms(duration: Duration) -> f64 {
+pub fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
 /// Time on the wall: `4.21 s`, `2 min 5 s`.
-pub(crate) fn seconds(duration: Duration) -> String {
+pub fn seconds(duration: Duration) -> String {
     let whole = duration.as_secs();
     match whole {
         0..60 => format!("{:.3} s", duration.as_secs_f64()),
@@ -85,7 +75,7 @@ pub(crate) fn seconds(duration: Duration) -> String {
 }
 
 /// Time as it is felt: `52 ms`, `3.2 s`, `2 min 5 s`.
-pub(crate) fn brief(duration: Duration) -> String {
+pub fn brief(duration: Duration) -> String {
     match duration.as_secs_f64() {
         seconds if seconds < 0.9995 => format!("{:.0} ms", seconds * 1e3),
         seconds if seconds < 59.95 => format!("{seconds:.1} s"),
@@ -95,7 +85,7 @@ pub(crate) fn brief(duration: Duration) -> String {
 }
 
 /// Time as a clock shows it: `0:07`, `1:02:05`.
-pub(crate) fn clock(duration: Duration) -> String {
+pub fn clock(duration: Duration) -> String {
     let (hours, minutes, seconds) =
         (duration.as_secs() / 3600, duration.as_secs() / 60 % 60, duration.as_secs() % 60);
     match hours {
@@ -105,7 +95,7 @@ pub(crate) fn clock(duration: Duration) -> String {
 }
 
 /// A text in lines of so many columns, broken after spaces and commas where it has some; lines that go on are indented.
-pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut wrapped: Vec<String> = Vec::new();
     for line in text.lines() {
         let mut open = String::new();

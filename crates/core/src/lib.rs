@@ -7,11 +7,15 @@
 //! | [`Rng`](random::Rng): one seed, independent named streams | [`random`] |
 //! | what happens when, in a simulation | [`agenda`] |
 //! | packets as a queue and a link see them | [`load`] |
+//! | quantities with their units, for files, options and parameters | [`unit`] |
+//! | figures as people read them | [`figure`] |
 //! | `name(key=value,…)`, numbers, durations, the nearest spelling of a word | [`spec`] |
 //!
 //! Nothing here reads a clock, draws entropy or calls the operating system.
 pub mod agenda;
+pub mod figure;
 pub mod load;
 pub mod random;
 pub mod spec;
 pub mod time;
+pub mod unit;

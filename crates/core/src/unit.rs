@@ -1,10 +1,11 @@
-//! Quantities with their units, as scenario files write them: `10 Mbit/s`, `10 ms`, `32 packets`,
+//! Quantities with their units, as files and options write them: `10 Mbit/s`, `10 ms`, `32 packets`,
 //! `10 MiB`.
 //!
 //! A quantity without a unit is refused: whether `delay = 10` means milliseconds or seconds is what
 //! its reader must never have to guess. Only 0 needs no unit. What is printed is read back as the same
 //! quantity; a fraction that is smaller than the smallest unit is cut off.
-use recoup_transport::time::Duration;
+use crate::spec::nearest;
+use crate::time::Duration;
 
 /// A kind of quantity: what its units are worth, the largest first.
 struct Kind {
@@ -71,7 +72,7 @@ const PACKETS: Kind = Kind {
 };
 
 /// Reads bits per second; `unlimited` is 0.
-pub(super) fn rate(text: &str) -> Result<u64, String> {
+pub fn rate(text: &str) -> Result<u64, String> {
     match text.trim() {
         "unlimited" => Ok(0),
         text => match RATE.read(text)? {
@@ -82,27 +83,27 @@ pub(super) fn rate(text: &str) -> Result<u64, String> {
 }
 
 /// Prints bits per second.
-pub(super) fn print_rate(bits: u64) -> String {
+pub fn print_rate(bits: u64) -> String {
     if bits == 0 { "unlimited".into() } else { RATE.print(bits) }
 }
 
 /// Reads a time.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     TIME.read(text).map(Duration::from_nanos)
 }
 
 /// Prints a time.
-pub(super) fn print_time(time: Duration) -> String {
+pub fn print_time(time: Duration) -> String {
     TIME.print(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// Reads a number of octets.
-pub(super) fn octets(text: &str) -> Result<u64, String> {
+pub fn octets(text: &str) -> Result<u64, String> {
     OCTETS.read(text)
 }
 
 /// Prints a number of octets.
-pub(super) fn print_octets(octets: u64) -> String {
+pub fn print_octets(octets: u64) -> String {
     OCTETS.print(octets)
 }
 
@@ -116,14 +117,17 @@ fn print_packets(packets: u64) -> String {
 
 /// Room for packets: so many, so many octets, or without limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub enum Room {
+    /// So many packets.
     Packets(u64),
+    /// So many bytes.
     Octets(u64),
+    /// Without limit.
     Unlimited,
 }
 
 /// Reads room for packets.
-pub(super) fn room(text: &str) -> Result<Room, String> {
+pub fn room(text: &str) -> Result<Room, String> {
     const WHAT: &str =
         "write it like \"32 packets\", \"64 KiB\" or \"unlimited\", or 0 for no room at all";
     let text = text.trim();
@@ -144,7 +148,7 @@ pub(super) fn room(text: &str) -> Result<Room, String> {
 }
 
 /// Prints room for packets.
-pub(super) fn print_room(room: Room) -> String {
+pub fn print_room(room: Room) -> String {
     match room {
         Room::Packets(packets) => print_packets(packets),
         Room::Octets(octets) => print_octets(octets),
@@ -178,10 +182,12 @@ impl Kind {
     }
 
     fn unknown(&self, text: &str, unit: &str) -> String {
-        let near = super::problem::hint(unit, self.units.iter().map(|(name, _)| *name));
-        match near.is_empty() {
-            true => format!("`{text}` is no {}", self.what),
-            false => format!("`{text}` is no {}, and `{unit}` is no unit{near}", self.what),
+        let what = self.what;
+        match nearest(unit, self.units.iter().map(|(name, _)| *name)) {
+            None => format!("`{text}` is no {what}"),
+            Some(near) => {
+                format!("`{text}` is no {what}, and `{unit}` is no unit; did you mean `{near}`?")
+            }
         }
     }
 

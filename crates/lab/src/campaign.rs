@@ -1,27 +1,24 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
-use super::args::Format;
-use super::digest;
-use super::folder::{Purpose, ResultFolder, Shelf};
-use super::journal::Row;
-use super::source::Source;
-use crate::error::{Exit, Failure};
-use crate::stop::Stop;
+use crate::digest;
+use crate::executor::{Executor, Job, Report};
+use crate::folder::{Purpose, ResultFolder, Shelf};
+use crate::journal::Row;
+use crate::scenario::{Point, Scenario, Seeds};
+use crate::source::Source;
+use crate::table::Format;
+use crate::{Error, ErrorKind};
 use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
-use recoup_sim::scenario::{Point, Scenario, Seeds};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// How often progress is shown and signals are looked for.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What is to be run.
 #[derive(Debug)]
-pub(crate) struct Campaign {
+pub struct Campaign {
     /// Points of the sweep, in their order.
     pub points: Vec<Stage>,
     /// Seeds, ascending.
@@ -35,7 +32,7 @@ pub(crate) struct Campaign {
 
 /// A point with its scenario.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub struct Stage {
     /// The values of the sweep.
     pub point: Point,
     /// Digest of the scenario, by which its runs are known.
@@ -46,7 +43,7 @@ pub(crate) struct Stage {
 
 /// What a run came to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// Digest of all that happened.
     pub digest: String,
     /// Simulated seconds.
@@ -58,7 +55,7 @@ pub(crate) struct Outcome {
 }
 
 /// Runs a scenario with a seed; `None` if the flag told it to stop before its end.
-pub(crate) trait Runner: Sync {
+pub trait Runner: Sync {
     /// Runs it; a capture that it wants is put on the shelf.
     ///
     /// # Errors
@@ -69,7 +66,7 @@ pub(crate) trait Runner: Sync {
         seed: u64,
         shelf: Option<&Shelf>,
         stop: &AtomicBool,
-    ) -> Result<Option<Outcome>, Failure>;
+    ) -> Result<Option<Outcome>, Error>;
 
     /// Whether a second run with the same seed is the same. What cannot be repeated is gone on with, whichever
     /// program began it.
@@ -79,7 +76,7 @@ pub(crate) trait Runner: Sync {
 }
 
 /// Sees a campaign go on.
-pub(crate) trait Watch {
+pub trait Watch {
     /// So many runs of all are done; the rest takes that long, as far as that can be told.
     fn progress(&mut self, done: usize, all: usize, left: Option<Duration>);
 
@@ -89,13 +86,19 @@ pub(crate) trait Watch {
     }
 }
 
-/// How a campaign is run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner<'a> {
-    /// Runs at a time.
-    pub jobs: usize,
-    /// The wish to stop.
-    pub stop: &'a Stop,
+/// Who makes the runs of a campaign, and until when.
+#[derive(Clone, Copy)]
+pub struct Execution<'a> {
+    /// Makes the runs.
+    pub executor: &'a dyn Executor,
+    /// Whether the campaign is to end now; asked several times a second.
+    pub is_cancelled: &'a dyn Fn() -> bool,
+}
+
+impl fmt::Debug for Execution<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Execution of {} runs at a time", self.executor.parallelism())
+    }
 }
 
 /// A run that is to be made.
@@ -110,7 +113,7 @@ impl Campaign {
     ///
     /// # Errors
     /// If a point of it is wrong. Networks are tried with the first seed.
-    pub(crate) fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Failure> {
+    pub fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Error> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
         let mut points = Vec::new();
         let mut identities = String::new();
@@ -128,7 +131,7 @@ impl Campaign {
     }
 
     /// How many runs there are.
-    pub(crate) fn runs(&self) -> usize {
+    pub fn runs(&self) -> usize {
         self.points.len() * self.seeds.len()
     }
 
@@ -136,12 +139,7 @@ impl Campaign {
     ///
     /// # Errors
     /// If it cannot be used, or holds other results.
-    pub(crate) fn folder(
-        &self,
-        path: &Path,
-        fresh: bool,
-        format: Format,
-    ) -> Result<ResultFolder, Failure> {
+    pub fn folder(&self, path: &Path, fresh: bool, format: Format) -> Result<ResultFolder, Error> {
         let purpose = Purpose { text: &self.text, digest: &self.digest, fresh, format };
         ResultFolder::open(path, &purpose)
     }
@@ -151,7 +149,7 @@ impl Campaign {
     ///
     /// # Errors
     /// If the folder cannot be used.
-    pub(crate) fn goes_on(&self, path: &Path, runner: &dyn Runner) -> Result<bool, Failure> {
+    pub fn goes_on(&self, path: &Path, runner: &dyn Runner) -> Result<bool, Error> {
         if !ResultFolder::is_for(path, &self.digest) {
             return Ok(false);
         }
@@ -164,18 +162,18 @@ impl Campaign {
     ///
     /// # Errors
     /// If a run cannot be made, the folder cannot be written, or a signal came.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         folder: &mut ResultFolder,
-        manner: Manner<'_>,
+        execution: Execution<'_>,
         runner: &dyn Runner,
         watch: &mut dyn Watch,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         self.check_program(folder, runner)?;
         let tasks = self.missing(folder);
         let done = self.runs() - tasks.len();
-        let mut ledger = Ledger::new(&tasks, manner.jobs);
-        let result = self.run_all(&tasks, folder, manner, runner, &mut |event| match event {
+        let mut ledger = Ledger::new(&tasks, execution.executor.parallelism());
+        let result = self.run_all(&tasks, folder, execution, runner, &mut |event| match event {
             Seen::Ended(task, row, tables) => {
                 ledger.note(task, row.elapsed_s);
                 watch.ended(row, tables);
@@ -190,7 +188,7 @@ impl Campaign {
     }
 
     /// The runs of a point that are in the folder, by seed.
-    pub(crate) fn rows<'a>(&self, folder: &'a ResultFolder, stage: &Stage) -> Vec<&'a Row> {
+    pub fn rows<'a>(&self, folder: &'a ResultFolder, stage: &Stage) -> Vec<&'a Row> {
         let find = |seed: &u64| folder.journal.find(&stage.key, *seed);
         self.seeds.iter().filter_map(find).collect()
     }
@@ -212,7 +210,7 @@ impl Campaign {
     }
 
     /// Results of another program are gone on with only if this one repeats one of them exactly.
-    fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Failure> {
+    fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Error> {
         if self.replaces_changed_points {
             for point in self.changed(folder, runner, usize::MAX)? {
                 folder.journal.forget(&point)?;
@@ -223,8 +221,8 @@ impl Campaign {
                 "the results in {place} were made by another recoup, which ran seed {} differently",
                 row.seed
             );
-            return Err(Failure::new(Exit::Local, message)
-                .advise("choose another folder with --out, or begin anew with --fresh"));
+            return Err(Error::new(ErrorKind::Local, message)
+                .with_remedy("choose another folder with --out, or begin anew with --fresh"));
         }
         folder.add_program(&digest::of_program().unwrap_or_default())
     }
@@ -235,7 +233,7 @@ impl Campaign {
         folder: &'a ResultFolder,
         runner: &dyn Runner,
         points: usize,
-    ) -> Result<Option<&'a Row>, Failure> {
+    ) -> Result<Option<&'a Row>, Error> {
         let changed = self.changed(folder, runner, points)?;
         let first = changed.first();
         Ok(first.and_then(|point| folder.journal.rows.iter().find(|row| row.point == *point)))
@@ -247,7 +245,7 @@ impl Campaign {
         folder: &ResultFolder,
         runner: &dyn Runner,
         points: usize,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>, Error> {
         let is_ours = folder.is_of_this_program(&digest::of_program().unwrap_or_default());
         if is_ours || !runner.repeats() {
             return Ok(Vec::new());
@@ -270,78 +268,70 @@ impl Campaign {
         &self,
         tasks: &[Task],
         folder: &mut ResultFolder,
-        manner: Manner<'_>,
+        execution: Execution<'_>,
         runner: &dyn Runner,
         see: &mut dyn FnMut(Seen<'_>),
-    ) -> Result<(), Failure> {
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    ) -> Result<(), Error> {
         let shelf = folder.shelf();
-        let (teller, told) = mpsc::channel();
-        let work = |teller: mpsc::Sender<_>| {
-            while !stop.load(Ordering::Relaxed) {
-                let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                let run = self.one(*task, &shelf, runner, &stop);
-                if teller.send((*task, run)).is_err() {
-                    break;
-                }
-            }
+        let stage = |task: &Task| self.points.get(task.stage);
+        let job = |(number, task): (usize, &Task)| {
+            Some(Job { number, stage: stage(task)?, seed: task.seed })
         };
-        thread::scope(|scope| {
-            for _ in 0..manner.jobs.min(tasks.len()) {
-                let teller = teller.clone();
-                scope.spawn(|| work(teller));
-            }
-            drop(teller);
-            let mut result = Ok(());
-            loop {
-                match told.recv_timeout(LOOK_EVERY) {
-                    Ok((task, Ok(Some((row, outcome))))) => {
-                        see(Seen::Ended(task, &row, &outcome.tables));
-                        let kept = folder.journal.append(row, &outcome.metrics);
-                        result = result.and(kept);
+        let jobs: Vec<_> = tasks.iter().enumerate().filter_map(job).collect();
+        let run = |job: &Job<'_>, stop: &AtomicBool| one(job, &shelf, runner, stop);
+        let mut result = Ok(());
+        execution.executor.execute(&jobs, &run, &mut |report| {
+            let kept = match report {
+                Report::Ended(number, Ok(Some((row, outcome)))) => {
+                    if let Some(task) = tasks.get(number) {
+                        see(Seen::Ended(*task, &row, &outcome.tables));
                     }
-                    Ok((_, Ok(None))) => {}
-                    Ok((_, Err(failure))) => result = result.and(Err(failure)),
-                    Err(RecvTimeoutError::Timeout) => see(Seen::Time),
-                    Err(RecvTimeoutError::Disconnected) => break result,
+                    folder.journal.append(row, &outcome.metrics)
                 }
-                let wanted = manner.stop.wanted();
-                if let Some(failure) = wanted.filter(|_| result.is_ok()) {
-                    result = Err(failure.advise("the same command goes on"));
+                Report::Ended(_, Ok(None)) => Ok(()),
+                Report::Ended(_, Err(error)) => Err(error),
+                Report::Idle => {
+                    see(Seen::Time);
+                    Ok(())
                 }
-                if result.is_err() {
-                    stop.store(true, Ordering::Relaxed);
-                }
+            };
+            if result.is_ok() {
+                result = kept;
             }
-        })
+            if result.is_ok() && (execution.is_cancelled)() {
+                let error = Error::new(ErrorKind::Cancelled, "interrupted");
+                result = Err(error.with_remedy("the same command goes on"));
+            }
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        result
     }
+}
 
-    /// Makes a run and writes its tables.
-    fn one(
-        &self,
-        task: Task,
-        shelf: &Shelf,
-        runner: &dyn Runner,
-        stop: &AtomicBool,
-    ) -> Result<Option<(Row, Outcome)>, Failure> {
-        let Some(stage) = self.points.get(task.stage) else { return Ok(None) };
-        let begun = Instant::now();
-        let Some(outcome) = runner.run(stage, task.seed, Some(shelf), stop)? else {
-            return Ok(None);
-        };
-        let elapsed_s = begun.elapsed().as_secs_f64();
-        shelf.put(&stage.key, task.seed, &stage.point.values, &outcome.tables)?;
-        let row = Row {
-            point: stage.key.clone(),
-            seed: task.seed,
-            values: stage.point.values.clone(),
-            digest: outcome.digest.clone(),
-            end_s: outcome.end_s,
-            elapsed_s,
-            metrics: numbers(&outcome.metrics),
-        };
-        Ok(Some((row, outcome)))
-    }
+/// Makes a run and writes its tables.
+fn one(
+    job: &Job<'_>,
+    shelf: &Shelf,
+    runner: &dyn Runner,
+    stop: &AtomicBool,
+) -> Result<Option<(Row, Outcome)>, Error> {
+    let Job { stage, seed, .. } = *job;
+    let begun = Instant::now();
+    let Some(outcome) = runner.run(stage, seed, Some(shelf), stop)? else {
+        return Ok(None);
+    };
+    let elapsed_s = begun.elapsed().as_secs_f64();
+    shelf.put(&stage.key, seed, &stage.point.values, &outcome.tables)?;
+    let row = Row {
+        point: stage.key.clone(),
+        seed,
+        values: stage.point.values.clone(),
+        digest: outcome.digest.clone(),
+        end_s: outcome.end_s,
+        elapsed_s,
+        metrics: numbers(&outcome.metrics),
+    };
+    Ok(Some((row, outcome)))
 }
 
 /// Metrics without their units; JSON knows finite numbers only.

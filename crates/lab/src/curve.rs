@@ -1,18 +1,36 @@
 //! Curves of figures, from the tables that records made.
-use crate::error::{Exit, Failure};
-use recoup_studies::result::Curve;
+use crate::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// Columns of numbers of one recorded run, by column name; all of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The columns.
+    pub columns: BTreeMap<String, Vec<f64>>,
+}
+
+impl Curve {
+    /// The column of that name; empty if there is none.
+    pub fn column(&self, name: &str) -> &[f64] {
+        self.columns.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Two columns as points.
+    pub fn points(&self, x: &str, y: &str) -> Vec<(f64, f64)> {
+        self.column(x).iter().copied().zip(self.column(y).iter().copied()).collect()
+    }
+}
 
 /// Reads a table in a file of comma-separated values: the curve of each application in it. Columns of
 /// words and columns that are empty anywhere are left out.
 ///
 /// # Errors
 /// If there is no such file, or it holds no table.
-pub(crate) fn read(path: &Path) -> Result<BTreeMap<String, Curve>, Failure> {
+pub fn read(path: &Path) -> Result<BTreeMap<String, Curve>, Error> {
     let wrong = |error: csv::Error| {
-        Failure::new(Exit::Local, format!("cannot read {}: {error}", path.display()))
-            .advise("begin anew with --fresh")
+        Error::new(ErrorKind::Local, format!("cannot read {}: {error}", path.display()))
+            .with_remedy("begin anew with --fresh")
     };
     let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
     let heads = reader.headers().map_err(wrong)?.clone();

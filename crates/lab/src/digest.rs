@@ -1,15 +1,15 @@
 //! Short digests of texts and of this program.
-use crate::format::hex;
+use recoup_core::figure::hex;
 use recoup_packet::signature::sha256;
 use std::fs;
 
 /// The first 16 digits of a text's SHA-256.
-pub(crate) fn of_text(text: &str) -> String {
+pub fn of_text(text: &str) -> String {
     of(text.as_bytes())
 }
 
 /// The same of this program, or nothing if it cannot be read.
-pub(crate) fn of_program() -> Option<String> {
+pub fn of_program() -> Option<String> {
     let program = fs::read(std::env::current_exe().ok()?).ok()?;
     Some(of(&program))
 }

@@ -11,13 +11,13 @@
 //!
 //! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
 //! only appended to, everything else is written under another name and then renamed.
-use super::args::Format;
-use super::journal::{self, Journal, Row};
 use super::table;
-use crate::error::{Exit, Failure};
+use crate::journal::{self, Journal, Row};
+use crate::table::Format;
+use crate::{Error, ErrorKind};
+use recoup_config::tree::{Table as Tree, Value};
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Type};
-use recoup_sim::scenario::tree::{Table as Tree, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 /// What a folder is for.
 #[derive(Clone, Debug)]
-pub(crate) struct Purpose<'a> {
+pub struct Purpose<'a> {
     /// The scenario in normal form.
     pub text: &'a str,
     /// Digest of it and of the files that it names, without title, seeds and sweep.
@@ -38,17 +38,18 @@ pub(crate) struct Purpose<'a> {
 }
 
 /// A point of a sweep: by which digest it is known, and the values that it has.
-pub(crate) type Place<'a> = (&'a str, &'a [(String, String)]);
+pub type Place<'a> = (&'a str, &'a [(String, String)]);
 
 /// A folder in use.
 #[derive(Debug)]
-pub(crate) struct ResultFolder {
+pub struct ResultFolder {
     path: PathBuf,
     format: Format,
     versions: Versions,
     /// Held as long as the folder is in use.
     _lock: File,
-    pub(crate) journal: Journal,
+    /// The runs that have ended.
+    pub journal: Journal,
 }
 
 /// Which programs made the results, and of what.
@@ -73,15 +74,14 @@ impl ResultFolder {
     ///
     /// # Errors
     /// If it is used by another process, holds something else, or results of another scenario.
-    pub(crate) fn open(path: &Path, purpose: &Purpose<'_>) -> Result<Self, Failure> {
+    pub fn open(path: &Path, purpose: &Purpose<'_>) -> Result<Self, Error> {
         fs::create_dir_all(path)
-            .map_err(|error| Failure::file("make the folder", path.display(), &error))?;
+            .map_err(|error| Error::file("make the folder", path.display(), &error))?;
         let known = path.join(VERSIONS).exists();
         if !known && !is_unused(path)? {
             let message = format!("{} holds other files than results", path.display());
-            return Err(
-                Failure::new(Exit::Local, message).advise("choose another folder with --out")
-            );
+            return Err(Error::new(ErrorKind::Local, message)
+                .with_remedy("choose another folder with --out"));
         }
         let lock = lock(path)?;
         if purpose.fresh {
@@ -97,23 +97,23 @@ impl ResultFolder {
     }
 
     /// Whether a folder has no results yet, or those of the scenario with that digest.
-    pub(crate) fn is_for(path: &Path, digest: &str) -> bool {
+    pub fn is_for(path: &Path, digest: &str) -> bool {
         let Ok(text) = fs::read(path.join(VERSIONS)) else { return true };
         serde_json::from_slice::<Versions>(&text).is_ok_and(|versions| versions.scenario == digest)
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether what is here was run by this program, or by one that ran alike.
-    pub(crate) fn is_of_this_program(&self, build: &str) -> bool {
+    pub fn is_of_this_program(&self, build: &str) -> bool {
         self.journal.rows.is_empty() || self.versions.builds.iter().any(|other| other == build)
     }
 
     /// Notes that this program ran something, or runs alike.
-    pub(crate) fn add_program(&mut self, build: &str) -> Result<(), Failure> {
+    pub fn add_program(&mut self, build: &str) -> Result<(), Error> {
         if !self.versions.builds.iter().any(|other| other == build) {
             self.versions.builds.push(build.to_owned());
             write_versions(&self.path, &self.versions)?;
@@ -122,14 +122,14 @@ impl ResultFolder {
     }
 
     /// Where and how tables are written, for whoever runs worlds.
-    pub(crate) fn shelf(&self) -> Shelf {
+    pub fn shelf(&self) -> Shelf {
         let (folder, captures) = (self.path.join(TABLES), self.path.join(CAPTURES));
         Shelf { folder, captures, format: self.format }
     }
 
     /// Writes one row per run: those of `places` first, in that order, with the values that points have there. Two places
     /// may be the same point, whose runs then stand at both.
-    pub(crate) fn finish(&self, places: &[Place<'_>]) -> Result<(), Failure> {
+    pub fn finish(&self, places: &[Place<'_>]) -> Result<(), Error> {
         let mut points: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
         for row in &self.journal.rows {
             points.entry(&row.point).or_default().push(row);
@@ -158,21 +158,22 @@ impl ResultFolder {
 ///
 /// # Errors
 /// If it holds no results.
-pub(crate) fn read(path: &Path) -> Result<(String, Vec<Row>), Failure> {
+pub fn read(path: &Path) -> Result<(String, Vec<Row>), Error> {
     if !path.join(VERSIONS).exists() {
         let message = format!("{} holds no results", path.display());
-        return Err(Failure::new(Exit::Local, message)
-            .advise("name a folder that `recoup sim` wrote; of a study, that of an experiment"));
+        return Err(Error::new(ErrorKind::Local, message).with_remedy(
+            "name a folder that `recoup sim` wrote; of a study, that of an experiment",
+        ));
     }
     let file = path.join(SCENARIO);
     let text =
-        fs::read_to_string(&file).map_err(|error| Failure::file("read", file.display(), &error))?;
+        fs::read_to_string(&file).map_err(|error| Error::file("read", file.display(), &error))?;
     Ok((text, journal::rows(&path.join(JOURNAL))?))
 }
 
 /// Where tables are put.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf {
+pub struct Shelf {
     folder: PathBuf,
     captures: PathBuf,
     format: Format,
@@ -180,17 +181,17 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     /// Writes the tables of a run, each with the values of the sweep and the seed in front.
-    pub(crate) fn put(
+    pub fn put(
         &self,
         point: &str,
         seed: u64,
         values: &[(String, String)],
         tables: &[Table],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         for table in tables {
             let folder = self.folder.join(&table.name);
             fs::create_dir_all(&folder)
-                .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
+                .map_err(|error| Error::file("make the folder", folder.display(), &error))?;
             let path = folder.join(format!("{point}-{seed}.{}", self.format.extension()));
             let whole = table::labelled(table, values, seed);
             atomically(&path, |out| table::write(&whole, self.format, out))?;
@@ -201,9 +202,9 @@ impl Shelf {
 
 impl Shelf {
     /// Begins the capture of a run.
-    pub(crate) fn begin_capture(&self, point: &str, seed: u64) -> Result<(Draft, File), Failure> {
+    pub fn begin_capture(&self, point: &str, seed: u64) -> Result<(Draft, File), Error> {
         fs::create_dir_all(&self.captures)
-            .map_err(|error| Failure::file("make the folder", self.captures.display(), &error))?;
+            .map_err(|error| Error::file("make the folder", self.captures.display(), &error))?;
         let draft = Draft::of(&self.captures.join(format!("{point}-{seed}.pcapng")));
         let file = File::create(&draft.part).map_err(|error| draft.failure(&error))?;
         Ok((draft, file))
@@ -212,7 +213,7 @@ impl Shelf {
 
 /// A file that bears another name until it is complete.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub struct Draft {
     part: PathBuf,
     path: PathBuf,
 }
@@ -225,14 +226,14 @@ impl Draft {
     }
 
     /// Gives the file its name if it was written.
-    pub(crate) fn keep<T>(&self, written: io::Result<T>) -> Result<(), Failure> {
+    pub fn keep<T>(&self, written: io::Result<T>) -> Result<(), Error> {
         let kept = written.and_then(|_| fs::rename(&self.part, &self.path));
         kept.map_err(|error| self.failure(&error))
     }
 
     /// The file cannot be written.
-    pub(crate) fn failure(&self, error: &io::Error) -> Failure {
-        Failure::file("write", self.path.display(), error)
+    pub fn failure(&self, error: &io::Error) -> Error {
+        Error::file("write", self.path.display(), error)
     }
 }
 
@@ -271,15 +272,15 @@ fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
 }
 
 /// Writes a file under another name and renames it when it is complete.
-fn atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+fn atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     let draft = Draft::of(path);
     let written =
         File::create(&draft.part).and_then(|mut file| write(&mut file).and_then(|()| file.flush()));
     draft.keep(written)
 }
 
-fn is_unused(path: &Path) -> Result<bool, Failure> {
-    let failed = |error| Failure::file("list", path.display(), &error);
+fn is_unused(path: &Path) -> Result<bool, Error> {
+    let failed = |error| Error::file("list", path.display(), &error);
     for entry in fs::read_dir(path).map_err(failed)? {
         if entry.map_err(failed)?.file_name() != LOCK {
             return Ok(false);
@@ -288,26 +289,26 @@ fn is_unused(path: &Path) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn lock(path: &Path) -> Result<File, Failure> {
+fn lock(path: &Path) -> Result<File, Error> {
     let lock = File::create(path.join(LOCK))
-        .map_err(|error| Failure::file("write to", path.display(), &error))?;
+        .map_err(|error| Error::file("write to", path.display(), &error))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => {
             let message = format!("another process is running in {}", path.display());
-            Err(Failure::new(Exit::Local, message)
-                .advise("wait for it, or choose another folder with --out"))
+            Err(Error::new(ErrorKind::Local, message)
+                .with_remedy("wait for it, or choose another folder with --out"))
         }
         // Some file systems have no locks; then it is the user's care.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(lock),
         Err(TryLockError::Error(error)) => {
-            Err(Failure::file("lock", path.join(LOCK).display(), &error))
+            Err(Error::file("lock", path.join(LOCK).display(), &error))
         }
     }
 }
 
 /// Removes results, and nothing else.
-fn clear(path: &Path) -> Result<(), Failure> {
+fn clear(path: &Path) -> Result<(), Error> {
     // Without its versions a folder counts as none of ours, so they go last.
     let files = [JOURNAL, "runs.csv", "runs.parquet", SCENARIO];
     for name in files {
@@ -319,16 +320,16 @@ fn clear(path: &Path) -> Result<(), Failure> {
     gone(fs::remove_file(path.join(VERSIONS)), &path.join(VERSIONS))
 }
 
-fn gone(removed: io::Result<()>, path: &Path) -> Result<(), Failure> {
+fn gone(removed: io::Result<()>, path: &Path) -> Result<(), Error> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Failure::file("remove", path.display(), &error))
+            Err(Error::file("remove", path.display(), &error))
         }
         _ => Ok(()),
     }
 }
 
-fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
+fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Error> {
     let versions = Versions {
         recoup: env!("CARGO_PKG_VERSION").to_owned(),
         builds: Vec::new(),
@@ -339,33 +340,33 @@ fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
     Ok(versions)
 }
 
-fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Failure> {
+fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Error> {
     let file = path.join(VERSIONS);
-    let text = fs::read(&file).map_err(|error| Failure::file("read", file.display(), &error))?;
+    let text = fs::read(&file).map_err(|error| Error::file("read", file.display(), &error))?;
     let versions: Versions = serde_json::from_slice(&text).map_err(|error| {
         let message = format!("{} cannot be understood: {error}", file.display());
-        Failure::new(Exit::Local, message).advise(OTHER)
+        Error::new(ErrorKind::Local, message).with_remedy(OTHER)
     })?;
     if versions.scenario != purpose.digest {
         let old = fs::read_to_string(path.join(SCENARIO)).unwrap_or_default();
         let what = difference(&old, purpose.text)
             .unwrap_or_else(|| "a file that it names, or what a default means, has changed".into());
         let message = format!("{} holds results of another scenario: {what}", path.display());
-        return Err(Failure::new(Exit::Local, message).advise(OTHER));
+        return Err(Error::new(ErrorKind::Local, message).with_remedy(OTHER));
     }
     // Seeds and the sweep may have grown.
     write_scenario(path, purpose.text)?;
     Ok(versions)
 }
 
-fn write_versions(path: &Path, versions: &Versions) -> Result<(), Failure> {
+fn write_versions(path: &Path, versions: &Versions) -> Result<(), Error> {
     atomically(&path.join(VERSIONS), |out| {
         serde_json::to_writer_pretty(&mut *out, versions).map_err(io::Error::other)?;
         out.write_all(b"\n")
     })
 }
 
-fn write_scenario(path: &Path, text: &str) -> Result<(), Failure> {
+fn write_scenario(path: &Path, text: &str) -> Result<(), Error> {
     atomically(&path.join(SCENARIO), |out| out.write_all(text.as_bytes()))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Lines are only ever appended, and a run's tables are complete before its line is written. So
 //! whatever ends the process, what the journal names is there; a last line that was cut off is no line.
-use crate::error::{Exit, Failure};
+use crate::{Error, ErrorKind};
 use recoup_sim::metric::Metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What is kept of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// Digest of the scenario at this point, which is the same for each seed.
     pub point: String,
     /// The seed.
@@ -31,7 +31,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// The metric called `name`.
-    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
+    pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
 }
@@ -47,9 +47,9 @@ enum Line {
 }
 
 impl Line {
-    fn text(&self) -> Result<Vec<u8>, Failure> {
+    fn text(&self) -> Result<Vec<u8>, Error> {
         let mut text = serde_json::to_vec(self)
-            .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
+            .map_err(|error| Error::new(ErrorKind::Other, format!("cannot write JSON: {error}")))?;
         text.push(b'\n');
         Ok(text)
     }
@@ -59,8 +59,8 @@ impl Line {
 ///
 /// # Errors
 /// If it cannot be read, or is no journal.
-pub(crate) fn rows(path: &Path) -> Result<Vec<Row>, Failure> {
-    let text = fs::read(path).map_err(|error| Failure::file("read", path.display(), &error))?;
+pub fn rows(path: &Path) -> Result<Vec<Row>, Error> {
+    let text = fs::read(path).map_err(|error| Error::file("read", path.display(), &error))?;
     let mut rows = Vec::new();
     let complete = |line: &&[u8]| line.len() > 1 && line.ends_with(b"\n");
     for (number, line) in (1..).zip(text.split_inclusive(|octet| *octet == b'\n').filter(complete))
@@ -72,18 +72,18 @@ pub(crate) fn rows(path: &Path) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Line, Failure> {
+fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Line, Error> {
     serde_json::from_slice(line).map_err(|error| {
         let place = path.display();
         let message = format!("{place}:{number}: this is no line of a journal: {error}");
-        Failure::new(Exit::Local, message)
-            .advise("begin anew with --fresh, or choose another folder with --out")
+        Error::new(ErrorKind::Local, message)
+            .with_remedy("begin anew with --fresh, or choose another folder with --out")
     })
 }
 
 /// An open journal.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     path: PathBuf,
     file: File,
     /// All runs, in the order in which they ended.
@@ -95,8 +95,8 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Opens the journal at `path` and reads what is in it; makes it if it is not there.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let failed = |error| Failure::file("use", path.display(), &error);
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |error| Error::file("use", path.display(), &error);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -118,7 +118,7 @@ impl Journal {
         Ok(journal)
     }
 
-    fn read(&mut self, number: usize, line: &[u8]) -> Result<(), Failure> {
+    fn read(&mut self, number: usize, line: &[u8]) -> Result<(), Error> {
         match parse(&self.path, number, line)? {
             Line::Units(units) => self.units.extend(units),
             Line::Run(row) => self.take(row),
@@ -127,7 +127,7 @@ impl Journal {
     }
 
     /// The run of a point and a seed.
-    pub(crate) fn find(&self, point: &str, seed: u64) -> Option<&Row> {
+    pub fn find(&self, point: &str, seed: u64) -> Option<&Row> {
         let place = self.places.get(&(point.to_owned(), seed))?;
         self.rows.get(*place)
     }
@@ -141,14 +141,14 @@ impl Journal {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(crate) fn forget(&mut self, point: &str) -> Result<(), Failure> {
+    pub fn forget(&mut self, point: &str) -> Result<(), Error> {
         self.rows.retain(|row| row.point != point);
         let lines = self.rows.iter().cloned().map(Line::Run);
         let mut text = Vec::new();
         for line in [Line::Units(self.units.clone())].into_iter().chain(lines) {
             text.extend(line.text()?);
         }
-        let failed = |error| Failure::file("write", self.path.display(), &error);
+        let failed = |error| Error::file("write", self.path.display(), &error);
         let part = self.path.with_extension("jsonl.part");
         fs::write(&part, text).and_then(|()| fs::rename(&part, &self.path)).map_err(failed)?;
         *self = Self::open(&self.path)?;
@@ -156,7 +156,7 @@ impl Journal {
     }
 
     /// Appends a run.
-    pub(crate) fn append(&mut self, row: Row, metrics: &[Metric]) -> Result<(), Failure> {
+    pub fn append(&mut self, row: Row, metrics: &[Metric]) -> Result<(), Error> {
         let new = |metric: &&Metric| !self.units.contains_key(&metric.name);
         let pair = |metric: &Metric| (metric.name.clone(), metric.unit.to_owned());
         let units: BTreeMap<_, _> = metrics.iter().filter(new).map(pair).collect();
@@ -169,8 +169,8 @@ impl Journal {
         Ok(())
     }
 
-    fn write(&mut self, line: &Line) -> Result<(), Failure> {
-        let failed = |error| Failure::file("write", self.path.display(), &error);
+    fn write(&mut self, line: &Line) -> Result<(), Error> {
+        let failed = |error| Error::file("write", self.path.display(), &error);
         self.file.write_all(&line.text()?).map_err(failed)
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// What `out` says.
-pub(super) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
+pub(crate) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
     put(table, out).map_err(io::Error::other)
 }
 

@@ -1,17 +1,16 @@
-//! `--explain`: what would run, and about how long.
-use super::SimArgs;
-use super::campaign::Campaign;
-use super::source::Source;
-use crate::error::Failure;
-use crate::format;
-use crate::output::{self, Stream};
+//! What would run, and about how long.
+use crate::Error;
+use crate::campaign::Campaign;
+use crate::scenario::Seeds;
+use crate::source::Source;
+use recoup_core::figure;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, CachePlan, ChannelPlan, Fault, LinkPlan, Network, NodeId,
     NodePlan, Order,
 };
 use recoup_sim::route::{Graph, Metric};
 use serde::Serialize;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 /// Longer lists are cut off.
@@ -20,9 +19,9 @@ const MOST_LINES: usize = 30;
 /// Packet-hops per second of one core, to guess with.
 const HOPS_PER_SECOND: f64 = 2.5e6;
 
-/// What would run, as a document.
-#[derive(Debug, Serialize)]
-struct Explanation {
+/// What would run, as a document and as text.
+#[derive(Clone, Debug, Serialize)]
+pub struct Preview {
     command: &'static str,
     scenario: String,
     title: String,
@@ -37,32 +36,34 @@ struct Explanation {
     packet_hops_per_run: u64,
     estimated_s: f64,
     warnings: Vec<String>,
+    #[serde(skip)]
+    text: String,
 }
 
-/// Tells what would run.
-pub(super) fn explain(
-    source: &Source,
-    campaign: &Campaign,
-    jobs: usize,
-    args: &SimArgs,
-) -> Result<(), Failure> {
-    let seed = campaign.seeds.first().copied().unwrap_or_default();
-    let Some(first) = campaign.points.first() else { return Ok(()) };
-    let network = first.scenario.network(seed).map_err(|problems| source.failure(&problems))?;
-    let mut hops = 0;
-    for stage in &campaign.points {
-        hops += stage.scenario.network(seed).map_or(0, |network| packet_hops(&network));
-    }
-    let hops = hops / campaign.points.len().max(1) as u64;
-    let seconds = hops as f64 * campaign.runs() as f64
-        / HOPS_PER_SECOND
-        / jobs.min(campaign.runs().max(1)) as f64;
-    let warnings = first.scenario.warnings(&network);
-    if args.json {
-        let seeds = args.seeds.as_ref().unwrap_or(source.file.seeds());
+impl Preview {
+    /// What would run of a campaign, so many runs at a time; the network of its first point stands for all.
+    ///
+    /// # Errors
+    /// What is wrong with that network.
+    pub fn new(
+        source: &Source,
+        campaign: &Campaign,
+        seeds: &Seeds,
+        parallelism: usize,
+    ) -> Result<Self, Error> {
+        let seed = campaign.seeds.first().copied().unwrap_or_default();
+        let first = campaign.points.first().ok_or_else(|| Error::usage("there is no point"))?;
+        let network = first.scenario.network(seed).map_err(|problems| source.failure(&problems))?;
+        let mut hops = 0;
+        for stage in &campaign.points {
+            hops += stage.scenario.network(seed).map_or(0, |network| packet_hops(&network));
+        }
+        let hops = hops / campaign.points.len().max(1) as u64;
+        let at_a_time = parallelism.min(campaign.runs().max(1)) as f64;
+        let estimated_s = hops as f64 * campaign.runs() as f64 / HOPS_PER_SECOND / at_a_time;
         let labels = campaign.points.iter().map(|stage| stage.point.label());
         let names = network.applications.iter().map(|plan| plan.name.clone());
-        let document = Explanation {
+        let mut this = Self {
             command: "sim",
             scenario: source.name.clone(),
             title: source.file.title().to_owned(),
@@ -75,31 +76,41 @@ pub(super) fn explain(
             applications: names.collect(),
             faults: network.faults.len(),
             packet_hops_per_run: hops,
-            estimated_s: seconds,
-            warnings,
+            estimated_s,
+            warnings: first.scenario.warnings(&network),
+            text: String::new(),
         };
-        return output::json(&document, Stream::Out);
+        this.text = this.text(&network, campaign, parallelism);
+        Ok(this)
     }
-    let mut text = String::new();
-    if !source.file.title().is_empty() {
-        let _ = writeln!(text, "{}\n", source.file.title());
+
+    fn text(&self, network: &Network, campaign: &Campaign, parallelism: usize) -> String {
+        let mut text = String::new();
+        if !self.title.is_empty() {
+            let _ = writeln!(text, "{}\n", self.title);
+        }
+        describe(network, &mut text);
+        sweep(campaign, &mut text);
+        let _ = writeln!(
+            text,
+            "\n{} runs ({} x {}), {parallelism} at a time: about {} packet-hops each, about {} in all",
+            campaign.runs(),
+            plural(campaign.points.len(), "point"),
+            plural(campaign.seeds.len(), "seed"),
+            round(self.packet_hops_per_run),
+            about(self.estimated_s),
+        );
+        for warning in &self.warnings {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+        text
     }
-    describe(&network, &mut text);
-    sweep(campaign, &mut text);
-    let _ = writeln!(
-        text,
-        "\n{} runs ({} x {}), {} at a time: about {} packet-hops each, about {} in all",
-        campaign.runs(),
-        plural(campaign.points.len(), "point"),
-        plural(campaign.seeds.len(), "seed"),
-        jobs,
-        round(hops),
-        about(seconds),
-    );
-    for warning in warnings {
-        let _ = writeln!(text, "warning: {warning}");
+}
+
+impl fmt::Display for Preview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
-    output::print(text.as_bytes())
 }
 
 fn describe(network: &Network, text: &mut String) {
@@ -142,7 +153,7 @@ fn node(plan: &NodePlan) -> String {
     let cache = match plan.cache {
         CachePlan::Packets(0) => "no cache".to_owned(),
         CachePlan::Packets(packets) => format!("cache of {packets} packets"),
-        CachePlan::Octets(octets) => format!("cache of {}", format::octets(octets)),
+        CachePlan::Octets(octets) => format!("cache of {}", figure::octets(octets)),
         CachePlan::Unlimited => "cache without limit".to_owned(),
     };
     let mut line = format!("{}: {cache}, {}, {}", plan.name, plan.strategy, plan.suppression);
@@ -164,15 +175,15 @@ fn one_link(network: &Network, link: &LinkPlan) -> String {
 fn channel(plan: &ChannelPlan) -> String {
     let mut line = match plan.rate_bits {
         0 => "any rate".to_owned(),
-        bits => format::rate(bits as f64),
+        bits => figure::rate(bits as f64),
     };
-    let _ = write!(line, ", {} ms", format::milliseconds(format::ms(plan.delay)));
+    let _ = write!(line, ", {} ms", figure::milliseconds(figure::ms(plan.delay)));
     match (plan.queue_packets, plan.queue_octets) {
         (None, None) => line.push_str(", queue without limit"),
         (Some(packets), None) => drop(write!(line, ", queue of {packets} packets")),
-        (None, Some(octets)) => drop(write!(line, ", queue of {}", format::octets(octets))),
+        (None, Some(octets)) => drop(write!(line, ", queue of {}", figure::octets(octets))),
         (Some(packets), Some(octets)) => {
-            let _ = write!(line, ", queue of {packets} packets and {}", format::octets(octets));
+            let _ = write!(line, ", queue of {packets} packets and {}", figure::octets(octets));
         }
     }
     for (what, law) in [
@@ -212,7 +223,7 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
         }
         ApplicationKind::Serve(serve) => {
             let octets = serve.segment_octets;
-            let size = format::octets(serve.size_octets);
+            let size = figure::octets(serve.size_octets);
             format!("serves {}: {size} in segments of {octets} octets", serve.prefix)
         }
         ApplicationKind::Produce(produce) => {
@@ -304,7 +315,7 @@ fn round(count: u64) -> String {
 fn about(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".into(),
-        s if s < 1e9 => format::seconds(Duration::from_secs(s.ceil() as u64)),
+        s if s < 1e9 => figure::seconds(Duration::from_secs(s.ceil() as u64)),
         _ => "for ever".into(),
     }
 }

@@ -1,7 +1,7 @@
 //! What a campaign came to: means with confidence intervals, as a table and as a document.
-use super::campaign::Campaign;
-use super::folder::ResultFolder;
-use crate::format;
+use crate::campaign::Campaign;
+use crate::folder::ResultFolder;
+use recoup_core::figure;
 use recoup_sim::statistic::Estimate;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ const CONSUMERS: usize = 3;
 
 /// The report.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     command: &'static str,
     scenario: String,
     title: String,
@@ -31,7 +31,7 @@ pub(crate) struct Report {
 
 /// How many runs there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Runs {
+pub struct Runs {
     /// In the scenario.
     pub all: usize,
     /// Made by this command.
@@ -64,7 +64,7 @@ struct Figure {
 
 impl Report {
     /// The report of the runs that are in a folder; `show` says which metrics are printed.
-    pub(crate) fn new(
+    pub fn new(
         scenario: &str,
         title: &str,
         campaign: &Campaign,
@@ -213,11 +213,11 @@ fn names(points: &[PointReport]) -> BTreeSet<&str> {
 fn unknown(points: &[PointReport], show: &[String]) -> Vec<String> {
     let names = names(points);
     let is_there = |pattern: &&String| {
-        names.is_empty() || names.iter().any(|name| recoup_sim::scenario::fits(pattern, name))
+        names.is_empty() || names.iter().any(|name| crate::scenario::fits(pattern, name))
     };
     let missing = show.iter().filter(|pattern| !is_there(pattern));
     let note = |pattern: &String| {
-        let near = recoup_sim::scenario::problem::hint(pattern, names.iter().copied());
+        let near = recoup_config::problem::hint(pattern, names.iter().copied());
         format!("no metric is called `{pattern}`{near}")
     };
     missing.map(note).collect()
@@ -227,7 +227,7 @@ fn unknown(points: &[PointReport], show: &[String]) -> Vec<String> {
 fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
     let names = names(points);
     let fitting = |pattern: &str| {
-        let fits = |name: &&&str| recoup_sim::scenario::fits(pattern, name);
+        let fits = |name: &&&str| crate::scenario::fits(pattern, name);
         names.iter().filter(fits).map(|name| (*name).to_owned()).collect::<Vec<_>>()
     };
     if !show.is_empty() {
@@ -348,8 +348,8 @@ fn aligned(rows: Vec<Vec<String>>) -> String {
 }
 
 /// How fast it went: `12.3 s, 3.1 million packet-hops per second and core`.
-pub(crate) fn speed(elapsed: std::time::Duration, hops: f64, busy_s: f64) -> String {
-    let time = format::seconds(elapsed);
+pub fn speed(elapsed: std::time::Duration, hops: f64, busy_s: f64) -> String {
+    let time = figure::seconds(elapsed);
     if busy_s <= 0.0 || hops <= 0.0 {
         return time;
     }

@@ -9,34 +9,31 @@
 mod compile;
 mod fields;
 mod file;
-mod form;
 mod law;
 pub mod layer;
 mod layout;
+mod ndn;
 mod path;
 mod pattern;
-mod print;
-pub mod problem;
-mod quantity;
 mod seeds;
 mod sweep;
 mod trace_file;
-pub mod tree;
 mod workload;
 
 pub use file::arena::{Arena, Situation};
 pub use file::record::Record;
 pub use pattern::fits;
-pub use problem::{Origin, Problem, Problems};
 pub use seeds::Seeds;
 pub use sweep::Point;
 
-use crate::network::{Network, RoutePlan};
-use crate::pcap::CaptureOptions;
 use file::{Content, SECTIONS};
+use recoup_config::print;
+use recoup_config::problem::{self, Origin, Problem, Problems};
+use recoup_config::tree::{Table, Tree, Value};
+use recoup_sim::network::{Network, RoutePlan};
+use recoup_sim::pcap::CaptureOptions;
 use recoup_wifi::motion::plan::MotionPlan;
 use std::borrow::Cow;
-use tree::{Table, Tree, Value};
 
 /// A scenario file with the settings that were given beside it.
 #[derive(Clone, Debug)]

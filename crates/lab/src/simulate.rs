@@ -1,7 +1,7 @@
 //! One run: a world from its network to its end, with its metrics and records.
-use super::campaign::{Outcome, Runner, Stage};
-use super::folder::{Draft, Shelf};
-use crate::error::{Exit, Failure};
+use crate::campaign::{Outcome, Runner, Stage};
+use crate::folder::{Draft, Shelf};
+use crate::{Error, ErrorKind};
 use recoup_sim::metric::Metrics;
 use recoup_sim::network::Network;
 use recoup_sim::observe::Observer;
@@ -18,7 +18,7 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Runs worlds.
 #[derive(Debug)]
-pub(crate) struct Worlds;
+pub struct Worlds;
 
 impl Runner for Worlds {
     fn run(
@@ -27,7 +27,7 @@ impl Runner for Worlds {
         seed: u64,
         shelf: Option<&Shelf>,
         stop: &AtomicBool,
-    ) -> Result<Option<Outcome>, Failure> {
+    ) -> Result<Option<Outcome>, Error> {
         let network = stage
             .scenario
             .network(seed)
@@ -74,7 +74,7 @@ impl Captured {
         seed: u64,
         network: &Network,
         shelf: Option<&Shelf>,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, Error> {
         let Some((shelf, options)) = shelf.zip(stage.scenario.capture(network)) else {
             return Ok(None);
         };
@@ -111,8 +111,8 @@ fn run_sliced(
     None
 }
 
-fn broken(stage: &Stage, seed: u64, what: &str) -> Failure {
+fn broken(stage: &Stage, seed: u64, what: &str) -> Error {
     let label = stage.point.label();
     let at = if label.is_empty() { String::new() } else { format!(" at {label}") };
-    Failure::new(Exit::Other, format!("seed {seed}{at}: {what}"))
+    Error::new(ErrorKind::Other, format!("seed {seed}{at}: {what}"))
 }

@@ -1,7 +1,7 @@
 //! Where a scenario comes from: a file with files beside it, or a text that is built in.
-use crate::error::{Exit, Failure};
-use crate::output;
-use recoup_sim::scenario::{Point, Problems, Scenario, ScenarioFile};
+use crate::Error;
+use crate::scenario::{Point, Scenario, ScenarioFile};
+use recoup_config::problem::Problems;
 use recoup_sim::topology::read::{Format, MAX_TEXT_OCTETS};
 use std::fs::File;
 use std::io::Read;
@@ -35,7 +35,7 @@ impl Files {
         };
         let in_folder = |folder: &Path| {
             let file = File::open(folder.join(name)).and_then(limited);
-            file.map_err(|error| crate::error::reason(&error))
+            file.map_err(|error| recoup::reason(&error))
         };
         match self {
             Self::Texts(texts) => built_in(texts).ok_or_else(|| "it is not built in".into()),
@@ -50,7 +50,7 @@ impl Files {
 
 /// What is in a file, before it is known what that means.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub struct Given {
     name: String,
     folder: PathBuf,
     text: String,
@@ -58,7 +58,7 @@ pub(crate) struct Given {
 
 impl Given {
     /// Reads a file, or standard input if it is called `-`.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let (name, folder) = match path.to_str() {
             Some("-") => ("standard input".to_owned(), PathBuf::from(".")),
             _ => {
@@ -71,124 +71,119 @@ impl Given {
         } else {
             File::open(path).and_then(limited)
         };
-        let text = text.map_err(|error| Failure::file("read", &name, &error))?;
+        let text = text.map_err(|error| Error::file("read", &name, &error))?;
         Ok(Self { name, folder, text })
     }
 
     /// A text that names files beside it, in `folder`.
-    pub(crate) fn beside(name: &str, folder: &Path, text: String) -> Self {
+    pub fn beside(name: &str, folder: &Path, text: String) -> Self {
         Self { name: name.to_owned(), folder: folder.to_owned(), text }
     }
 
     /// Its text.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The folder in which it stands.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The content of a file that it names, or the reason why it cannot be read.
-    pub(crate) fn file(&self, name: &str) -> Result<String, String> {
+    pub fn file(&self, name: &str) -> Result<String, String> {
         Files::Folder(self.folder.clone()).read(name)
     }
 
     /// Whether it is a topology, in a format that shows, and no scenario.
-    pub(crate) fn is_topology(&self) -> bool {
+    pub fn is_topology(&self) -> bool {
         !self.name.ends_with(".toml") && Format::guess(&self.text).is_some()
     }
 }
 
 /// A scenario file that was read.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub struct Source {
     /// Its name in messages.
     pub name: String,
     files: Files,
     settings: Vec<String>,
-    pub(crate) file: ScenarioFile,
+    /// Its content.
+    pub file: ScenarioFile,
 }
 
 impl Source {
     /// Reads a file, or standard input if it is called `-`.
-    pub(crate) fn open(path: &Path, settings: &[String]) -> Result<Self, Failure> {
+    pub fn open(path: &Path, settings: &[String]) -> Result<Self, Error> {
         Self::scenario_in(Given::read(path)?, settings)
     }
 
     /// The scenario that this is.
-    pub(crate) fn scenario_in(given: Given, settings: &[String]) -> Result<Self, Failure> {
+    pub fn scenario_in(given: Given, settings: &[String]) -> Result<Self, Error> {
         let Given { name, folder, text } = given;
         Self::new(&name, Files::Folder(folder), &text, settings)
     }
 
     /// A scenario of this topology, in which nothing runs. What the topology leaves open, `defaults` say in the words
     /// of scenarios.
-    pub(crate) fn of_topology(
-        given: Given,
-        defaults: &str,
-        settings: &[String],
-    ) -> Result<Self, Failure> {
+    pub fn of_topology(given: Given, defaults: &str, settings: &[String]) -> Result<Self, Error> {
         let Given { name, text, .. } = given;
         let scenario = format!("[topology]\nfile = \"{TOPOLOGY}\"\n{defaults}");
         Self::new(&name, Files::One(text), &scenario, settings)
     }
 
     /// A scenario that is built in, with the files that it names.
-    pub(crate) fn built_in(
+    pub fn built_in(
         name: &str,
         text: &str,
         files: Texts,
         settings: &[String],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         Self::new(name, Files::Texts(files), text, settings)
     }
 
     /// A scenario that was kept with its results. The files that it names are in a folder, or among `texts`.
-    pub(crate) fn kept(
+    pub fn kept(
         name: &str,
         folder: PathBuf,
         texts: Vec<(&'static str, &'static str)>,
         text: &str,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         Self::new(name, Files::Either(folder, texts), text, &[])
     }
 
-    fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Failure> {
+    fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Error> {
         let file = ScenarioFile::parse(text, settings)
             .map_err(|problems| failure(name, settings, &problems))?;
         Ok(Self { name: name.to_owned(), files, settings: settings.to_vec(), file })
     }
 
     /// The scenario of a point of the sweep, with the files that it names.
-    pub(crate) fn scenario(&self, point: &Point) -> Result<Scenario, Failure> {
+    pub fn scenario(&self, point: &Point) -> Result<Scenario, Error> {
         let read = |name: &str| self.files.read(name);
         self.file.scenario(point, &read).map_err(|problems| self.failure(&problems))
     }
 
     /// The failure that problems make.
-    pub(crate) fn failure(&self, problems: &Problems) -> Failure {
+    pub fn failure(&self, problems: &Problems) -> Error {
         if let (Files::One(_), [problem]) = (&self.files, problems.list())
             && let Some(what) = problem.what.strip_prefix(&format!("{TOPOLOGY}: "))
         {
-            return Failure::usage(format!("{}: {what}", self.name));
+            return Error::usage(format!("{}: {what}", self.name));
         }
         failure(&self.name, &self.settings, problems)
     }
 }
 
 /// A single problem is the failure; of several, each has its line and the failure counts them.
-fn failure(name: &str, settings: &[String], problems: &Problems) -> Failure {
+fn failure(name: &str, settings: &[String], problems: &Problems) -> Error {
     let lines: Vec<_> =
         problems.list().iter().map(|problem| problem.line(name, settings)).collect();
     match lines.as_slice() {
-        [one] => Failure::new(Exit::Usage, one),
-        lines => {
-            lines.iter().for_each(|line| output::tell(line));
-            Failure::new(Exit::Usage, format!("{name} has {} mistakes", lines.len()))
-                .advise("the lines above say where, and what would be right")
-        }
+        [one] => Error::usage(one),
+        several => Error::usage(format!("{name} has {} mistakes", several.len()))
+            .with_remedy("the lines above say where, and what would be right")
+            .with_details(lines),
     }
 }
 

@@ -1,19 +1,36 @@
 //! Writing tables as files.
-use super::args::Format;
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Column, Type};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
+/// Form of the tables in a result folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Format {
+    /// Comma-separated values
+    #[cfg_attr(not(feature = "parquet"), default)]
+    Csv,
+    /// Parquet: smaller, typed, quick to read
+    #[cfg_attr(feature = "parquet", default)]
+    Parquet,
+}
+
+impl Format {
+    /// How names of files end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
 /// Writes a table.
 ///
 /// # Errors
 /// What `out` says, or that this program was built without the form.
-pub(crate) fn write(
-    table: &Table,
-    format: Format,
-    out: &mut (impl Write + Send),
-) -> io::Result<()> {
+pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io::Result<()> {
     match format {
         Format::Csv => {
             let mut out = BufWriter::new(out);
@@ -31,7 +48,7 @@ pub(crate) fn write(
 }
 
 /// The table with the values of a sweep and the seed as its first columns, the same in each row.
-pub(crate) fn labelled(table: &Table, values: &[(String, String)], seed: u64) -> Table {
+pub fn labelled(table: &Table, values: &[(String, String)], seed: u64) -> Table {
     let own = table.columns.iter().map(|column| column.name.as_str());
     let own: Vec<_> = own.chain(["seed"]).collect();
     let heads: Vec<_> = values.iter().map(|(axis, _)| head(axis, &own)).collect();
@@ -49,13 +66,13 @@ pub(crate) fn labelled(table: &Table, values: &[(String, String)], seed: u64) ->
 }
 
 /// What the column of an axis is called beside columns of these names.
-pub(crate) fn head<'a>(axis: &'a str, others: &[&str]) -> Cow<'a, str> {
+pub fn head<'a>(axis: &'a str, others: &[&str]) -> Cow<'a, str> {
     if others.contains(&axis) { format!("sweep.{axis}").into() } else { axis.into() }
 }
 
 /// What is kept of a value in a column that may lack some: nothing where a number is none.
 #[cfg(feature = "parquet")]
-pub(crate) fn present(values: &[f64]) -> (Vec<i16>, Vec<f64>) {
+pub fn present(values: &[f64]) -> (Vec<i16>, Vec<f64>) {
     let levels = values.iter().map(|value| i16::from(!value.is_nan())).collect();
     (levels, values.iter().copied().filter(|value| !value.is_nan()).collect())
 }

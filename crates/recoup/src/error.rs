@@ -51,6 +51,7 @@ pub struct Error {
     kind: ErrorKind,
     message: String,
     remedy: Option<String>,
+    details: Vec<String>,
     is_permanent: bool,
 }
 
@@ -60,7 +61,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error without a remedy.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), remedy: None, is_permanent: false }
+        Self {
+            kind,
+            message: message.into(),
+            remedy: None,
+            details: Vec::new(),
+            is_permanent: false,
+        }
     }
 
     /// The same error with a remedy, a phrase such as "check the name".
@@ -68,6 +75,12 @@ impl Error {
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
+    }
+
+    /// The same error with a line for each of its causes, such as each mistake in a file.
+    #[must_use]
+    pub fn with_details(self, details: Vec<String>) -> Self {
+        Self { details, ..self }
     }
 
     /// The same error, which comes again if the operation is repeated.
@@ -111,6 +124,11 @@ impl Error {
     /// What can be done about it, if anything can.
     pub fn remedy(&self) -> Option<&str> {
         self.remedy.as_deref()
+    }
+
+    /// A line for each of its causes, if there are several.
+    pub fn details(&self) -> &[String] {
+        &self.details
     }
 
     /// The same operation fails in the same way again, also with a part of the content from before.

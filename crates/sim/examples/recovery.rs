@@ -6,8 +6,8 @@
 //! Data. Each line compares runs that differ in nothing but the detector, seed by seed: the geometric mean
 //! of the ratio of completion times with its 95 % interval, the same of the 99th percentile of the delay of
 //! a segment, and means of what was asked for twice and of false alarms that are known.
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics, Summary};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::statistic::moments::Moments;
 use recoup_sim::statistic::student;
 use recoup_sim::world::World;

@@ -1,9 +1,9 @@
 //! Runs one workload of `cargo xtask bench sim` and says what it moved, as `key value` lines.
 //!
 //! It reads no clock: whoever starts it takes the time.
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics};
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::{Digest, World};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;

@@ -15,7 +15,6 @@ pub mod oracle;
 pub mod pcap;
 pub mod record;
 pub mod route;
-pub mod scenario;
 pub mod statistic;
 pub mod timeline;
 pub mod topology;

@@ -3,4 +3,3 @@ pub mod law;
 pub mod loss;
 pub mod marking;
 pub mod rate;
-pub mod scheduler;

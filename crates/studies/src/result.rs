@@ -1,4 +1,5 @@
 //! Results of experiments, as a study asks for them.
+pub use recoup_lab::curve::Curve;
 use recoup_sim::statistic::Seeded;
 use std::collections::BTreeMap;
 
@@ -20,13 +21,6 @@ pub struct Results {
     pub experiments: BTreeMap<String, Vec<Row>>,
     /// Curves by experiment and name, `POINT/APPLICATION/TABLE`, then by seed.
     pub curves: BTreeMap<(String, String), BTreeMap<u64, Curve>>,
-}
-
-/// Columns of numbers of one recorded run, by column name; all of one length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curve {
-    /// The columns.
-    pub columns: BTreeMap<String, Vec<f64>>,
 }
 
 impl Results {
@@ -55,17 +49,5 @@ impl Results {
             .collect();
         chosen.sort_by_key(|(seed, _)| *seed);
         chosen
-    }
-}
-
-impl Curve {
-    /// The column of that name; empty if there is none.
-    pub fn column(&self, name: &str) -> &[f64] {
-        self.columns.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Two columns as points.
-    pub fn points(&self, x: &str, y: &str) -> Vec<(f64, f64)> {
-        self.column(x).iter().copied().zip(self.column(y).iter().copied()).collect()
     }
 }

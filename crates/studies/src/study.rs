@@ -190,7 +190,7 @@ impl Experiment {
     /// Label of each point with its network for the first seed.
     #[cfg(test)]
     pub(crate) fn networks(&self) -> Vec<(String, recoup_sim::network::Network)> {
-        let file = recoup_sim::scenario::ScenarioFile::parse(&self.scenario, &[])
+        let file = recoup_lab::scenario::ScenarioFile::parse(&self.scenario, &[])
             .unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
         let network = |point| {
             let scenario = file.scenario(point, &|name| self.file(name));

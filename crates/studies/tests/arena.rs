@@ -1,6 +1,6 @@
 //! Every case of the arena runs: on a small object, for a short time.
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::Metrics;
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::statistic::mean;
 use recoup_sim::world::{Cause, World};
 use recoup_studies::arena::case::{Case, Kind};

@@ -1,7 +1,7 @@
 //! The options of `recoup arena`.
 use crate::error::EXIT_CODES;
 use clap::{Args, ValueEnum};
-use recoup_sim::scenario::Seeds;
+use recoup_lab::scenario::Seeds;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! Which cases and which transports take part.
 use super::args::ArenaArgs;
 use crate::error::Failure;
-use crate::sim::source::{Given, Source};
-use recoup_sim::scenario::{Situation, fits};
+use recoup_lab::scenario::{Situation, fits};
+use recoup_lab::source::{Given, Source};
 use recoup_studies::arena::case::{Case, CaseError};
 use recoup_studies::arena::transport::Transport;
 use recoup_studies::arena::{self, family};
@@ -27,13 +27,14 @@ impl Chosen {
     /// The case with transports, to be run.
     pub(super) fn source(&self, transports: &[Transport]) -> Result<Source, Failure> {
         let text = self.case.with(transports);
-        match &self.folder {
+        let source = match &self.folder {
             Some(folder) => {
-                let name = folder.join(format!("{}.toml", self.case.name));
-                Source::scenario_in(Given::beside(&name.display().to_string(), folder, text), &[])
+                let name = folder.join(format!("{}.toml", self.case.name)).display().to_string();
+                Source::scenario_in(Given::beside(&name, folder, text), &[])
             }
             None => Source::built_in(&self.case.name, &text, &[], &[]),
-        }
+        };
+        Ok(source?)
     }
 }
 

@@ -1,22 +1,22 @@
 //! Makes the runs that are missing, and scores every run that there is.
 use super::args::{ArenaArgs, World};
 use super::choice::Chosen;
-use crate::emulate::run::Processes;
+use crate::emulate;
 use crate::error::Failure;
-use crate::sim::args::Format;
-use crate::sim::campaign::{Campaign, Manner, Runner, Watch};
-use crate::sim::folder::ResultFolder;
-use crate::sim::journal::Row;
 use crate::sim::progress::Progress;
-use crate::sim::run::Worlds;
 use crate::stop::Stop;
-use crate::study::curve;
+use recoup_lab::campaign::{Campaign, Runner, Watch};
+use recoup_lab::curve;
+use recoup_lab::executor::Threads;
+use recoup_lab::folder::ResultFolder;
+use recoup_lab::journal::Row;
+use recoup_lab::simulate::Worlds;
+use recoup_lab::table::Format;
 use recoup_sim::record::Table;
 use recoup_studies::arena::case::{Case, Kind};
 use recoup_studies::arena::score::{Goodputs, Score};
 use recoup_studies::arena::summary::Summary;
 use recoup_studies::arena::transport::Transport;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -76,13 +76,14 @@ impl Gathering<'_> {
         stop: &Stop,
         watch: &mut dyn Watch,
     ) -> Result<ResultFolder, Failure> {
-        let (runner, jobs): (&dyn Runner, usize) = match self.args.world {
-            World::Simulated => (&Worlds, crate::sim::cores()),
-            World::Sockets => (&Processes, 1),
+        let processes = emulate::processes()?;
+        let (runner, threads): (&dyn Runner, _) = match self.args.world {
+            World::Simulated => (&Worlds, Threads::default()),
+            World::Sockets => (&processes, Threads(1)),
         };
-        let jobs = self.args.jobs.map_or(jobs, NonZeroUsize::get);
+        let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));
         let mut folder = campaign.folder(&self.place(case), self.args.fresh, Format::Csv)?;
-        campaign.run(&mut folder, Manner { jobs, stop }, runner, watch)?;
+        stop.campaign(&threads, |execution| campaign.run(&mut folder, execution, runner, watch))?;
         Ok(folder)
     }
 

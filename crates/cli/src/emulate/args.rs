@@ -1,7 +1,7 @@
 //! The options of `recoup emulate`.
 use crate::error::{EXIT_CODES, Failure};
 use clap::{ArgAction, Args};
-use recoup_sim::scenario::Seeds;
+use recoup_lab::scenario::Seeds;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

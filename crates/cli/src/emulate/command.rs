@@ -1,8 +1,8 @@
 //! Commands of the user that run on the nodes of a network.
 use super::guard;
-use super::net::Net;
 use crate::error::{Exit, Failure, reason};
 use recoup_io::process::Group;
+use recoup_lab::emulate::net::Net;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;

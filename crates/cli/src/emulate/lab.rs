@@ -1,14 +1,14 @@
 //! A topology that stands for commands to run on.
 use super::args::EmulateArgs;
 use super::command::{Order, Running, Surroundings, prefixes};
-use super::net::{Manner, Net};
-use super::plan::Plan;
 use crate::error::Failure;
 use crate::output;
-use crate::sim::source::{Given, Source};
 use crate::stop::Stop;
+use recoup_config::problem::{hint, listed};
+use recoup_lab::emulate::net::{Net, NetOptions};
+use recoup_lab::emulate::plan::Plan;
+use recoup_lab::source::{Given, Source};
 use recoup_sim::network::Network;
-use recoup_sim::scenario::problem::{hint, listed};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,12 +29,13 @@ pub(super) fn run(args: &EmulateArgs, given: Given, settings: &[String]) -> Resu
     let plan = Plan::whole(&network)
         .map_err(|what| Failure::usage(format!("it cannot run on sockets: {what}")))?;
     let stop = Stop::polled()?;
-    let net = Net::build(&plan, Manner { seed, pages: args.pages })?;
+    let net = Net::build(&super::program()?, &plan, NetOptions { seed, pages: args.pages })?;
     let mut lab = Lab { network: &network, plan: &plan, net, stop, beside: Vec::new() };
     lab.begin(args)?;
     let ended = lab.work(&orders);
     lab.beside.into_iter().for_each(Running::end);
-    let told = lab.net.finish().and_then(|said| tell(args, &network, &plan, &said));
+    let told = lab.net.finish().map_err(Failure::from);
+    let told = told.and_then(|said| tell(args, &network, &plan, &said));
     ended.and(told)
 }
 

@@ -112,8 +112,8 @@ mod tests {
     use super::*;
     use crate::command::{Cli, Command};
     use clap::Parser;
+    use recoup_lab::scenario::ScenarioFile;
     use recoup_sim::network::ApplicationKind;
-    use recoup_sim::scenario::ScenarioFile;
 
     #[test]
     fn command_and_scenario_have_the_same_defaults() {

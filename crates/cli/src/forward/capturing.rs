@@ -2,11 +2,11 @@
 use super::config::{FaceConfig, ForwardConfig};
 use crate::config::{Section, text};
 use crate::error::{Exit, Failure, reason};
+use recoup_config::form;
+use recoup_config::tree::Tree;
 use recoup_forwarder::shard::Worker;
 use recoup_io::capture::{CaptureFailure, CaptureWish};
 use recoup_io::face::FaceId;
-use recoup_sim::scenario::layer;
-use recoup_sim::scenario::tree::Tree;
 use std::path::PathBuf;
 
 /// A file of captures that becomes longer makes room for the next.
@@ -27,8 +27,8 @@ impl CaptureKeys {
     /// Takes the keys out of `[node]`.
     pub(crate) fn read_node(&mut self, node: &mut Section<'_>) {
         self.all = node.value("capture", path);
-        self.frame_octets = node.value("capture-frame", layer::few_octets);
-        self.file_octets = node.value("capture-limit", |tree| match layer::few_octets(tree)? {
+        self.frame_octets = node.value("capture-frame", form::few_octets);
+        self.file_octets = node.value("capture-limit", |tree| match form::few_octets(tree)? {
             octets if octets < LEAST_FILE_OCTETS => Err("is less than 64 KiB".into()),
             octets => Ok(octets),
         });

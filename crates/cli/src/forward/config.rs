@@ -6,6 +6,9 @@ use super::scheduling::{self, SchedulingKeys};
 use super::workers::{self, Blueprint, Workers};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::Failure;
+use recoup_config::form;
+use recoup_config::tree::Tree;
+use recoup_core::unit::Room;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::ManagementOptions;
@@ -18,9 +21,6 @@ use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
 use recoup_io::face::{FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions};
 use recoup_packet::name::Name;
-use recoup_sim::network::CachePlan;
-use recoup_sim::scenario::layer;
-use recoup_sim::scenario::tree::Tree;
 use recoup_transport::management::{AuthorityOptions, MAX_KEYS, Verb};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
@@ -194,11 +194,11 @@ impl ForwardConfig {
         self.workers = node.value("workers", Workers::read).unwrap_or(self.workers);
         let components = node.value("shard-components", workers::components);
         self.components = components.unwrap_or(self.components);
-        if let Some(cache) = node.value("cache", layer::cache) {
+        if let Some(cache) = node.value("cache", form::room) {
             self.cache = match cache {
-                CachePlan::Packets(packets) => CsCapacity::Packets(packets),
-                CachePlan::Octets(octets) => CsCapacity::Octets(octets),
-                CachePlan::Unlimited => CsCapacity::Unlimited,
+                Room::Packets(packets) => CsCapacity::Packets(packets),
+                Room::Octets(octets) => CsCapacity::Octets(octets),
+                Room::Unlimited => CsCapacity::Unlimited,
             };
         }
         if let Some(strategy) = node.value("strategy", checked(strategy::parse)) {
@@ -302,7 +302,7 @@ impl ForwardConfig {
             let name = text(tree)?;
             let names = || self.faces.iter().map(|face| face.name.as_str());
             names().position(|other| other == name).ok_or_else(|| {
-                use recoup_sim::scenario::problem::{hint, listed};
+                use recoup_config::problem::{hint, listed};
                 let near = hint(&name, names());
                 let near = if near.is_empty() { format!("; {}", listed(names())) } else { near };
                 format!("no face is called `{name}`{near}")

@@ -1,10 +1,10 @@
 //! The keys of a forwarder's configuration that say how much neighbours may take of it.
 use crate::config::{Section, text, whole};
 use crate::value;
+use recoup_config::form;
+use recoup_config::tree::{Tree, Value};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_io::driver::DriverOptions;
-use recoup_sim::scenario::layer;
-use recoup_sim::scenario::tree::{Tree, Value};
 use recoup_transport::time::Duration;
 
 /// Who has not said anything for less may be between two Interests.
@@ -53,7 +53,7 @@ impl Default for LimitKeys {
 impl LimitKeys {
     /// Takes the keys out of a table.
     pub(crate) fn read(&mut self, table: &mut Section<'_>) {
-        let octets = |tree: &Tree| layer::few_octets(tree).map(|octets| octets as usize);
+        let octets = |tree: &Tree| form::few_octets(tree).map(|octets| octets as usize);
         let mut set =
             |key, place: &mut usize| *place = table.value(key, positive).unwrap_or(*place);
         set("pending", &mut self.pending);

@@ -1,7 +1,6 @@
 //! The keys of a forwarder's configuration that say how what leaves a face is shared among flows.
 use crate::config::{Section, text};
-use recoup_sim::model::scheduler;
-use recoup_sim::scenario::layer;
+use recoup_config::form;
 use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 
 /// What a table says of it; what it does not say is left to others.
@@ -17,12 +16,12 @@ pub(crate) struct SchedulingKeys {
 impl SchedulingKeys {
     /// Takes the keys out of a table.
     pub(crate) fn read(section: &mut Section<'_>) -> Self {
-        let discipline = |tree: &_| scheduler::parse(&text(tree)?).map_err(|it| it.to_string());
+        let discipline = |tree: &_| Discipline::or_none(&text(tree)?).map_err(|it| it.to_string());
         Self {
             scheduler: section.value("scheduler", discipline),
-            rate_bits: section.value("rate", layer::rate),
-            rate_in_bits: section.value("rate-in", layer::rate),
-            overhead_octets: section.value("overhead", layer::few_octets),
+            rate_bits: section.value("rate", form::rate),
+            rate_in_bits: section.value("rate-in", form::rate),
+            overhead_octets: section.value("overhead", form::few_octets),
         }
     }
 

@@ -2,11 +2,11 @@
 use super::config::ForwardConfig;
 use crate::config::{text, whole};
 use crate::error::{Exit, Failure};
+use recoup_config::tree::Tree;
 use recoup_forwarder::node::Node;
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::shard::{MAX_COMPONENTS, ShardOptions, Worker};
 use recoup_packet::name::Name;
-use recoup_sim::scenario::tree::Tree;
 use recoup_transport::spec::SpecError;
 use std::str::FromStr;
 use std::thread::available_parallelism;

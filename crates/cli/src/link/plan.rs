@@ -3,12 +3,13 @@ use super::args::LinkArgs;
 use super::way::{Turn, Way};
 use crate::config::{self, Section};
 use crate::error::{Exit, Failure, reason};
+use recoup_config::form;
+use recoup_config::problem::{Origin, Problem, Problems};
+use recoup_config::tree::{Table, Tree, Value};
+use recoup_lab::scenario::layer;
 use recoup_sim::channel::ChannelError;
 use recoup_sim::model::loss::with_trace_files;
 use recoup_sim::network::ChannelPlan;
-use recoup_sim::scenario::layer;
-use recoup_sim::scenario::problem::{Origin, Problem, Problems};
-use recoup_sim::scenario::tree::{Table, Tree, Value};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 
@@ -188,8 +189,8 @@ fn table(values: Vec<(&'static str, String)>) -> Table {
 }
 
 fn read_event(one: &mut Section<'_>) -> Option<Event> {
-    let at = one.required("at", "\"10 s\"", layer::instant);
-    let until = one.value("for", layer::instant);
+    let at = one.required("at", "\"10 s\"", form::instant);
+    let until = one.value("for", form::instant);
     let mut what = None;
     one.foreign("to", |table, path, origin, problems| {
         let (mut forth, mut back) = Default::default();

@@ -1,7 +1,8 @@
 //! The options of `recoup sim`.
 use crate::error::EXIT_CODES;
-use clap::{Args, ValueEnum};
-use recoup_sim::scenario::Seeds;
+use clap::Args;
+use recoup_lab::scenario::Seeds;
+use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -80,25 +81,4 @@ pub(crate) struct SimArgs {
     /// End with a JSON document instead of a table
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
-}
-
-/// Form of the tables in a result folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Comma-separated values
-    #[cfg_attr(not(feature = "parquet"), default)]
-    Csv,
-    /// Parquet: smaller, typed, quick to read
-    #[cfg_attr(feature = "parquet", default)]
-    Parquet,
-}
-
-impl Format {
-    /// How names of files end.
-    pub(crate) fn extension(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Parquet => "parquet",
-        }
-    }
 }

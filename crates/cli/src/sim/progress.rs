@@ -1,8 +1,8 @@
 //! The bar of a campaign: runs that are done, and how long the rest takes.
-use super::campaign::Watch;
-use super::journal::Row;
 use crate::format;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use recoup_lab::campaign::Watch;
+use recoup_lab::journal::Row;
 use recoup_sim::record::Table;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

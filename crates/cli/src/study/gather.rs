@@ -1,19 +1,18 @@
 //! Runs what a study wants that is not there yet, and gathers its results.
 use super::args::{Scale, Wanted};
-use super::curve;
 use crate::emulate;
-use crate::emulate::run::Processes;
 use crate::error::{Exit, Failure};
 use crate::output;
-use crate::sim;
-use crate::sim::args::Format;
-use crate::sim::campaign::{Campaign, Manner, Runner};
-use crate::sim::folder::ResultFolder;
 use crate::sim::progress::Progress;
-use crate::sim::run::Worlds;
-use crate::sim::source::Source;
 use crate::stop::Stop;
-use recoup_sim::scenario::Seeds;
+use recoup_lab::campaign::{Campaign, Runner};
+use recoup_lab::curve;
+use recoup_lab::executor::Threads;
+use recoup_lab::folder::ResultFolder;
+use recoup_lab::scenario::Seeds;
+use recoup_lab::simulate::Worlds;
+use recoup_lab::source::Source;
+use recoup_lab::table::Format;
 use recoup_studies::result::Results;
 use recoup_studies::study::{Experiment, Study};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -101,9 +100,10 @@ impl Gathering<'_> {
         for experiment in self.chosen(experiments)? {
             let seeds = self.wanted.seeds.map_or(experiment.seeds, u64::from);
             gathered.note_seeds(seeds);
-            let jobs = self.wanted.jobs.map_or(BESIDE, NonZeroUsize::get);
+            let threads = Threads(self.wanted.jobs.map_or(BESIDE, NonZeroUsize::get));
+            let processes = emulate::processes()?;
             let name = format!("{SOCKETS}/{}", experiment.name);
-            let way = Way { name: &name, settings: &[], runner: &Processes, jobs };
+            let way = Way { name: &name, settings: &[], runner: &processes, threads };
             let made =
                 self.campaign(&experiment, &way, &Seeds::first(seeds), &stop, &mut gathered)?;
             let rows = emulate::rows(&made.campaign, &made.folder);
@@ -125,7 +125,7 @@ impl Gathering<'_> {
             }
             let source = self.source(experiment, experiment.name, &[])?;
             let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            if !campaign.goes_on(&path, &Processes)? {
+            if !campaign.goes_on(&path, &emulate::processes()?)? {
                 continue;
             }
             let folder = campaign.folder(&path, false, Format::Csv)?;
@@ -200,8 +200,8 @@ impl Gathering<'_> {
     }
 
     fn simulating<'b>(&self, name: &'b str, settings: &'b [String]) -> Way<'b> {
-        let jobs = self.wanted.jobs.map_or_else(sim::cores, NonZeroUsize::get);
-        Way { name, settings, runner: &Worlds, jobs }
+        let threads = crate::sim::threads(self.wanted.jobs);
+        Way { name, settings, runner: &Worlds, threads }
     }
 
     fn source(
@@ -210,7 +210,7 @@ impl Gathering<'_> {
         name: &str,
         settings: &[String],
     ) -> Result<Source, Failure> {
-        Source::built_in(name, &experiment.scenario, experiment.files, settings)
+        Ok(Source::built_in(name, &experiment.scenario, experiment.files, settings)?)
     }
 
     fn campaign(
@@ -221,7 +221,7 @@ impl Gathering<'_> {
         stop: &Stop,
         gathered: &mut Gathered,
     ) -> Result<Made, Failure> {
-        let Way { name, settings, runner, jobs } = *way;
+        let Way { name, settings, runner, threads } = *way;
         let source = self.source(experiment, name, settings)?;
         let campaign = Campaign::new(&source, Some(seeds))?;
         let path = self.place(name);
@@ -237,7 +237,9 @@ impl Gathering<'_> {
         }
         let mut folder = campaign.folder(&path, fresh, Format::Csv)?;
         let mut progress = Progress::new(!self.wanted.quiet);
-        let result = campaign.run(&mut folder, Manner { jobs, stop }, runner, &mut progress);
+        let result = stop.campaign(&threads, |execution| {
+            campaign.run(&mut folder, execution, runner, &mut progress)
+        });
         gathered.elapsed += progress.finish();
         result?;
         gathered.runs.0 += campaign.runs();
@@ -289,7 +291,7 @@ struct Way<'a> {
     name: &'a str,
     settings: &'a [String],
     runner: &'a dyn Runner,
-    jobs: usize,
+    threads: Threads,
 }
 
 struct Made {

@@ -73,6 +73,6 @@ fn options_that_need_a_place_say_so() {
 fn several_workers_need_their_feature() {
     let place = Place::new();
     place.run("forward --workers 2").fails(2, &["2 workers", "--features workers"]);
-    place.write("node.toml", b"[node]\nworkers = 3\n");
+    place.write("node.toml", b"[node]\nworkers = 3\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n");
     place.run("forward --config node.toml").fails(2, &["3 workers", "set workers to 1"]);
 }

@@ -1,8 +1,10 @@
 //! Campaigns with a runner that only pretends, so that what is run, kept and repeated can be counted.
 use super::*;
+use crate::executor::Threads;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 const TEXT: &str = r#"
 seeds = "1..3"
@@ -41,7 +43,7 @@ impl Runner for Pretender {
         seed: u64,
         _: Option<&Shelf>,
         stop: &AtomicBool,
-    ) -> Result<Option<Outcome>, Failure> {
+    ) -> Result<Option<Outcome>, Error> {
         let mut runs = self.runs.lock().unwrap();
         if self.stop_after.is_some_and(|most| runs.len() >= most) {
             stop.store(true, Ordering::Relaxed);
@@ -82,12 +84,11 @@ impl Watch for Seen {
 
 struct Bench {
     place: tempfile::TempDir,
-    stop: Stop,
 }
 
 impl Bench {
     fn new() -> Self {
-        Self { place: tempfile::tempdir().unwrap(), stop: Stop::never() }
+        Self { place: tempfile::tempdir().unwrap() }
     }
 
     fn path(&self) -> PathBuf {
@@ -96,9 +97,9 @@ impl Bench {
 
     fn run(&self, campaign: &Campaign, runner: &Pretender) -> (Seen, Result<Vec<Row>, String>) {
         let mut seen = Seen::default();
-        let manner = Manner { jobs: 2, stop: &self.stop };
+        let execution = Execution { executor: &Threads(2), is_cancelled: &|| false };
         let done = campaign.folder(&self.path(), false, Format::Csv).and_then(|mut folder| {
-            campaign.run(&mut folder, manner, runner, &mut seen)?;
+            campaign.run(&mut folder, execution, runner, &mut seen)?;
             let rows = campaign.points.iter().flat_map(|stage| campaign.rows(&folder, stage));
             Ok(rows.cloned().collect())
         });

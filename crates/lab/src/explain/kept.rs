@@ -1,15 +1,16 @@
 //! The run that is meant, in a folder of results that is only read.
-use crate::error::{Exit, Failure};
-use crate::sim::campaign::{Campaign, Stage};
-use crate::sim::folder;
-use crate::sim::journal::Row;
-use crate::sim::source::Source;
+use crate::campaign::{Campaign, Stage};
+use crate::folder;
+use crate::journal::Row;
+use crate::source::Source;
+use crate::{Error, ErrorKind};
 use recoup_sim::network::Network;
-use recoup_studies::study::Scale;
 use std::path::{Path, PathBuf};
 
 /// What is in the folder.
-pub(super) struct Kept {
+#[derive(Debug)]
+pub struct Kept {
+    /// The folder.
     pub folder: PathBuf,
     source: Source,
     campaign: Campaign,
@@ -17,23 +18,30 @@ pub(super) struct Kept {
 }
 
 /// A run in it.
-pub(super) struct Chosen<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'a> {
+    /// Its scenario.
     pub stage: &'a Stage,
+    /// What is kept of it.
     pub row: &'a Row,
 }
 
 impl Kept {
-    /// Reads a folder; files that the scenario names are looked for in `files`, or beside the folder, and among those
-    /// of the studies.
+    /// Reads a folder. Files that the scenario names are looked for in `files`, or beside the folder, and among the
+    /// texts `built_in`, by name.
     ///
     /// # Errors
     /// If it holds no results, or a file is missing.
-    pub(super) fn open(path: &Path, files: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open(
+        path: &Path,
+        files: Option<&Path>,
+        built_in: Vec<(&'static str, &'static str)>,
+    ) -> Result<Self, Error> {
         let (scenario, rows) = folder::read(path)?;
         let beside = || path.canonicalize().ok().and_then(|it| it.parent().map(Path::to_owned));
         let folder = files.map(Path::to_owned).or_else(beside).unwrap_or_default();
         let name = path.join("scenario.toml").display().to_string();
-        let source = Source::kept(&name, folder, built_in(), &scenario)?;
+        let source = Source::kept(&name, folder, built_in, &scenario)?;
         let campaign = Campaign::new(&source, None)?;
         Ok(Self { folder: path.to_owned(), source, campaign, rows })
     }
@@ -42,12 +50,12 @@ impl Kept {
     ///
     /// # Errors
     /// If there is none.
-    pub(super) fn choose(&self, at: &[String], seed: Option<u64>) -> Result<Chosen<'_>, Failure> {
+    pub fn choose(&self, at: &[String], seed: Option<u64>) -> Result<Chosen<'_>, Error> {
         let mut wanted = Vec::new();
         for text in at {
             wanted.push(text.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("`{text}` has no value"))
-                    .advise("write --at AXIS=VALUE, such as --at link.delay='10 ms'")
+                Error::usage(format!("`{text}` has no value"))
+                    .with_remedy("write --at AXIS=VALUE, such as --at link.delay='10 ms'")
             })?);
         }
         let has = |stage: &&Stage| {
@@ -67,7 +75,7 @@ impl Kept {
         let mut runs =
             stages.into_iter().filter_map(|stage| Some(Chosen { stage, row: of_stage(&stage)? }));
         runs.next().ok_or_else(|| {
-            Failure::usage(format!("no such run is kept in {}", self.folder.display())).advise(
+            Error::usage(format!("no such run is kept in {}", self.folder.display())).with_remedy(
                 "choose one of runs.csv there; results of another version of recoup: \
                      run the scenario again with --fresh",
             )
@@ -78,25 +86,18 @@ impl Kept {
     ///
     /// # Errors
     /// If it cannot be built, which it could when the results were made.
-    pub(super) fn network(&self, chosen: &Chosen<'_>) -> Result<Network, Failure> {
+    pub fn network(&self, chosen: &Chosen<'_>) -> Result<Network, Error> {
         let network = chosen.stage.scenario.network(chosen.row.seed);
         network.map_err(|problems| self.source.failure(&problems))
     }
 
-    fn no_such_point(&self) -> Failure {
+    fn no_such_point(&self) -> Error {
         let labels = self.campaign.points.iter().map(|stage| stage.point.label());
         let labels: Vec<_> = labels.filter(|label| !label.is_empty()).take(5).collect();
-        let failure = Failure::new(Exit::Usage, "no point of the sweep has these values");
+        let failure = Error::new(ErrorKind::Usage, "no point of the sweep has these values");
         match labels.is_empty() {
-            true => failure.advise("nothing is varied: leave --at out"),
-            false => failure.advise(format!("there is, for example, {}", labels.join("; "))),
+            true => failure.with_remedy("nothing is varied: leave --at out"),
+            false => failure.with_remedy(format!("there is, for example, {}", labels.join("; "))),
         }
     }
-}
-
-/// Files that scenarios of studies name.
-fn built_in() -> Vec<(&'static str, &'static str)> {
-    let studies = recoup_studies::all().into_iter();
-    let experiments = studies.flat_map(|study| study.experiments(Scale::Check));
-    experiments.flat_map(|experiment| experiment.files).copied().collect()
 }

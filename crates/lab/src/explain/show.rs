@@ -1,6 +1,6 @@
 //! A timeline and its verdict, as a person and as a program read them.
 use super::kept::Chosen;
-use crate::format::{milliseconds, ms};
+use recoup_core::figure::{milliseconds, ms};
 use recoup_forwarder::packet::Kind;
 use recoup_sim::network::{ApplicationPlan, NodeId};
 use recoup_sim::record::place::{Channel, Places};
@@ -13,7 +13,7 @@ use std::fmt;
 
 /// What happened to a segment.
 #[derive(Debug, Serialize)]
-pub(super) struct Story {
+pub struct Story {
     command: &'static str,
     /// The consumer, and its node.
     application: String,
@@ -51,11 +51,7 @@ struct Line {
 
 impl Story {
     /// The story of what was followed; `None` if it was never asked for.
-    pub(super) fn new(
-        chosen: &Chosen<'_>,
-        plan: &ApplicationPlan,
-        timeline: &Timeline,
-    ) -> Option<Self> {
+    pub fn new(chosen: &Chosen<'_>, plan: &ApplicationPlan, timeline: &Timeline) -> Option<Self> {
         let verdict = timeline.verdict()?;
         let asked = timeline.transmissions().first()?.at;
         let teller = Teller { places: timeline.places(), plan };

@@ -14,14 +14,14 @@ use super::file::link::{read_link, read_node};
 use super::file::record::Record;
 use super::file::{Content, Exception};
 use super::pattern;
-use super::problem::{Origin, Problems, hint, listed};
-use crate::network::{
+use recoup_config::problem::{Origin, Problems, hint, listed};
+use recoup_packet::name::{Component, Name};
+use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, ChannelPlan, LinkId, LinkPlan, Network, NodeId, NodePlan,
     RoutePlan, Stop, StrategyPlan,
 };
-use crate::pcap::CaptureOptions;
-use crate::route::{Graph, Producer};
-use recoup_packet::name::{Component, Name};
+use recoup_sim::pcap::CaptureOptions;
+use recoup_sim::route::{Graph, Producer};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use site::Site;
@@ -157,7 +157,7 @@ fn nodes_of_places(
     for exception in &content.nodes {
         let pattern = &exception.pattern;
         let drawn = places.iter().find(|(name, _)| *name == pattern.value);
-        let path = format!("nodes.{}", super::print::key(&pattern.value));
+        let path = format!("nodes.{}", recoup_config::print::key(&pattern.value));
         for node in drawn.into_iter().flat_map(|(_, nodes)| nodes) {
             if let Some(plan) = plans.get_mut(node.0 as usize) {
                 read_node(&exception.layer, &path, pattern.origin, plan, false, problems);
@@ -197,7 +197,7 @@ fn layer<P>(
     mut put: impl FnMut(&mut P, &str, &mut Problems),
 ) {
     let pattern = &exception.pattern;
-    let path = format!("{section}.{}", super::print::key(&pattern.value));
+    let path = format!("{section}.{}", recoup_config::print::key(&pattern.value));
     let patterns = match pattern::braces(&pattern.value) {
         Ok(patterns) => patterns,
         Err(what) => return problems.add(pattern.origin, path, what),

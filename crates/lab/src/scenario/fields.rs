@@ -4,9 +4,9 @@
 //! which it is written. Reading then fills the places, reports what is wrong with what is given and
 //! what is not known at all, and leaves behind the same table in its normal form: quantities in one
 //! spelling, and (if wanted) the defaults of what was not given.
-use super::form::Form;
-use super::problem::{Origin, Problems, hint, listed, no_entry, no_list};
-use super::tree::{Entry, Table, Tree, Value};
+use recoup_config::form::Form;
+use recoup_config::problem::{Origin, Problems, hint, listed, no_entry, no_list};
+use recoup_config::tree::{Entry, Table, Tree, Value};
 
 /// A table in the course of being read.
 pub(super) struct Fields<'a> {
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
         self.table(key, |given, path, _, problems| {
             let mut normal = Table::default();
             for entry in given.entries() {
-                let path = format!("{path}.{}", super::print::key(&entry.key));
+                let path = format!("{path}.{}", recoup_config::print::key(&entry.key));
                 match &entry.tree.value {
                     Value::Table(table) => {
                         let value = Value::Table(read(entry, table, &path, problems));
@@ -207,7 +207,7 @@ impl<'a> Fields<'a> {
     }
 
     fn of(&self, key: &str) -> String {
-        let key = super::print::key(key);
+        let key = recoup_config::print::key(key);
         if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
     }
 }

@@ -1,8 +1,8 @@
 //! Which laws and algorithms a scenario may name, judged by those who carry them out.
-use super::form::{Law, judged};
-use crate::model;
-use crate::model::loss::{Loss, with_trace_files};
-use crate::record::RecordPlan;
+use recoup_config::form::{Law, judged};
+use recoup_sim::model;
+use recoup_sim::model::loss::{Loss, with_trace_files};
+use recoup_sim::record::RecordPlan;
 
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::mobility::Mobility;
@@ -24,7 +24,8 @@ pub(super) const DUPLICATE: Law = Law::new(is_loss, "bernoulli(p=0.001)");
 /// Congestion marking.
 pub(super) const MARKING: Law = Law::new(|text| judged(model::marking::parse(text)), "codel");
 /// How a link is shared among flows.
-pub(super) const SCHEDULER: Law = Law::new(|text| judged(model::scheduler::parse(text)), "max-min");
+pub(super) const SCHEDULER: Law =
+    Law::new(|text| judged(recoup_transport::queue::Discipline::or_none(text)), "max-min");
 /// What a link sends again.
 pub(super) const RECOVERY: Law = Law::new(|text| judged(text.parse::<Recovery>()), "wldr");
 /// Time that a node takes for a packet.

@@ -1,13 +1,13 @@
 //! `[topology]`: which nodes and links there are.
 use super::fields::Fields;
 use super::file::wifi::METRES;
-use super::form::{Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};
 use super::pattern;
-use super::problem::{Origin, Problem, Problems, listed};
-use super::tree::{Table, Tree, Value};
-use crate::network::NodeId;
-use crate::topology::read::Format;
-use crate::topology::{
+use recoup_config::form::{Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};
+use recoup_config::problem::{Origin, Problem, Problems, listed};
+use recoup_config::tree::{Table, Tree, Value};
+use recoup_sim::network::NodeId;
+use recoup_sim::topology::read::Format;
+use recoup_sim::topology::{
     self, AccessPoints, Topology, TopologyError, TopologyLink, TopologyNode, Waxman,
 };
 use recoup_transport::random::Rng;
@@ -114,7 +114,7 @@ impl TopologyRule {
             }
             "sprint" => self.shape = Shape::Sprint,
             other => {
-                let near = super::problem::hint(other, KINDS);
+                let near = recoup_config::problem::hint(other, KINDS);
                 let near = if near.is_empty() { format!("; {}", listed(KINDS)) } else { near };
                 fields.problem("kind", format!("no topology is called `{other}`{near}"));
                 return given.clone();
@@ -339,7 +339,7 @@ fn split(link: &str, nodes: &BTreeSet<String>, declared: bool) -> Result<(String
         ([], [], _) => Err(format!("`{link}` is no link; write its two ends as \"a-b\"")),
         ([], [(a, b)], true) => {
             let unknown = if nodes.contains(*a) { b } else { a };
-            let near = super::problem::hint(unknown, nodes.iter().map(String::as_str));
+            let near = recoup_config::problem::hint(unknown, nodes.iter().map(String::as_str));
             Err(format!("`{link}` ends at `{unknown}`, which is not among the nodes{near}"))
         }
         ([], _, _) => Err(format!(

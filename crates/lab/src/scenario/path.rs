@@ -3,8 +3,8 @@
 //! `link.delay`, `links."r1-r2".rate`, `applications.c1.congestion`, `event.2.at`; and one step into an
 //! algorithm: `fetch.rto.min` is the parameter `min` of the algorithm that `fetch.rto` names.
 use super::law::DEFAULTS;
-use super::problem::{Origin, Problem, hint, listed};
-use super::tree::{Table, Tree, Value};
+use recoup_config::problem::{Origin, Problem, hint, listed};
+use recoup_config::tree::{Table, Tree, Value};
 
 /// The steps of a dotted path.
 ///
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
 
 /// The path as it is written.
 pub(super) fn print<S: AsRef<str>>(steps: &[S]) -> String {
-    let steps: Vec<_> = steps.iter().map(|step| super::print::key(step.as_ref())).collect();
+    let steps: Vec<_> = steps.iter().map(|step| recoup_config::print::key(step.as_ref())).collect();
     steps.join(".")
 }
 
@@ -236,7 +236,7 @@ mod tests {
         let mut table = Table::parse(text).unwrap();
         let steps = parse(path)?;
         set(&mut table, &steps, &value(to, Origin::Setting(0))).map_err(|p| p.what)?;
-        Ok(super::super::print::document(&table))
+        Ok(recoup_config::print::document(&table))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Seeds: `7`, `"1..20"` (1 to 20, twenty runs), `"1..5, 9"`, `[1, 5, 9]`.
-use super::form::Form;
-use super::tree::{Tree, Value};
+use recoup_config::form::Form;
+use recoup_config::tree::{Tree, Value};
 use std::fmt;
 use std::str::FromStr;
 

@@ -13,9 +13,9 @@
 //! Axes are multiplied: each value of the one with each value of the other, the last axis fastest. A
 //! variant sets several fields together.
 use super::path;
-use super::print;
-use super::problem::{Origin, Problems};
-use super::tree::{Entry, Table, Tree, Value};
+use recoup_config::print;
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::{Entry, Table, Tree, Value};
 
 /// More points than that are a mistake.
 const MOST: usize = 100_000;

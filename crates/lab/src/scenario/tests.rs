@@ -2,7 +2,7 @@
 mod mistakes;
 
 use super::*;
-use crate::network::{
+use recoup_sim::network::{
     ApplicationKind, Arrival, CachePlan, Direction, Fault, LinkId, NodeId, Order, PacketShape,
 };
 use recoup_transport::time::{Duration, Instant};
@@ -414,8 +414,12 @@ fn places_are_drawn_anew_for_each_seed_and_keep_their_distance() {
         |network: &Network| -> Vec<_> { network.applications.iter().map(|a| a.node).collect() };
     assert_ne!(nodes(&one), nodes(&other));
     assert_eq!(one.applications.len(), 40);
-    let graph =
-        crate::route::Graph::of_plans(&one.nodes, &one.links, crate::route::Metric::Delay).unwrap();
+    let graph = recoup_sim::route::Graph::of_plans(
+        &one.nodes,
+        &one.links,
+        recoup_sim::route::Metric::Delay,
+    )
+    .unwrap();
     for k in 0..20 {
         let (consumer, producer) = (one.applications[k].node, one.applications[k + 20].node);
         let hops = graph.path(consumer, producer).unwrap().unwrap().length.hops;

@@ -1,8 +1,8 @@
 //! Lists of losses that a scenario keeps in files: `loss = "trace(file=lift.txt)"`.
 use super::FileReader;
-use super::problem::Problems;
-use super::tree::{Table, Tree, Value};
-use crate::model::loss::with_trace_files;
+use recoup_config::problem::Problems;
+use recoup_config::tree::{Table, Tree, Value};
+use recoup_sim::model::loss::with_trace_files;
 
 /// Keys whose values are loss models.
 const KEYS: [&str; 2] = ["loss", "duplicate"];

@@ -10,7 +10,7 @@ use super::station::Station;
 use super::{Attachment, World};
 use crate::channel::ChannelModel;
 use crate::model::law::Law;
-use crate::model::{marking, scheduler};
+use crate::model::marking;
 use crate::network::{
     Anticipation, ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId,
     Network, NodeId,
@@ -25,7 +25,7 @@ use recoup_forwarder::options::{NodeOptions, Unsolicited};
 use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
 use recoup_packet::name::Name;
-use recoup_transport::queue::QueueLimit;
+use recoup_transport::queue::{Discipline, QueueLimit};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ impl World {
             let plan = &self.network.nodes[number];
             let place = || format!("node `{}`", plan.name);
             let processing = Law::parse(&plan.processing).map_err(|error| wrong(place(), error))?;
-            scheduler::parse(&plan.scheduler).map_err(|error| wrong(place(), error))?;
+            Discipline::or_none(&plan.scheduler).map_err(|error| wrong(place(), error))?;
             let rng = self.node_rng(number, 1).substream("processing");
             let node = self.blank_node(number, 1)?;
             self.stations.push(Station::new(node, processing, rng));
@@ -165,7 +165,7 @@ impl World {
         }
         marking::parse(&plan.marking).map_err(|error| wrong(place(), error))?;
         plan.recovery.parse::<Recovery>().map_err(|error| wrong(place(), error))?;
-        scheduler::parse(&plan.scheduler).map_err(|error| wrong(place(), error))?;
+        Discipline::or_none(&plan.scheduler).map_err(|error| wrong(place(), error))?;
         ChannelModel::read(plan, &rng).map_err(|error| wrong(place(), error))
     }
 

@@ -4,9 +4,8 @@
 //! there: frames of background traffic offered in a second.
 use super::build::plan_of;
 use super::{Observers, World};
-use crate::model::scheduler;
 use recoup_forwarder::node::Input;
-use recoup_transport::queue::{Capacity, Scheduling};
+use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use recoup_transport::time::{Duration, Instant};
 
 /// How long is measured.
@@ -41,8 +40,9 @@ impl World {
         let (there, back) = (plan_of(&self.network, lane), plan_of(&self.network, lane ^ 1));
         let node = &self.network.nodes[self.lanes[lane].from.node];
         // Both were read when the world was built.
-        let of_channel = scheduler::parse(&there.scheduler).ok().flatten();
-        let discipline = of_channel.or_else(|| scheduler::parse(&node.scheduler).ok().flatten())?;
+        let of_channel = Discipline::or_none(&there.scheduler).ok().flatten();
+        let discipline =
+            of_channel.or_else(|| Discipline::or_none(&node.scheduler).ok().flatten())?;
         let known = |bits: u64| (bits > 0).then_some(bits);
         let capacity = Capacity {
             sending_bits: known(there.rate_bits),

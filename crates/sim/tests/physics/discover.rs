@@ -1,8 +1,8 @@
 //! A consumer that looks for its source, and the source moves: the strategy `discover` with timers that set the lifetime.
 use recoup_forwarder::packet::Body;
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::network::{LinkId, Network};
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::World;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;

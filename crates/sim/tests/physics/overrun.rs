@@ -1,6 +1,6 @@
 //! A buffer that slow start overruns: completion times by timers alone, by a detector, and with the default transport.
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics, Summary};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::World;
 
 /// A consumer behind a forwarder, and a link with room for 25 packets of a segment each, as a UDP socket of 208 KiB has.

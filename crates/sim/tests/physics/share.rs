@@ -1,7 +1,7 @@
 //! A bottleneck that several consumers share: what each gets, with and without a scheduler in front of it.
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::network::{ApplicationId, Network};
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::World;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;

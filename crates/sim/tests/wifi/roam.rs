@@ -1,11 +1,11 @@
 //! Worlds with access points: faces and routes follow the clients, and nothing is lost uncounted.
 use recoup_forwarder::packet::Kind;
+use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::channel::LossReason;
 use recoup_sim::metric::{Detail, Metrics};
 use recoup_sim::network::{Direction, Fault, LinkId, Network, NodeId};
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::{Cause, Digest, Ended, World};
 use recoup_transport::time::Instant;
 

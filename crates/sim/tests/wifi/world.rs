@@ -3,6 +3,7 @@
 mod build;
 
 use build::{applications, fetch, link, serve};
+use recoup_lab::scenario::ScenarioFile;
 use recoup_packet::name::Name;
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
@@ -10,7 +11,6 @@ use recoup_sim::network::{
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::scenario::ScenarioFile;
 use recoup_sim::world::{Cause, Digest, Ended, World};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};

@@ -2,8 +2,9 @@
 use super::ideal;
 use super::path::Path;
 use super::transport::Transport;
+use recoup_config::problem::Problems;
+use recoup_lab::scenario::{Arena, FileReader, ScenarioFile};
 use recoup_sim::network::{ApplicationKind, Network};
-use recoup_sim::scenario::{Arena, FileReader, Problems, ScenarioFile};
 use recoup_transport::time::Instant;
 use std::fmt;
 

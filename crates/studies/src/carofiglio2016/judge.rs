@@ -148,7 +148,7 @@ mod tests {
     use crate::claim::{Class, Outcome};
     use crate::result::Row;
     use crate::study::Scale;
-    use recoup_sim::scenario::ScenarioFile;
+    use recoup_lab::scenario::ScenarioFile;
     use std::collections::BTreeMap;
 
     type Metrics = Vec<(&'static str, f64)>;

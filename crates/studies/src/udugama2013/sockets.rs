@@ -206,8 +206,8 @@ fn experiment(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_lab::scenario::ScenarioFile;
     use recoup_sim::network::ApplicationKind;
-    use recoup_sim::scenario::ScenarioFile;
 
     #[test]
     fn a_round_trip_takes_40_ms_and_what_varies_is_what_the_points_say() {

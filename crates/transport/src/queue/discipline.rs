@@ -42,6 +42,17 @@ impl Discipline {
         FAMILY.iter().map(|(name, _)| *name)
     }
 
+    /// Reads a scheduler, or `none`.
+    ///
+    /// # Errors
+    /// If the text is neither.
+    pub fn or_none(text: &str) -> Result<Option<Self>, SpecError> {
+        match text.trim() {
+            "none" => Ok(None),
+            text => text.parse().map(Some),
+        }
+    }
+
     /// A scheduler of this kind for a link of that capacity, in which nothing waits.
     #[must_use]
     pub fn build<T: Load + fmt::Debug + 'static>(

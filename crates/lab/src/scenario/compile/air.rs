@@ -1,13 +1,13 @@
 //! What `[wifi]` adds to a network: links from clients to access points, and faces for all who hear.
 use super::pattern;
-use crate::network::{LinkId, Network, NodeId, Rerouting, WifiPlan};
-use crate::route::Producer;
 use crate::scenario::compile::site::Site;
 use crate::scenario::compile::travel::Travels;
 use crate::scenario::file::Content;
-use crate::scenario::form::Located;
-use crate::scenario::problem::{Problems, hint, listed};
-use crate::topology::{ChannelPart, MAX_LINKS, Topology, TopologyLink};
+use recoup_config::form::Located;
+use recoup_config::problem::{Problems, hint, listed};
+use recoup_sim::network::{LinkId, Network, NodeId, Rerouting, WifiPlan};
+use recoup_sim::route::Producer;
+use recoup_sim::topology::{ChannelPart, MAX_LINKS, Topology, TopologyLink};
 use std::collections::BTreeSet;
 
 /// Nodes with a part in the medium, and the links that were added for them.

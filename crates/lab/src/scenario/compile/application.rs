@@ -1,15 +1,15 @@
 //! Applications, one for each place where they stand.
 use super::site::Site;
-use crate::network::{
-    ApplicationKind, ApplicationPlan, Arrival, Direction, LinkId, LinkPlan, NodeId,
-};
 use crate::scenario::file::Content;
 use crate::scenario::file::application::{ApplicationRule, Job};
-use crate::scenario::form::Located;
 use crate::scenario::pattern;
-use crate::scenario::problem::Problems;
-use crate::workload::{self, Tables};
+use recoup_config::form::Located;
+use recoup_config::problem::Problems;
 use recoup_packet::name::Name;
+use recoup_sim::network::{
+    ApplicationKind, ApplicationPlan, Arrival, Direction, LinkId, LinkPlan, NodeId,
+};
+use recoup_sim::workload::{self, Tables};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Duration;
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ impl Draft<'_> {
     }
 
     fn key(&self, key: &str) -> String {
-        format!("applications.{}.{key}", crate::scenario::print::key(&self.rule.name))
+        format!("applications.{}.{key}", recoup_config::print::key(&self.rule.name))
     }
 
     fn name(&self, k: u64, several: bool) -> String {

@@ -1,11 +1,11 @@
 //! Events, one after the other.
 use super::site::{Site, Thing};
-use crate::network::{ChannelPlan, Direction, Fault, LinkId, LinkPlan};
 use crate::scenario::file::Content;
 use crate::scenario::file::event::{EventRule, What};
 use crate::scenario::file::link::read_link;
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::tree::Table;
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::Table;
+use recoup_sim::network::{ChannelPlan, Direction, Fault, LinkId, LinkPlan};
 use recoup_transport::time::Instant;
 
 /// More faults than that are a mistake.

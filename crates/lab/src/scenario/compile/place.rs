@@ -1,11 +1,11 @@
 //! Drawing the nodes of places.
 use super::site::Site;
-use crate::network::{Network, NodeId};
-use crate::route::Graph;
 use crate::scenario::file::Content;
 use crate::scenario::file::place::PlaceRule;
-use crate::scenario::form::Located;
-use crate::scenario::problem::{Problems, hint, listed};
+use recoup_config::form::Located;
+use recoup_config::problem::{Problems, hint, listed};
+use recoup_sim::network::{Network, NodeId};
+use recoup_sim::route::Graph;
 use recoup_transport::random::Rng;
 
 /// Places with their nodes, in the order of the file.

@@ -1,8 +1,8 @@
 //! Looking up what a scenario calls by name: nodes, links, places.
-use crate::network::{LinkId, LinkPlan, NodeId, NodePlan};
-use crate::scenario::form::Located;
 use crate::scenario::pattern;
-use crate::scenario::problem::{Problems, hint, listed};
+use recoup_config::form::Located;
+use recoup_config::problem::{Problems, hint, listed};
+use recoup_sim::network::{LinkId, LinkPlan, NodeId, NodePlan};
 
 /// Nodes and links that have names.
 pub(super) struct Site<'a> {

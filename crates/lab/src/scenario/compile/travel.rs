@@ -1,5 +1,5 @@
 //! How the stations of a medium move: what nodes say, and the files that they name.
-use crate::network::NodePlan;
+use recoup_sim::network::NodePlan;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use recoup_wifi::motion::Motion;

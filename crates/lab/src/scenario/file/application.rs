@@ -2,22 +2,23 @@
 //!
 //! An application that stands at several nodes is that many applications; `{k}` in its names is then
 //! the number of each (from 1), `{node}` the name of its node, `{name}` its own name.
-use crate::network::{
+use crate::scenario::fields::Fields;
+use crate::scenario::law;
+use crate::scenario::ndn::CONTENT;
+use crate::scenario::pattern;
+use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
+use recoup_config::form::{
+    Count, FEW_OCTETS, Form, INSTANT, INTERVAL, Located, Many, Maybe, OCTETS, OneOf, OrWord, Place,
+    TEXT, TIME, Truth, Words,
+};
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::{Table, Tree, Value};
+use recoup_core::unit;
+use recoup_packet::name::Name;
+use recoup_sim::network::{
     Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Popularity, ProducePlan,
     RequestPlan, ServePlan,
 };
-use crate::scenario::fields::Fields;
-use crate::scenario::form::{
-    CONTENT, Count, FEW_OCTETS, Form, INSTANT, INTERVAL, Located, Many, Maybe, OCTETS, OneOf,
-    OrWord, Place, TEXT, TIME, Truth, Words,
-};
-use crate::scenario::law;
-use crate::scenario::pattern;
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::quantity;
-use crate::scenario::tree::{Table, Tree, Value};
-use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
-use recoup_packet::name::Name;
 use recoup_transport::fetch::defaults;
 use recoup_transport::time::{Duration, Instant};
 
@@ -337,34 +338,34 @@ const RETRIES: OrWord<Count> = OrWord(Count(0, u32::MAX as u64), "unlimited");
 
 /// Length of a Data packet.
 const DATA: Words<u32> = Words::new(
-    |text| match quantity::octets(text)? {
+    |text| match unit::octets(text)? {
         octets @ 1..=8_800 => Ok(octets as u32),
         _ => Err("a packet of NDN has 1 to 8800 octets".into()),
     },
-    |octets| quantity::print_octets(u64::from(*octets)),
+    |octets| unit::print_octets(u64::from(*octets)),
     "write it like \"1448 B\"",
 );
 
 /// Length of a frame of other traffic.
 const FRAME: Words<u32> = Words::new(
-    |text| match quantity::octets(text)? {
+    |text| match unit::octets(text)? {
         octets @ 1..=65_535 => Ok(octets as u32),
         _ => Err("a frame has 1 to 65535 octets".into()),
     },
-    |octets| quantity::print_octets(u64::from(*octets)),
+    |octets| unit::print_octets(u64::from(*octets)),
     "write it like \"1500 B\"",
 );
 
 /// What the packet format carries: whole milliseconds, at least one.
 const MILLISECONDS: Words<Duration> = Words::new(
-    |text| match quantity::time(text)? {
+    |text| match unit::time(text)? {
         Duration::ZERO => Err("must be longer than 0".into()),
         time if time.subsec_nanos() % 1_000_000 != 0 => {
             Err("the packet format carries whole milliseconds".into())
         }
         time => Ok(time),
     },
-    |time| quantity::print_time(*time),
+    |time| unit::print_time(*time),
     "write it like \"4 s\"",
 );
 

@@ -3,9 +3,9 @@
 //! The transport under test is that of `[fetch]`: every fetch application that names no congestion control of its own
 //! takes it. The other fetches are rivals or preparation.
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{INTERVAL, Maybe, OneOf};
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::tree::{Table, Tree, Value};
+use recoup_config::form::{INTERVAL, Maybe, OneOf};
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::{Table, Tree, Value};
 use recoup_transport::time::Duration;
 
 /// How a case is judged.

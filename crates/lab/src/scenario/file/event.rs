@@ -1,13 +1,14 @@
 //! The keys of what is given as a list: events in time, routes and strategies by hand.
 use super::application::{WAY, Way};
 use super::link::read_link;
-use crate::network::LinkPlan;
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{Count, INSTANT, INTERVAL, Located, Many, Maybe, NAME, Place, TEXT};
 use crate::scenario::law;
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::tree::Table;
+use crate::scenario::ndn::NAME;
+use recoup_config::form::{Count, INSTANT, INTERVAL, Located, Many, Maybe, Place, TEXT};
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::Table;
 use recoup_packet::name::Name;
+use recoup_sim::network::LinkPlan;
 use recoup_transport::time::{Duration, Instant};
 
 /// More repetitions of one event than that are a mistake.

@@ -1,11 +1,12 @@
 //! The keys of links and nodes, which come in layers: defaults, what a topology knows, exceptions.
-use crate::network::{Anticipation, ChannelPlan, LinkPlan, NodePlan, Order};
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{CACHE, Count, FEW_OCTETS, Form, Maybe, OneOf, RATE, TIME, Truth};
 use crate::scenario::law;
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::quantity::{self, Room};
-use crate::scenario::tree::{Table, Tree, Value};
+use crate::scenario::ndn::CACHE;
+use recoup_config::form::{Count, FEW_OCTETS, Form, Maybe, OneOf, RATE, TIME, Truth};
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::{Table, Tree, Value};
+use recoup_core::unit::{self, Room};
+use recoup_sim::network::{Anticipation, ChannelPlan, LinkPlan, NodePlan, Order};
 
 /// Reads a layer of a link onto what is below it; returns the layer in its normal form.
 pub(in crate::scenario) fn read_link(
@@ -77,8 +78,8 @@ struct QueueForm;
 impl QueueForm {
     fn one(tree: &Tree) -> Result<Room, String> {
         match &tree.value {
-            Value::Text(text) => quantity::room(text),
-            Value::Integer(number @ 0..) => quantity::room(&number.to_string()),
+            Value::Text(text) => unit::room(text),
+            Value::Integer(number @ 0..) => unit::room(&number.to_string()),
             other => Err(format!("{other} is no queue; {}", Self.example())),
         }
     }
@@ -108,7 +109,7 @@ impl Form for QueueForm {
     }
 
     fn write(&self, queue: &Queue) -> Option<Value> {
-        let text = |room| Value::Text(quantity::print_room(room));
+        let text = |room| Value::Text(unit::print_room(room));
         Some(match (queue.packets.map(Room::Packets), queue.octets.map(Room::Octets)) {
             (None, None) => text(Room::Unlimited),
             (Some(one), None) | (None, Some(one)) => text(one),

@@ -1,8 +1,8 @@
 //! The keys of places: nodes that are drawn, for applications to stand at.
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{Count, Form, Located, Many, Maybe, Place, TEXT};
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::tree::{Table, Tree, Value};
+use recoup_config::form::{Count, Form, Located, Many, Maybe, Place, TEXT};
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::{Table, Tree, Value};
 
 /// Nodes that are drawn anew for each seed.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,11 @@
 //! `[record]`: what is kept of each run beside its metrics.
-use crate::metric::Detail;
-use crate::record::RecordPlan;
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{FEW_OCTETS, Located, Many, Maybe, Place, TEXT, Truth};
 use crate::scenario::law;
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::tree::Table;
+use recoup_config::form::{FEW_OCTETS, Located, Many, Maybe, Place, TEXT, Truth};
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::Table;
+use recoup_sim::metric::Detail;
+use recoup_sim::record::RecordPlan;
 use std::collections::BTreeSet;
 
 /// What is recorded.

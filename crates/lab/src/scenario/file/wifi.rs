@@ -1,14 +1,14 @@
 //! The keys of `[wifi]`: an 802.11 medium that carries links.
-use crate::network::{LinkId, NodeId, NodePlan, Notice, WifiPlan, WifiStation};
 use crate::scenario::compile::travel::Travels;
 use crate::scenario::fields::Fields;
-use crate::scenario::form::{
+use crate::scenario::law;
+use recoup_config::form::{
     Count, FEW_OCTETS, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, TIME, Words,
 };
-use crate::scenario::law;
-use crate::scenario::problem::{Origin, Problems};
-use crate::scenario::quantity;
-use crate::scenario::tree::Table;
+use recoup_config::problem::{Origin, Problems};
+use recoup_config::tree::Table;
+use recoup_core::unit;
+use recoup_sim::network::{LinkId, NodeId, NodePlan, Notice, WifiPlan, WifiStation};
 
 use recoup_transport::time::Duration;
 use recoup_wifi::error::ErrorModel;
@@ -93,14 +93,14 @@ const CONTROL: Words<RateControl> = Words::new(
 /// Octets of a PSDU of 802.11n.
 const AMPDU: Words<u32> = Words::new(
     |text| octets(text, 65_535),
-    |octets| quantity::print_octets(u64::from(*octets)),
+    |octets| unit::print_octets(u64::from(*octets)),
     "write it like \"65535 B\"",
 );
 
 /// Octets of an A-MSDU of 802.11n.
 const AMSDU: Words<u32> = Words::new(
     |text| octets(text, 7_935),
-    |octets| quantity::print_octets(u64::from(*octets)),
+    |octets| unit::print_octets(u64::from(*octets)),
     "write it like \"3839 B\"",
 );
 
@@ -126,7 +126,7 @@ const MARGIN: Words<f64> = Words::new(
 );
 
 fn octets(text: &str, most: u32) -> Result<u32, String> {
-    let octets = u32::try_from(quantity::octets(text)?).ok().filter(|octets| *octets <= most);
+    let octets = u32::try_from(unit::octets(text)?).ok().filter(|octets| *octets <= most);
     octets.ok_or_else(|| format!("`{text}` is more than the {most} B that 802.11n permits"))
 }
 

@@ -1,13 +1,13 @@
 //! Runs scenarios as processes on this machine: starts the network and its applications, waits for the fetches, ends
 //! everything, and tells what came of it in the words of simulated runs.
 use super::metric;
-use super::net::{Manner, Net};
+use super::net::{Net, NetOptions};
 use super::plan::{ConsumerPart, Plan, ProducerPart};
 use super::process::Process;
 use super::text;
-use crate::error::{Exit, Failure};
-use crate::sim::campaign::{Outcome, Runner, Stage};
-use crate::sim::folder::Shelf;
+use crate::campaign::{Outcome, Runner, Stage};
+use crate::folder::Shelf;
+use crate::{Error, ErrorKind};
 use recoup_transport::random::Rng;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -20,7 +20,10 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Runs scenarios as processes.
 #[derive(Debug)]
-pub(crate) struct Processes;
+pub struct Processes {
+    /// The command `recoup`.
+    pub program: PathBuf,
+}
 
 impl Runner for Processes {
     fn run(
@@ -29,12 +32,12 @@ impl Runner for Processes {
         seed: u64,
         _: Option<&Shelf>,
         stop: &AtomicBool,
-    ) -> Result<Option<Outcome>, Failure> {
-        let wrong = |what: String| Failure::usage(format!("it cannot run on sockets: {what}"));
+    ) -> Result<Option<Outcome>, Error> {
+        let wrong = |what: String| Error::usage(format!("it cannot run on sockets: {what}"));
         let network =
             stage.scenario.network(seed).map_err(|problems| wrong(problems.to_string()))?;
         let plan = Plan::new(&network).map_err(wrong)?;
-        let mut standing = Standing::build(&plan, seed)?;
+        let mut standing = Standing::build(&self.program, &plan, seed)?;
         let begun = Instant::now();
         if !standing.fetch(stop)? {
             return Ok(None);
@@ -51,6 +54,7 @@ impl Runner for Processes {
 
 /// A network that stands with its applications. Fields are dropped in their order: applications end first.
 struct Standing<'a> {
+    program: PathBuf,
     plan: &'a Plan,
     consumers: Vec<Process>,
     producers: Vec<Process>,
@@ -61,31 +65,33 @@ struct Standing<'a> {
 
 impl<'a> Standing<'a> {
     /// Starts everything but the fetches.
-    fn build(plan: &'a Plan, seed: u64) -> Result<Self, Failure> {
-        let net = Net::build(plan, Manner { seed, ..Manner::default() })?;
+    fn build(program: &Path, plan: &'a Plan, seed: u64) -> Result<Self, Error> {
+        let net = Net::build(program, plan, NetOptions { seed, ..NetOptions::default() })?;
         let folder = net.make_folder("applications")?;
-        let mut standing = Self { plan, consumers: Vec::new(), producers: Vec::new(), folder, net };
+        let program = program.to_owned();
+        let mut standing =
+            Self { program, plan, consumers: Vec::new(), producers: Vec::new(), folder, net };
         for part in &plan.producers {
             standing.start_producer(part, seed)?;
         }
         Ok(standing)
     }
 
-    fn start_producer(&mut self, part: &ProducerPart, seed: u64) -> Result<(), Failure> {
+    fn start_producer(&mut self, part: &ProducerPart, seed: u64) -> Result<(), Error> {
         let path = self.content(part);
         // Who serves the same name serves the same content.
         let rng = Rng::from_seed(seed).substream(&part.plan.prefix.to_string());
         fill(&path, part.plan.size_octets, rng)
-            .map_err(|error| Failure::file("write", path.display(), &error))?;
+            .map_err(|error| Error::file("write", path.display(), &error))?;
         let words = text::serve(part, &path.display().to_string(), &self.net.door(part.node));
-        let mut process = Process::start(&part.name, &words, &self.folder)?;
+        let mut process = Process::start(&self.program, &part.name, &words, &self.folder)?;
         process.listening()?;
         self.producers.push(process);
         Ok(())
     }
 
     /// Starts the fetches, each at its time, and waits until all have ended; `false` if the flag told to stop.
-    fn fetch(&mut self, stop: &AtomicBool) -> Result<bool, Failure> {
+    fn fetch(&mut self, stop: &AtomicBool) -> Result<bool, Error> {
         let begun = Instant::now();
         let plan = self.plan;
         let mut waiting: Vec<&ConsumerPart> = plan.consumers.iter().collect();
@@ -94,8 +100,13 @@ impl<'a> Standing<'a> {
             while let Some(part) = waiting.pop_if(|part| part.start <= begun.elapsed()) {
                 let copy = self.copy(part).display().to_string();
                 let words =
-                    text::fetch(part, &copy, &self.net.door(part.node)).map_err(Failure::usage)?;
-                self.consumers.push(Process::start(&part.name, &words, &self.folder)?);
+                    text::fetch(part, &copy, &self.net.door(part.node)).map_err(Error::usage)?;
+                self.consumers.push(Process::start(
+                    &self.program,
+                    &part.name,
+                    &words,
+                    &self.folder,
+                )?);
             }
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
@@ -111,20 +122,20 @@ impl<'a> Standing<'a> {
     }
 
     /// The run's time is over: whoever still fetches keeps what it has, as in a simulation that stops.
-    fn cut_off(&mut self) -> Result<(), Failure> {
+    fn cut_off(&mut self) -> Result<(), Error> {
         self.consumers.iter().for_each(Process::ask_to_end);
         self.consumers.iter_mut().try_for_each(Process::finish)
     }
 
     /// Whether all fetches have ended. Nothing else may have.
-    fn are_done(&mut self) -> Result<bool, Failure> {
+    fn are_done(&mut self) -> Result<bool, Error> {
         self.net.check()?;
         self.producers.iter_mut().try_for_each(Process::check)?;
         let mut done = true;
         for process in &mut self.consumers {
             match process.ended()? {
                 // It gave up, which is a result.
-                Some(status) if status.code() == Some(Exit::TimedOut as i32) => {}
+                Some(status) if status.code() == Some(ErrorKind::TimedOut as i32) => {}
                 Some(status) if !status.success() => {
                     let document = process.document();
                     let said =
@@ -138,7 +149,7 @@ impl<'a> Standing<'a> {
     }
 
     /// Ends everything; what came of it.
-    fn finish(mut self) -> Result<Vec<recoup_sim::metric::Metric>, Failure> {
+    fn finish(mut self) -> Result<Vec<recoup_sim::metric::Metric>, Error> {
         let mut metrics = Vec::new();
         for part in &self.plan.consumers {
             let process = self.consumers.iter().find(|process| process.name() == part.name);
@@ -158,7 +169,7 @@ impl<'a> Standing<'a> {
     }
 
     /// What arrived is what was served.
-    fn compare(&self, part: &ConsumerPart) -> Result<(), Failure> {
+    fn compare(&self, part: &ConsumerPart) -> Result<(), Error> {
         let is_it = |it: &&ProducerPart| it.plan.prefix == part.plan.object;
         let is_part =
             part.plan.options.iter().any(|(key, _)| ["first", "last"].contains(&key.as_str()));
@@ -170,9 +181,9 @@ impl<'a> Standing<'a> {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let message = format!("{}: other octets arrived than were sent", part.name);
-                Err(Failure::new(Exit::Verification, message))
+                Err(Error::new(ErrorKind::Verification, message))
             }
-            Err(error) => Err(Failure::file("read", fetched.display(), &error)),
+            Err(error) => Err(Error::file("read", fetched.display(), &error)),
         }
     }
 

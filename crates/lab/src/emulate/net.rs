@@ -2,7 +2,8 @@
 use super::plan::{Plan, WayPart};
 use super::process::Process;
 use super::text::{self, End};
-use crate::error::{Exit, Failure, reason};
+use crate::{Error, ErrorKind};
+use recoup::reason;
 use recoup_io::port::shared;
 use recoup_transport::random::Rng;
 use serde_json::Value;
@@ -15,7 +16,8 @@ use tempfile::TempDir;
 const ANYWHERE: &str = "udp://127.0.0.1:0";
 
 /// What stands. Fields are dropped in their order: the processes end before their folder goes.
-pub(super) struct Net<'a> {
+pub struct Net<'a> {
+    program: PathBuf,
     plan: &'a Plan,
     links: Vec<Process>,
     nodes: BTreeMap<usize, Process>,
@@ -26,7 +28,7 @@ pub(super) struct Net<'a> {
 
 /// How a network is started, beside what its plan says.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Manner {
+pub struct NetOptions {
     /// What chance follows from.
     pub seed: u64,
     /// Nodes have status pages.
@@ -38,21 +40,21 @@ impl<'a> Net<'a> {
     ///
     /// # Errors
     /// Which process did not come about, in its own words.
-    pub(super) fn build(plan: &'a Plan, manner: Manner) -> Result<Self, Failure> {
+    pub fn build(program: &Path, plan: &'a Plan, options: NetOptions) -> Result<Self, Error> {
         let folder = tempfile::Builder::new().prefix("recoup-").tempdir();
         let folder = folder.map_err(|error| {
-            Failure::file("make a folder in", std::env::temp_dir().display(), &error)
+            Error::file("make a folder in", std::env::temp_dir().display(), &error)
         })?;
         let (links, nodes, pages) = Default::default();
-        let mut net = Self { plan, links, nodes, pages, folder };
+        let mut net = Self { program: program.to_owned(), plan, links, nodes, pages, folder };
         for kind in ["links", "nodes"] {
             net.make_folder(kind)?;
         }
         // Held until the nodes have them, too.
         let ports = Ports::reserve(plan)?;
-        let ends = net.start_links(manner.seed, &ports)?;
+        let ends = net.start_links(options.seed, &ports)?;
         for number in plan.nodes.keys() {
-            net.start_node(*number, &ends, &ports, manner)?;
+            net.start_node(*number, &ends, &ports, options)?;
         }
         for (number, process) in &mut net.nodes {
             let said = process.listening()?;
@@ -62,7 +64,7 @@ impl<'a> Net<'a> {
     }
 
     /// What each link leads to, by its place and the node that sends.
-    fn start_links(&mut self, seed: u64, ports: &Ports) -> Result<Ends, Failure> {
+    fn start_links(&mut self, seed: u64, ports: &Ports) -> Result<Ends, Error> {
         let folder = self.folder.path().join("links");
         for (place, link) in self.plan.links.iter().enumerate() {
             let [near, far] = link.ways.each_ref().map(|way| ports.address(place, way));
@@ -79,7 +81,12 @@ impl<'a> Net<'a> {
                 ANYWHERE.into(),
                 format!("udp://{far}"),
             ];
-            self.links.push(Process::start(&format!("link-{place}"), &words, &folder)?);
+            self.links.push(Process::start(
+                &self.program,
+                &format!("link-{place}"),
+                &words,
+                &folder,
+            )?);
         }
         let mut ends = Ends::new();
         for ((place, link), process) in self.plan.links.iter().enumerate().zip(&mut self.links) {
@@ -96,8 +103,8 @@ impl<'a> Net<'a> {
         number: usize,
         ends: &Ends,
         ports: &Ports,
-        manner: Manner,
-    ) -> Result<(), Failure> {
+        options: NetOptions,
+    ) -> Result<(), Error> {
         let Some(part) = self.plan.nodes.get(&number) else { return Ok(()) };
         let ends = self.plan.links_of(number).filter_map(|(link, away, _)| {
             let uri = ends.get(&(link, number))?.clone();
@@ -109,8 +116,8 @@ impl<'a> Net<'a> {
         write(&file, config.as_bytes())?;
         let mut words: Vec<String> = vec!["forward".into(), "--json".into()];
         words.push(format!("--config={}", file.display()));
-        words.extend(manner.pages.then(|| "--metrics=127.0.0.1:0".to_owned()));
-        let process = Process::start(&part.label, &words, &self.nodes_folder())?;
+        words.extend(options.pages.then(|| "--metrics=127.0.0.1:0".to_owned()));
+        let process = Process::start(&self.program, &part.label, &words, &self.nodes_folder())?;
         self.nodes.insert(number, process);
         Ok(())
     }
@@ -119,7 +126,7 @@ impl<'a> Net<'a> {
     ///
     /// # Errors
     /// What has.
-    pub(super) fn check(&mut self) -> Result<(), Failure> {
+    pub fn check(&mut self) -> Result<(), Error> {
         for process in self.nodes.values_mut().chain(&mut self.links) {
             process.check()?;
         }
@@ -130,7 +137,7 @@ impl<'a> Net<'a> {
     ///
     /// # Errors
     /// What does not end, or says nothing.
-    pub(super) fn finish(mut self) -> Result<(Vec<Value>, BTreeMap<usize, Value>), Failure> {
+    pub fn finish(mut self) -> Result<(Vec<Value>, BTreeMap<usize, Value>), Error> {
         let mut nodes = BTreeMap::new();
         self.nodes.values().for_each(Process::ask_to_end);
         for (number, process) in &mut self.nodes {
@@ -147,26 +154,25 @@ impl<'a> Net<'a> {
     }
 
     /// Where applications of a node reach their forwarder.
-    pub(super) fn door(&self, node: usize) -> String {
+    pub fn door(&self, node: usize) -> String {
         let label = self.plan.nodes.get(&node).map_or("", |part| &part.label);
         format!("unix://{}", self.nodes_folder().join(format!("{label}.sock")).display())
     }
 
     /// The status page of a node.
-    pub(super) fn page(&self, node: usize) -> Option<&str> {
+    pub fn page(&self, node: usize) -> Option<&str> {
         self.pages.get(&node).map(String::as_str)
     }
 
     /// Where the sockets of nodes are.
-    pub(super) fn nodes_folder(&self) -> PathBuf {
+    pub fn nodes_folder(&self) -> PathBuf {
         self.folder.path().join("nodes")
     }
 
     /// A folder beside the network's own, which goes with them.
-    pub(super) fn make_folder(&self, name: &str) -> Result<PathBuf, Failure> {
+    pub fn make_folder(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.folder.path().join(name);
-        std::fs::create_dir(&path)
-            .map_err(|error| Failure::file("make", path.display(), &error))?;
+        std::fs::create_dir(&path).map_err(|error| Error::file("make", path.display(), &error))?;
         Ok(path)
     }
 }
@@ -178,7 +184,7 @@ type Ends = BTreeMap<(usize, usize), String>;
 struct Ports(BTreeMap<(usize, usize), (SocketAddr, UdpSocket)>);
 
 impl Ports {
-    fn reserve(plan: &Plan) -> Result<Self, Failure> {
+    fn reserve(plan: &Plan) -> Result<Self, Error> {
         let mut held = BTreeMap::new();
         for (place, link) in plan.links.iter().enumerate() {
             for way in &link.ways {
@@ -186,7 +192,8 @@ impl Ports {
                 let port = socket.and_then(|socket| Ok((socket.local_addr()?, socket)));
                 let port = port.map_err(|error| {
                     let message = format!("cannot open a port: {}", reason(&error));
-                    Failure::new(Exit::Other, message).advise("allow more open files (ulimit -n)")
+                    Error::new(ErrorKind::Other, message)
+                        .with_remedy("allow more open files (ulimit -n)")
                 })?;
                 held.insert((place, way.from), port);
             }
@@ -201,6 +208,6 @@ impl Ports {
     }
 }
 
-fn write(path: &Path, octets: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, octets).map_err(|error| Failure::file("write", path.display(), &error))
+fn write(path: &Path, octets: &[u8]) -> Result<(), Error> {
+    std::fs::write(path, octets).map_err(|error| Error::file("write", path.display(), &error))
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is started.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Forwarders, by the numbers of their nodes in the network; nodes that nothing passes have none.
     pub nodes: BTreeMap<usize, NodePart>,
     /// Links.
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
 
 /// A forwarder.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NodePart {
+pub struct NodePart {
     /// What its files are called.
     pub label: String,
     /// As the network has it.
@@ -42,7 +42,7 @@ pub(crate) struct NodePart {
 
 /// A route.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RoutePart {
+pub struct RoutePart {
     /// For which names.
     pub prefix: Name,
     /// Place in [`Plan::links`].
@@ -53,7 +53,7 @@ pub(crate) struct RoutePart {
 
 /// A link.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LinkPart {
+pub struct LinkPart {
     /// Its name in the network.
     pub name: String,
     /// From the first end to the second, then back.
@@ -62,7 +62,7 @@ pub(crate) struct LinkPart {
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct WayPart {
+pub struct WayPart {
     /// The node that sends.
     pub from: usize,
     /// What becomes of what it sends.
@@ -73,7 +73,7 @@ pub(crate) struct WayPart {
 
 /// A served object.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ProducerPart {
+pub struct ProducerPart {
     /// Its name in the network.
     pub name: String,
     /// Where it runs.
@@ -84,7 +84,7 @@ pub(crate) struct ProducerPart {
 
 /// A fetch.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ConsumerPart {
+pub struct ConsumerPart {
     /// Its name in the network.
     pub name: String,
     /// Where it runs.
@@ -102,7 +102,7 @@ impl Plan {
     ///
     /// # Errors
     /// The parts of the scenario that sockets do not support, as a sentence.
-    pub(crate) fn new(network: &Network) -> Result<Self, String> {
+    pub fn new(network: &Network) -> Result<Self, String> {
         let producers = producers(network)?;
         let missing_octets = missing(&producers)?;
         let consumers = consumers(network, missing_octets)?;
@@ -126,7 +126,7 @@ impl Plan {
     ///
     /// # Errors
     /// The parts of the scenario that sockets do not support, as a sentence.
-    pub(crate) fn whole(network: &Network) -> Result<Self, String> {
+    pub fn whole(network: &Network) -> Result<Self, String> {
         check(network)?;
         let all: Vec<LinkId> = (0..network.links.len() as u32).map(LinkId).collect();
         let (nodes, links) = (nodes(network, &all, |_| true), links(network, |_| true));
@@ -135,10 +135,7 @@ impl Plan {
     }
 
     /// The links that end at a node: their places, with the ways away from it and toward it.
-    pub(crate) fn links_of(
-        &self,
-        node: usize,
-    ) -> impl Iterator<Item = (usize, &WayPart, &WayPart)> {
+    pub fn links_of(&self, node: usize) -> impl Iterator<Item = (usize, &WayPart, &WayPart)> {
         self.links.iter().enumerate().filter_map(move |(place, link)| {
             let [first, second] = &link.ways;
             match (first.from == node, second.from == node) {
@@ -314,7 +311,7 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use recoup_sim::scenario::ScenarioFile;
+    use crate::scenario::ScenarioFile;
     use recoup_studies::study::Scale;
     use recoup_studies::yang2016::YANG2016;
 

@@ -1,5 +1,6 @@
 //! One process of ours: started with its words, asked for what it says, ended with us.
-use crate::error::{Exit, Failure, reason};
+use crate::{Error, ErrorKind};
+use recoup::reason;
 use recoup_io::process::terminate;
 use serde_json::Value;
 use std::fs::File;
@@ -14,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// A process. It ends at the latest when this value does, or when this process does.
 #[derive(Debug)]
-pub(super) struct Process {
+pub struct Process {
     /// What it is, in messages.
     name: String,
     child: Child,
@@ -24,10 +25,15 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts this program with these words; what it says goes to files in `folder`.
-    pub(super) fn start(name: &str, words: &[String], folder: &Path) -> Result<Self, Failure> {
+    pub fn start(
+        program: &Path,
+        name: &str,
+        words: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
         let failed = |error| {
-            Failure::new(
-                Exit::Other,
+            Error::new(
+                ErrorKind::Other,
                 format!("cannot start a process for {name}: {}", reason(&error)),
             )
         };
@@ -35,7 +41,7 @@ impl Process {
             (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
         let file = |path: &PathBuf| File::create(path).map_err(failed);
         let (out, err) = (file(&output)?, file(&errors)?);
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        let mut command = Command::new(program);
         command.args(words).arg(format!("--end-with={}", std::process::id()));
         command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
         // It takes a session of its own as soon as it runs: Ctrl-C is for us, who end it in order.
@@ -44,12 +50,12 @@ impl Process {
     }
 
     /// What it is.
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Waits for its first line: it can be reached.
-    pub(super) fn listening(&mut self) -> Result<Value, Failure> {
+    pub fn listening(&mut self) -> Result<Value, Error> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             let said = std::fs::read_to_string(&self.output).unwrap_or_default();
@@ -66,9 +72,9 @@ impl Process {
     }
 
     /// How it ended, if it has.
-    pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         let failed =
-            |error| Failure::new(Exit::Other, format!("{}: {}", self.name, reason(&error)));
+            |error| Error::new(ErrorKind::Other, format!("{}: {}", self.name, reason(&error)));
         self.child.try_wait().map_err(failed)
     }
 
@@ -76,7 +82,7 @@ impl Process {
     ///
     /// # Errors
     /// It has.
-    pub(super) fn check(&mut self) -> Result<(), Failure> {
+    pub fn check(&mut self) -> Result<(), Error> {
         match self.ended()? {
             Some(_) => Err(self.failure("has ended before its time")),
             None => Ok(()),
@@ -84,20 +90,20 @@ impl Process {
     }
 
     /// The document on its standard output, the last one if there are lines of them.
-    pub(super) fn document(&self) -> Result<Value, Failure> {
+    pub fn document(&self) -> Result<Value, Error> {
         let said = std::fs::read_to_string(&self.output).unwrap_or_default();
         let last = || said.lines().last().and_then(|line| serde_json::from_str(line).ok());
         serde_json::from_str(&said).ok().or_else(last).ok_or_else(|| self.failure("said nothing"))
     }
 
     /// Asks it to end, without waiting.
-    pub(super) fn ask_to_end(&self) {
+    pub fn ask_to_end(&self) {
         // Whoever has ended already is where it should be.
         let _ = terminate(&self.child);
     }
 
     /// Waits until it has ended, as it was asked to.
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+    pub fn finish(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             if self.ended()?.is_some() {
@@ -109,12 +115,12 @@ impl Process {
     }
 
     /// The failure of this process, in its own words if it has said any.
-    pub(super) fn failure(&self, what: &str) -> Failure {
+    pub fn failure(&self, what: &str) -> Error {
         let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
         let own = said.lines().rev().find_map(|line| line.strip_prefix("recoup: "));
         let text = own
             .map_or_else(|| format!("{} {what}", self.name), |own| format!("{}: {own}", self.name));
-        Failure::new(Exit::Other, text)
+        Error::new(ErrorKind::Other, text)
     }
 }
 

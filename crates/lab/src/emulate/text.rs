@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 /// Where one end of a link is: its place in the plan, where the node's face leads, and from where.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct End {
+pub struct End {
     /// Place of the link in the plan.
     pub link: usize,
     /// Where the link is.
@@ -17,7 +17,7 @@ pub(super) struct End {
 }
 
 /// The configuration of node `number`, which listens at `listen` and has a face at each of these ends.
-pub(super) fn node(plan: &Plan, number: usize, listen: &[String], ends: &[End]) -> String {
+pub fn node(plan: &Plan, number: usize, listen: &[String], ends: &[End]) -> String {
     let Some(part) = plan.nodes.get(&number) else { return String::new() };
     let cache = match part.plan.cache {
         CachePlan::Packets(packets) => format!("{packets} packets"),
@@ -87,7 +87,7 @@ fn rate(plan: &ChannelPlan) -> String {
 }
 
 /// The file of a link.
-pub(super) fn link(part: &LinkPart) -> String {
+pub fn link(part: &LinkPart) -> String {
     let [forth, back] = part.ways.each_ref().map(|way| channel(&way.channel));
     format!("[link.forth]\n{forth}\n[link.back]\n{back}")
 }
@@ -122,7 +122,7 @@ fn channel(plan: &ChannelPlan) -> String {
 }
 
 /// The words of `recoup serve` that serves the file at `path` through the forwarder at `face`.
-pub(super) fn serve(part: &ProducerPart, path: &str, face: &str) -> Vec<String> {
+pub fn serve(part: &ProducerPart, path: &str, face: &str) -> Vec<String> {
     let plan = &part.plan;
     let version = plan.version.map_or("none".into(), |version| version.to_string());
     let options = [
@@ -139,7 +139,7 @@ pub(super) fn serve(part: &ProducerPart, path: &str, face: &str) -> Vec<String> 
 ///
 /// # Errors
 /// What of the plan has no words.
-pub(super) fn fetch(part: &ConsumerPart, path: &str, face: &str) -> Result<Vec<String>, String> {
+pub fn fetch(part: &ConsumerPart, path: &str, face: &str) -> Result<Vec<String>, String> {
     let plan = &part.plan;
     let options = [
         ("--output", path.into()),
@@ -211,80 +211,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::tests::network;
     use super::*;
-    use crate::command::Cli;
-    use crate::forward::config::ForwardConfig;
-    use crate::link::plan::LinkPlan;
-    use clap::Parser;
-
-    fn plan() -> Plan {
-        Plan::new(&network("dumbbell")).unwrap()
-    }
-
-    #[test]
-    fn a_link_reads_its_file_as_what_was_planned() {
-        let mut part = plan().links.remove(2);
-        let [forth, back] = &mut part.ways;
-        forth.channel.loss = "bernoulli(p=0.01)".into();
-        forth.channel.reorder = true;
-        (forth.channel.rate_bits, forth.channel.queue_packets) = (0, None);
-        forth.channel.queue_octets = Some(7_000);
-        (back.channel.queue_packets, back.channel.queue_octets) = (Some(32), Some(64_000));
-        let read = LinkPlan::parse("l", &link(&part)).unwrap();
-        let [forth, back] = part.ways;
-        assert_eq!((read.forth, read.back), (forth.channel, back.channel));
-    }
-
-    #[test]
-    fn a_forwarder_reads_its_configuration() {
-        let mut plan = plan();
-        plan.links[2].ways[0].channel.recovery = "wldr".into();
-        for number in plan.nodes.keys() {
-            let end = |(link, ..): (usize, _, _)| End {
-                link,
-                uri: "udp://127.0.0.1:7".into(),
-                local: "127.0.0.1:8".parse().unwrap(),
-            };
-            let ends: Vec<_> = plan.links_of(*number).map(end).collect();
-            let text = node(&plan, *number, &["udp://127.0.0.1:0".into()], &ends);
-            let sends = plan.links[2].ways[0].from == *number;
-            assert_eq!(text.contains("recovery = \"wldr\""), sends, "{text}");
-            let config = ForwardConfig::parse("n", &text).unwrap();
-            assert_eq!(
-                (config.faces.len(), config.faces[0].local),
-                (ends.len(), Some(ends[0].local))
-            );
-            assert_eq!(config.routes.len(), plan.nodes[number].routes.len());
-            config.node(1).unwrap();
-        }
-    }
-
-    #[test]
-    fn command_lines_are_right() {
-        let mut plan = plan();
-        plan.consumers[0].plan.loss = "smart".into();
-        plan.consumers[0].plan.options = vec![
-            ("first".into(), "3".into()),
-            ("last".into(), "9".into()),
-            ("cancel-on-timeout".into(), "true".into()),
-        ];
-        let fetch = fetch(&plan.consumers[0], "/tmp/a b", "unix:///tmp/c").unwrap();
-        let serve = serve(&plan.producers[0], "/tmp/file", "unix:///tmp/p");
-        for words in [&fetch, &serve] {
-            let all = std::iter::once("recoup").chain(words.iter().map(String::as_str));
-            Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-        }
-        for word in [
-            "--retries=unlimited",
-            "--no-discovery",
-            "--range=3..=9",
-            "--cancel-on-timeout",
-            "--loss=smart",
-        ] {
-            assert!(fetch.iter().any(|it| it == word), "{word}: {fetch:?}");
-        }
-    }
 
     #[test]
     fn a_string_of_toml_is_quoted() {

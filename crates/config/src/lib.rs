@@ -1,0 +1,25 @@
+//! TOML documents of which every key is known, and every mistake has its line, its column and a remedy.
+//!
+//! Scenarios and the configuration of a forwarder are read with it.
+//!
+//! | what | where |
+//! |---|---|
+//! | values that remember where they stand | [`tree`] |
+//! | mistakes: place, key, what would be right | [`problem`] |
+//! | one table while it is read, key by key | [`section`] |
+//! | how a value is written: units, words, lists | [`form`] |
+//! | printing a document | [`print`] |
+//!
+//! ```
+//! use recoup_config::{form, section};
+//!
+//! let read = |text| section::parse(text, |whole| whole.value("rate", form::rate));
+//! assert_eq!(read("rate = \"10 Mbit/s\""), Ok(Some(10_000_000)));
+//! let problems = read("raet = \"10 Mbit/s\"").unwrap_err();
+//! assert_eq!(problems.to_string(), "1:1: raet: is not known here; did you mean `rate`?");
+//! ```
+pub mod form;
+pub mod print;
+pub mod problem;
+pub mod section;
+pub mod tree;

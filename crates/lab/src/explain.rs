@@ -1,0 +1,98 @@
+//! Why a segment was late: the run is made again with one segment followed.
+//!
+//! Results hold the scenario and the seed, and a run with the same seed is the same to the last event. So nothing need be
+//! recorded beforehand; the digest proves that the run is the same.
+mod kept;
+mod show;
+
+pub use kept::{Chosen, Kept};
+pub use show::Story;
+
+use crate::{Error, ErrorKind};
+use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
+use recoup_sim::timeline::{Timeline, Wanted};
+use recoup_sim::world::{Digest, World};
+
+/// Makes a run again and follows what a consumer wanted: the consumer called `application`, or the only one that may
+/// have requested it. `None` if it never did; the name is that of the consumer.
+///
+/// # Errors
+/// If there is no such consumer, or the run is not the one that was kept.
+pub fn explain(
+    kept: &Kept,
+    chosen: &Chosen<'_>,
+    application: Option<&str>,
+    wanted: Wanted,
+) -> Result<(String, Option<Story>), Error> {
+    let mut network = kept.network(chosen)?;
+    let application = consumer(&network, application, &wanted)?;
+    let mut digest = match network.follow_transmissions {
+        true => Digest::new(),
+        false => Digest::without_traces(),
+    };
+    network.follow_transmissions = true;
+    let mut timeline = Timeline::new(&network, application, wanted);
+    let plan = network.applications[application.0 as usize].clone();
+    let mut world = World::new(network, chosen.row.seed)
+        .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
+    world.run(&mut [&mut digest, &mut timeline]);
+    is_the_same(chosen, &digest, kept)?;
+    let story = Story::new(chosen, &plan, &timeline);
+    Ok((plan.name, story))
+}
+
+/// The consumer that is meant: the one of that name, or the only one that may want this.
+fn consumer(
+    network: &Network,
+    name: Option<&str>,
+    wanted: &Wanted,
+) -> Result<ApplicationId, Error> {
+    let all = network.applications.iter().enumerate();
+    let fits = |plan: &ApplicationPlan| match name {
+        Some(name) => may_want(plan, None) && plan.name == name,
+        None => may_want(plan, Some(wanted)),
+    };
+    let found: Vec<_> = all.filter(|(_, plan)| fits(plan)).collect();
+    let names = |plans: Vec<&ApplicationPlan>| {
+        plans.iter().take(10).map(|plan| plan.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    match (found.as_slice(), name) {
+        ([(number, _)], _) => Ok(ApplicationId(*number as u32)),
+        ([], Some(name)) => {
+            let consumers = network.applications.iter().filter(|plan| may_want(plan, None));
+            Err(Error::usage(format!("no consumer is called {name}"))
+                .with_remedy(format!("there is {}", names(consumers.collect()))))
+        }
+        ([], None) => Err(Error::usage("no consumer asks for that")),
+        (several, _) => Err(Error::usage(format!("{} consumers ask for that", several.len()))
+            .with_remedy(format!(
+                "choose one with --application: {}",
+                names(several.iter().map(|(_, plan)| *plan).collect())
+            ))),
+    }
+}
+
+/// Whether an application is a consumer, which may ask for that.
+fn may_want(plan: &ApplicationPlan, wanted: Option<&Wanted>) -> bool {
+    let below = |prefixes: &[recoup_packet::name::Name]| match wanted {
+        Some(Wanted::Content(name)) => prefixes.iter().any(|prefix| prefix.is_prefix_of(name)),
+        _ => true,
+    };
+    match &plan.kind {
+        ApplicationKind::Fetch(fetch) => below(std::slice::from_ref(&fetch.object)),
+        ApplicationKind::Request(request) => below(&request.prefixes),
+        _ => false,
+    }
+}
+
+/// What was run again must be what was kept.
+fn is_the_same(chosen: &Chosen<'_>, digest: &Digest, kept: &Kept) -> Result<(), Error> {
+    if chosen.row.digest == format!("{:016x}", digest.value()) {
+        return Ok(());
+    }
+    let (place, seed) = (kept.folder.display(), chosen.row.seed);
+    let message = format!("seed {seed} does not run as the results in {place} say that it did");
+    Err(Error::new(ErrorKind::Local, message).with_remedy(
+        "another recoup made them, or they were measured on processes: simulate it anew",
+    ))
+}

@@ -1,0 +1,31 @@
+//! Experiments as a library: scenario files, campaigns on all cores, result folders, reports, and why a segment was late.
+//!
+//! | what | where |
+//! |---|---|
+//! | scenarios: networks, workloads and sweeps as text | [`scenario`] |
+//! | files that scenarios come from | [`source`] |
+//! | every point of a sweep with every seed, resumed where it stopped | [`campaign`] |
+//! | who makes the runs of a campaign: threads of this process, or an executor of yours | [`executor`] |
+//! | how one run is made in simulation | [`simulate`] |
+//! | results in a folder: journal, tables, captures | [`folder`], [`journal`], [`table`], [`curve`] |
+//! | means with confidence intervals; what would run | [`report`], [`preview`] |
+//! | the timeline of one segment | [`explain`] |
+//! | networks on real processes of this machine | [`emulate`] |
+pub mod campaign;
+pub mod curve;
+pub mod digest;
+pub mod emulate;
+pub mod executor;
+pub mod explain;
+pub mod folder;
+pub mod journal;
+#[cfg(feature = "parquet")]
+mod parquet;
+pub mod preview;
+pub mod report;
+pub mod scenario;
+pub mod simulate;
+pub mod source;
+pub mod table;
+
+pub use recoup::{Error, ErrorKind, Result};
