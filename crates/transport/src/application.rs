@@ -10,6 +10,7 @@ use bytes::Bytes;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::Ignorable;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use std::sync::Arc;
@@ -127,6 +128,8 @@ pub enum Report {
     Resolved {
         /// Name of the object, version included if it has one.
         object: Box<Name>,
+        /// What the producer says of the object, if it was discovered by metadata.
+        metadata: Option<Box<Metadata>>,
     },
     /// A forwarder took, or refused, a prefix; said when that is first known and when it changes.
     Registered {

@@ -75,6 +75,8 @@ pub struct FetchConfig {
     /// Only a version with a higher number than this one is fetched; answers that name no such version are stale and are
     /// asked for again within the retry budget.
     pub newer_than: Option<u64>,
+    /// The fetch ends once its object is known ([`Report::Resolved`]), without content.
+    pub only_discovers: bool,
     /// How segment numbers are written, where neither the version in `name` nor discovery shows it.
     pub convention: Convention,
     /// First segment to fetch.
@@ -140,6 +142,7 @@ impl FetchConfig {
             name,
             discover: true,
             newer_than: None,
+            only_discovers: false,
             convention: Convention::Typed,
             first: 0,
             last: None,
@@ -233,6 +236,10 @@ impl Fetch {
         {
             let name = self.config.name.clone();
             self.end(Err(FetchError::Stale { name, newest, than }));
+        } else if self.config.only_discovers {
+            let object = Box::new(self.config.name.clone());
+            self.reports.push_back(Report::Resolved { object, metadata: None });
+            self.end(Ok(()));
         } else {
             self.transfer(now, self.config.name.clone(), self.config.known_last, false);
         }
@@ -294,7 +301,11 @@ impl Fetch {
         };
         let probed = discovery.has_probed();
         self.last_progress = now;
-        self.reports.push_back(Report::Resolved { object: Box::new(found.object.clone()) });
+        let object = Box::new(found.object.clone());
+        self.reports.push_back(Report::Resolved { object, metadata: found.metadata });
+        if self.config.only_discovers {
+            return self.end(Ok(()));
+        }
         if let Some(single) = found.single {
             self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
             Assembler::new(self.config.delivery, 0).take(0, &single, &mut self.reports);

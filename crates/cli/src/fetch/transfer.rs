@@ -276,7 +276,7 @@ impl Transfer {
         size: &mut Size,
     ) -> Result<(), Failure> {
         match report {
-            Report::Resolved { object } => {
+            Report::Resolved { object, .. } => {
                 if self.refuses_folders {
                     refuse_folder(&self.object, &object)?;
                 }

@@ -77,6 +77,11 @@ impl Listing {
         self.rest.is_empty()
     }
 
+    /// Length of what is left, in bytes.
+    pub fn remaining_bytes(&self) -> usize {
+        self.rest.len()
+    }
+
     /// The entries as they stand in the listing; a zero byte ends each.
     fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let content = self.rest.strip_suffix(b"\0").unwrap_or(&self.rest);

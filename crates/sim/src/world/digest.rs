@@ -76,7 +76,7 @@ impl Digest {
                 self.word(*segment);
                 self.word(content.len() as u64);
             }
-            Report::Resolved { object } => self.write(object.value()),
+            Report::Resolved { object, .. } => self.write(object.value()),
             Report::Registered { prefix, outcome } => {
                 self.write(prefix.value());
                 self.word(u64::from(outcome.is_ok()));

@@ -28,6 +28,8 @@ pub(crate) struct Found {
     pub(crate) convention: Convention,
     /// The last segment, if it was said.
     pub(crate) last: Option<u64>,
+    /// The metadata of the object, if its producer has them.
+    pub(crate) metadata: Option<Box<Metadata>>,
     /// The object is this single packet, which has no segment number.
     pub(crate) single: Option<Data>,
     /// Round trip of the answer, if its Interest was sent once.
@@ -357,7 +359,8 @@ impl Discovery {
                 .and_then(|version| Convention::of_version(&version))
                 .unwrap_or(self.convention),
             last: metadata.final_block,
-            object: metadata.versioned,
+            object: metadata.versioned.clone(),
+            metadata: Some(Box::new(metadata)),
             single: None,
             rtt: self.metadata.rtt(now),
         }))
@@ -401,7 +404,7 @@ impl Discovery {
         let last = data.final_block().and_then(|block| convention.parse_segment(&block));
         let single = segment.is_none().then(|| data.clone());
         let rtt = self.probe.rtt(now);
-        Answer::Found(Box::new(Found { object, convention, last, single, rtt }))
+        Answer::Found(Box::new(Found { object, convention, last, metadata: None, single, rtt }))
     }
 }
 

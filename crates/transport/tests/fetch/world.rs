@@ -138,7 +138,7 @@ impl World {
                     assert!(self.content.insert(segment, content).is_none(), "handed out twice");
                     self.order.push(segment);
                 }
-                AppOutput::Report(Report::Resolved { object }) => self.resolved = Some(*object),
+                AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(*object),
                 AppOutput::Report(Report::Event(event)) => {
                     self.summary.on_event(self.now, &event);
                     self.events.push((self.now, event));
