@@ -5,6 +5,9 @@ use crate::leg::{Done, Summary, Tally};
 use crate::{book, deny, digest, docs, layer, peer, soak, text, tutorial};
 use std::process::Command;
 
+/// Features that are off by default and tested.
+const FEATURES: &str = "workers,recoup/object-store";
+
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
@@ -79,7 +82,7 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
         "--workspace",
         "--all-targets",
         "--features",
-        "workers",
+        FEATURES,
         "--",
         "-D",
         "warnings",
@@ -87,7 +90,7 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
-    let mut tests = cargo(&["test", "--workspace", "--features", "workers", "--no-fail-fast"]);
+    let mut tests = cargo(&["test", "--workspace", "--features", FEATURES, "--no-fail-fast"]);
     if std::env::var_os(soak::SEED).is_none() {
         // The same cases for everybody: `cargo xtask soak` looks for others.
         tests.env(soak::SEED, "1");

@@ -3,6 +3,7 @@ use crate::engine::{Engine, Link};
 use crate::error::{Error, Result};
 use crate::fetch::FetchBuilder;
 use crate::local;
+use crate::mode::Blocking;
 use crate::name::ToName;
 use crate::options::FetchOptions;
 use crate::serve::ServeBuilder;
@@ -14,6 +15,7 @@ use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use recoup_transport::link::recovery::Recovery;
 use recoup_transport::random::Rng;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Most content that [`Client::get`] returns, in bytes, unless [`Builder::max_memory`] says otherwise.
@@ -144,16 +146,17 @@ impl Client {
 
 /// The settings of a [`Client`]. Without any, it is what [`Client::connect`] makes.
 #[derive(Clone, Debug)]
-pub struct Builder {
+pub struct Builder<M = Blocking> {
     face: Option<String>,
     recovery: Option<String>,
     options: FetchOptions,
     max_memory: u64,
     seed: Option<u64>,
     is_alone: bool,
+    mode: PhantomData<M>,
 }
 
-impl Default for Builder {
+impl<M> Default for Builder<M> {
     fn default() -> Self {
         Self {
             face: None,
@@ -162,11 +165,12 @@ impl Default for Builder {
             max_memory: MAX_MEMORY,
             seed: None,
             is_alone: false,
+            mode: PhantomData,
         }
     }
 }
 
-impl Builder {
+impl<M> Builder<M> {
     /// The face toward producers: `udp://host[:port]`, `tcp://host[:port]`, `unix:///path` or `ws://host:port`.
     #[must_use]
     pub fn face(self, uri: impl Into<String>) -> Self {
@@ -213,17 +217,8 @@ impl Builder {
         Self { seed: Some(seed), ..self }
     }
 
-    /// Starts the client.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage): a setting is wrong.
-    /// [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable): there is no peer at the face.
-    ///
-    /// ```
-    /// let error = recoup::Client::builder().face("carrier-pigeon://home").connect().unwrap_err();
-    /// assert!(error.is_usage());
-    /// ```
-    pub fn connect(self) -> Result<Client> {
+    /// Starts the client; may wait until a stream is connected.
+    pub(crate) fn start(self) -> Result<Client> {
         let named = self.face.as_deref().map(parse_face).transpose()?;
         let uplink = match self.is_alone {
             true => Uplink::alone(),
@@ -252,6 +247,22 @@ impl Builder {
             draws: std::sync::atomic::AtomicU64::new(0),
         };
         Ok(Client { link: Arc::new(link), settings: Arc::new(settings) })
+    }
+}
+
+impl Builder {
+    /// Starts the client.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage): a setting is wrong.
+    /// [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable): there is no peer at the face.
+    ///
+    /// ```
+    /// let error = recoup::Client::builder().face("carrier-pigeon://home").connect().unwrap_err();
+    /// assert!(error.is_usage());
+    /// ```
+    pub fn connect(self) -> Result<Client> {
+        self.start()
     }
 }
 

@@ -9,6 +9,8 @@ use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Application, Report};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle, ThreadId};
 
@@ -27,6 +29,16 @@ pub(crate) type Command = Box<dyn FnOnce(&mut Engine) + Send>;
 /// Number of an operation, never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskId(u64);
+
+/// The numbers that operations of one client get.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaskIds(Arc<AtomicU64>);
+
+impl TaskIds {
+    pub(crate) fn next(&self) -> TaskId {
+        TaskId(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// An operation in flight: the owner of one application of the node.
 pub(crate) trait Task {
@@ -67,8 +79,8 @@ pub(crate) struct Engine {
     pub(crate) uplink: Uplink,
     /// The smoothed round trip of the latest fetch that had one (RFC 9040, temporal sharing).
     pub(crate) srtt: Option<Duration>,
+    pub(crate) ids: TaskIds,
     tasks: BTreeMap<AppId, Running>,
-    next_id: u64,
     /// Without a forwarder: faces toward producers of this machine.
     direct: HashMap<FaceUri, FaceId>,
     /// Without a forwarder: names of which the producer was located, oldest first.
@@ -85,8 +97,8 @@ impl Engine {
             session,
             uplink,
             srtt: None,
+            ids: TaskIds::default(),
             tasks: BTreeMap::new(),
-            next_id: 0,
             direct: HashMap::new(),
             located: VecDeque::new(),
             served: Vec::new(),
@@ -94,22 +106,28 @@ impl Engine {
         }
     }
 
-    /// Starts an operation.
+    /// Starts the operation `id`.
     pub(crate) fn start(
         &mut self,
+        id: TaskId,
         application: Box<dyn Application>,
         prefixes: Vec<Name>,
         task: Box<dyn Task>,
-    ) -> TaskId {
-        let id = TaskId(self.next_id);
-        self.next_id += 1;
+    ) {
         let is_consumer = task.is_consumer();
         let app = self.session.attach(application, prefixes);
         self.tasks.insert(app, Running { id, task });
         if is_consumer {
             self.share();
         }
-        id
+    }
+
+    /// Hands the application of an operation an input, if it is still in operation.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn tell(&mut self, id: TaskId, input: AppInput) {
+        if let Some((app, _)) = self.tasks.iter().find(|(_, running)| running.id == id) {
+            self.session.tell(*app, input);
+        }
     }
 
     /// Cancels an operation: its application is detached, and its pending Interests are withdrawn.
@@ -254,6 +272,7 @@ pub(crate) struct Link {
     waker: Waker,
     thread: Option<JoinHandle<()>>,
     id: ThreadId,
+    ids: TaskIds,
 }
 
 impl Link {
@@ -263,7 +282,7 @@ impl Link {
         let (made, answer) = sync_channel(1);
         let thread = thread::Builder::new().name("recoup".into()).spawn(move || match make() {
             Ok(engine) => {
-                let _ = made.send(Ok(engine.session.driver.waker()));
+                let _ = made.send(Ok((engine.session.driver.waker(), engine.ids.clone())));
                 run(engine, &queue);
             }
             Err(error) => {
@@ -273,9 +292,9 @@ impl Link {
         let thread = thread.map_err(|error| {
             Error::new(ErrorKind::Other, format!("cannot start a thread: {error}"))
         })?;
-        let waker = answer.recv().map_err(|_| Error::stopped())??;
+        let (waker, ids) = answer.recv().map_err(|_| Error::stopped())??;
         let id = thread.thread().id();
-        Ok(Self { commands: Some(commands), waker, thread: Some(thread), id })
+        Ok(Self { commands: Some(commands), waker, thread: Some(thread), id, ids })
     }
 
     /// Queues a command.
@@ -296,15 +315,36 @@ impl Link {
         &self,
         what: impl FnOnce(&mut Engine) -> T + Send + 'static,
     ) -> Result<T> {
-        if self.is_own_thread() {
-            return Err(Error::usage("a callback of the client cannot wait for the client")
-                .with_remedy("do it from another thread"));
-        }
+        self.refuse_own_thread()?;
         let (sender, answer) = sync_channel(1);
         self.post(Box::new(move |engine| {
             let _ = sender.send(what(engine));
         }))?;
         answer.recv().map_err(|_| Error::stopped())
+    }
+
+    /// Queues the start of an operation. Returns its number at once: `start` is given the number when the thread comes to it.
+    pub(crate) fn begin(
+        &self,
+        start: impl FnOnce(&mut Engine, TaskId) + Send + 'static,
+    ) -> Result<TaskId> {
+        self.refuse_own_thread()?;
+        let id = self.ids.next();
+        self.post(Box::new(move |engine| start(engine, id)))?;
+        Ok(id)
+    }
+
+    /// Queues the cancellation of an operation; one that has ended already is left alone.
+    pub(crate) fn cancel(&self, id: TaskId) {
+        let _ = self.post(Box::new(move |engine| engine.cancel(id)));
+    }
+
+    fn refuse_own_thread(&self) -> Result<()> {
+        match self.is_own_thread() {
+            false => Ok(()),
+            true => Err(Error::usage("a callback of the client cannot wait for the client")
+                .with_remedy("do it from another thread")),
+        }
     }
 
     pub(crate) fn waker(&self) -> &Waker {

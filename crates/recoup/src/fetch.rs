@@ -4,28 +4,35 @@ use crate::download::{Download, destination};
 use crate::engine::TaskId;
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Progress};
+use crate::mode::Blocking;
 use crate::options::{FetchOptions, in_order};
 use crate::reader::Reader;
 use crate::summary::FetchSummary;
-use crate::transfer::{Order, Transfer};
+use crate::transfer::{Observer, Order, Transfer};
 use crate::trust::Verify;
+use crate::wait::block_on;
 use bytes::{Buf, Bytes};
 use recoup_packet::name::Name;
-use recoup_transport::fetch::Fetch;
+use recoup_transport::event::Event;
+use recoup_transport::fetch::{Fetch, FetchConfig};
 use recoup_transport::rto::RttSample;
+use recoup_transport::time::Instant;
 use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Time between two calls of a progress callback at least.
-const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+/// Time between two reports of progress at least.
+pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Who watches.
-type Watcher = Box<dyn FnMut(Progress) + Send>;
+/// Called with the progress of a fetch.
+type ProgressCallback = Box<dyn FnMut(Progress) + Send>;
 
-/// Describes a fetch; made by [`Client::fetch`].
+/// Describes a fetch; made by [`Client::fetch`], or with `async` ends by `recoup::asynchronous::Client::fetch`.
 ///
 /// ```
 /// # let place = recoup::Client::builder().alone().connect()?;
@@ -36,7 +43,7 @@ type Watcher = Box<dyn FnMut(Progress) + Send>;
 /// # Ok::<(), recoup::Error>(())
 /// ```
 #[must_use = "a fetch begins with to_vec, to_file, start_file, chunks or reader"]
-pub struct FetchBuilder {
+pub struct FetchBuilder<M = Blocking> {
     pub(crate) client: Client,
     pub(crate) name: Result<Name>,
     pub(crate) options: FetchOptions,
@@ -47,10 +54,13 @@ pub struct FetchBuilder {
     resume: bool,
     /// The producer of the name is located already.
     is_located: bool,
-    watcher: Option<Watcher>,
+    /// In a mutex, because the builder is shared by reference across `await`.
+    progress: Option<Mutex<ProgressCallback>>,
+    observer: Option<Arc<Mutex<Observer>>>,
+    mode: PhantomData<M>,
 }
 
-impl fmt::Debug for FetchBuilder {
+impl<M> fmt::Debug for FetchBuilder<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, options, segments, bytes, .. } = self;
         let mut shown = f.debug_struct("FetchBuilder");
@@ -59,7 +69,7 @@ impl fmt::Debug for FetchBuilder {
     }
 }
 
-impl FetchBuilder {
+impl<M> FetchBuilder<M> {
     pub(crate) fn new(client: Client, name: Result<Name>) -> Self {
         Self {
             options: client.settings.options.clone(),
@@ -71,7 +81,9 @@ impl FetchBuilder {
             cache_bytes: 16 << 20,
             resume: false,
             is_located: false,
-            watcher: None,
+            progress: None,
+            observer: None,
+            mode: PhantomData,
         }
     }
 
@@ -118,13 +130,207 @@ impl FetchBuilder {
         self
     }
 
-    /// Calls `watcher` in the caller's thread about ten times a second, and at the end, while [`to_vec`](Self::to_vec) or
-    /// [`to_file`](Self::to_file) waits.
-    pub fn on_progress(mut self, watcher: impl FnMut(Progress) + Send + 'static) -> Self {
-        self.watcher = Some(Box::new(watcher));
+    /// Calls `report` about ten times a second, and at the end, while [`to_vec`](Self::to_vec) or
+    /// [`to_file`](Self::to_file) waits, in the thread that waits.
+    pub fn on_progress(mut self, report: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.progress = Some(Mutex::new(Box::new(report)));
         self
     }
 
+    /// Calls `observer` in the driver thread with each event of the fetch and its time on the client's clock: Interests,
+    /// segments, timeouts, the window. It must be quick, and must not wait for this client.
+    ///
+    /// ```
+    /// use recoup::Event;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// # let place = recoup::Client::builder().alone().connect()?;
+    /// # let _server = place.serve("/log").listen("memory://on-event")?.segment_size(1).bytes("12345")?;
+    /// # let client = recoup::Client::builder().face("memory://on-event").connect()?;
+    /// static RECEIVED: AtomicU64 = AtomicU64::new(0);
+    /// let fetch = client.fetch("/log").on_event(|_, event| {
+    ///     if let Event::Received { .. } = event {
+    ///         RECEIVED.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// });
+    /// fetch.to_vec()?;
+    /// assert_eq!(RECEIVED.load(Ordering::Relaxed), 5);
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn on_event(mut self, observer: impl FnMut(Instant, &Event) + Send + 'static) -> Self {
+        self.observer = Some(Arc::new(Mutex::new(Box::new(observer))));
+        self
+    }
+
+    /// The same fetch in another mode.
+    pub(crate) fn into_mode<N>(self) -> FetchBuilder<N> {
+        let Self { client, name, options, segments, bytes, max_bytes, .. } = self;
+        let Self { cache_bytes, resume, is_located, progress, observer, .. } = self;
+        let mode = PhantomData;
+        FetchBuilder {
+            client,
+            name,
+            options,
+            segments,
+            bytes,
+            max_bytes,
+            cache_bytes,
+            resume,
+            is_located,
+            progress,
+            observer,
+            mode,
+        }
+    }
+
+    /// Whether [`locate`](Self::locate) may wait.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn needs_locating(&self) -> bool {
+        !self.is_located && self.client.settings.uplink.is_direct
+    }
+
+    /// Finds the producer of the name, where there is no forwarder. May wait for 200 ms.
+    pub(crate) fn locate(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.is_located, true) {
+            self.client.locate(&self.name.clone()?)?;
+        }
+        Ok(())
+    }
+
+    fn take_progress(&mut self) -> Option<ProgressCallback> {
+        let progress = self.progress.take()?;
+        Some(progress.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Fetches into memory.
+    pub(crate) async fn collect(mut self) -> Result<Vec<u8>> {
+        let most = self.client.settings.max_memory;
+        self.max_bytes = Some(self.max_bytes.map_or(most, |asked| asked.min(most)));
+        let mut report = self.take_progress();
+        let mut content = Vec::new();
+        let mut chunks = self.open_chunks().await?;
+        let mut reported = std::time::Instant::now();
+        while let Some(chunk) = poll_fn(|context| chunks.poll_chunk(context)).await? {
+            content.extend_from_slice(&chunk);
+            if let Some(report) = report.as_mut().filter(|_| reported.elapsed() > PROGRESS_EVERY) {
+                reported = std::time::Instant::now();
+                report(chunks.progress());
+            }
+        }
+        report.into_iter().for_each(|mut report| report(chunks.progress()));
+        Ok(content)
+    }
+
+    /// Begins a fetch of content in order.
+    pub(crate) async fn open_chunks(mut self) -> Result<Chunks> {
+        let Some((begin, end)) = self.bytes.take() else {
+            let running = self.begin(self.segments, None)?;
+            return Ok(Chunks { running: Some(running), skip: 0, left: None });
+        };
+        let max_bytes = self.max_bytes.take();
+        let reader = Reader::open(self.into_mode()).await?;
+        let Some((segments, skip)) = reader.segments_of(begin, end)? else {
+            return Ok(Chunks { running: None, skip: 0, left: Some(0) });
+        };
+        let mut rest = reader.into_builder();
+        rest.max_bytes = max_bytes.map(|most| most.saturating_add(skip));
+        let running = rest.begin(segments, None)?;
+        Ok(Chunks { running: Some(running), skip, left: end.map(|end| end - begin) })
+    }
+
+    /// Begins a fetch into the file at `path`, which the progress callback, if there is one, then watches.
+    pub(crate) fn begin_file(
+        &mut self,
+        path: &Path,
+    ) -> Result<(FileFetch, Option<ProgressCallback>)> {
+        if self.bytes.is_some() {
+            return Err(Error::usage("a file is made of whole segments")
+                .with_remedy("choose a range in segments, or write what a reader returns"));
+        }
+        let target = destination(path)?;
+        let running = self.begin(self.segments, Some(&target))?;
+        Ok((FileFetch { running, news_at: std::time::Instant::now() }, self.take_progress()))
+    }
+
+    /// Starts the fetch of segments into `target`, or in order into memory.
+    pub(crate) fn begin(
+        &self,
+        range: (u64, Option<u64>),
+        target: Option<&Path>,
+    ) -> Result<Running> {
+        if range.1.is_some_and(|end| end <= range.0) {
+            return Err(Error::usage("the range of segments is empty"));
+        }
+        let range = (range.0, range.1.map(|end| end - 1));
+        let name = self.name.clone()?;
+        let mut config = self.options.config(name, range, self.client.rng()?)?;
+        let download = match target {
+            Some(path) => {
+                let policy = self.options.verify.to_string();
+                Some(Download::new(path, &policy, &mut config, self.resume)?)
+            }
+            None => {
+                config.delivery = in_order();
+                None
+            }
+        };
+        self.start(config, download)
+    }
+
+    /// Starts to find out the newest version and what its producer says of it; its segments are not fetched.
+    pub(crate) fn begin_discovery(&self) -> Result<Running> {
+        let name = self.name.clone()?;
+        let mut config = self.options.config(name, (0, None), self.client.rng()?)?;
+        config.only_discovers = true;
+        self.start(config, None)
+    }
+
+    fn start(&self, mut config: FetchConfig, download: Option<Download>) -> Result<Running> {
+        let Self { client, options, .. } = self;
+        let name = self.name.clone()?;
+        if !self.is_located && !download.as_ref().is_some_and(Download::is_complete) {
+            client.locate(&name)?;
+        }
+        let flow = Flow::new(client.link.waker().clone());
+        let observer = self.observer.clone().map(|observer| -> Observer {
+            Box::new(move |now, event| {
+                observer.lock().unwrap_or_else(PoisonError::into_inner)(now, event);
+            })
+        });
+        let order = Order {
+            flow: Arc::clone(&flow),
+            name,
+            range: (config.first, config.last),
+            held_segments: config.held.iter().map(|run| run.end - run.start).sum(),
+            download,
+            max_bytes: self.max_bytes,
+            takes_folders: config.only_discovers,
+            algorithms: options.algorithms()?,
+            policy: options.verify.to_string(),
+            observer,
+        };
+        tracing::debug!(name = %order.name, "a fetch begins");
+        let task = client.link.begin(move |engine, task| {
+            let now = engine.session.driver.now();
+            if let Some(srtt) = engine.srtt {
+                config.rto.on_sample(now, &RttSample::new(config.first, srtt));
+            }
+            let transfer = Transfer::new(order, now);
+            engine.start(task, Box::new(Fetch::new(config)), Vec::new(), Box::new(transfer));
+        })?;
+        Ok(Running { client: client.clone(), flow, task })
+    }
+
+    /// A fetch of the version `object`, with the same options.
+    pub(crate) fn of_version(&self, object: Name) -> Self {
+        let mut this = Self::new(self.client.clone(), Ok(object));
+        this.options = FetchOptions { discover: false, newer_than: None, ..self.options.clone() };
+        (this.cache_bytes, this.is_located) = (self.cache_bytes, true);
+        this.observer.clone_from(&self.observer);
+        this
+    }
+}
+
+impl FetchBuilder {
     /// Fetches into memory.
     ///
     /// # Errors
@@ -139,22 +345,8 @@ impl FetchBuilder {
     /// assert!(client.fetch("/log").max_size(3).to_vec().unwrap_err().is_condition());
     /// # Ok::<(), recoup::Error>(())
     /// ```
-    pub fn to_vec(mut self) -> Result<Vec<u8>> {
-        let most = self.client.settings.max_memory;
-        self.max_bytes = Some(self.max_bytes.map_or(most, |asked| asked.min(most)));
-        let mut watcher = self.watcher.take();
-        let mut content = Vec::new();
-        let mut chunks = self.chunks()?;
-        let mut watched = std::time::Instant::now();
-        while let Some(chunk) = chunks.next_chunk()? {
-            content.extend_from_slice(&chunk);
-            if let Some(watcher) = watcher.as_mut().filter(|_| watched.elapsed() > PROGRESS_EVERY) {
-                watched = std::time::Instant::now();
-                watcher(chunks.progress());
-            }
-        }
-        watcher.into_iter().for_each(|mut watcher| watcher(chunks.progress()));
-        Ok(content)
+    pub fn to_vec(self) -> Result<Vec<u8>> {
+        block_on(self.collect())
     }
 
     /// Fetches into the file at `path`, which appears once it is complete. After a failure or a crash, the partial file is
@@ -174,11 +366,10 @@ impl FetchBuilder {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn to_file(mut self, path: impl AsRef<Path>) -> Result<FetchSummary> {
-        let watcher = self.watcher.take();
-        let mut fetch = self.start_file(path)?;
-        if let Some(mut watcher) = watcher {
+        let (mut fetch, report) = self.begin_file(path.as_ref())?;
+        if let Some(mut report) = report {
             for progress in fetch.by_ref() {
-                watcher(progress);
+                report(progress);
             }
         }
         fetch.finish()
@@ -202,14 +393,8 @@ impl FetchBuilder {
     /// assert!(fetch.finish()?.segments == 1);
     /// # Ok::<(), recoup::Error>(())
     /// ```
-    pub fn start_file(self, path: impl AsRef<Path>) -> Result<FileFetch> {
-        if self.bytes.is_some() {
-            return Err(Error::usage("a file is made of whole segments")
-                .with_remedy("choose a range in segments, or write what a reader returns"));
-        }
-        let target = destination(path.as_ref())?;
-        let (flow, task) = self.begin(self.segments, Some(&target))?;
-        Ok(FileFetch { running: Running::new(self.client, flow, task) })
+    pub fn start_file(mut self, path: impl AsRef<Path>) -> Result<FileFetch> {
+        self.begin_file(path.as_ref()).map(|(fetch, _)| fetch)
     }
 
     /// Fetches content in order, piece by piece. If the caller takes no content, the window shrinks and nothing more than
@@ -228,29 +413,13 @@ impl FetchBuilder {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn chunks(self) -> Result<Chunks> {
-        let Some((begin, end)) = self.bytes else {
-            let (flow, task) = self.begin(self.segments, None)?;
-            let running = Running::new(self.client, flow, task);
-            return Ok(Chunks { running: Some(running), skip: 0, left: None });
-        };
-        let Self { client, name, options, max_bytes, .. } = self;
-        let mut this = Self { max_bytes: None, ..Self::new(client, name) };
-        this.options = options;
-        let reader = this.reader()?;
-        let Some((segments, skip)) = reader.segments_of(begin, end)? else {
-            return Ok(Chunks { running: None, skip: 0, left: Some(0) });
-        };
-        let mut rest = reader.into_builder();
-        rest.max_bytes = max_bytes.map(|most| most.saturating_add(skip));
-        let (flow, task) = rest.begin(segments, None)?;
-        let running = Running::new(rest.client, flow, task);
-        Ok(Chunks { running: Some(running), skip, left: end.map(|end| end - begin) })
+        block_on(self.open_chunks())
     }
 
     /// Reads content on demand: at any offset, with read-ahead where it is read in order.
     ///
     /// # Errors
-    /// Those of the fetch of the first segment.
+    /// Those of the discovery, and of the first segment if the producer has no metadata.
     ///
     /// ```
     /// use std::io::{Read, Seek, SeekFrom};
@@ -265,64 +434,7 @@ impl FetchBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reader(self) -> Result<Reader> {
-        Reader::open(self)
-    }
-
-    /// Starts the fetch of segments into `target`, or in order into memory.
-    pub(crate) fn begin(
-        &self,
-        range: (u64, Option<u64>),
-        target: Option<&Path>,
-    ) -> Result<(Arc<Flow>, TaskId)> {
-        let Self { client, options, .. } = self;
-        let name = self.name.clone()?;
-        if range.1.is_some_and(|end| end <= range.0) {
-            return Err(Error::usage("the range of segments is empty"));
-        }
-        let range = (range.0, range.1.map(|end| end - 1));
-        let algorithms = options.algorithms()?;
-        let policy = options.verify.to_string();
-        let mut config = options.config(name.clone(), range, client.rng()?)?;
-        let download = match target {
-            Some(path) => Some(Download::new(path, &policy, &mut config, self.resume)?),
-            None => {
-                config.delivery = in_order();
-                None
-            }
-        };
-        if !self.is_located && !download.as_ref().is_some_and(Download::is_complete) {
-            client.locate(&name)?;
-        }
-        let held_segments = config.held.iter().map(|run| run.end - run.start).sum();
-        let flow = Flow::new(client.link.waker().clone());
-        let order = Order {
-            flow: Arc::clone(&flow),
-            name,
-            range,
-            held_segments,
-            download,
-            max_bytes: self.max_bytes,
-            algorithms,
-            policy,
-        };
-        tracing::debug!(name = %order.name, "a fetch begins");
-        let task = client.link.ask(move |engine| {
-            let now = engine.session.driver.now();
-            if let Some(srtt) = engine.srtt {
-                config.rto.on_sample(now, &RttSample::new(config.first, srtt));
-            }
-            let transfer = Transfer::new(order, now);
-            engine.start(Box::new(Fetch::new(config)), Vec::new(), Box::new(transfer))
-        })?;
-        Ok((flow, task))
-    }
-
-    /// The same with the name of the version that was found.
-    pub(crate) fn of_version(&self, object: Name) -> Self {
-        let mut this = Self::new(self.client.clone(), Ok(object));
-        this.options = FetchOptions { discover: false, newer_than: None, ..self.options.clone() };
-        (this.cache_bytes, this.is_located) = (self.cache_bytes, true);
-        this
+        block_on(Reader::open(self))
     }
 }
 
@@ -350,16 +462,16 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn new(client: Client, flow: Arc<Flow>, task: TaskId) -> Self {
-        Self { client, flow, task }
+    /// Waits for the end.
+    pub(crate) async fn end(&self) -> Result<FetchSummary> {
+        poll_fn(|context| self.flow.poll_end(context)).await
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         if self.flow.lock().outcome.is_none() {
-            let task = self.task;
-            let _ = self.client.link.post(Box::new(move |engine| engine.cancel(task)));
+            self.client.link.cancel(self.task);
         }
     }
 }
@@ -368,7 +480,9 @@ impl Drop for Running {
 /// [`FetchBuilder::resume`] continues it.
 #[derive(Debug)]
 pub struct FileFetch {
-    pub(crate) running: Running,
+    running: Running,
+    /// The next progress is not reported before.
+    news_at: std::time::Instant,
 }
 
 impl FileFetch {
@@ -384,8 +498,12 @@ impl FileFetch {
 
     /// Cancels the fetch, and waits until what has arrived is safe on the disk.
     pub fn cancel(self) {
-        let task = self.running.task;
-        let _ = self.running.client.link.ask(move |engine| engine.cancel(task));
+        let _ = block_on(self.end_early());
+    }
+
+    pub(crate) async fn end_early(&self) -> Result<FetchSummary> {
+        self.running.client.link.cancel(self.running.task);
+        self.running.end().await
     }
 
     /// Waits for the end.
@@ -393,7 +511,19 @@ impl FileFetch {
     /// # Errors
     /// Those of the fetch.
     pub fn finish(self) -> Result<FetchSummary> {
-        self.running.flow.wait()
+        block_on(self.end())
+    }
+
+    pub(crate) async fn end(&self) -> Result<FetchSummary> {
+        self.running.end().await
+    }
+
+    pub(crate) fn poll_progress(&mut self, context: &Context<'_>) -> Poll<Option<Progress>> {
+        let news = self.running.flow.poll_news(context, self.news_at);
+        if news.is_ready() {
+            self.news_at = std::time::Instant::now() + PROGRESS_EVERY;
+        }
+        news
     }
 }
 
@@ -402,14 +532,7 @@ impl Iterator for FileFetch {
 
     /// Waits for progress, at most ten times a second; `None` at the end.
     fn next(&mut self) -> Option<Progress> {
-        loop {
-            let (news, is_over) = self.running.flow.wait_for_news(PROGRESS_EVERY);
-            match (news, is_over) {
-                (Some(progress), _) => return Some(progress),
-                (None, true) => return None,
-                (None, false) => {}
-            }
-        }
+        block_on(poll_fn(|context| self.poll_progress(context)))
     }
 }
 
@@ -430,17 +553,30 @@ impl Chunks {
     /// # Errors
     /// Those of the fetch.
     pub fn next_chunk(&mut self) -> Result<Option<Bytes>> {
+        block_on(poll_fn(|context| self.poll_chunk(context)))
+    }
+
+    pub(crate) fn poll_chunk(&mut self, context: &Context<'_>) -> Poll<Result<Option<Bytes>>> {
         loop {
             let Some(running) = self.running.as_ref().filter(|_| self.left != Some(0)) else {
-                return Ok(None);
+                return Poll::Ready(Ok(None));
             };
-            let Some((_, piece)) = running.flow.next()? else {
-                return Ok(None);
+            let Some((_, piece)) = ready!(running.flow.poll_next(context))? else {
+                return Poll::Ready(Ok(None));
             };
             if let Some(piece) = self.trim(piece) {
-                return Ok(Some(piece));
+                return Poll::Ready(Ok(Some(piece)));
             }
         }
+    }
+
+    /// The next piece or the error that ends the iteration.
+    pub(crate) fn poll_item(&mut self, context: &Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        let next = ready!(self.poll_chunk(context));
+        if next.is_err() {
+            self.left = Some(0);
+        }
+        Poll::Ready(next.transpose())
     }
 
     fn trim(&mut self, mut piece: Bytes) -> Option<Bytes> {
@@ -469,10 +605,6 @@ impl Iterator for Chunks {
     type Item = Result<Bytes>;
 
     fn next(&mut self) -> Option<Result<Bytes>> {
-        let next = self.next_chunk();
-        if next.is_err() {
-            self.left = Some(0);
-        }
-        next.transpose()
+        block_on(poll_fn(|context| self.poll_item(context)))
     }
 }

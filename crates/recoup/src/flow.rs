@@ -1,13 +1,18 @@
 //! Content on its way from the driver thread to its reader. The fetch loop bounds what waits here: it sends no further
 //! Interests until the reader has taken content.
+//!
+//! Readers wait with the `poll` functions and a [`Waker`](std::task::Waker); [`block_on`](crate::wait::block_on) makes one of
+//! a thread.
 use crate::error::{Error, Result};
 use crate::summary::FetchSummary;
 use bytes::Bytes;
 use recoup_io::waker::Waker;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 /// So many bytes are taken before the driver thread is woken to send further Interests, unless nothing is left.
 const WAKE_BYTES: u64 = 256 << 10;
@@ -57,24 +62,52 @@ pub(crate) struct FlowState {
     /// Bytes that the reader took and the fetch loop was not told of.
     taken_bytes: u64,
     pub(crate) object: Option<Name>,
+    pub(crate) metadata: Option<Box<Metadata>>,
     pub(crate) last: Option<u64>,
     pub(crate) progress: Progress,
     /// The progress has changed since it was last read.
     is_news: bool,
     pub(crate) outcome: Option<Result<FetchSummary>>,
+    reader: Option<(std::task::Waker, Until)>,
+}
+
+/// What the reader waits for, besides the end.
+#[derive(Clone, Copy, Debug)]
+enum Until {
+    Content,
+    /// Progress, from this time on.
+    News(Instant),
+    End,
+}
+
+impl FlowState {
+    /// The waker of the reader, if what it waits for is there.
+    fn ready_reader(&mut self) -> Option<std::task::Waker> {
+        let is_ready = match self.reader.as_ref()?.1 {
+            _ if self.outcome.is_some() => true,
+            Until::Content => !self.pieces.is_empty(),
+            Until::News(at) => self.is_news && Instant::now() >= at,
+            Until::End => false,
+        };
+        self.reader.take_if(|_| is_ready).map(|(waker, _)| waker)
+    }
+
+    fn wait<T>(&mut self, context: &Context<'_>, until: Until) -> Poll<T> {
+        self.reader = Some((context.waker().clone(), until));
+        Poll::Pending
+    }
 }
 
 /// Shared between the driver thread and one reader.
 #[derive(Debug)]
 pub(crate) struct Flow {
     state: Mutex<FlowState>,
-    changed: Condvar,
     driver: Waker,
 }
 
 impl Flow {
     pub(crate) fn new(driver: Waker) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), changed: Condvar::new(), driver })
+        Arc::new(Self { state: Mutex::default(), driver })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, FlowState> {
@@ -87,28 +120,34 @@ impl Flow {
     pub(crate) fn update(&self, change: impl FnOnce(&mut FlowState) -> bool) -> u64 {
         let mut state = self.lock();
         let taken = std::mem::take(&mut state.taken_bytes);
-        if change(&mut state) {
-            state.is_news = true;
-            drop(state);
-            self.changed.notify_all();
-        }
+        state.is_news |= change(&mut state);
+        let reader = state.ready_reader();
+        drop(state);
+        reader.into_iter().for_each(std::task::Waker::wake);
         taken
+    }
+
+    /// The fetch loop is gone: without an outcome so far, it is that the client has stopped.
+    pub(crate) fn close(&self) {
+        self.update(|state| {
+            let is_new = state.outcome.is_none();
+            state.outcome.get_or_insert_with(|| Err(Error::stopped()));
+            is_new
+        });
     }
 
     // --- the reader ---
 
     /// The next piece, once it is there; `None` at the end.
-    pub(crate) fn next(&self) -> Result<Option<Piece>> {
+    pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<Result<Option<Piece>>> {
         let mut state = self.lock();
-        loop {
-            if let Some(piece) = self.take(&mut state) {
-                return Ok(Some(piece));
-            }
-            match &state.outcome {
-                Some(Ok(_)) => return Ok(None),
-                Some(Err(error)) => return Err(error.clone()),
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            }
+        if let Some(piece) = self.take(&mut state) {
+            return Poll::Ready(Ok(Some(piece)));
+        }
+        match &state.outcome {
+            Some(Ok(_)) => Poll::Ready(Ok(None)),
+            Some(Err(error)) => Poll::Ready(Err(error.clone())),
+            None => state.wait(context, Until::Content),
         }
     }
 
@@ -123,36 +162,26 @@ impl Flow {
         Some(piece)
     }
 
-    /// Waits for the end, at most for `wait`. Returns the progress if it has changed, and whether the end has come.
-    pub(crate) fn wait_for_news(&self, wait: Duration) -> (Option<Progress>, bool) {
-        let state = self.lock();
-        let waits = |state: &mut FlowState| state.outcome.is_none();
-        let waited = self.changed.wait_timeout_while(state, wait, waits);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        let is_news = std::mem::take(&mut state.is_news);
-        (is_news.then_some(state.progress), state.outcome.is_some())
+    /// Progress that is new, not before `at` unless the fetch has ended; `None` after that.
+    pub(crate) fn poll_news(&self, context: &Context<'_>, at: Instant) -> Poll<Option<Progress>> {
+        let mut state = self.lock();
+        let is_over = state.outcome.is_some();
+        if state.is_news && (is_over || Instant::now() >= at) {
+            state.is_news = false;
+            return Poll::Ready(Some(state.progress));
+        }
+        match is_over {
+            true => Poll::Ready(None),
+            false => state.wait(context, Until::News(at)),
+        }
     }
 
-    /// Waits for the end.
-    pub(crate) fn wait(&self) -> Result<FetchSummary> {
-        let waits = |state: &mut FlowState| state.outcome.is_none();
-        let waited = self.changed.wait_while(self.lock(), waits);
-        let state = waited.unwrap_or_else(PoisonError::into_inner);
-        state.outcome.clone().unwrap_or_else(|| Err(Error::stopped()))
-    }
-
-    /// Waits until `read` finds something, or the end.
-    pub(crate) fn wait_until<T>(
-        &self,
-        read: impl Fn(&FlowState) -> Option<T>,
-    ) -> Result<Option<T>> {
-        let waits = |state: &mut FlowState| state.outcome.is_none() && read(state).is_none();
-        let waited = self.changed.wait_while(self.lock(), waits);
-        let state = waited.unwrap_or_else(PoisonError::into_inner);
-        match (read(&state), &state.outcome) {
-            (Some(found), _) => Ok(Some(found)),
-            (None, Some(Err(error))) => Err(error.clone()),
-            (None, _) => Ok(None),
+    /// The end.
+    pub(crate) fn poll_end(&self, context: &Context<'_>) -> Poll<Result<FetchSummary>> {
+        let mut state = self.lock();
+        match &state.outcome {
+            Some(outcome) => Poll::Ready(outcome.clone()),
+            None => state.wait(context, Until::End),
         }
     }
 }

@@ -14,14 +14,21 @@
 //!
 //! Content is verified (`auto`) unless the caller says otherwise, and nonces and hash keys come from the operating system.
 //! Each [`Error`] has a kind, which is the exit code of the command, and a remedy in words. Events go to `tracing`.
+#[cfg(feature = "tokio")]
+pub mod asynchronous;
 mod client;
 mod engine;
 mod error;
 mod fetch;
 mod flow;
+mod info;
+mod mode;
 mod name;
 mod packet;
 mod reader;
+#[cfg(feature = "object-store")]
+pub mod store;
+mod wait;
 
 pub mod download;
 pub mod local;
@@ -40,11 +47,16 @@ pub use client::{Builder, Client};
 pub use error::{Error, ErrorKind, Result, reason};
 pub use fetch::{Chunks, FetchBuilder, FileFetch};
 pub use flow::Progress;
+pub use info::ObjectInfo;
+#[cfg(feature = "tokio")]
+pub use mode::Async;
+pub use mode::Blocking;
 pub use name::ToName;
 pub use options::FetchOptions;
 pub use reader::Reader;
 pub use recoup_packet::interest::Interest;
 pub use recoup_packet::name::Name;
+pub use recoup_transport::event::Event;
 pub use serve::{ServeBuilder, ServeSummary, Server};
 pub use summary::FetchSummary;
 pub use trust::Verify;

@@ -3,8 +3,10 @@ use crate::client::Client;
 use crate::engine::Task;
 use crate::error::{Error, ErrorKind, Result};
 use crate::name::ToName;
+use crate::wait::{Pending, Promise, block_on};
 use bytes::Bytes;
 use recoup_packet::data::ContentType;
+use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
@@ -13,8 +15,7 @@ use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Time to the first retransmission; it doubles with each.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(500);
@@ -36,22 +37,24 @@ impl Client {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn get_packet(&self, name: impl ToName) -> Result<Bytes> {
-        let name = name.to_name()?;
+        block_on(self.begin_packet(name.to_name()?)?)
+    }
+
+    /// Begins what [`get_packet`](Self::get_packet) waits for.
+    pub(crate) fn begin_packet(&self, name: Name) -> Result<Pending<Bytes>> {
         self.locate(&name)?;
         let verifier = self.settings.options.verify.verifier()?;
-        let (rng, (sender, answer)) = (self.rng()?, sync_channel(1));
-        let found = Arc::new(std::sync::Mutex::new(None));
-        let exchange = Exchange::new(name, verifier, rng, Arc::clone(&found));
-        self.link.ask(move |engine| {
-            let task = Waiting { found, answer: sender, has_ended: false };
-            engine.start(Box::new(exchange), Vec::new(), Box::new(task));
-        })?;
-        answer.recv().map_err(|_| Error::stopped())?
+        let found = Found::default();
+        let exchange = Exchange::new(name, verifier, self.rng()?, Arc::clone(&found));
+        Pending::begin(self, move |engine, task, promise| {
+            let owner = Waiting { found, promise, has_ended: false };
+            engine.start(task, Box::new(exchange), Vec::new(), Box::new(owner));
+        })
     }
 }
 
 /// Shared by the application and its owner.
-type Found = Arc<std::sync::Mutex<Option<Result<Bytes>>>>;
+type Found = Arc<Mutex<Option<Result<Bytes>>>>;
 
 /// One Interest, sent until it is answered.
 struct Exchange {
@@ -86,7 +89,7 @@ impl Exchange {
     fn end(&mut self, result: Result<Bytes>) {
         self.has_ended = true;
         self.until = None;
-        *self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         self.outputs.push_back(AppOutput::Report(Report::Done(Ok(()))));
     }
 
@@ -138,6 +141,7 @@ impl Application for Exchange {
                         Error::new(ErrorKind::NotFound, text).with_remedy("check the name")
                     ));
                 } else {
+                    // A copy: what arrived is a part of a larger receive buffer.
                     self.end(Ok(Bytes::copy_from_slice(data.content())));
                 }
             }
@@ -170,7 +174,7 @@ impl Application for Exchange {
         self.until.filter(|_| self.is_up && !self.has_ended)
     }
 
-    fn awaits(&self, data: &recoup_packet::data::Data) -> bool {
+    fn awaits(&self, data: &Data) -> bool {
         !self.has_ended && *data.name() == self.name
     }
 }
@@ -178,16 +182,16 @@ impl Application for Exchange {
 /// The owner of an exchange.
 struct Waiting {
     found: Found,
-    answer: SyncSender<Result<Bytes>>,
+    promise: Promise<Bytes>,
     has_ended: bool,
 }
 
 impl Task for Waiting {
     fn report(&mut self, _now: Instant, report: Report) {
         if matches!(report, Report::Done(_)) {
-            let found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).take();
             self.has_ended = true;
-            let _ = self.answer.try_send(found.unwrap_or_else(|| Err(Error::stopped())));
+            self.promise.put(found.unwrap_or_else(|| Err(Error::stopped())));
         }
     }
 
@@ -197,7 +201,7 @@ impl Task for Waiting {
 
     fn fail(&mut self, error: &Error) {
         self.has_ended = true;
-        let _ = self.answer.try_send(Err(error.clone()));
+        self.promise.put(Err(error.clone()));
     }
 
     fn is_consumer(&self) -> bool {

@@ -3,6 +3,7 @@ use crate::client::Client;
 use crate::engine::Task;
 use crate::error::{Error, ErrorKind, Result};
 use crate::name::ToName;
+use crate::wait::{Pending, Promise, block_on};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
@@ -12,7 +13,6 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Which Interests are sent, and how often.
 #[derive(Clone, Debug)]
@@ -178,7 +178,11 @@ impl Client {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn ping(&self, name: impl ToName) -> Result<Duration> {
-        let name = name.to_name()?;
+        block_on(self.begin_ping(name.to_name()?)?)
+    }
+
+    /// Begins what [`ping`](Self::ping) waits for.
+    pub(crate) fn begin_ping(&self, name: Name) -> Result<Pending<Duration>> {
         self.locate(&ping_name(&name))?;
         let mut rng = self.rng()?;
         let options = PingOptions {
@@ -188,26 +192,25 @@ impl Client {
             count: Some(1),
             first: rng.below(1 << 53),
         };
-        let (sender, answer) = sync_channel(1);
-        self.link.ask(move |engine| {
-            let task = Ping { name, answer: sender, has_ended: false };
-            engine.start(Box::new(Pinger::new(options, rng)), Vec::new(), Box::new(task));
-        })?;
-        answer.recv().map_err(|_| Error::stopped())?
+        Pending::begin(self, move |engine, task, promise| {
+            let owner = Ping { name, promise, has_ended: false };
+            let pinger = Pinger::new(options, rng);
+            engine.start(task, Box::new(pinger), Vec::new(), Box::new(owner));
+        })
     }
 }
 
 /// The owner of one exchange.
 struct Ping {
     name: Name,
-    answer: SyncSender<Result<Duration>>,
+    promise: Promise<Duration>,
     has_ended: bool,
 }
 
 impl Ping {
     fn end(&mut self, result: Result<Duration>) {
         self.has_ended = true;
-        let _ = self.answer.try_send(result);
+        self.promise.put(result);
     }
 }
 

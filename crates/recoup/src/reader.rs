@@ -1,11 +1,19 @@
 //! Content at any offset, fetched on demand.
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch::{FetchBuilder, Running};
+use crate::info::ObjectInfo;
+use crate::transfer::refuse_folder;
+use crate::wait::block_on;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::name::Name;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::future::poll_fn;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::SystemTime;
 
 /// Segments that the first fetch of a run in order asks for; each further one asks for twice as many.
 const FIRST_AHEAD: u64 = 2;
@@ -14,9 +22,9 @@ const LONGEST_AHEAD: u64 = 256;
 
 /// Reads one version of an object: at any offset, with a cache of limited size.
 ///
-/// The first segment is fetched at once; it tells the version, the segment size and, if the producer says so, the length.
-/// Bytes of a segment are fetched when they are read. Where content is read in order, fetches become longer until one runs to
-/// the end; it is slowed by a slow reader, and cancelled when reading goes on elsewhere.
+/// The metadata of the object tell its version, segment size and length. Where a producer has no metadata, the first segment
+/// is fetched in their place. Bytes of a segment are fetched when they are read. If content is read in order, fetches become
+/// longer until one runs to the end; a slow reader slows it, and reading at another offset cancels it.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -36,8 +44,11 @@ pub struct Reader {
     segment_bytes: u64,
     /// Number of the last segment, if the producer says so.
     last: Option<u64>,
+    /// Length in bytes, once it is known.
+    size: Option<u64>,
+    modified: Option<SystemTime>,
     position: u64,
-    cache: Cache,
+    cache: Arc<Mutex<Cache>>,
     run: Option<Run>,
     /// The segment after those that the latest run was to fetch, and how many these were.
     latest: Option<(u64, u64)>,
@@ -57,34 +68,89 @@ struct Run {
 }
 
 impl Reader {
-    pub(crate) fn open(builder: FetchBuilder) -> Result<Self> {
-        let (flow, task) = builder.begin((0, Some(1)), None)?;
-        let running = Running::new(builder.client.clone(), flow, task);
-        let head = running.flow.next()?;
-        let object = running.flow.wait_until(|state| state.object.clone())?;
-        let name = builder.name.clone()?;
-        let object = object.unwrap_or(name);
-        // The end is known with the first segment, or not before the last.
-        running.flow.wait()?;
-        let last = running.flow.lock().last;
-        let content = head.map(|(_, content)| content).unwrap_or_default();
-        let source = builder.of_version(object.clone());
-        let mut this = Self {
-            cache: Cache::new(source.cache_bytes),
+    pub(crate) async fn open(mut builder: FetchBuilder) -> Result<Self> {
+        builder.locate()?;
+        let info = ObjectInfo::discover(&builder).await?;
+        refuse_folder(&builder.name.clone()?, &info.name)?;
+        match info.layout() {
+            Some(_) => Ok(Self::of_object(&builder, &info)),
+            None => Self::by_first_segment(&builder).await,
+        }
+    }
+
+    /// A reader of an object of which everything is known.
+    pub(crate) fn of_object(builder: &FetchBuilder, info: &ObjectInfo) -> Self {
+        let source = builder.of_version(info.name.clone());
+        let layout = info.layout();
+        Self {
+            cache: Arc::new(Mutex::new(Cache::new(source.cache_bytes))),
             source,
-            object,
-            segment_bytes: content.len() as u64,
-            last,
+            object: info.name.clone(),
+            segment_bytes: layout.map_or(0, |(segment_bytes, _)| segment_bytes),
+            last: layout.map(|(_, last)| last),
+            size: info.size,
+            modified: info.modified,
             position: 0,
             run: None,
+            latest: None,
+            fetched_segments: 0,
+        }
+    }
+
+    async fn by_first_segment(builder: &FetchBuilder) -> Result<Self> {
+        let running = builder.begin((0, Some(1)), None)?;
+        let head = poll_fn(|context| running.flow.poll_next(context)).await?;
+        // The end is known with the first segment, or not before the last.
+        running.end().await?;
+        let (object, last) = {
+            let state = running.flow.lock();
+            (state.object.clone(), state.last)
+        };
+        let name = object.map_or_else(|| builder.name.clone(), Ok)?;
+        let content = head.map(|(_, content)| content).unwrap_or_default();
+        let this = Self {
+            segment_bytes: content.len() as u64,
+            last,
             latest: Some((1, 1)),
             fetched_segments: 1,
+            ..Self::of_object(builder, &ObjectInfo::new(name))
         };
         if this.segment_bytes == 0 && this.last != Some(0) {
             return Err(this.uneven(0));
         }
-        this.cache.insert(0, &content);
+        this.cache().insert(0, &content);
         Ok(this)
+    }
+
+    /// Another reader of the same version, which shares the cache.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            source: self.source.of_version(self.object.clone()),
+            object: self.object.clone(),
+            cache: Arc::clone(&self.cache),
+            position: 0,
+            run: None,
+            latest: None,
+            fetched_segments: 0,
+            ..*self
+        }
+    }
+
+    /// What is known of the object. Fetches the last segment if the producer has no metadata.
+    pub(crate) async fn info(&mut self) -> Result<ObjectInfo> {
+        let size = poll_fn(|context| self.poll_size(context)).await?;
+        Ok(ObjectInfo {
+            size: Some(size),
+            segment_bytes: Some(self.segment_bytes),
+            last_segment: self.last,
+            modified: self.modified,
+            ..ObjectInfo::new(self.object.clone())
+        })
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The name of the object, with its version.
@@ -92,11 +158,18 @@ impl Reader {
         &self.object
     }
 
-    /// Length of the object in bytes. May fetch the last segment.
+    /// Length of the object in bytes. Fetches the last segment if the producer has no metadata.
     ///
     /// # Errors
     /// Those of the fetch; [`ErrorKind::Other`] if the producer does not say where the object ends.
     pub fn size(&mut self) -> Result<u64> {
+        block_on(poll_fn(|context| self.poll_size(context)))
+    }
+
+    pub(crate) fn poll_size(&mut self, context: &Context<'_>) -> Poll<Result<u64>> {
+        if let Some(size) = self.size {
+            return Poll::Ready(Ok(size));
+        }
         let last = self.last.ok_or_else(|| {
             Error::new(
                 ErrorKind::Other,
@@ -104,8 +177,8 @@ impl Reader {
             )
             .with_remedy("read it to its end")
         })?;
-        let tail = self.segment(last, 1)?.map_or(0, |tail| tail.len() as u64);
-        Ok(last * self.segment_bytes + tail)
+        let tail = ready!(self.poll_segment(context, last, 1))?.map_or(0, |tail| tail.len() as u64);
+        Poll::Ready(Ok(*self.size.insert(last * self.segment_bytes + tail)))
     }
 
     /// The bytes from `begin` to before `end`, fewer at the end of the object. Fetches no segment that holds none of them.
@@ -113,21 +186,29 @@ impl Reader {
     /// # Errors
     /// Those of the fetch.
     pub fn read_range(&mut self, begin: u64, end: u64) -> Result<Bytes> {
-        let Some(((first, until), skip)) = self.segments_of(begin, Some(end))? else {
-            return Ok(Bytes::new());
-        };
-        let until = until.unwrap_or(u64::MAX);
-        let mut content = BytesMut::new();
-        for segment in first..until {
-            match self.segment(segment, until - segment)? {
-                Some(piece) => content.extend_from_slice(&piece),
-                None => break,
-            }
+        block_on(self.range(begin, end))
+    }
+
+    pub(crate) async fn range(&mut self, begin: u64, end: u64) -> Result<Bytes> {
+        let (mut content, mut at) = (BytesMut::new(), begin);
+        while let Some(piece) = self.piece_of(at..end).await? {
+            at += piece.len() as u64;
+            content.extend_from_slice(&piece);
         }
-        let mut content = content.freeze();
-        let content = content.split_off((skip as usize).min(content.len()));
-        let wanted = usize::try_from(end - begin).unwrap_or(usize::MAX);
-        Ok(content.slice(..wanted.min(content.len())))
+        Ok(content.freeze())
+    }
+
+    /// The bytes of a range that the first of its segments holds; `None` beyond the end.
+    pub(crate) async fn piece_of(&mut self, range: Range<u64>) -> Result<Option<Bytes>> {
+        let Some(((first, until), skip)) = self.segments_of(range.start, Some(range.end))? else {
+            return Ok(None);
+        };
+        let wanted = until.unwrap_or(u64::MAX).saturating_sub(first);
+        let segment = poll_fn(|context| self.poll_segment(context, first, wanted)).await?;
+        let mut piece = segment.unwrap_or_default();
+        let mut piece = piece.split_off((skip as usize).min(piece.len()));
+        piece.truncate(usize::try_from(range.end - range.start).unwrap_or(usize::MAX));
+        Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }
 
     /// Segments that were fetched over the network, those of the cache not counted.
@@ -159,12 +240,18 @@ impl Reader {
     }
 
     /// Content of a segment, of which `wanted` in order are needed; `None` beyond the end.
-    fn segment(&mut self, segment: u64, wanted: u64) -> Result<Option<Bytes>> {
+    fn poll_segment(
+        &mut self,
+        context: &Context<'_>,
+        segment: u64,
+        wanted: u64,
+    ) -> Poll<Result<Option<Bytes>>> {
         if self.last.is_some_and(|last| segment > last) {
-            return Ok(None);
+            return Poll::Ready(Ok(None));
         }
-        if let Some(content) = self.cache.get(segment) {
-            return Ok(Some(content));
+        let cached = self.cache().get(segment);
+        if cached.is_some() {
+            return Poll::Ready(Ok(cached));
         }
         let reaches = |run: &Run| {
             (run.next..run.next.saturating_add(LONGEST_AHEAD)).contains(&segment)
@@ -173,31 +260,28 @@ impl Reader {
         if !self.run.as_ref().is_some_and(reaches) {
             self.start(segment, wanted)?;
         }
-        loop {
-            let Some(run) = &mut self.run else {
-                return Ok(None);
-            };
-            let next = run.running.flow.next();
-            let piece = match next {
+        while let Some(run) = &mut self.run {
+            let piece = match ready!(run.running.flow.poll_next(context)) {
                 Ok(piece) => piece,
                 Err(error) => {
                     self.run = None;
-                    return Err(error);
+                    return Poll::Ready(Err(error));
                 }
             };
             self.last = run.running.flow.lock().last.or(self.last);
             let Some((number, content)) = piece else {
                 self.run = None;
-                return Ok(None);
+                break;
             };
             run.next = number + 1;
             self.fetched_segments += 1;
             self.check(number, &content)?;
-            self.cache.insert(number, &content);
+            let content = self.cache().insert(number, &content);
             if number == segment {
-                return Ok(Some(content));
+                return Poll::Ready(Ok(Some(content)));
             }
         }
+        Poll::Ready(Ok(None))
     }
 
     /// Offsets exist only where all segments but the last have one length.
@@ -212,7 +296,7 @@ impl Reader {
 
     fn uneven(&self, segment: u64) -> Error {
         let message =
-            format!("segment {segment} of {} has another length than segment 0", self.object);
+            format!("segment {segment} of {} has another length than others", self.object);
         Error::new(ErrorKind::Verification, message)
             .with_remedy("read it in order: chunks, to_vec")
             .permanent()
@@ -227,11 +311,43 @@ impl Reader {
         };
         let ahead = ahead.max(wanted);
         let end = (ahead < LONGEST_AHEAD || wanted == ahead).then(|| segment.saturating_add(ahead));
-        let (flow, task) = self.source.begin((segment, end), None)?;
-        let running = Running::new(self.source.client.clone(), flow, task);
+        let running = self.source.begin((segment, end), None)?;
         self.run = Some(Run { running, next: segment, end });
         self.latest = end.map(|end| (end, ahead));
         Ok(())
+    }
+
+    /// The content of one segment from the position on, at most `most` bytes; none at the end.
+    pub(crate) fn poll_piece(&mut self, context: &Context<'_>, most: usize) -> Poll<Result<Bytes>> {
+        if self.segment_bytes == 0 || most == 0 {
+            return Poll::Ready(Ok(Bytes::new()));
+        }
+        let (segment, offset) =
+            (self.position / self.segment_bytes, self.position % self.segment_bytes);
+        let wanted = offset.saturating_add(most as u64).div_ceil(self.segment_bytes);
+        // A large buffer is filled by several calls: no fetch is longer than the read-ahead for its sake.
+        let wanted = wanted.clamp(1, LONGEST_AHEAD / 2);
+        let content = ready!(self.poll_segment(context, segment, wanted))?.unwrap_or_default();
+        let begin = content.len().min(offset as usize);
+        let end = content.len().min(begin.saturating_add(most));
+        self.position += (end - begin) as u64;
+        Poll::Ready(Ok(content.slice(begin..end)))
+    }
+
+    pub(crate) fn poll_seek(
+        &mut self,
+        context: &Context<'_>,
+        to: SeekFrom,
+    ) -> Poll<io::Result<u64>> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => ready!(self.poll_size(context))?.checked_add_signed(by),
+        };
+        let before =
+            || io::Error::new(io::ErrorKind::InvalidInput, "the offset lies before the content");
+        self.position = position.ok_or_else(before)?;
+        Poll::Ready(Ok(self.position))
     }
 }
 
@@ -246,36 +362,15 @@ impl fmt::Debug for Reader {
 
 impl Read for Reader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.segment_bytes == 0 || into.is_empty() {
-            return Ok(0);
-        }
-        let (segment, offset) =
-            (self.position / self.segment_bytes, self.position % self.segment_bytes);
-        let wanted = (offset + into.len() as u64).div_ceil(self.segment_bytes);
-        // A large buffer is filled by several calls: no fetch is longer than the read-ahead for its sake.
-        let wanted = wanted.clamp(1, LONGEST_AHEAD / 2);
-        let Some(content) = self.segment(segment, wanted)? else {
-            return Ok(0);
-        };
-        let content = content.get(offset as usize..).unwrap_or_default();
-        let length = content.len().min(into.len());
-        into[..length].copy_from_slice(&content[..length]);
-        self.position += length as u64;
-        Ok(length)
+        let piece = block_on(poll_fn(|context| self.poll_piece(context, into.len())))?;
+        into[..piece.len()].copy_from_slice(&piece);
+        Ok(piece.len())
     }
 }
 
 impl Seek for Reader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
-            SeekFrom::Start(position) => Some(position),
-            SeekFrom::Current(by) => self.position.checked_add_signed(by),
-            SeekFrom::End(by) => self.size()?.checked_add_signed(by),
-        };
-        let before =
-            || io::Error::new(io::ErrorKind::InvalidInput, "the offset lies before the content");
-        self.position = position.ok_or_else(before)?;
-        Ok(self.position)
+        block_on(poll_fn(|context| self.poll_seek(context, to)))
     }
 }
 
@@ -297,11 +392,12 @@ impl Cache {
         self.segments.get(&segment).cloned()
     }
 
-    fn insert(&mut self, segment: u64, content: &[u8]) {
+    /// Keeps the content of a segment. Returns what is kept.
+    fn insert(&mut self, segment: u64, content: &[u8]) -> Bytes {
         // A copy: what arrived is a part of a much larger receive buffer.
         let content = Bytes::copy_from_slice(content);
         self.bytes += content.len() as u64;
-        match self.segments.insert(segment, content) {
+        match self.segments.insert(segment, content.clone()) {
             Some(before) => self.bytes -= before.len() as u64,
             None => self.order.push_back(segment),
         }
@@ -311,6 +407,7 @@ impl Cache {
             let dropped = oldest.and_then(|oldest| self.segments.remove(&oldest));
             self.bytes -= dropped.map_or(0, |dropped| dropped.len() as u64);
         }
+        content
     }
 }
 

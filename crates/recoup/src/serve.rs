@@ -2,6 +2,7 @@
 use crate::client::{Client, parse_face};
 use crate::engine::{Engine, Task, TaskId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::mode::Blocking;
 use crate::trust;
 use crate::uplink::Uplink;
 use bytes::{Bytes, BytesMut};
@@ -21,8 +22,9 @@ use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,7 +60,7 @@ pub fn config(prefix: Name, signer: Box<dyn Signer>) -> ServeConfig {
 /// # Ok::<(), recoup::Error>(())
 /// ```
 #[must_use = "a server begins with bytes, file, folder or answer"]
-pub struct ServeBuilder {
+pub struct ServeBuilder<M = Blocking> {
     client: Client,
     prefix: Result<Name>,
     listen: Vec<FaceUri>,
@@ -67,9 +69,10 @@ pub struct ServeBuilder {
     segment_bytes: usize,
     version: Version,
     unknown: Unknown,
+    mode: PhantomData<M>,
 }
 
-impl fmt::Debug for ServeBuilder {
+impl<M> fmt::Debug for ServeBuilder<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { prefix, listen, .. } = self;
         let mut shown = f.debug_struct("ServeBuilder");
@@ -77,7 +80,7 @@ impl fmt::Debug for ServeBuilder {
     }
 }
 
-impl ServeBuilder {
+impl<M> ServeBuilder<M> {
     pub(crate) fn new(client: Client, prefix: Result<Name>) -> Self {
         Self {
             client,
@@ -88,6 +91,7 @@ impl ServeBuilder {
             segment_bytes: SEGMENT_BYTES,
             version: Version::Modified,
             unknown: Unknown::Nack,
+            mode: PhantomData,
         }
     }
 
@@ -140,6 +144,56 @@ impl ServeBuilder {
         self
     }
 
+    pub(crate) fn serve_bytes(self, content: Bytes) -> Result<Server> {
+        let (version, now) = (self.version, unix_time().as_micros() as u64);
+        self.serve_library(move || {
+            Ok(Box::new(BytesLibrary::new(content, version, now)) as Box<dyn Library>)
+        })
+    }
+
+    pub(crate) fn serve_file(self, path: PathBuf) -> Result<Server> {
+        let version = self.version;
+        self.serve_library(move || {
+            Ok(Box::new(FileLibrary::new(&path, version, None)?) as Box<dyn Library>)
+        })
+    }
+
+    pub(crate) fn serve_folder(self, path: PathBuf) -> Result<Server> {
+        let version = self.version;
+        self.serve_library(move || {
+            Ok(Box::new(FolderLibrary::new(&path, version, None)?) as Box<dyn Library>)
+        })
+    }
+
+    /// A producer that answers with what `answer` returns, and where it is to be reachable.
+    pub(crate) fn into_responder(self, answer: Answer) -> Result<(Responder, Place)> {
+        let Self { client, prefix, listen, signer, freshness, unknown, .. } = self;
+        let (prefix, signer) = (prefix?, signer?);
+        let responder = Responder { answer, freshness, signer, unknown, ..Responder::default() };
+        Ok((responder, Place { client, prefix, listen }))
+    }
+
+    fn serve_library(
+        self,
+        library: impl FnOnce() -> Result<Box<dyn Library>> + Send + 'static,
+    ) -> Result<Server> {
+        let Self { client, prefix, listen, signer, freshness, segment_bytes, unknown, .. } = self;
+        let (prefix, signer) = (prefix?, signer?);
+        let config =
+            ServeConfig { freshness, segment_bytes, unknown, ..config(prefix.clone(), signer) };
+        start(Place { client, prefix, listen }, move |name| {
+            let mut serve = Serve::new(config, library()?);
+            let object = serve.resolve(&Name::root()).ok_or_else(|| {
+                Error::new(ErrorKind::Local, format!("the content cannot be served as {name}"))
+                    .with_remedy("can it still be read, and is the name shorter than a packet of 8800 bytes?")
+            })?;
+            *name = object;
+            Ok(Box::new(serve))
+        })
+    }
+}
+
+impl ServeBuilder {
     /// Serves content from memory under the prefix itself.
     ///
     /// # Errors
@@ -155,11 +209,7 @@ impl ServeBuilder {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn bytes(self, content: impl Into<Bytes>) -> Result<Server> {
-        let (content, version) = (content.into(), self.version);
-        let now = unix_time().as_micros() as u64;
-        self.start(move || {
-            Ok(Box::new(BytesLibrary::new(content, version, now)) as Box<dyn Library>)
-        })
+        self.serve_bytes(content.into())
     }
 
     /// Serves the file at `path` under the prefix itself; its segments are read when they are asked for. A file that changes
@@ -174,10 +224,7 @@ impl ServeBuilder {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn file(self, path: impl AsRef<Path>) -> Result<Server> {
-        let (path, version) = (path.as_ref().to_owned(), self.version);
-        self.start(
-            move || Ok(Box::new(FileLibrary::new(&path, version, None)?) as Box<dyn Library>),
-        )
+        self.serve_file(path.as_ref().to_owned())
     }
 
     /// Serves the folder at `path` with everything in it: files by their paths below the prefix, and listings.
@@ -191,10 +238,7 @@ impl ServeBuilder {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn folder(self, path: impl AsRef<Path>) -> Result<Server> {
-        let (path, version) = (path.as_ref().to_owned(), self.version);
-        self.start(move || {
-            Ok(Box::new(FolderLibrary::new(&path, version, None)?) as Box<dyn Library>)
-        })
+        self.serve_folder(path.as_ref().to_owned())
     }
 
     /// Answers each Interest below the prefix by calling `answer` with it, in the driver thread: it must be quick, and must
@@ -216,35 +260,8 @@ impl ServeBuilder {
         self,
         answer: impl FnMut(&Interest) -> Option<Bytes> + Send + 'static,
     ) -> Result<Server> {
-        let Self { client, prefix, listen, signer, freshness, unknown, .. } = self;
-        let (name, signer) = (prefix?, signer?);
-        let responder = Responder {
-            answer: Box::new(answer),
-            freshness,
-            signer,
-            unknown,
-            ..Responder::default()
-        };
-        start(client, name.clone(), name, listen, move |_| Ok(Box::new(responder)))
-    }
-
-    fn start(
-        self,
-        library: impl FnOnce() -> Result<Box<dyn Library>> + Send + 'static,
-    ) -> Result<Server> {
-        let Self { client, prefix, listen, signer, freshness, segment_bytes, unknown, .. } = self;
-        let (prefix, signer) = (prefix?, signer?);
-        let config =
-            ServeConfig { freshness, segment_bytes, unknown, ..config(prefix.clone(), signer) };
-        start(client, prefix.clone(), prefix, listen, move |name| {
-            let mut serve = Serve::new(config, library()?);
-            let object = serve.resolve(&Name::root()).ok_or_else(|| {
-                Error::new(ErrorKind::Local, format!("the content cannot be served as {name}"))
-                    .with_remedy("can it still be read, and is the name shorter than a packet of 8800 bytes?")
-            })?;
-            *name = object;
-            Ok(Box::new(serve))
-        })
+        let (responder, place) = self.into_responder(Box::new(answer))?;
+        start(place, move |_| Ok(Box::new(responder)))
     }
 }
 
@@ -309,6 +326,11 @@ impl Server {
         &self.faces
     }
 
+    #[cfg(feature = "tokio")]
+    pub(crate) fn task(&self) -> TaskId {
+        self.task
+    }
+
     /// What was served so far.
     pub fn summary(&self) -> ServeSummary {
         *self.summary.lock().unwrap_or_else(PoisonError::into_inner)
@@ -343,7 +365,8 @@ fn withdraw(engine: &mut Engine, prefix: Name, rng: recoup_transport::random::Rn
         time_of_day: engine.session.driver.time_of_day(),
         rng,
     });
-    engine.start(Box::new(inquiry), Vec::new(), Box::new(Withdrawal { has_ended: false }));
+    let task = engine.ids.next();
+    engine.start(task, Box::new(inquiry), Vec::new(), Box::new(Withdrawal { has_ended: false }));
 }
 
 /// Waits for a forwarder to remove a route.
@@ -438,21 +461,28 @@ impl Task for Registering {
     }
 }
 
-/// Starts a producer of `prefix`, and makes it reachable.
-fn start(
-    client: Client,
+/// Which names a producer has, and where it is reachable.
+pub(crate) struct Place {
+    pub(crate) client: Client,
     prefix: Name,
-    mut name: Name,
     listen: Vec<FaceUri>,
+}
+
+/// Starts a producer, and makes it reachable; `make` may give the server another name than its prefix.
+pub(crate) fn start(
+    place: Place,
     make: impl FnOnce(&mut Name) -> Result<Box<dyn Application>> + Send + 'static,
 ) -> Result<Server> {
+    let Place { client, prefix, listen } = place;
+    let mut name = prefix.clone();
     let summary = Arc::<Mutex<ServeSummary>>::default();
     let (counted, served) = (Arc::clone(&summary), prefix.clone());
     let (task, name, faces) = client.link.ask(move |engine| {
         let application = make(&mut name)?;
         let faces = reach(engine, &listen)?;
         let serving = Serving { summary: counted, has_ended: false };
-        let task = engine.start(application, vec![served.clone()], Box::new(serving));
+        let task = engine.ids.next();
+        engine.start(task, application, vec![served.clone()], Box::new(serving));
         engine.note_served(task, served);
         Ok::<_, Error>((task, name, faces))
     })??;
@@ -487,8 +517,11 @@ impl Server {
         let (name, toward) = (prefix.clone(), uplink.clone());
         let task = self.client.link.ask(move |engine| {
             let application = toward.registration(&name, engine.session.driver.time_of_day())?;
-            let task = Registering { name, uplink: toward, answer: Some(sender), has_ended: false };
-            Ok::<_, Error>(engine.start(Box::new(application), Vec::new(), Box::new(task)))
+            let owner =
+                Registering { name, uplink: toward, answer: Some(sender), has_ended: false };
+            let task = engine.ids.next();
+            engine.start(task, Box::new(application), Vec::new(), Box::new(owner));
+            Ok::<_, Error>(task)
         })??;
         self.registration = Some((task, prefix.clone()));
         self.faces = vec![uplink.uri.to_string()];
@@ -497,7 +530,7 @@ impl Server {
 }
 
 /// The function of a [`Responder`].
-type Answer = Box<dyn FnMut(&Interest) -> Option<Bytes> + Send>;
+pub(crate) type Answer = Box<dyn FnMut(&Interest) -> Option<Bytes> + Send>;
 
 /// A producer that answers each Interest with one packet, made by a function.
 pub struct Responder {
@@ -536,6 +569,16 @@ impl Responder {
             tracing::error!(name = %interest.name, "the function that answers Interests has panicked");
             None
         });
+        self.answer_with(interest, path, content);
+    }
+
+    /// Answers with one packet; `None`: there is no such content.
+    pub(crate) fn answer_with(
+        &mut self,
+        interest: &Interest,
+        path: ReturnPath,
+        content: Option<Bytes>,
+    ) {
         let builder = DataBuilder::new(&interest.name).freshness(self.freshness);
         let content = content.filter(|content| {
             let fits = builder.most_octets(content.len(), self.signer.as_ref()) <= PACKET_BYTES;

@@ -6,27 +6,36 @@ use crate::flow::{Flow, Piece, Progress};
 use crate::session::Session;
 use crate::summary::{Algorithms, FetchSummary};
 use crate::tally::Tally;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::FetchError;
 use recoup_transport::time::{Duration, Instant};
+use std::fmt;
 use std::sync::Arc;
+
+/// Called in the driver thread with each event of a fetch.
+pub(crate) type Observer = Box<dyn FnMut(Instant, &Event) + Send>;
 
 /// Fails if the object that was found under `name` is the listing of a folder, which its producer serves in place of content.
 ///
 /// # Errors
 /// [`ErrorKind::Other`]: it is.
 pub fn refuse_folder(name: &Name, object: &Name) -> Result<()> {
-    let found = object.suffix(name.len());
-    let is_listing = name.is_prefix_of(object) && found.components().any(|it| it.is_keyword(b"ls"));
-    if !is_listing {
+    if !is_listing(name, object) {
         return Ok(());
     }
     let remedy = format!(
         "fetch it with all that is in it: recoup fetch -r {name} -o FOLDER; its listing alone is {name}/32=ls"
     );
     Err(Error::new(ErrorKind::Other, format!("{name} is a folder")).with_remedy(remedy))
+}
+
+/// Whether the object that was found under `name` is the listing of a folder.
+pub(crate) fn is_listing(name: &Name, object: &Name) -> bool {
+    let found = object.suffix(name.len());
+    name.is_prefix_of(object) && found.components().any(|it| it.is_keyword(b"ls"))
 }
 
 /// The error of a fetch loop that has counted `tally`.
@@ -48,8 +57,23 @@ pub(crate) struct Order {
     pub(crate) held_segments: u64,
     pub(crate) download: Option<Download>,
     pub(crate) max_bytes: Option<u64>,
+    /// The listing of a folder is as good as content.
+    pub(crate) takes_folders: bool,
     pub(crate) algorithms: Algorithms,
     pub(crate) policy: String,
+    pub(crate) observer: Option<Observer>,
+}
+
+impl Drop for Order {
+    fn drop(&mut self) {
+        self.flow.close();
+    }
+}
+
+impl fmt::Debug for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Order").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// The owner of one fetch loop.
@@ -57,6 +81,7 @@ pub(crate) struct Transfer {
     order: Order,
     tally: Tally,
     object: Name,
+    metadata: Option<Box<Metadata>>,
     begun: bool,
     bytes: u64,
     held_bytes: u64,
@@ -76,6 +101,7 @@ impl Transfer {
             object: order.name.clone(),
             order,
             tally: Tally::default(),
+            metadata: None,
             begun: false,
             bytes: 0,
             held_bytes: 0,
@@ -92,9 +118,11 @@ impl Transfer {
 
     fn take(&mut self, now: Instant, report: Report) -> Result<()> {
         match report {
-            Report::Resolved { object } => {
-                refuse_folder(&self.order.name, &object)?;
-                self.object = *object;
+            Report::Resolved { object, metadata } => {
+                if !self.order.takes_folders {
+                    refuse_folder(&self.order.name, &object)?;
+                }
+                (self.object, self.metadata) = (*object, metadata);
                 self.begin()
             }
             Report::Content { segment, content } => {
@@ -110,6 +138,9 @@ impl Transfer {
             }
             Report::Event(event) => {
                 self.tally.record(now, &event);
+                if let Some(observer) = &mut self.order.observer {
+                    observer(now, &event);
+                }
                 match event {
                     Event::EndKnown { last } => self.end_known(last),
                     _ => Ok(()),
@@ -212,7 +243,7 @@ impl Transfer {
     fn publish(&mut self, outcome: Option<Result<FetchSummary>>) -> u64 {
         let is_changed = std::mem::take(&mut self.is_changed) || outcome.is_some();
         let (progress, begun, last) = (self.progress(), self.begun, self.last);
-        let (object, pieces) = (&self.object, &mut self.pieces);
+        let Self { object, metadata, pieces, .. } = self;
         self.order.flow.update(|state| {
             if is_changed {
                 state.pieces.extend(pieces.drain(..));
@@ -220,6 +251,7 @@ impl Transfer {
                 state.last = last;
                 if begun && state.object.is_none() {
                     state.object = Some(object.clone());
+                    state.metadata = metadata.take();
                 }
                 state.outcome = outcome;
             }

@@ -45,6 +45,27 @@ fn download_writes_the_file() {
     assert_eq!(std::fs::read(path).unwrap(), b"hello");
 }
 
+#[cfg(feature = "tokio")]
+#[test]
+fn cancel_ends_with_the_content_or_the_time() {
+    let (_server, face) = serve("/a", "hello");
+    assert_eq!(run("cancel", &face, &["/a", "60"]).stdout, b"5 bytes\n");
+    let output = run("cancel", &face, &["/a", "0"]);
+    assert!(output.stdout.ends_with(b"bytes\n"), "{output:?}");
+}
+
+#[cfg(feature = "object-store")]
+#[test]
+fn store_lists_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("table"), "PAR1...").unwrap();
+    let client = Client::builder().alone().connect().unwrap();
+    let server = client.serve("/a").listen("udp://127.0.0.1:0").unwrap();
+    let server = server.folder(folder.path()).unwrap();
+    let output = run("store", &server.faces()[0], &["/a"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "         7 table b\"PAR1\"\n");
+}
+
 #[test]
 fn verify_ends_with_the_exit_code_of_the_error() {
     let (_server, face) = serve("/a", "hello");
