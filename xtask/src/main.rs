@@ -36,6 +36,7 @@ mod test;
 mod text;
 mod tool;
 mod tutorial;
+mod words;
 
 use std::process::ExitCode;
 
@@ -55,6 +56,7 @@ usage: cargo xtask CHORE
   docs [--check]                   documents that follow from kept results and the command line
   book                             the documents as HTML pages, in target/book
   prose [--seed N] [--commit C]    a random list of help texts, errors, comments and test names
+  prose --words [--commit C]       breaches of the rules of language, by crate
   digests [--write]                whether simulations do what docs/notes/digests.csv says
   dist                             the command, man pages and shell completions into target/bundle
 ";

@@ -4,8 +4,9 @@
 //! from the same commit on each machine.
 
 use crate::chore::{Outcome, capture, command};
+use crate::words;
 
-const USAGE: &str = "usage: cargo xtask prose [--seed N] [--count N] [--commit COMMIT]";
+const USAGE: &str = "usage: cargo xtask prose [--words] [--seed N] [--count N] [--commit COMMIT]";
 
 /// The kinds of prose; a list has equally many items of each.
 const KINDS: [Kind; 4] = [Kind::Help, Kind::Error, Kind::Comment, Kind::Test];
@@ -30,10 +31,11 @@ struct Item {
     text: String,
 }
 
-/// Prints a table of items.
+/// Prints a table of items, or of breaches.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let (mut seed, mut count, mut commit) = (1, 20, "HEAD");
-    for pair in arguments.chunks(2) {
+    let is_count = arguments.first() == Some(&"--words");
+    for pair in arguments.get(usize::from(is_count)..).unwrap_or_default().chunks(2) {
         match *pair {
             ["--seed", number] => seed = number.parse().map_err(|_| USAGE)?,
             ["--count", number] => count = number.parse().map_err(|_| USAGE)?,
@@ -41,7 +43,12 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             _ => return Err(USAGE.into()),
         }
     }
-    let items = items(commit)?;
+    let files = files(commit)?;
+    if is_count {
+        print_breaches(&files);
+        return Ok(());
+    }
+    let items: Vec<Item> = files.iter().flat_map(|(path, lines)| of_file(path, lines)).collect();
     println!("| kind | text | at |\n|---|---|---|");
     for item in drawn(&items, seed, count) {
         let Item { kind, path, line, text } = item;
@@ -51,29 +58,44 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// All prose of the Rust files of a commit, in order.
-fn items(commit: &str) -> Outcome<Vec<Item>> {
+/// Prints how many breaches of the rules of language each crate has.
+fn print_breaches(files: &[File]) {
+    let counts = words::count(files.iter().map(|(path, lines)| (path.as_str(), lines.join("\n"))));
+    println!("| crate | {} |", words::KINDS.map(|(_, name)| name).join(" | "));
+    println!("|---{}|", "|---:".repeat(words::KINDS.len()));
+    for (folder, kinds) in counts {
+        let numbers =
+            words::KINDS.map(|(kind, _)| kinds.get(&kind).copied().unwrap_or(0).to_string());
+        println!("| `{folder}` | {} |", numbers.join(" | "));
+    }
+}
+
+/// Path and lines.
+type File = (String, Vec<String>);
+
+/// The Rust files of a commit, in order.
+fn files(commit: &str) -> Outcome<Vec<File>> {
     let name = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
     let commit = capture(command("git").args(name).arg(format!("{commit}^{{commit}}")))?;
     let commit = commit.trim_end();
     let tree = ["grep", "--line-number", "-I", "-e", "", commit, "--", "*.rs"];
     let text = capture(command("git").args(tree))?;
-    let mut files: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut files: Vec<File> = Vec::new();
     for row in text.lines() {
         let mut parts = row.splitn(4, ':').skip(1);
         let (Some(path), Some(_), Some(line)) = (parts.next(), parts.next(), parts.next()) else {
             continue;
         };
-        match files.last_mut().filter(|(last, _)| *last == path) {
-            Some((_, lines)) => lines.push(line),
-            None => files.push((path, vec![line])),
+        match files.last_mut().filter(|(last, _)| last == path) {
+            Some((_, lines)) => lines.push(line.to_owned()),
+            None => files.push((path.to_owned(), vec![line.to_owned()])),
         }
     }
-    Ok(files.iter().flat_map(|(path, lines)| of_file(path, lines)).collect())
+    Ok(files)
 }
 
 /// The prose of a file.
-fn of_file(path: &str, lines: &[&str]) -> Vec<Item> {
+fn of_file(path: &str, lines: &[String]) -> Vec<Item> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(line) = lines.get(at) {
@@ -102,7 +124,7 @@ fn comment(line: &str) -> Option<&str> {
     Some(text.trim_start_matches(['/', '!']).trim())
 }
 
-fn test_name(lines: &[&str]) -> Option<String> {
+fn test_name(lines: &[String]) -> Option<String> {
     let declared = lines.iter().take(4).find_map(|line| line.trim().strip_prefix("fn "))?;
     declared.split('(').next().map(str::to_owned)
 }
@@ -152,7 +174,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_prose_is_found() {
-        let lines: Vec<&str> = FILE.lines().collect();
+        let lines: Vec<String> = FILE.lines().map(str::to_owned).collect();
         let found = of_file("a.rs", &lines);
         let rows: Vec<_> = found.iter().map(|it| (it.kind, it.line, it.text.as_str())).collect();
         let expected = [

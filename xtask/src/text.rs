@@ -1,6 +1,7 @@
 //! What committed text must not contain, and what is better avoided in it.
 
 use crate::chore::{Outcome, capture, command, root};
+use crate::words;
 use std::fs;
 use std::path::Path;
 
@@ -32,6 +33,8 @@ pub(crate) fn check() -> Outcome {
         if let Ok(text) = std::str::from_utf8(&octets) {
             check_lines(path, text, &here, &mut found);
             check_rust(path, text, &mut found);
+            let breaches = words::check(path, text);
+            found.extend(breaches.into_iter().map(|(line, text)| format!("{path}:{line}: {text}")));
             check_lockfile(path, text, &mut found);
         }
     }
