@@ -12,7 +12,7 @@ use bytes::Bytes;
 use recoup_forwarder::face::{FaceId, FaceUse};
 use recoup_forwarder::node::{Input, Machine, Node, Output};
 use recoup_forwarder::shard::Tally;
-use recoup_packet::pcapng::{Interface, Passed, Way, Writer, ethernet};
+use recoup_packet::pcapng::{CapturedFrame, Direction, Interface, Writer, ethernet};
 use recoup_transport::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, VecDeque};
@@ -151,15 +151,29 @@ impl Capturer {
         }
     }
 
-    fn note(&mut self, now: Instant, face: FaceId, way: Way, head: &[u8], body: &Bytes) {
+    fn note(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        direction: Direction,
+        head: &[u8],
+        body: &Bytes,
+    ) {
         let Some(desk) = &self.desk else { return };
-        let (from, to) = if way == Way::In { (face.0, OURS) } else { (OURS, face.0) };
+        let (from, to) = if direction == Direction::In { (face.0, OURS) } else { (OURS, face.0) };
         let header = ethernet(to, from);
         let pieces: [&[u8]; 3] = [&header, head, body];
         let nanos = (desk.since_1970 + now.since(Instant::ZERO)).as_nanos();
         let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
-        let (way, comment) = (Some(way), None);
-        let passed = Passed { interface: 0, nanos, pieces: &pieces, kept: u32::MAX, way, comment };
+        let (direction, comment) = (Some(direction), None);
+        let passed = CapturedFrame {
+            interface: 0,
+            nanos,
+            pieces: &pieces,
+            kept: u32::MAX,
+            direction,
+            comment,
+        };
         let own = desk.faces.get(&face).copied();
         let all = desk.all.filter(|all| Some(*all) != own);
         for place in [all, own].into_iter().flatten() {
@@ -167,7 +181,7 @@ impl Capturer {
         }
     }
 
-    fn write(&mut self, place: usize, face: FaceId, passed: &Passed<'_>) {
+    fn write(&mut self, place: usize, face: FaceId, passed: &CapturedFrame<'_>) {
         let Some(sheet) = self.desk.as_mut().and_then(|desk| desk.sheets.get_mut(place)) else {
             return;
         };
@@ -187,7 +201,7 @@ impl Machine for Capturer {
         if self.desk.is_some()
             && let Input::Frame { face, frame } = &input
         {
-            self.note(now, *face, Way::In, &[], frame);
+            self.note(now, *face, Direction::In, &[], frame);
         }
         self.node.handle(now, input);
     }
@@ -197,7 +211,7 @@ impl Machine for Capturer {
         if self.desk.is_some()
             && let Some(Output::Send { face, frame }) = &output
         {
-            self.note(now, *face, Way::Out, frame.head(), frame.body());
+            self.note(now, *face, Direction::Out, frame.head(), frame.body());
         }
         output
     }
@@ -246,15 +260,15 @@ impl Sheet {
         self.file.is_some() && (self.limit_octets, self.frame_octets) == wanted
     }
 
-    fn frame(&mut self, face: FaceId, uri: &str, passed: &Passed<'_>) -> io::Result<()> {
+    fn frame(&mut self, face: FaceId, uri: &str, passed: &CapturedFrame<'_>) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        if file.is_file && file.writer.octets() >= self.limit_octets {
+        if file.is_file && file.writer.bytes() >= self.limit_octets {
             file.flush()?;
             *file = PcapFile::begin(&self.path)?;
         }
         let interface = file.interface(face, uri, self.frame_octets)?;
         let kept = self.frame_octets.unwrap_or(u32::MAX);
-        file.writer.frame(&Passed { interface, kept, ..*passed })
+        file.writer.frame(&CapturedFrame { interface, kept, ..*passed })
     }
 }
 
@@ -293,7 +307,7 @@ impl PcapFile {
         }
         let name = format!("face {}", face.0);
         let (name, description) = (name.as_str(), uri);
-        let interface = Interface { name, description, rate_bits: 0, frame_octets };
+        let interface = Interface { name, description, rate_bits: 0, frame_bytes: frame_octets };
         let number = self.writer.interface(&interface)?;
         self.interfaces.insert(face, number);
         Ok(number)

@@ -1,10 +1,12 @@
 //! Data packets.
 //!
-//! A [`Data`] comes in two forms. An *encoded* packet keeps the octets that it came in and only knows where its parts
-//! stand. A *described* packet ([`Template::describe`]) has no octets: it knows its name, how long its content is and what
-//! its other elements say, hence its exact length; a simulation moves millions of them and never looks inside. A
-//! [`DataBuilder`] lays a packet out in a buffer of the caller, lets the content be written straight into its place, and
-//! signs it there. Source: NDN packet format v0.3, section "Data Packet".
+//! A [`Data`] has one of two forms. An *encoded* packet keeps the bytes it was decoded from and the
+//! offsets of its parts. A *described* packet ([`Template::describe`]) has no bytes: it has a name,
+//! the length of its content and its other elements, hence its exact length. Simulations forward
+//! millions of them and read no content. A [`DataBuilder`] writes content straight into a buffer of
+//! the caller and signs it there.
+//!
+//! Source: NDN packet format v0.3, section "Data Packet".
 
 mod build;
 mod describe;
@@ -23,17 +25,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the content of a Data packet is (TLV ContentType 24).
+/// Type of the content (TLV ContentType 24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ContentType {
-    /// 0: octets of an application; what a packet without this element has.
+    /// 0: bytes of an application; the default.
     #[default]
     Blob,
     /// 1: names that lead to the content.
     Link,
     /// 2: a certificate.
     Key,
-    /// 3: an application says that there is no such content.
+    /// 3: an application-level Nack: the content does not exist.
     Nack,
     /// 4: a list of packets.
     Manifest,
@@ -73,7 +75,7 @@ impl From<u64> for ContentType {
     }
 }
 
-/// A Data packet. Cloning counts one reference and copies nothing.
+/// A Data packet. A clone shares the bytes.
 #[derive(Clone)]
 pub struct Data(Form);
 
@@ -84,14 +86,14 @@ enum Form {
 }
 
 impl Data {
-    /// Decodes one whole Data packet; `wire` is shared, nothing is copied.
+    /// Decodes one whole Data packet; the packet shares `wire`.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
         Encoded::decode(wire).map(Self::from)
     }
 
-    /// Decodes one whole Data packet whose octets can be kept as long as the packet, for they share no buffer with much
-    /// else: [`detached`](Self::detached) leaves it as it is. It takes the memory of a packet that is `gone`, unless
-    /// somebody shares it.
+    /// Decodes one whole Data packet from bytes that share no larger buffer;
+    /// [`detached`](Self::detached) does not copy it. The packet reuses the memory of `gone`,
+    /// unless another clone of `gone` exists.
     #[inline]
     pub fn decode_kept_in(gone: Option<Self>, wire: Bytes) -> Result<Self, DecodeError> {
         let place = match gone {
@@ -101,8 +103,8 @@ impl Data {
         Ok(Self(Form::Encoded(Encoded::decode_alone(place, wire)?)))
     }
 
-    /// The same packet in octets that it shares with nothing else, so that to keep it keeps no buffer in which it came
-    /// with others; costs nothing if it was [decoded](Self::decode_kept_in) to be kept.
+    /// The packet in a buffer of its own, so that keeping it keeps no larger buffer alive. Free for
+    /// a packet from [`decode_kept_in`](Self::decode_kept_in).
     #[must_use]
     pub fn detached(self) -> Self {
         match &self.0 {
@@ -111,7 +113,7 @@ impl Data {
         }
     }
 
-    /// Whether the packet has no octets of its own.
+    /// Whether the packet is described: it has no bytes.
     #[must_use]
     pub fn is_described(&self) -> bool {
         matches!(self.0, Form::Described(_))
@@ -126,7 +128,7 @@ impl Data {
         }
     }
 
-    /// The TLV-VALUE of the packet's name: what tables hash and compare.
+    /// The TLV-VALUE of the packet's name, the key of tables.
     #[must_use]
     #[inline]
     pub fn name_value(&self) -> &[u8] {
@@ -136,7 +138,7 @@ impl Data {
         }
     }
 
-    /// The content; empty if there is none. That of a described packet is zeros.
+    /// The content; empty if there is none. Zeros for a described packet.
     #[must_use]
     pub fn content(&self) -> &[u8] {
         match &self.0 {
@@ -145,7 +147,7 @@ impl Data {
         }
     }
 
-    /// The content as octets that keep the packet alive.
+    /// The content as bytes that keep the packet alive.
     #[must_use]
     pub fn content_bytes(&self) -> Bytes {
         match &self.0 {
@@ -154,7 +156,7 @@ impl Data {
         }
     }
 
-    /// What the content is.
+    /// ContentType; [`Blob`](ContentType::Blob) if absent.
     #[must_use]
     pub fn content_type(&self) -> ContentType {
         match &self.0 {
@@ -163,7 +165,7 @@ impl Data {
         }
     }
 
-    /// How long the packet counts as fresh after it arrived in a cache; zero if it does not say.
+    /// FreshnessPeriod; zero if absent.
     #[must_use]
     pub fn freshness(&self) -> Duration {
         Duration::from_millis(match &self.0 {
@@ -172,7 +174,7 @@ impl Data {
         })
     }
 
-    /// The last component of the name of the last packet of this content, if the packet says so (FinalBlockId).
+    /// The last component of the name of the object's last packet (FinalBlockId).
     #[must_use]
     pub fn final_block(&self) -> Option<Component<'_>> {
         match &self.0 {
@@ -181,7 +183,7 @@ impl Data {
         }
     }
 
-    /// What the packet says about its signature.
+    /// SignatureInfo.
     #[must_use]
     pub fn signature_info(&self) -> SignatureInfo<'_> {
         match &self.0 {
@@ -190,7 +192,7 @@ impl Data {
         }
     }
 
-    /// The signature. A described packet with a digest is encoded for it, once, and kept so.
+    /// The signature. A described packet with a digest is encoded once for it.
     #[must_use]
     pub fn signature_value(&self) -> &[u8] {
         match &self.0 {
@@ -199,8 +201,8 @@ impl Data {
         }
     }
 
-    /// The octets that the signature covers: from Name to SignatureInfo. A described packet is encoded for it, once, and
-    /// kept so.
+    /// The bytes that the signature covers: from Name to SignatureInfo. A described packet is
+    /// encoded once for them.
     #[must_use]
     pub fn signed_portion(&self) -> &[u8] {
         match &self.0 {
@@ -209,7 +211,7 @@ impl Data {
         }
     }
 
-    /// The whole packet: the octets it has, or, of a described one, those it would have, encoded anew at each call.
+    /// The whole packet. A described packet is encoded at each call.
     #[must_use]
     pub fn wire(&self) -> Bytes {
         match &self.0 {
@@ -218,7 +220,7 @@ impl Data {
         }
     }
 
-    /// Octets of the whole packet; costs nothing.
+    /// Bytes of the whole packet; O(1).
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         match &self.0 {
@@ -227,7 +229,7 @@ impl Data {
         }
     }
 
-    /// SHA-256 of the whole packet, computed anew at each call.
+    /// SHA-256 of the whole packet, computed at each call.
     #[must_use]
     pub fn implicit_digest(&self) -> [u8; 32] {
         match &self.0 {
@@ -236,7 +238,7 @@ impl Data {
         }
     }
 
-    /// Whether the packet is right by construction: described, with a digest.
+    /// Whether the packet is valid by construction: described, with a digest.
     pub(crate) fn is_described_with_digest(&self) -> bool {
         matches!(&self.0, Form::Described(it) if it.template().has_digest())
     }
@@ -248,7 +250,7 @@ impl From<Encoded> for Data {
     }
 }
 
-/// Two packets are equal if their octets are, those that they have or would have.
+/// Two packets are equal if their bytes, existing or encoded, are equal.
 impl PartialEq for Data {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -270,7 +272,7 @@ impl fmt::Debug for Data {
             .field("content_type", &self.content_type())
             .field("freshness", &self.freshness())
             .field("final_block", &self.final_block())
-            .field("content_octets", &self.content().len())
+            .field("content_bytes", &self.content().len())
             .field("signature", &self.signature_info().typ)
             .field("described", &self.is_described())
             .finish()

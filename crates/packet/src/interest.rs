@@ -11,71 +11,72 @@ use crate::tlv::typ;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// How long a forwarder remembers an Interest that does not say so itself.
+/// Lifetime of an Interest without InterestLifetime.
 pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(4);
 
-/// Most names in a ForwardingHint that decoding accepts: each costs a look-up, and more than a few mean nothing.
+/// Most names in a decoded ForwardingHint: each costs a look-up.
 pub const MAX_FORWARDING_HINTS: usize = 32;
 
 /// A request for one Data packet.
 ///
-/// Parameters and signature belong together with a digest component in the name; they are set with
-/// [`with_parameters`](Self::with_parameters) and [`sign`](Self::sign), which put it there.
+/// Parameters and signature need a digest component in the name;
+/// [`with_parameters`](Self::with_parameters) and [`sign`](Self::sign) add it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interest {
-    /// What is asked for; at least one component.
+    /// Requested name; at least one component.
     pub name: Name,
-    /// The name may be a prefix of the Data's name, instead of all of it.
+    /// The name may be a proper prefix of the Data's name.
     pub can_be_prefix: bool,
-    /// A cache must not answer with Data that is no longer fresh.
+    /// A cache must not answer with stale Data.
     pub must_be_fresh: bool,
-    /// Where the Interest may be sent if its own name is in no forwarding table.
+    /// Delegations to forward to if the FIB has no entry for the name.
     pub forwarding_hint: Vec<Name>,
-    /// Distinguishes this transmission from others, so that loops are found; required on network links.
+    /// Distinguishes transmissions, for loop detection; required on network links.
     pub nonce: Option<u32>,
-    /// How long forwarders should remember the Interest; on the wire in milliseconds, a rest is rounded up.
+    /// How long forwarders keep the PIT entry; encoded in milliseconds, rounded up.
     pub lifetime: Option<Duration>,
-    /// How many more times the Interest may be forwarded.
+    /// Remaining hops.
     pub hop_limit: Option<u8>,
-    /// What the producer is told beyond the name.
+    /// ApplicationParameters.
     pub parameters: Option<Bytes>,
     /// Signature over name and parameters; never without parameters.
     pub signature: Option<InterestSignature>,
-    /// All that followed the parameters, where it held unknown elements: the digest in the name covers them.
+    /// The bytes after the parameters, if they hold unknown elements: the digest in the name covers
+    /// them.
     tail: Option<Box<Bytes>>,
 }
 
 /// Signature of an Interest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterestSignature {
-    /// Info and value; boxed because few Interests are signed and all would have to keep room for it.
-    octets: Box<(Bytes, Bytes)>,
+    /// Info and value; boxed because few Interests are signed.
+    bytes: Box<(Bytes, Bytes)>,
 }
 
 impl InterestSignature {
     fn new(info: Bytes, value: Bytes) -> Self {
-        Self { octets: Box::new((info, value)) }
+        Self { bytes: Box::new((info, value)) }
     }
 
-    /// What the Interest says about its signature.
+    /// InterestSignatureInfo.
     #[must_use]
     pub fn info(&self) -> SignatureInfo<'_> {
-        // Decoding checked it, so the alternative is never taken; its type is one that no verifier accepts.
-        SignatureInfo::decode(&self.octets.0)
+        // Decoding checked it, so this fallback is unreachable; verifiers accept no such type.
+        SignatureInfo::decode(&self.bytes.0)
             .unwrap_or(SignatureInfo::new(SignatureType::Other(u64::MAX), None))
     }
 
-    /// The signature itself.
+    /// InterestSignatureValue.
     #[must_use]
     pub fn value(&self) -> &[u8] {
-        &self.octets.1
+        &self.bytes.1
     }
 }
 
-/// What makes one signed Interest different from every other (InterestSignatureInfo, all optional).
+/// The elements of InterestSignatureInfo that make a signed Interest unique, all optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uniqueness<'a> {
-    /// SignatureNonce: random octets.
+    /// SignatureNonce: random bytes.
     pub nonce: Option<&'a [u8]>,
     /// SignatureTime, in milliseconds since 1970-01-01 UTC.
     pub time: Option<u64>,
@@ -84,7 +85,7 @@ pub struct Uniqueness<'a> {
 }
 
 impl Interest {
-    /// An Interest that says nothing but the name.
+    /// An Interest with a name and no other element.
     #[must_use]
     pub fn new(name: Name) -> Self {
         Self {
@@ -101,14 +102,14 @@ impl Interest {
         }
     }
 
-    /// How long forwarders remember the Interest.
+    /// The lifetime, or [`DEFAULT_LIFETIME`].
     #[must_use]
     pub fn lifetime_or_default(&self) -> Duration {
         self.lifetime.unwrap_or(DEFAULT_LIFETIME)
     }
 
-    /// The Interest with these ApplicationParameters and their digest in the name (at the end, or in place of one that
-    /// is there); a signature is taken away.
+    /// Sets ApplicationParameters and their digest, at the end of the name or in place of the
+    /// digest there; removes a signature.
     #[must_use]
     pub fn with_parameters(mut self, parameters: impl Into<Bytes>) -> Self {
         self.parameters = Some(parameters.into());
@@ -118,7 +119,7 @@ impl Interest {
         self
     }
 
-    /// The Interest with these ApplicationParameters, signed, with the digest of both at the end of the name.
+    /// Sets ApplicationParameters, signs them, and adds the digest of both to the name.
     #[must_use]
     pub fn sign(
         mut self,
@@ -134,7 +135,7 @@ impl Interest {
         self.name = self.name_without_digest();
         self.parameters = Some(parameters.into());
         self.tail = None;
-        let signed = self.signed_octets(&info);
+        let signed = self.signed_bytes(&info);
         let mut value = vec![0; signer.max_signature_len()];
         let len = signer.sign(&signed, &mut value);
         value.truncate(len);
@@ -143,15 +144,14 @@ impl Interest {
         self
     }
 
-    /// The octets that the signature covers (name without the digest, parameters, InterestSignatureInfo); `None` for an
-    /// Interest without signature.
+    /// The bytes that the signature covers (name without the digest, parameters,
+    /// InterestSignatureInfo); `None` without a signature.
     #[must_use]
     pub fn signed_portion(&self) -> Option<Vec<u8>> {
-        self.signature.as_ref().map(|signature| self.signed_octets(&signature.octets.0))
+        self.signature.as_ref().map(|signature| self.signed_bytes(&signature.bytes.0))
     }
 
-    /// Whether `data` answers this Interest: the name is right, and the digest if the Interest names one. Whether the
-    /// Data is fresh is for the cache to say.
+    /// Whether name and digest of `data` match this Interest. The cache checks freshness.
     #[must_use]
     pub fn is_satisfied_by(&self, data: &Data) -> bool {
         if self.can_be_prefix && self.name.is_prefix_of(data.name()) {
@@ -173,7 +173,7 @@ impl Interest {
     }
 
     fn put_digest(&mut self) {
-        let digest = sha256(&self.parameters_octets());
+        let digest = sha256(&self.parameters_bytes());
         let there = self.name.components().any(|component| is_parameters_digest(&component));
         let component = Component::parameters_digest(&digest);
         self.name = if there {

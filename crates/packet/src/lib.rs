@@ -1,8 +1,7 @@
-//! Words: octets on one side, Interest, Data, Nack and link header on the other.
+//! NDN packets: encoding and decoding of Interest, Data, Nack and link header.
 //!
-//! The NDN packet format v0.3 and NDNLPv2. Decoding shares the buffer that a packet came in and never
-//! copies a payload; every octet may be wrong, and what is wrong with it is a [`tlv::DecodeError`],
-//! never a panic.
+//! Sources: NDN packet format v0.3 and NDNLPv2. Decoding shares the received buffer and never
+//! copies a payload. Malformed bytes give a [`tlv::DecodeError`], never a panic.
 //!
 //! ```
 //! use recoup_packet::data::{Data, DataBuilder};
@@ -12,9 +11,9 @@
 //!
 //! let object: Name = "/example/file/v=7".parse()?;
 //! let interest = Interest::new(object.append(Component::segment(0)));
-//! let asked = Interest::decode(interest.to_bytes())?;
+//! let received = Interest::decode(interest.to_bytes())?;
 //!
-//! let built = DataBuilder::new(&asked.name).build(b"content", &DigestSigner);
+//! let built = DataBuilder::new(&received.name).build(b"content", &DigestSigner);
 //! let data = Data::decode(built.wire())?;
 //! assert!(interest.is_satisfied_by(&data));
 //! assert_eq!(data.name().to_string(), "/example/file/v=7/seg=0");

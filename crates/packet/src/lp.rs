@@ -1,7 +1,7 @@
-//! Link frames: a network packet, or a piece of one, behind fields that concern this link only.
+//! Link frames: a network packet or a fragment of one, with hop-by-hop fields.
 //!
-//! Source: NDNLPv2; the rules on order, repetition and unknown fields are those of ndn-cxx. A bare Interest or Data is
-//! a frame too.
+//! Source: NDNLPv2; rules on order, repetition and unknown fields as in ndn-cxx. A bare Interest or
+//! Data is a frame, too.
 
 pub mod anticipation;
 pub mod field;
@@ -14,30 +14,30 @@ use crate::nack::NackReason;
 use crate::tlv::{self, typ};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Most octets of a PitToken (NDNLPv2, section "PIT Token").
+/// Most bytes of a PitToken (NDNLPv2, section "PIT Token").
 pub const MAX_PIT_TOKEN_LEN: usize = 32;
 
-/// Most Ack fields that decoding accepts in one frame: what a frame of the largest UDP datagram can hold.
+/// Most Ack fields in a decoded frame: as many as the largest UDP datagram holds.
 pub const MAX_ACKS: usize = 5500;
 
-/// The fields of a link frame. The default header is empty: no field at all.
+/// The fields of a link frame; the default has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LpHeader {
     /// Sequence: identifies the fragment on this link.
     pub sequence: Option<u64>,
-    /// FragIndex: which piece of the packet follows, from 0; absent means 0.
+    /// FragIndex: number of this fragment, from 0; absent means 0.
     pub frag_index: Option<u64>,
-    /// FragCount: into how many pieces the packet was cut; absent means 1.
+    /// FragCount: number of fragments of the packet; absent means 1.
     pub frag_count: Option<u64>,
-    /// PitToken: opaque octets (1 to 32) to be sent back with the answer.
+    /// PitToken: opaque bytes (1 to 32) that the answer returns.
     pub pit_token: Option<Bytes>,
-    /// Nack: the Interest that follows is refused.
+    /// Nack: rejects the Interest that follows.
     pub nack: Option<NackReason>,
     /// IncomingFaceId: local links only.
     pub incoming_face_id: Option<u64>,
     /// NextHopFaceId: local links only.
     pub next_hop_face_id: Option<u64>,
-    /// CachePolicyType inside CachePolicy: 1 asks not to cache the Data.
+    /// CachePolicyType inside CachePolicy: 1 means that the Data must not be cached.
     pub cache_policy: Option<u64>,
     /// CongestionMark: 0 means none.
     pub congestion_mark: Option<u64>,
@@ -49,12 +49,12 @@ pub struct LpHeader {
     pub non_discovery: bool,
     /// PrefixAnnouncement: a whole Data packet.
     pub prefix_announcement: Option<Bytes>,
-    /// Fields that a peer which does not know them must ignore.
+    /// Fields that a peer ignores if it does not know them.
     pub ignorable: Ignorable,
 }
 
 impl LpHeader {
-    /// Whether there is no field at all, so that the packet may travel bare.
+    /// Whether there is no field, so that the packet may be sent bare.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -64,9 +64,9 @@ impl LpHeader {
 /// A link frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LpPacket {
-    /// Its fields.
+    /// Fields of the frame.
     pub header: LpHeader,
-    /// The packet or the piece of one; a frame without (IDLE) only carries fields.
+    /// The packet or fragment; a frame without one (IDLE) only carries fields.
     pub fragment: Option<Bytes>,
 }
 
@@ -77,7 +77,7 @@ impl LpPacket {
         Self { header: LpHeader::default(), fragment: Some(packet) }
     }
 
-    /// Appends the frame: the packet alone if there is no field, else an LpPacket.
+    /// Appends the frame: the bare packet if there is no field, else an LpPacket.
     pub fn encode(&self, out: &mut BytesMut) {
         out.reserve(self.encoded_len());
         if let Some(packet) = self.as_bare() {
@@ -91,7 +91,7 @@ impl LpPacket {
         }
     }
 
-    /// Octets of the whole frame.
+    /// Bytes of the whole frame.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         match self.as_bare() {
@@ -105,7 +105,7 @@ impl LpPacket {
         self.header.encoded_len() + fragment
     }
 
-    /// The packet, if it can travel without an LpPacket around it.
+    /// The packet, if it needs no LpPacket around it.
     fn as_bare(&self) -> Option<&Bytes> {
         self.fragment
             .as_ref()

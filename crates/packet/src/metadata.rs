@@ -1,8 +1,8 @@
-//! Metadata packets (RDR): which version of an object is the latest, and what is known about it.
+//! Metadata packets (RDR): latest version of an object, and its attributes.
 //!
-//! A consumer asks for `/object/32=metadata` (as a prefix, and fresh); the answer's content begins with the name of the
-//! latest version. Sources: the "Metadata" protocol (formerly RDR) of the NDN packet specifications; the elements behind
-//! the name as ndn6-file-server and ndnd define them.
+//! A consumer requests `/object/32=metadata` with CanBePrefix and MustBeFresh; the content begins
+//! with the name of the latest version. Sources: the "Metadata" protocol (formerly RDR) of the NDN
+//! packet specifications; further elements as in ndn6-file-server and ndnd.
 
 use crate::name::convention::Convention;
 use crate::name::{Component, Name};
@@ -19,23 +19,23 @@ pub fn discovery_name(object: &Name) -> Name {
 
 /// Name of a metadata packet: `/object/32=metadata/54=<version>/50=0`.
 ///
-/// `version` is that of the packet and grows with each packet made; it is not the version of the object.
+/// `version` is the version of the metadata packet, not of the object; it grows with each packet.
 #[must_use]
 pub fn packet_name(object: &Name, version: u64) -> Name {
     let last = [Component::keyword(KEYWORD), Component::version(version), Component::segment(0)];
     object.components().chain(last).collect()
 }
 
-/// What a metadata packet says.
+/// Content of a metadata packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// Name of the latest version; segments have one component more.
     pub versioned: Name,
     /// Number of the last segment (FinalBlockId).
     pub final_block: Option<u64>,
-    /// Octets of content in each segment but the last.
+    /// Bytes of content in each segment but the last.
     pub segment_size: Option<u64>,
-    /// Octets of the whole object.
+    /// Bytes of the whole object.
     pub size: Option<u64>,
     /// Kind and permissions of a file, as `st_mode` of POSIX.
     pub mode: Option<u64>,
@@ -47,12 +47,12 @@ pub struct Metadata {
     pub ctime_ns: Option<u64>,
     /// Last change of the file's content, in nanoseconds since 1970-01-01 UTC.
     pub mtime_ns: Option<u64>,
-    /// Kind of object, as ndnd says it.
+    /// Kind of object, as in ndnd.
     pub object_type: Option<Bytes>,
 }
 
 impl Metadata {
-    /// Metadata that say nothing but the name of the latest version.
+    /// Metadata with a name and no attribute.
     #[must_use]
     pub fn new(versioned: Name) -> Self {
         Self { versioned, ..Self::default() }
@@ -60,7 +60,7 @@ impl Metadata {
 
     /// Decodes the content of a metadata packet, which the result shares.
     ///
-    /// Elements may stand in any order behind the name, and unknown ones are ignored: applications add their own.
+    /// Elements after the name may have any order, and unknown ones are ignored.
     pub fn decode(content: Bytes) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(&content);
         let name = reader.expect(typ::NAME, "the name of a version")?;
@@ -119,7 +119,7 @@ impl Metadata {
         }
     }
 
-    /// The content of a metadata packet.
+    /// [Encodes](Self::encode) the metadata into a new buffer.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Vec::new();
@@ -128,7 +128,7 @@ impl Metadata {
     }
 }
 
-/// The segment in a FinalBlockId, in either convention; `None` if its component means something else.
+/// The segment in a FinalBlockId, in either convention; `None` for another component.
 fn final_block(id: &Tlv<'_>) -> Result<Option<u64>, DecodeError> {
     let inner = id.reader().read()?.ok_or_else(|| id.error("a name component inside"))?;
     let typ = u16::try_from(inner.typ).map_err(|_| inner.error("a name component"))?;

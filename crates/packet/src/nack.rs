@@ -1,12 +1,12 @@
-//! Network Nacks: a forwarder says that it will not bring the Data.
+//! Network Nacks: a forwarder reports that it will not return the Data.
 //!
-//! A Nack travels as a field of the link header ([`crate::lp`]) in front of the Interest that it refuses. Source:
+//! A Nack is a field of the link header ([`crate::lp`]) in front of the rejected Interest. Source:
 //! NDNLPv2, section "Network Nack".
 
 use crate::tlv::{self, DecodeError, Tlv, typ};
 use bytes::BufMut;
 
-/// Reason of a network Nack.
+/// NackReason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NackReason {
     /// Unspecified.
@@ -17,9 +17,9 @@ pub enum NackReason {
     Duplicate,
     /// No route.
     NoRoute,
-    /// The face by which the Interest left, or was to leave, is gone: the M flag of MLDR (`docs/mldr.md`).
+    /// The outgoing face is gone: the M flag of MLDR (`docs/mldr.md`).
     Mobility,
-    /// A link lost the Interest or its Data, and does not send it again (`docs/mldr.md`).
+    /// A link lost the Interest or its Data, and does not resend it (`docs/mldr.md`).
     Loss,
     /// A reason that this version does not know.
     Other(u64),
@@ -47,7 +47,7 @@ impl NackReason {
         }
     }
 
-    /// Octets of the whole Nack field.
+    /// Bytes of the whole Nack field.
     #[must_use]
     pub fn encoded_len(self) -> usize {
         tlv::tlv_len(typ::NACK, self.value_len())
@@ -61,7 +61,7 @@ impl NackReason {
         }
     }
 
-    /// Reads a Nack field; without a reason in it, the reason is [`NackReason::None`].
+    /// Decodes a Nack field; without a reason, the reason is [`NackReason::None`].
     pub fn decode(nack: &Tlv<'_>) -> Result<Self, DecodeError> {
         let mut reader = nack.reader();
         let mut reason = None;

@@ -1,7 +1,7 @@
 //! Names.
 //!
-//! A name is kept as the octets it has in a packet (the components' TLVs, one after the other), shared with the packet
-//! that it came in. In this form equality, canonical order and the prefix relation are those of plain octet strings.
+//! A name is stored as its TLV-VALUE, shared with the received packet. In this form equality,
+//! canonical order and the prefix relation are those of byte strings.
 
 pub mod component;
 pub mod convention;
@@ -17,24 +17,24 @@ use bytes::{BufMut, Bytes, BytesMut};
 use std::fmt;
 use std::iter::FusedIterator;
 
-/// Most components that a decoded name may have.
+/// Most components of a decoded name.
 ///
-/// Tables look a name up once per prefix, so the work that one packet causes grows with its components; an attacker
-/// could put 4,000 empty ones into a packet. Names in use have fewer than 30.
+/// Tables look a name up once per prefix, and an attacker could put 4,000 empty components into a
+/// packet. Names in use have fewer than 30.
 pub const MAX_COMPONENTS: usize = 256;
 
-/// Most octets of TLV-VALUE that a decoded name may have: a longer one fits into no packet.
+/// Most bytes of a decoded name's TLV-VALUE: a longer one fits into no packet.
 pub const MAX_NAME_LEN: usize = MAX_PACKET_SIZE;
 
-/// A name; cloning and taking prefixes share its octets.
+/// A name; clones and prefixes share its bytes.
 ///
-/// `Ord` is the canonical order of the NDN packet format (component by component: by type, then length, then value; a
-/// prefix comes before what it is a prefix of). It is the order of the TLV-VALUE octets because types and lengths are
-/// in their shortest form, which grows with the number.
+/// `Ord` is the canonical order of the NDN packet format: component by component, by type, length
+/// and value; a prefix comes first. It equals the order of the TLV-VALUE bytes because types and
+/// lengths are in their shortest form.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Name {
     value: Bytes,
-    /// Follows from `value`, so that it does not disturb the derived traits.
+    /// Derived from `value`, so it does not change the derived traits.
     count: u32,
 }
 
@@ -59,19 +59,19 @@ impl Name {
         Ok(Self { value, count })
     }
 
-    /// Decodes the Name element `tlv`, which was read from `wire`, and shares its octets.
+    /// Decodes the Name element `tlv` of `wire`, and shares its bytes.
     pub(crate) fn share(wire: &Bytes, tlv: &Tlv<'_>) -> Result<Self, DecodeError> {
         let count = check(tlv)?.count;
         Ok(Self { value: wire.slice(tlv.range()), count })
     }
 
-    /// A name of `count` components whose TLV-VALUE is known to be right.
+    /// A name of `count` components whose TLV-VALUE is valid.
     pub(crate) fn known(value: Bytes, count: usize) -> Self {
         debug_assert_eq!(check(&bare(&value)).map(|it| it.count as usize), Ok(count));
         Self { value, count: count as u32 }
     }
 
-    /// The components' TLVs: what tables hash and compare.
+    /// The TLV-VALUE, the key of tables.
     #[must_use]
     pub fn value(&self) -> &Bytes {
         &self.value
@@ -83,7 +83,7 @@ impl Name {
         self.count as usize
     }
 
-    /// Whether this is the name without components.
+    /// Whether the name has no components.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -107,7 +107,7 @@ impl Name {
         self.components().last()
     }
 
-    /// The first `count` components, or the whole name if it has no more; shares its octets.
+    /// The first `count` components, or the whole name if it is shorter; shares its bytes.
     #[must_use]
     pub fn prefix(&self, count: usize) -> Self {
         if count >= self.len() {
@@ -125,7 +125,7 @@ impl Name {
         self.prefix(self.len().saturating_sub(1))
     }
 
-    /// The components from number `start` on; shares the name's octets.
+    /// The components from number `start` on; shares the name's bytes.
     #[must_use]
     pub fn suffix(&self, start: usize) -> Self {
         let start = start.min(self.len());
@@ -135,13 +135,13 @@ impl Name {
         Self { value: self.value.slice(from..), count: self.count - start as u32 }
     }
 
-    /// Whether `other` begins with all of this name's components.
+    /// Whether `other` begins with all components of this name.
     #[must_use]
     pub fn is_prefix_of(&self, other: &Self) -> bool {
         other.value.starts_with(&self.value)
     }
 
-    /// The components that follow those of `prefix`, or `None` if the name does not begin with them.
+    /// The components after `prefix`, or `None` if the name does not begin with it.
     #[must_use]
     pub fn strip_prefix(&self, prefix: &Self) -> Option<Components<'_>> {
         Some(Components {
@@ -152,7 +152,8 @@ impl Name {
 
     /// This name with one more component.
     ///
-    /// Only decoding enforces [`MAX_COMPONENTS`] and [`MAX_NAME_LEN`]: a name beyond them is one that peers refuse.
+    /// Only decoding enforces [`MAX_COMPONENTS`] and [`MAX_NAME_LEN`]: peers reject a name beyond
+    /// them.
     #[must_use]
     pub fn append(&self, component: Component<'_>) -> Self {
         let mut value = BytesMut::with_capacity(self.value.len() + component.encoded_len());
@@ -161,8 +162,8 @@ impl Name {
         Self { value: value.freeze(), count: self.count + 1 }
     }
 
-    /// As [`append`](Self::append), with the octets in `pool`, of which many names share the memory. It stays as long as
-    /// one of them does.
+    /// Appends as [`append`](Self::append), with the bytes in `pool`, a buffer shared by many names
+    /// and freed with the last of them.
     #[must_use]
     pub fn append_in(&self, component: Component<'_>, pool: &mut BytesMut) -> Self {
         pool.clear();
@@ -179,7 +180,7 @@ impl Name {
         Self { value: value.into(), count: self.count + other.count }
     }
 
-    /// Octets of the whole Name element.
+    /// Bytes of the whole Name element.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         tlv::tlv_len(typ::NAME, self.value.len())
@@ -191,17 +192,17 @@ impl Name {
     }
 }
 
-/// A Name element of which only the TLV-VALUE is there.
+/// A Name element with only its TLV-VALUE.
 fn bare(value: &[u8]) -> Tlv<'_> {
     Tlv { typ: typ::NAME, value, offset: 0, value_offset: 0 }
 }
 
-/// What checking a name tells of it.
+/// Result of checking a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Checked {
-    /// How many components it has.
+    /// Number of components.
     pub(crate) count: u32,
-    /// It may have a digest among them; most names show that they have none without being taken apart.
+    /// The name may have a digest component; names of short components are known to have none.
     pub(crate) may_have_digest: bool,
 }
 
@@ -209,7 +210,8 @@ pub(crate) struct Checked {
 #[inline]
 pub(crate) fn check(value: &Tlv<'_>) -> Result<Checked, DecodeError> {
     let mut reader = value.reader();
-    // Nearly all are short, and none of the first two types, digests, whose length is checked.
+    // Nearly all components are short and not of the first two types, digests, whose length is
+    // checked.
     let count = reader.skip_short(typ::PARAMETERS_SHA256_DIGEST as u8 + 1) as u32;
     if reader.is_empty() && count as usize <= MAX_COMPONENTS && value.value.len() <= MAX_NAME_LEN {
         return Ok(Checked { count, may_have_digest: false });
@@ -217,7 +219,7 @@ pub(crate) fn check(value: &Tlv<'_>) -> Result<Checked, DecodeError> {
     check_each(value, reader, count)
 }
 
-/// Checks those in `reader`, which `count` others precede.
+/// Checks the components in `reader`, after `count` others.
 #[inline(never)]
 fn check_each(
     value: &Tlv<'_>,
@@ -237,7 +239,7 @@ fn check_each(
         }
     }
     if value.value.len() > MAX_NAME_LEN {
-        return Err(DecodeError::at(start, "a name of at most 8800 octets"));
+        return Err(DecodeError::at(start, "a name of at most 8800 bytes"));
     }
     Ok(Checked { count, may_have_digest: true })
 }
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_share_the_octets_of_their_name() {
+    fn prefixes_share_the_bytes_of_their_name() {
         let long = name("/a/b/v=1/seg=2");
         let short = long.prefix(2);
         assert_eq!(short, name("/a/b"));
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_is_appended_to_names_of_any_length() {
+    fn component_is_appended_to_names_of_any_length() {
         for len in (0..260).chain([8_000]) {
             let value = vec![b'a'; len];
             let long = Name::root().append(Component::generic(&value));
@@ -351,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_component_of_the_wrong_length_is_an_error() {
+    fn digest_component_has_32_bytes() {
         for typ in [1, 2] {
             assert!(Name::from_value(Bytes::from(vec![typ, 1, 0])).is_err());
             let mut digest = vec![typ, 32];
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_type_beyond_16_bits_is_an_error() {
+    fn component_type_beyond_16_bits_is_an_error() {
         assert!(Name::from_value(Bytes::from_static(&[253, 255, 255, 0])).is_ok());
         assert!(Name::from_value(Bytes::from_static(&[254, 0, 1, 0, 0, 0])).is_err());
     }

@@ -1,88 +1,88 @@
-//! Captures: frames on links as a pcapng stream, for Wireshark and whoever reads its files.
+//! Captures of frames on links as a pcapng stream, for Wireshark and other readers.
 //!
-//! [`Writer`] writes what it is given at once and keeps nothing. Each interface is an Ethernet; [`ethernet`] makes the
-//! header that turns an NDN packet into one of its frames. Times are nanoseconds.
+//! [`Writer`] writes each frame at once and buffers nothing. Each interface is an Ethernet;
+//! [`ethernet`] makes the header of an NDN packet's frame. Times are nanoseconds.
 //!
-//! Source: draft-ietf-opsawg-pcapng (section header, interface description and enhanced packet blocks).
-//! Differences: none.
+//! Source: draft-ietf-opsawg-pcapng (section header, interface description and enhanced packet
+//! blocks). Differences: none.
 use std::io::{self, Write};
 
 /// LINKTYPE_ETHERNET.
 const LINK_TYPE: u16 = 1;
 /// EtherType of NDN.
 const ETHER_TYPE: [u8; 2] = [0x86, 0x24];
-/// Octets of an Ethernet header.
-pub const ETHERNET_OCTETS: usize = 14;
+/// Bytes of an Ethernet header.
+pub const ETHERNET_BYTES: usize = 14;
 
-/// The header of an Ethernet frame with an NDN packet in it. Stations have locally administered addresses, `02:00` and
+/// The Ethernet header of an NDN packet. Stations have locally administered addresses, `02:00` and
 /// their number.
 #[must_use]
-pub fn ethernet(to: u32, from: u32) -> [u8; ETHERNET_OCTETS] {
-    let mut header = [0; ETHERNET_OCTETS];
+pub fn ethernet(to: u32, from: u32) -> [u8; ETHERNET_BYTES] {
+    let mut header = [0; ETHERNET_BYTES];
     let address = |number: u32| [0x02, 0x00].into_iter().chain(number.to_be_bytes());
-    let octets = address(to).chain(address(from)).chain(ETHER_TYPE);
-    header.iter_mut().zip(octets).for_each(|(place, octet)| *place = octet);
+    let bytes = address(to).chain(address(from)).chain(ETHER_TYPE);
+    header.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
     header
 }
 
-/// An interface, as it is described.
+/// Description of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface<'a> {
-    /// Its name.
+    /// `if_name`.
     pub name: &'a str,
-    /// What more there is to say.
+    /// Free text.
     pub description: &'a str,
-    /// Bits per second; 0 if unlimited or not known.
+    /// Bits per second; 0 if unlimited or unknown.
     pub rate_bits: u64,
-    /// Octets of a frame that are kept; `None` means all.
-    pub frame_octets: Option<u32>,
+    /// Captured bytes of each frame; `None` means all.
+    pub frame_bytes: Option<u32>,
 }
 
-/// Which way a frame passed an interface.
+/// Direction of a frame through an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// It arrived.
+pub enum Direction {
+    /// Inbound.
     In,
-    /// It left.
+    /// Outbound.
     Out,
 }
 
-/// A frame that passed an interface.
+/// A captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passed<'a> {
-    /// The interface, by its number in the order of their descriptions, from 0.
+pub struct CapturedFrame<'a> {
+    /// Number of the interface in the order of descriptions, from 0.
     pub interface: u32,
-    /// When, since 1970 or since whatever is called the beginning.
+    /// Nanoseconds since 1970-01-01 UTC, or since the start of a simulation.
     pub nanos: u64,
     /// The whole frame, in pieces.
     pub pieces: &'a [&'a [u8]],
-    /// Octets of it that are kept.
+    /// Captured bytes.
     pub kept: u32,
-    /// Which way, if that is known of the interface.
-    pub way: Option<Way>,
-    /// A remark.
+    /// Direction, if known.
+    pub direction: Option<Direction>,
+    /// `opt_comment`.
     pub comment: Option<&'a str>,
 }
 
-/// Writes a stream.
+/// Writes a pcapng stream.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
     block: Vec<u8>,
     interfaces: u32,
-    octets: u64,
+    bytes: u64,
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a stream; `application` is who writes it.
+    /// Begins a stream; `application` is the name of the writing program.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn new(out: W, application: &str) -> io::Result<Self> {
         const ORDER: u32 = 0x1A2B_3C4D;
         const VERSION: [u16; 2] = [1, 0];
         const UNKNOWN_LENGTH: u64 = u64::MAX;
-        let mut writer = Self { out, block: Vec::new(), interfaces: 0, octets: 0 };
+        let mut writer = Self { out, block: Vec::new(), interfaces: 0, bytes: 0 };
         writer.block.extend(ORDER.to_le_bytes());
         writer.block.extend(VERSION.iter().flat_map(|part| part.to_le_bytes()));
         writer.block.extend(UNKNOWN_LENGTH.to_le_bytes());
@@ -92,15 +92,15 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Describes the next interface; its number.
+    /// Describes the next interface and returns its number.
     ///
     /// # Errors
-    /// What the output says.
+    /// Errors of the output.
     pub fn interface(&mut self, interface: &Interface<'_>) -> io::Result<u32> {
         const NANOSECONDS: u8 = 9;
         self.block.extend(LINK_TYPE.to_le_bytes());
         self.block.extend([0, 0]);
-        self.block.extend(interface.frame_octets.unwrap_or(0).to_le_bytes());
+        self.block.extend(interface.frame_bytes.unwrap_or(0).to_le_bytes());
         self.put_option(option::NAME, interface.name.as_bytes());
         self.put_option(option::DESCRIPTION, interface.description.as_bytes());
         if interface.rate_bits > 0 {
@@ -116,8 +116,8 @@ impl<W: Write> Writer<W> {
     /// Writes a frame.
     ///
     /// # Errors
-    /// What the output says.
-    pub fn frame(&mut self, frame: &Passed<'_>) -> io::Result<()> {
+    /// Errors of the output.
+    pub fn frame(&mut self, frame: &CapturedFrame<'_>) -> io::Result<()> {
         let whole: usize = frame.pieces.iter().map(|piece| piece.len()).sum();
         let whole = u32::try_from(whole).unwrap_or(u32::MAX);
         let (kept, nanos) = (whole.min(frame.kept), frame.nanos);
@@ -133,30 +133,30 @@ impl<W: Write> Writer<W> {
         if let Some(comment) = frame.comment {
             self.put_option(option::COMMENT, comment.as_bytes());
         }
-        if let Some(way) = frame.way {
-            self.put_option(option::FLAGS, &flags(way).to_le_bytes());
+        if let Some(direction) = frame.direction {
+            self.put_option(option::FLAGS, &flags(direction).to_le_bytes());
         }
-        if frame.comment.is_some() || frame.way.is_some() {
+        if frame.comment.is_some() || frame.direction.is_some() {
             self.end_options();
         }
         self.write_block(block::PACKET)
     }
 
-    /// Octets written so far.
+    /// Bytes written so far.
     #[must_use]
-    pub fn octets(&self) -> u64 {
-        self.octets
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    /// Has the output pass on what it keeps.
+    /// Flushes the output.
     ///
     /// # Errors
-    /// What the output says.
+    /// Errors of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// The output.
+    /// The underlying writer; does not flush.
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -173,11 +173,11 @@ impl<W: Write> Writer<W> {
         self.block.extend([0; 4]);
     }
 
-    /// Writes what is in `block`, with type and length around it.
+    /// Writes `block`, with type and length around it.
     fn write_block(&mut self, kind: u32) -> io::Result<()> {
         const AROUND: usize = 12;
         let length = (self.block.len() + AROUND) as u32;
-        self.octets += u64::from(length);
+        self.bytes += u64::from(length);
         self.out.write_all(&kind.to_le_bytes())?;
         self.out.write_all(&length.to_le_bytes())?;
         self.out.write_all(&self.block)?;
@@ -197,24 +197,24 @@ mod block {
 mod option {
     pub(super) const COMMENT: u16 = 1;
     pub(super) const NAME: u16 = 2;
-    /// Of a packet.
+    /// Option of a packet block.
     pub(super) const FLAGS: u16 = 2;
     pub(super) const DESCRIPTION: u16 = 3;
-    /// Of a section.
+    /// Option of a section header.
     pub(super) const APPLICATION: u16 = 4;
     pub(super) const SPEED: u16 = 8;
     pub(super) const TIME_RESOLUTION: u16 = 9;
 }
 
 /// The two lowest bits of a packet's flags.
-fn flags(way: Way) -> u32 {
-    match way {
-        Way::In => 1,
-        Way::Out => 2,
+fn flags(direction: Direction) -> u32 {
+    match direction {
+        Direction::In => 1,
+        Direction::Out => 2,
     }
 }
 
-/// Zeros up to the next multiple of four octets.
+/// Pads with zeros to the next multiple of four bytes.
 fn pad(block: &mut Vec<u8>) {
     block.resize(block.len().next_multiple_of(4), 0);
 }
@@ -224,32 +224,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_is_a_block_with_its_length_around_it_and_its_way_in_the_flags() {
+    fn frame_block_has_lengths_and_direction_flags() {
         let mut writer = Writer::new(Vec::new(), "test").unwrap();
         let interface =
-            Interface { name: "f", description: "g", rate_bits: 0, frame_octets: Some(16) };
+            Interface { name: "f", description: "g", rate_bits: 0, frame_bytes: Some(16) };
         assert_eq!(writer.interface(&interface).unwrap(), 0);
-        let before = writer.octets() as usize;
+        let before = writer.bytes() as usize;
         let header = ethernet(0, 7);
         let pieces: [&[u8]; 2] = [&header, &[0x05, 0x01, 0x00]];
-        let (nanos, way) = ((3 << 32) + 4, Some(Way::Out));
-        let frame = Passed { interface: 0, nanos, pieces: &pieces, kept: 16, way, comment: None };
+        let (nanos, direction) = ((3 << 32) + 4, Some(Direction::Out));
+        let frame = CapturedFrame {
+            interface: 0,
+            nanos,
+            pieces: &pieces,
+            kept: 16,
+            direction,
+            comment: None,
+        };
         writer.frame(&frame).unwrap();
-        let octets = writer.octets() as usize;
+        let bytes = writer.bytes() as usize;
         let mut block = writer.into_inner();
-        assert_eq!(block.len(), octets);
+        assert_eq!(block.len(), bytes);
         block.drain(..before);
         let word = |at: usize| u32::from_le_bytes(block[at..at + 4].try_into().unwrap());
         assert_eq!((word(0), word(4) as usize, word(block.len() - 4)), (6, block.len(), word(4)));
-        // Interface, time, octets kept, octets in all.
+        // Interface, time, captured bytes, original bytes.
         assert_eq!([8, 12, 16, 20, 24].map(word), [0, 3, 4, 16, 17]);
         assert_eq!(&block[28..44], [&header[..], &[0x05, 0x01]].concat());
-        // Flags of four octets, and the end of options.
+        // Flags of four bytes, and the end of options.
         assert_eq!([44, 48, 52].map(word), [(4 << 16) + 2, 2, 0]);
     }
 
     #[test]
-    fn an_ethernet_header_has_both_stations_and_says_that_it_is_ndn() {
+    fn ethernet_header_has_both_stations_and_the_ethertype() {
         let header = ethernet(0x0102_0304, 9);
         assert_eq!(header, [2, 0, 1, 2, 3, 4, 2, 0, 0, 0, 0, 9, 0x86, 0x24]);
     }

@@ -1,14 +1,14 @@
-//! Type-length-value elements: the grammar of every NDN packet.
+//! Type-length-value elements, the grammar of NDN packets.
 //!
-//! Source: NDN packet format v0.3, section "Type-Length-Value (TLV) encoding", with its rules on shortest forms, on the
-//! range of TLV-TYPE, and on evolvability (which unknown elements may be skipped).
+//! Source: NDN packet format v0.3, section "Type-Length-Value (TLV) encoding": shortest forms, range
+//! of TLV-TYPE, and evolvability (unknown elements that may be skipped).
 
 use bytes::BufMut;
 use std::ops::Range;
 
-/// Largest network packet, in octets, that an NDN forwarder accepts (`ndn::MAX_NDN_PACKET_SIZE`).
+/// Largest network packet, in bytes, that an NDN forwarder accepts (`ndn::MAX_NDN_PACKET_SIZE`).
 ///
-/// Decoding does not check it: what a face accepts is the face's decision.
+/// Faces enforce it, decoding does not.
 pub const MAX_PACKET_SIZE: usize = 8800;
 
 /// TLV-TYPE numbers of NDN packet format v0.3, NDNLPv2 and RDR metadata.
@@ -80,15 +80,15 @@ pub mod typ {
     pub const OBJECT_TYPE: u64 = 0xf50e;
 }
 
-/// Octets that are not what the format asks for.
+/// Malformed bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("octet {offset}{}: expected {expected}", inside(*typ))]
+#[error("byte {offset}{}: expected {expected}", inside(*typ))]
 pub struct DecodeError {
-    /// Where, in octets from the start of what was decoded.
+    /// Offset in bytes from the start of the decoded bytes.
     pub offset: usize,
-    /// TLV-TYPE of the element that is wrong, where it was readable.
+    /// TLV-TYPE of the malformed element, if readable.
     pub typ: Option<u64>,
-    /// What should stand there.
+    /// The element or value that the format requires there.
     pub expected: &'static str,
 }
 
@@ -97,49 +97,49 @@ fn inside(typ: Option<u64>) -> String {
 }
 
 impl DecodeError {
-    /// An error about a place rather than an element.
+    /// An error at an offset, not in an element.
     #[must_use]
     pub fn at(offset: usize, expected: &'static str) -> Self {
         Self { offset, typ: None, expected }
     }
 }
 
-/// One element, borrowed from the octets it was read from.
+/// One element, borrowed from the decoded bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tlv<'a> {
     /// TLV-TYPE.
     pub typ: u64,
     /// TLV-VALUE.
     pub value: &'a [u8],
-    /// Where the element starts, in octets from the start of what is decoded.
+    /// Offset of the element, in bytes from the start of the decoded bytes.
     pub offset: usize,
-    /// Where its TLV-VALUE starts, in the same measure.
+    /// Offset of its TLV-VALUE.
     pub value_offset: usize,
 }
 
 impl<'a> Tlv<'a> {
-    /// Where the TLV-VALUE stands.
+    /// Span of the TLV-VALUE.
     #[must_use]
     #[inline]
     pub fn range(&self) -> Range<usize> {
         self.value_offset..self.end()
     }
 
-    /// Where the whole element stands, type and length included.
+    /// Span of the whole element, type and length included.
     #[must_use]
     #[inline]
     pub fn whole(&self) -> Range<usize> {
         self.offset..self.end()
     }
 
-    /// Where the next element starts.
+    /// Offset of the next element.
     #[must_use]
     #[inline]
     pub fn end(&self) -> usize {
         self.value_offset + self.value.len()
     }
 
-    /// Reads the elements inside; offsets keep counting from the same origin.
+    /// Reads the elements inside; offsets keep their origin.
     #[must_use]
     #[inline]
     pub fn reader(&self) -> Reader<'a> {
@@ -152,25 +152,25 @@ impl<'a> Tlv<'a> {
         DecodeError { offset: self.offset, typ: Some(self.typ), expected }
     }
 
-    /// The value as a NonNegativeInteger (1, 2, 4 or 8 octets, big-endian).
+    /// The value as a NonNegativeInteger (1, 2, 4 or 8 bytes, big-endian).
     #[inline]
     pub fn number(&self) -> Result<u64, DecodeError> {
-        parse_nni(self.value).ok_or_else(|| self.error("a number of 1, 2, 4 or 8 octets"))
+        parse_nni(self.value).ok_or_else(|| self.error("a number of 1, 2, 4 or 8 bytes"))
     }
 
-    /// The value as exactly `N` octets.
+    /// The value as exactly `N` bytes.
     #[inline]
     pub fn array<const N: usize>(&self, expected: &'static str) -> Result<[u8; N], DecodeError> {
         self.value.try_into().map_err(|_| self.error(expected))
     }
 
-    /// Demands that the value is empty.
+    /// Checks that the value is empty.
     #[inline]
     pub fn empty(&self) -> Result<(), DecodeError> {
         if self.value.is_empty() { Ok(()) } else { Err(self.error("an empty value")) }
     }
 
-    /// What to do with an element that is unknown or out of order: an error if it is critical, else to be ignored.
+    /// Accepts an unknown or out-of-order element unless it is critical.
     #[inline]
     pub fn skip_unless_critical(&self) -> Result<(), DecodeError> {
         if is_critical(self.typ) {
@@ -186,31 +186,30 @@ pub fn is_critical(typ: u64) -> bool {
     typ <= 31 || typ % 2 == 1
 }
 
-/// Walks over elements that stand one after the other.
+/// Reads consecutive elements.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
-    /// What is left.
     rest: &'a [u8],
-    /// Where it ends, from the origin of offsets.
+    /// Offset of the end.
     end: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Walks over `octets`, counting offsets from their start.
+    /// Reads `bytes`, counting offsets from their start.
     #[must_use]
     #[inline]
-    pub fn new(octets: &'a [u8]) -> Self {
-        Self { rest: octets, end: octets.len() }
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, end: bytes.len() }
     }
 
-    /// Where the next element starts, from the origin of offsets.
+    /// Offset of the next element.
     #[must_use]
     #[inline]
     pub fn offset(&self) -> usize {
         self.end - self.rest.len()
     }
 
-    /// Whether nothing is left.
+    /// Whether all bytes were read.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -220,7 +219,7 @@ impl<'a> Reader<'a> {
     /// The next element, or `None` at the end.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Tlv<'a>>, DecodeError> {
-        // Nearly all elements have a type and a length of one octet each.
+        // Nearly all elements have a type and a length of one byte.
         if let [typ @ 1..=252, len @ ..=252, rest @ ..] = self.rest
             && let Some((value, rest)) = rest.split_at_checked(usize::from(*len))
         {
@@ -237,17 +236,15 @@ impl<'a> Reader<'a> {
         let typ = self.typ()?;
         let len = self.varnum("a TLV-LENGTH in its shortest form")?;
         let split = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
-        let (value, rest) = split.ok_or(DecodeError {
-            offset,
-            typ: Some(typ),
-            expected: "as many octets as TLV-LENGTH says",
-        })?;
+        let (value, rest) =
+            split.ok_or(DecodeError { offset, typ: Some(typ), expected: "TLV-LENGTH bytes" })?;
         let value_offset = self.offset();
         self.rest = rest;
         Ok(Tlv { typ, value, offset, value_offset })
     }
 
-    /// Walks over as many elements as have a type, of at least `least`, and a length of one octet each; how many.
+    /// Skips elements that have a type of at least `least` and a length of one byte each; returns
+    /// how many.
     #[inline]
     pub(crate) fn skip_short(&mut self, least: u8) -> usize {
         let mut count = 0;
@@ -261,7 +258,7 @@ impl<'a> Reader<'a> {
         count
     }
 
-    /// The next element, which must be there and of type `typ`.
+    /// The next element, which must have type `typ`.
     #[inline]
     pub fn expect(&mut self, typ: u64, expected: &'static str) -> Result<Tlv<'a>, DecodeError> {
         match self.read() {
@@ -282,7 +279,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Demands that nothing is left.
+    /// Checks that nothing is left.
     #[inline]
     pub fn finish(&self) -> Result<(), DecodeError> {
         if self.is_empty() {
@@ -321,8 +318,8 @@ enum Varnum {
 }
 
 #[inline]
-fn parse_varnum(octets: &[u8]) -> Varnum {
-    let (least, number) = match *octets {
+fn parse_varnum(bytes: &[u8]) -> Varnum {
+    let (least, number) = match *bytes {
         [] => return Varnum::Incomplete,
         [first @ ..=252, ..] => return Varnum::Is(u64::from(first), 1),
         [253, a, b, ..] => (253, u64::from(u16::from_be_bytes([a, b]))),
@@ -338,10 +335,10 @@ fn parse_varnum(octets: &[u8]) -> Varnum {
     Varnum::Is(number, varnum_len(number))
 }
 
-/// Octets of the element at the start of `stream`, type and length included, for framing a stream.
+/// Length of the element at the start of `stream`, type and length included, for framing a stream.
 ///
-/// `None` as long as type and length are not completely there. The result may exceed what is there, and any sensible
-/// limit: the caller compares it with the largest frame that it accepts *before* it waits for that many octets.
+/// `None` while type and length are incomplete. The result may exceed any sensible limit: compare
+/// the length with the largest accepted frame *before* waiting for that many bytes.
 pub fn frame_len(stream: &[u8]) -> Result<Option<usize>, DecodeError> {
     let (typ, typ_len) = match parse_varnum(stream) {
         Varnum::Is(typ, len) => (typ, len),
@@ -367,11 +364,11 @@ pub fn frame_len(stream: &[u8]) -> Result<Option<usize>, DecodeError> {
     }
 }
 
-/// The number in the octets of a NonNegativeInteger, or `None` if they are not 1, 2, 4 or 8.
+/// The number in the bytes of a NonNegativeInteger, or `None` if they are not 1, 2, 4 or 8.
 #[must_use]
 #[inline]
-pub fn parse_nni(octets: &[u8]) -> Option<u64> {
-    match *octets {
+pub fn parse_nni(bytes: &[u8]) -> Option<u64> {
+    match *bytes {
         [a] => Some(u64::from(a)),
         [a, b] => Some(u64::from(u16::from_be_bytes([a, b]))),
         [a, b, c, d] => Some(u64::from(u32::from_be_bytes([a, b, c, d]))),
@@ -380,7 +377,7 @@ pub fn parse_nni(octets: &[u8]) -> Option<u64> {
     }
 }
 
-/// Octets of `number` as a TLV-TYPE or TLV-LENGTH in its shortest form.
+/// Bytes of `number` as a TLV-TYPE or TLV-LENGTH in its shortest form.
 #[must_use]
 #[inline]
 fn varnum_len(number: u64) -> usize {
@@ -392,7 +389,7 @@ fn varnum_len(number: u64) -> usize {
     }
 }
 
-/// Octets of `number` as a NonNegativeInteger.
+/// Bytes of `number` as a NonNegativeInteger.
 #[must_use]
 #[inline]
 pub fn nni_len(number: u64) -> usize {
@@ -404,14 +401,14 @@ pub fn nni_len(number: u64) -> usize {
     }
 }
 
-/// Octets of a whole element whose TLV-VALUE has `value_len` octets.
+/// Bytes of a whole element whose TLV-VALUE has `value_len` bytes.
 #[must_use]
 #[inline]
 pub fn tlv_len(typ: u64, value_len: usize) -> usize {
     varnum_len(typ) + varnum_len(value_len as u64) + value_len
 }
 
-/// Octets of a whole element whose TLV-VALUE is the NonNegativeInteger `number`.
+/// Bytes of a whole element whose TLV-VALUE is the NonNegativeInteger `number`.
 #[must_use]
 #[inline]
 pub fn nni_tlv_len(typ: u64, number: u64) -> usize {
@@ -449,7 +446,7 @@ pub fn put_nni(out: &mut impl BufMut, number: u64) {
     }
 }
 
-/// Appends TLV-TYPE and TLV-LENGTH; the caller appends `value_len` octets afterwards.
+/// Appends TLV-TYPE and TLV-LENGTH; the caller appends `value_len` bytes afterwards.
 #[inline]
 pub fn put_header(out: &mut impl BufMut, typ: u64, value_len: usize) {
     put_varnum(out, typ);
@@ -475,7 +472,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_written_in_its_shortest_form_and_no_other_form_is_read() {
+    fn only_the_shortest_form_is_written_and_read() {
         for (number, len) in
             [(0, 1), (252, 1), (253, 3), (65_535, 3), (65_536, 5), (u64::from(u32::MAX), 5)]
         {
@@ -497,26 +494,23 @@ mod tests {
     }
 
     #[test]
-    fn type_zero_and_types_beyond_32_bits_are_errors() {
+    fn type_zero_and_types_beyond_32_bits_fail() {
         assert!(Reader::new(&[0, 0]).read().is_err());
         assert!(frame_len(&[0]).is_err());
         assert!(Reader::new(&[255, 0, 0, 0, 1, 0, 0, 0, 0, 0]).read().is_err());
     }
 
     #[test]
-    fn an_error_says_where_and_what() {
+    fn error_names_offset_type_and_expectation() {
         let mut reader = Reader::new(&[8, 1, 65, 9, 2, 65]);
         assert!(reader.read().unwrap().is_some());
         let error = reader.read().unwrap_err();
         assert_eq!((error.offset, error.typ), (3, Some(9)));
-        assert_eq!(
-            error.to_string(),
-            "octet 3 (element of type 9): expected as many octets as TLV-LENGTH says"
-        );
+        assert_eq!(error.to_string(), "byte 3 (element of type 9): expected TLV-LENGTH bytes");
     }
 
     #[test]
-    fn a_stream_is_framed_as_soon_as_the_length_is_there() {
+    fn stream_is_framed_once_the_length_is_complete() {
         let frame = [6, 253, 1, 0];
         for len in 0..4 {
             assert_eq!(frame_len(&frame[..len]), Ok(None));

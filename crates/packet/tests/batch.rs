@@ -1,4 +1,4 @@
-//! Many at once is the same as one by one: digests, signatures, verdicts and packets.
+//! Batches give the results of single calls: digests, signatures, verdicts and packets.
 
 use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 const KEY_NAME: KeyLocator<'_> = KeyLocator::Name(&[8, 1, b'k']);
 
-/// Octets that differ from message to message and from place to place.
-fn octets(len: usize, seed: u64) -> Vec<u8> {
+/// Bytes that differ between messages and positions.
+fn bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ len as u64;
     let draw = || {
         state ^= state << 13;
@@ -34,24 +34,24 @@ fn check(messages: &[Vec<u8>]) {
 }
 
 #[test]
-fn many_digests_are_each_the_digest_at_any_length_and_count() {
+fn batch_digests_equal_single_digests() {
     for len in (0..=300).chain([511, 512, 513, 8_000, 8_060, 8_800, 65_535, 65_536]) {
-        check(&(0..17).map(|seed| octets(len, seed)).collect::<Vec<_>>());
+        check(&(0..17).map(|seed| bytes(len, seed)).collect::<Vec<_>>());
     }
     for count in 0..=70 {
-        check(&vec![octets(100, 1); count]);
+        check(&vec![bytes(100, 1); count]);
     }
 }
 
 #[test]
 fn lengths_mix_in_a_batch() {
-    check(&(0..=300).map(|len| octets(len, 1)).collect::<Vec<_>>());
-    check(&(0..=300).rev().map(|len| octets(len, 2)).collect::<Vec<_>>());
+    check(&(0..=300).map(|len| bytes(len, 1)).collect::<Vec<_>>());
+    check(&(0..=300).rev().map(|len| bytes(len, 2)).collect::<Vec<_>>());
     let around_borders = (1..40).flat_map(|blocks| {
-        [-9isize, -8, -1, 0, 1].map(|off| octets((64 * blocks + off) as usize, 3))
+        [-9isize, -8, -1, 0, 1].map(|off| bytes((64 * blocks + off) as usize, 3))
     });
     check(&around_borders.collect::<Vec<_>>());
-    check(&(0..32).map(|i| octets(if i % 16 == 5 { 8_800 } else { i }, 4)).collect::<Vec<_>>());
+    check(&(0..32).map(|i| bytes(if i % 16 == 5 { 8_800 } else { i }, 4)).collect::<Vec<_>>());
 }
 
 fn signers() -> Vec<Box<dyn Signer>> {
@@ -63,7 +63,7 @@ fn signers() -> Vec<Box<dyn Signer>> {
     ]
 }
 
-/// A packet of one of the signers, perhaps with one octet changed.
+/// A packet of one of the signers, perhaps with one byte changed.
 fn packet() -> impl Strategy<Value = Data> {
     let content = prop::collection::vec(any::<u8>(), 0..600);
     (content, 0..10usize, any::<bool>()).prop_map(|(content, signer, spoil)| {
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn packets_signed_together_are_the_packets_signed_alone(
+    fn batch_signing_gives_equal_packets(
         contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..40),
     ) {
         let name: Name = "/a/v=1".parse().unwrap();

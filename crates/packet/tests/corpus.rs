@@ -1,7 +1,7 @@
 //! Packets written by hand from the specifications, as hexadecimal text in `tests/corpus`.
 //!
-//! `valid` ones are decoded and encoded to the same octets; `loose` ones are accepted, though we would write them
-//! differently; `invalid` ones are errors. The first word of a file's name says what kind of packet it holds.
+//! `valid` packets are decoded and encoded to the same bytes; `loose` ones are accepted but encoded
+//! differently; `invalid` ones are errors. A file's name begins with its kind of packet.
 
 use bytes::{Bytes, BytesMut};
 use recoup_packet::data::{ContentType, Data, DataBuilder};
@@ -16,15 +16,15 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-fn octets(text: &str) -> Bytes {
+fn bytes(text: &str) -> Bytes {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let digits: Vec<char> = lines.flat_map(str::chars).collect();
-    let octet = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16);
-    digits.chunks(2).map(|pair| octet(pair).expect("two hexadecimal digits")).collect()
+    let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16);
+    digits.chunks(2).map(|pair| byte(pair).expect("two hexadecimal digits")).collect()
 }
 
 fn read(path: &Path) -> Bytes {
-    octets(&fs::read_to_string(path).expect("a file of the corpus"))
+    bytes(&fs::read_to_string(path).expect("a file of the corpus"))
 }
 
 fn valid(name: &str) -> Bytes {
@@ -32,7 +32,7 @@ fn valid(name: &str) -> Bytes {
     read(&folder.join(name).with_extension("hex"))
 }
 
-/// Names and octets of one folder of the corpus.
+/// Names and bytes of one folder of the corpus.
 fn folder(kind: &str) -> Vec<(String, Bytes)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(kind);
     let entries = fs::read_dir(folder).expect("a folder of the corpus");
@@ -45,7 +45,7 @@ fn folder(kind: &str) -> Vec<(String, Bytes)> {
     all
 }
 
-/// Decodes a packet of the kind that `name` says, looks at all of it, and encodes it again.
+/// Decodes a packet of the kind in `name`, reads all parts, and encodes it again.
 fn round(name: &str, wire: Bytes) -> Result<Bytes, DecodeError> {
     let mut out = BytesMut::new();
     match name.split('-').next() {
@@ -72,14 +72,14 @@ fn round(name: &str, wire: Bytes) -> Result<Bytes, DecodeError> {
 }
 
 #[test]
-fn valid_packets_are_decoded_and_encoded_to_the_same_octets() {
+fn valid_packets_survive_decoding_and_encoding() {
     for (name, wire) in folder("valid") {
         assert_eq!(round(&name, wire.clone()), Ok(wire), "{name}");
     }
 }
 
 #[test]
-fn loose_packets_are_accepted_and_written_in_the_usual_form() {
+fn loose_packets_are_accepted_and_normalized() {
     for (name, wire) in folder("loose") {
         let usual = round(&name, wire).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(round(&name, usual.clone()), Ok(usual), "{name}");
@@ -87,7 +87,7 @@ fn loose_packets_are_accepted_and_written_in_the_usual_form() {
 }
 
 #[test]
-fn invalid_packets_are_errors_that_say_why() {
+fn invalid_packets_are_errors_with_a_reason() {
     for (name, wire) in folder("invalid") {
         let error = round(&name, wire.clone()).expect_err(&name);
         assert!(error.offset <= wire.len(), "{name}: {error}");
@@ -95,7 +95,7 @@ fn invalid_packets_are_errors_that_say_why() {
     }
 }
 
-/// An error, or a packet whose usual form is stable.
+/// An error, or a packet whose normal form is stable.
 fn judge(name: &str, wire: Bytes) {
     if let Ok(usual) = round(name, wire) {
         assert_eq!(round(name, usual.clone()), Ok(usual), "{name}");
@@ -113,7 +113,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn every_flipped_bit_gives_an_error_or_a_packet() {
+fn flipped_bit_gives_error_or_packet() {
     for (name, wire) in folder("valid").into_iter().chain(folder("loose")) {
         for bit in 0..wire.len() * 8 {
             let mut flipped = wire.to_vec();
@@ -124,12 +124,12 @@ fn every_flipped_bit_gives_an_error_or_a_packet() {
 }
 
 #[test]
-fn every_octet_replaced_by_an_extreme_gives_an_error_or_a_packet() {
+fn extreme_byte_gives_error_or_packet() {
     for (name, wire) in folder("valid") {
         for index in 0..wire.len() {
-            for octet in [0, 1, 31, 32, 127, 252, 253, 254, 255] {
+            for byte in [0, 1, 31, 32, 127, 252, 253, 254, 255] {
                 let mut changed = wire.to_vec();
-                changed[index] = octet;
+                changed[index] = byte;
                 judge(&name, changed.into());
             }
         }
@@ -164,7 +164,7 @@ fn a_signed_interest_shows_what_was_signed() {
 }
 
 #[test]
-fn a_data_packet_has_the_elements_of_the_specification() {
+fn data_packet_has_the_elements_of_the_specification() {
     let data = Data::decode(valid("data-every-element")).unwrap();
     assert_eq!(data.name().to_string(), "/A/v=1/seg=2");
     assert_eq!(data.content_type(), ContentType::Nack);
@@ -180,7 +180,7 @@ fn a_data_packet_has_the_elements_of_the_specification() {
 }
 
 #[test]
-fn built_data_has_the_octets_that_others_wrote() {
+fn built_data_equals_foreign_data() {
     let name: Name = "/A/v=1/seg=2".parse().unwrap();
     let built = DataBuilder::new(&name)
         .content_type(ContentType::Nack)
@@ -196,7 +196,7 @@ fn built_data_has_the_octets_that_others_wrote() {
 }
 
 #[test]
-fn a_certificate_says_when_it_is_valid() {
+fn certificate_has_a_validity_period() {
     let data = Data::decode(valid("data-certificate")).unwrap();
     let validity = data.signature_info().validity.unwrap();
     assert_eq!(
@@ -207,7 +207,7 @@ fn a_certificate_says_when_it_is_valid() {
 }
 
 #[test]
-fn a_metadata_packet_says_how_large_the_file_is() {
+fn metadata_packet_has_the_file_size() {
     let data = Data::decode(valid("data-metadata")).unwrap();
     let metadata = Metadata::decode(data.content_bytes()).unwrap();
     assert_eq!(metadata.versioned.to_string(), "/A/v=8");
@@ -218,7 +218,7 @@ fn a_metadata_packet_says_how_large_the_file_is() {
 }
 
 #[test]
-fn a_link_frame_has_the_fields_of_the_specification() {
+fn link_frame_has_the_fields_of_the_specification() {
     let header = |name: &str| LpPacket::decode(valid(name)).unwrap().header;
     assert_eq!(header("lp-nack-duplicate").nack, Some(NackReason::Duplicate));
     assert_eq!(header("lp-nack-none").nack, Some(NackReason::None));

@@ -1,4 +1,4 @@
-//! What is encoded is decoded to the same, for any packet there can be; and any octets are survived.
+//! Encoding and decoding are inverse for any packet; no bytes cause a panic.
 
 use bytes::{Bytes, BytesMut};
 use proptest::collection::vec;
@@ -29,9 +29,9 @@ fn component() -> impl Strategy<Value = (u16, Vec<u8>)> {
 }
 
 fn nni(number: u64) -> Vec<u8> {
-    let mut octets = Vec::new();
-    tlv::put_nni(&mut octets, number);
-    octets
+    let mut bytes = Vec::new();
+    tlv::put_nni(&mut bytes, number);
+    bytes
 }
 
 fn name_of(parts: &[(u16, Vec<u8>)]) -> Name {
@@ -48,7 +48,7 @@ fn interest_name() -> impl Strategy<Value = Name> {
     parts.prop_map(|parts| name_of(&parts))
 }
 
-fn octets(most: usize) -> impl Strategy<Value = Bytes> {
+fn bytes(most: usize) -> impl Strategy<Value = Bytes> {
     vec(any::<u8>(), 0..most).prop_map(Bytes::from)
 }
 
@@ -60,7 +60,7 @@ prop_compose! {
         nonce in any::<Option<u32>>(),
         lifetime in any::<Option<u64>>(),
         hop_limit in any::<Option<u8>>(),
-        parameters in option::of(octets(300)),
+        parameters in option::of(bytes(300)),
         unique in option::of((option::of(vec(any::<u8>(), 1..9)), any::<Option<u64>>(), any::<Option<u64>>())),
     ) -> Interest {
         let mut interest = Interest::new(name);
@@ -91,8 +91,8 @@ prop_compose! {
         nack in option::of(prop_oneof![0..200_u64, any::<u64>()]),
         acks in vec(any::<u64>(), 0..4),
         non_discovery in any::<bool>(),
-        announcement in option::of(octets(300)),
-        ignorable in vec((prop_oneof![Just(804), Just(808), (852..960_u64).prop_map(|it| it & !3)], octets(20)), 0..4),
+        announcement in option::of(bytes(300)),
+        ignorable in vec((prop_oneof![Just(804), Just(808), (852..960_u64).prop_map(|it| it & !3)], bytes(20)), 0..4),
     ) -> LpHeader {
         let [sequence, frag_index, frag_count, incoming, next_hop, policy, mark, tx_sequence] = numbers;
         let mut fields = Ignorable::default();
@@ -115,7 +115,7 @@ prop_compose! {
     fn metadata()(
         versioned in name(),
         numbers in header_numbers(),
-        object_type in option::of(octets(20)),
+        object_type in option::of(bytes(20)),
     ) -> Metadata {
         let [final_block, segment_size, size, mode, atime_ns, btime_ns, ctime_ns, mtime_ns] = numbers;
         Metadata {
@@ -126,32 +126,31 @@ prop_compose! {
 
 fn shape() -> impl Strategy<Value = SignatureShape> {
     let signed = (any::<u64>(), option::of(0..300_usize), 0..300_usize).prop_map(
-        |(typ, key_locator_octets, value_octets)| SignatureShape::Signed {
+        |(typ, key_locator_bytes, value_bytes)| SignatureShape::Signed {
             typ: SignatureType::from(typ),
-            key_locator_octets,
-            value_octets,
+            key_locator_bytes,
+            value_bytes,
         },
     );
-    let total =
-        (300..3_000_usize).prop_map(|packet_octets| SignatureShape::Total { packet_octets });
+    let total = (300..3_000_usize).prop_map(|packet_bytes| SignatureShape::Total { packet_bytes });
     prop_oneof![Just(SignatureShape::Digest), signed, total]
 }
 
-/// All that is said of a packet without octets.
+/// All parameters of a described packet.
 #[derive(Clone, Debug)]
 struct Description {
     name: Name,
     content_type: ContentType,
     freshness: Duration,
     final_block: Option<Component<'static>>,
-    content_octets: usize,
+    content_bytes: usize,
     signature: SignatureShape,
 }
 
 impl Description {
     fn data(&self) -> Result<Data, DescribeError> {
         Template::new(self.content_type, self.freshness, self.final_block, self.signature)
-            .describe(self.name.clone(), self.content_octets)
+            .describe(self.name.clone(), self.content_bytes)
     }
 }
 
@@ -161,7 +160,7 @@ prop_compose! {
         content_type in prop_oneof![0..10_u64, any::<u64>()],
         freshness_ms in prop_oneof![Just(0), any::<u64>()],
         last in option::of(prop_oneof![0..300_u64, any::<u64>()]),
-        content_octets in prop_oneof![0..300_usize, Just(8_000), Just(65_536)],
+        content_bytes in prop_oneof![0..300_usize, Just(8_000), Just(65_536)],
         signature in shape(),
     ) -> Description {
         Description {
@@ -169,7 +168,7 @@ prop_compose! {
             content_type: ContentType::from(content_type),
             freshness: Duration::from_millis(freshness_ms),
             final_block: last.map(Component::segment),
-            content_octets,
+            content_bytes,
             signature,
         }
     }
@@ -177,7 +176,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn a_described_packet_is_the_packet_that_its_octets_say(description in description()) {
+    fn described_packet_equals_its_encoding(description in description()) {
         let Ok(data) = description.data() else {
             let padded = matches!(description.signature, SignatureShape::Total { .. });
             prop_assert!(padded, "only padding can fail here");
@@ -186,8 +185,8 @@ proptest! {
         prop_assert!(data.is_described());
         let wire = data.wire();
         prop_assert_eq!(wire.len(), data.encoded_len());
-        if let SignatureShape::Total { packet_octets } = description.signature {
-            prop_assert_eq!(wire.len(), packet_octets);
+        if let SignatureShape::Total { packet_bytes } = description.signature {
+            prop_assert_eq!(wire.len(), packet_bytes);
         }
         let read = Data::decode(wire).unwrap();
         prop_assert!(!read.is_described());
@@ -198,28 +197,28 @@ proptest! {
         prop_assert_eq!(data.final_block(), read.final_block());
         prop_assert_eq!(data.content(), read.content());
         prop_assert_eq!(data.content_bytes(), read.content_bytes());
-        prop_assert_eq!(read.content().len(), description.content_octets);
+        prop_assert_eq!(read.content().len(), description.content_bytes);
         prop_assert_eq!(data.signature_info(), read.signature_info());
         prop_assert_eq!(data.implicit_digest(), read.implicit_digest());
         prop_assert_eq!(AutoVerifier.verify_batch(&[&data]), AutoVerifier.verify_batch(&[&read]));
         prop_assert_eq!(&data, &read);
         prop_assert_eq!(data.signature_value(), read.signature_value());
         prop_assert_eq!(data.signed_portion(), read.signed_portion());
-        // Once more, from the octets that the last two calls have made.
+        // Again, from the bytes that the last two calls encoded.
         prop_assert_eq!(data.wire(), read.wire());
         prop_assert_eq!(&description.data().unwrap(), &data);
     }
 
     #[test]
-    fn described_packets_are_equal_if_their_octets_are(a in description(), b in description(), same in any::<u8>()) {
+    fn described_packets_compare_by_their_encoding(a in description(), b in description(), same in any::<u8>()) {
         let mut b = b;
-        // Random packets are never equal: let them share most of what they say.
+        // Random packets are never equal: share most parts.
         let take = |bit: u8| same & (1 << bit) != 0 || same > 100;
         if take(0) { b.name = a.name.clone(); }
         if take(1) { b.content_type = a.content_type; }
         if take(2) { b.freshness = a.freshness; }
         if take(3) { b.final_block = a.final_block; }
-        if take(4) { b.content_octets = a.content_octets; }
+        if take(4) { b.content_bytes = a.content_bytes; }
         if take(5) { b.signature = a.signature; }
         if let (Ok(a), Ok(b)) = (a.data(), b.data()) {
             prop_assert_eq!(a == b, a.wire() == b.wire());
@@ -254,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_octets_is_the_canonical_order(a in name(), b in name()) {
+    fn byte_order_is_canonical_order(a in name(), b in name()) {
         // Component by component, by type, then length, then value; a prefix comes first.
         let by_components = a.components().cmp(b.components());
         prop_assert_eq!(a.cmp(&b), by_components);
@@ -263,7 +262,7 @@ proptest! {
     }
 
     #[test]
-    fn the_octets_of_a_prefix_are_a_prefix_of_the_octets(a in name(), b in name(), count in 0..7_usize) {
+    fn prefix_of_a_name_is_prefix_of_bytes(a in name(), b in name(), count in 0..7_usize) {
         let prefix = a.prefix(count);
         prop_assert_eq!(prefix.len(), count.min(a.len()));
         prop_assert!(prefix.is_prefix_of(&a));
@@ -287,7 +286,7 @@ proptest! {
         content_type in any::<u64>(),
         freshness_ms in any::<u64>(),
         last in option::of(component()),
-        content in octets(600),
+        content in bytes(600),
     ) {
         let mut builder = DataBuilder::new(&name)
             .content_type(ContentType::from(content_type))
@@ -310,7 +309,7 @@ proptest! {
     }
 
     #[test]
-    fn a_link_frame_survives_encoding(header in header(), fragment in option::of(octets(300))) {
+    fn a_link_frame_survives_encoding(header in header(), fragment in option::of(bytes(300))) {
         prop_assume!(!header.is_empty());
         let packet = LpPacket { header, fragment };
         let mut out = BytesMut::new();
@@ -325,16 +324,16 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_are_survived(octets in octets(200), first in prop_oneof![Just(5_u8), Just(6), Just(7), Just(100)]) {
+    fn arbitrary_bytes_cause_no_panic(bytes in bytes(200), first in prop_oneof![Just(5_u8), Just(6), Just(7), Just(100)]) {
         let mut wire = Vec::new();
-        tlv::put_tlv(&mut wire, first.into(), &octets);
+        tlv::put_tlv(&mut wire, first.into(), &bytes);
         let wire = Bytes::from(wire);
         let _ = (Interest::decode(wire.clone()), Data::decode(wire.clone()), LpPacket::decode(wire.clone()));
-        let _ = (Name::decode(wire.clone()), Metadata::decode(wire), Metadata::decode(octets));
+        let _ = (Name::decode(wire.clone()), Metadata::decode(wire), Metadata::decode(bytes));
     }
 
     #[test]
-    fn a_frame_ends_where_its_element_ends(typ in 1..=u32::MAX, value in octets(300), more in octets(5)) {
+    fn a_frame_ends_where_its_element_ends(typ in 1..=u32::MAX, value in bytes(300), more in bytes(5)) {
         let mut stream = Vec::new();
         tlv::put_tlv(&mut stream, typ.into(), &value);
         let len = stream.len();

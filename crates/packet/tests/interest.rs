@@ -1,4 +1,4 @@
-//! Interests: the rules of the packet format, on octets written by hand.
+//! Interests: the rules of the packet format, on bytes written by hand.
 
 use bytes::Bytes;
 use recoup_packet::data::DataBuilder;
@@ -12,7 +12,7 @@ fn name(uri: &str) -> Name {
     uri.parse().expect("a name")
 }
 
-/// An Interest packet around these elements.
+/// An Interest packet of these elements.
 fn packet(elements: &[&[u8]]) -> Bytes {
     let mut wire = Vec::new();
     tlv::put_tlv(&mut wire, 5, &elements.concat());
@@ -28,7 +28,7 @@ const LIFETIME: &[u8] = &[0x0c, 2, 0x76, 0xa1];
 const HOP_LIMIT: &[u8] = &[0x22, 1, 0xdc];
 
 #[test]
-fn an_interest_with_all_elements_is_read_and_written() {
+fn interest_with_all_elements_is_read_and_written() {
     let elements = [NAME, CAN_BE_PREFIX, MUST_BE_FRESH, HINT, NONCE, LIFETIME, HOP_LIMIT];
     let wire = packet(&elements);
     let interest = Interest::decode(wire.clone()).unwrap();
@@ -60,7 +60,7 @@ fn a_lifetime_is_rounded_up_to_milliseconds() {
 }
 
 #[test]
-fn elements_out_of_order_or_repeated_are_errors_unless_they_may_be_ignored() {
+fn misplaced_elements_are_errors_unless_ignorable() {
     for wrong in [
         packet(&[NONCE, NAME]),
         packet(&[NAME, NAME]),
@@ -97,7 +97,7 @@ fn values_of_the_wrong_length_are_errors() {
 }
 
 #[test]
-fn unknown_critical_elements_are_errors_and_others_are_ignored() {
+fn only_critical_unknown_elements_are_errors() {
     for critical in [&[1, 0][..], &[30, 0], &[31, 0], &[33, 0], &[0xfd, 3, 0xe9, 0]] {
         assert!(Interest::decode(packet(&[NAME, HOP_LIMIT, critical])).is_err(), "{critical:?}");
     }
@@ -140,7 +140,7 @@ fn parameters_and_their_digest_go_together() {
 }
 
 #[test]
-fn elements_that_the_digest_covers_survive_though_they_are_unknown() {
+fn unknown_elements_after_parameters_survive() {
     let elements: [&[u8]; 3] = [&[0x24, 0], &[0x7e, 1, 9], &[0x80, 0]];
     let mut value = vec![8, 1, b'A', 2, 32];
     value.extend(sha256(&elements.concat()));
@@ -170,7 +170,7 @@ fn a_signed_interest_carries_what_was_signed() {
 }
 
 #[test]
-fn data_answers_an_interest_by_name_prefix_or_digest() {
+fn data_satisfies_interest_by_name_prefix_or_digest() {
     let data = DataBuilder::new(&name("/a/b")).build(b"x", &DigestSigner);
     let asks = |name: Name, can_be_prefix| {
         let mut interest = Interest::new(name);

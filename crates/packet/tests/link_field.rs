@@ -1,4 +1,4 @@
-//! The fields of our own are what the documentation says.
+//! Recoup's link fields match their documentation.
 use recoup_packet::lp::field::{self, LinkField};
 
 const DOCUMENT: &str = include_str!("../../../docs/wire.md");
@@ -11,12 +11,12 @@ fn row(field: &LinkField) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_field_stands_in_the_table_as_it_is() {
+fn document_lists_every_field() {
     for field in field::ALL {
         let row = row(&field);
         let scope = if field.carried { "carried over" } else { "hop-local" };
-        let octets = field.max_octets.to_string();
-        assert_eq!((row[2], row[5], row[6]), (field.name, scope, octets.as_str()));
+        let bytes = field.max_bytes.to_string();
+        assert_eq!((row[2], row[5], row[6]), (field.name, scope, bytes.as_str()));
     }
     let rows = DOCUMENT.lines().filter(|line| line.starts_with("| 9")).count();
     assert_eq!(rows, field::ALL.len());

@@ -1,4 +1,4 @@
-//! Signers against verifiers, and both against what other software wrote.
+//! Signers against verifiers, and both against fixtures of other software.
 
 use recoup_packet::signature::{
     AutoVerifier, DigestSigner, DigestVerifier, EcdsaSigner, Ed25519Signer, HmacSigner, KeyError,
@@ -11,9 +11,9 @@ const KEY_NAME: KeyLocator<'_> = KeyLocator::Name(&[8, 1, b'k']);
 
 fn signers() -> Vec<(Box<dyn Signer>, PublicKey)> {
     let ecdsa = EcdsaSigner::new(&[7; 32], KEY_NAME).unwrap();
-    let ecdsa_key = PublicKey::from_p256_point(&ecdsa.public_octets()).unwrap();
+    let ecdsa_key = PublicKey::from_p256_point(&ecdsa.public_bytes()).unwrap();
     let ed25519 = Ed25519Signer::new(&[7; 32], KEY_NAME).unwrap();
-    let ed25519_key = PublicKey::from_ed25519(ed25519.public_octets()).unwrap();
+    let ed25519_key = PublicKey::from_ed25519(ed25519.public_bytes()).unwrap();
     let hmac = HmacSigner::new(b"secret", KEY_NAME);
     vec![
         (Box::new(ecdsa), ecdsa_key),
@@ -29,16 +29,16 @@ fn sign(signer: &dyn Signer, portion: &[u8]) -> Vec<u8> {
     out
 }
 
-fn flips(octets: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
-    (0..octets.len() * 8).map(|bit| {
-        let mut changed = octets.to_vec();
+fn flips(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+    (0..bytes.len() * 8).map(|bit| {
+        let mut changed = bytes.to_vec();
         changed[bit / 8] ^= 1 << (bit % 8);
         changed
     })
 }
 
 #[test]
-fn each_key_accepts_what_its_signer_signed_and_no_bit_less() {
+fn key_rejects_any_flipped_bit() {
     for (signer, key) in signers() {
         let (info, verifier) = (signer.signature_info(), KeyVerifier(key));
         let value = sign(&*signer, PORTION);
@@ -57,7 +57,7 @@ fn each_key_accepts_what_its_signer_signed_and_no_bit_less() {
 }
 
 #[test]
-fn each_key_refuses_the_signatures_of_every_other() {
+fn key_rejects_signatures_of_other_keys() {
     for (i, (signer, _)) in signers().iter().enumerate() {
         let value = sign(&**signer, PORTION);
         for (j, (_, key)) in signers().into_iter().enumerate() {
@@ -66,7 +66,7 @@ fn each_key_refuses_the_signatures_of_every_other() {
         }
     }
     let other = EcdsaSigner::new(&[8; 32], KEY_NAME).unwrap();
-    let key = PublicKey::from_p256_point(&other.public_octets()).unwrap();
+    let key = PublicKey::from_p256_point(&other.public_bytes()).unwrap();
     let (signer, _) = &signers()[0];
     let verdict =
         KeyVerifier(key).judge(&signer.signature_info(), PORTION, &sign(&**signer, PORTION));
@@ -74,7 +74,7 @@ fn each_key_refuses_the_signatures_of_every_other() {
 }
 
 #[test]
-fn a_key_is_never_satisfied_with_a_digest() {
+fn key_rejects_a_plain_digest() {
     let value = sign(&DigestSigner, PORTION);
     for (_, key) in signers() {
         let verdict = KeyVerifier(key).judge(&DigestSigner.signature_info(), PORTION, &value);
@@ -100,7 +100,7 @@ fn a_digest_is_checked_bit_by_bit() {
 }
 
 #[test]
-fn an_unknown_kind_of_signature_is_left_open_or_refused_by_policy() {
+fn policy_decides_on_unknown_signature_types() {
     let numbers = [1, 2, 3, 4, 5, 6, 200, u64::MAX];
     for info in numbers.map(|number| SignatureInfo::new(SignatureType::from(number), None)) {
         assert_eq!(AutoVerifier.judge(&info, PORTION, b"x"), Verdict::NotVerified);
@@ -117,7 +117,7 @@ fn the_digest_is_sha_256() {
 
 /// The fixtures were written by OpenSSL 3.0: `pkey -pubout`, `dgst -sha256 -sign`.
 #[test]
-fn keys_and_signatures_of_openssl_are_accepted() {
+fn openssl_keys_and_signatures_are_accepted() {
     let pairs: [(&str, &[u8], SignatureType); 4] = [
         (
             include_str!("fixture/signature/rsa.pem"),
@@ -152,7 +152,7 @@ fn keys_and_signatures_of_openssl_are_accepted() {
 }
 
 #[test]
-fn keys_that_are_too_short_or_too_rare_are_named_as_such() {
+fn unsupported_keys_are_errors() {
     let short = PublicKey::from_pem(include_str!("fixture/signature/rsa1024.pem")).unwrap_err();
     assert!(short.to_string().contains("1024 bits"), "{short}");
     let rare = PublicKey::from_pem(include_str!("fixture/signature/p521.pem")).unwrap_err();
@@ -160,7 +160,7 @@ fn keys_that_are_too_short_or_too_rare_are_named_as_such() {
 }
 
 #[test]
-fn no_change_to_a_key_file_makes_reading_it_panic() {
+fn changed_key_file_never_panics() {
     let pem = include_str!("fixture/signature/p256.pem");
     for changed in flips(pem.as_bytes()) {
         let _ = PublicKey::from_pem(&String::from_utf8_lossy(&changed));

@@ -581,7 +581,7 @@ impl Responder {
     ) {
         let builder = DataBuilder::new(&interest.name).freshness(self.freshness);
         let content = content.filter(|content| {
-            let fits = builder.most_octets(content.len(), self.signer.as_ref()) <= PACKET_BYTES;
+            let fits = builder.max_len(content.len(), self.signer.as_ref()) <= PACKET_BYTES;
             if !fits {
                 tracing::error!(name = %interest.name, bytes = content.len(), "the answer exceeds a packet");
             }

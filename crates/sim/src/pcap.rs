@@ -17,7 +17,7 @@ use crate::record::place::{Channel, Places};
 use bytes::BytesMut;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::lp::LpPacket;
-use recoup_packet::pcapng::{ETHERNET_OCTETS, Interface, Passed, Writer, ethernet};
+use recoup_packet::pcapng::{CapturedFrame, ETHERNET_BYTES, Interface, Writer, ethernet};
 use recoup_transport::time::Instant;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -102,7 +102,7 @@ impl<W: Write> Capture<W> {
         let (from, to) = (self.places.sender(channel), self.places.receiver(channel));
         let description = format!("{} to {}", node(from), node(to));
         let (name, description) = (name.as_str(), description.as_str());
-        self.out.interface(&Interface { name, description, rate_bits, frame_octets })
+        self.out.interface(&Interface { name, description, rate_bits, frame_bytes: frame_octets })
     }
 
     fn capture(&mut self, now: Instant, channel: Channel, packet: &Packet, comment: Option<&str>) {
@@ -125,7 +125,7 @@ impl<W: Write> Capture<W> {
         self.frame.extend(ethernet(station(to), station(from)));
         let fragment = Some(packet.to_wire(&mut self.pool));
         LpPacket { header: packet.link_header(), fragment }.encode(&mut self.frame);
-        debug_assert_eq!(self.frame.len(), ETHERNET_OCTETS + packet.octets(), "{}", packet.name());
+        debug_assert_eq!(self.frame.len(), ETHERNET_BYTES + packet.octets(), "{}", packet.name());
     }
 
     fn write_packet(
@@ -136,7 +136,7 @@ impl<W: Write> Capture<W> {
     ) -> io::Result<()> {
         let (nanos, kept, pieces) = (now.as_nanos(), self.frame_octets, [&self.frame[..]]);
         let pieces = pieces.as_slice();
-        self.out.frame(&Passed { interface, nanos, pieces, kept, way: None, comment })
+        self.out.frame(&CapturedFrame { interface, nanos, pieces, kept, direction: None, comment })
     }
 }
 

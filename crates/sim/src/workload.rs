@@ -69,9 +69,9 @@ pub fn signature_shape(shape: PacketShape) -> SignatureShape {
         PacketShape::Digest => SignatureShape::Digest,
         PacketShape::Signature(octets) => SignatureShape::Signed {
             typ: recoup_packet::signature::SignatureType::Null,
-            key_locator_octets: None,
-            value_octets: octets as usize,
+            key_locator_bytes: None,
+            value_bytes: octets as usize,
         },
-        PacketShape::Total(octets) => SignatureShape::Total { packet_octets: octets as usize },
+        PacketShape::Total(octets) => SignatureShape::Total { packet_bytes: octets as usize },
     }
 }

@@ -409,13 +409,13 @@ fn described_segments_are_found_by_prefix_like_others() {
 
 #[test]
 fn packets_of_a_given_length_have_it_whatever_their_name_and_content() {
-    let shape = SignatureShape::Total { packet_octets: 1_100 };
+    let shape = SignatureShape::Total { packet_bytes: 1_100 };
     let (_, mut described) = worlds(shape);
     for segment in [0, 255, 256, 300] {
         let data = described.exact(&format!("/p/v=1/seg={segment}")).expect("a segment");
         assert_eq!((data.encoded_len(), data.wire().len()), (1_100, 1_100));
     }
-    let (_, mut described) = worlds(SignatureShape::Total { packet_octets: 90 });
+    let (_, mut described) = worlds(SignatureShape::Total { packet_bytes: 90 });
     let data = described.exact("/p/v=1/seg=0").expect("a refusal: 100 octets do not fit into 90");
     assert_eq!(data.content_type(), ContentType::Nack);
 }

@@ -180,7 +180,7 @@ impl<E: Edge> Forwarder<E> {
         let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
         let mut hop = Hop::bare(entry.hash(), interest.encoded_len() as u32);
         hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
-        field::set_journey(&mut hop.extra_mut().carried, began);
+        field::set_original_nonce(&mut hop.extra_mut().carried, began);
         if let Some(nonce) = flow {
             field::set_flow_nonce(&mut hop.extra_mut().carried, nonce);
         }
@@ -227,7 +227,8 @@ impl<E: Edge> Forwarder<E> {
         known: Option<PitId>,
         hop: &Hop,
     ) -> bool {
-        let Some(first) = hop.extra.as_ref().and_then(|it| field::journey(&it.carried)) else {
+        let Some(first) = hop.extra.as_ref().and_then(|it| field::original_nonce(&it.carried))
+        else {
             return false;
         };
         let waits = known.is_some_and(|id| {
@@ -241,7 +242,7 @@ impl<E: Edge> Forwarder<E> {
 
     /// Records the first nonce of an Interest that became pending, if another node rerouted it.
     pub(super) fn record_reroute(&mut self, id: PitId, hop: &Hop) {
-        let first = hop.extra.as_ref().and_then(|it| field::journey(&it.carried));
+        let first = hop.extra.as_ref().and_then(|it| field::original_nonce(&it.carried));
         if first.is_some() {
             self.reroutes.reroute_mut(id, &self.pit).nonce = first;
         }

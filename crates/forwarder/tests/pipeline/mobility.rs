@@ -323,7 +323,7 @@ fn an_interest_that_was_sent_on_does_not_come_by_twice_although_its_nonce_is_ano
     );
     let again = |bench: &mut Bench, journey, nonce| {
         let mut lines = bench.ask(3, question("/a/b", nonce), |extra| {
-            field::set_journey(&mut extra.carried, journey);
+            field::set_original_nonce(&mut extra.carried, journey);
         });
         lines.sort();
         lines

@@ -136,7 +136,7 @@ impl PrivateKey {
     fn from_sec1(der: &[u8], curve: Option<ObjectIdentifier>) -> Result<Self, KeyStoreError> {
         let (secret, own_curve, point) = ec_private_key(der)
             .map_err(|_| KeyStoreError::NotUnderstood("an EC private key in SEC 1 form"))?;
-        let own_point = EcdsaSigner::new(&secret, NOWHERE).map(|signer| signer.public_octets());
+        let own_point = EcdsaSigner::new(&secret, NOWHERE).map(|signer| signer.public_bytes());
         match curve.or(own_curve) {
             Some(other) if other != P256 => {
                 Err(KeyError::Unsupported(format!("ECDSA curve {other} for signing")).into())
@@ -188,14 +188,14 @@ impl PrivateKey {
     pub fn to_spki(&self) -> Result<Vec<u8>, KeyError> {
         match self {
             Self::Ecdsa(secret) => {
-                Ok([P256_SPKI, &EcdsaSigner::new(secret, NOWHERE)?.public_octets()].concat())
+                Ok([P256_SPKI, &EcdsaSigner::new(secret, NOWHERE)?.public_bytes()].concat())
             }
             Self::Ed25519(seed) => {
-                Ok([ED25519_SPKI, Ed25519Signer::new(seed, NOWHERE)?.public_octets()].concat())
+                Ok([ED25519_SPKI, Ed25519Signer::new(seed, NOWHERE)?.public_bytes()].concat())
             }
             Self::Rsa(der) => {
                 let signer = RsaSigner::new(der, NOWHERE)?;
-                let bits = [&[0], signer.public_octets()].concat();
+                let bits = [&[0], signer.public_bytes()].concat();
                 Ok(der_tlv(0x30, &[RSA_ALGORITHM, &der_tlv(0x03, &bits)].concat()))
             }
             Self::Hmac(_) => Err(KeyError::Unsupported("a shared secret has no public key".into())),
@@ -206,7 +206,7 @@ impl PrivateKey {
     fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let octets = match self {
             Self::Ecdsa(secret) => {
-                let point = EcdsaSigner::new(secret, NOWHERE)?.public_octets();
+                let point = EcdsaSigner::new(secret, NOWHERE)?.public_bytes();
                 [P256_PKCS8, secret, P256_PKCS8_POINT, &point].concat()
             }
             Self::Ed25519(seed) => [ED25519_PKCS8, seed].concat(),

@@ -26,7 +26,7 @@ impl RsaSigner {
     }
 
     /// The public key as RSAPublicKey in DER.
-    pub(super) fn public_octets(&self) -> &[u8] {
+    pub(super) fn public_bytes(&self) -> &[u8] {
         self.pair.public_key().as_ref()
     }
 }

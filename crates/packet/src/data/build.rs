@@ -1,4 +1,4 @@
-//! Making Data packets.
+//! Building Data packets.
 
 use super::encoded::{Encoded, Parts, Span};
 use super::{ContentType, Data};
@@ -9,10 +9,10 @@ use bytes::{Buf, BufMut, BytesMut};
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// A Data packet in the making: everything but content and signature.
+/// A builder of Data packets.
 ///
-/// The same parts, content and signature always give the same octets, so a producer that keeps only a signature can
-/// make the packet again with [`Unsigned::finish`].
+/// Equal parts, content and signature give equal bytes. A producer that keeps only a
+/// signature can therefore rebuild the packet with [`Unsigned::finish`].
 #[derive(Clone, Copy, Debug)]
 pub struct DataBuilder<'a> {
     name: &'a Name,
@@ -28,26 +28,26 @@ impl<'a> DataBuilder<'a> {
         Self { name, content_type: ContentType::Blob, freshness_ms: 0, final_block: None }
     }
 
-    /// Says what the content is.
+    /// Sets the ContentType.
     #[must_use]
     pub fn content_type(self, content_type: ContentType) -> Self {
         Self { content_type, ..self }
     }
 
-    /// Says how long the packet counts as fresh, in whole milliseconds (the rest is cut off).
+    /// Sets the FreshnessPeriod, rounded down to milliseconds.
     #[must_use]
     pub fn freshness(self, freshness: Duration) -> Self {
         let freshness_ms = u64::try_from(freshness.as_millis()).unwrap_or(u64::MAX);
         Self { freshness_ms, ..self }
     }
 
-    /// Says what the last component of the last packet's name is.
+    /// Sets the FinalBlockId.
     #[must_use]
     pub fn final_block(self, component: Component<'a>) -> Self {
         Self { final_block: Some(component), ..self }
     }
 
-    /// Makes the packet from content that is already in memory, in a buffer of its own.
+    /// Builds the packet from content in memory, in a buffer of its own.
     #[must_use]
     pub fn build(&self, content: &[u8], signer: &dyn Signer) -> Data {
         self.encoded(content, signer).into()
@@ -64,11 +64,15 @@ impl<'a> DataBuilder<'a> {
         }
     }
 
-    /// Makes the packet in the spare room of `out`, which must be empty and is empty afterwards.
+    /// Builds the packet in the spare capacity of `out`, which must be empty and is empty
+    /// afterwards.
     ///
-    /// `fill` is handed the `content_len` octets where the content belongs (all zero) and writes it there; the packet is
-    /// then signed in place and split off without a copy. `out` keeps the rest of its room for the next packet; once
-    /// earlier packets were dropped, [`BytesMut`] uses their room again. If `fill` fails, its error is returned.
+    /// `fill` writes the content into a zeroed slice of `content_len` bytes. The packet is signed
+    /// in place and split off without a copy. `out` keeps the rest of its capacity; [`BytesMut`]
+    /// reuses the memory of dropped packets.
+    ///
+    /// # Errors
+    /// The error of `fill`.
     pub fn encode_with<E>(
         &self,
         out: &mut BytesMut,
@@ -80,16 +84,17 @@ impl<'a> DataBuilder<'a> {
         Ok(unsigned.complete(|portion, place| signer.sign(portion, place)).into())
     }
 
-    /// Most octets that the packet has with so much content and a signature of `signer`.
+    /// Upper bound of the packet's bytes with `content_len` bytes of content and a signature of
+    /// `signer`.
     #[must_use]
-    pub fn most_octets(&self, content_len: usize, signer: &dyn Signer) -> usize {
+    pub fn max_len(&self, content_len: usize, signer: &dyn Signer) -> usize {
         let signed_len = self.signed_len(content_len, &signer.signature_info());
         let room = tlv::tlv_len(typ::SIGNATURE_VALUE, signer.max_signature_len());
         tlv::tlv_len(typ::DATA, signed_len + room)
     }
 
-    /// Lays the packet out, as [`encode_with`](Self::encode_with) does, with room for a signature of `signer` that is
-    /// still to be made.
+    /// Builds the packet as [`encode_with`](Self::encode_with) does, and leaves space for a
+    /// signature of `signer`.
     pub fn lay_out<E>(
         &self,
         out: &mut BytesMut,
@@ -102,7 +107,7 @@ impl<'a> DataBuilder<'a> {
         let info = signer.signature_info();
         let (signed_len, room) = (self.signed_len(content_len, &info), signer.max_signature_len());
         let inner_max = signed_len + tlv::tlv_len(typ::SIGNATURE_VALUE, room);
-        // Room for the largest header; the header will stand right in front of the rest.
+        // Space for the largest header; the header will end where the rest begins.
         let start = tlv::tlv_len(typ::DATA, inner_max) - inner_max;
         out.reserve(start + inner_max);
         out.put_bytes(0, start);
@@ -112,11 +117,11 @@ impl<'a> DataBuilder<'a> {
         tlv::put_header(out, typ::SIGNATURE_VALUE, room);
         out.put_bytes(0, room);
         let packet = out.split();
-        let name_octets = self.name.value().len();
-        Ok(Unsigned { packet, parts, room, name_octets, name_components: self.name.len() })
+        let name_bytes = self.name.value().len();
+        Ok(Unsigned { packet, parts, room, name_bytes, name_components: self.name.len() })
     }
 
-    /// Appends everything from Name to SignatureInfo.
+    /// Appends the elements from Name to SignatureInfo.
     fn put_signed<E>(
         &self,
         out: &mut BytesMut,
@@ -187,28 +192,29 @@ impl<'a> DataBuilder<'a> {
     }
 }
 
-/// A packet that is laid out and wants only its signature, so that several can be signed together.
+/// A complete packet without its signature; several can be signed in one batch.
 #[derive(Debug)]
 pub struct Unsigned {
-    /// Room for the largest header, everything from Name to SignatureInfo, and room for the largest SignatureValue.
+    /// Space for the largest header, the elements from Name to SignatureInfo, and space for the
+    /// largest SignatureValue.
     packet: BytesMut,
     parts: Parts,
-    /// Most octets of a signature.
+    /// Most bytes of a signature.
     room: usize,
-    /// Octets of the name's TLV-VALUE.
-    name_octets: usize,
+    /// Bytes of the name's TLV-VALUE.
+    name_bytes: usize,
     name_components: usize,
 }
 
 impl Unsigned {
-    /// The octets to sign: from Name to SignatureInfo.
+    /// The bytes to sign: from Name to SignatureInfo.
     #[must_use]
     pub fn signed_portion(&self) -> &[u8] {
         self.parts.signed.of(&self.packet)
     }
 
-    /// The whole packet with `signature`, which must not be longer than the signer said that its signatures are (what is
-    /// beyond that is cut off). No octet before the signature is moved.
+    /// The whole packet with `signature`, cut off at [`Signer::max_signature_len`]. No byte before
+    /// the signature moves.
     #[must_use]
     pub fn finish(self, signature: &[u8]) -> Data {
         debug_assert!(signature.len() <= self.room, "the signer keeps to its bound");
@@ -220,21 +226,21 @@ impl Unsigned {
         self.complete(write).into()
     }
 
-    /// Has the signature written into its place, by a function that returns its length, and puts the headers on.
+    /// Writes the signature with `sign`, which returns its length, and then the headers.
     fn complete(mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> Encoded {
         let (start, signature_len) = (self.parts.signed.range().start, self.put_signature(sign));
-        let Self { mut packet, mut parts, name_octets, name_components, .. } = self;
+        let Self { mut packet, mut parts, name_bytes, name_components, .. } = self;
         parts.signature = (packet.len() - signature_len..packet.len()).into();
         let header_start = put_outer_header(&mut packet, start);
         packet.advance(header_start);
         let wire = packet.freeze();
         let mut parts = parts.shifted_left(header_start as u32);
-        let name_end = parts.signed.range().start + tlv::tlv_len(typ::NAME, name_octets);
-        parts.name = (name_end - name_octets..name_end).into();
+        let name_end = parts.signed.range().start + tlv::tlv_len(typ::NAME, name_bytes);
+        parts.name = (name_end - name_bytes..name_end).into();
         Encoded::new(wire, name_components as u32, parts)
     }
 
-    /// Writes the SignatureValue, cuts off the room that it did not need, and returns the signature's length.
+    /// Writes the SignatureValue, cuts off unused space, and returns the signature's length.
     fn put_signature(&mut self, sign: impl FnOnce(&[u8], &mut [u8]) -> usize) -> usize {
         let Self { packet, room, .. } = self;
         let signed = self.parts.signed.range();
@@ -244,14 +250,14 @@ impl Unsigned {
         let header_len = tlv::tlv_len(typ::SIGNATURE_VALUE, len) - len;
         let (mut header, _) = packet[signed.end..].split_at_mut(header_len);
         tlv::put_header(&mut header, typ::SIGNATURE_VALUE, len);
-        // A signature shorter than its bound may need a shorter TLV-LENGTH, and then moves up.
+        // A signature below the maximum may need a shorter TLV-LENGTH; then it moves forward.
         packet.copy_within(value_start..value_start + len, signed.end + header_len);
         packet.truncate(signed.end + header_len + len);
         len
     }
 }
 
-/// Writes the header of the whole packet so that it ends at octet `start`, and returns where it begins.
+/// Writes the packet's header so that it ends at `start`, and returns the offset of its first byte.
 fn put_outer_header(out: &mut BytesMut, start: usize) -> usize {
     let inner_len = out.len() - start;
     let header_start = start + inner_len - tlv::tlv_len(typ::DATA, inner_len);
@@ -281,7 +287,7 @@ mod tests {
     use super::*;
     use crate::signature::{DigestSigner, KeyLocator, SignatureType, sha256};
 
-    /// Claims to need `room` octets and takes `len`, as ECDSA does.
+    /// Reserves `room` bytes and writes `len`, as ECDSA does.
     struct Shrinking {
         room: usize,
         len: usize,
@@ -305,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_built_packet_is_the_packet_that_its_octets_say() {
+    fn built_packet_equals_the_decoded_packet() {
         let name: Name = "/a/v=1/seg=2".parse().unwrap();
         let builder = DataBuilder::new(&name)
             .content_type(ContentType::Other(1000))
@@ -329,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_shorter_than_its_bound_leaves_no_gap() {
+    fn short_signature_leaves_no_gap() {
         let name: Name = "/a".parse().unwrap();
         for (room, len) in [(72, 70), (72, 0), (260, 252), (260, 253), (600, 1), (70_000, 3)] {
             for content_len in [100, 150, 170, 180, 190, 240, 65_400] {
@@ -346,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_signature_makes_the_same_octets_again() {
+    fn stored_signature_rebuilds_the_same_bytes() {
         let name: Name = "/a/b".parse().unwrap();
         for signer in [&DigestSigner as &dyn Signer, &Shrinking { room: 300, len: 71 }] {
             let builder = DataBuilder::new(&name).freshness(Duration::from_secs(1));
@@ -361,25 +367,25 @@ mod tests {
     }
 
     #[test]
-    fn packets_follow_each_other_in_one_buffer_and_an_error_leaves_it_usable() {
+    fn buffer_is_usable_after_an_error() {
         let name: Name = "/a".parse().unwrap();
         let builder = DataBuilder::new(&name);
         let mut pool = BytesMut::with_capacity(1000);
         let start = pool.spare_capacity_mut().as_ptr() as usize;
-        let mut make = |octet: u8| {
+        let mut make = |byte: u8| {
             let fill = |place: &mut [u8]| {
-                place.fill(octet);
-                if octet == 0 { Err("no such octet") } else { Ok(()) }
+                place.fill(byte);
+                if byte == 0 { Err("no such byte") } else { Ok(()) }
             };
             builder.encode_with(&mut pool, 100, fill, &DigestSigner)
         };
         let one = make(1).unwrap();
-        assert_eq!(make(0), Err("no such octet"));
+        assert_eq!(make(0), Err("no such byte"));
         let two = make(2).unwrap();
-        for (data, octet) in [(one, 1), (two, 2)] {
+        for (data, byte) in [(one, 1), (two, 2)] {
             let place = (data.content().as_ptr() as usize).wrapping_sub(start);
             assert!(place < 1000, "made in the pool");
-            assert_eq!(data.content(), [octet; 100]);
+            assert_eq!(data.content(), [byte; 100]);
         }
         assert!(pool.is_empty());
     }

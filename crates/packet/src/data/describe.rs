@@ -1,8 +1,9 @@
-//! Packets without octets.
+//! Packets without bytes, for simulations.
 //!
-//! What a simulation asks of a packet is its name, its length and what its few elements say; the octets would be made,
-//! copied and hashed for nobody. A described packet answers as the packet with these octets would, and makes them when
-//! somebody wants them after all: the content is zeros, a digest is the real one, any other signature is zeros.
+//! A simulation reads a packet's name, length and few elements; encoding, copying and hashing its
+//! bytes would cost time for no result. A described packet has the same accessors as an encoded one
+//! and encodes itself when its bytes are read: content is zeros, a digest is genuine, any other
+//! signature is zeros.
 
 use super::encoded::Encoded;
 use super::{ContentType, Data, DataBuilder, Form};
@@ -13,98 +14,98 @@ use bytes::Bytes;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Most octets of content, of a key locator and of a signature that a described packet can have.
+/// Largest content, key locator and signature of a described packet, in bytes.
 pub const MAX_DESCRIBED_CONTENT: usize = ZEROS.len();
 
-/// What content, key locators and signatures of described packets read as.
+/// Content, key locators and signatures of described packets.
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// The first `len` octets of [`ZEROS`]; lengths are checked when a packet is described.
+/// The first `len` bytes of [`ZEROS`]; a template checks lengths.
 fn zeros(len: usize) -> &'static [u8] {
     ZEROS.get(..len).unwrap_or(&ZEROS)
 }
 
-/// Why a packet cannot be described.
+/// A packet that cannot be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescribeError {
-    /// Some element would be too long.
+    /// An element exceeds [`MAX_DESCRIBED_CONTENT`].
     #[error(
-        "a described packet has at most {MAX_DESCRIBED_CONTENT} octets of content, and of signature"
+        "a described packet has at most {MAX_DESCRIBED_CONTENT} bytes of content, and of signature"
     )]
     TooLong,
-    /// No signature makes the packet as long as [`SignatureShape::Total`] wants it.
+    /// No signature gives the packet exactly the length of [`SignatureShape::Total`].
     #[error(
-        "with this name and content no packet has exactly {wanted} octets; {possible} are possible"
+        "with this name and content no packet has exactly {wanted} bytes; {possible} are possible"
     )]
     NoSuchTotal {
-        /// Octets that were asked for.
+        /// Requested bytes.
         wanted: usize,
-        /// The next larger number of octets that is possible.
+        /// The next larger possible number of bytes.
         possible: usize,
     },
 }
 
-/// How a described packet is signed.
+/// Signature of a described packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignatureShape {
-    /// As [`DigestSigner`] does it; the digest is a real one.
+    /// DigestSha256 of the encoded packet.
     Digest,
-    /// As some signer does it, with zeros in place of the signature.
+    /// A signature of a key; its value is zeros.
     Signed {
-        /// Kind of the signature.
+        /// Type of the signature.
         typ: SignatureType,
-        /// Octets inside the Name or KeyDigest of the key locator; they read as a KeyDigest of zeros.
-        key_locator_octets: Option<usize>,
-        /// Octets of the SignatureValue.
-        value_octets: usize,
+        /// Bytes of the Name or KeyDigest in the key locator; they read as a KeyDigest of zeros.
+        key_locator_bytes: Option<usize>,
+        /// Bytes of the SignatureValue.
+        value_bytes: usize,
     },
-    /// Of type Null, with as many zeros as make the whole packet this long; for experiments that are stated in octets
-    /// per packet.
+    /// Type Null, with as many zeros as give the whole packet this length. For experiments stated
+    /// in bytes per packet.
     Total {
-        /// Octets of the whole packet.
-        packet_octets: usize,
+        /// Bytes of the whole packet.
+        packet_bytes: usize,
     },
 }
 
 impl SignatureShape {
-    /// The shape of what `signer` signs; of signatures whose length varies (ECDSA), the longest.
+    /// The shape of `signer`'s signatures; the longest one where the length varies (ECDSA).
     #[must_use]
     pub fn of(signer: &dyn Signer) -> Self {
-        let (info, value_octets) = (signer.signature_info(), signer.max_signature_len());
-        if info == DigestSigner.signature_info() && value_octets == 32 {
+        let (info, value_bytes) = (signer.signature_info(), signer.max_signature_len());
+        if info == DigestSigner.signature_info() && value_bytes == 32 {
             return Self::Digest;
         }
-        let key_locator_octets = info.key_locator.map(|locator| match locator {
+        let key_locator_bytes = info.key_locator.map(|locator| match locator {
             KeyLocator::Name(value) | KeyLocator::Digest(value) => value.len(),
         });
-        Self::Signed { typ: info.typ, key_locator_octets, value_octets }
+        Self::Signed { typ: info.typ, key_locator_bytes, value_bytes }
     }
 
-    /// The signer that fills packets of this shape, with signatures of `value_octets`.
-    fn blank(self, value_octets: usize) -> Blank {
-        let (typ, key_locator_octets) = match self {
+    /// A signer that writes this shape, with signatures of `value_bytes`.
+    fn blank(self, value_bytes: usize) -> Blank {
+        let (typ, key_locator_bytes) = match self {
             Self::Digest => (SignatureType::DigestSha256, None),
-            Self::Signed { typ, key_locator_octets, .. } => (typ, key_locator_octets),
+            Self::Signed { typ, key_locator_bytes, .. } => (typ, key_locator_bytes),
             Self::Total { .. } => (SignatureType::Null, None),
         };
-        Blank { typ, key_locator_octets, value_octets }
+        Blank { typ, key_locator_bytes, value_bytes }
     }
 }
 
-/// Everything of a described packet but its name and the length of its content: what the packets of one object share.
+/// A described packet except name and content length: the part that packets of one object share.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Template {
     content_type: ContentType,
     freshness_ms: u64,
     final_block: Option<Component<'static>>,
     signature: SignatureShape,
-    /// Octets of MetaInfo and SignatureInfo.
+    /// Bytes of MetaInfo and SignatureInfo.
     fixed_len: usize,
 }
 
 impl Template {
-    /// A template of packets with this type of content, that count as fresh for so long (in whole milliseconds, the
-    /// rest is cut off), with this last component of the last packet's name, and a signature of this shape.
+    /// A template with this ContentType, FreshnessPeriod (rounded down to milliseconds),
+    /// FinalBlockId and signature.
     #[must_use]
     pub fn new(
         content_type: ContentType,
@@ -113,14 +114,14 @@ impl Template {
         signature: SignatureShape,
     ) -> Arc<Self> {
         let mut template = Self {
-            // As it is read again: numbers that have a name get it.
+            // Normalized as a decoder does: known numbers become their variant.
             content_type: content_type.number().into(),
             freshness_ms: u64::try_from(freshness.as_millis()).unwrap_or(u64::MAX),
             final_block,
             signature: match signature {
-                SignatureShape::Signed { typ, key_locator_octets, value_octets } => {
+                SignatureShape::Signed { typ, key_locator_bytes, value_bytes } => {
                     let typ = typ.number().into();
-                    SignatureShape::Signed { typ, key_locator_octets, value_octets }
+                    SignatureShape::Signed { typ, key_locator_bytes, value_bytes }
                 }
                 other => other,
             },
@@ -132,33 +133,33 @@ impl Template {
         Arc::new(template)
     }
 
-    /// The packet of this kind with `name` and `content_octets` octets of content.
+    /// A packet of this template with `name` and `content_bytes` bytes of content.
     ///
-    /// It takes 72 octets of memory (88 with the reference counts) beside those of the name, which it shares.
+    /// The packet takes 72 bytes of memory (88 with the reference counts) beside the shared name.
     pub fn describe(
         self: &Arc<Self>,
         name: Name,
-        content_octets: usize,
+        content_bytes: usize,
     ) -> Result<Data, DescribeError> {
-        if content_octets.max(self.longest_fixed()) > MAX_DESCRIBED_CONTENT {
+        if content_bytes.max(self.longest_fixed()) > MAX_DESCRIBED_CONTENT {
             return Err(DescribeError::TooLong);
         }
-        let signed_len = self.signed_len(&name, content_octets);
-        let value_octets = self.value_octets(signed_len)?;
-        if value_octets > MAX_DESCRIBED_CONTENT {
+        let signed_len = self.signed_len(&name, content_bytes);
+        let value_bytes = self.value_bytes(signed_len)?;
+        if value_bytes > MAX_DESCRIBED_CONTENT {
             return Err(DescribeError::TooLong);
         }
         let described = Described {
             name,
             template: Arc::clone(self),
-            content_octets: content_octets as u32,
-            encoded_len: packet_len(signed_len, value_octets) as u32,
+            content_bytes: content_bytes as u32,
+            encoded_len: packet_len(signed_len, value_bytes) as u32,
             encoded: OnceLock::new(),
         };
         Ok(Data(Form::Described(Arc::new(described))))
     }
 
-    /// What the content of such packets is.
+    /// ContentType.
     #[must_use]
     pub fn content_type(&self) -> ContentType {
         self.content_type
@@ -178,15 +179,15 @@ impl Template {
 
     pub(super) fn signature_info(&self) -> SignatureInfo<'_> {
         let blank = self.signature.blank(0);
-        let locator = blank.key_locator_octets.map(|octets| KeyLocator::Digest(zeros(octets)));
+        let locator = blank.key_locator_bytes.map(|bytes| KeyLocator::Digest(zeros(bytes)));
         SignatureInfo::new(blank.typ, locator)
     }
 
-    /// Octets of the longest thing that zeros stand for, content and padding aside.
+    /// Bytes of the longest element of zeros, except content and padding.
     fn longest_fixed(&self) -> usize {
         match self.signature {
-            SignatureShape::Signed { key_locator_octets, value_octets, .. } => {
-                key_locator_octets.unwrap_or(0).max(value_octets)
+            SignatureShape::Signed { key_locator_bytes, value_bytes, .. } => {
+                key_locator_bytes.unwrap_or(0).max(value_bytes)
             }
             SignatureShape::Digest | SignatureShape::Total { .. } => 0,
         }
@@ -202,29 +203,29 @@ impl Template {
         }
     }
 
-    /// Octets from Name up to and including SignatureInfo.
-    fn signed_len(&self, name: &Name, content_octets: usize) -> usize {
-        let content = tlv::tlv_len(typ::CONTENT, content_octets);
+    /// Bytes from Name up to and including SignatureInfo.
+    fn signed_len(&self, name: &Name, content_bytes: usize) -> usize {
+        let content = tlv::tlv_len(typ::CONTENT, content_bytes);
         name.encoded_len() + content + self.fixed_len
     }
 
-    fn value_octets(&self, signed_len: usize) -> Result<usize, DescribeError> {
+    fn value_bytes(&self, signed_len: usize) -> Result<usize, DescribeError> {
         match self.signature {
             SignatureShape::Digest => Ok(32),
-            SignatureShape::Signed { value_octets, .. } => Ok(value_octets),
-            SignatureShape::Total { packet_octets } => pad(signed_len, packet_octets),
+            SignatureShape::Signed { value_bytes, .. } => Ok(value_bytes),
+            SignatureShape::Total { packet_bytes } => pad(signed_len, packet_bytes),
         }
     }
 }
 
-/// Octets of a packet with these.
-fn packet_len(signed_len: usize, value_octets: usize) -> usize {
-    tlv::tlv_len(typ::DATA, signed_len + tlv::tlv_len(typ::SIGNATURE_VALUE, value_octets))
+/// Bytes of the whole packet.
+fn packet_len(signed_len: usize, value_bytes: usize) -> usize {
+    tlv::tlv_len(typ::DATA, signed_len + tlv::tlv_len(typ::SIGNATURE_VALUE, value_bytes))
 }
 
-/// Octets of the SignatureValue that makes a packet exactly `wanted` octets long.
+/// Bytes of the SignatureValue that gives a packet exactly `wanted` bytes.
 ///
-/// A few lengths are impossible: where one more octet of value needs a longer TLV-LENGTH, too.
+/// A few lengths are impossible: where one more byte of value needs a longer TLV-LENGTH.
 fn pad(signed_len: usize, wanted: usize) -> Result<usize, DescribeError> {
     let value_of = |total: usize| {
         let inner = value_len(typ::DATA, total)?.checked_sub(signed_len)?;
@@ -237,7 +238,7 @@ fn pad(signed_len: usize, wanted: usize) -> Result<usize, DescribeError> {
     })
 }
 
-/// Octets of the TLV-VALUE of an element that has `total` octets, if there is such an element.
+/// Bytes of the TLV-VALUE of an element of `total` bytes, if such an element exists.
 fn value_len(typ: u64, total: usize) -> Option<usize> {
     [2, 4, 6, 10]
         .into_iter()
@@ -245,13 +246,13 @@ fn value_len(typ: u64, total: usize) -> Option<usize> {
         .find(|value| tlv::tlv_len(typ, *value) == total)
 }
 
-/// A packet without octets.
+/// A packet without bytes.
 pub(super) struct Described {
     name: Name,
     template: Arc<Template>,
-    content_octets: u32,
+    content_bytes: u32,
     encoded_len: u32,
-    /// Made for those who want to see what was signed.
+    /// Encoded when signed bytes are first read.
     encoded: OnceLock<Box<Encoded>>,
 }
 
@@ -265,7 +266,7 @@ impl Described {
     }
 
     pub(super) fn content(&self) -> &'static [u8] {
-        zeros(self.content_octets as usize)
+        zeros(self.content_bytes as usize)
     }
 
     pub(super) fn encoded_len(&self) -> usize {
@@ -276,7 +277,7 @@ impl Described {
         if self.template.has_digest() {
             return self.encoded().signature_value();
         }
-        zeros(self.value_octets())
+        zeros(self.value_bytes())
     }
 
     pub(super) fn wire(&self) -> Bytes {
@@ -295,24 +296,24 @@ impl Described {
         if self.template.has_digest() {
             return builder.encoded(self.content(), &DigestSigner);
         }
-        let blank = self.template.signature.blank(self.value_octets());
+        let blank = self.template.signature.blank(self.value_bytes());
         builder.encoded(self.content(), &blank)
     }
 
-    fn value_octets(&self) -> usize {
-        let signed_len = self.template.signed_len(&self.name, self.content_octets as usize);
-        self.template.value_octets(signed_len).unwrap_or(0)
+    fn value_bytes(&self) -> usize {
+        let signed_len = self.template.signed_len(&self.name, self.content_bytes as usize);
+        self.template.value_bytes(signed_len).unwrap_or(0)
     }
 }
 
-/// The octets would be equal.
+/// Equal if the encoded bytes would be equal.
 impl PartialEq for Described {
     fn eq(&self, other: &Self) -> bool {
-        let said = |it: &Self| {
+        let scalars = |it: &Self| {
             let template = &it.template;
-            (it.content_octets, it.encoded_len, template.freshness_ms, template.content_type)
+            (it.content_bytes, it.encoded_len, template.freshness_ms, template.content_type)
         };
-        said(self) == said(other)
+        scalars(self) == scalars(other)
             && self.name == other.name
             && (Arc::ptr_eq(&self.template, &other.template)
                 || (self.template.final_block == other.template.final_block
@@ -325,8 +326,8 @@ impl PartialEq for Described {
 #[derive(Clone, Copy, Debug)]
 struct Blank {
     typ: SignatureType,
-    key_locator_octets: Option<usize>,
-    value_octets: usize,
+    key_locator_bytes: Option<usize>,
+    value_bytes: usize,
 }
 
 impl Signer for Blank {
@@ -335,18 +336,18 @@ impl Signer for Blank {
     }
 
     fn key_locator(&self) -> Option<KeyLocator<'_>> {
-        self.key_locator_octets.map(|octets| KeyLocator::Digest(zeros(octets)))
+        self.key_locator_bytes.map(|bytes| KeyLocator::Digest(zeros(bytes)))
     }
 
     fn max_signature_len(&self) -> usize {
-        self.value_octets
+        self.value_bytes
     }
 
     fn sign(&self, _signed_portion: &[u8], out: &mut [u8]) -> usize {
-        if let Some(place) = out.get_mut(..self.value_octets) {
+        if let Some(place) = out.get_mut(..self.value_bytes) {
             place.fill(0);
         }
-        self.value_octets
+        self.value_bytes
     }
 }
 
@@ -354,11 +355,11 @@ impl Signer for Blank {
 mod tests {
     use super::*;
 
-    fn described(signature: SignatureShape, content_octets: usize) -> Result<Data, DescribeError> {
+    fn described(signature: SignatureShape, content_bytes: usize) -> Result<Data, DescribeError> {
         let final_block = Some(Component::segment(999));
         let freshness = Duration::from_secs(1);
         let template = Template::new(ContentType::Blob, freshness, final_block, signature);
-        template.describe("/a/v=1/seg=2".parse().unwrap(), content_octets)
+        template.describe("/a/v=1/seg=2".parse().unwrap(), content_bytes)
     }
 
     #[test]
@@ -367,23 +368,23 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_padded_to_the_octet_where_that_is_possible() {
-        let least = described(SignatureShape::Total { packet_octets: 0 }, 100).unwrap_err();
+    fn packet_is_padded_to_the_exact_length() {
+        let least = described(SignatureShape::Total { packet_bytes: 0 }, 100).unwrap_err();
         let DescribeError::NoSuchTotal { wanted: 0, possible } = least else {
             panic!("{least:?}");
         };
         let mut impossible = 0;
-        for packet_octets in possible..possible + 600 {
-            match described(SignatureShape::Total { packet_octets }, 100) {
+        for packet_bytes in possible..possible + 600 {
+            match described(SignatureShape::Total { packet_bytes }, 100) {
                 Ok(data) => {
-                    assert_eq!(data.encoded_len(), packet_octets);
-                    assert_eq!(data.wire().len(), packet_octets);
+                    assert_eq!(data.encoded_len(), packet_bytes);
+                    assert_eq!(data.wire().len(), packet_bytes);
                     assert_eq!(Data::decode(data.wire()).unwrap(), data);
                 }
                 Err(DescribeError::NoSuchTotal { wanted, possible }) => {
                     impossible += 1;
                     assert!(wanted < possible && possible <= wanted + 2);
-                    let shape = SignatureShape::Total { packet_octets: possible };
+                    let shape = SignatureShape::Total { packet_bytes: possible };
                     assert!(described(shape, 100).is_ok());
                 }
                 Err(error) => panic!("{error}"),
@@ -394,36 +395,36 @@ mod tests {
     }
 
     #[test]
-    fn what_zeros_cannot_stand_for_is_too_long() {
+    fn oversized_described_elements_are_errors() {
         let most = MAX_DESCRIBED_CONTENT;
         assert!(described(SignatureShape::Digest, most).is_ok());
-        let signed = |key_locator_octets, value_octets| {
+        let signed = |key_locator_bytes, value_bytes| {
             let typ = SignatureType::Ed25519;
-            described(SignatureShape::Signed { typ, key_locator_octets, value_octets }, 1)
+            described(SignatureShape::Signed { typ, key_locator_bytes, value_bytes }, 1)
         };
         assert!(signed(Some(most), most).is_ok());
-        for refused in [
+        for result in [
             described(SignatureShape::Digest, most + 1),
             described(SignatureShape::Digest, u32::MAX as usize + 1),
-            described(SignatureShape::Total { packet_octets: 100_000 }, 1),
+            described(SignatureShape::Total { packet_bytes: 100_000 }, 1),
             signed(Some(most + 1), 1),
             signed(None, most + 1),
         ] {
-            assert_eq!(refused, Err(DescribeError::TooLong));
+            assert_eq!(result, Err(DescribeError::TooLong));
         }
     }
 
     #[test]
-    fn shapes_that_give_the_same_octets_give_equal_packets() {
-        let padded = described(SignatureShape::Total { packet_octets: 1_100 }, 1_000).unwrap();
-        let value_octets = padded.signature_value().len();
-        let shape = |typ| SignatureShape::Signed { typ, key_locator_octets: None, value_octets };
+    fn equivalent_shapes_give_equal_packets() {
+        let padded = described(SignatureShape::Total { packet_bytes: 1_100 }, 1_000).unwrap();
+        let value_bytes = padded.signature_value().len();
+        let shape = |typ| SignatureShape::Signed { typ, key_locator_bytes: None, value_bytes };
         assert_eq!(described(shape(SignatureType::Null), 1_000), Ok(padded.clone()));
         assert_eq!(described(shape(SignatureType::Other(200)), 1_000), Ok(padded.clone()));
         assert_ne!(described(shape(SignatureType::Other(201)), 1_000), Ok(padded));
         let digest = described(SignatureShape::Digest, 1_000).unwrap();
-        let (typ, key_locator_octets) = (SignatureType::DigestSha256, None);
-        let zeros = SignatureShape::Signed { typ, key_locator_octets, value_octets: 32 };
+        let (typ, key_locator_bytes) = (SignatureType::DigestSha256, None);
+        let zeros = SignatureShape::Signed { typ, key_locator_bytes, value_bytes: 32 };
         assert_ne!(described(zeros, 1_000), Ok(digest));
     }
 }

@@ -1,4 +1,4 @@
-//! Packets that have octets.
+//! Packets that have bytes.
 
 use super::ContentType;
 use crate::name::{self, Component, Name, component};
@@ -8,19 +8,19 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A packet's octets, and where its parts stand in them.
+/// A packet's bytes, and the spans of its parts.
 pub(super) struct Encoded {
     wire: Bytes,
-    /// Made for those who want more than its octets.
+    /// Made when the name is first read.
     name: OnceLock<Name>,
     components: u32,
     parts: Parts,
-    /// Nothing else of any size shares the memory of the octets.
+    /// The bytes share their buffer with nothing larger.
     alone: bool,
 }
 
 impl Encoded {
-    /// A packet whose parts are known, and of how many components its name is.
+    /// A packet with known parts; its name has `components`.
     pub(super) fn new(wire: Bytes, components: u32, parts: Parts) -> Self {
         Self { wire, name: OnceLock::new(), components, parts, alone: false }
     }
@@ -29,21 +29,20 @@ impl Encoded {
         self.alone
     }
 
-    /// The same packet in octets of its own.
+    /// The packet in a buffer of its own.
     pub(super) fn detached(&self) -> Self {
         let wire = Bytes::copy_from_slice(&self.wire);
         Self { alone: true, ..Self::new(wire, self.components, self.parts) }
     }
 
-    /// Decodes a packet.
     pub(super) fn decode(wire: Bytes) -> Result<Self, DecodeError> {
         let mut parts = Parts::default();
         let components = parts.read(&wire)?;
         Ok(Self::new(wire, components, parts))
     }
 
-    /// Decodes a packet, known to share the memory of its octets with nothing else of any size, in the place of one that
-    /// nobody shares, if `place` is that.
+    /// Decodes a packet whose bytes share no larger buffer; reuses the memory of `place` unless it
+    /// is shared.
     #[inline]
     pub(super) fn decode_alone(
         place: Option<Arc<Self>>,
@@ -99,7 +98,7 @@ impl Encoded {
     }
 
     pub(super) fn signature_info(&self) -> SignatureInfo<'_> {
-        // Decoding checked it, so the alternative is never taken; its type is one that no verifier accepts.
+        // Decoding checked it, so this fallback is unreachable; verifiers accept no such type.
         SignatureInfo::decode(self.parts.info.of(&self.wire))
             .unwrap_or(SignatureInfo::new(SignatureType::Other(u64::MAX), None))
     }
@@ -113,7 +112,7 @@ impl Encoded {
     }
 }
 
-/// Where the parts of a packet stand in its octets. Packets are smaller than 4 GiB.
+/// Spans of a packet's parts. Packets are smaller than 4 GiB.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
     /// TLV-VALUE of Name.
@@ -155,7 +154,7 @@ impl From<Range<usize>> for Span {
 }
 
 impl Parts {
-    /// Reads where the parts of a whole packet stand; of how many components its name is.
+    /// Finds the parts of a whole packet and returns the number of components of its name.
     #[inline]
     fn read(&mut self, wire: &[u8]) -> Result<u32, DecodeError> {
         if u32::try_from(wire.len()).is_err() {
@@ -170,7 +169,7 @@ impl Parts {
         let components = name::check(&name)?.count;
         let mut last = typ::NAME;
         while let Some(tlv) = reader.read()? {
-            // The numbers of the known elements grow in the order in which they must stand.
+            // The numbers of known elements increase in their prescribed order.
             let known =
                 (typ::META_INFO..=typ::SIGNATURE_VALUE).contains(&tlv.typ) && tlv.typ > last;
             if !known {
@@ -238,7 +237,7 @@ mod tests {
     use crate::signature::DigestSigner;
 
     #[test]
-    fn a_detached_packet_says_the_same_in_octets_of_its_own_and_is_detached_once() {
+    fn detaching_copies_the_packet_at_most_once() {
         for name in ["/", "/a/b", &format!("/{}", "x".repeat(300))] {
             let built = DataBuilder::new(&name.parse().unwrap()).build(b"content", &DigestSigner);
             let chunk = Bytes::from([&b"before"[..], &built.wire(), b"behind"].concat());
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_is_gone_lends_its_memory_unless_somebody_shares_it() {
+    fn decoding_reuses_an_unshared_packet() {
         let of = |name: &str| {
             DataBuilder::new(&name.parse().unwrap()).build(name.as_bytes(), &DigestSigner).wire()
         };

@@ -1,4 +1,4 @@
-//! Interests as octets.
+//! Encoding and decoding of Interests.
 
 use super::{Interest, InterestSignature, MAX_FORWARDING_HINTS, is_parameters_digest};
 use crate::name::{self, Name};
@@ -13,8 +13,8 @@ impl Interest {
         self.encode_with_hop_limit(out, self.hop_limit);
     }
 
-    /// Appends the whole Interest packet as it is after some hops: with this hop limit in the place of its own, which
-    /// must be there if and only if that is.
+    /// Appends the whole Interest packet with another hop limit, which must be present exactly if
+    /// the Interest has one.
     pub fn encode_with_hop_limit(&self, out: &mut BytesMut, hop_limit: Option<u8>) {
         debug_assert_eq!(self.hop_limit.is_some(), hop_limit.is_some(), "only the value changes");
         let len = self.value_len();
@@ -43,7 +43,7 @@ impl Interest {
         self.put_parameters(out);
     }
 
-    /// Octets of the whole Interest packet.
+    /// Bytes of the whole Interest packet.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         tlv::tlv_len(typ::INTEREST, self.value_len())
@@ -89,15 +89,15 @@ impl Interest {
         let tail = match (&self.tail, &self.signature) {
             (Some(tail), _) => tail.len(),
             (None, Some(signature)) => {
-                tlv::tlv_len(typ::INTEREST_SIGNATURE_INFO, signature.octets.0.len())
-                    + tlv::tlv_len(typ::INTEREST_SIGNATURE_VALUE, signature.octets.1.len())
+                tlv::tlv_len(typ::INTEREST_SIGNATURE_INFO, signature.bytes.0.len())
+                    + tlv::tlv_len(typ::INTEREST_SIGNATURE_VALUE, signature.bytes.1.len())
             }
             (None, None) => 0,
         };
         tlv::tlv_len(typ::APPLICATION_PARAMETERS, parameters.len()) + tail
     }
 
-    /// Appends what the digest in the name covers: from ApplicationParameters to the end.
+    /// Appends the bytes that the digest in the name covers: from ApplicationParameters to the end.
     fn put_parameters(&self, out: &mut impl BufMut) {
         let Some(parameters) = &self.parameters else {
             return;
@@ -106,34 +106,34 @@ impl Interest {
         match (&self.tail, &self.signature) {
             (Some(tail), _) => out.put_slice(tail),
             (None, Some(signature)) => {
-                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_INFO, &signature.octets.0);
-                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_VALUE, &signature.octets.1);
+                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_INFO, &signature.bytes.0);
+                tlv::put_tlv(out, typ::INTEREST_SIGNATURE_VALUE, &signature.bytes.1);
             }
             (None, None) => {}
         }
     }
 
-    pub(super) fn parameters_octets(&self) -> Vec<u8> {
-        let mut octets = Vec::with_capacity(self.parameters_len());
-        self.put_parameters(&mut octets);
-        octets
+    pub(super) fn parameters_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.parameters_len());
+        self.put_parameters(&mut bytes);
+        bytes
     }
 
-    /// Name without digest, parameters, and all up to the InterestSignatureInfo `info`.
-    pub(super) fn signed_octets(&self, info: &[u8]) -> Vec<u8> {
+    /// Name without digest, parameters, and the elements up to the InterestSignatureInfo `info`.
+    pub(super) fn signed_bytes(&self, info: &[u8]) -> Vec<u8> {
         let room = self.name.value().len() + self.parameters_len() + info.len() + 8;
-        let mut octets = Vec::with_capacity(room);
+        let mut bytes = Vec::with_capacity(room);
         for component in self.name.components().filter(|it| !is_parameters_digest(it)) {
-            component.encode(&mut octets);
+            component.encode(&mut bytes);
         }
         if let Some(parameters) = &self.parameters {
-            tlv::put_tlv(&mut octets, typ::APPLICATION_PARAMETERS, parameters);
+            tlv::put_tlv(&mut bytes, typ::APPLICATION_PARAMETERS, parameters);
         }
         match &self.tail {
-            Some(tail) => octets.put_slice(up_to_signature_info(tail)),
-            None => tlv::put_tlv(&mut octets, typ::INTEREST_SIGNATURE_INFO, info),
+            Some(tail) => bytes.put_slice(up_to_signature_info(tail)),
+            None => tlv::put_tlv(&mut bytes, typ::INTEREST_SIGNATURE_INFO, info),
         }
-        octets
+        bytes
     }
 
     /// Decodes one whole Interest packet; names, parameters and signature share `wire`.
@@ -141,12 +141,12 @@ impl Interest {
     /// The digest component in the name is checked against the parameters.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
         let mut interest = Self::new(Name::root());
-        interest.decode_in_place(&wire, |octets| wire.slice_ref(octets))?;
+        interest.decode_in_place(&wire, |bytes| wire.slice_ref(bytes))?;
         Ok(interest)
     }
 
-    /// As [`decode`](Self::decode), in the place of this Interest, which stays as it was if there is an error. What has to
-    /// be kept of the octets is what `keep` makes of it: for most Interests that is their name alone.
+    /// Decodes as [`decode`](Self::decode) into this Interest, unchanged on an error. `keep` copies
+    /// or shares the bytes to keep: for most Interests the name alone.
     #[inline]
     pub fn decode_in_place(
         &mut self,
@@ -175,7 +175,7 @@ fn up_to_signature_info(tail: &[u8]) -> &[u8] {
     tail.get(..reader.offset()).unwrap_or_default()
 }
 
-/// Where a known element stands among the others.
+/// Rank of a known element in the prescribed order.
 fn rank(typ: u64) -> Option<u8> {
     Some(match typ {
         typ::CAN_BE_PREFIX => 1,
@@ -191,7 +191,7 @@ fn rank(typ: u64) -> Option<u8> {
     })
 }
 
-/// Where the elements of an Interest stand, and what those say that have no octets to be kept.
+/// Spans of an Interest's elements, and the values of elements without bytes to keep.
 #[derive(Default)]
 struct Elements<'a> {
     name: Tlv<'a>,
@@ -204,16 +204,16 @@ struct Elements<'a> {
     lifetime_ms: Option<u64>,
     hop_limit: Option<u8>,
     parameters: Option<Tlv<'a>>,
-    /// Something unknown followed the parameters.
+    /// An unknown element followed the parameters.
     foreign: bool,
     info: Option<Tlv<'a>>,
     value: Option<Tlv<'a>>,
-    /// Where the Interest ends.
+    /// Offset after the Interest.
     end: usize,
 }
 
 impl<'a> Elements<'a> {
-    /// Reads those of a whole packet. They are too large to be handed out.
+    /// Reads the elements of a whole packet. Fills `self`, which is too large to return.
     #[inline]
     fn read(&mut self, wire: &'a [u8]) -> Result<(), DecodeError> {
         let mut outer = Reader::new(wire);
@@ -255,10 +255,10 @@ impl<'a> Elements<'a> {
                 self.must_be_fresh = true;
             }
             typ::FORWARDING_HINT => self.hint = Some(*tlv),
-            typ::NONCE => self.nonce = Some(u32::from_be_bytes(tlv.array("a Nonce of 4 octets")?)),
+            typ::NONCE => self.nonce = Some(u32::from_be_bytes(tlv.array("a Nonce of 4 bytes")?)),
             typ::INTEREST_LIFETIME => self.lifetime_ms = Some(tlv.number()?),
             typ::HOP_LIMIT => {
-                let [hop_limit] = tlv.array("a HopLimit of 1 octet")?;
+                let [hop_limit] = tlv.array("a HopLimit of 1 byte")?;
                 self.hop_limit = Some(hop_limit);
             }
             typ::APPLICATION_PARAMETERS => self.parameters = Some(*tlv),
@@ -271,7 +271,7 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Whether nothing has octets but the name, which holds no digest.
+    /// Whether the name is the only element with bytes, and has no digest.
     #[inline]
     fn is_plain(&self) -> bool {
         !self.may_have_digest
@@ -281,7 +281,7 @@ impl<'a> Elements<'a> {
             && self.value.is_none()
     }
 
-    /// The Interest as far as its elements have no octets, with this name.
+    /// An Interest with this name and the elements that have no bytes.
     #[inline]
     fn around(&self, name: Name) -> Interest {
         Interest {
@@ -298,7 +298,8 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The whole Interest, which shares `kept`, the octets of `wire`; checks what only the whole can tell.
+    /// The whole Interest, sharing `kept`, the bytes of `wire`; checks rules that concern several
+    /// elements.
     #[inline(never)]
     fn into_interest(self, wire: &[u8], kept: Bytes) -> Result<Interest, DecodeError> {
         let of = |tlv: Tlv<'_>| kept.slice(tlv.range());

@@ -1,26 +1,26 @@
-//! What a consumer will ask for next, and what nodes on the way know of it: the values of the link fields
-//! `Anticipated` and `Records` (`docs/wire.md`).
+//! Values of the link fields `Anticipated` and `Records` (`docs/wire.md`): the names that a
+//! consumer will request next, and which nodes on the path hold them.
 //!
-//! Source: CCTCP's anticipated Interests, as Nikzad et al. (2022) use them; the encoding is ours. Nothing of it is
-//! signed: who reads it takes it for a hint.
+//! Source: CCTCP's anticipated Interests, as in Nikzad et al. (2022); the encoding is ours. The
+//! fields are unsigned: treat them as hints.
 use super::field;
 use crate::name::Name;
 use crate::tlv::{DecodeError, Reader, typ};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Most names that are announced: a record has a bit for each.
+/// Most announced names: a record has one bit for each.
 pub const MOST_NAMES: usize = 15;
 
-/// Octets of a record.
-const RECORD_OCTETS: usize = 16;
-/// The bit that says that the node's producer answered.
+/// Bytes of a record.
+const RECORD_BYTES: usize = 16;
+/// Flag bit: the node's producer answered.
 const ORIGIN: u16 = 1 << 15;
 /// Times have 48 bits: nanoseconds up to 78 hours.
 const TIME_MASK: u64 = (1 << 48) - 1;
 
-/// The value of `Anticipated`: as many names as there is room for, the next one first.
+/// The value of `Anticipated`: the first names that fit, next one first.
 pub fn encode_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Bytes {
-    let most = field::find(field::ANTICIPATED).map_or(0, |field| field.max_octets);
+    let most = field::find(field::ANTICIPATED).map_or(0, |field| field.max_bytes);
     let mut value = BytesMut::new();
     for name in names.into_iter().take(MOST_NAMES) {
         if value.len() + name.encoded_len() > most {
@@ -31,10 +31,10 @@ pub fn encode_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Bytes {
     value.freeze()
 }
 
-/// The names in the value of `Anticipated`; what is beyond [`MOST_NAMES`] is not read.
+/// The names in the value of `Anticipated`, at most [`MOST_NAMES`].
 ///
 /// # Errors
-/// If one of them is no name.
+/// If an element is not a name.
 pub fn decode_names(value: &Bytes) -> Result<Vec<Name>, DecodeError> {
     let (mut names, mut reader) = (Vec::new(), Reader::new(value));
     while names.len() < MOST_NAMES
@@ -48,17 +48,17 @@ pub fn decode_names(value: &Bytes) -> Result<Vec<Name>, DecodeError> {
     Ok(names)
 }
 
-/// What one node says of the names that were announced.
+/// One node's state of the announced names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Which node.
+    /// Identifier of the node.
     pub node: u64,
     /// Bit `i`: name number `i` is in its content store.
     pub holds: u16,
-    /// Its producer answered, not its content store.
+    /// The node's producer answered, not its content store.
     pub is_origin: bool,
-    /// Nanoseconds. On an Interest when the node sent it on, by its own clock; on Data how long the answer took
-    /// from there, 0 for the node that answered.
+    /// Nanoseconds. On an Interest: the node's clock at forwarding. On Data: the response time from
+    /// there, 0 at the node that answered.
     pub time_nanos: u64,
 }
 
@@ -70,9 +70,9 @@ impl Record {
         out.put_uint(self.time_nanos & TIME_MASK, 6);
     }
 
-    fn get(octets: &[u8]) -> Self {
+    fn get(bytes: &[u8]) -> Self {
         let number = |range: std::ops::Range<usize>| {
-            octets[range].iter().fold(0, |number, octet| number << 8 | u64::from(*octet))
+            bytes[range].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
         };
         let bits = number(8..10) as u16;
         Self {
@@ -83,38 +83,40 @@ impl Record {
         }
     }
 
-    /// The time from `time_nanos` to `now_nanos` of the same clock, however often that went round.
+    /// The time from `time_nanos` to `now_nanos` of the same clock, modulo its 48 bits.
     #[must_use]
     pub const fn since_nanos(self, now_nanos: u64) -> u64 {
         now_nanos.wrapping_sub(self.time_nanos) & TIME_MASK
     }
 }
 
-/// The records in a value of `Records`, from the consumer's neighbour on; an incomplete one is left out.
+/// The records in a value of `Records`, from the consumer's neighbour on, without an incomplete
+/// last one.
 pub fn records(value: &[u8]) -> impl Iterator<Item = Record> {
-    value.chunks_exact(RECORD_OCTETS).map(Record::get)
+    value.chunks_exact(RECORD_BYTES).map(Record::get)
 }
 
-/// The value of `Records` with one more; unchanged where there is no room.
+/// The value of `Records` with one more record; unchanged if it is full.
 #[must_use]
 pub fn with_record(value: &[u8], record: Record) -> Bytes {
-    let most = field::find(field::RECORDS).map_or(0, |field| field.max_octets);
-    let whole = value.len() - value.len() % RECORD_OCTETS;
-    let mut out = BytesMut::with_capacity(whole + RECORD_OCTETS);
+    let most = field::find(field::RECORDS).map_or(0, |field| field.max_bytes);
+    let whole = value.len() - value.len() % RECORD_BYTES;
+    let mut out = BytesMut::with_capacity(whole + RECORD_BYTES);
     out.put_slice(&value[..whole]);
-    if whole + RECORD_OCTETS <= most {
+    if whole + RECORD_BYTES <= most {
         record.put(&mut out);
     }
     out.freeze()
 }
 
-/// The value of `Records` in which `change` has changed each record that it wants to, or `None` if it wanted none.
+/// The value of `Records` after `change`, which returns whether it changed the record; `None` if no
+/// record changed.
 pub fn changed(value: &[u8], mut change: impl FnMut(&mut Record) -> bool) -> Option<Bytes> {
     let mut out: Option<BytesMut> = None;
     for (place, mut record) in records(value).enumerate() {
         if change(&mut record) {
             let out = out.get_or_insert_with(|| BytesMut::from(value));
-            record.put(&mut &mut out[place * RECORD_OCTETS..]);
+            record.put(&mut &mut out[place * RECORD_BYTES..]);
         }
     }
     out.map(BytesMut::freeze)
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn one_record_is_changed_and_the_others_stay() {
+    fn change_of_one_record_keeps_the_others() {
         let value = with_record(&with_record(&[], record(1, 5)), record(2, 6));
         let mine = |record: &mut Record| {
             let is_mine = record.node == 2;
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_went_round_still_tells_durations() {
+    fn durations_survive_clock_wraparound() {
         assert_eq!(record(1, TIME_MASK - 1).since_nanos(3), 5);
     }
 

@@ -6,21 +6,21 @@ use bytes::Bytes;
 const FIRST: u64 = 800;
 const LAST: u64 = 959;
 
-/// Fields with types that NDNLPv2 does not define, from the range that it tells receivers to ignore: 800 to 959,
-/// multiples of four. Our own hop-local fields travel here; forwarders do not pass them on.
+/// Fields with types that NDNLPv2 does not define, from the range that receivers ignore: 800 to
+/// 959, multiples of four. Recoup's hop-by-hop fields are here; forwarders do not copy them.
 ///
-/// At most one field of each type, in increasing order, as ndn-cxx demands.
+/// At most one field of each type, in increasing order, as ndn-cxx requires.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ignorable(Vec<(u64, Bytes)>);
 
 impl Ignorable {
-    /// Whether a receiver that does not know the field `typ` must ignore it (else: reject the frame).
+    /// Whether a receiver that does not know field `typ` must ignore it (else: reject the frame).
     #[must_use]
     pub fn allows(typ: u64) -> bool {
         (FIRST..=LAST).contains(&typ) && typ.is_multiple_of(4)
     }
 
-    /// Whether there is none.
+    /// Whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -45,7 +45,7 @@ impl Ignorable {
         }
     }
 
-    /// Takes field `typ` away and returns its value.
+    /// Removes field `typ` and returns its value.
     pub fn take(&mut self, typ: u64) -> Option<Bytes> {
         let index = self.0.binary_search_by_key(&typ, |field| field.0).ok()?;
         Some(self.0.remove(index).1)
@@ -56,12 +56,12 @@ impl Ignorable {
         self.0.iter().map(|(typ, value)| (*typ, value))
     }
 
-    /// Those of a type in `from..to`.
+    /// Fields with a type in `from..to`.
     pub(super) fn between(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Bytes)> {
         self.iter().filter(move |(typ, _)| (from..to).contains(typ))
     }
 
-    /// Appends a field that a frame brought; the caller saw to the order.
+    /// Appends a decoded field; the caller checks the order.
     pub(super) fn push(&mut self, typ: u64, value: Bytes) {
         self.0.push((typ, value));
     }

@@ -1,17 +1,17 @@
-//! Link frames as octets.
+//! Encoding and decoding of link frames.
 
 use super::{Ignorable, LpHeader, LpPacket, MAX_ACKS, MAX_PIT_TOKEN_LEN};
 use crate::nack::NackReason;
 use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
 use bytes::{BufMut, Bytes};
 
-/// The value of a field, in the forms that fields have.
+/// Value of a field.
 #[derive(Clone, Copy)]
 enum Value<'a> {
     Number(u64),
-    /// Always eight octets.
+    /// Always eight bytes.
     Fixed(u64),
-    Octets(&'a [u8]),
+    Bytes(&'a [u8]),
     Nack(NackReason),
     CachePolicy(u64),
 }
@@ -21,7 +21,7 @@ impl Value<'_> {
         match self {
             Self::Number(number) => tlv::nni_tlv_len(typ, number),
             Self::Fixed(_) => tlv::tlv_len(typ, 8),
-            Self::Octets(octets) => tlv::tlv_len(typ, octets.len()),
+            Self::Bytes(bytes) => tlv::tlv_len(typ, bytes.len()),
             Self::Nack(reason) => reason.encoded_len(),
             Self::CachePolicy(policy) => {
                 tlv::tlv_len(typ, tlv::nni_tlv_len(typ::CACHE_POLICY_TYPE, policy))
@@ -33,7 +33,7 @@ impl Value<'_> {
         match self {
             Self::Number(number) => tlv::put_nni_tlv(out, typ, number),
             Self::Fixed(number) => tlv::put_tlv(out, typ, &number.to_be_bytes()),
-            Self::Octets(octets) => tlv::put_tlv(out, typ, octets),
+            Self::Bytes(bytes) => tlv::put_tlv(out, typ, bytes),
             Self::Nack(reason) => reason.encode(out),
             Self::CachePolicy(policy) => {
                 tlv::put_header(out, typ, tlv::nni_tlv_len(typ::CACHE_POLICY_TYPE, policy));
@@ -44,16 +44,16 @@ impl Value<'_> {
 }
 
 impl LpHeader {
-    /// Hands out all fields in the order of their types, which is the order on the wire.
+    /// Calls `take` for each field in the order of types, which is the order on the wire.
     fn each<'a>(&'a self, mut take: impl FnMut(u64, Value<'a>)) {
         let number = |number: &Option<u64>| number.map(Value::Number);
-        let octets = |octets: &'a Option<Bytes>| octets.as_deref().map(Value::Octets);
+        let bytes = |bytes: &'a Option<Bytes>| bytes.as_deref().map(Value::Bytes);
         let acks = self.acks.iter().map(|ack| (typ::ACK, Some(Value::Fixed(*ack))));
         let before_acks = [
             (typ::SEQUENCE, self.sequence.map(Value::Fixed)),
             (typ::FRAG_INDEX, number(&self.frag_index)),
             (typ::FRAG_COUNT, number(&self.frag_count)),
-            (typ::PIT_TOKEN, octets(&self.pit_token)),
+            (typ::PIT_TOKEN, bytes(&self.pit_token)),
             (typ::NACK, self.nack.map(Value::Nack)),
             (typ::INCOMING_FACE_ID, number(&self.incoming_face_id)),
             (typ::NEXT_HOP_FACE_ID, number(&self.next_hop_face_id)),
@@ -62,24 +62,24 @@ impl LpHeader {
         ];
         let after_acks = [
             (typ::TX_SEQUENCE, self.tx_sequence.map(Value::Fixed)),
-            (typ::NON_DISCOVERY, self.non_discovery.then_some(Value::Octets(&[]))),
-            (typ::PREFIX_ANNOUNCEMENT, octets(&self.prefix_announcement)),
+            (typ::NON_DISCOVERY, self.non_discovery.then_some(Value::Bytes(&[]))),
+            (typ::PREFIX_ANNOUNCEMENT, bytes(&self.prefix_announcement)),
         ];
         let mut done = 0;
         for (typ, value) in before_acks.into_iter().chain(acks).chain(after_acks) {
             let Some(value) = value else { continue };
             self.ignorable
                 .between(done, typ)
-                .for_each(|(typ, value)| take(typ, Value::Octets(value)));
+                .for_each(|(typ, value)| take(typ, Value::Bytes(value)));
             take(typ, value);
             done = typ;
         }
         self.ignorable
             .between(done, u64::MAX)
-            .for_each(|(typ, value)| take(typ, Value::Octets(value)));
+            .for_each(|(typ, value)| take(typ, Value::Bytes(value)));
     }
 
-    /// Octets of all fields.
+    /// Bytes of all fields.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         let mut len = 0;
@@ -99,7 +99,7 @@ impl LpHeader {
             typ::FRAG_INDEX => self.frag_index = Some(tlv.number()?),
             typ::FRAG_COUNT => self.frag_count = Some(tlv.number()?),
             typ::PIT_TOKEN if !(1..=MAX_PIT_TOKEN_LEN).contains(&tlv.value.len()) => {
-                return Err(tlv.error("a PitToken of 1 to 32 octets"));
+                return Err(tlv.error("a PitToken of 1 to 32 bytes"));
             }
             typ::PIT_TOKEN => self.pit_token = Some(wire.slice(tlv.range())),
             typ::NACK => self.nack = Some(NackReason::decode(tlv)?),
@@ -128,7 +128,7 @@ impl LpHeader {
 }
 
 impl LpPacket {
-    /// Whether a frame looks like a packet without link fields.
+    /// Whether a frame begins like a packet without link fields.
     #[must_use]
     pub fn is_bare(wire: &[u8]) -> bool {
         is_network_packet(wire)
@@ -136,7 +136,7 @@ impl LpPacket {
 
     /// Decodes one whole frame; all parts share `wire`.
     ///
-    /// A bare Interest or Data is taken as it is, unread: decoding it finds what is wrong with it.
+    /// A bare Interest or Data is accepted undecoded.
     pub fn decode(wire: Bytes) -> Result<Self, DecodeError> {
         if is_network_packet(&wire) {
             return Ok(Self::bare(wire));
@@ -166,15 +166,15 @@ impl LpPacket {
 }
 
 fn fixed(tlv: &Tlv<'_>) -> Result<u64, DecodeError> {
-    Ok(u64::from_be_bytes(tlv.array("a number of 8 octets")?))
+    Ok(u64::from_be_bytes(tlv.array("a number of 8 bytes")?))
 }
 
-/// Whether these octets begin like an Interest or a Data packet.
-pub(super) fn is_network_packet(octets: &[u8]) -> bool {
-    octets.first().is_some_and(|first| matches!(u64::from(*first), typ::INTEREST | typ::DATA))
+/// Whether the bytes begin like an Interest or a Data packet.
+pub(super) fn is_network_packet(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|first| matches!(u64::from(*first), typ::INTEREST | typ::DATA))
 }
 
-/// Whether NDNLPv2 gives this type a meaning in the range of fields that may be ignored.
+/// Whether NDNLPv2 defines this type in the range of ignorable fields.
 pub(super) fn is_defined(typ: u64) -> bool {
     matches!(
         typ,
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_without_fields_travels_bare() {
+    fn packet_without_fields_is_sent_bare() {
         let packet = LpPacket::bare(Bytes::from_static(&[5, 0]));
         assert_eq!(encoded(&packet), [5, 0][..]);
         assert_eq!(LpPacket::decode(encoded(&packet)), Ok(packet));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_kept_or_rejected_by_their_type() {
+    fn unknown_fields_are_kept_or_rejected_by_type() {
         let decode = |typ: u64| {
             let mut value = Vec::new();
             tlv::put_tlv(&mut value, typ, b"x");

@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// One component of a name: a type and a value.
+/// A component of a name: type and value.
 ///
-/// Values are borrowed, except numbers, which are held inside; so a component made from a number borrows nothing.
+/// Values are borrowed, except numbers, which are stored inline.
 #[derive(Clone, Copy)]
 pub struct Component<'a> {
     typ: u16,
@@ -18,7 +18,7 @@ pub struct Component<'a> {
 #[derive(Clone, Copy)]
 enum Value<'a> {
     Borrowed(&'a [u8]),
-    Number { octets: [u8; 9], len: u8 },
+    Number { bytes: [u8; 9], len: u8 },
 }
 
 impl<'a> Component<'a> {
@@ -46,7 +46,8 @@ impl<'a> Component<'a> {
         Self::borrowed(typ::PARAMETERS_SHA256_DIGEST as u16, digest)
     }
 
-    /// A component of any type; `None` for type 0, and for a digest type whose value has not 32 octets.
+    /// A component of any type; `None` for type 0, and for a digest type whose value has not 32
+    /// bytes.
     #[must_use]
     pub fn new(typ: u16, value: &'a [u8]) -> Option<Self> {
         let digest = matches!(typ, 1 | 2);
@@ -69,7 +70,7 @@ impl<'a> Component<'a> {
     pub fn value(&self) -> &[u8] {
         match &self.value {
             Value::Borrowed(value) => value,
-            Value::Number { octets, len } => octets.get(..usize::from(*len)).unwrap_or_default(),
+            Value::Number { bytes, len } => bytes.get(..usize::from(*len)).unwrap_or_default(),
         }
     }
 
@@ -101,7 +102,7 @@ impl<'a> Component<'a> {
         if u64::from(self.typ) == typ { self.to_number() } else { None }
     }
 
-    /// Octets of the whole element.
+    /// Bytes of the whole element.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         tlv::tlv_len(self.typ.into(), self.value().len())
@@ -135,26 +136,26 @@ impl Component<'static> {
 
     /// A component of type `typ` that holds `marker`, if any, and a NonNegativeInteger.
     pub(super) fn number(typ: u16, marker: Option<u8>, number: u64) -> Self {
-        let mut octets = [0; 9];
-        let mut rest = &mut octets[..];
+        let mut bytes = [0; 9];
+        let mut rest = &mut bytes[..];
         if let Some(marker) = marker {
             rest.put_u8(marker);
         }
         tlv::put_nni(&mut rest, number);
         let len = 9 - rest.len() as u8;
-        Self { typ, value: Value::Number { octets, len } }
+        Self { typ, value: Value::Number { bytes, len } }
     }
 }
 
-/// The number in `octets` if they are a NonNegativeInteger in its shortest form.
-pub(super) fn shortest_nni(octets: &[u8]) -> Option<u64> {
-    tlv::parse_nni(octets).filter(|number| tlv::nni_len(*number) == octets.len())
+/// The number in `bytes` if they are a NonNegativeInteger in its shortest form.
+pub(super) fn shortest_nni(bytes: &[u8]) -> Option<u64> {
+    tlv::parse_nni(bytes).filter(|number| tlv::nni_len(*number) == bytes.len())
 }
 
-/// Whether an element may be a component of a name.
+/// Whether an element is a valid component of a name.
 pub(crate) fn check(tlv: &Tlv<'_>) -> Result<(), DecodeError> {
     match tlv.typ {
-        1 | 2 if tlv.value.len() != 32 => Err(tlv.error("a digest of 32 octets")),
+        1 | 2 if tlv.value.len() != 32 => Err(tlv.error("a digest of 32 bytes")),
         1..=0xffff => Ok(()),
         _ => Err(tlv.error("a name component (type 1 to 65535)")),
     }
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_takes_as_few_octets_as_it_can() {
+    fn number_is_encoded_in_fewest_bytes() {
         for (number, len) in [(0, 1), (255, 1), (256, 2), (65_536, 4), (u64::MAX, 8)] {
             let component = Component::segment(number);
             assert_eq!(component.value().len(), len);
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_no_component_can_have_are_refused() {
+    fn invalid_component_types_are_rejected() {
         assert!(Component::new(0, b"").is_none());
         assert!(Component::new(1, b"short").is_none());
     }

@@ -1,18 +1,18 @@
-//! How names say which segment of which version they mean.
+//! Naming conventions: segment and version components.
 //!
-//! Sources: NDN naming conventions, revision 3 (typed components) and revision 1 (a marker octet in a
-//! GenericNameComponent).
+//! Sources: NDN naming conventions, revision 3 (typed components) and revision 1 (a marker byte in
+//! a GenericNameComponent).
 
 use super::component::{Component, shortest_nni};
 use crate::tlv::typ;
 
-/// One of the two conventions.
+/// A naming convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Convention {
     /// Types of their own: `50=` for segments, `54=` for versions.
     #[default]
     Typed,
-    /// A GenericNameComponent that begins with an octet 0x00 for segments, 0xFD for versions.
+    /// A GenericNameComponent that begins with the byte 0x00 for segments, 0xFD for versions.
     Marker,
 }
 
@@ -54,7 +54,7 @@ impl Convention {
         }
     }
 
-    /// The segment that `component` means, if it means one.
+    /// The segment number of `component`, if it is a segment.
     #[must_use]
     pub fn parse_segment(self, component: &Component<'_>) -> Option<u64> {
         match self {
@@ -63,7 +63,7 @@ impl Convention {
         }
     }
 
-    /// The version that `component` means, if it means one.
+    /// The version number of `component`, if it is a version.
     #[must_use]
     pub fn parse_version(self, component: &Component<'_>) -> Option<u64> {
         match self {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_convention_reads_what_it_writes_and_nothing_else() {
+    fn convention_reads_only_its_own_components() {
         let (typed, marker) = (Convention::Typed, Convention::Marker);
         for number in [0, 255, 256, u64::MAX] {
             for convention in [typed, marker] {

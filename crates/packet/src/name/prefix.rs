@@ -1,12 +1,12 @@
-//! Where the prefixes of a name end.
+//! Offsets of a name's prefixes.
 
 use super::Name;
 use crate::tlv::Reader;
 use std::iter::FusedIterator;
 
 impl Name {
-    /// Where each prefix ends in [`value`](Self::value), in octets: that of one component, of two, and so on up to the
-    /// whole name. One walk serves a table that is searched for several prefixes.
+    /// End of each prefix in [`value`](Self::value), in bytes, from one component to the whole
+    /// name. One walk serves a table that is searched for several prefixes.
     #[must_use]
     pub fn prefix_ends(&self) -> PrefixEnds<'_> {
         PrefixEnds { value: self.value(), at: 0 }
@@ -26,7 +26,7 @@ impl Iterator for PrefixEnds<'_> {
     fn next(&mut self) -> Option<usize> {
         let rest = self.value.get(self.at..)?;
         self.at += match rest {
-            // Nearly every component has a type and a length of one octet.
+            // Nearly every component has a type and a length of one byte.
             [typ, len, ..] if *typ < 253 && *len < 253 => 2 + usize::from(*len),
             _ => {
                 let mut reader = Reader::new(rest);
@@ -46,7 +46,7 @@ mod tests {
     use crate::name::Component;
 
     #[test]
-    fn prefixes_end_where_their_octets_end() {
+    fn prefix_ends_are_byte_offsets() {
         let long = vec![7; 300];
         let name: Name = "/a/v=1".parse::<Name>().unwrap();
         let name =

@@ -1,4 +1,4 @@
-//! Names in files: as URIs where people read them, as TLV-VALUE elsewhere.
+//! Serialization of names: as URIs in human-readable formats, as TLV-VALUE in others.
 use super::Name;
 use bytes::Bytes;
 use serde::de::Error;

@@ -1,7 +1,7 @@
 //! Names as text.
 //!
-//! Source: NDN packet format v0.3, section "NDN URI Scheme", and naming conventions revision 3 for the words in front
-//! of numbers. A text begins with `/`, after an optional `ndn:`.
+//! Source: NDN packet format v0.3, section "NDN URI Scheme", and naming conventions revision 3 for
+//! the words in front of numbers. A URI begins with `/`, after an optional `ndn:`.
 
 use super::{Component, Name, component};
 use crate::tlv::typ;
@@ -22,10 +22,10 @@ const NUMBER_WORDS: [(&str, u16); 5] = [
     ("seq", typ::SEQUENCE_NUM_NAME_COMPONENT as u16),
 ];
 
-/// A text that is not the name of anything.
+/// A malformed URI.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
-    /// It does not begin with a slash.
+    /// The first character is not a slash.
     #[error("a name begins with '/', or 'ndn:/'")]
     NoSlash,
     /// Two slashes with nothing between, or one or two periods: write `...` for an empty component.
@@ -36,12 +36,12 @@ pub enum UriError {
     /// A percent sign without two hexadecimal digits.
     #[error("component {0:?}: '%' must be followed by two hexadecimal digits")]
     BadPercent(String),
-    /// What stands before the equals sign is no type.
+    /// The part before the equals sign is not a type.
     #[error(
         "component {0:?}: before '=' stands a type from 1 to 65535, or one of sha256digest, params-sha256, seg, off, v, t, seq; write '%3D' for '=' itself"
     )]
     BadType(String),
-    /// What stands behind the word should be a decimal number.
+    /// The part after the equals sign is not a decimal number.
     #[error("component {0:?}: a decimal number was expected behind '='")]
     BadNumber(String),
     /// A digest has 64 hexadecimal digits.
@@ -109,19 +109,19 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     if text.len() != 64 {
         return None;
     }
-    for (octet, pair) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *octet = hex_pair(pair)?;
+    for (byte, pair) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = hex_pair(pair)?;
     }
     Some(digest)
 }
 
 fn hex_pair(pair: &[u8]) -> Option<u8> {
-    let digit = |octet: u8| char::from(octet).to_digit(16);
+    let digit = |byte: u8| char::from(byte).to_digit(16);
     let [high, low] = *pair else { return None };
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
-/// Takes percent signs and the three additional periods away; `whole` is for the error.
+/// Decodes percent escapes and strips the three additional periods; `whole` is for the error.
 fn unescape(text: &str, whole: &str) -> Result<Vec<u8>, UriError> {
     let mut value = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -131,11 +131,11 @@ fn unescape(text: &str, whole: &str) -> Result<Vec<u8>, UriError> {
             value.put_u8(*first);
             continue;
         }
-        let octet = tail.get(..2).and_then(hex_pair);
-        value.put_u8(octet.ok_or_else(|| UriError::BadPercent(whole.into()))?);
+        let byte = tail.get(..2).and_then(hex_pair);
+        value.put_u8(byte.ok_or_else(|| UriError::BadPercent(whole.into()))?);
         rest = tail.get(2..).unwrap_or_default();
     }
-    if value.iter().all(|octet| *octet == b'.') {
+    if value.iter().all(|byte| *byte == b'.') {
         let kept = value.len().checked_sub(3).ok_or_else(|| UriError::OnlyPeriods(whole.into()))?;
         value.truncate(kept);
     }
@@ -163,7 +163,7 @@ impl fmt::Display for Component<'_> {
         }
         if let Some(word) = find(&DIGEST_WORDS) {
             write!(f, "{word}=")?;
-            return self.value().iter().try_for_each(|octet| write!(f, "{octet:02x}"));
+            return self.value().iter().try_for_each(|byte| write!(f, "{byte:02x}"));
         }
         if u64::from(self.typ()) != typ::GENERIC_NAME_COMPONENT {
             write!(f, "{}=", self.typ())?;
@@ -173,14 +173,14 @@ impl fmt::Display for Component<'_> {
 }
 
 fn escape(f: &mut fmt::Formatter<'_>, value: &[u8]) -> fmt::Result {
-    if value.iter().all(|octet| *octet == b'.') {
+    if value.iter().all(|byte| *byte == b'.') {
         f.write_str("...")?;
     }
-    value.iter().try_for_each(|octet| match octet {
+    value.iter().try_for_each(|byte| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-            f.write_char(char::from(*octet))
+            f.write_char(char::from(*byte))
         }
-        _ => write!(f, "%{octet:02X}"),
+        _ => write!(f, "%{byte:02X}"),
     })
 }
 
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_canonical_text_is_printed_as_it_was_parsed() {
+    fn canonical_uri_survives_parsing_and_printing() {
         let digest = "0123456789abcdef".repeat(4);
         for uri in [
             "/",
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn several_texts_may_mean_one_name() {
+    fn different_uris_may_be_equal_names() {
         for (uri, canonical) in [
             ("ndn:/a", "/a"),
             ("/a/", "/a"),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_name_is_an_error_that_says_why() {
+    fn malformed_uri_is_an_error_with_its_reason() {
         let short = "/sha256digest=00".to_string();
         for uri in [
             "",

@@ -3,17 +3,17 @@
 use super::{KeyLocator, SignatureType, Signer};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of `octets` (FIPS 180-4); uses the processor's SHA instructions where it has them.
+/// SHA-256 of `bytes` (FIPS 180-4), with the processor's SHA instructions if available.
 #[must_use]
-pub fn sha256(octets: &[u8]) -> [u8; 32] {
-    Sha256::digest(octets).into()
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
-/// SHA-256 of each of `messages`, in their order; what `digests` held before is gone.
+/// SHA-256 of each of `messages`, in their order, into `digests`, which is cleared first.
 ///
-/// Rounds of one digest wait for each other, rounds of different digests do not: groups of messages are digested side
-/// by side, in vector registers or interleaved, as the processor allows. What does not fill three quarters of a group
-/// gains nothing there.
+/// Rounds of one digest depend on each other, rounds of different digests do not. Groups of
+/// messages are hashed side by side, in vector registers or interleaved, if at least three quarters
+/// of a group are filled.
 pub fn sha256_many(messages: &[&[u8]], digests: &mut Vec<[u8; 32]>) {
     let left_over = messages.len() % tape_sha256::lane_width().max(1);
     let grouped = match tape_sha256::lane_width() {
@@ -28,7 +28,7 @@ pub fn sha256_many(messages: &[&[u8]], digests: &mut Vec<[u8; 32]>) {
     digests.extend(rest.iter().map(|message| sha256(message)));
 }
 
-/// Signs with a plain SHA-256 digest: protects against accidents, not against forgers.
+/// Signs with a plain SHA-256 digest: integrity, no authenticity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DigestSigner;
 

@@ -4,8 +4,8 @@ use super::info::Locator;
 use super::{KeyError, KeyLocator, SignatureType, Signer};
 use p256::ecdsa::{Signature, SigningKey, signature::Signer as _};
 
-/// Signs with ECDSA P-256; the nonce of a signature is derived from key and message (RFC 6979), so one packet has one
-/// signature and no entropy is needed. The signature is written as DER (RFC 3279, Ecdsa-Sig-Value).
+/// Signs with ECDSA P-256. The nonce is derived from key and message (RFC 6979), so a packet has
+/// one signature and signing needs no entropy. The signature is DER (RFC 3279, Ecdsa-Sig-Value).
 #[derive(Clone, Debug)]
 pub struct EcdsaSigner {
     key: SigningKey,
@@ -13,16 +13,17 @@ pub struct EcdsaSigner {
 }
 
 impl EcdsaSigner {
-    /// Signs with the private scalar `secret` (32 octets, big-endian), which verifiers find by `locator`.
+    /// A signer with the private scalar `secret` (32 bytes, big-endian) and the key locator
+    /// `locator`.
     pub fn new(secret: &[u8], locator: KeyLocator<'_>) -> Result<Self, KeyError> {
         let key = SigningKey::from_slice(secret)
-            .map_err(|_| KeyError::Malformed("a P-256 private key of 32 octets"))?;
+            .map_err(|_| KeyError::Malformed("a P-256 private key of 32 bytes"))?;
         Ok(Self { key, locator: locator.into() })
     }
 
-    /// The public key as an uncompressed point (SEC 1, 2.3.3), 65 octets.
+    /// The public key as an uncompressed point (SEC 1, 2.3.3), 65 bytes.
     #[must_use]
-    pub fn public_octets(&self) -> Vec<u8> {
+    pub fn public_bytes(&self) -> Vec<u8> {
         self.key.verifying_key().to_sec1_point(false).as_bytes().to_vec()
     }
 }
@@ -63,7 +64,7 @@ mod tests {
             0x12, 0x0F, 0x67, 0x21,
         ];
         let signer = EcdsaSigner::new(&secret, HERE).unwrap();
-        assert_eq!(signer.public_octets()[..5], [4, 0x60, 0xFE, 0xD4, 0xBA]);
+        assert_eq!(signer.public_bytes()[..5], [4, 0x60, 0xFE, 0xD4, 0xBA]);
         let mut out = [0; 72];
         assert_eq!(signer.sign(b"sample", &mut out), 72);
         assert_eq!(out[..9], [0x30, 70, 0x02, 33, 0, 0xEF, 0xD4, 0x8B, 0x2A]);

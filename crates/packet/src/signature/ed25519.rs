@@ -12,17 +12,17 @@ pub struct Ed25519Signer {
 }
 
 impl Ed25519Signer {
-    /// Signs with the key grown from `seed` (the 32 octets that RFC 8032 calls the private key), which
-    /// verifiers find by `locator`.
+    /// A signer with the key derived from `seed` (the 32 bytes that RFC 8032 calls the private key)
+    /// and the key locator `locator`.
     pub fn new(seed: &[u8], locator: KeyLocator<'_>) -> Result<Self, KeyError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed)
-            .map_err(|_| KeyError::Malformed("an Ed25519 private key of 32 octets"))?;
+            .map_err(|_| KeyError::Malformed("an Ed25519 private key of 32 bytes"))?;
         Ok(Self { pair, locator: locator.into() })
     }
 
-    /// The public key, 32 octets.
+    /// The public key, 32 bytes.
     #[must_use]
-    pub fn public_octets(&self) -> &[u8] {
+    pub fn public_bytes(&self) -> &[u8] {
         self.pair.public_key().as_ref()
     }
 }
@@ -60,7 +60,7 @@ mod tests {
             0x1c, 0xae, 0x7f, 0x60,
         ];
         let signer = Ed25519Signer::new(&seed, HERE).unwrap();
-        assert_eq!(signer.public_octets()[..4], [0xd7, 0x5a, 0x98, 0x01]);
+        assert_eq!(signer.public_bytes()[..4], [0xd7, 0x5a, 0x98, 0x01]);
         let mut out = [0; 64];
         assert_eq!(signer.sign(b"", &mut out), 64);
         assert_eq!(out[..8], [0xe5, 0x56, 0x43, 0x00, 0xc3, 0x60, 0xac, 0x72]);

@@ -1,4 +1,4 @@
-//! HMAC-SHA256: integrity among those who share a secret.
+//! HMAC-SHA256: integrity and authenticity with a shared secret.
 
 use super::info::Locator;
 use super::{KeyLocator, SignatureType, Signer};
@@ -12,7 +12,7 @@ pub struct HmacSigner {
 }
 
 impl HmacSigner {
-    /// Signs with `secret`, which verifiers find by `locator`.
+    /// A signer with `secret` and the key locator `locator`.
     #[must_use]
     pub fn new(secret: &[u8], locator: KeyLocator<'_>) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret), locator: locator.into() }

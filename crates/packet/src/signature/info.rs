@@ -1,9 +1,9 @@
-//! SignatureInfo and InterestSignatureInfo: what a packet says about its signature.
+//! SignatureInfo and InterestSignatureInfo.
 
 use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
 use bytes::BufMut;
 
-/// Kind of a signature (TLV SignatureType 27).
+/// SignatureType (TLV 27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignatureType {
     /// 0: plain SHA-256.
@@ -16,7 +16,7 @@ pub enum SignatureType {
     HmacWithSha256,
     /// 5: Ed25519.
     Ed25519,
-    /// 200: no security at all, for tests.
+    /// 200: no security, for tests.
     Null,
     /// A number that this version does not know.
     Other(u64),
@@ -52,42 +52,38 @@ impl From<u64> for SignatureType {
     }
 }
 
-/// Where the key of a signature is found (TLV KeyLocator 28).
+/// KeyLocator (TLV 28).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyLocator<'a> {
-    /// Name of the key or of its certificate: the TLV-VALUE octets of the Name.
+    /// Name of the key or of its certificate, as TLV-VALUE.
     Name(&'a [u8]),
-    /// SHA-256 of the key: the TLV-VALUE octets of the KeyDigest.
+    /// SHA-256 of the key, as TLV-VALUE of the KeyDigest.
     Digest(&'a [u8]),
 }
 
-/// A key locator that owns its octets, for signers.
+/// A key locator that owns its bytes, for signers.
 #[derive(Clone, Debug)]
 pub(super) struct Locator {
     is_digest: bool,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Locator {
     pub(super) fn borrow(&self) -> KeyLocator<'_> {
-        if self.is_digest {
-            KeyLocator::Digest(&self.octets)
-        } else {
-            KeyLocator::Name(&self.octets)
-        }
+        if self.is_digest { KeyLocator::Digest(&self.bytes) } else { KeyLocator::Name(&self.bytes) }
     }
 }
 
 impl From<KeyLocator<'_>> for Locator {
     fn from(locator: KeyLocator<'_>) -> Self {
         match locator {
-            KeyLocator::Name(value) => Self { is_digest: false, octets: value.to_vec() },
-            KeyLocator::Digest(value) => Self { is_digest: true, octets: value.to_vec() },
+            KeyLocator::Name(value) => Self { is_digest: false, bytes: value.to_vec() },
+            KeyLocator::Digest(value) => Self { is_digest: true, bytes: value.to_vec() },
         }
     }
 }
 
-/// When a certificate is valid (TLV ValidityPeriod 253), in UTC, each bound as `YYYYMMDDThhmmss`.
+/// ValidityPeriod of a certificate (TLV 253), in UTC, each limit as `YYYYMMDDThhmmss`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity<'a> {
     /// First second of validity.
@@ -96,16 +92,16 @@ pub struct Validity<'a> {
     pub not_after: &'a [u8],
 }
 
-/// What a packet says about its signature.
+/// SignatureInfo of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureInfo<'a> {
-    /// Kind of the signature.
+    /// SignatureType.
     pub typ: SignatureType,
-    /// Where its key is found.
+    /// KeyLocator.
     pub key_locator: Option<KeyLocator<'a>>,
-    /// Interests only: octets that make the Interest unique.
+    /// Interests only: bytes that make the Interest unique.
     pub nonce: Option<&'a [u8]>,
-    /// Interests only: when it was signed, in milliseconds since 1970-01-01 UTC.
+    /// Interests only: time of signing, in milliseconds since 1970-01-01 UTC.
     pub time: Option<u64>,
     /// Interests only: a number that grows with each Interest signed by one key.
     pub seq_num: Option<u64>,
@@ -125,11 +121,12 @@ impl<'a> SignatureInfo<'a> {
         Self::read(&mut Reader::new(value))
     }
 
-    /// Decodes what is left in `reader`: the elements inside a SignatureInfo or InterestSignatureInfo.
+    /// Decodes the remaining elements of `reader`: the inside of a SignatureInfo or
+    /// InterestSignatureInfo.
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let number = reader.expect(typ::SIGNATURE_TYPE, "a SignatureType")?.number()?;
         let mut info = Self::new(number.into(), None);
-        // The numbers of the known elements grow in the order in which they must stand.
+        // The numbers of known elements increase in their prescribed order.
         let mut last = typ::SIGNATURE_TYPE;
         while let Some(tlv) = reader.read()? {
             if tlv.typ > last && info.take(&tlv)? {
@@ -141,17 +138,17 @@ impl<'a> SignatureInfo<'a> {
         Ok(info)
     }
 
-    /// Checks a SignatureInfo or InterestSignatureInfo element without taking it apart more than that needs.
+    /// Checks a SignatureInfo or InterestSignatureInfo element with as little decoding as possible.
     #[inline]
     pub(crate) fn check(element: &Tlv<'a>) -> Result<(), DecodeError> {
-        // Digests, which need no more than their type.
+        // Digests have only a type.
         if matches!(element.value, [typ, 1, _] if u64::from(*typ) == typ::SIGNATURE_TYPE) {
             return Ok(());
         }
         Self::read(&mut element.reader()).map(|_| ())
     }
 
-    /// Takes over an element if it is known.
+    /// Stores an element and returns whether it is known.
     fn take(&mut self, tlv: &Tlv<'a>) -> Result<bool, DecodeError> {
         match tlv.typ {
             typ::KEY_LOCATOR => self.key_locator = key_locator(tlv)?,
@@ -164,7 +161,7 @@ impl<'a> SignatureInfo<'a> {
         Ok(true)
     }
 
-    /// Octets of the element's TLV-VALUE.
+    /// Bytes of the element's TLV-VALUE.
     #[must_use]
     pub fn value_len(&self) -> usize {
         let locator = match self.key_locator {
@@ -181,7 +178,7 @@ impl<'a> SignatureInfo<'a> {
             + self.validity.map_or(0, |it| tlv::tlv_len(typ::VALIDITY_PERIOD, it.value_len()))
     }
 
-    /// Octets of the whole element of type `element` (22 in Data, 44 in Interests).
+    /// Bytes of the whole element of type `element` (22 in Data, 44 in Interests).
     #[must_use]
     pub fn encoded_len(&self, element: u64) -> usize {
         tlv::tlv_len(element, self.value_len())
@@ -222,7 +219,7 @@ impl Validity<'_> {
     }
 }
 
-/// Locators of an unknown kind count as none: only keys that are known already are ever used.
+/// An unknown kind of locator counts as none: verifiers only use known keys.
 fn key_locator<'a>(locator: &Tlv<'a>) -> Result<Option<KeyLocator<'a>>, DecodeError> {
     Ok(match locator.reader().read()? {
         Some(tlv) if tlv.typ == typ::NAME => Some(KeyLocator::Name(tlv.value)),
@@ -237,8 +234,8 @@ fn validity<'a>(period: &Tlv<'a>) -> Result<Validity<'a>, DecodeError> {
         tlv if tlv.value.len() == 15 => Ok(tlv.value),
         tlv => Err(tlv.error(expected)),
     };
-    let not_before = bound(typ::NOT_BEFORE, "a NotBefore of 15 octets")?;
-    let not_after = bound(typ::NOT_AFTER, "a NotAfter of 15 octets")?;
+    let not_before = bound(typ::NOT_BEFORE, "a NotBefore of 15 bytes")?;
+    let not_after = bound(typ::NOT_AFTER, "a NotAfter of 15 bytes")?;
     Ok(Validity { not_before, not_after })
 }
 
@@ -279,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_info_is_five_octets() {
+    fn digest_info_is_five_bytes() {
         let mut wire = Vec::new();
         SignatureInfo::new(SignatureType::DigestSha256, None).encode(22, &mut wire);
         assert_eq!(wire, [22, 3, 27, 1, 0]);

@@ -1,4 +1,4 @@
-//! Public keys: reading them from what people keep them in, and checking signatures with them.
+//! Public keys: decoding and verification.
 
 use super::{KeyError, SignatureType};
 use crate::data::{ContentType, Data};
@@ -13,7 +13,7 @@ const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// A key that checks signatures.
+/// A verification key.
 #[derive(Clone)]
 pub struct PublicKey {
     kind: Kind,
@@ -21,11 +21,11 @@ pub struct PublicKey {
 
 #[derive(Clone)]
 enum Kind {
-    /// Octets as the algorithm wants them: a point, 32 octets or an RSAPublicKey.
+    /// Bytes in the algorithm's format: a point, 32 bytes or an RSAPublicKey.
     Asymmetric {
         typ: SignatureType,
         algorithm: &'static dyn ring_signature::VerificationAlgorithm,
-        octets: Box<[u8]>,
+        bytes: Box<[u8]>,
     },
     Hmac(hmac::Key),
 }
@@ -37,11 +37,11 @@ impl PublicKey {
     pub fn from_spki(der: &[u8]) -> Result<Self, KeyError> {
         let spki = SubjectPublicKeyInfoRef::from_der(der)
             .map_err(|_| KeyError::Malformed("a public key in SubjectPublicKeyInfo form"))?;
-        let octets = spki.subject_public_key.raw_bytes();
+        let bytes = spki.subject_public_key.raw_bytes();
         match spki.algorithm.oid {
-            EC => from_point(octets, spki.algorithm.parameters),
-            RSA => rsa(octets),
-            ED25519 => Self::from_ed25519(octets),
+            EC => from_point(bytes, spki.algorithm.parameters),
+            RSA => rsa(bytes),
+            ED25519 => Self::from_ed25519(bytes),
             other => Err(KeyError::Unsupported(format!("object identifier {other}"))),
         }
     }
@@ -57,9 +57,10 @@ impl PublicKey {
         }
     }
 
-    /// Takes the key out of an NDN certificate, whose content is a SubjectPublicKeyInfo.
+    /// Takes the key from an NDN certificate, whose content is a SubjectPublicKeyInfo.
     ///
-    /// Neither the certificate's signature nor its period of validity is checked: who names a certificate trusts it.
+    /// The certificate's signature and validity period are not checked: a caller that names a
+    /// certificate trusts it.
     pub fn from_certificate(certificate: &Data) -> Result<Self, KeyError> {
         if certificate.content_type() != ContentType::Key {
             return Err(KeyError::Malformed("an NDN certificate: its content type is not KEY"));
@@ -67,7 +68,7 @@ impl PublicKey {
         Self::from_spki(certificate.content())
     }
 
-    /// A P-256 key given by its uncompressed point (SEC 1, 2.3.3), 65 octets.
+    /// A P-256 key from its uncompressed point (SEC 1, 2.3.3), 65 bytes.
     pub fn from_p256_point(point: &[u8]) -> Result<Self, KeyError> {
         p256::PublicKey::from_sec1_bytes(point)
             .map_err(|_| KeyError::Malformed("a point of the curve P-256"))?;
@@ -75,12 +76,12 @@ impl PublicKey {
         Ok(asymmetric(SignatureType::Sha256WithEcdsa, algorithm, point))
     }
 
-    /// An Ed25519 key, 32 octets.
-    pub fn from_ed25519(octets: &[u8]) -> Result<Self, KeyError> {
-        if octets.len() != 32 {
-            return Err(KeyError::Malformed("an Ed25519 public key of 32 octets"));
+    /// An Ed25519 key, 32 bytes.
+    pub fn from_ed25519(bytes: &[u8]) -> Result<Self, KeyError> {
+        if bytes.len() != 32 {
+            return Err(KeyError::Malformed("an Ed25519 public key of 32 bytes"));
         }
-        Ok(asymmetric(SignatureType::Ed25519, &ring_signature::ED25519, octets))
+        Ok(asymmetric(SignatureType::Ed25519, &ring_signature::ED25519, bytes))
     }
 
     /// A secret shared with the signer.
@@ -102,8 +103,8 @@ impl PublicKey {
     #[must_use]
     pub fn verify(&self, signed_portion: &[u8], signature: &[u8]) -> bool {
         match &self.kind {
-            Kind::Asymmetric { algorithm, octets, .. } => {
-                ring_signature::UnparsedPublicKey::new(*algorithm, octets)
+            Kind::Asymmetric { algorithm, bytes, .. } => {
+                ring_signature::UnparsedPublicKey::new(*algorithm, bytes)
                     .verify(signed_portion, signature)
                     .is_ok()
             }
@@ -121,15 +122,15 @@ impl std::fmt::Debug for PublicKey {
 fn asymmetric(
     typ: SignatureType,
     algorithm: &'static dyn ring_signature::VerificationAlgorithm,
-    octets: &[u8],
+    bytes: &[u8],
 ) -> PublicKey {
-    PublicKey { kind: Kind::Asymmetric { typ, algorithm, octets: octets.into() } }
+    PublicKey { kind: Kind::Asymmetric { typ, algorithm, bytes: bytes.into() } }
 }
 
 /// Reads an RSAPublicKey (RFC 8017, A.1.1).
-fn rsa(octets: &[u8]) -> Result<PublicKey, KeyError> {
+fn rsa(bytes: &[u8]) -> Result<PublicKey, KeyError> {
     let malformed = |_| KeyError::Malformed("an RSA public key");
-    let bits = spki::der::SliceReader::new(octets)
+    let bits = spki::der::SliceReader::new(bytes)
         .and_then(|mut reader| {
             reader.sequence(|inner| {
                 let modulus = UintRef::decode(inner)?;
@@ -142,11 +143,12 @@ fn rsa(octets: &[u8]) -> Result<PublicKey, KeyError> {
         return Err(KeyError::Unsupported(format!("RSA of about {bits} bits, not 2048 to 8192")));
     }
     let algorithm = &ring_signature::RSA_PKCS1_2048_8192_SHA256;
-    Ok(asymmetric(SignatureType::Sha256WithRsa, algorithm, octets))
+    Ok(asymmetric(SignatureType::Sha256WithRsa, algorithm, bytes))
 }
 
-/// The curve is named, or spelt out as some producers still do. Spelt-out parameters are believed only in their
-/// length: the arithmetic is always that of the standard curve, so a doctored generator gains nothing.
+/// The curve is named, or given as explicit parameters as some producers do. Only the length of
+/// explicit parameters is used: the arithmetic is that of the standard curve, so a forged generator
+/// has no effect.
 fn from_point(point: &[u8], parameters: Option<AnyRef<'_>>) -> Result<PublicKey, KeyError> {
     let named = parameters.and_then(|any| ObjectIdentifier::try_from(any).ok());
     match (named, point.len()) {

@@ -1,4 +1,4 @@
-//! The policies a consumer can choose from.
+//! Verification policies of a consumer.
 
 use super::{PublicKey, SignatureInfo, SignatureType, Verdict, Verifier, sha256, sha256_many};
 use crate::data::Data;
@@ -10,9 +10,9 @@ fn judge_digest(digest: &[u8; 32], value: &[u8]) -> Verdict {
     if digest[..] == *value { Verdict::Verified } else { WRONG_DIGEST }
 }
 
-/// Judges the packets that carry a digest by it, all at once, and each of the others with `otherwise`.
+/// Checks packets with a digest in one batch; the others get the verdict `otherwise`.
 ///
-/// Of a described packet the digest is right by construction: it would be computed only to be compared with itself.
+/// The digest of a described packet is valid by construction and is not computed.
 fn judge_digests(data: &[&Data], otherwise: Verdict) -> Vec<Verdict> {
     let has_digest = |it: &Data| {
         !it.is_described_with_digest() && it.signature_info().typ == SignatureType::DigestSha256
@@ -34,7 +34,7 @@ fn judge_digests(data: &[&Data], otherwise: Verdict) -> Vec<Verdict> {
     verdicts
 }
 
-/// Checks digests and leaves open what is signed with a key.
+/// Checks digests; leaves packets signed with a key undecided.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AutoVerifier;
 
@@ -51,7 +51,7 @@ impl Verifier for AutoVerifier {
     }
 }
 
-/// Accepts a right DigestSha256 and nothing else.
+/// Accepts a valid DigestSha256 and nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DigestVerifier;
 
@@ -68,9 +68,9 @@ impl Verifier for DigestVerifier {
     }
 }
 
-/// Accepts what one key signed and nothing else.
+/// Accepts signatures of one key and nothing else.
 ///
-/// The key locator is not consulted: it is a hint for finding the key, and the key is known.
+/// The key locator is ignored: it is a hint to a key that is known here.
 #[derive(Clone, Debug)]
 pub struct KeyVerifier(pub PublicKey);
 
@@ -88,7 +88,7 @@ impl Verifier for KeyVerifier {
     }
 }
 
-/// Looks at nothing.
+/// Checks nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoVerifier;
 

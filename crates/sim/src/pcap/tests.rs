@@ -44,7 +44,7 @@ fn arrives(capture: &mut Capture<Vec<u8>>, nanos: u64, packet: &Packet) {
 
 fn payload(block: &EnhancedPacketBlock<'_>) -> Bytes {
     assert_eq!(block.data[12..14], [0x86, 0x24]);
-    Bytes::copy_from_slice(&block.data[ETHERNET_OCTETS..])
+    Bytes::copy_from_slice(&block.data[ETHERNET_BYTES..])
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn links_are_chosen_and_frames_are_cut() {
     });
     let packets = packets(capture);
     assert_eq!((packets.len(), packets[0].interface_id, packets[0].data.len()), (1, 1, 64));
-    assert_eq!(packets[0].original_len as usize, ETHERNET_OCTETS + packet.octets());
+    assert_eq!(packets[0].original_len as usize, ETHERNET_BYTES + packet.octets());
 }
 
 /// Takes so many octets, then fails.

@@ -56,7 +56,7 @@ impl Produce {
         match self.describe(name.clone()) {
             Ok(data) => Some(data),
             Err(DescribeError::NoSuchTotal { possible, .. }) => {
-                let shape = SignatureShape::Total { packet_octets: possible };
+                let shape = SignatureShape::Total { packet_bytes: possible };
                 let template = Template::new(ContentType::Blob, self.freshness, None, shape);
                 template.describe(name.clone(), self.content_octets).ok()
             }

@@ -61,7 +61,7 @@ fn segment_bytes(config: &ServeConfig, name: &Name, octets: u64) -> Option<u64> 
         let component = config.convention.segment(segment);
         let name = name.append(component);
         let builder = DataBuilder::new(&name).freshness(config.freshness);
-        builder.final_block(component).most_octets(longest, config.signer.as_ref())
+        builder.final_block(component).max_len(longest, config.signer.as_ref())
     };
     if most_octets(octets.saturating_sub(1) / wanted) <= MAX_PACKET_SIZE {
         return Some(wanted);

@@ -71,7 +71,7 @@ impl Line {
 
 fn describe(interest: &Interest) -> Data {
     let last = Some(Convention::Typed.segment(SEGMENTS - 1));
-    let shape = SignatureShape::Total { packet_octets: PACKET_OCTETS };
+    let shape = SignatureShape::Total { packet_bytes: PACKET_OCTETS };
     let template = Template::new(ContentType::Blob, Duration::ZERO, last, shape);
     template.describe(interest.name.clone(), 1_024).expect("a packet")
 }

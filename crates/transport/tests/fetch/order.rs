@@ -42,7 +42,7 @@ pub(crate) fn config(congestion: &str, loss: &str) -> FetchConfig {
 
 fn describe(segments: u64, interest: &Interest) -> Data {
     let last = Some(Convention::Typed.segment(segments - 1));
-    let shape = SignatureShape::Total { packet_octets: 1_100 };
+    let shape = SignatureShape::Total { packet_bytes: 1_100 };
     let template = Template::new(ContentType::Blob, Duration::ZERO, last, shape);
     template.describe(interest.name.clone(), 1_000).expect("a packet")
 }

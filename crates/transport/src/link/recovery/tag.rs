@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn no_field_is_longer_than_its_bound() {
-        let most = |typ| field::find(typ).unwrap().max_octets;
+        let most = |typ| field::find(typ).unwrap().max_bytes;
         assert_eq!(most(field::WLDR_SEQUENCE), AGAIN_OCTETS);
         assert_eq!(most(field::EWLN), STATE_OCTETS);
     }
