@@ -110,7 +110,8 @@ fn put(value: &Value, out: &mut String) {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A string of TOML.
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
         match letter {

@@ -3,6 +3,8 @@
 //! What is wrong with a value is often known only later, when names are looked up or a sweep has put
 //! another value in its place; it is then still reported with the line that it came from.
 use crate::problem::{Origin, Problem};
+use recoup_core::time::Duration;
+use recoup_core::unit::{self, Room};
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 
@@ -52,6 +54,43 @@ impl Value {
 }
 
 /// What stands for the value in a message or in the column of a table: without quotation marks.
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<u64> for Value {
+    /// Numbers above the greatest of TOML become that one.
+    fn from(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Self::Truth(truth)
+    }
+}
+
+impl From<Duration> for Value {
+    fn from(duration: Duration) -> Self {
+        Self::Text(unit::print_time(duration))
+    }
+}
+
+impl From<Room> for Value {
+    fn from(room: Room) -> Self {
+        Self::Text(unit::print_room(room))
+    }
+}
+
+impl From<&[&str]> for Value {
+    fn from(texts: &[&str]) -> Self {
+        Self::List(texts.iter().map(|text| Self::from(*text).into()).collect())
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -156,6 +195,50 @@ impl Table {
                 _ => self.insert(entry.key.clone(), entry.tree.clone()),
             }
         }
+    }
+
+    /// Sets the field to which a path of keys leads; tables that are not there are made.
+    pub fn set(&mut self, path: &[&str], value: impl Into<Value>) {
+        let Some((last, above)) = path.split_last() else { return };
+        let mut table = self;
+        for key in above {
+            table = table.table_mut(key);
+        }
+        table.insert(*last, value.into().into());
+    }
+
+    /// Removes the field to which a path of keys leads, if it is there.
+    pub fn unset(&mut self, path: &[&str]) {
+        let Some((last, above)) = path.split_last() else { return };
+        let mut table = self;
+        for key in above {
+            table = table.table_mut(key);
+        }
+        table.remove(last);
+    }
+
+    /// The table with that key, made in place of whatever else is there.
+    pub fn table_mut(&mut self, key: &str) -> &mut Table {
+        let at = self.entries.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
+            self.insert(key, Value::Table(Self::default()).into());
+            self.entries.len() - 1
+        });
+        let value = &mut self.entries[at].tree.value;
+        if !matches!(value, Value::Table(_)) {
+            *value = Value::Table(Self::default());
+        }
+        match value {
+            Value::Table(table) => table,
+            _ => unreachable!("it was made a table"),
+        }
+    }
+
+    /// The tables below it, with their keys.
+    pub fn tables_mut(&mut self) -> impl Iterator<Item = (&str, &mut Table)> {
+        self.entries.iter_mut().filter_map(|entry| match &mut entry.tree.value {
+            Value::Table(table) => Some((entry.key.as_str(), table)),
+            _ => None,
+        })
     }
 }
 
@@ -270,6 +353,16 @@ mod tests {
         assert!(problem.to_string().starts_with("2:"), "{problem}");
         let date = Table::parse("a = 1979-05-27").unwrap_err();
         assert_eq!(date.to_string(), "1:5: a: a date means nothing here; write a string");
+    }
+
+    #[test]
+    fn fields_are_set_by_path_with_their_types() {
+        let mut table = Table::parse("[link]\nrate = 1\n").unwrap();
+        table.set(&["link", "delay"], Duration::from_millis(10));
+        table.set(&["nodes", "r1", "cache"], Room::Packets(7));
+        table.unset(&["link", "rate"]);
+        let expected = "[link]\ndelay = \"10 ms\"\n[nodes.r1]\ncache = \"7 packets\"\n";
+        assert_eq!(table, Table::parse(expected).unwrap());
     }
 
     #[test]

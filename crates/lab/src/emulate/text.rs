@@ -1,5 +1,6 @@
 //! The files and command lines of the processes. Pure: text only.
 use super::plan::{ConsumerPart, LinkPart, Plan, ProducerPart};
+use recoup_config::print::quoted;
 use recoup_sim::network::{Anticipation, CachePlan, ChannelPlan, Order};
 use recoup_transport::time::Duration;
 use std::fmt::Write as _;
@@ -191,30 +192,5 @@ fn nanoseconds(time: Duration) -> String {
     match time.as_nanos() {
         0 => "0".into(),
         nanos => format!("{nanos}ns"),
-    }
-}
-
-/// A string of TOML.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
-            }
-            letter => quoted.push(letter),
-        }
-    }
-    quoted + "\""
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_string_of_toml_is_quoted() {
-        assert_eq!(quoted("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000A\"");
     }
 }

@@ -2,6 +2,7 @@
 use super::ideal;
 use super::path::Path;
 use super::transport::Transport;
+use recoup_config::print::quoted;
 use recoup_config::problem::Problems;
 use recoup_lab::scenario::{Arena, FileReader, ScenarioFile};
 use recoup_sim::network::{ApplicationKind, Network};
@@ -131,11 +132,6 @@ impl Case {
         }
         text
     }
-}
-
-/// A TOML string.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn records_goodput(file: &ScenarioFile) -> bool {

@@ -2,6 +2,7 @@
 use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TIMERS, TWO_TIMERS, axis};
 use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
+use crate::sweep::changed;
 use std::sync::LazyLock;
 
 /// One thing that is different, or a point of the grid.
@@ -215,7 +216,10 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         &wireless,
     );
     vec![
-        Experiment { scenario: wireless.scenario.replacen("mpdu-tries = 4\n", "", 1), ..wireless },
+        Experiment {
+            scenario: changed(&wireless.scenario, |it| it.unset(&["wifi", "mpdu-tries"])),
+            ..wireless
+        },
         experiment("open-timer", &["open-timer"], Net::Wireless, scale, &timed),
         experiment("open-mobile", &["open-mobile"], Net::Mobile, scale, &mobile),
         Experiment {

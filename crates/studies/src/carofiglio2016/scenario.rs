@@ -2,7 +2,8 @@
 use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
 use super::{beside, open};
 use crate::study::{Experiment, Scale, with_open};
-use std::fmt::Write;
+use crate::sweep::changed;
+use recoup_config::tree::Table;
 
 /// What all networks share.
 const COMMON: &str = include_str!("common.toml");
@@ -49,33 +50,22 @@ impl Net {
 
     /// The scenario without its sweep.
     fn scenario(self, scale: Scale) -> String {
-        let last = self.packets(scale) - 1;
-        let mut text = merged(COMMON, &format!("[fetch]\nlast = {last}\n{}", self.text()));
-        if matches!(self, Self::Wireless | Self::WirelessShort) {
-            for flow in 1..=FLOWS {
-                let _ = write!(
-                    text,
-                    "\n[applications.flow{flow}]\nkind = \"fetch\"\nnode = \"consumer\"\nobject = \"/file/{flow}\"\n"
-                );
+        let own = Table::parse(self.text()).unwrap_or_else(|problem| panic!("{problem}"));
+        changed(COMMON, |scenario| {
+            scenario.set(&["fetch", "last"], u64::from(self.packets(scale) - 1));
+            scenario.merge(&own);
+            if matches!(self, Self::Wireless | Self::WirelessShort) {
+                for flow in 1..=FLOWS {
+                    let mut set = |key, value: &str| {
+                        scenario.set(&["applications", &format!("flow{flow}"), key], value);
+                    };
+                    set("kind", "fetch");
+                    set("node", "consumer");
+                    set("object", &format!("/file/{flow}"));
+                }
             }
-        }
-        text + "\n"
+        })
     }
-}
-
-/// A scenario with the lines of another: those of a section that is there already are put at its beginning.
-fn merged(common: &str, own: &str) -> String {
-    let mut text = common.to_owned();
-    for section in
-        own.split_inclusive('\n').collect::<Vec<_>>().chunk_by(|_, line| !line.starts_with('['))
-    {
-        let header = section.first().copied().unwrap_or_default();
-        match text.find(header).filter(|_| header.starts_with('[')) {
-            Some(at) => text.insert_str(at + header.len(), &section[1..].concat()),
-            None => text += &section.concat(),
-        }
-    }
-    text
 }
 
 /// How many seeds there are.
@@ -267,11 +257,5 @@ mod tests {
             "mobility=MLDR, speed=50, setup=the old access point learns: departure noticed",
         );
         assert_eq!(early.wifi[0].notice, Notice::Departure);
-    }
-
-    #[test]
-    fn sections_of_both_files_are_joined() {
-        let text = merged("[a]\nx = 1\n[b]\ny = 2\n", "[b]\nv = 3\n[c]\nw = 4\n");
-        assert_eq!(text, "[a]\nx = 1\n[b]\nv = 3\ny = 2\n[c]\nw = 4\n");
     }
 }

@@ -5,6 +5,7 @@ use super::timer::{
     RECONSIDERED, S, axis, exponents, floored,
 };
 use crate::study::{Experiment, Scale, with_open};
+use crate::sweep::changed;
 
 /// Sprint's network with twenty consumers, and what all experiments share.
 const COMMON: &str = include_str!("common.toml");
@@ -21,7 +22,7 @@ const fn requests(scale: Scale) -> u64 {
 
 /// The common scenario with so many requests of each consumer, without a sweep.
 pub(super) fn with_requests(requests: u64) -> String {
-    COMMON.replace("requests = 100000", &format!("requests = {requests}"))
+    changed(COMMON, |scenario| scenario.set(&["applications", "c", "requests"], requests))
 }
 
 /// Seeds of each point.

@@ -1,7 +1,10 @@
 //! What the paper leaves open: each parameter with the values that are tried in its place.
 use super::axis::{Axis, CACHED, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
-use super::scenario::{SHAPE, Section, swept};
+use super::scenario::{SHAPE, SIZE, Section, sweep};
 use crate::study::{Experiment, Scale};
+use crate::sweep::changed;
+use recoup_core::unit::Room;
+use std::time::Duration;
 
 /// A parameter that the paper does not state, for one section.
 #[derive(Clone, Copy, Debug)]
@@ -244,14 +247,20 @@ const ASSUMED: &str = "single-assumed";
 
 /// What is fetched, where that is enough to tell: 5 MB between single losses; as much as it takes until 326 s
 /// beside bursts.
-fn shorter(section: Section, scenario: &str) -> String {
-    match section {
-        Section::Single | Section::Growth => scenario.replace("20 MB", "5 MB"),
-        Section::Burst => {
-            scenario.replace("40 MB", "200 MB").replace("stop = \"1 h\"", "stop = \"326 s\"")
+fn shorter(section: Section, scale: Scale) -> String {
+    let is_small = scale == Scale::Smoke;
+    changed(&section.scenario(scale), |scenario| match section {
+        Section::Single | Section::Growth if !is_small => {
+            scenario.set(&SIZE, Room::Octets(5_000_000));
         }
-        _ => scenario.to_owned(),
-    }
+        Section::Burst => {
+            scenario.set(&["stop"], Duration::from_secs(326));
+            if !is_small {
+                scenario.set(&SIZE, Room::Octets(200_000_000));
+            }
+        }
+        _ => {}
+    })
 }
 
 /// The experiments that try the other values.
@@ -263,7 +272,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
             Section::Growth | Section::Caching | Section::Share => (0, Some((many, SHAPE))),
             Section::Single | Section::Sources | Section::Fairness => (many, None),
         };
-        let scenario = shorter(section, &swept(section, scale, axes));
+        let scenario = shorter(section, scale) + &sweep(scale, axes);
         Experiment { name, serves, scenario, files: &[], seeds, curves }
     };
     let one = |open: &'static Open| {

@@ -2,18 +2,16 @@
 use super::axis::{CACHED, COMPOUND, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
 use super::{beside, open};
 use crate::study::{Experiment, Scale, with_open};
+use crate::sweep::{change_variants, changed};
+use recoup_config::tree::{Table, Value};
+use recoup_core::unit::Room;
+use std::time::Duration;
 
 /// Two clients, two routers and a server in a line, and what all experiments share.
 const COMMON: &str = include_str!("common.toml");
 
-/// Section 4.2: the client starts at 300 s, the k-th burst takes k Data packets on their way from Router 2 to
-/// Router 1. A file of 20 MB would be there before the last burst.
-const BURSTS: &str = r#"
-[links.r1-r2.back]
-loss = "burst(at=305s,packets=1)+burst(at=310s,packets=2)+burst(at=315s,packets=3)+burst(at=320s,packets=4)"
-"#;
-
-/// When the bursts begin, in seconds.
+/// Section 4.2: the client starts at 300 s, the k-th burst takes k Data packets on their way from Router 2 to Router 1.
+/// A file of 20 MB would be there before the last burst. When the bursts begin, in seconds.
 pub(super) const BURST_TIMES: [f64; 4] = [305.0, 310.0, 315.0, 320.0];
 
 /// Section 4.4: Client 2 starts two seconds later; half of the file fits into Router 1.
@@ -68,44 +66,89 @@ pub(super) enum Section {
 impl Section {
     /// Its scenario, at that scale.
     pub(super) fn scenario(self, scale: Scale) -> String {
-        let (changes, more): (&[(&str, &str)], &str) = match self {
-            Self::Single | Self::Growth => (&[], ""),
-            Self::Burst => {
-                (&[("start = \"0 s\"", "start = \"300 s\""), ("20 MB", "40 MB")], BURSTS)
-            }
-            // The section is about arrivals out of order without any loss, so queues never overflow. Router 1
-            // is filled by a consumer of its own before the client starts.
-            Self::Caching | Self::Share => (
-                &[("start = \"0 s\"", "start = \"30 s\""), ("\"100 packets\"", "\"unlimited\"")],
-                "",
-            ),
-            Self::Sources => (&[("\"r2-s1\"]", "\"r2-s1\", \"r1-s2\"]")], TWO_SERVERS),
-            Self::Fairness => (&[("retries =", "flow-nonce = true\nretries =")], TWO_CLIENTS),
+        let more = match self {
+            Self::Single | Self::Growth | Self::Burst | Self::Caching | Self::Share => "",
+            Self::Sources => TWO_SERVERS,
+            Self::Fairness => TWO_CLIENTS,
         };
-        let mut text = COMMON.to_owned();
-        for (from, to) in changes {
-            debug_assert!(text.contains(from), "{from}");
-            text = text.replace(from, to);
+        changed(&format!("{COMMON}{more}"), |scenario| {
+            let start = &["applications", "c1", "start"];
+            match self {
+                Self::Single | Self::Growth => {}
+                Self::Burst => {
+                    scenario.set(start, Duration::from_secs(300));
+                    scenario.set(&SIZE, Room::Octets(40_000_000));
+                    let bursts = bursts(BURST_TIMES.map(|at_s| at_s as u64 * 1000));
+                    scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
+                }
+                // The section is about arrivals out of order without any loss, so queues never overflow. Router 1
+                // is filled by a consumer of its own before the client starts.
+                Self::Caching | Self::Share => {
+                    scenario.set(start, Duration::from_secs(30));
+                    scenario.set(&["link", "queue"], Room::Unlimited);
+                }
+                Self::Sources => {
+                    let links = ["c1-r1", "c2-r1", "r1-r2", "r2-s1", "r1-s2"];
+                    scenario.set(&["topology", "links"], &links[..]);
+                }
+                Self::Fairness => scenario.set(&["fetch", "flow-nonce"], true),
+            }
+            if scale == Scale::Smoke {
+                self.shrink(scenario);
+            }
+        })
+    }
+
+    /// A small version: a file of a hundredth, and everything that depends on its length.
+    fn shrink(self, scenario: &mut Table) {
+        scenario.set(&SIZE, Room::Octets(200_000));
+        match self {
+            Self::Burst => {
+                scenario.set(&SIZE, Room::Octets(600_000));
+                let bursts = bursts([300_200, 300_300, 300_400, 300_500]);
+                scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
+            }
+            Self::Fairness => scenario.set(&["nodes", "r1", "cache"], Room::Packets(100)),
+            _ => {}
         }
-        text.push_str(more);
-        if scale == Scale::Smoke { small(&text) } else { text }
     }
 }
 
-/// A small version: a file of a hundredth, and everything that depends on its length.
-fn small(text: &str) -> String {
-    let text = text.replace("20 MB", "200 kB").replace("10000 packets", "100 packets");
-    let text = text.replace("40 MB", "600 kB").replace("at=305s", "at=300200ms");
-    let text = text.replace("at=310s", "at=300300ms").replace("at=315s", "at=300400ms");
-    text.replace("at=320s", "at=300500ms")
+/// The length of the file.
+pub(super) const SIZE: [&str; 2] = ["serve", "size"];
+
+/// The k-th burst takes k Data packets; times in milliseconds.
+fn bursts(at_ms: [u64; 4]) -> String {
+    let burst = |(at_ms, packets)| match at_ms % 1000 {
+        0 => format!("burst(at={}s,packets={packets})", at_ms / 1000),
+        _ => format!("burst(at={at_ms}ms,packets={packets})"),
+    };
+    at_ms.into_iter().zip(1..).map(burst).collect::<Vec<_>>().join("+")
 }
 
 /// A scenario with its sweep.
 pub(super) fn swept(section: Section, scale: Scale, axes: &[String]) -> String {
+    section.scenario(scale) + &sweep(scale, axes)
+}
+
+/// The axes; the latter part of a shorter file begins earlier.
+pub(super) fn sweep(scale: Scale, axes: &[String]) -> String {
     let axes = axes.concat();
-    // The latter part of a shorter file begins earlier.
-    let axes = if scale == Scale::Smoke { axes.replace("000 }", "0 }") } else { axes };
-    section.scenario(scale) + &axes
+    if scale != Scale::Smoke {
+        return axes;
+    }
+    changed(&axes, |sweep| {
+        change_variants(sweep, |fields| {
+            let Some(Value::Table(warm)) =
+                fields.get_mut("applications.warm").map(|it| &mut it.value)
+            else {
+                return;
+            };
+            if let Some(Value::Integer(first)) = warm.get_mut("first").map(|it| &mut it.value) {
+                *first /= 100;
+            }
+        });
+    })
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {

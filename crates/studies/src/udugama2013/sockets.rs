@@ -4,9 +4,12 @@
 //! The networks are smaller than the paper's, a link where that will do, so that many runs fit on a machine. Beside the
 //! paper's windows stand those that `recoup fetch` has.
 use super::axis::{Axis, VERSION};
+use super::scenario::SIZE;
 use crate::compare::{Quantity, Sockets, Terms};
 use crate::contest::Contest;
 use crate::study::{Experiment, Scale};
+use crate::sweep::changed;
+use recoup_core::unit::Room;
 
 /// A consumer and a server, 10 Mbit/s and 20 ms apart.
 const REPAIR: &str = r#"
@@ -59,7 +62,6 @@ rto = "jacobson"
 retries = "unlimited"
 no-progress = "30 min"
 [serve]
-size = "20 MB"
 segment = "1000 B"
 packet = "1100 B"
 [applications.s1]
@@ -192,12 +194,12 @@ fn experiment(
     versions: &[&str],
     more: &[&Axis],
 ) -> Experiment {
-    let mut scenario = format!("{network}{BOTH}{}{}", WINDOW.text(), VERSION.only(versions));
-    scenario.extend(more.iter().map(|axis| axis.text()));
     let is_small = scale == Scale::Smoke;
-    if is_small {
-        scenario = scenario.replace("20 MB", "200 kB");
-    }
+    let size = Room::Octets(if is_small { 200_000 } else { 20_000_000 });
+    let mut scenario = changed(&format!("{network}{BOTH}"), |scenario| scenario.set(&SIZE, size));
+    scenario += &WINDOW.text();
+    scenario += &VERSION.only(versions);
+    scenario.extend(more.iter().map(|axis| axis.text()));
     let serves: &[&str] = if name == "repair" { &["repair"] } else { &["repair-sources"] };
     let seeds = if is_small { 1 } else { SEEDS };
     Experiment { name, serves, scenario, files: &[], seeds, curves: None }

@@ -4,6 +4,8 @@ use super::draw::TRACES;
 use super::open;
 use super::setup::{LAST, NAMED};
 use crate::study::{Experiment, Scale, with_open};
+use crate::sweep::{change_variants, changed};
+use recoup_config::tree::Value;
 
 /// What all scenarios share.
 const COMMON: &str = include_str!("common.toml");
@@ -71,12 +73,13 @@ impl Size {
 
 /// The scenario with these axes, of which the last are the set-ups.
 pub(super) fn scenario(axes: &[String], size: Size) -> String {
-    let text = format!("{COMMON}{}", axes.concat());
-    let line = |line: &str| match line.strip_prefix(LAST).and_then(|last| last.parse().ok()) {
-        Some(last) => format!("{LAST}{}\n", size.last(last)),
-        None => format!("{line}\n"),
-    };
-    text.lines().map(line).collect()
+    changed(&format!("{COMMON}{}", axes.concat()), |scenario| {
+        change_variants(scenario, |fields| {
+            if let Some(&Value::Integer(last)) = fields.get(LAST).map(|tree| &tree.value) {
+                fields.set(&[LAST], size.last(last as u64));
+            }
+        });
+    })
 }
 
 /// How many seeds there are.
@@ -133,7 +136,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
 
 /// The same scenario with every transmission followed until its fate is known.
 pub(super) fn followed(scenario: &str) -> String {
-    scenario.replace("timeouts = false", "timeouts = true")
+    changed(scenario, |scenario| scenario.set(&["record", "timeouts"], true))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) const PROCESSINGS: [&str; 3] = ["0 ms", "5 ms", "20 ms"];
 /// Octets of the file: 5 MB, a whole number of segments of either size.
 const FILE: u32 = 5 << 20;
 /// What comes before the number of the last segment in a scenario.
-pub(super) const LAST: &str = "\"fetch.last\" = ";
+pub(super) const LAST: &str = "fetch.last";
 
 /// Octets that name and signature add to a segment.
 const HEADER: u32 = 400;
@@ -71,7 +71,7 @@ impl Setup {
         let octets = number(self.segment);
         let window = self.pipeline;
         format!(
-            "\"produce.content\" = \"{octets} B\"\n\"produce.packet\" = \"{} B\"\n{LAST}{}\n\
+            "\"produce.content\" = \"{octets} B\"\n\"produce.packet\" = \"{} B\"\n\"{LAST}\" = {}\n\
              \"fetch.congestion\" = \"fixed(window={window},accounting=span)\"\n",
             octets + HEADER,
             FILE / octets - 1

@@ -1,7 +1,8 @@
 //! The experiments: the paper's two networks with its four designs, and what it leaves open.
 use crate::beside;
 use crate::study::{Experiment, Scale};
-use crate::sweep::axis;
+use crate::sweep::{axis, changed};
+use recoup_core::unit::Room;
 
 /// The paper's network with one consumer, in Mini-NDN's format.
 pub const LINEAR_CONF: &str = include_str!("linear.conf");
@@ -140,13 +141,12 @@ const OPEN: [Open; 4] = [
 ];
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let (seeds, octets) = match scale {
-        Scale::Smoke => (2, "256 KiB"),
-        Scale::Check | Scale::Verdict | Scale::Paper => (20, "10 MiB"),
+    let (seeds, size) = match scale {
+        Scale::Smoke => (2, Room::Octets(256 << 10)),
+        Scale::Check | Scale::Verdict | Scale::Paper => (20, Room::Octets(10 << 20)),
     };
-    let text = |network: &str, sweep: String| {
-        format!("{}{network}{sweep}", COMMON.replace("10 MiB", octets))
-    };
+    let common = changed(COMMON, |scenario| scenario.set(&["serve", "size"], size));
+    let text = |network: &str, sweep: String| format!("{common}{network}{sweep}");
     let experiment = |name, serves, scenario| Experiment {
         name,
         serves,
