@@ -3,8 +3,10 @@
 //! *Losses.* A loss without a queue is no congestion: the segment is retransmitted and the window stays (`cause.rs`). On a
 //! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
 //! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, or for short objects as fast as
-//! the last train came (`train.rs`), until a queue stands, a loss is congestion, or three rounds bring no higher rate. *Rise.* Within some six rounds the window rises from an empty queue
-//! to a standing one, but not beyond twice what is delivered in a base round trip; after calm rounds it accelerates.
+//! the last train came (`train.rs`), until a queue stands, a loss is congestion, or three rounds bring no higher rate.
+//! Where jitter decides what a queue is, a short one ends start-up only once the rate rises no more.
+//! *Rise.* Within some six rounds the window rises from an empty queue to a standing one, but not beyond twice what is
+//! delivered in a round trip; after rounds without a queue beyond the jitter it accelerates.
 //! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue, delivery
 //! rate · base round trip / (1 − loss). Half of what was taken is given back. *Marks.* A congestion mark drains, and
 //! takes half of the share of answers that are marked (`marks.rs`). *Heavy loss.* If far more is lost than at a small

@@ -185,7 +185,17 @@ impl Path {
         let standing = STANDING * libm::sqrt(STANDING_RATE / rate);
         let wait = if self.short { WAIT } else { 0.0 };
         let least = wait.max(STANDING_PACKETS / self.rates.fastest().max(rate));
-        standing.min(part).max(least) + 2.0 * (self.spread + self.burst)
+        standing.min(part).max(least) + 2.0 * self.jitter()
+    }
+
+    /// Jitter of the delays, by packets and by bursts, seconds.
+    pub(super) fn jitter(&self) -> f64 {
+        self.spread + self.burst
+    }
+
+    /// The jitter decides what counts as a standing queue at this rate, which may therefore be none.
+    pub(super) fn is_jittery(&self, rate: f64) -> bool {
+        4.0 * self.jitter() >= self.threshold(rate)
     }
 
     /// The cause of a loss.
@@ -220,6 +230,9 @@ impl Path {
     pub(super) fn on_lost(&mut self, loss: &Loss) {
         self.queues.on_lost(loss);
         self.round.lost += 1;
+        if !matches!(self.cause(loss), LossCause::Congestion(_)) {
+            self.heavy.on_lost(loss.order);
+        }
     }
 
     /// A segment arrived while the window allowed so many.
@@ -340,8 +353,7 @@ impl Path {
         self.classes.end_round();
         self.queues.set_sources(self.classes.len());
         // Losses of several sources may be late answers of a far one, which those of a nearer one hide.
-        let heavy = self.heavy.end_round(now, round.delivered, round.lost);
-        let heavy = heavy && self.classes.is_single() && !self.queues.is_queue(self.rate());
+        let heavy = self.heavy.end_round(now, round.delivered) && self.classes.is_single();
         Some(RoundFacts { heavy, ..round.facts() })
     }
 }
@@ -405,7 +417,7 @@ mod tests {
             if order > 400 {
                 path.on_lost(&Loss {
                     kind: LossKind::Order,
-                    order,
+                    order: 2 * order,
                     highest_order: order + 10,
                     high_data: 0,
                     high_interest: 0,

@@ -17,7 +17,13 @@ const STILL: u32 = 3;
 const CALM: u32 = 3;
 /// Accelerated growth in a round, a part of the window.
 const FAST: f64 = 0.35;
-/// A rise ends at so many times what is delivered in a base round trip: most of the rest is lost.
+/// Part of the threshold of a standing queue, jitter apart, that a calm round does not exceed.
+const CALM_PART: f64 = 0.25;
+/// Times the jitter, by which a calm round may exceed that, and by which a round may that ends no calm.
+const CALM_JITTER: (f64, f64) = (1.0, 1.5);
+/// Longest doubtful queue beside which start-up goes on, over the base round trip.
+const DOUBTFUL: f64 = 0.5;
+/// A rise ends at so many times what is delivered in a smoothed round trip: most of the rest is lost.
 const MOST: f64 = 2.0;
 /// A window that competes grows up to so many times what is delivered in the longest round trip: all of the rest is lost,
 /// whatever the losses look like.
@@ -103,7 +109,7 @@ impl Recoup {
     }
 
     pub(super) fn on_startup(&mut self, seen: &Seen, mut startup: Startup) {
-        if let Some(standing) = seen.standing {
+        if let Some(standing) = seen.standing.filter(|_| !self.is_doubtful(startup)) {
             let rate = standing.max(self.path.latest_rate());
             return self.drain(rate, self.path.standing_floor());
         }
@@ -125,6 +131,13 @@ impl Recoup {
         }
     }
 
+    /// What stands may be jitter: it is not long, and the rate still rises with the window.
+    fn is_doubtful(&self, startup: Startup) -> bool {
+        let floor = self.path.standing_floor();
+        let rises = startup.still == 0 && self.path.is_jittery(self.path.rate());
+        rises && floor <= DOUBTFUL * self.path.base()
+    }
+
     pub(super) fn on_rise(&mut self, seen: &Seen, calm: u32) {
         if let Some(standing) = seen.standing {
             let top = self.path.top_rate();
@@ -133,7 +146,8 @@ impl Recoup {
         }
         let rate = self.path.rate();
         let threshold = self.path.threshold(rate);
-        let most = MOST * rate.max(self.path.top_rate()) * self.path.mean_base() + LEAST;
+        let rtt = self.path.smoothed().unwrap_or(0.0).max(self.path.mean_base());
+        let most = MOST * rate.max(self.path.top_rate()) * rtt + LEAST;
         if self.in_use && self.cwnd < most {
             let fast = calm >= 2 * CALM || calm >= CALM && self.cwnd < self.ceiling;
             let step = (rate * threshold / RISE).max(1.0);
@@ -143,8 +157,15 @@ impl Recoup {
             if round.heavy {
                 return self.stop_growing(self.path.top_rate());
             }
-            let is_calm = round.floor.is_some_and(|floor| floor <= threshold / 4.0);
-            self.mode = Mode::Rise { calm: if is_calm { calm + 1 } else { 0 } };
+            let jitter = self.path.jitter();
+            let part = CALM_PART * (threshold - 2.0 * jitter);
+            let below = |times| round.floor.is_some_and(|floor| floor <= part + times * jitter);
+            let calm = match (below(CALM_JITTER.0), below(CALM_JITTER.1)) {
+                (true, _) => calm + 1,
+                (_, true) => calm,
+                _ => 0,
+            };
+            self.mode = Mode::Rise { calm };
         }
     }
 
