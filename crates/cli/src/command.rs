@@ -37,23 +37,23 @@ pub(crate) enum Command {
     Fetch(Box<fetch::FetchArgs>),
     /// Serve a file, a folder or standard input under a name
     Serve(serve::ServeArgs),
-    /// Make, import, export and list signing keys
+    /// Create, import, export and list signing keys
     Key(key::KeyArgs),
     /// Measure round-trip times to a name, or answer such measurements
     Ping(ping::PingArgs),
     /// Forward Interests and Data between applications and neighbours
     Forward(forward::ForwardArgs),
-    /// Ask a forwarder about itself, and change it: faces, routes, strategies, content store
+    /// Show and change a forwarder: faces, routes, strategies, content store
     Ctl(Box<ctl::CtlArgs>),
-    /// Put a bad link between two UDP faces: rate, delay, queue, losses, and changes in time
+    /// Put an impaired link between two UDP faces: rate, delay, queue, losses, and scheduled changes
     Link(Box<link::LinkArgs>),
-    /// Tell a forwarder again what one was told, and check that it does the same
+    /// Replay a recording of a forwarder, and compare its outputs
     Replay(replay::ReplayArgs),
     /// Show the main job in one command: timers and the default transport over a lossy link
     Demo(demo::DemoArgs),
     /// Run a scenario: networks of the same nodes that run on sockets, in simulated time
     Sim(sim::SimArgs),
-    /// Say why a segment was late: its timeline over the hops, and a verdict
+    /// Explain why a segment was late: its timeline over the hops, and a verdict
     Explain(explain::ExplainArgs),
     /// Run a network on real processes of this machine
     Emulate(emulate::EmulateArgs),
@@ -61,12 +61,12 @@ pub(crate) enum Command {
     Arena(Box<arena::ArenaArgs>),
     /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
     Study(study::StudyArgs),
-    /// Judge timeout estimators by round trips that were recorded
+    /// Evaluate retransmission timers on recorded round trips
     Rto(rto::RtoArgs),
     /// Write shell completions and manual pages
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
-    /// Run a command that ends at the latest when the process that asks for it ends
+    /// Run a command that ends with the process that started it
     #[command(hide = true)]
     Guard(emulate::guard::GuardArgs),
 }

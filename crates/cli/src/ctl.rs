@@ -1,6 +1,6 @@
-//! `recoup ctl`: asks a forwarder about itself, and changes it.
+//! `recoup ctl`: reports and changes the state of a forwarder.
 mod args;
-mod ask;
+mod client;
 mod face;
 mod show;
 
@@ -10,7 +10,7 @@ pub(crate) use show::Show;
 use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
 use args::{CsVerb, FaceVerb, ListVerb, Noun, RouteVerb, StatusVerb, StrategyVerb, switched};
-use ask::Forwarder;
+use client::Forwarder;
 use face::{FaceRef, canonical};
 use recoup_io::face::FaceUri;
 use recoup_packet::name::{Component, Name};
@@ -35,10 +35,10 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), Failure> {
     let mut forwarder = Forwarder::find(args)?;
     let out = Out { json: args.json };
     match &args.noun {
-        Noun::Status(StatusVerb::Show) => out.first(&forwarder.told::<GeneralStatus>(STATUS)?),
+        Noun::Status(StatusVerb::Show) => out.first(&forwarder.dataset::<GeneralStatus>(STATUS)?),
         Noun::Status(StatusVerb::Report) => report(&mut forwarder, &out),
-        Noun::Channel(ListVerb::List) => out.all(&forwarder.told::<ChannelStatus>(CHANNELS)?),
-        Noun::Fib(ListVerb::List) => out.all(&forwarder.told::<FibEntry>(FIB)?),
+        Noun::Channel(ListVerb::List) => out.all(&forwarder.dataset::<ChannelStatus>(CHANNELS)?),
+        Noun::Fib(ListVerb::List) => out.all(&forwarder.dataset::<FibEntry>(FIB)?),
         Noun::Face(verb) => on_face(&mut forwarder, &out, verb),
         Noun::Route(verb) => on_route(&mut forwarder, &out, verb),
         Noun::Cs(verb) => on_cs(&mut forwarder, &out, verb),
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), Failure> {
     }
 }
 
-/// How answers are printed.
+/// Format of the output.
 struct Out {
     json: bool,
 }
@@ -80,13 +80,13 @@ fn text(all: &[impl Show]) -> String {
 }
 
 fn report(forwarder: &mut Forwarder, out: &Out) -> Result<(), Failure> {
-    let status = forwarder.told::<GeneralStatus>(STATUS)?;
-    let channels = forwarder.told::<ChannelStatus>(CHANNELS)?;
-    let faces = forwarder.told::<FaceStatus>(FACES)?;
-    let fib = forwarder.told::<FibEntry>(FIB)?;
-    let rib = forwarder.told::<RibEntry>(RIB)?;
-    let cs = forwarder.told::<CsInfo>(CS)?;
-    let strategies = forwarder.told::<StrategyChoice>(STRATEGIES)?;
+    let status = forwarder.dataset::<GeneralStatus>(STATUS)?;
+    let channels = forwarder.dataset::<ChannelStatus>(CHANNELS)?;
+    let faces = forwarder.dataset::<FaceStatus>(FACES)?;
+    let fib = forwarder.dataset::<FibEntry>(FIB)?;
+    let rib = forwarder.dataset::<RibEntry>(RIB)?;
+    let cs = forwarder.dataset::<CsInfo>(CS)?;
+    let strategies = forwarder.dataset::<StrategyChoice>(STRATEGIES)?;
     if out.json {
         let document = json!({
             "status": documents(&status).pop(),
@@ -117,7 +117,7 @@ fn report(forwarder: &mut Forwarder, out: &Out) -> Result<(), Failure> {
 fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), Failure> {
     match verb {
         FaceVerb::List { remote: None, local: None, scheme: None } => {
-            out.all(&forwarder.told::<FaceStatus>(FACES)?)
+            out.all(&forwarder.dataset::<FaceStatus>(FACES)?)
         }
         FaceVerb::List { remote, local, scheme } => {
             let filter = FaceFilter {
@@ -155,7 +155,7 @@ fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), 
                         )?,
                     )
                 }
-                Err(error) => Err(ask::refused(Verb::FaceCreate, &error)),
+                Err(error) => Err(client::rejected(Verb::FaceCreate, &error)),
             }
         }
         FaceVerb::Update { face, settings } => {
@@ -182,16 +182,16 @@ fn leads_to(uri: String) -> FaceFilter {
 fn query(forwarder: &mut Forwarder, filter: FaceFilter) -> Result<Vec<FaceStatus>, Failure> {
     let words = ["localhost", "nfd", "faces", "query"].map(|it| Component::generic(it.as_bytes()));
     let filter = filter.to_bytes();
-    forwarder.told_by(words.into_iter().chain([Component::generic(&filter)]).collect())
+    forwarder.dataset_by(words.into_iter().chain([Component::generic(&filter)]).collect())
 }
 
-/// The number of a face, if it is there.
+/// The number of a face, if it exists.
 fn number(forwarder: &mut Forwarder, face: &FaceRef) -> Result<Option<u64>, Failure> {
     let found = query(forwarder, filter(face)?)?;
     Ok(found.first().map(|face| face.profile.face_id))
 }
 
-/// What a face is asked for by.
+/// The dataset filter for a face.
 fn filter(face: &FaceRef) -> Result<FaceFilter, Failure> {
     Ok(match face {
         FaceRef::Number(number) => FaceFilter { face_id: Some(*number), ..Default::default() },
@@ -209,7 +209,7 @@ fn no_such(face: &FaceRef) -> Failure {
     Failure::new(Exit::NotFound, failure).advise("`recoup ctl face list` has those that are there")
 }
 
-/// The number of the face that leads there, which is opened if it is not there.
+/// The number of the face with this URI; opens it if it does not exist.
 fn number_or_open(forwarder: &mut Forwarder, face: &FaceRef) -> Result<u64, Failure> {
     if let Some(number) = number(forwarder, face)? {
         return Ok(number);
@@ -224,7 +224,7 @@ fn open(forwarder: &mut Forwarder, uri: &FaceUri) -> Result<Option<u64>, Failure
     let wish = ControlParameters { uri: Some(canonical(uri)?), ..ControlParameters::default() };
     match forwarder.try_command(Verb::FaceCreate, wish)? {
         Ok(done) => Ok(done.face_id),
-        // Somebody else was faster.
+        // Another client opened it first.
         Err(ManagementError::Refused { code: 409, .. }) => {
             number(forwarder, &FaceRef::Uri(uri.clone()))
         }
@@ -239,7 +239,7 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
         RouteVerb::List { nexthop, origin } => {
             let face = |it| number(forwarder, it)?.ok_or_else(|| no_such(it));
             let face = nexthop.as_ref().map(face).transpose()?;
-            let mut entries = forwarder.told::<RibEntry>(RIB)?;
+            let mut entries = forwarder.dataset::<RibEntry>(RIB)?;
             for entry in &mut entries {
                 entry.routes.retain(|route| {
                     face.is_none_or(|face| route.face_id == face)
@@ -250,7 +250,7 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
             out.all(&entries)
         }
         RouteVerb::Show { prefix } => {
-            let mut entries = forwarder.told::<RibEntry>(RIB)?;
+            let mut entries = forwarder.dataset::<RibEntry>(RIB)?;
             entries.retain(|entry| entry.name == *prefix);
             if entries.is_empty() {
                 let failure = format!("there is no route for {prefix}");
@@ -288,7 +288,7 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
 
 fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Failure> {
     match verb {
-        CsVerb::Info => out.first(&forwarder.told::<CsInfo>(CS)?),
+        CsVerb::Info => out.first(&forwarder.dataset::<CsInfo>(CS)?),
         CsVerb::Config { capacity, admit, serve } => {
             let (flags, mask) = switched(&[(CS_ADMIT, *admit), (CS_SERVE, *serve)]);
             let wish = ControlParameters { capacity: *capacity, flags, mask, ..Default::default() };
@@ -305,7 +305,7 @@ fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Fail
                 let done = forwarder.command(Verb::CsErase, wish)?;
                 let now = done.count.unwrap_or_default();
                 erased = now.saturating_add(erased);
-                // A forwarder that erases so many at once says how many it can.
+                // A forwarder that limits the packets of one command reports the limit.
                 more = done.capacity.is_some() && now > 0 && count.is_none_or(|it| erased < it);
             }
             let (name, count) = (Some(prefix.clone()), Some(erased));
@@ -316,9 +316,9 @@ fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Fail
 
 fn on_strategy(forwarder: &mut Forwarder, out: &Out, verb: &StrategyVerb) -> Result<(), Failure> {
     match verb {
-        StrategyVerb::List => out.all(&forwarder.told::<StrategyChoice>(STRATEGIES)?),
+        StrategyVerb::List => out.all(&forwarder.dataset::<StrategyChoice>(STRATEGIES)?),
         StrategyVerb::Show { prefix } => {
-            let choices = forwarder.told::<StrategyChoice>(STRATEGIES)?;
+            let choices = forwarder.dataset::<StrategyChoice>(STRATEGIES)?;
             let counts = choices.into_iter().filter(|choice| choice.name.is_prefix_of(prefix));
             let longest = counts.max_by_key(|choice| choice.name.len());
             out.all(&longest.into_iter().collect::<Vec<_>>())
@@ -337,7 +337,7 @@ fn on_strategy(forwarder: &mut Forwarder, out: &Out, verb: &StrategyVerb) -> Res
     }
 }
 
-/// The name of a strategy that may be given by its last part, with parameters as in a configuration.
+/// The name of a strategy from its last component, with parameters as in a configuration.
 fn strategy_name(text: &str) -> Result<Name, Failure> {
     if text.starts_with('/') {
         return text.parse().map_err(|error| Failure::usage(format!("{text}: {error}")));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_is_given_by_its_whole_name_or_its_last_part() {
+    fn strategy_has_a_full_or_short_name() {
         let name = |text| strategy_name(text).unwrap().to_string();
         assert_eq!(name("best-route"), "/localhost/nfd/strategy/best-route");
         assert_eq!(name("multipath(split=cost)"), "/localhost/nfd/strategy/multipath/split~cost");

@@ -3,7 +3,6 @@ pub(crate) mod args;
 mod board;
 mod capturing;
 pub(crate) mod config;
-mod crew;
 mod limits;
 pub(crate) mod log;
 mod metrics;
@@ -11,6 +10,7 @@ mod metrics;
 mod mistakes;
 mod opened;
 mod part;
+mod pool;
 mod recording;
 mod report;
 mod scheduling;
@@ -27,10 +27,10 @@ use crate::session::{driver_failure, seed};
 use crate::stop::Stop;
 use board::Board;
 use config::ForwardConfig;
-use crew::Crew;
 use log::{Event, Log};
 use opened::Opened;
 use part::Part;
+use pool::WorkerPool;
 use recording::RecordingState;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::Machine;
@@ -52,16 +52,16 @@ use std::sync::Arc;
 use watch::Watch;
 use workers::Blueprint;
 
-/// The longest time between two looks at signals and at the recording.
+/// Longest interval of checks for signals and the recording.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
-/// How long reading is put off where that collects packets.
-const LINGER: Duration = Duration::from_micros(50);
-/// How long to look again before going to sleep, where that finds packets.
-const LOOK: Duration = Duration::from_micros(50);
-/// With fewer descriptors the quotas of faces mean little.
+/// Receive coalescing: longest delay before reading.
+const COALESCING: Duration = Duration::from_micros(50);
+/// Busy polling: longest time before sleeping.
+const POLLING: Duration = Duration::from_micros(50);
+/// A limit of descriptors too low for the quotas of faces.
 const FEW_DESCRIPTORS: usize = 1_024;
-/// How long the last frames may take to leave.
-const FAREWELL: Duration = Duration::from_millis(500);
+/// Time for the last frames to be sent.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
 type Forwarder = Recorder<Capturer, BufWriter<File>>;
 
@@ -82,12 +82,12 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     };
     let (stop, hangup) = (Stop::new(&driver.waker())?, Stop::heed_hangup(&driver.waker())?);
     let mut forwarder = record(args, blueprint, Heading { seed, text })?;
-    tell_time(&driver, &mut forwarder);
-    let crew = Crew::start(others, log, &driver.waker())?;
+    set_time_of_day(&driver, &mut forwarder);
+    let pool = WorkerPool::start(others, log, &driver.waker())?;
     let mut opened = Opened::default();
     let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::First);
     failures.into_iter().next().map_or(Ok(()), Err)?;
-    capture(&config, &opened, &driver, &mut forwarder, &crew);
+    capture(&config, &opened, &driver, &mut forwarder, &pool);
     if let Some(failure) = forwarder.machine_mut().next_failure() {
         return Err(capturing::failure(&failure));
     }
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     }
     let notices = config.warnings().into_iter().chain(opened.take_notices());
     let notices = notices.chain(warn_of_descriptors(driver.descriptors()));
-    notices.for_each(|text| log.say(&Event::Notice { text }));
+    notices.for_each(|text| log.write(&Event::Notice { text }));
     let board = Arc::new(Board::new(driver.waker()));
     let http = watched(args.metrics.or(config.metrics), &board)?;
     begin(args, log, opened.places(), http.as_ref())?;
@@ -104,17 +104,17 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let mut recording = RecordingState::new(args.record.clone());
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
         recording.check(forwarder, log);
-        board.serve(driver, forwarder.machine_mut(), &recording, &crew, &mut sketch);
+        board.serve(driver, forwarder.machine_mut(), &recording, &pool, &mut sketch);
         if hangup.take() {
-            reload(args, log, &config, &mut opened, driver, forwarder, &crew);
+            reload(args, log, &config, &mut opened, driver, forwarder, &pool);
         }
-        tell(log, &mut watch, driver, forwarder.machine_mut());
-        !crew.has_failed()
+        report(log, &mut watch, driver, forwarder.machine_mut());
+        !pool.has_failed()
     };
     let ended = until_stopped(&stop, &mut between, &mut driver, &mut forwarder);
     drop(http);
-    let others = crew.stop()?;
-    driver.finish(FAREWELL);
+    let others = pool.stop()?;
+    driver.finish(DRAIN_TIME);
     let finished = forwarder.finish().map_err(|error| unrecorded(args, &error));
     let mut all = Part::of(&driver, forwarder.machine());
     all.add(&others);
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     ended.and(finished)
 }
 
-/// How many workers there are to be. A recording has one order of all that happens, and several workers have none.
+/// The number of workers. A recording needs a single order of events, hence one worker.
 fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worker, Failure> {
     let workers = args.workers.unwrap_or(config.workers).number();
     if workers > 1 && cfg!(not(feature = "workers")) {
@@ -137,9 +137,8 @@ fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worke
         );
     }
     if workers > 1 && args.record.is_some() {
-        let message = format!(
-            "{workers} workers cannot be recorded, for nothing says in which order they did what"
-        );
+        let message =
+            format!("{workers} workers cannot be recorded: their events have no single order");
         return Err(Failure::usage(message).advise("record with --workers 1"));
     }
     Ok(workers)
@@ -151,16 +150,16 @@ fn drivers(
     config: &ForwardConfig,
     workers: Worker,
 ) -> Result<Vec<Driver>, Failure> {
-    // A limit that cannot be raised is named in the log when it is met.
+    // The log names a limit that could not be raised when it is reached.
     let _ = descriptor::raise_limit();
     let limits = config.limits.driver();
     let options = DriverOptions {
         managed: true,
         marking: Some(Default::default()),
         on_demand_recovery: config.recovery,
-        linger: Some(LINGER),
-        // Where several share the cores another may have use for this one meanwhile.
-        look: (workers == 1).then_some(LOOK),
+        linger: Some(COALESCING),
+        // Workers that share cores must not poll.
+        look: (workers == 1).then_some(POLLING),
         backlog_total_octets: limits.backlog_total_octets / usize::from(workers),
         ..limits
     };
@@ -187,8 +186,8 @@ fn warn_of_descriptors(descriptors: usize) -> Option<String> {
     })
 }
 
-/// Commands are judged by the time of day; the driver reports when the clock is set.
-fn tell_time(driver: &Driver, forwarder: &mut Forwarder) {
+/// Passes the time of day to the forwarder, which checks the age of commands.
+fn set_time_of_day(driver: &Driver, forwarder: &mut Forwarder) {
     let now = driver.now();
     let micros = driver.time_of_day().micros(now);
     forwarder.handle(now, Notice::TimeOfDay { micros }.into());
@@ -208,13 +207,13 @@ fn record(
     Recorder::new(node, &heading, BufWriter::new(file)).map_err(|error| unrecorded(args, &error))
 }
 
-/// Captures what the configuration says.
+/// Starts the configured captures.
 fn capture(
     config: &ForwardConfig,
     opened: &Opened,
     driver: &Driver,
     forwarder: &mut Forwarder,
-    crew: &Crew,
+    pool: &WorkerPool,
 ) {
     let wish = |worker| {
         let has = |face: &FaceId| driver.worker_of(*face) == worker;
@@ -222,20 +221,20 @@ fn capture(
     };
     let since_1970 = unix_time().saturating_sub(driver.now().since(Instant::ZERO));
     forwarder.machine_mut().capture(wish(0), since_1970);
-    for (place, worker) in (0..crew.len()).zip(1..) {
+    for (place, worker) in (0..pool.len()).zip(1..) {
         let wish = wish(worker);
-        crew.have(place, move |_, capturer| capturer.capture(wish, since_1970));
+        pool.run_on(place, move |_, capturer| capturer.capture(wish, since_1970));
     }
 }
 
-/// Says what has happened since it was last asked, and lets captures be written.
-fn tell(log: Log, watch: &mut Watch, driver: &mut Driver, capturer: &mut Capturer) {
+/// Logs events since the last call, and flushes captures.
+fn report(log: Log, watch: &mut Watch, driver: &mut Driver, capturer: &mut Capturer) {
     while let Some(event) = driver.next_event() {
-        log.say(&watch.face(&event));
+        log.write(&watch.face(&event));
     }
     capturer.flush(driver.now());
     while let Some(failure) = capturer.next_failure() {
-        log.say(&Event::CaptureEnded { text: capturing::failure(&failure).to_string() });
+        log.write(&Event::CaptureEnded { text: capturing::failure(&failure).to_string() });
     }
     watch.look(driver, capturer.node(), &log);
 }
@@ -245,15 +244,15 @@ fn unrecorded(args: &ForwardArgs, error: &std::io::Error) -> Failure {
     Failure::file("write the recording", path.map_or_else(String::new, |it| it.to_string()), error)
 }
 
-/// Whether a configuration is followed for the first time.
+/// Whether a configuration is the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     First,
     Again,
 }
 
-/// Reads the configuration again and follows it; what is wrong with it is told, and nothing changes then. What it says of
-/// what cannot change is held against the one that the forwarder `began` with.
+/// Reads the configuration again and applies it; an error is logged and changes nothing. Keys that
+/// need a restart are compared with the configuration of the start, `began`.
 fn reload(
     args: &ForwardArgs,
     log: Log,
@@ -261,34 +260,34 @@ fn reload(
     opened: &mut Opened,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
-    crew: &Crew,
+    pool: &WorkerPool,
 ) {
     let Some(path) = &args.config else {
         let text = "there is no configuration to be read again; start with --config";
-        return log.say(&Event::Failed { text: text.into() });
+        return log.write(&Event::Failed { text: text.into() });
     };
     let read = |text: String| ForwardConfig::parse(&path.display().to_string(), &text);
     let changed = match crate::config::read(path).and_then(read) {
         Ok(changed) => changed,
         Err(failure) => {
-            return log.say(&Event::Failed { text: format!("{failure}; nothing has changed") });
+            return log.write(&Event::Failed { text: format!("{failure}; nothing has changed") });
         }
     };
     if changed.fixed_text() != began.fixed_text() {
         let text = "changes in [node], [limits] and [management], but for strategies and captures, need a new start";
-        log.say(&Event::Notice { text: text.into() });
+        log.write(&Event::Notice { text: text.into() });
     }
     let failures = opened.follow(&changed, driver, forwarder, Opening::Again);
-    // What is said to have been read is followed already: who reads it may look into the files.
-    capture(&changed, opened, driver, forwarder, crew);
+    // Log the reload after captures follow it: readers may open the files at once.
+    capture(&changed, opened, driver, forwarder, pool);
     if failures.is_empty() {
-        log.say(&Event::Reloaded { places: opened.places() });
+        log.write(&Event::Reloaded { places: opened.places() });
     }
-    failures.iter().for_each(|failure| log.say(&Event::failed(failure)));
-    opened.take_notices().into_iter().for_each(|text| log.say(&Event::Notice { text }));
+    failures.iter().for_each(|failure| log.write(&Event::failed(failure)));
+    opened.take_notices().into_iter().for_each(|text| log.write(&Event::Notice { text }));
 }
 
-/// Serves the status page and metrics, if that is wanted.
+/// Starts the status page and metrics, if configured.
 fn watched(address: Option<SocketAddr>, board: &Arc<Board>) -> Result<Option<HttpServer>, Failure> {
     let start = |address| {
         let failed = |error| Failure::file("serve metrics at", address, &error);
@@ -307,7 +306,7 @@ fn begin(
     if args.json {
         return output::json_line(&Listening::new(listening, page));
     }
-    log.say(&Event::Forwarding { places: listening, page });
+    log.write(&Event::Forwarding { places: listening, page });
     Ok(())
 }
 

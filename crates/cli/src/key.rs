@@ -15,7 +15,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Key files are smaller than this, in octets.
+/// Limit of key files, in bytes.
 const MAX_KEY_FILE: u64 = 1 << 20;
 
 /// Runs the command.
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
     }
 }
 
-/// The exit code and the line for a failure of the key store.
+/// The exit code and message for an error of the key store.
 fn key_failure(error: &KeyStoreError) -> Failure {
     recoup::Error::from(error).into()
 }
@@ -52,12 +52,12 @@ fn import(
     identity: Option<&Name>,
     passphrase_file: Option<&Path>,
 ) -> Result<(), Failure> {
-    let octets = read(file)?;
+    let bytes = read(file)?;
     let passphrase = passphrase(passphrase_file)?;
-    let entry = store.import(&octets, identity, passphrase.as_deref());
+    let entry = store.import(&bytes, identity, passphrase.as_deref());
     let entry = entry.map_err(|error| match error {
         KeyStoreError::IdentityNeeded => {
-            Failure::usage(error.to_string()).advise("say whose it is with --identity NAME")
+            Failure::usage(error.to_string()).advise("name its owner with --identity NAME")
         }
         KeyStoreError::PasswordNeeded => {
             named(file, &key_failure(&error)).advise(give_passphrase())
@@ -103,27 +103,26 @@ fn export(
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let read = if file.as_os_str() == "-" {
-        io::stdin().lock().take(MAX_KEY_FILE).read_to_end(&mut octets)
+        io::stdin().lock().take(MAX_KEY_FILE).read_to_end(&mut bytes)
     } else {
-        File::open(file).and_then(|f| f.take(MAX_KEY_FILE).read_to_end(&mut octets))
+        File::open(file).and_then(|f| f.take(MAX_KEY_FILE).read_to_end(&mut bytes))
     };
     match read {
-        Ok(_) => Ok(octets),
+        Ok(_) => Ok(bytes),
         Err(error) => Err(Failure::file("read", file.display(), &error)),
     }
 }
 
-/// A private key is written so that only its owner can read it, and over nothing.
-fn write(octets: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure> {
+/// Writes a file that only its owner can read, and never overwrites one.
+fn write(bytes: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure> {
     let Some(path) = file else {
-        return output::print(octets);
+        return output::print(bytes);
     };
     let mode = if public { 0o644 } else { 0o600 };
     let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
-    let write =
-        |mut file: File| file.write_all(octets).inspect_err(|_| drop(fs::remove_file(path)));
+    let write = |mut file: File| file.write_all(bytes).inspect_err(|_| drop(fs::remove_file(path)));
     match opened.and_then(write) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

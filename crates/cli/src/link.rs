@@ -1,4 +1,4 @@
-//! `recoup link`: a bad link between two UDP faces.
+//! `recoup link`: an impaired link between two UDP faces.
 mod args;
 pub(crate) mod plan;
 pub(crate) mod way;
@@ -18,14 +18,14 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use way::{Way, WayCount};
 
-/// Time between two looks at signals.
+/// Interval of checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The first line of `recoup link --json`: from here on the link carries.
+/// The first line of `recoup link --json`: the link is ready.
 #[derive(Debug, Serialize)]
 struct Listening {
     event: &'static str,
-    /// Where the near end speaks to.
+    /// Address for clients.
     face: String,
     /// The far end.
     far: String,
@@ -43,7 +43,7 @@ struct Linked {
     /// Frames that arrived at an end without a receiver.
     undelivered: u64,
     clients: Clients,
-    /// How much later than planned frames left, in microseconds.
+    /// Delay of frames beyond the plan, in microseconds.
     late_us: Late,
 }
 
@@ -52,7 +52,7 @@ struct Linked {
 struct Clients {
     admitted: u64,
     expired: u64,
-    /// Frames of clients for which there was no place.
+    /// Frames of clients beyond the limit.
     rejected_frames: u64,
 }
 

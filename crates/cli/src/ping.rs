@@ -104,7 +104,11 @@ fn until_done(
             match output {
                 Report::Event(event) => {
                     pings.count(&event);
-                    return if args.quiet || args.json { Ok(()) } else { tell(args, &event) };
+                    return if args.quiet || args.json {
+                        Ok(())
+                    } else {
+                        print_event(args, &event)
+                    };
                 }
                 Report::Done(_) => done = true,
                 _ => {}
@@ -115,7 +119,7 @@ fn until_done(
     Ok(())
 }
 
-fn tell(args: &PingArgs, event: &Event) -> Result<(), Failure> {
+fn print_event(args: &PingArgs, event: &Event) -> Result<(), Failure> {
     let name = &args.name;
     let line = match *event {
         Event::Received { segment, rtt, .. } => {
@@ -131,7 +135,7 @@ fn tell(args: &PingArgs, event: &Event) -> Result<(), Failure> {
     output::print(line.as_bytes())
 }
 
-/// The result of a ping. Serialises as the document that `docs/json.md` describes.
+/// The result, serialised as in `docs/json.md`.
 #[derive(Debug, Default, Serialize)]
 struct Pings {
     command: &'static str,
@@ -197,7 +201,7 @@ impl Pings {
             return Err(Failure::new(Exit::NotFound, message)
                 .advise("start `recoup ping --serve` or ndnpingserver there"));
         }
-        Err(Failure::new(Exit::TimedOut, format!("nobody answers for {name}"))
+        Err(Failure::new(Exit::TimedOut, format!("no answer for {name}"))
             .advise("start `recoup ping --serve` or ndnpingserver there, or check the name"))
     }
 }

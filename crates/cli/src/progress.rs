@@ -14,25 +14,25 @@ use target::Margined;
 /// The rate shown is the mean over this time.
 const RATE_OVER: Duration = Duration::from_secs(2);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
-/// Beside content on standard output the line appears so long after the start, and so long after the first content: its
-/// reader may write to the same terminal, or leave at once.
+/// Delay of the line beside content on standard output, from the start and from the first content:
+/// the reader may write to the same terminal.
 const BESIDE_CONTENT: Duration = Duration::from_secs(1);
 
-/// How much there is, and how much of it is done.
+/// Total and completed amount.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
-    /// Segments of one object, of how many if known.
+    /// Segments of one object.
     Segments {
-        /// Those that are there.
+        /// Received.
         done: u64,
-        /// Those that are wanted.
+        /// Total, if known.
         of: Option<u64>,
     },
     /// Files of a folder.
     Files {
-        /// Those that are there.
+        /// Received.
         done: u64,
-        /// Those that are known so far.
+        /// Known so far.
         of: u64,
     },
 }
@@ -42,19 +42,19 @@ pub(crate) enum Extent {
 pub(crate) struct State {
     /// Received part of the requested content.
     pub extent: Extent,
-    /// Bytes of content that were there before this run.
+    /// Bytes of content held before this run.
     pub held_bytes: u64,
     /// Bytes of content that arrived in this run.
     pub fetched_bytes: u64,
     /// Share of the Interests sent that were lost.
     pub lost: f64,
-    /// Since when nothing has arrived; `None` before the first Interest for a segment.
+    /// Time of the last arrival; `None` before the first Interest for a segment.
     pub last_arrival: Option<Instant>,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Window in segments.
     pub window: f64,
-    /// There is no way out.
+    /// The forwarder is unreachable.
     pub disconnected: bool,
 }
 
@@ -63,12 +63,12 @@ pub(crate) struct State {
 pub(crate) struct Progress {
     bar: ProgressBar,
     terminal: Term,
-    /// Width of the bar, and whether the total is known, as they stand in its style.
+    /// Width of the bar, and whether the total is known.
     style: Option<(usize, bool)>,
     drawn: Option<Instant>,
     /// Time from which the line is drawn.
     from: Instant,
-    /// (when, bytes so far), for the rate.
+    /// Times and bytes, for the rate.
     history: VecDeque<(Instant, u64)>,
 }
 
@@ -98,14 +98,14 @@ impl Progress {
         Self { from: Instant::ZERO + BESIDE_CONTENT, ..self }
     }
 
-    /// The first content is about to be written to standard output: takes the line away for a while.
+    /// Hides the line for a while: the first content is about to be written to standard output.
     pub(crate) fn make_way(&mut self, now: Instant) {
         self.finish();
         self.bar = bar(&self.terminal);
         (self.style, self.from) = (None, now + BESIDE_CONTENT);
     }
 
-    /// Whether its time has come, and it was not shown a moment ago.
+    /// Whether the line is due for an update.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         now >= self.from && self.drawn.is_none_or(|drawn| now.since(drawn) >= DRAW_EVERY)
     }
@@ -131,12 +131,12 @@ impl Progress {
         self.bar.set_message(text);
     }
 
-    /// Takes the line away while something else is written.
+    /// Hides the line while `write` runs.
     pub(crate) fn above(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -19,7 +19,7 @@ Examples:
   recoup replay node.recording --json
 ";
 
-/// Tell a forwarder again what one was told, and check that it does the same
+/// Replay a recording of a forwarder, and compare its outputs
 ///
 /// Reads what `recoup forward --record` wrote: the configuration, the seed, and every frame, face and
 /// route with its instant. A forwarder in this process is told all of it, without any socket; what it

@@ -1,4 +1,4 @@
-//! `recoup rto`: timeout estimators over recorded round trips.
+//! `recoup rto`: retransmission timers over recorded round trips.
 use crate::error::{EXIT_CODES, Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
@@ -24,35 +24,35 @@ Examples:
   ndnget --log-rtt rtt.log /ex/file > file; recoup rto replay rtt.log --json
 ";
 
-/// What a reader of a study of timeouts asks first.
+/// Timers that a first comparison needs.
 const DEFAULT: &str = "rfc6298,jacobson,nikzad2022,reconsidered,weighted-median,experts";
-/// More estimators than that fit neither a table nor a picture.
+/// Most estimators of a table or figure.
 const MOST: usize = 50;
-/// More points than that in a panel cannot be told apart.
+/// Most points of a panel.
 const DRAWN: usize = 4_000;
 
-/// Judge timeout estimators by round trips that were recorded
+/// Evaluate retransmission timers on recorded round trips
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"), arg_required_else_help = true)]
 pub(crate) struct RtoArgs {
-    /// What to do.
+    /// Verb of the command.
     #[command(subcommand)]
     pub command: RtoCommand,
 }
 
-/// What can be done.
+/// Verbs of `recoup rto`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RtoCommand {
-    // Described where its options are.
+    // Documented at its options.
     Replay(RtoReplayArgs),
 }
 
-/// Run estimators over a trace: how often each would have been too early, and how long it waits
+/// Run estimators over a trace: how often each was too early, and how long it waited
 ///
-/// The trace is segments.tsv or rtt.tsv of `recoup fetch -s`, or what ndnget writes with --log-rtt. Each
-/// estimator sees every sample of it, and no timeouts. A timeout is bad if a round trip took longer than
-/// the timeout that was in force when its Interest was sent. From a trace only round trips are known: it
-/// cannot tell what a timer would have changed, and so the two figures approximate B and W of `recoup sim`.
+/// The trace is segments.tsv or rtt.tsv of `recoup fetch -s`, or the output of ndnget --log-rtt.
+/// Each estimator receives every sample, and no timeouts. A timeout is bad if a round trip took
+/// longer than the timeout in force when its Interest was sent. A trace only has round trips, not
+/// the effect of a timer on them: the two figures approximate B and W of `recoup sim`.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct RtoReplayArgs {
@@ -73,16 +73,16 @@ pub(crate) struct RtoReplayArgs {
     pub json: bool,
 }
 
-/// The whole result.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     /// Always `rto replay`.
     command: &'static str,
-    /// Round trips of segments that were asked for once.
+    /// Round trips of segments without retransmission.
     samples: usize,
-    /// Segments that had to be asked for again; null where the trace does not tell.
+    /// Segments with retransmissions; null if the trace has no such column.
     asked_again: Option<usize>,
-    /// Whether the trace says when Interests were sent; else the timeout before each sample counts.
+    /// Whether the trace has send times; else the timeout before each sample counts.
     timed: bool,
     estimators: &'a [Replay],
 }
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &RtoArgs) -> Result<(), Failure> {
         let document = Document {
             command: "rto replay",
             samples: trace.samples(),
-            asked_again: trace.asked_again(),
+            asked_again: trace.retransmitted(),
             timed: trace.is_timed(),
             estimators: &replays,
         };
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &RtoArgs) -> Result<(), Failure> {
     output::print(table(&args.trace, &trace, &replays).as_bytes())
 }
 
-/// Splits lists at the commas outside of brackets.
+/// Splits lists at commas outside of brackets.
 fn specs(lists: &[String]) -> Result<Vec<String>, Failure> {
     let mut specs = Vec::new();
     for list in lists {
@@ -141,8 +141,8 @@ fn table(path: &Path, trace: &Trace, replays: &[Replay]) -> String {
         let [least, mean, most] = [least, mean, most].map(format::milliseconds);
         let _ = write!(text, ", {least} to {most} ms, mean {mean} ms");
     }
-    if let Some(again) = trace.asked_again() {
-        let _ = write!(text, "; {again} segments asked for again");
+    if let Some(again) = trace.retransmitted() {
+        let _ = write!(text, "; {again} segments retransmitted");
     }
     let width = replays.iter().map(|replay| replay.spec.len()).max().unwrap_or(0).max(9);
     let _ = write!(

@@ -24,22 +24,22 @@ Examples:
   recoup ctl --face unix:///run/nfd/nfd.sock --sign /operator face destroy 262
 ";
 
-/// Ask a forwarder about itself, and change it: faces, routes, strategies, content store
+/// Show and change a forwarder: faces, routes, strategies, content store
 ///
-/// Speaks NFD's management protocol, with the verbs of nfdc: to `recoup forward`, NFD, and forwarders made like them.
-/// Faces are given by number, or by where they lead.
+/// Speaks NFD's management protocol, with the verbs of nfdc, to `recoup forward`, NFD and
+/// compatible forwarders. A face is given by its number or its URI.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct CtlArgs {
-    /// What it is about.
+    /// Subject of the command.
     #[command(subcommand)]
     pub noun: Noun,
 
-    /// Where the forwarder is; by default the one of this machine
+    /// URI of the forwarder; by default the one of this machine
     #[arg(long, global = true, value_name = "URI")]
     pub face: Option<FaceUri>,
 
-    /// Sign commands with this key, by its name or as a file, where the forwarder asks for that
+    /// Sign commands with this key (name or file), if the forwarder requires it
     #[arg(long, global = true, value_name = "KEY", default_value = "digest")]
     pub sign: String,
 
@@ -48,7 +48,7 @@ pub(crate) struct CtlArgs {
     pub json: bool,
 }
 
-/// What it is about.
+/// Subject of the command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Noun {
     /// The forwarder as a whole
@@ -57,51 +57,51 @@ pub(crate) enum Noun {
     /// Faces: links to neighbours and applications
     #[command(subcommand)]
     Face(FaceVerb),
-    /// Places where others can open faces
+    /// Listeners where peers can connect
     #[command(subcommand)]
     Channel(ListVerb),
-    /// Routes: which faces lead toward which names
+    /// Routes: next hops of prefixes
     #[command(subcommand)]
     Route(RouteVerb),
-    /// The forwarding table that follows from the routes
+    /// The FIB, computed from the routes
     #[command(subcommand)]
     Fib(ListVerb),
     /// The content store
     #[command(subcommand)]
     Cs(CsVerb),
-    /// Strategies: which of several faces is asked
+    /// Strategies: choice among next hops
     #[command(subcommand)]
     Strategy(StrategyVerb),
 }
 
-/// What to do about the whole.
+/// Verbs of `status`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StatusVerb {
     /// Print everything: counters, channels, faces, next hops, routes, strategies, content store
     Report,
-    /// Print the counters of the whole
+    /// Print the forwarder's counters
     Show,
 }
 
-/// What to do with what can only be listed.
+/// Verbs of subjects that can only be listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListVerb {
     /// Print all of them
     List,
 }
 
-/// What to do with faces.
+/// Verbs of `face`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FaceVerb {
     /// Print all faces
     List {
-        /// Only those that lead there
+        /// Only faces with this remote URI
         #[arg(long, value_name = "URI")]
         remote: Option<String>,
-        /// Only those whose end here is this
+        /// Only faces with this local URI
         #[arg(long, value_name = "URI")]
         local: Option<String>,
-        /// Only those of this scheme, such as udp4
+        /// Only faces with this scheme, such as udp4
         #[arg(long, value_name = "SCHEME")]
         scheme: Option<String>,
     },
@@ -111,15 +111,15 @@ pub(crate) enum FaceVerb {
         #[arg(id = "which", value_name = "FACE")]
         face: FaceRef,
     },
-    /// Open a face; one that is there is changed to be like that
+    /// Open a face, or change the existing one
     Create {
-        /// Where it is to lead: udp4, udp6, tcp4, tcp6, ws or ether; a multicast group, too
+        /// Remote URI: udp4, udp6, tcp4, tcp6, ws or ether, or a multicast group
         #[arg(value_name = "URI")]
         uri: FaceUri,
-        /// The interface that it is to be on, such as dev://eth0: for ether and multicast groups
+        /// Interface of an ether or multicast face, such as dev://eth0
         #[arg(long, value_name = "URI")]
         local: Option<FaceUri>,
-        /// How it is to be.
+        /// Settings of the face.
         #[command(flatten)]
         settings: SettingsArgs,
     },
@@ -128,7 +128,7 @@ pub(crate) enum FaceVerb {
         /// The face
         #[arg(id = "which", value_name = "FACE")]
         face: FaceRef,
-        /// How it is to be.
+        /// Settings of the face.
         #[command(flatten)]
         settings: SettingsArgs,
     },
@@ -138,36 +138,36 @@ pub(crate) enum FaceVerb {
         #[arg(id = "which", value_name = "FACE")]
         face: FaceRef,
     },
-    /// Print what happens to faces as it happens, until Ctrl-C
+    /// Print face events as they happen, until Ctrl-C
     Events,
 }
 
-/// How a face is to be; what is not given stays as it is, or is as usual.
+/// Settings of a face. An absent one keeps its value, or the default for a new face.
 #[derive(Debug, Args)]
 pub(crate) struct SettingsArgs {
-    /// Whether it is opened again when it breaks; for one that a peer opened over UDP or Ethernet, whether it stays although
-    /// that is silent
+    /// Lifetime of the face: whether it reopens after a failure, and whether an on-demand face
+    /// outlasts an idle peer
     #[arg(long, value_name = "KIND")]
     pub persistency: Option<PersistencyArg>,
-    /// Longest frame, in octets
-    #[arg(long, value_name = "OCTETS")]
+    /// Longest frame, in bytes
+    #[arg(long, value_name = "BYTES")]
     pub mtu: Option<u64>,
-    /// Send again what the link loses
+    /// Recover losses of the link
     #[arg(long, value_name = "on|off")]
     pub reliability: Option<Switch>,
     /// Mark packets when the queue is long
     #[arg(long, value_name = "on|off")]
     pub congestion_marking: Option<Switch>,
-    /// How long the queue is too long before packets are marked, in milliseconds
+    /// Time above the threshold before packets are marked, in milliseconds
     #[arg(long, value_name = "MS")]
     pub congestion_marking_interval: Option<u64>,
-    /// From which length on the queue is too long, in octets
-    #[arg(long, value_name = "OCTETS")]
+    /// Queue length above which packets are marked, in bytes
+    #[arg(long, value_name = "BYTES")]
     pub default_congestion_threshold: Option<u64>,
 }
 
 impl SettingsArgs {
-    /// As they stand in a command.
+    /// The settings as ControlParameters.
     pub(super) fn parameters(&self) -> ControlParameters {
         let bits =
             [(LP_RELIABILITY, self.reliability), (CONGESTION_MARKING, self.congestion_marking)];
@@ -184,7 +184,7 @@ impl SettingsArgs {
     }
 }
 
-/// Flags and mask of what is switched.
+/// Flags and mask of the given switches.
 pub(crate) fn switched(bits: &[(u64, Option<Switch>)]) -> (Option<u64>, Option<u64>) {
     let sum = |of: fn(Switch) -> bool| {
         let bits = bits.iter().filter(|(_, switch)| switch.is_some_and(of));
@@ -194,7 +194,7 @@ pub(crate) fn switched(bits: &[(u64, Option<Switch>)]) -> (Option<u64>, Option<u
     (mask > 0).then(|| (sum(|switch| switch == Switch::On), mask)).unzip()
 }
 
-/// Who says that a route is there: by its name at NFD, or its number.
+/// Origin of a route: its name in NFD, or its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OriginArg(pub u64);
 
@@ -211,15 +211,15 @@ impl FromStr for OriginArg {
     }
 }
 
-/// What to do with routes.
+/// Verbs of `route`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RouteVerb {
     /// Print all routes
     List {
-        /// Only those to this face
+        /// Only routes to this face
         #[arg(long, value_name = "FACE")]
         nexthop: Option<FaceRef>,
-        /// Only those of this origin, a name such as static, or a number
+        /// Only routes of this origin: a name such as static, or a number
         #[arg(long, value_name = "ORIGIN")]
         origin: Option<OriginArg>,
     },
@@ -229,31 +229,31 @@ pub(crate) enum RouteVerb {
         #[arg(value_name = "PREFIX")]
         prefix: Name,
     },
-    /// Add a route, and the face if it is given by where it leads and is not there
+    /// Add a route; a face given by URI is opened if it does not exist
     Add {
-        /// Names below this one
+        /// Prefix of the route
         #[arg(value_name = "PREFIX")]
         prefix: Name,
-        /// The face that leads to them
+        /// Next hop
         #[arg(value_name = "FACE")]
         nexthop: FaceRef,
-        /// What it costs; less is better
+        /// Cost; the lowest is preferred
         #[arg(long, default_value_t = 0)]
         cost: u64,
-        /// Who says so, a name such as client, or a number
+        /// Origin: a name such as client, or a number
         #[arg(long, value_name = "ORIGIN", default_value = "static")]
         origin: OriginArg,
-        /// Longer prefixes do not use it
+        /// Do not apply the route to longer prefixes
         #[arg(long)]
         no_inherit: bool,
-        /// Routes of shorter prefixes are not used beside it
+        /// Ignore routes of shorter prefixes
         #[arg(long)]
         capture: bool,
-        /// It ends by itself after this time, in milliseconds
+        /// Lifetime of the route, in milliseconds
         #[arg(long, value_name = "MS")]
         expires: Option<u64>,
     },
-    /// Take a route away
+    /// Remove a route
     Remove {
         /// The prefix
         #[arg(value_name = "PREFIX")]
@@ -261,23 +261,23 @@ pub(crate) enum RouteVerb {
         /// The face
         #[arg(value_name = "FACE")]
         nexthop: FaceRef,
-        /// Who said so, a name such as client, or a number
+        /// Origin: a name such as client, or a number
         #[arg(long, value_name = "ORIGIN", default_value = "static")]
         origin: OriginArg,
     },
 }
 
-/// What to do with the content store.
+/// Verbs of `cs`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CsVerb {
-    /// Print how it is
+    /// Print its state
     Info,
-    /// Change it
+    /// Change its settings
     Config {
-        /// Packets that it may hold
+        /// Capacity, in packets
         #[arg(long, value_name = "PACKETS")]
         capacity: Option<u64>,
-        /// Whether it takes Data in
+        /// Whether it stores Data
         #[arg(long, value_name = "on|off")]
         admit: Option<Switch>,
         /// Whether it answers Interests
@@ -286,21 +286,21 @@ pub(crate) enum CsVerb {
     },
     /// Erase Data
     Erase {
-        /// Below this name
+        /// Prefix of the Data
         #[arg(value_name = "PREFIX")]
         prefix: Name,
-        /// At most this many packets
+        /// Most packets to erase
         #[arg(long, value_name = "PACKETS")]
         count: Option<u64>,
     },
 }
 
-/// What to do with strategies.
+/// Verbs of `strategy`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StrategyVerb {
     /// Print all choices
     List,
-    /// Print the choice that counts for a name
+    /// Print the choice that applies to a name
     Show {
         /// The name
         #[arg(value_name = "PREFIX")]
@@ -308,14 +308,14 @@ pub(crate) enum StrategyVerb {
     },
     /// Choose a strategy
     Set {
-        /// For names below this one
+        /// Prefix of the choice
         #[arg(value_name = "PREFIX")]
         prefix: Name,
-        /// Its whole name, or its last part such as best-route
+        /// Its name, or the last component such as best-route
         #[arg(value_name = "STRATEGY")]
         strategy: String,
     },
-    /// Take a choice back
+    /// Remove a choice
     Unset {
         /// The prefix
         #[arg(value_name = "PREFIX")]
@@ -323,14 +323,14 @@ pub(crate) enum StrategyVerb {
     },
 }
 
-/// Whether a face is opened again.
+/// Lifetime of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PersistencyArg {
-    /// Until it is destroyed, or fails for good
+    /// Until it is destroyed or fails permanently
     Persistent,
     /// Until it is destroyed
     Permanent,
-    /// Until the peer that opened it is silent for long
+    /// Until its peer is idle for long
     OnDemand,
 }
 
@@ -344,7 +344,7 @@ impl From<PersistencyArg> for Persistency {
     }
 }
 
-/// Yes or no.
+/// A switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
     /// Yes

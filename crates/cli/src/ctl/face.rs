@@ -1,4 +1,4 @@
-//! A face as it is named on the command line: by its number, or by where it leads.
+//! A face on the command line: a number or a URI.
 use crate::error::Failure;
 use crate::session::face_failure;
 use recoup_io::face::{Authority, FaceUri};
@@ -7,11 +7,11 @@ use std::str::FromStr;
 /// A face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FaceRef {
-    /// The one of this number.
+    /// Its number.
     Number(u64),
-    /// The one that leads there.
+    /// Its URI.
     Uri(FaceUri),
-    /// The one that a forwarder calls this.
+    /// A URI that only the forwarder understands.
     Text(String),
 }
 
@@ -33,7 +33,7 @@ impl FromStr for FaceRef {
     }
 }
 
-/// Where a face leads, with an address instead of a name, as forwarders write it.
+/// The URI with an address instead of a host name, as forwarders write it.
 pub(crate) fn canonical(uri: &FaceUri) -> Result<String, Failure> {
     let resolve = |to: &Authority| {
         let all = to.resolve().map_err(|error| face_failure(&error))?;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_face_is_a_number_or_where_it_leads() {
+    fn face_is_a_number_or_a_uri() {
         assert_eq!("262".parse(), Ok(FaceRef::Number(262)));
         assert_eq!("fd://20".parse(), Ok(FaceRef::Text("fd://20".into())));
         assert!(matches!("udp4://192.0.2.7".parse(), Ok(FaceRef::Uri(_))));

@@ -1,4 +1,4 @@
-//! What a forwarder told, for people (as nfdc prints it) and for programs.
+//! Datasets as text (as nfdc prints it) and as JSON.
 use crate::error::one_line;
 use crate::format;
 use recoup_transport::management::{
@@ -9,16 +9,16 @@ use recoup_transport::management::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Something that is shown both ways. What a forwarder calls itself and its faces may hold anything: it is shown to people
-/// on one line, without control characters.
+/// A record with two representations. Text has no control characters: names of a forwarder and its
+/// faces may hold any bytes.
 pub(crate) trait Show {
-    /// Lines for people, each ended.
+    /// Complete lines of text.
     fn text(&self) -> String;
-    /// A document for programs.
+    /// JSON document.
     fn json(&self) -> Value;
 }
 
-/// Who says that a route is there, as at NFD.
+/// Numbers and names of route origins, as in NFD.
 pub(crate) const ORIGINS: [(u64, &str); 7] = [
     (0, "app"),
     (64, "autoreg"),
@@ -288,7 +288,7 @@ impl Show for CsInfo {
     }
 }
 
-/// What a command did, one field beside the other.
+/// Parameters of a command, one field after the other.
 impl Show for ControlParameters {
     fn text(&self) -> String {
         let fields = [
@@ -331,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_forwarder_says_no_control_character_reaches_a_terminal() {
+    fn text_has_no_control_characters() {
         let odd = || "udp4://\u{1b}[31m\nface 9".to_owned();
         let channel = ChannelStatus { local_uri: odd() };
         let done = ControlParameters {

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long what is told to end may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Run a command that ends at the latest when the process that asks for it ends
+/// Run a command that ends with the process that started it
 #[derive(Debug, Args)]
 pub(crate) struct GuardArgs {
     /// Number of the process that asks for it

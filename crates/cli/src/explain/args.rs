@@ -17,7 +17,7 @@ Examples:
       of a run of a study
 ";
 
-/// Say why a segment was late: its timeline over the hops, and a verdict
+/// Explain why a segment was late: its timeline over the hops, and a verdict
 ///
 /// RESULT is a folder that `recoup sim` or `recoup study` wrote. It holds the scenario and the seeds, and the same
 /// seed gives the same run to the last event. So the run is made again with this one segment followed, and the

@@ -17,7 +17,7 @@ Examples:
 A configuration:
   [node]
   workers = 1                     # threads that share the work; more need the feature `workers`
-  cache = \"65536 packets\"        # or octets, such as \"48 MiB\", or by default both; 0 for none
+  cache = \"65536 packets\"        # or bytes, such as \"48 MiB\", or by default both; 0 for none
   strategy = \"best-route\"
   suppression = \"same-face-retx\"
   metrics = \"127.0.0.1:9695\"    # a status page, JSON and Prometheus metrics
@@ -31,7 +31,7 @@ A configuration:
 
   [[listen]]
   uri = \"udp://[::]:6363\"       # all addresses of IPv6 and IPv4; udp://0.0.0.0 for IPv4 alone
-  interests = 50000               # a second from each who connects here
+  interests = 50000               # a second from each peer
   pending = 1000                  # how many of them may wait for Data
 
   [[listen]]
@@ -62,22 +62,23 @@ A configuration:
 
 /// Forward Interests and Data between applications and neighbours
 ///
-/// Listens where the configuration says, keeps its static faces open, and answers applications of this
-/// machine that register prefixes by NFD's management protocol, and operators (`recoup ctl`, nfdc). Runs until Ctrl-C
-/// or SIGTERM and then prints what it carried; SIGHUP has it read the configuration again.
+/// Listens at the configured addresses, keeps configured faces open, and serves applications of
+/// this machine that register prefixes by NFD's management protocol, and operators (`recoup ctl`,
+/// nfdc). Runs until Ctrl-C or SIGTERM and then prints its counters; SIGHUP reloads the
+/// configuration.
 ///
-/// Without a configuration it listens on UDP and TCP port 6363 and WebSocket port 9696 of IPv4 and IPv6, and at
-/// /run/nfd/nfd.sock, or $XDG_RUNTIME_DIR/nfd/nfd.sock for those who may not write there; `recoup fetch`, `serve` and `ctl`
-/// find it.
+/// Without a configuration it listens on UDP and TCP port 6363 and WebSocket port 9696 of IPv4 and
+/// IPv6, and at /run/nfd/nfd.sock, or at $XDG_RUNTIME_DIR/nfd/nfd.sock for users without write
+/// access to /run; `recoup fetch`, `serve` and `ctl` find these sockets.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ForwardArgs {
-    /// The configuration, a TOML file; by default the forwarder listens at the standard places
+    /// Configuration, a TOML file; by default the forwarder listens at the standard addresses
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Threads that share the work, each with its connections and a part of the names; `auto` is one for each core.
-    /// More than one needs a build with the feature `workers`
+    /// Worker threads, each with its connections and a shard of the names; `auto`: one for each
+    /// core. More than one needs a build with the feature `workers`
     #[arg(long, value_name = "N|auto")]
     pub workers: Option<Workers>,
 
@@ -86,23 +87,23 @@ pub(crate) struct ForwardArgs {
     #[arg(default_missing_value = "127.0.0.1:9695", value_parser = read_address, help_heading = "Reports")]
     pub metrics: Option<SocketAddr>,
 
-    /// Write everything that the forwarder is told to this file, for `recoup replay`
+    /// Record the forwarder's inputs in this file, for `recoup replay`
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub record: Option<PathBuf>,
 
-    /// How events are written to standard error: as text, or as JSON, an object on each line
+    /// Format of events on standard error: text, or JSON with an object on each line
     #[arg(long, value_name = "FORM", help_heading = "Reports")]
     pub log: Option<Form>,
 
-    /// Which events are written: error, warn, info or debug
+    /// Least severe events to log: error, warn, info or debug
     #[arg(long, value_name = "LEVEL", help_heading = "Reports")]
     pub log_level: Option<Level>,
 
-    /// Print a line for every face and route that comes or goes, as --log-level debug
+    /// Log every face and route that comes or goes, as --log-level debug
     #[arg(short, long, conflicts_with_all = ["quiet", "log_level"], help_heading = "Reports")]
     pub verbose: bool,
 
-    /// Print neither the start line nor the summary, and of events only errors
+    /// Print neither the start line nor the summary, and log only errors
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
@@ -112,7 +113,7 @@ pub(crate) struct ForwardArgs {
 }
 
 impl ForwardArgs {
-    /// The log that they want, above what the configuration says.
+    /// The log settings; options take precedence over the configuration.
     pub(super) fn log(&self, keys: LogKeys) -> Log {
         let level = match (self.quiet, self.verbose) {
             (true, _) => Some(Level::Error),

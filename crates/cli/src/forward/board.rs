@@ -1,8 +1,9 @@
-//! Where the forwarder hangs out how it is, for those who look at it over HTTP.
+//! Status snapshots of the forwarder for HTTP clients.
 //!
-//! Nothing is made before somebody asks: who asks wakes the forwarder, which puts a picture of itself here when its turn is over.
-use super::crew::Crew;
+//! A snapshot is made on demand: a request wakes the forwarder, which publishes one at the end of
+//! its turn.
 use super::part::Part;
+use super::pool::WorkerPool;
 use super::recording::RecordingState;
 use crate::output;
 use recoup_forwarder::counters::NodeCounters;
@@ -18,60 +19,60 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A picture that is younger is shown again.
+/// Age up to which a snapshot is reused.
 const YOUNG: Duration = Duration::from_millis(200);
-/// How long somebody who looks waits for a picture.
+/// Longest wait of a request for a snapshot.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Prefixes that are shown; a table may have many more.
+/// Most prefixes of a snapshot.
 const MOST_PREFIXES: usize = 1_000;
 
-/// How a forwarder is.
+/// Status of a forwarder.
 #[derive(Debug)]
 pub(super) struct Picture {
     pub(super) status: GeneralStatus,
     pub(super) cs: CsInfo,
-    /// Places of the table of pending Interests.
+    /// Capacity of the PIT.
     pub(super) pit_limit: usize,
     pub(super) counters: NodeCounters,
     pub(super) faces: Vec<FacePicture>,
-    /// What recovery did on all links, past ones included.
+    /// Counters of link recovery, closed faces included.
     pub(super) recovered: Option<recovery::Counters>,
-    /// How peers were admitted.
+    /// Counters of admitted peers.
     pub(super) admission: Admission,
-    /// What was captured.
+    /// Counters of captures.
     pub(super) captures: CaptureCounters,
-    /// What was dropped, by reason; frames that faces dropped have `face-` in front.
+    /// Drops by reason; those of faces begin with `face-`.
     pub(super) drops: Vec<(String, u64)>,
-    /// Times that a worker read nothing for a millisecond because another one left its letters lying.
+    /// Milliseconds in which a worker read nothing because another one did not take its messages.
     pub(super) held_up: u64,
     pub(super) recording: RecordingState,
-    /// Lines that were not written because standard error was not read.
+    /// Log lines dropped because standard error was not read.
     pub(super) lines_left_out: u64,
     /// The first prefixes with next hops.
     pub(super) fib: Vec<FibEntry>,
     pub(super) strategies: Vec<StrategyChoice>,
 }
 
-/// How a face is.
+/// Status of a face.
 #[derive(Debug)]
 pub(super) struct FacePicture {
     pub(super) status: FaceStatus,
-    /// It is usable now.
+    /// The face is up.
     pub(super) is_up: bool,
-    /// What its socket carried and dropped.
+    /// Counters of its socket.
     pub(super) frames: Counters,
-    /// What recovery did on its link.
+    /// Counters of its link recovery.
     pub(super) recovered: Option<recovery::Counters>,
     /// Whether both ends of its link recover losses.
     pub(super) link_recovery: Agreement,
-    /// Packets that wait in its scheduler.
+    /// Packets queued in its scheduler.
     pub(super) waiting: u64,
-    /// Places of the table of pending Interests that it takes.
+    /// PIT entries charged to it.
     pub(super) places: u64,
 }
 
 impl Picture {
-    /// The forwarder whose first worker this is, and whose `others` have this together.
+    /// The forwarder whose first worker this is; `others` is the sum of the other workers.
     fn of(
         driver: &Driver,
         capturer: &mut Capturer,
@@ -117,7 +118,7 @@ impl Picture {
     }
 }
 
-/// The last picture, and the wish for another.
+/// The last snapshot, and pending requests.
 #[derive(Debug)]
 pub(super) struct Board {
     wanted: AtomicBool,
@@ -126,13 +127,13 @@ pub(super) struct Board {
     changed: Condvar,
 }
 
-/// The parts of a picture that is in the making.
+/// Parts of a snapshot in progress.
 #[derive(Debug)]
 pub(super) struct Sketch {
     others: Part,
-    /// How many have not said yet what they have.
+    /// Workers that have not answered yet.
     missing: usize,
-    said: Receiver<Part>,
+    answers: Receiver<Part>,
 }
 
 impl Board {
@@ -141,25 +142,25 @@ impl Board {
         Self { wanted: AtomicBool::new(false), waker, hung, changed }
     }
 
-    /// The forwarder has time; puts a picture here if somebody wants one, as soon as all workers have said what they have.
+    /// Publishes a snapshot if one is requested and all workers have answered.
     pub(super) fn serve(
         &self,
         driver: &Driver,
         capturer: &mut Capturer,
         recording: &RecordingState,
-        crew: &Crew,
+        pool: &WorkerPool,
         sketch: &mut Option<Sketch>,
     ) {
         let wanted =
             || self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed);
         if sketch.is_none() && wanted() {
-            let (others, said) = (Part::default(), crew.ask(&self.waker, Part::of));
-            *sketch = Some(Sketch { others, missing: crew.len(), said });
+            let (others, answers) = (Part::default(), pool.query(&self.waker, Part::of));
+            *sketch = Some(Sketch { others, missing: pool.len(), answers });
         }
-        let Some(Sketch { others, missing, said }) = sketch else {
+        let Some(Sketch { others, missing, answers }) = sketch else {
             return;
         };
-        while let Ok(part) = said.try_recv() {
+        while let Ok(part) = answers.try_recv() {
             *missing -= 1;
             others.add(&part);
         }
@@ -172,7 +173,7 @@ impl Board {
         }
     }
 
-    /// A picture of now, if the forwarder comes to it in time.
+    /// A current snapshot, unless the forwarder is too slow.
     pub(super) fn look(&self) -> Option<Arc<Picture>> {
         let asked = Instant::now();
         let oldest = asked.checked_sub(YOUNG).unwrap_or(asked);

@@ -1,4 +1,4 @@
-//! What a forwarder says of itself while it runs: one line for each event, as text for people or JSON for programs.
+//! The forwarder's log: one line for each event, as text or JSON.
 use crate::config::{Section, parsed};
 use crate::error::{Failure, one_line};
 use crate::output;
@@ -11,32 +11,32 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::str::FromStr;
 
-/// How lines are written.
+/// Format of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// Sentences.
     #[default]
     Text,
-    /// An object on each line, with `time_s`, `level`, `event` and what belongs to it.
+    /// An object on each line, with `time_s`, `level`, `event` and its fields.
     Json,
 }
 
-/// How grave an event is.
+/// Severity of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
-    /// What was to be done could not be done.
+    /// An operation failed.
     Error,
-    /// Somebody should look: a limit was hit, a neighbour is away, a capture given up.
+    /// A warning: a limit was reached, a neighbour is unreachable, a capture ended.
     Warn,
-    /// What an operator did, and neighbours that are back.
+    /// Commands of operators, and neighbours that are reachable again.
     #[default]
     Info,
-    /// What others did: faces and routes that come and go.
+    /// Faces and routes that come and go.
     Debug,
 }
 
-/// What `[node]` says about lines.
+/// Log keys of `[node]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogKeys {
     form: Option<Form>,
@@ -92,73 +92,73 @@ pub(crate) enum Event {
         #[serde(skip)]
         level: Level,
     },
-    /// A route came or went.
+    /// A route was added or removed.
     Route {
-        /// Names below this one.
+        /// Prefix of the route.
         prefix: String,
-        /// The face that leads to them.
+        /// Next hop.
         face: u64,
-        /// Who made it, by the numbers of NFD's protocol.
+        /// Origin, as numbered by NFD.
         origin: u64,
-        /// What it costs; none if it has gone.
+        /// Cost; `None` if the route was removed.
         cost: Option<u64>,
     },
-    /// Others wanted more than they may have.
+    /// A limit was reached.
     Limit {
-        /// Which limit, by the reason for which packets were dropped.
+        /// The limit, as a drop reason.
         reason: String,
-        /// What was dropped since this was last said.
+        /// Drops since the last report.
         dropped: u64,
     },
-    /// Idle connections are closed for those that come; the first line of an episode.
+    /// Idle connections are closed for new ones; the first line of an episode.
     Crowded {
-        /// Which are short: `faces` or `descriptors`.
+        /// The scarce resource: `faces` or `descriptors`.
         short: &'static str,
-        /// Descriptors that the process may have.
+        /// Limit of descriptors.
         descriptors: usize,
     },
     /// The configuration was read again.
     Reloaded {
-        /// Where the forwarder listens.
+        /// Addresses of listeners.
         places: Vec<String>,
     },
-    /// Something is to be known.
+    /// A notice.
     Notice {
-        /// What.
+        /// Text.
         text: String,
     },
-    /// Something could not be done.
+    /// An operation failed.
     Failed {
-        /// What, and what to do.
+        /// Error and remedy.
         text: String,
     },
-    /// A capture can be written no longer.
+    /// A capture ended with an error.
     CaptureEnded {
-        /// What, and why.
+        /// File and error.
         text: String,
     },
-    /// The recording can be written no longer.
+    /// The recording ended with an error.
     RecordingEnded {
-        /// Which file, and why.
+        /// File and error.
         text: String,
     },
     /// Standard error was not read.
     LinesLeftOut {
-        /// How many lines are missing here.
+        /// Number of dropped lines.
         lines: u64,
     },
 }
 
-/// The name of the resource in the event, if the process may open no more.
+/// Name of the resource if the process has no free descriptor.
 pub(crate) const SHORT_OF_DESCRIPTORS: &str = "descriptors";
 
 impl Event {
-    /// Something that could not be done.
+    /// The event of a failure.
     pub(crate) fn failed(failure: &Failure) -> Self {
         Self::Failed { text: failure.to_string() }
     }
 
-    /// Something that happened to a face, and how grave it is.
+    /// The event of a face.
     pub(crate) fn face(event: &FaceEvent, level: Level) -> Self {
         let change = match event.change {
             FaceChange::Up => "up",
@@ -172,7 +172,7 @@ impl Event {
         Self::Face { face, uri, change, text, level }
     }
 
-    /// How grave it is.
+    /// Severity.
     fn level(&self) -> Level {
         match self {
             Self::Failed { .. } => Level::Error,
@@ -228,14 +228,14 @@ impl fmt::Display for Event {
 }
 
 impl Log {
-    /// Whether events of this level are said.
-    pub(crate) fn says(&self, level: Level) -> bool {
+    /// Whether events of this level are logged.
+    pub(crate) fn is_enabled(&self, level: Level) -> bool {
         level <= self.level
     }
 
-    /// Says what happened, if it is grave enough.
-    pub(crate) fn say(&self, event: &Event) {
-        if self.says(event.level()) {
+    /// Logs an event if its level is enabled.
+    pub(crate) fn write(&self, event: &Event) {
+        if self.is_enabled(event.level()) {
             let gap = match self.form {
                 Form::Text => |lines| Form::Text.line(&Event::LinesLeftOut { lines }, now()),
                 Form::Json => |lines| Form::Json.line(&Event::LinesLeftOut { lines }, now()),
@@ -253,11 +253,11 @@ fn now() -> f64 {
 impl Form {
     fn line(self, event: &Event, time_s: f64) -> String {
         match self {
-            // Names come from strangers: they must not end a line or reach the terminal as they are.
+            // Names from the network must not end a line or reach the terminal unescaped.
             Form::Text => one_line(&event.to_string()),
             Form::Json => {
                 let mut line = Map::new();
-                // Microseconds are enough, and all that a number of this size holds.
+                // Microseconds are precise enough and exact in this range.
                 line.insert("time_s".into(), ((time_s * 1e6).round() / 1e6).into());
                 line.insert(
                     "level".into(),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_name_holds_a_line_is_one_line() {
+    fn names_cannot_break_a_log_line() {
         for form in [Form::Text, Form::Json] {
             let line = form.line(&route("/a\n\u{1b}[2J"), 0.0);
             assert!(!line.contains(char::is_control), "{line:?}");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_stands_above_the_file_and_both_above_what_is_usual() {
+    fn options_override_the_file_and_the_defaults() {
         let keys = LogKeys { form: Some(Form::Json), level: Some(Level::Warn) };
         assert_eq!(
             keys.log(None, Some(Level::Debug)),
@@ -323,11 +323,11 @@ mod tests {
         );
         let usual = LogKeys::default().log(None, None);
         assert_eq!(usual, Log { form: Form::Text, level: Level::Info });
-        assert!(usual.says(Level::Warn) && !usual.says(Level::Debug));
+        assert!(usual.is_enabled(Level::Warn) && !usual.is_enabled(Level::Debug));
     }
 
     #[test]
-    fn what_was_hit_is_said_with_how_often() {
+    fn limits_are_logged_with_their_drops() {
         let line = Form::Text.line(&Event::Limit { reason: "pit-full".into(), dropped: 7 }, 0.0);
         assert!(line.contains("7 packets") && line.contains("(pit-full)"), "{line}");
     }

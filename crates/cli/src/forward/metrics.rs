@@ -1,19 +1,19 @@
-//! How a forwarder is, in the text format of Prometheus (version 0.0.4).
+//! Metrics in the text format of Prometheus (version 0.0.4).
 use super::board::{FacePicture, Picture};
 use recoup_io::face::DropReason;
 use recoup_transport::link::recovery;
 use std::fmt::Write;
 
-/// A metric in the making.
+/// Metrics text.
 struct Metrics(String);
 
 impl Metrics {
-    /// Says what the samples that follow are.
+    /// Writes help and type of the following samples.
     fn about(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP recoup_{name} {help}\n# TYPE recoup_{name} {kind}");
     }
 
-    /// One sample; labels in pairs.
+    /// Writes one sample; labels in pairs.
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
         let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", escaped(value));
         let labels: Vec<_> = labels.iter().map(label).collect();
@@ -22,7 +22,7 @@ impl Metrics {
         let _ = writeln!(self.0, "recoup_{name}{braces} {value}");
     }
 
-    /// A metric that is one number.
+    /// Writes a metric of one sample.
     fn one(&mut self, name: &str, kind: &str, help: &str, value: impl std::fmt::Display) {
         self.about(name, kind, help);
         self.sample(name, &[], value);
@@ -33,7 +33,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// What recovery counts, by name.
+/// Counters of link recovery, by name.
 fn recovery_counts(it: &recovery::Counters) -> [(&'static str, u64); 7] {
     [
         ("numbered", it.labelled),
@@ -82,7 +82,7 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
         "Pending Interests that were answered.",
         counters.satisfied,
     );
-    let help = "Pending Interests that nobody answered.";
+    let help = "Pending Interests that expired.";
     out.one("unsatisfied_total", "counter", help, counters.unsatisfied);
     of_admission(out, picture);
     let help = "Frames written to captures, once for each file.";
@@ -93,7 +93,7 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     out.one("recording_failures_total", "counter", help, picture.recording.failures());
     let help = "Lines that were not written because standard error was not read.";
     out.one("log_lines_left_out_total", "counter", help, picture.lines_left_out);
-    let help = "Times that a worker read nothing for a millisecond because another one left its letters lying.";
+    let help = "Milliseconds in which a worker read nothing because another one did not take its messages.";
     out.one("workers_held_up_total", "counter", help, picture.held_up);
     out.one("congestion_marks_total", "counter", "Packets marked for congestion.", counters.marked);
 }
@@ -135,7 +135,7 @@ fn of_faces(out: &mut Metrics, faces: &[FacePicture]) {
             labelled(out, "face_packets_total", face, &more, count);
         }
     }
-    out.about("face_octets_total", "counter", "Octets of frames that a face carried.");
+    out.about("face_octets_total", "counter", "Bytes of frames that a face carried.");
     for face in faces {
         let it = &face.status.counters;
         for (direction, octets) in [("in", it.in_octets), ("out", it.out_octets)] {

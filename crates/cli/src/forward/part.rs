@@ -1,4 +1,4 @@
-//! What a worker of a forwarder has carried, dropped and kept, to be added up.
+//! Counters of a forwarder's worker, which can be added up.
 use recoup_forwarder::drop::DropReason as NodeDrop;
 use recoup_forwarder::shard::Tally;
 use recoup_io::capture::{CaptureCounters, Capturer};
@@ -6,22 +6,22 @@ use recoup_io::driver::{Admission, Driver};
 use recoup_io::face::{Counters, DropReason as FaceDrop, FaceId};
 use std::collections::BTreeMap;
 
-/// What one worker has, or several together.
+/// Counters of one worker, or the sum of several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Part {
-    /// What the node has.
+    /// Counters of the node.
     pub(super) tally: Tally,
-    /// What all faces carried and dropped, past ones included.
+    /// Counters of all faces, closed ones included.
     pub(super) totals: Counters,
-    /// What the node dropped, and what workers could not hand to each other.
+    /// Drops of the node, and of rings between workers.
     node_drops: BTreeMap<NodeDrop, u64>,
-    /// Sockets that are there: whether they are usable, and what they carried and dropped.
+    /// Existing sockets: whether they are up, and their counters.
     pub(super) faces: BTreeMap<FaceId, (bool, Counters)>,
-    /// How peers were admitted.
+    /// Counters of admitted peers.
     pub(super) admission: Admission,
-    /// What was captured.
+    /// Counters of captures.
     pub(super) captures: CaptureCounters,
-    /// Times that a worker read nothing for a millisecond because another one left its letters lying.
+    /// Milliseconds in which a worker read nothing because another one did not take its messages.
     pub(super) held_up: u64,
 }
 
@@ -39,7 +39,7 @@ impl Part {
         }
     }
 
-    /// What another worker has comes on top.
+    /// Adds another worker's counters.
     pub(super) fn add(&mut self, other: &Self) {
         self.tally.add(&other.tally);
         self.totals.add(&other.totals);
@@ -53,7 +53,7 @@ impl Part {
         self.held_up += other.held_up;
     }
 
-    /// What was dropped, by reason; frames that faces dropped have `face-` in front.
+    /// Drops by reason; those of faces begin with `face-`.
     pub(super) fn drops(&self) -> impl Iterator<Item = (String, u64)> {
         let of_node = self.node_drops.iter().map(|(reason, many)| (reason.to_string(), *many));
         let of_faces = FaceDrop::ALL

@@ -1,4 +1,4 @@
-//! What a forwarder did, for people and for programs.
+//! Summary of a forwarder, as text and JSON.
 use super::part::Part;
 use crate::format;
 use recoup_forwarder::node::Node;
@@ -9,16 +9,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The first line of `recoup forward --json`: from here on others can connect.
+/// The first line of `recoup forward --json`: listeners are ready.
 #[derive(Debug, Serialize)]
 pub(crate) struct Listening {
     /// Always `listening`.
     pub event: &'static str,
-    /// The first place, or nothing.
+    /// First listener address, or empty.
     pub face: String,
-    /// All places where it listens.
+    /// All listener addresses.
     pub faces: Vec<String>,
-    /// Where the status page and metrics are, if anywhere.
+    /// Address of the status page and metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics: Option<String>,
 }
@@ -35,51 +35,51 @@ impl Listening {
 pub(crate) struct Forwarded {
     /// Always `stopped`.
     pub event: &'static str,
-    /// Time that it took, in seconds.
+    /// Run time, in seconds.
     pub elapsed_s: f64,
     /// Frames that came in.
     pub frames_in: u64,
-    /// Octets of them.
+    /// Bytes of these frames.
     pub octets_in: u64,
     /// Frames that left.
     pub frames_out: u64,
-    /// Octets of them.
+    /// Bytes of these frames.
     pub octets_out: u64,
     /// Interests that the cache answered.
     pub cache_hits: u64,
-    /// Interests that it did not.
+    /// Interests that the cache could not answer.
     pub cache_misses: u64,
     /// Data in the cache at the end.
     pub cache_packets: u64,
     /// Interests pending at the end.
     pub pending: u64,
-    /// Prefixes that had a route at the end, those of the management not counted.
+    /// Prefixes with a route at the end, without those of the management.
     pub prefixes: u64,
-    /// What links lost and sent again; absent if no face has a recovery.
+    /// Link recovery; absent if no face has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovered>,
-    /// Packets and frames that went no further, by reason; those of faces begin with `face-`.
+    /// Drops by reason; those of faces begin with `face-`.
     pub drops: BTreeMap<String, u64>,
 }
 
-/// What links with recovery did; `numbered` = `resent` + `settled` + `given_up` + `expired` + `held`.
+/// Counters of link recovery; `numbered` = `resent` + `settled` + `given_up` + `expired` + `held`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Recovered {
-    /// Frames that left with a number, the first time or again.
+    /// Frames sent with a sequence number, resends included.
     pub numbered: u64,
-    /// Frames that were lost and left again.
+    /// Lost frames that were resent.
     pub resent: u64,
-    /// Frames that the neighbour asks for no more.
+    /// Frames that the neighbour has acknowledged or skipped.
     pub settled: u64,
-    /// Frames that were lost and did not leave again.
+    /// Lost frames that were not resent.
     pub given_up: u64,
-    /// Frames that nobody asked for until their time or room was over.
+    /// Frames that left the buffer by age or limit before a report.
     pub expired: u64,
-    /// Frames that are held.
+    /// Frames in the buffer.
     pub held: u64,
-    /// Frames that came and had come before.
+    /// Duplicates received.
     pub duplicates: u64,
-    /// Frames without packet that left.
+    /// Frames sent without a packet.
     pub control: u64,
 }
 
@@ -99,7 +99,7 @@ impl From<Counters> for Recovered {
 }
 
 impl Forwarded {
-    /// What the forwarder did with this node, and all its workers together.
+    /// Counters of this node and of all workers.
     pub(super) fn new(driver: &Driver, node: &Node, all: &Part) -> Self {
         let Part { totals, tally, .. } = all;
         let is_own = |prefix: &recoup_packet::name::Name| {

@@ -1,9 +1,9 @@
-//! The keys of a forwarder's configuration that say how what leaves a face is shared among flows.
+//! Configuration keys of a face's scheduler.
 use crate::config::{Section, text};
 use recoup_config::form;
 use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 
-/// What a table says of it; what it does not say is left to others.
+/// Keys of a table; absent ones fall back to others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SchedulingKeys {
     /// The scheduler; `Some(None)` is `"none"`.
@@ -14,7 +14,7 @@ pub(crate) struct SchedulingKeys {
 }
 
 impl SchedulingKeys {
-    /// Takes the keys out of a table.
+    /// Reads the keys from a table.
     pub(crate) fn read(section: &mut Section<'_>) -> Self {
         let discipline = |tree: &_| Discipline::or_none(&text(tree)?).map_err(|it| it.to_string());
         Self {
@@ -25,7 +25,7 @@ impl SchedulingKeys {
         }
     }
 
-    /// What this says, and where it says nothing what `default` says.
+    /// These keys, with `default` for absent ones.
     pub(crate) fn or(self, default: Self) -> Self {
         Self {
             scheduler: self.scheduler.or(default.scheduler),
@@ -35,7 +35,8 @@ impl SchedulingKeys {
         }
     }
 
-    /// The scheduler and its link, if there is to be one. The way in is as fast as the way out unless told otherwise.
+    /// The scheduler and its link, if configured. The rate from the neighbour defaults to the rate
+    /// toward it.
     pub(crate) fn scheduling(&self) -> Option<Scheduling> {
         let known = |bits: Option<u64>| bits.filter(|bits| *bits > 0);
         let capacity = Capacity {
@@ -47,13 +48,13 @@ impl SchedulingKeys {
         Some(Scheduling { discipline: self.scheduler??, capacity })
     }
 
-    /// Whether a rate is said, which only a scheduler uses.
+    /// Whether a rate is set, which only a scheduler uses.
     pub(crate) fn has_rate(&self) -> bool {
         self.rate_bits.is_some() || self.rate_in_bits.is_some()
     }
 }
 
-/// Whether a scheduler could do more if it knew a rate.
+/// Whether a scheduler would need a rate.
 pub(crate) fn lacks_rate(scheduling: &Scheduling) -> bool {
     let Capacity { sending_bits, receiving_bits, .. } = scheduling.capacity;
     scheduling.discipline.wants_rate() && (sending_bits.is_none() || receiving_bits.is_none())

@@ -1,4 +1,4 @@
-//! What a forwarder does without a configuration: it listens where others look for one.
+//! The default configuration: listeners at the standard addresses.
 use super::config::Listen;
 use recoup_io::config::Surroundings;
 use recoup_io::face::FaceUri;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// Ports of NDN over UDP, TCP and WebSocket, at all addresses of both families.
 const PORTS: [&str; 3] = ["udp6://[::]:6363", "tcp6://[::]:6363", "ws://[::]:9696"];
-/// The same where the system does not speak IPv6.
+/// The standard ports without IPv6.
 const PORTS_V4: [&str; 3] = ["udp4://0.0.0.0:6363", "tcp4://0.0.0.0:6363", "ws://0.0.0.0:9696"];
-/// Where the socket of the whole machine is.
+/// Folder of the system-wide socket.
 const RUN: &str = "/run";
 
-/// The configuration, as it would stand in a file.
+/// The configuration as the text of a file.
 pub(super) fn text() -> String {
     with(Surroundings::of_process().socket_to_serve(), has_both_families())
 }
@@ -26,13 +26,13 @@ fn with(socket: Option<PathBuf>, both_families: bool) -> String {
     places.map(|uri| format!("[[listen]]\nuri = {uri:?}\n")).collect()
 }
 
-/// The socket of the whole machine is for all its users, as that of NFD is.
+/// Makes the system-wide socket writable for all users, as NFD does.
 pub(super) fn let_everybody_in(listen: &[Listen]) {
     for Listen { uri, .. } in listen {
         if let FaceUri::Unix(path) = uri
             && path.starts_with(Path::new(RUN).join("nfd"))
         {
-            // Where this fails only the user who started the forwarder finds it.
+            // If this fails, only the user of the forwarder can connect.
             let _ = set_permissions(path, Permissions::from_mode(0o666));
         }
     }
@@ -44,7 +44,7 @@ mod tests {
     use crate::forward::config::ForwardConfig;
 
     #[test]
-    fn the_standard_configuration_is_one_with_or_without_a_socket_and_ipv6() {
+    fn standard_configuration_is_valid_without_socket_or_ipv6() {
         for (socket, places) in [(None, 3), (Some("/run/user/7/nfd/nfd.sock"), 4)] {
             for both_families in [false, true] {
                 let text = with(socket.map(PathBuf::from), both_families);

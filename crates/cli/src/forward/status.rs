@@ -1,4 +1,4 @@
-//! How a forwarder is, as JSON and as a page that keeps itself up to date; and where both are served.
+//! The forwarder's status as JSON and as a page that refreshes itself, over HTTP.
 use super::board::{Board, FacePicture, Picture};
 use super::metrics;
 use crate::ctl::Show;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const HTML: &str = include_str!("page.html");
 
-/// Serves what is on the board: `/` for people, `/status.json` and `/metrics` for programs.
+/// Serves snapshots of the board: `/` for people, `/status.json` and `/metrics` for programs.
 pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpServer> {
     let page = |content_type, body: String| Page { content_type, body: body.into_bytes() };
     let pages: Pages = Arc::new(move |path| match path {

@@ -1,6 +1,6 @@
-//! Notices from outside what nobody tells: routes that come and go, limits that are hit; and what of faces is news.
+//! Detects changes that cause no event: routes, limits and the state of faces.
 //!
-//! It compares once a second, so that a flood of packets makes no flood of lines, and costs nothing while packets pass.
+//! It compares counters once a second, so a flood of packets makes no flood of lines.
 use super::log::{Event, Level, Log, SHORT_OF_DESCRIPTORS};
 use recoup_forwarder::drop::DropReason as NodeDrop;
 use recoup_forwarder::node::Node;
@@ -9,11 +9,11 @@ use recoup_io::face::{DropReason as FaceDrop, FaceChange, FaceEvent, FaceId};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time between two looks.
+/// Interval of comparisons.
 const LOOK: Duration = Duration::from_secs(1);
-/// What a limit drops is said at most so often, for each limit.
+/// Shortest interval of reports of the same limit.
 const REPEAT: Duration = Duration::from_secs(10);
-/// Idle connections that are closed after this time without any belong to another episode.
+/// Time without closed idle connections that ends an episode.
 const CALM: Duration = Duration::from_secs(60);
 /// The limits of a node.
 const NODE: [NodeDrop; 4] =
@@ -27,19 +27,19 @@ const NEWCOMERS: &str = "newcomer-evicted";
 /// A prefix, a face and an origin.
 type RouteKey = (String, u64, u64);
 
-/// What was seen last.
+/// State at the last comparison.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     looked: Option<Instant>,
     routes: BTreeMap<RouteKey, u64>,
     limits: Limits,
     crowd: Crowd,
-    /// Faces that are opened again and again, and are not up.
+    /// Permanent faces that are down.
     away: BTreeSet<FaceId>,
 }
 
 impl Watch {
-    /// What happened to a face. That a neighbour is away is for somebody to look at, but not each attempt to reach it.
+    /// The event of a face. Only the first failed attempt to reach a neighbour is a warning.
     pub(super) fn face(&mut self, event: &FaceEvent) -> Event {
         let is_news = match event.change {
             FaceChange::Down { retry: Some(_), .. } => self.away.insert(event.face),
@@ -54,14 +54,14 @@ impl Watch {
         Event::face(event, level)
     }
 
-    /// Looks, if it is time for that, and says what has changed.
+    /// Compares, if it is time, and logs changes.
     pub(super) fn look(&mut self, driver: &Driver, node: &Node, log: &Log) {
         let now = driver.now();
         if self.looked.is_some_and(|looked| now.since(looked) < LOOK) {
             return;
         }
         self.looked = Some(now);
-        if log.says(Level::Warn) {
+        if log.is_enabled(Level::Warn) {
             let totals = driver.totals();
             let of_node = NODE.map(|reason| {
                 let dropped = driver.node_drops().get(&reason).copied().unwrap_or_default();
@@ -71,20 +71,20 @@ impl Watch {
             let evicted = (NEWCOMERS.to_owned(), driver.admission().newcomers_evicted);
             for (reason, dropped) in of_node.into_iter().chain(of_faces).chain([evicted]) {
                 let event = self.limits.hit(now, reason, dropped);
-                event.iter().for_each(|event| log.say(event));
+                event.iter().for_each(|event| log.write(event));
             }
             let crowded = self.crowd.grows(now, driver.admission(), driver.descriptors());
-            crowded.iter().for_each(|event| log.say(event));
+            crowded.iter().for_each(|event| log.write(event));
         }
-        if log.says(Level::Debug) {
+        if log.is_enabled(Level::Debug) {
             let routes = routes(node, now);
-            changes(&self.routes, &routes).for_each(|event| log.say(&event));
+            changes(&self.routes, &routes).for_each(|event| log.write(&event));
             self.routes = routes;
         }
     }
 }
 
-/// All routes that somebody registered, with their costs.
+/// All registered routes, with their costs.
 fn routes(node: &Node, now: Instant) -> BTreeMap<RouteKey, u64> {
     let entries = node.rib_entries(now).flat_map(|entry| {
         let prefix = entry.name.to_string();
@@ -93,7 +93,7 @@ fn routes(node: &Node, now: Instant) -> BTreeMap<RouteKey, u64> {
     entries.collect()
 }
 
-/// What has come, has gone, or costs something else.
+/// Added, removed and changed routes.
 fn changes<'a>(
     before: &'a BTreeMap<RouteKey, u64>,
     now: &'a BTreeMap<RouteKey, u64>,
@@ -110,38 +110,38 @@ fn changes<'a>(
         .chain(come.map(move |(route, cost)| event(route, Some(*cost))))
 }
 
-/// What limits have dropped.
+/// Reports of limits.
 #[derive(Debug, Default)]
 struct Limits {
-    /// When it was last said of each, and how much had been dropped then.
-    said: BTreeMap<String, (Instant, u64)>,
+    /// Time and drops of the last report of each limit.
+    reported: BTreeMap<String, (Instant, u64)>,
 }
 
 impl Limits {
-    /// What is to be said when a limit has dropped so much in all.
+    /// The event to log when a limit has dropped `dropped` packets in all, if it is due.
     fn hit(&mut self, now: Instant, reason: String, dropped: u64) -> Option<Event> {
-        let said = self.said.get(&reason).copied();
-        let before = said.map_or(0, |(_, before)| before);
-        let is_due = said.is_none_or(|(at, _)| now.since(at) >= REPEAT);
+        let reported = self.reported.get(&reason).copied();
+        let before = reported.map_or(0, |(_, before)| before);
+        let is_due = reported.is_none_or(|(at, _)| now.since(at) >= REPEAT);
         if dropped <= before || !is_due {
             return None;
         }
-        self.said.insert(reason.clone(), (now, dropped));
+        self.reported.insert(reason.clone(), (now, dropped));
         Some(Event::Limit { reason, dropped: dropped - before })
     }
 }
 
-/// Idle connections that were closed for others.
+/// Idle connections closed for new ones.
 #[derive(Debug, Default)]
 struct Crowd {
-    /// As it was at the last look.
+    /// Counters at the last comparison.
     before: Admission,
-    /// When the last one was closed in this episode.
+    /// Time of the last closed connection of this episode.
     last: Option<Instant>,
 }
 
 impl Crowd {
-    /// The line that begins an episode.
+    /// The event that begins an episode.
     fn grows(&mut self, now: Instant, admission: Admission, descriptors: usize) -> Option<Event> {
         let before = std::mem::replace(&mut self.before, admission);
         let is_short = admission.shortages > before.shortages;
@@ -161,7 +161,7 @@ mod tests {
     use recoup_io::face::CloseReason;
 
     #[test]
-    fn a_limit_is_said_at_once_and_then_every_ten_seconds_with_all_since_then() {
+    fn limit_is_reported_at_once_then_every_ten_seconds() {
         let mut limits = Limits::default();
         let mut hit = |seconds: u64, dropped| {
             let event =
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_that_come_go_or_change_are_told_apart() {
+    fn added_removed_and_changed_routes_are_reported() {
         let route = |prefix: &str, face, cost| ((prefix.to_owned(), face, 0), cost);
         let before = BTreeMap::from([route("/a", 1, 0), route("/b", 1, 0), route("/c", 1, 5)]);
         let now = BTreeMap::from([route("/a", 1, 0), route("/a", 2, 0), route("/c", 1, 6)]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_is_away_is_said_once_and_that_it_is_back_too() {
+    fn unreachable_neighbour_is_reported_once() {
         let mut watch = Watch::default();
         let retry = Some(Duration::from_secs(1));
         let down = |retry| FaceChange::Down { reason: CloseReason::Ended, retry };
@@ -226,7 +226,7 @@ mod tests {
             found,
             [Level::Debug, Level::Warn, Level::Debug, Level::Info, Level::Debug, Level::Warn]
         );
-        // One that is never opened again is forgotten, and others came by themselves.
+        // Closed faces are forgotten; on-demand faces come and go.
         let found = [down(None), FaceChange::Up].map(|change| level(1, change));
         assert_eq!(found, [Level::Debug; 2]);
         assert_eq!(level(2, down(None)), Level::Debug);

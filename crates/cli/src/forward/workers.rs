@@ -1,4 +1,4 @@
-//! How many workers a forwarder has, and what each of them is made of.
+//! The number of workers, and their shards.
 use super::config::ForwardConfig;
 use crate::config::{text, whole};
 use crate::error::{Exit, Failure};
@@ -11,22 +11,22 @@ use recoup_transport::spec::SpecError;
 use std::str::FromStr;
 use std::thread::available_parallelism;
 
-/// More would only wait for each other.
+/// Most workers: more would only wait for each other.
 const MOST: Worker = 64;
-/// As many components of a name decide whose it is, unless the configuration says otherwise.
+/// Default number of name components that select a shard.
 pub(super) const COMPONENTS: usize = 2;
 
-/// How many workers there are to be.
+/// Number of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Workers {
-    /// So many.
+    /// A fixed number.
     Number(Worker),
-    /// One for each core that the process may use.
+    /// One for each available core.
     Auto,
 }
 
 impl Workers {
-    /// How many that are on this machine.
+    /// The number on this machine.
     pub(super) fn number(self) -> Worker {
         match self {
             Self::Number(number) => number,
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_of_workers_is_a_number_or_one_for_each_core() {
+    fn workers_are_a_number_or_auto() {
         assert_eq!("3".parse(), Ok(Workers::Number(3)));
         assert_eq!("auto".parse(), Ok(Workers::Auto));
         assert!((1..=MOST).contains(&Workers::Auto.number()));

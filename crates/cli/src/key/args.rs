@@ -13,22 +13,22 @@ Examples:
   recoup key export /alice --format safebag --passphrase-file secret -o alice.safebag
 ";
 
-/// Make, import, export and list signing keys
+/// Create, import, export and list signing keys
 ///
-/// Keys are kept in ~/.local/share/recoup/keys; those that ndn-cxx keeps in ~/.ndn can be used too.
-/// The passphrase of an encrypted key can also stand in the environment variable RECOUP_PASSPHRASE.
+/// Keys are stored in ~/.local/share/recoup/keys; ndn-cxx keys in ~/.ndn are usable, too. The
+/// environment variable RECOUP_PASSPHRASE can hold the passphrase of an encrypted key.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct KeyArgs {
-    /// What to do.
+    /// Verb of the command.
     #[command(subcommand)]
     pub action: KeyAction,
 }
 
-/// What to do with keys.
+/// Verbs of `recoup key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyAction {
-    /// Make a key for an identity
+    /// Create a key for an identity
     New {
         /// Name of the identity
         #[arg(value_name = "IDENTITY")]
@@ -37,39 +37,39 @@ pub(crate) enum KeyAction {
         #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "ecdsa")]
         kind: KeyKindArg,
     },
-    /// Take a key from a PEM or SafeBag file into the key store
+    /// Import a key from a PEM or SafeBag file
     Import {
         /// The file; `-` for standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Identity for a PEM file, which does not say whose key it holds
+        /// Identity of a PEM file's key, which has no name
         #[arg(long, value_name = "NAME")]
         identity: Option<Name>,
         /// File whose first line is the passphrase of a SafeBag
         #[arg(long, value_name = "FILE")]
         passphrase_file: Option<PathBuf>,
     },
-    /// Write a key into a file
+    /// Export a key to a file
     Export {
-        /// Name of the key, or of an identity for its key
+        /// Name of a key, or of an identity for its default key
         #[arg(value_name = "NAME")]
         name: String,
-        /// The certificate only, for those who verify
+        /// Export only the certificate, for verifiers
         #[arg(long)]
         public: bool,
-        /// Form of the file
+        /// Format of the file
         #[arg(long, value_name = "FORM", default_value = "pem", conflicts_with = "public")]
         format: KeyFormatArg,
         /// File whose first line is the passphrase to encrypt with; a SafeBag needs one
         #[arg(long, value_name = "FILE")]
         passphrase_file: Option<PathBuf>,
-        /// The file to write; standard output if not given
+        /// Output file; by default standard output
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// List the keys of the key store
     List {
-        /// A JSON document instead of lines
+        /// Print a JSON document
         #[arg(long)]
         json: bool,
     },
@@ -86,7 +86,7 @@ pub(crate) enum KeyKindArg {
     Hmac,
 }
 
-/// Form of a file with a private key.
+/// Format of a private key file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyFormatArg {
     /// PKCS #8 in PEM

@@ -16,7 +16,7 @@ Examples:
   recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --order delay-then-rate --file link.toml
       what happens in time stands in a file
 
-A file; each key as in a scenario, what the command line says comes on top of [link]:
+A file; each key as in a scenario, options take precedence over [link]:
   [link]
   rate = \"10 Mbit/s\"
   delay = \"10 ms\"
@@ -33,16 +33,16 @@ A file; each key as in a scenario, what the command line says comes on top of [l
   outage = \"both\"                 # or forth, back
 ";
 
-/// Put a bad link between two UDP faces: rate, delay, queue, losses, and changes in time
+/// Put an impaired link between two UDP faces: rate, delay, queue, losses, and scheduled changes
 ///
-/// Listens at the first address; frames that come there leave for the second, and each answer returns
-/// to the client that it is for. Up to 256 clients share the link: one rate, one queue and one model of
-/// losses for each direction. In between are the simulator's own channels, in real time. Runs until
-/// Ctrl-C or SIGTERM and then prints how many frames entered, arrived and were lost.
+/// Receives at the first address and sends to the second; each answer returns to its client. Up to
+/// 256 clients share the link: one rate, one queue and one loss model for each direction. The
+/// channels are those of the simulator, in real time. Runs until Ctrl-C or SIGTERM and then prints
+/// how many frames entered, arrived and were lost.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct LinkArgs {
-    /// Where it listens, and where the far end is
+    /// Address to listen at, and address of the far end
     #[arg(long, value_names = ["URI", "FAR"], num_args = 2, required = true, help_heading = "Link")]
     pub between: Vec<FaceUri>,
 
@@ -50,7 +50,7 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "URI", help_heading = "Link")]
     pub peer: Option<FaceUri>,
 
-    /// Properties and events in time from this TOML file
+    /// TOML file with properties and scheduled changes
     #[arg(long, value_name = "FILE", help_heading = "Link")]
     pub file: Option<PathBuf>,
 
@@ -58,7 +58,7 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "RATE", help_heading = "Link")]
     pub rate: Option<String>,
 
-    /// Time on the way, such as '10 ms'
+    /// Propagation delay, such as '10 ms'
     #[arg(long, value_name = "TIME", help_heading = "Link")]
     pub delay: Option<String>,
 
@@ -66,32 +66,33 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "LAW", help_heading = "Link")]
     pub jitter: Option<String>,
 
-    /// Packets with different jitter may overtake each other
+    /// Let packets with different jitter overtake each other
     #[arg(long, help_heading = "Link")]
     pub reorder: bool,
 
-    /// What may wait: '32 packets', '64 KiB' or unlimited
+    /// Queue limit: '32 packets', '64 KiB' or unlimited
     #[arg(long, value_name = "ROOM", help_heading = "Link")]
     pub queue: Option<String>,
 
-    /// Which packets are lost, such as 'bernoulli(p=0.01)'; models are joined by +
+    /// Loss model, such as 'bernoulli(p=0.01)'; models are joined by +
     ///
-    /// 'trace(file=lift.txt)' loses what a file lists: a number, range, time or span on each line.
+    /// 'trace(file=lift.txt)' drops the packets listed in a file: a number, range, time or span on
+    /// each line.
     #[arg(long, value_name = "MODEL", help_heading = "Link")]
     pub loss: Option<String>,
 
-    /// Which packets arrive twice, written as for --loss
+    /// Model of duplicate packets, written as for --loss
     #[arg(long, value_name = "MODEL", help_heading = "Link")]
     pub duplicate: Option<String>,
 
-    /// Octets that count for each packet beside its own, such as '28 B'
+    /// Bytes added to each packet, such as '28 B'
     ///
-    /// What the rate is charged with is the frame as it comes from the socket and this: '28 B' for UDP and
-    /// IPv4, '46 B' with Ethernet, more to stand for longer packets than those that are really sent.
+    /// The rate is charged with the frame and this overhead: '28 B' for UDP and IPv4, '46 B' with
+    /// Ethernet, more to emulate longer packets.
     #[arg(long, value_name = "SIZE", help_heading = "Link")]
     pub overhead: Option<String>,
 
-    /// Octets that count for an Interest, instead of its own and --overhead
+    /// Bytes charged for an Interest, instead of its length and --overhead
     #[arg(long, value_name = "SIZE", help_heading = "Link")]
     pub interest: Option<String>,
 
@@ -99,27 +100,27 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "ORDER", help_heading = "Link")]
     pub order: Option<String>,
 
-    /// The rate of the way back, if it is another
+    /// Rate of the return direction, if different
     #[arg(long, value_name = "RATE", help_heading = "Way back")]
     pub back_rate: Option<String>,
 
-    /// The delay of the way back, if it is another
+    /// Delay of the return direction, if different
     #[arg(long, value_name = "TIME", help_heading = "Way back")]
     pub back_delay: Option<String>,
 
-    /// The queue of the way back, if it is another
+    /// Queue of the return direction, if different
     #[arg(long, value_name = "ROOM", help_heading = "Way back")]
     pub back_queue: Option<String>,
 
-    /// The losses of the way back, if they are others
+    /// Losses of the return direction, if different
     #[arg(long, value_name = "MODEL", help_heading = "Way back")]
     pub back_loss: Option<String>,
 
-    /// The jitter of the way back, if it is another
+    /// Jitter of the return direction, if different
     #[arg(long, value_name = "LAW", help_heading = "Way back")]
     pub back_jitter: Option<String>,
 
-    /// Which packets are lost follows from this number
+    /// Seed of random losses
     #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Link")]
     pub seed: u64,
 
@@ -132,11 +133,11 @@ pub(crate) struct LinkArgs {
     pub json: bool,
 }
 
-/// Keys of a link, with what the command line gives them.
+/// Keys of a link, with their values from the command line.
 type Layer = Vec<(&'static str, String)>;
 
 impl LinkArgs {
-    /// What is said of both directions, and of the way back alone.
+    /// Options of both directions, and of the return direction alone.
     pub(super) fn layers(&self) -> (Layer, Layer) {
         let both = [
             ("rate", &self.rate),

@@ -221,7 +221,7 @@ mod tests {
         [[event]]\nat = \"1 s\"\nfor = \"500 ms\"\noutage = \"forth\"\n";
 
     #[test]
-    fn a_file_says_what_happens_in_time() {
+    fn file_schedules_changes() {
         let plan = LinkPlan::parse("l.toml", FILE).unwrap();
         assert_eq!((plan.forth.rate_bits, plan.back.rate_bits), (10_000_000, 1_000_000));
         let (forth, back) = plan.schedules();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_nodes_can_do_is_refused() {
+    fn keys_of_nodes_are_rejected() {
         let wrong = |key: &str| {
             let plan = LinkPlan::parse("l.toml", &format!("[link]\n{key}\n")).unwrap();
             plan.check().unwrap_err().to_string()
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_has_its_place() {
+    fn errors_have_their_line() {
         let wrong = |text: &str| LinkPlan::parse("l.toml", text).unwrap_err().to_string();
         assert!(wrong("[link]\nrat = 1\n").starts_with("l.toml:2:1: link.rat: is not known here"));
         assert!(wrong("[[event]]\nat = \"1 s\"\n").contains("say one thing"));

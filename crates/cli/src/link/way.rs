@@ -1,6 +1,6 @@
-//! One direction of a link: the simulator's channel between real sockets, and what happens to it in time.
+//! One direction of a link: the simulator's channel between sockets, and its scheduled changes.
 //!
-//! All clients of the link share the channel: its rate, queue, losses and delay are those of one link.
+//! All clients of the link share the channel: rate, queue, losses and delay.
 use bytes::Bytes;
 use recoup_io::relay::{ClientFrame, FrameMachine};
 use recoup_packet::lp::LpPacket;
@@ -14,23 +14,23 @@ use recoup_transport::time::Instant;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Something that happens to a direction at a time.
+/// A scheduled change of a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
-    /// It gets other properties.
+    /// New properties.
     Change(Box<ChannelPlan>),
-    /// It carries nothing from then on, or carries again.
+    /// An outage begins or ends.
     Outage(bool),
 }
 
-/// What a direction did.
+/// Counters of a direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct WayCount {
     /// Frames that entered.
     pub entered: u64,
-    /// Frames that arrived, doubled ones included.
+    /// Frames that arrived, duplicates included.
     pub delivered: u64,
-    /// Frames that were doubled.
+    /// Duplicated frames.
     pub doubled: u64,
     /// Frames lost, by reason.
     pub lost: BTreeMap<&'static str, u64>,
@@ -50,7 +50,7 @@ impl WayCount {
 pub(crate) struct Way {
     channel: QueuedChannel<Frame>,
     overhead: u32,
-    /// What an Interest counts, instead of its octets and the overhead.
+    /// Bytes charged for an Interest, instead of its length and the overhead.
     interest: Option<u32>,
     schedule: VecDeque<(Instant, Turn)>,
     rng: Rng,
@@ -58,7 +58,7 @@ pub(crate) struct Way {
     count: WayCount,
 }
 
-/// A frame, with the bytes that the rate is charged for it.
+/// A frame and its charged bytes.
 #[derive(Clone, Debug)]
 struct Frame {
     frame: ClientFrame,
@@ -71,9 +71,9 @@ impl Load for Frame {
     }
 }
 
-/// Whether a frame is an Interest, bare or behind link fields that do not refuse it.
+/// Whether a frame is an Interest, bare or behind link fields without a Nack.
 fn is_interest(frame: &Bytes) -> bool {
-    let begins = |octets: &Bytes, typ: u64| octets.first().is_some_and(|it| u64::from(*it) == typ);
+    let begins = |bytes: &Bytes, typ: u64| bytes.first().is_some_and(|it| u64::from(*it) == typ);
     if !begins(frame, typ::LP_PACKET) {
         return begins(frame, typ::INTEREST);
     }
@@ -84,7 +84,7 @@ fn is_interest(frame: &Bytes) -> bool {
 }
 
 impl Way {
-    /// A direction as planned; every plan of the schedule is read at once, so that nothing is wrong later.
+    /// A direction with its schedule. Reads every plan at once, so that errors appear at the start.
     pub(crate) fn new(
         plan: &ChannelPlan,
         schedule: Vec<(Instant, Turn)>,
@@ -106,12 +106,12 @@ impl Way {
         })
     }
 
-    /// What it did so far.
+    /// Counters so far.
     pub(crate) fn count(&self) -> WayCount {
         WayCount { inside: self.channel.inside().count() as u64, ..self.count.clone() }
     }
 
-    /// Does what the schedule wants done until `now`.
+    /// Applies scheduled changes until `now`.
     fn follow_schedule(&mut self, now: Instant) {
         while let Some((at, _)) = self.schedule.front()
             && *at <= now
@@ -135,7 +135,7 @@ impl Way {
 
     fn charge(&self, frame: &Bytes) -> u32 {
         match self.interest {
-            Some(octets) if is_interest(frame) => octets,
+            Some(bytes) if is_interest(frame) => bytes,
             _ => frame.octets().saturating_add(self.overhead),
         }
     }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_takes_its_transmission_with_the_overhead_and_the_delay() {
+    fn frame_takes_transmission_overhead_and_delay() {
         let mut way = way(Vec::new());
         way.handle(Instant::ZERO, frame(972));
         assert_eq!(way.deadline(), Some(micros(20_800)));
@@ -224,9 +224,9 @@ mod tests {
         };
         let marked = LpHeader { congestion_mark: Some(1), ..LpHeader::default() };
         assert_eq!((way.charge(&interest), way.charge(&behind(marked))), (1_250, 1_250));
-        let refused = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
-        let refused = behind(refused);
-        assert_eq!(way.charge(&refused), refused.len() as u32 + 28);
+        let rejected = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+        let rejected = behind(rejected);
+        assert_eq!(way.charge(&rejected), rejected.len() as u32 + 28);
         assert_eq!(way.charge(&frame(972).bytes), 1_000);
     }
 
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_follow_the_seed_and_every_frame_is_accounted_for() {
+    fn seed_determines_losses_and_frames_are_conserved() {
         let lossy = ChannelPlan {
             loss: "bernoulli(p=0.02)".into(),
             duplicate: "bernoulli(p=0.1)".into(),

@@ -1,15 +1,15 @@
-//! Lines for a reader that may be slow or stuck: a thread writes them, and nobody waits for it.
+//! Lines for a slow or stuck reader: a thread writes them, and callers never wait.
 //!
-//! Lines wait in a bounded queue. If the queue is full, lines are left out and counted until half of the queue is free again;
-//! the count is written where the lines would have been. The file description of standard error is shared with other
-//! processes, so that it cannot be made non-blocking instead.
+//! The queue is bounded. A full queue drops lines until half of it is free; their number is written
+//! in their place. Standard error shares its file description with other processes, so it cannot be
+//! made non-blocking instead.
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Writes how many lines were left out, in the form of the lines around.
+/// Formats the number of dropped lines like the lines around it.
 pub(crate) type Gap = fn(u64) -> String;
 
 /// A queue, and the thread that empties it.
@@ -24,9 +24,9 @@ struct State {
     lines: VecDeque<String>,
     bytes: usize,
     limit: usize,
-    /// Lines that were left out since the last line was queued, and how to say that.
+    /// Lines dropped since the last queued line, and their format.
     gap: Option<(u64, Gap)>,
-    /// Lines that were left out in all.
+    /// Lines dropped in all.
     left_out: u64,
     /// The thread is writing a line.
     is_writing: bool,
@@ -35,7 +35,7 @@ struct State {
 }
 
 impl LineQueue {
-    /// A queue for lines of `limit` bytes in all, which are written to `out`.
+    /// A queue of `limit` bytes, written to `out`.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -47,11 +47,11 @@ impl LineQueue {
         Ok(queue)
     }
 
-    /// Queues a line, or leaves it out.
+    /// Queues or drops a line.
     pub(super) fn push(&self, line: String, gap: Gap) {
         let mut state = self.lock();
         let limit = if state.gap.is_some() { state.limit / 2 } else { state.limit };
-        // A line that alone is longer than the queue is taken by an empty one.
+        // An empty queue accepts a line above its limit.
         if state.bytes > 0 && state.bytes + line.len() > limit {
             state.left_out += 1;
             let (lines, gap) = state.gap.map_or((1, gap), |(lines, _)| (lines + 1, gap));
@@ -64,12 +64,12 @@ impl LineQueue {
         self.changed.notify_all();
     }
 
-    /// How many lines were left out so far.
+    /// Lines dropped so far.
     pub(super) fn left_out(&self) -> u64 {
         self.lock().left_out
     }
 
-    /// Waits until all lines are written: not after `stuck` without a line, and no longer than `longest`.
+    /// Waits until all lines are written, at most `longest`, and at most `stuck` without progress.
     pub(super) fn finish(&self, stuck: Duration, longest: Duration) {
         let end = Instant::now() + longest;
         let mut state = self.lock();
@@ -100,7 +100,8 @@ impl LineQueue {
                     state.is_writing = true;
                     drop(state);
                     line.push('\n');
-                    // At once, so that it stays whole beside lines of other processes. If it fails, nobody reads.
+                    // One call, so that lines of processes do not mix. An error means that the
+                    // reader is gone.
                     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
                     state = self.lock();
                     state.is_writing = false;
@@ -118,7 +119,7 @@ impl State {
         self.lines.push_back(line);
     }
 
-    /// The next line. Lines that were left out are said when there is no later line.
+    /// The next line, or the number of dropped lines if no line follows.
     fn pop(&mut self) -> Option<String> {
         let Some(line) = self.lines.pop_front() else {
             return self.gap.take().map(|(lines, gap)| gap(lines));
@@ -142,7 +143,7 @@ mod tests {
         format!("-{lines}")
     }
 
-    /// Numbers in lines: those that are there, and those that are said to be left out.
+    /// Numbers in lines, and the sum of reported drops.
     fn account(lines: impl Iterator<Item = String>) -> (Vec<u64>, u64) {
         let (mut there, mut left_out) = (Vec::new(), 0);
         for line in lines {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_do_not_fit_are_counted_in_place() {
+    fn dropped_lines_are_counted_in_place() {
         const LINES: u64 = 200_000;
         let (reader, writer) = UnixStream::pair().unwrap();
         let queue = LineQueue::start(writer, 1_000).unwrap();
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stuck_reader_is_waited_for_only_so_long() {
+    fn wait_for_a_stuck_reader_is_limited() {
         let (mut reader, writer) = UnixStream::pair().unwrap();
         let queue = LineQueue::start(writer, 2 << 20).unwrap();
         let long = "x".repeat(1 << 20);

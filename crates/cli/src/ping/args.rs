@@ -18,8 +18,8 @@ Examples:
 
 /// Measure round-trip times to a name, or answer such measurements
 ///
-/// Asks for NAME/ping/NUMBER, as ndnping does, so that ndnpingserver answers it; `recoup ping --serve`
-/// answers ndnping.
+/// Sends Interests for NAME/ping/NUMBER, as ndnping does; ndnpingserver answers them. `recoup ping
+/// --serve` answers ndnping.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct PingArgs {
@@ -31,23 +31,23 @@ pub(crate) struct PingArgs {
     #[arg(long, conflicts_with_all = ["interval", "timeout", "count", "start"])]
     pub serve: bool,
 
-    /// Time between two questions
+    /// Interval between Interests
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub interval: Duration,
 
-    /// How long an answer is waited for
+    /// Timeout of an Interest
     #[arg(short, long, value_name = "TIME", default_value = "4s", value_parser = value::milliseconds)]
     pub timeout: Duration,
 
-    /// Stop after this many questions
+    /// Stop after this many Interests
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
 
-    /// Number of the first question; a random one if not given
+    /// Number of the first Interest; random by default
     #[arg(short = 'n', long, value_name = "N")]
     pub start: Option<u64>,
 
-    /// With --serve: be reachable here without a forwarder; may be given several times
+    /// With --serve: listen here, without a forwarder; may be given several times
     #[arg(
         long,
         value_name = "URI",
@@ -57,7 +57,7 @@ pub(crate) struct PingArgs {
     )]
     pub listen: Vec<FaceUri>,
 
-    /// Reach the network by this face instead of the configured forwarder
+    /// Use this face instead of the configured forwarder
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
 

@@ -4,7 +4,7 @@ use recoup_transport::time::Duration;
 /// Smallest, largest, mean and mean deviation of round-trip times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spread {
-    /// How many.
+    /// Number of values.
     pub count: u64,
     /// Smallest, in seconds.
     pub min: f64,

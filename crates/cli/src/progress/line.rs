@@ -1,4 +1,4 @@
-//! The text of the progress line, in as many columns as there are: fields that do not fit are left out whole.
+//! The text of the progress line; fields that do not fit are dropped whole.
 use super::target::MARGIN;
 use super::{Extent, State};
 use crate::format;
@@ -6,11 +6,11 @@ use recoup_transport::time::{Duration, Instant};
 
 /// Narrowest and widest bar, in columns.
 const BAR: (usize, usize) = (8, 40);
-/// Fields of less importance stand beside a bar of this width or none.
+/// Less important fields need a bar of this width or none.
 const FAIR_BAR: usize = 16;
 /// Between two fields.
 const GAP: &str = "  ";
-/// After so long a time without an arrival the line says so.
+/// Time without an arrival after which the line reports it.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// A state at a moment.
@@ -18,7 +18,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 pub(super) struct View<'a> {
     /// Time since the command began.
     pub(super) now: Instant,
-    /// Bits per second of late.
+    /// Bits per second over [`RATE_OVER`](super::RATE_OVER).
     pub(super) rate: f64,
     /// Received part.
     pub(super) state: &'a State,
@@ -39,7 +39,7 @@ impl View<'_> {
         (if bar < BAR.0 { 0 } else { bar }, text)
     }
 
-    /// Fields by importance, most important first.
+    /// Fields, most important first.
     fn fields(&self) -> Vec<String> {
         let state = self.state;
         let elapsed = Duration::from_nanos(self.now.as_nanos());
@@ -87,7 +87,7 @@ impl View<'_> {
         rtt.into_iter().chain([format!("window {:.0}", self.state.window)]).collect()
     }
 
-    /// Bytes of all that is wanted, as far as the segments that are there tell.
+    /// Estimated bytes of the whole, from the received segments.
     fn total(&self) -> Option<u64> {
         let Extent::Segments { done, of: Some(of) } = self.state.extent else { return None };
         let bytes = self.state.held_bytes + self.state.fetched_bytes;
@@ -95,7 +95,7 @@ impl View<'_> {
         (done > 0).then(|| u64::try_from(total).unwrap_or(u64::MAX))
     }
 
-    /// How long the rest takes at this rate, if that can be said.
+    /// Estimated remaining time.
     fn left(&self) -> Option<Duration> {
         let missing =
             self.total()?.saturating_sub(self.state.held_bytes + self.state.fetched_bytes);
@@ -104,7 +104,7 @@ impl View<'_> {
     }
 }
 
-/// Appends a field if it fits into so many columns.
+/// Appends a field if it fits into `room` columns.
 fn append(text: &mut String, field: &str, room: usize) {
     let gap = if text.is_empty() { "" } else { GAP };
     if width(text) + gap.len() + field.len() <= room {

@@ -4,8 +4,8 @@ use console::Term;
 use indicatif::TermLike;
 use std::io;
 
-/// Columns that stay free. `indicatif` fills the line to the last column: a terminal then echoes `^C` on the next line,
-/// which is cleared in place of the progress line.
+/// Free columns. `indicatif` fills the line to the last column; a terminal then echoes `^C` on the
+/// next line, which is cleared instead of the progress line.
 pub(super) const MARGIN: usize = 3;
 
 /// The terminal that shows the progress line.

@@ -5,12 +5,12 @@ use recoup_transport::rto::{Question, RtoEstimator, RttSample, Target};
 use recoup_transport::time::{Duration, Instant};
 use serde::Serialize;
 
-/// What an estimator would have said, and how good that was.
+/// Timeouts of an estimator, and their quality.
 #[derive(Debug, Serialize)]
 pub(crate) struct Replay {
-    /// The estimator as it was asked for.
+    /// The estimator as given.
     pub spec: String,
-    /// With all its parameters.
+    /// The estimator with all parameters.
     pub estimator: String,
     /// Round trips that were longer than the timeout in force.
     pub bad: usize,
@@ -28,22 +28,22 @@ pub(crate) struct Replay {
     pub timeouts: Vec<Duration>,
 }
 
-/// Whether the timeout would have expired before the answer came.
+/// Whether the timeout expires before the answer arrives.
 pub(crate) fn is_early(row: &Row, rto: Duration) -> bool {
     row.is_sample() && row.rtt > rto
 }
 
-/// What happens in a trace.
+/// An event of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
-    /// Data arrives: before what is sent at the same instant.
+    /// Data arrives: ordered before Interests of the same instant.
     Arrival,
     /// An Interest is sent.
     Departure,
 }
 
 impl Replay {
-    /// Runs `estimator`, which was asked for as `spec`, over `trace`.
+    /// Runs `estimator`, given as `spec`, over `trace`.
     pub(crate) fn new(spec: &str, mut estimator: Box<dyn RtoEstimator>, trace: &Trace) -> Self {
         let parameters = estimator.to_string();
         let mut timeouts = vec![Duration::ZERO; trace.rows().len()];
@@ -96,7 +96,7 @@ impl Replay {
     }
 }
 
-/// Everything that happens, in its order. Without times, each Interest is sent just before its answer.
+/// All events in order. Without times, each Interest is sent just before its answer.
 fn steps(trace: &Trace) -> Vec<(Instant, Step, usize)> {
     let mut steps = Vec::with_capacity(2 * trace.rows().len());
     let timed = trace.is_timed();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_longer_than_the_timeout_before_it_is_too_early() {
+    fn round_trip_above_the_timeout_counts_as_bad() {
         let trace = trace("segment\trtt\n0\t100\n1\t100\n2\t301\n3\t100\n");
         let replay = replay("jacobson(alpha=0,beta=0,min=0ms,init=1s)", &trace);
         // SRTT 100 ms and RTTVAR 50 ms stay: 300 ms.
@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn the_timeout_is_that_of_the_departure_not_of_the_arrival() {
-        // Segment 1 leaves before the answer to segment 0 has taught anything.
+    fn timeout_is_taken_at_departure() {
+        // Segment 1 is sent before the estimator has a sample of segment 0.
         let text = "segment\trtt\ttime\n0\t100\t0.1\n1\t90\t0.15\n2\t90\t0.3\n";
         let replay = replay("jacobson(min=0ms,init=1s)", &trace(text));
         let timeouts: Vec<_> = replay.timeouts.iter().map(|rto| rto.as_millis()).collect();

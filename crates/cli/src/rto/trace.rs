@@ -1,13 +1,13 @@
-//! Round trips that were recorded: reading the tables of `recoup fetch -s` and of ndnget's `--log-rtt`.
+//! Recorded round trips: tables of `recoup fetch -s` and of ndnget's `--log-rtt`.
 use crate::error::{Exit, Failure};
 use recoup_transport::time::{Duration, Instant};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Longer tables are not read.
-const MOST_OCTETS: u64 = 1 << 28;
-/// More rows are not read.
+/// Largest table, in bytes.
+const MOST_BYTES: u64 = 1 << 28;
+/// Most rows.
 const MOST_ROWS: usize = 4_000_000;
 /// Longest time in a trace: a year, in seconds.
 const LONGEST_S: f64 = 31_557_600.0;
@@ -21,14 +21,14 @@ pub(crate) struct Row {
     pub rtt: Duration,
     /// From its first transmission to its arrival.
     pub delay: Duration,
-    /// When it was first sent, if the trace says so.
+    /// Time of the first transmission, if the trace has it.
     pub sent: Option<Instant>,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub transmissions: u32,
 }
 
 impl Row {
-    /// Karn's rule: a segment that was sent twice is no sample.
+    /// Karn's rule: a retransmitted segment is no sample.
     pub(crate) fn is_sample(&self) -> bool {
         self.transmissions == 1
     }
@@ -38,7 +38,7 @@ impl Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
     rows: Vec<Row>,
-    /// It has segments, not only samples.
+    /// Rows are segments, not samples.
     has_transmissions: bool,
 }
 
@@ -46,35 +46,35 @@ impl Trace {
     /// Reads a trace from a file, or from standard input.
     ///
     /// # Errors
-    /// If it cannot be read, or is none.
+    /// If it cannot be read or parsed.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let failed = |error: &io::Error| Failure::file("read", path.display(), error);
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let source: Box<dyn Read> = match path.as_os_str().to_str() {
             Some("-") => Box::new(io::stdin()),
             _ => Box::new(File::open(path).map_err(|error| failed(&error))?),
         };
-        source.take(MOST_OCTETS + 1).read_to_end(&mut octets).map_err(|error| failed(&error))?;
-        if octets.len() as u64 > MOST_OCTETS {
+        source.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        if bytes.len() as u64 > MOST_BYTES {
             let what = format!("{} is longer than 256 MiB; give a part of it", path.display());
             return Err(Failure::new(Exit::Local, what));
         }
-        Self::parse(&octets).map_err(|what| {
+        Self::parse(&bytes).map_err(|what| {
             Failure::new(Exit::Local, format!("{} is no trace: {what}", path.display()))
                 .advise("give segments.tsv or rtt.tsv of `recoup fetch -s`, or ndnget's --log-rtt")
         })
     }
 
-    /// Reads a table: tabs or commas between columns, and a line with their names.
-    pub(crate) fn parse(octets: &[u8]) -> Result<Self, String> {
-        let heading = octets.split(|octet| *octet == b'\n').next().unwrap_or_default();
+    /// Parses a table: columns separated by tabs or commas, with a line of their names.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let heading = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let delimiter = if heading.contains(&b'\t') { b'\t' } else { b',' };
-        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(octets);
-        let heads = reader.headers().map_err(|error| told(&error))?.clone();
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes);
+        let heads = reader.headers().map_err(|error| message(&error))?.clone();
         let columns = Columns::find(&heads)?;
         let mut rows = Vec::new();
         for (number, record) in (2..).zip(reader.records()) {
-            let record = record.map_err(|error| told(&error))?;
+            let record = record.map_err(|error| message(&error))?;
             if rows.len() == MOST_ROWS {
                 return Err(format!("it has more than {MOST_ROWS} rows"));
             }
@@ -93,12 +93,12 @@ impl Trace {
         self.rows.iter().filter(|row| row.is_sample()).count()
     }
 
-    /// How many segments were sent more than once, if the trace tells.
-    pub(crate) fn asked_again(&self) -> Option<usize> {
+    /// Number of retransmitted segments, if the trace has them.
+    pub(crate) fn retransmitted(&self) -> Option<usize> {
         self.has_transmissions.then(|| self.rows.len() - self.samples())
     }
 
-    /// Whether it says when Interests were sent.
+    /// Whether the trace has send times.
     pub(crate) fn is_timed(&self) -> bool {
         self.rows.iter().all(|row| row.sent.is_some())
     }
@@ -113,21 +113,21 @@ impl Trace {
     }
 }
 
-/// What the library says, on one line.
-fn told(error: &csv::Error) -> String {
+/// The library's error message, on one line.
+fn message(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Utf8 { .. } => "it is no text in UTF-8".to_owned(),
         _ => error.to_string().trim_start_matches("CSV error: ").to_owned(),
     }
 }
 
-/// Which column is what.
+/// Positions of the columns.
 struct Columns {
     segment: usize,
     rtt: usize,
     transmissions: Option<usize>,
     first_sent: Option<usize>,
-    /// When the sample was taken, or the segment arrived.
+    /// Time of the sample or of the segment's arrival.
     arrived: Option<usize>,
 }
 
@@ -195,7 +195,7 @@ mod tests {
                     3\t0.010\t0.060\t50.0\t200.0\t1\n4\t0.5\t1\t100\t200\t2\n";
         let trace = Trace::parse(text.as_bytes()).unwrap();
         assert_eq!(trace.rows, [row(3, 50, 50, Some(10), 1), row(4, 100, 500, Some(500), 2)]);
-        assert_eq!((trace.samples(), trace.asked_again(), trace.is_timed()), (1, Some(1), true));
+        assert_eq!((trace.samples(), trace.retransmitted(), trace.is_timed()), (1, Some(1), true));
         assert_eq!(trace.spread(), Some((50.0, 50.0, 50.0)));
     }
 
@@ -204,14 +204,14 @@ mod tests {
         let ours = "segment\trtt\trttvar\tsrtt\trto\ttime\n3\t50\t25\t50\t200\t0.06\n";
         let trace = Trace::parse(ours.as_bytes()).unwrap();
         assert_eq!(trace.rows, [row(3, 50, 50, Some(10), 1)]);
-        assert_eq!((trace.asked_again(), trace.is_timed()), (None, true));
+        assert_eq!((trace.retransmitted(), trace.is_timed()), (None, true));
         let ndnget = "segment\trtt\trttvar\tsrtt\trto\n3\t50\t25\t50\t200\n";
         let trace = Trace::parse(ndnget.as_bytes()).unwrap();
         assert_eq!((trace.rows[0], trace.is_timed()), (row(3, 50, 50, None, 1), false));
     }
 
     #[test]
-    fn what_is_no_trace_is_refused_in_one_line() {
+    fn malformed_trace_is_an_error_of_one_line() {
         for (text, piece) in [
             ("", "no column `segment`"),
             ("time\tcwndsize\n0\t1\n", "no column `segment`"),
@@ -226,12 +226,12 @@ mod tests {
             let error = Trace::parse(text.as_bytes()).unwrap_err();
             assert!(error.contains(piece) && !error.contains('\n'), "{error}");
         }
-        let octets = b"segment\trtt\n1\t\xff\xfe\n";
-        assert!(Trace::parse(octets).unwrap_err().contains("UTF-8"));
+        let bytes = b"segment\trtt\n1\t\xff\xfe\n";
+        assert!(Trace::parse(bytes).unwrap_err().contains("UTF-8"));
     }
 
     #[test]
-    fn a_trace_without_rows_has_nothing_to_say() {
+    fn trace_without_rows_has_no_spread() {
         let trace = Trace::parse(b"segment\trtt\n").unwrap();
         assert_eq!((trace.samples(), trace.spread()), (0, None));
     }

@@ -1,4 +1,4 @@
-//! One question after the other to one forwarder.
+//! A client of a forwarder's management protocol, one request at a time.
 use super::args::CtlArgs;
 use crate::error::{Exit, Failure};
 use crate::session::{Session, seed};
@@ -11,14 +11,14 @@ use recoup_transport::management::{
     Record, Scope, Verb, decode_records,
 };
 
-/// A forwarder that can be asked.
+/// Connection to a forwarder.
 pub(super) struct Forwarder {
     session: Session,
     sign: String,
 }
 
 impl Forwarder {
-    /// The forwarder that the command line names, or that of this machine.
+    /// The forwarder of the command line, or of this machine.
     pub(super) fn find(args: &CtlArgs) -> Result<Self, Failure> {
         let uplink = Uplink::find(args.face.as_ref())?;
         if uplink.is_direct {
@@ -30,16 +30,16 @@ impl Forwarder {
         Ok(Self { session, sign: args.sign.clone() })
     }
 
-    /// Gives a command; what was done.
+    /// Sends a command and returns its parameters.
     pub(super) fn command(
         &mut self,
         verb: Verb,
         parameters: ControlParameters,
     ) -> Result<ControlParameters, Failure> {
-        self.try_command(verb, parameters)?.map_err(|error| refused(verb, &error))
+        self.try_command(verb, parameters)?.map_err(|error| rejected(verb, &error))
     }
 
-    /// Gives a command; what was done, or why nothing.
+    /// Sends a command and returns its parameters or the error.
     pub(super) fn try_command(
         &mut self,
         verb: Verb,
@@ -54,14 +54,14 @@ impl Forwarder {
         })
     }
 
-    /// What a dataset says.
-    pub(super) fn told<R: Record>(&mut self, name: &str) -> Result<Vec<R>, Failure> {
+    /// Records of a dataset.
+    pub(super) fn dataset<R: Record>(&mut self, name: &str) -> Result<Vec<R>, Failure> {
         let name = name.parse::<Name>().unwrap_or_default();
-        self.told_by(name)
+        self.dataset_by(name)
     }
 
-    /// What a dataset says.
-    pub(super) fn told_by<R: Record>(&mut self, name: Name) -> Result<Vec<R>, Failure> {
+    /// Records of a dataset.
+    pub(super) fn dataset_by<R: Record>(&mut self, name: Name) -> Result<Vec<R>, Failure> {
         let content = match self.ask(Question::Dataset(name.clone()))? {
             Ok(Managed::Dataset(content)) => content,
             Ok(_) => Vec::new(),
@@ -80,20 +80,20 @@ impl Forwarder {
         Ok(answer.unwrap_or(Err(silence)))
     }
 
-    /// Hands events out as they happen, until the user has enough.
+    /// Passes on events until the user stops the command.
     pub(super) fn watch(
         &mut self,
-        tell: &mut dyn FnMut(FaceEvent) -> Result<(), Failure>,
+        handle: &mut dyn FnMut(FaceEvent) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let name: Name = "/localhost/nfd/faces/events".parse().unwrap_or_default();
         self.listen(Question::Events(name.clone()), &mut |managed| match managed {
-            Ok(Managed::Event(event)) => tell(event).map(|()| false),
+            Ok(Managed::Event(event)) => handle(event).map(|()| false),
             Ok(_) => Ok(false),
             Err(error) => Err(unanswered(&name, &error)),
         })
     }
 
-    /// Hands answers out until `take` has enough.
+    /// Passes answers to `take` until it returns false.
     fn listen(
         &mut self,
         question: Question,
@@ -125,7 +125,7 @@ impl Forwarder {
     }
 }
 
-pub(super) fn refused(verb: Verb, error: &ManagementError) -> Failure {
+pub(super) fn rejected(verb: Verb, error: &ManagementError) -> Failure {
     let (module, word) = verb.words();
     let failure = Failure::new(exit(error), format!("{module} {word}: {error}"));
     match advice(error) {
@@ -134,7 +134,7 @@ pub(super) fn refused(verb: Verb, error: &ManagementError) -> Failure {
     }
 }
 
-/// What to do about a command that was refused, where its words do not say it.
+/// The remedy for a rejected command, if its message has none.
 fn advice(error: &ManagementError) -> Option<&'static str> {
     match error {
         ManagementError::Refused { code: 403, .. } => {

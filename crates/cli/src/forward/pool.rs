@@ -1,8 +1,9 @@
-//! The other workers of a forwarder: a thread each, with a driver and a part of the tables. The main thread is the first worker.
+//! The worker threads of a forwarder, each with a driver and a shard of the tables. The main thread
+//! is the first worker.
 use super::part::Part;
 use super::watch::Watch;
 use super::workers::Blueprint;
-use super::{FAREWELL, log::Log, tell};
+use super::{DRAIN_TIME, log::Log, report};
 use crate::error::{Exit, Failure};
 use crate::session::driver_failure;
 use recoup_io::capture::Capturer;
@@ -13,105 +14,104 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Something that is done between two turns of a worker, by its thread.
+/// A task for a worker's thread, run between two turns.
 type Task = Box<dyn FnOnce(&Driver, &mut Capturer) + Send>;
 
-/// The other workers, none for a forwarder that is alone.
+/// The workers after the first one.
 #[derive(Debug, Default)]
-pub(super) struct Crew {
-    mates: Vec<Mate>,
+pub(super) struct WorkerPool {
+    threads: Vec<WorkerThread>,
     stopping: Arc<AtomicBool>,
 }
 
-/// One of them.
+/// One worker thread.
 #[derive(Debug)]
-struct Mate {
+struct WorkerThread {
     thread: JoinHandle<Result<Part, Failure>>,
     tasks: Sender<Task>,
     waker: Waker,
 }
 
-impl Crew {
-    /// Starts threads for these drivers and nodes; when one of them ends, the first worker is woken.
+impl WorkerPool {
+    /// Starts threads for these drivers and nodes; the end of one wakes the first worker.
     pub(super) fn start(
         workers: impl IntoIterator<Item = (Driver, Blueprint)>,
         log: Log,
         first: &Waker,
     ) -> Result<Self, Failure> {
-        let mut crew = Self::default();
+        let mut pool = Self::default();
         for (driver, blueprint) in workers {
             let (tasks, given) = channel();
-            let (stopping, first) = (Arc::clone(&crew.stopping), first.clone());
+            let (stopping, first) = (Arc::clone(&pool.stopping), first.clone());
             let waker = driver.waker();
             let work = move || {
                 let done = work(driver, blueprint, &given, log, &stopping);
                 first.wake();
                 done
             };
-            let name = format!("recoup-worker-{}", crew.mates.len() + 1);
+            let name = format!("recoup-worker-{}", pool.threads.len() + 1);
             let thread = Builder::new().name(name).spawn(work).map_err(|error| {
                 Failure::new(Exit::Other, format!("cannot start a worker: {error}"))
             })?;
-            crew.mates.push(Mate { thread, tasks, waker });
+            pool.threads.push(WorkerThread { thread, tasks, waker });
         }
-        Ok(crew)
+        Ok(pool)
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.mates.len()
+        self.threads.len()
     }
 
-    /// Has all of them say something, which wakes the first worker.
-    pub(super) fn ask<T: Send + 'static>(
+    /// Runs `read` on all workers; each answer wakes the first worker.
+    pub(super) fn query<T: Send + 'static>(
         &self,
         first: &Waker,
-        say: fn(&Driver, &Capturer) -> T,
+        read: fn(&Driver, &Capturer) -> T,
     ) -> Receiver<T> {
         let (answers, answered) = channel();
-        for place in 0..self.mates.len() {
+        for place in 0..self.threads.len() {
             let (answers, first) = (answers.clone(), first.clone());
-            self.have(place, move |driver, capturer| {
-                // Nobody may want to know it any more.
-                let _ = answers.send(say(driver, capturer));
+            self.run_on(place, move |driver, capturer| {
+                // The receiver may be gone.
+                let _ = answers.send(read(driver, capturer));
                 first.wake();
             });
         }
         answered
     }
 
-    /// Has one of them do something.
-    pub(super) fn have(
+    /// Runs a task on one worker.
+    pub(super) fn run_on(
         &self,
         place: usize,
         task: impl FnOnce(&Driver, &mut Capturer) + Send + 'static,
     ) {
-        if let Some(mate) = self.mates.get(place) {
-            // One that has ended is noticed elsewhere.
-            let _ = mate.tasks.send(Box::new(task));
-            mate.waker.wake();
+        if let Some(worker) = self.threads.get(place) {
+            // A worker that has ended is reported by `has_failed`.
+            let _ = worker.tasks.send(Box::new(task));
+            worker.waker.wake();
         }
     }
 
-    /// Whether one of them cannot go on.
+    /// Whether a worker has ended with an error.
     pub(super) fn has_failed(&self) -> bool {
-        self.mates.iter().any(|mate| mate.thread.is_finished())
+        self.threads.iter().any(|worker| worker.thread.is_finished())
     }
 
-    /// Ends all of them; what they did.
+    /// Stops all workers and returns their counters.
     pub(super) fn stop(self) -> Result<Part, Failure> {
         self.stopping.store(true, Ordering::Relaxed);
-        self.mates.iter().for_each(|mate| mate.waker.wake());
+        self.threads.iter().for_each(|worker| worker.waker.wake());
         let mut all = Part::default();
-        for mate in self.mates {
+        for worker in self.threads {
             let gone = |_| Failure::new(Exit::Other, "a worker has broken down");
-            all.add(&mate.thread.join().map_err(gone)??);
+            all.add(&worker.thread.join().map_err(gone)??);
         }
         Ok(all)
     }
 }
 
-/// What a worker does until it is told to stop.
+/// Main loop of a worker.
 fn work(
     mut driver: Driver,
     blueprint: Blueprint,
@@ -126,8 +126,8 @@ fn work(
         while let Ok(task) = tasks.try_recv() {
             task(&driver, &mut capturer);
         }
-        tell(log, &mut watch, &mut driver, &mut capturer);
+        report(log, &mut watch, &mut driver, &mut capturer);
     }
-    driver.finish(FAREWELL);
+    driver.finish(DRAIN_TIME);
     Ok(Part::of(&driver, &capturer))
 }
