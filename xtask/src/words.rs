@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 /// Folders without a breach. A folder joins the list once it is clean.
-const DONE: &[&str] = &["crates/packet/"];
+const DONE: &[&str] = &["crates/io/src/", "crates/packet/"];
 
 /// This list of words is no breach of itself.
 const LIST: &str = "xtask/src/words.rs";
@@ -44,7 +44,15 @@ const PHRASES: [(&str, &[&str]); 16] = [
 ];
 
 /// Names of other specifications and libraries that contain a word to avoid.
-const ALLOWED: [&str; 4] = ["ConnectionRefused", "onnection refused", ".octets()", "OctetString"];
+const ALLOWED: [&str; 7] = [
+    "ConnectionRefused",
+    "onnection refused",
+    ".octets()",
+    "OctetString",
+    "FaceRefusal",
+    "threshold_octets",
+    "Hello, world",
+];
 
 /// Beginnings of a doc comment that name no subject.
 const OPENINGS: [&str; 9] =
@@ -179,11 +187,16 @@ fn test_name(line: &str) -> Option<&str> {
 /// The comments of a file: first line, text, and whether it is a doc comment.
 fn comments(lines: &[&str]) -> Vec<(usize, String, bool)> {
     let mut found: Vec<(usize, String, bool)> = Vec::new();
-    let mut last = None;
+    let (mut last, mut is_code) = (None, false);
     for (index, line) in lines.iter().enumerate() {
         let Some((text, is_doc)) = comment(line) else {
+            is_code = false;
             continue;
         };
+        is_code ^= text.starts_with("```");
+        if is_code {
+            continue;
+        }
         let goes_on = last == index.checked_sub(1) && is_sentence_part(text);
         match found.last_mut().filter(|(_, _, was_doc)| goes_on && *was_doc == is_doc) {
             Some((_, whole, _)) => {

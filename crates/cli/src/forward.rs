@@ -157,10 +157,10 @@ fn drivers(
         managed: true,
         marking: Some(Default::default()),
         on_demand_recovery: config.recovery,
-        linger: Some(COALESCING),
+        coalesce: Some(COALESCING),
         // Workers that share cores must not poll.
-        look: (workers == 1).then_some(POLLING),
-        backlog_total_octets: limits.backlog_total_octets / usize::from(workers),
+        busy_poll: (workers == 1).then_some(POLLING),
+        backlog_total_bytes: limits.backlog_total_bytes / usize::from(workers),
         ..limits
     };
     let made = Driver::workers(workers, &options);

@@ -1,7 +1,7 @@
 //! How fast the driver alone moves frames over loopback: one thread asks with short frames, another
 //! answers each with a long one. No packets are decoded, nothing is hashed or written.
 //!
-//! `cargo run --release -p recoup-io --example loopback [URI [OCTETS [WINDOW [SECONDS]]]]`
+//! `cargo run --release -p recoup-io --example loopback [URI [BYTES [WINDOW [SECONDS]]]]`
 use bytes::Bytes;
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, Machine, Output};
@@ -12,20 +12,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Answers every frame, or asks again for every answer.
+/// Answers every frame, or sends an Interest for every answer.
 struct Player {
     reply: Bytes,
     window: usize,
     outputs: VecDeque<Output>,
     frames: u64,
-    octets: u64,
+    bytes: u64,
 }
 
 impl Player {
-    fn new(typ: u64, octets: usize, window: usize) -> Self {
+    fn new(typ: u64, bytes: usize, window: usize) -> Self {
         let mut frame = Vec::new();
-        tlv::put_tlv(&mut frame, typ, &vec![0; octets]);
-        Self { reply: frame.into(), window, outputs: VecDeque::new(), frames: 0, octets: 0 }
+        tlv::put_tlv(&mut frame, typ, &vec![0; bytes]);
+        Self { reply: frame.into(), window, outputs: VecDeque::new(), frames: 0, bytes: 0 }
     }
 
     fn send(&mut self, face: FaceId) {
@@ -39,7 +39,7 @@ impl Machine for Player {
             Input::FaceUp { face, .. } => (0..self.window).for_each(|_| self.send(face)),
             Input::Frame { face, frame } => {
                 self.frames += 1;
-                self.octets += frame.len() as u64;
+                self.bytes += frame.len() as u64;
                 self.send(face);
             }
             _ => {}
@@ -59,14 +59,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let uri = arguments.next().unwrap_or_else(|| "udp4://127.0.0.1:0".into());
     let mut number = |default| arguments.next().map_or(Ok(default), |text| text.parse());
-    let (octets, window, seconds) = (number(8_000)?, number(64)?, number(3)? as u64);
+    let (bytes, window, seconds) = (number(8_000)?, number(64)?, number(3)? as u64);
 
     let mut server = Driver::new()?;
     let listener = server.listen(&uri.parse()?)?;
     let stop = Arc::new(AtomicBool::new(false));
     let (waker, stopped) = (server.waker(), Arc::clone(&stop));
     let answers = std::thread::spawn(move || {
-        let mut player = Player::new(tlv::typ::DATA, octets, 0);
+        let mut player = Player::new(tlv::typ::DATA, bytes, 0);
         while !stopped.load(Ordering::Relaxed) {
             server.turn(&mut player, &mut |_, _, _| {}).expect("the server's turn");
         }
@@ -87,9 +87,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     waker.wake();
     let served = answers.join().expect("the server ends");
     println!(
-        "{uri} {octets} B, window {window}: {:.2} Gbit/s, {:.0} frames/s, {:.1} frames per turn, \
+        "{uri} {bytes} B, window {window}: {:.2} Gbit/s, {:.0} frames/s, {:.1} frames per turn, \
          dropped {} + {}",
-        player.octets as f64 * 8e-9 / elapsed,
+        player.bytes as f64 * 8e-9 / elapsed,
         player.frames as f64 / elapsed,
         player.frames as f64 / turns as f64,
         client.totals().dropped_total(),

@@ -16,7 +16,7 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers of `size` octets.
+    /// Buffers of `size` bytes.
     pub(crate) fn new(size: usize) -> Self {
         Self { size, lent: VecDeque::new() }
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_is_used_again_only_when_nobody_shares_it() {
+    fn shared_buffer_is_not_reused() {
         let mut buffers = Buffers::new(100);
         let mut buffer = buffers.take();
         buffer[7] = 7;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_for_long_is_forgotten() {
+    fn long_kept_buffer_is_dropped() {
         let mut buffers = Buffers::new(100);
         let kept: Vec<_> = (0..3 * LENT)
             .map(|_| {

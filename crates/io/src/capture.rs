@@ -5,9 +5,9 @@
 //! frames in it: station 0 is this node, each peer has the number of its face. Where nothing is captured, a frame costs a
 //! look at one option.
 //!
-//! A file that would become longer than its limit is called `….1` from then on, in the place of the one that was called
-//! so before, and another begins; so does one that is there already when its capture begins. A file that can no longer be
-//! written is given up, and the node goes on.
+//! A file that would exceed its limit is renamed to `….1`, replacing an older one, and a new file
+//! begins. So is a file that exists when its capture begins. If a file cannot be written, its
+//! capture ends and the node continues.
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceId, FaceUse};
 use recoup_forwarder::node::{Input, Machine, Node, Output};
@@ -23,22 +23,22 @@ use std::path::{Path, PathBuf};
 
 /// The number of this node among stations.
 const OURS: u32 = 0;
-/// Octets that are written together.
+/// Bytes that are written together.
 const BUFFER: usize = 64 << 10;
-/// What was captured is in its file after this time.
+/// Longest time until a captured frame is in its file.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// What is captured, and where to.
+/// Faces to capture, and the files for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureWish {
     /// The file for frames of all faces.
     pub all: Option<PathBuf>,
     /// Files for frames of these faces; several may have the same.
     pub faces: BTreeMap<FaceId, PathBuf>,
-    /// Octets of a file, from which on another begins.
-    pub file_octets: u64,
-    /// Octets of a frame that are kept; `None` means all.
-    pub frame_octets: Option<u32>,
+    /// Bytes of a file, from which on another begins.
+    pub file_bytes: u64,
+    /// Bytes of a frame that are kept; `None` means all.
+    pub frame_bytes: Option<u32>,
 }
 
 /// A capture that was given up, or could not begin.
@@ -46,11 +46,11 @@ pub struct CaptureWish {
 pub struct CaptureFailure {
     /// Its file.
     pub path: PathBuf,
-    /// What the system said.
+    /// Cause.
     pub error: io::Error,
 }
 
-/// What was captured so far.
+/// Counters of all captures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureCounters {
     /// Frames written, once for each file.
@@ -81,7 +81,7 @@ impl Capturer {
         &self.node
     }
 
-    /// What all other workers have together ([`Node::note_others`]).
+    /// Counters of all other workers ([`Node::note_others`]).
     pub fn note_others(&mut self, tally: Tally) {
         self.node.note_others(tally);
     }
@@ -124,12 +124,12 @@ impl Capturer {
         }
     }
 
-    /// The next capture that was given up or could not begin; each is told once.
+    /// The next capture that failed; each failure is reported once.
     pub fn next_failure(&mut self) -> Option<CaptureFailure> {
         self.failures.pop_front()
     }
 
-    /// What was captured so far.
+    /// Counters of all captures.
     #[must_use]
     pub fn counters(&self) -> CaptureCounters {
         self.counters
@@ -241,33 +241,33 @@ struct Desk {
 #[derive(Debug)]
 struct Sheet {
     path: PathBuf,
-    limit_octets: u64,
-    frame_octets: Option<u32>,
+    limit_bytes: u64,
+    frame_bytes: Option<u32>,
     /// None if it was given up.
     file: Option<PcapFile>,
 }
 
 impl Sheet {
     fn new(path: &Path, wish: &CaptureWish) -> io::Result<Self> {
-        let CaptureWish { file_octets: limit_octets, frame_octets, .. } = *wish;
+        let CaptureWish { file_bytes: limit_bytes, frame_bytes, .. } = *wish;
         let file = Some(PcapFile::begin(path)?);
-        Ok(Self { path: path.into(), limit_octets, frame_octets, file })
+        Ok(Self { path: path.into(), limit_bytes, frame_bytes, file })
     }
 
-    /// It is written, and as is wanted.
+    /// Whether the sheet writes, with the settings of `wish`.
     fn is_alike(&self, wish: &CaptureWish) -> bool {
-        let wanted = (wish.file_octets, wish.frame_octets);
-        self.file.is_some() && (self.limit_octets, self.frame_octets) == wanted
+        let wanted = (wish.file_bytes, wish.frame_bytes);
+        self.file.is_some() && (self.limit_bytes, self.frame_bytes) == wanted
     }
 
     fn frame(&mut self, face: FaceId, uri: &str, passed: &CapturedFrame<'_>) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        if file.is_file && file.writer.bytes() >= self.limit_octets {
+        if file.is_file && file.writer.bytes() >= self.limit_bytes {
             file.flush()?;
             *file = PcapFile::begin(&self.path)?;
         }
-        let interface = file.interface(face, uri, self.frame_octets)?;
-        let kept = self.frame_octets.unwrap_or(u32::MAX);
+        let interface = file.interface(face, uri, self.frame_bytes)?;
+        let kept = self.frame_bytes.unwrap_or(u32::MAX);
         file.writer.frame(&CapturedFrame { interface, kept, ..*passed })
     }
 }
@@ -287,7 +287,7 @@ impl PcapFile {
         if std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() > 0) {
             std::fs::rename(path, older(path))?;
         }
-        // Nobody waits for the reader of a pipe. Packets are not for everybody's eyes.
+        // A pipe without reader must not block; packets are private to the user.
         let file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -301,13 +301,13 @@ impl PcapFile {
     }
 
     /// The number of a face, which is described if it has none.
-    fn interface(&mut self, face: FaceId, uri: &str, frame_octets: Option<u32>) -> io::Result<u32> {
+    fn interface(&mut self, face: FaceId, uri: &str, frame_bytes: Option<u32>) -> io::Result<u32> {
         if let Some(number) = self.interfaces.get(&face) {
             return Ok(*number);
         }
         let name = format!("face {}", face.0);
         let (name, description) = (name.as_str(), uri);
-        let interface = Interface { name, description, rate_bits: 0, frame_bytes: frame_octets };
+        let interface = Interface { name, description, rate_bits: 0, frame_bytes };
         let number = self.writer.interface(&interface)?;
         self.interfaces.insert(face, number);
         Ok(number)
@@ -318,7 +318,7 @@ impl PcapFile {
     }
 }
 
-/// What a file is called when another takes its place.
+/// Name of a file that is rotated.
 fn older(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".1");

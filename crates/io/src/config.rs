@@ -1,16 +1,15 @@
-//! Which forwarder to talk to, and where keys are kept: the client configuration that NDN
-//! programs on one machine share.
+//! The client configuration that NDN programs on one machine share: address of the forwarder,
+//! location of keys.
 //!
-//! The places and their order are those of ndn-cxx (its manual page `ndn-client.conf`): an
-//! environment variable, `~/.ndn/client.conf`, the system-wide `ndn/client.conf`, a default. What
-//! is found carries its [`Origin`], so that a message can say *which* line led to the socket that
-//! nobody listens on.
+//! Locations and order are those of ndn-cxx (manual page `ndn-client.conf`): an environment
+//! variable, `~/.ndn/client.conf`, the system-wide `ndn/client.conf`, a default. Each setting
+//! carries its [`Origin`], so that a message can name the line that set it.
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Longest configuration file that is read, in octets.
+/// Longest configuration file that is read, in bytes.
 pub const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 const SYSTEM_FILES: [&str; 2] = ["/usr/local/etc/ndn/client.conf", "/etc/ndn/client.conf"];
@@ -74,7 +73,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
     /// A line is neither `key=value`, nor a comment, nor a section.
@@ -89,14 +88,14 @@ pub enum ConfigError {
         line: usize,
     },
     /// The file is longer than [`MAX_CONFIG_BYTES`].
-    #[error("{} is longer than {MAX_CONFIG_BYTES} octets: this is no client configuration", path.display())]
+    #[error("{} is longer than {MAX_CONFIG_BYTES} bytes: this is no client configuration", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
     },
 }
 
-/// What the configuration is read from: the process's variables and file system, or a stand-in.
+/// Variables and file system of the process, or a substitute.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Environment variables.
@@ -218,12 +217,12 @@ fn read_bounded(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
         opened => opened.map_err(unreadable)?,
     };
-    let mut octets = Vec::new();
-    file.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut octets).map_err(unreadable)?;
-    if octets.len() as u64 > MAX_CONFIG_BYTES {
+    let mut bytes = Vec::new();
+    file.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_CONFIG_BYTES {
         return Err(ConfigError::TooLong { path: path.to_owned() });
     }
-    Ok(Some(String::from_utf8_lossy(&octets).into_owned()))
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// The keys before the first section; the first of equal keys counts.
@@ -256,12 +255,12 @@ mod tests {
     use super::*;
     use std::fs;
 
-    struct World {
+    struct Host {
         dir: tempfile::TempDir,
         surroundings: Surroundings,
     }
 
-    impl World {
+    impl Host {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let variables = [("HOME".to_owned(), "/home/me".to_owned())].into();
@@ -290,31 +289,31 @@ mod tests {
 
     #[test]
     fn the_variable_wins_over_the_file() {
-        let world = World::new()
+        let host = Host::new()
             .file(HOME_CONF, "transport=tcp://a:1")
             .variable("NDN_CLIENT_TRANSPORT", "udp://b:2");
-        let transport = world.read().unwrap().transport;
+        let transport = host.read().unwrap().transport;
         assert_eq!(transport.value, "udp://b:2");
         assert_eq!(transport.origin.to_string(), "the environment variable NDN_CLIENT_TRANSPORT");
     }
 
     #[test]
     fn an_empty_variable_counts_as_unset() {
-        let world = World::new()
+        let host = Host::new()
             .file(HOME_CONF, "transport=tcp://a:1")
             .variable("NDN_CLIENT_TRANSPORT", " ");
-        assert_eq!(world.read().unwrap().transport.value, "tcp://a:1");
+        assert_eq!(host.read().unwrap().transport.value, "tcp://a:1");
     }
 
     #[test]
-    fn the_users_file_wins_over_the_systems_and_names_its_line() {
-        let world = World::new()
+    fn user_file_overrides_the_system_file() {
+        let host = Host::new()
             .file(
                 HOME_CONF,
                 "; comment\r\n# another\r\n\r\n transport = tcp://a:1 \r\npib=pib-sqlite3:/p\r\n",
             )
             .file("etc/ndn/client.conf", "transport=tcp://etc:1\ntpm=tpm-file:/t");
-        let config = world.read().unwrap();
+        let config = host.read().unwrap();
         assert_eq!(config.transport.value, "tcp://a:1");
         assert_eq!(config.transport.origin.to_string(), "/home/me/.ndn/client.conf, line 4");
         assert_eq!(config.pib.unwrap().value, "pib-sqlite3:/p");
@@ -322,79 +321,79 @@ mod tests {
     }
 
     #[test]
-    fn without_any_setting_the_first_socket_that_exists_is_taken() {
-        let world = World::new()
+    fn first_existing_socket_is_the_default() {
+        let host = Host::new()
             .variable("XDG_RUNTIME_DIR", "/run/user/7")
             .file("run/user/7/nfd/nfd.sock", "");
-        let transport = world.read().unwrap().transport;
+        let transport = host.read().unwrap().transport;
         assert!(transport.value.ends_with("/run/user/7/nfd/nfd.sock"), "{}", transport.value);
         assert_eq!(transport.origin, Origin::Found);
     }
 
     #[test]
-    fn without_a_socket_the_default_is_assumed_and_what_was_tried_is_told() {
-        let transport = World::new().variable("XDG_RUNTIME_DIR", "/x").read().unwrap().transport;
+    fn default_without_a_socket_lists_the_attempts() {
+        let transport = Host::new().variable("XDG_RUNTIME_DIR", "/x").read().unwrap().transport;
         assert!(transport.value.starts_with("unix:///"), "{}", transport.value);
         assert!(transport.value.ends_with("/run/nfd/nfd.sock"));
-        let told = transport.origin.to_string();
-        assert!(told.contains("/run/nfd/nfd.sock, /x/nfd/nfd.sock, /var/run/nfd"), "{told}");
+        let text = transport.origin.to_string();
+        assert!(text.contains("/run/nfd/nfd.sock, /x/nfd/nfd.sock, /var/run/nfd"), "{text}");
     }
 
     #[test]
     fn an_empty_or_commented_transport_means_the_default() {
         for text in ["", "transport=\n", ";transport=tcp://a:1\n", "[s]\ntransport=tcp://a:1\n"] {
-            let config = World::new().file(HOME_CONF, text).read().unwrap();
+            let config = Host::new().file(HOME_CONF, text).read().unwrap();
             assert!(matches!(config.transport.origin, Origin::Assumed(_)), "{text:?}");
         }
     }
 
     #[test]
     fn a_malformed_line_is_named() {
-        let error = World::new().file(HOME_CONF, "pib=x\nnonsense\n").read().unwrap_err();
+        let error = Host::new().file(HOME_CONF, "pib=x\nnonsense\n").read().unwrap_err();
         assert!(error.to_string().contains("client.conf, line 2"), "{error}");
     }
 
     #[test]
     fn hostile_files_are_bounded_and_never_panic() {
         let long = "a".repeat(MAX_CONFIG_BYTES as usize + 1);
-        let error = World::new().file(HOME_CONF, &long).read().unwrap_err();
+        let error = Host::new().file(HOME_CONF, &long).read().unwrap_err();
         assert!(matches!(error, ConfigError::TooLong { .. }));
-        let world = World::new().file(HOME_CONF, "");
-        fs::write(world.dir.path().join(HOME_CONF), [b't', b'=', 0xff, 0, 0xc3]).unwrap();
-        assert!(world.read().is_ok());
+        let host = Host::new().file(HOME_CONF, "");
+        fs::write(host.dir.path().join(HOME_CONF), [b't', b'=', 0xff, 0, 0xc3]).unwrap();
+        assert!(host.read().is_ok());
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_an_error_not_a_default() {
-        let world = World::new();
-        fs::create_dir_all(world.dir.path().join(HOME_CONF)).unwrap();
-        assert!(matches!(world.read(), Err(ConfigError::Unreadable { .. })));
+    fn unreadable_file_is_an_error() {
+        let host = Host::new();
+        fs::create_dir_all(host.dir.path().join(HOME_CONF)).unwrap();
+        assert!(matches!(host.read(), Err(ConfigError::Unreadable { .. })));
     }
 
     #[test]
     fn relative_homes_are_ignored() {
-        let world = World::new().variable("HOME", "..").variable("XDG_RUNTIME_DIR", "x");
-        let Origin::Assumed(tried) = world.read().unwrap().transport.origin else {
+        let host = Host::new().variable("HOME", "..").variable("XDG_RUNTIME_DIR", "x");
+        let Origin::Assumed(tried) = host.read().unwrap().transport.origin else {
             panic!("nothing is configured")
         };
         assert!(tried.iter().all(|path| path.is_absolute()));
     }
 
     #[test]
-    fn a_forwarder_listens_where_its_user_may_write_and_clients_look() {
-        let mut world = World::new();
-        let served = world.surroundings.socket_to_serve();
-        assert_eq!(served, Some(world.dir.path().join("run/nfd/nfd.sock")));
+    fn forwarder_listens_where_clients_search() {
+        let mut host = Host::new();
+        let served = host.surroundings.socket_to_serve();
+        assert_eq!(served, Some(host.dir.path().join("run/nfd/nfd.sock")));
         // A file where the folder should be.
-        fs::remove_dir_all(world.dir.path().join("run")).unwrap();
-        fs::write(world.dir.path().join("run"), "").unwrap();
-        assert_eq!(world.surroundings.socket_to_serve(), None);
+        fs::remove_dir_all(host.dir.path().join("run")).unwrap();
+        fs::write(host.dir.path().join("run"), "").unwrap();
+        assert_eq!(host.surroundings.socket_to_serve(), None);
         let variable = ("XDG_RUNTIME_DIR".to_owned(), "/user/7".to_owned());
-        world.surroundings.variables.extend([variable]);
-        let served = world.surroundings.socket_to_serve().unwrap();
-        assert_eq!(served, world.dir.path().join("user/7/nfd/nfd.sock"));
+        host.surroundings.variables.extend([variable]);
+        let served = host.surroundings.socket_to_serve().unwrap();
+        assert_eq!(served, host.dir.path().join("user/7/nfd/nfd.sock"));
         fs::write(&served, "").unwrap();
-        let found = ClientConfig::read(&world.surroundings).unwrap().transport.value;
+        let found = ClientConfig::read(&host.surroundings).unwrap().transport.value;
         assert_eq!(found, format!("unix://{}", served.display()));
     }
 }

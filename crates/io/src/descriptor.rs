@@ -9,7 +9,7 @@ const SPARE: usize = 32;
 /// Raises the soft limit of open descriptors to the hard one, which is all that a process may do by itself.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system rejects the limit.
 pub fn raise_limit() -> io::Result<()> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current == maximum {
@@ -26,7 +26,8 @@ pub(crate) fn limit() -> usize {
 
 /// Whether fewer than [`SPARE`] of `limit` descriptors are free, or an eighth of them; `any` is one that is open.
 ///
-/// The system gives the lowest number that is free to the next descriptor, so that number tells how many are in use.
+/// The system gives out the lowest free number, so the number of a new descriptor is the number in
+/// use.
 pub(crate) fn are_short(limit: usize, any: BorrowedFd<'_>) -> bool {
     rustix::io::dup(any).map_or(true, |next| is_spare(limit, next.as_raw_fd() as usize))
 }

@@ -1,27 +1,28 @@
-//! The driver of the real world: one thread, one loop, every socket non-blocking.
+//! The event loop over sockets: one thread, every socket non-blocking.
 //!
-//! A turn waits until a socket is ready, the machine's deadline has come, or somebody wakes it; reads
-//! a few buffers from each ready socket; hands every frame to the machine and carries out what the
-//! machine wants. Frames to be sent are collected per peer and leave in as few system calls as
-//! possible. No peer can make it wait: what a slow one does not take is kept up to a bound, and
-//! dropped with a reason above it.
+//! A turn waits until a socket is ready, the machine's deadline has passed, or a [`Waker`] fires.
+//! The turn reads a few buffers from each ready socket, hands every frame to the machine and
+//! carries out the machine's outputs. Frames are batched per peer and sent in as few system calls
+//! as possible. A slow peer cannot block the loop: frames for it are queued up to a limit, then
+//! dropped with a reason.
+
+mod busy_poll;
+mod channel;
+mod coalesce;
 mod dial;
 mod face_entry;
 mod ground;
 mod idle;
-mod linger;
 mod listener;
 mod newcomer;
 mod open;
 mod options;
 mod order;
-mod post;
 mod receive;
 mod room;
 mod roster;
 mod segment;
 mod send;
-mod spin;
 mod wait;
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "driver/watch_poll.rs")]
 mod watch;
@@ -36,14 +37,15 @@ use crate::face::{Counters, FaceEvent, FaceId};
 use crate::link::Intake;
 use crate::udp::{Chunk, ReceiveBuffers, UdpPort};
 use crate::waker::{Alarm, Waker};
+use busy_poll::BusyPoll;
 use bytes::Bytes;
+use channel::{Channels, Message};
+use coalesce::Coalescer;
 use face_entry::{Conduit, Face, Port};
 use ground::Followed;
 use hashbrown::HashMap;
-use linger::Linger;
 use listener::Listener;
 use newcomer::Newcomers;
-use post::{Letter, Post};
 use recoup_forwarder::drop;
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceUse, Recovery};
 use recoup_forwarder::limits::FaceLimits;
@@ -53,14 +55,13 @@ use recoup_forwarder::shard::Worker;
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant, TimeOfDay};
 use room::Room;
-use spin::Spin;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::AsFd;
 use watch::Watch;
-use workers::{Mover, Tenant};
+use workers::{PendingMove, RemoteFace};
 
-/// How often a stream that is the only one with something to say is read in a wake-up.
+/// Reads per wake-up if only one stream is ready.
 const READS: usize = 4;
 
 /// By so much the time of day of the machine may be wrong. A clock that is slewed by 500 ppm gets there in 2 s.
@@ -72,21 +73,21 @@ pub enum DriverError {
     /// Waiting for sockets failed.
     #[error("cannot wait for sockets: {0}")]
     Wait(io::Error),
-    /// A system resource that the driver itself needs was refused.
+    /// The system denied a resource that the driver needs.
     #[error("cannot start: {0}")]
     Start(io::Error),
 }
 
-/// What happened in a turn.
+/// Outcome of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// Frames handed to the machine, and letters of other workers.
+    /// Frames handed to the machine, and messages of other workers.
     pub frames: usize,
-    /// Somebody used a [`Waker`], or a signal arrived.
+    /// A [`Waker`] fired or a signal arrived.
     pub woken: bool,
 }
 
-/// Tells how the machine uses a face.
+/// Reports the machine's use of a face.
 type Uses<'a> = &'a dyn Fn(FaceId) -> FaceUse;
 
 /// How peers were admitted, counted since the driver was made.
@@ -109,7 +110,7 @@ impl Admission {
     }
 }
 
-/// One thing that a socket has to tell the machine.
+/// An event of a socket, for the machine.
 #[derive(Debug)]
 enum Arrival {
     /// The system received the frames that follow at this time.
@@ -119,14 +120,14 @@ enum Arrival {
     Up(FaceId),
     Down(FaceId),
     Frame(FaceId, Bytes),
-    /// With who sent it, where several do.
+    /// With the sender, on a face shared by several.
     FrameFrom(FaceId, u64, Bytes),
-    /// What is known of a face has changed.
+    /// The description of a face has changed.
     Known(FaceId),
     Notice(Box<Notice>),
 }
 
-/// What a descriptor belongs to.
+/// Owner of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     Alarm,
@@ -146,14 +147,14 @@ pub struct Driver {
     clock: Clock,
     /// The calendar clock, as the machine knows it.
     calendar: TimeOfDay,
-    /// The latest time that the machine was told.
-    told: Instant,
+    /// The latest time that was passed to the machine.
+    machine_time: Instant,
     options: DriverOptions,
     alarm: Alarm,
     faces: HashMap<FaceId, Face>,
     ports: Vec<Option<Port>>,
     listeners: Vec<Listener>,
-    /// What faces may take that peers open there, where that is not what all faces may.
+    /// Limits of the faces that peers open on a listener, if not the default.
     listener_limits: BTreeMap<ListenerId, FaceLimits>,
     next_face: u32,
     next_listener: u32,
@@ -177,25 +178,25 @@ pub struct Driver {
     buffers: ReceiveBuffers,
     chunks: Vec<Chunk>,
     spare: Vec<Vec<u8>>,
-    /// Octets that wait for slow peers.
+    /// Bytes that wait for slow peers.
     waiting: usize,
     next_sweep: Instant,
     longest_wait: Option<Duration>,
-    linger: Linger,
-    spin: Spin,
-    /// What faces that are gone have carried, and what belonged to no face.
+    coalesce: Coalescer,
+    busy_poll: BusyPoll,
+    /// Counters of closed faces, and of frames without a face.
     past: Counters,
     node_drops: BTreeMap<drop::DropReason, u64>,
     tuned: bool,
     /// The way to other workers of the same forwarder, if there are any.
-    post: Option<Post>,
+    channels: Option<Channels>,
     /// Scratch: what came from there.
-    letters: Vec<Letter>,
-    /// Who gets the next face.
+    messages: Vec<Message>,
+    /// The worker that gets the next face.
     next_home: Worker,
-    movers: Vec<Mover>,
+    pending_moves: Vec<PendingMove>,
     /// Faces that this driver has opened and others have.
-    elsewhere: HashMap<FaceId, Tenant>,
+    remote_faces: HashMap<FaceId, RemoteFace>,
     held_up: u64,
 }
 
@@ -213,7 +214,8 @@ impl Driver {
     /// # Errors
     /// If the process has no file descriptor left.
     pub fn with_options(options: DriverOptions) -> Result<Self, DriverError> {
-        let (linger, spin) = (Linger::new(options.linger), Spin::new(options.look));
+        let (coalesce, busy_poll) =
+            (Coalescer::new(options.coalesce), BusyPoll::new(options.busy_poll));
         let alarm = Alarm::new().map_err(DriverError::Start)?;
         let mut watch = Watch::new().map_err(DriverError::Start)?;
         let watched = watch.add(alarm.stream.as_fd(), Token::Alarm, false);
@@ -222,7 +224,7 @@ impl Driver {
         Ok(Self {
             clock,
             calendar: clock.time_of_day(),
-            told: Instant::ZERO,
+            machine_time: Instant::ZERO,
             alarm,
             faces: HashMap::new(),
             ports: Vec::new(),
@@ -249,22 +251,22 @@ impl Driver {
             waiting: 0,
             next_sweep: Instant::ZERO,
             longest_wait: None,
-            linger,
-            spin,
+            coalesce,
+            busy_poll,
             past: Counters::default(),
             node_drops: BTreeMap::new(),
             tuned: false,
-            post: None,
-            letters: Vec::new(),
+            channels: None,
+            messages: Vec::new(),
             next_home: 0,
-            movers: Vec::new(),
-            elsewhere: HashMap::new(),
+            pending_moves: Vec::new(),
+            remote_faces: HashMap::new(),
             held_up: 0,
             options,
         })
     }
 
-    /// Time since the driver was made, as the machine is told it.
+    /// Time since the driver was made: the machine's clock.
     pub fn now(&self) -> Instant {
         self.clock.now()
     }
@@ -274,7 +276,7 @@ impl Driver {
         self.clock.time_of_day()
     }
 
-    /// Interrupts a turn from elsewhere.
+    /// Interrupts a turn from remote_faces.
     pub fn waker(&self) -> Waker {
         self.alarm.waker()
     }
@@ -284,12 +286,12 @@ impl Driver {
         self.longest_wait = longest;
     }
 
-    /// What a face has carried and dropped, if it is there.
+    /// Counters of a face, if it exists.
     pub fn counters(&self, face: FaceId) -> Option<Counters> {
         self.faces.get(&face).map(|face| face.counters)
     }
 
-    /// What all faces, past ones included, have carried and dropped.
+    /// Counters of all faces, closed ones included.
     pub fn totals(&self) -> Counters {
         let mut totals = self.past;
         self.faces.values().for_each(|face| totals.add(&face.counters));
@@ -311,14 +313,14 @@ impl Driver {
         self.admission
     }
 
-    /// What a face can do, if it is there.
+    /// Attributes of a face, if it exists.
     pub fn attributes(&self, id: FaceId) -> Option<FaceAttributes> {
         let face = self.faces.get(&id)?;
         let receive_budget = match &face.conduit {
             Conduit::Udp(peer) => self.port(peer.port).and_then(UdpPort::receive_budget),
             Conduit::Link { .. } if face.uri.is_medium() => None,
             // A stream holds what the far end keeps for a slow reader, and ours keeps as much.
-            Conduit::Link { .. } => Some(self.options.backlog_octets as u64),
+            Conduit::Link { .. } => Some(self.options.backlog_bytes as u64),
             Conduit::Down { .. } => None,
         };
         Some(FaceAttributes {
@@ -368,12 +370,11 @@ impl Driver {
 
     /// One wake-up: waits until there is something to do, and does it.
     ///
-    /// What the machine wants from the world outside the network is handed to `on_app`, at the latest
-    /// before the turn returns.
+    /// Reports of applications are passed to `on_app`, at the latest before the turn returns.
     ///
     /// # Errors
-    /// If waiting for sockets fails; what happens to single faces is told by
-    /// [`next_event`](Self::next_event) instead.
+    /// If waiting for sockets fails. [`next_event`](Self::next_event) reports events of single
+    /// faces.
     pub fn turn<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
@@ -385,19 +386,19 @@ impl Driver {
             self.hold();
             return Ok(turn);
         }
-        self.linger(machine.deadline());
+        self.coalesce(machine.deadline());
         turn.woken = self.wait(machine.deadline())?;
         self.follow_calendar(machine);
         let mut ready = std::mem::take(&mut self.ready);
-        // Where several have something nobody is listened to for long.
+        // If several are ready, each gets a short share.
         self.intake.reads = if ready.len() > 1 { 1 } else { READS };
         for (token, writable) in ready.drain(..) {
             self.serve(token, writable, &|face| machine.face_use(face));
             turn.frames += self.deliver(machine, on_app);
         }
         self.ready = ready;
-        self.linger.note(self.clock.now(), turn.frames);
-        self.spin.note_turn(turn.frames);
+        self.coalesce.note(self.clock.now(), turn.frames);
+        self.busy_poll.note_turn(turn.frames);
         self.expire(&|face| machine.face_use(face));
         turn.frames += self.settle(machine, on_app);
         Ok(turn)
@@ -438,12 +439,13 @@ impl Driver {
         }
     }
 
-    /// Tells the machine the time of day if the calendar clock was set, or went on while the system was suspended.
+    /// Passes the time of day to the machine if the calendar clock was set, or ran on while the
+    /// system was suspended.
     fn follow_calendar<M: Machine + ?Sized>(&mut self, machine: &mut M) {
         let (now, calendar) = (self.clock.now(), self.time_of_day());
-        let is_leader = self.post.as_ref().is_none_or(|post| post.worker() == 0);
+        let is_leader = self.channels.as_ref().is_none_or(|channels| channels.worker() == 0);
         if is_leader && calendar.distance(self.calendar) > CALENDAR_DRIFT {
-            (self.calendar, self.told) = (calendar, now);
+            (self.calendar, self.machine_time) = (calendar, now);
             machine.handle(now, Notice::TimeOfDay { micros: calendar.micros(now) }.into());
         }
     }
@@ -456,36 +458,36 @@ impl Driver {
     ) -> usize {
         let mut frames = 0;
         loop {
-            self.send_off();
+            self.send_moves();
             frames += self.deliver(machine, on_app);
             self.drain(machine, on_app);
             self.publish();
             self.flush();
-            if self.arrivals.is_empty() && self.movers.is_empty() {
+            if self.arrivals.is_empty() && self.pending_moves.is_empty() {
                 return frames;
             }
         }
     }
 
-    /// Tells the machine what arrived, and carries out what follows from it.
+    /// Passes arrivals to the machine and carries out its outputs.
     fn deliver<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> usize {
         // What others sent before a socket was read comes before what was read there.
-        let mut frames = self.open_letters(machine);
+        let mut frames = self.receive_messages(machine);
         if self.arrivals.is_empty() && frames == 0 {
             return 0;
         }
         let now = self.clock.now();
         // Frames of other workers came now.
-        self.told = if frames > 0 { now } else { self.told };
+        self.machine_time = if frames > 0 { now } else { self.machine_time };
         let mut at = now;
         while let Some(arrival) = self.arrivals.pop_front() {
             let input = match arrival {
                 Arrival::ReceivedAt(received) => {
-                    at = received.max(self.told).min(now);
+                    at = received.max(self.machine_time).min(now);
                     continue;
                 }
                 Arrival::Frame(face, frame) => {
@@ -509,7 +511,7 @@ impl Driver {
                     None => continue,
                 },
             };
-            self.told = at;
+            self.machine_time = at;
             machine.handle(at, input);
         }
         self.drain(machine, on_app);
@@ -522,7 +524,7 @@ impl Driver {
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) {
         let now = self.clock.now();
-        self.told = now;
+        self.machine_time = now;
         while let Some(output) = machine.poll(now) {
             match output {
                 Output::Send { face, frame } => {
@@ -535,7 +537,7 @@ impl Driver {
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
                 Output::Event(_) => {}
                 Output::Order(order) => self.obey(*order),
-                Output::Worker { worker, message } => self.write(worker, Letter::Node(message)),
+                Output::Worker { worker, message } => self.write(worker, Message::Node(message)),
                 // Only faces for values have these, and a socket is none.
                 Output::Transmit { .. } | Output::Wants { .. } => {}
             }

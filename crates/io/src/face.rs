@@ -9,14 +9,14 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 
-/// Largest frame, in octets, that is sent: the limit on NDN packets, which NFD applies to the whole
+/// Largest frame, in bytes, that is sent: the limit on NDN packets, which NFD applies to the whole
 /// frame with its link header.
 pub const LARGEST_FRAME_SENT: usize = 8_800;
 
-/// Shortest MTU, in octets, that a face may be given: shorter frames carry more header than content.
+/// Shortest MTU, in bytes, that a face may be given: shorter frames carry more header than content.
 pub const LEAST_MTU: usize = 256;
 
-/// Largest frame, in octets, that is accepted: a packet of 8,800 octets and a generous link header.
+/// Largest frame, in bytes, that is accepted: a packet of 8,800 bytes and a generous link header.
 pub const LARGEST_FRAME_RECEIVED: usize = 8_800 + 1_024;
 
 /// How a face is that leads to a medium, which several may share.
@@ -24,9 +24,10 @@ pub const LARGEST_FRAME_RECEIVED: usize = 8_800 + 1_024;
 pub struct MediumOptions {
     /// Name of the interface; by default the one that the system chooses.
     pub interface: Option<String>,
-    /// Not everybody hears everybody, as on a radio: what came may leave there again.
+    /// Ad hoc, as a radio: not all nodes receive each other, so a packet may leave on the face on
+    /// which it arrived.
     pub ad_hoc: bool,
-    /// Other programs of this machine hear what is sent, too.
+    /// Other programs of this machine receive outgoing frames, too.
     pub loopback: bool,
 }
 
@@ -41,45 +42,45 @@ pub enum FaceError {
     Resolve {
         /// The host.
         host: String,
-        /// What the resolver said; `None` if it only gave addresses of the other family.
+        /// Error of the resolver; `None` if all addresses are of the other family.
         source: Option<io::Error>,
     },
     /// The connection failed.
     #[error("cannot connect to {uri}: {source}{}", connect_hint(.uri, .source))]
     Connect {
-        /// Where to.
+        /// URI of the face.
         uri: FaceUri,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// Nobody answered in time.
+    /// No answer within the timeout.
     #[error("cannot connect to {uri}: no answer within {after:?}")]
     Timeout {
-        /// Where to.
+        /// URI of the face.
         uri: FaceUri,
         /// How long was waited.
         after: Duration,
     },
     /// The connection ended before it was usable.
     #[error("cannot connect to {uri}: {reason}")]
-    Refused {
-        /// Where to.
+    Rejected {
+        /// URI of the face.
         uri: FaceUri,
-        /// Why.
+        /// Cause.
         reason: CloseReason,
     },
     /// Listening failed.
     #[error("cannot listen on {uri}: {source}{}", listen_hint(.uri, .source))]
     Listen {
-        /// Where.
+        /// URI of the listener.
         uri: FaceUri,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
     /// As many faces are open as the driver allows.
     #[error("cannot open {uri}: {limit} faces are open already, which is the limit")]
     TooMany {
-        /// Which face.
+        /// URI of the face.
         uri: FaceUri,
         /// The limit.
         limit: usize,
@@ -98,7 +99,7 @@ fn host_hint(host: &str) -> String {
     )
 }
 
-/// Whether an address means something on one interface only, which is not said.
+/// Whether an address is valid on one interface only and names none.
 fn lacks_scope(uri: &FaceUri) -> bool {
     let is_link_local = matches!(uri.address(), Some(IpAddr::V6(ip)) if ip.is_unicast_link_local());
     is_link_local && !uri.to_string().contains('%')
@@ -110,16 +111,16 @@ fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
             " (there is no such socket: is a forwarder running, and is this the path it listens on?)"
         }
         (FaceUri::Unix(_), ErrorKind::ConnectionRefused) => {
-            " (the socket is there, but nobody listens on it: the forwarder may have stopped)"
+            " (the socket is there, but no process listens on it: the forwarder may have stopped)"
         }
         (FaceUri::Unix(_), ErrorKind::PermissionDenied) => {
-            " (you may not use this socket: ask for its group, or run as the user who owns it)"
+            " (no permission for this socket: join its group, or run as its owner)"
         }
-        (FaceUri::Memory(_), _) => " (nobody in this process listens under this name)",
+        (FaceUri::Memory(_), _) => " (no listener of this name in this process)",
         (uri, _) if lacks_scope(uri) => {
             " (an address of one link needs its interface: [fe80::1%eth0])"
         }
-        (_, ErrorKind::ConnectionRefused) => " (nobody listens on that port)",
+        (_, ErrorKind::ConnectionRefused) => " (no process listens on that port)",
         (_, ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => {
             " (no route leads there: is the network up?)"
         }
@@ -150,14 +151,14 @@ pub enum CloseReason {
     #[error("the connection failed: {0}")]
     Broken(String),
     /// The peer sent what cannot be split into packets.
-    #[error("the peer sent octets that are no NDN packet: {0}")]
+    #[error("the peer sent bytes that are no NDN packet: {0}")]
     Garbage(String),
     /// The peer announced a packet over the limit.
-    #[error("the peer sent a packet of {length} octets, more than the {limit} allowed")]
+    #[error("the peer sent a packet of {length} bytes, more than the {limit} allowed")]
     TooLong {
-        /// Octets announced.
+        /// Bytes announced.
         length: usize,
-        /// Octets allowed.
+        /// Bytes allowed.
         limit: usize,
     },
     /// The WebSocket handshake or protocol failed.
@@ -169,7 +170,7 @@ pub enum CloseReason {
     /// Nothing arrived for as long as an on-demand face may be silent.
     #[error("nothing arrived for {0:?}")]
     Idle(Duration),
-    /// It was the longest silent of too many faces.
+    /// The face was the longest idle of too many.
     #[error("it was the longest silent of too many faces")]
     Evicted,
     /// The interface that it leaves by is down, or the address that it leaves from is gone.
@@ -192,11 +193,11 @@ impl From<io::Error> for CloseReason {
 /// Why a frame was discarded by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropReason {
-    /// A frame without octets, in either direction.
+    /// A frame without bytes, in either direction.
     Empty,
     /// To be sent, but longer than the face carries.
     TooLong,
-    /// To be sent, but more octets wait already than the face, or the driver, may hold.
+    /// To be sent, but more bytes wait already than the face, or the driver, may hold.
     Backlog,
     /// To be sent, but the system knows no way there.
     Unreachable,
@@ -243,17 +244,17 @@ impl fmt::Display for DropReason {
     }
 }
 
-/// What a face carried and dropped since it was opened.
+/// Counters of a face since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames received.
     pub frames_in: u64,
-    /// Octets of the frames received.
-    pub octets_in: u64,
+    /// Bytes of the frames received.
+    pub bytes_in: u64,
     /// Frames handed to the operating system or waiting for it.
     pub frames_out: u64,
-    /// Octets of those frames.
-    pub octets_out: u64,
+    /// Bytes of those frames.
+    pub bytes_out: u64,
     /// Frames discarded, in the order of [`DropReason::ALL`].
     pub drops: [u64; DropReason::ALL.len()],
 }
@@ -275,50 +276,50 @@ impl Counters {
 
     pub(crate) fn received(&mut self, frame_len: usize) {
         self.frames_in += 1;
-        self.octets_in += frame_len as u64;
+        self.bytes_in += frame_len as u64;
     }
 
     pub(crate) fn sent(&mut self, frame_len: usize) {
         self.frames_out += 1;
-        self.octets_out += frame_len as u64;
+        self.bytes_out += frame_len as u64;
     }
 
-    /// What another face, or others together, carried and dropped comes on top.
+    /// Adds the counters of other faces.
     pub fn add(&mut self, other: &Self) {
         self.frames_in += other.frames_in;
-        self.octets_in += other.octets_in;
+        self.bytes_in += other.bytes_in;
         self.frames_out += other.frames_out;
-        self.octets_out += other.octets_out;
+        self.bytes_out += other.bytes_out;
         for (mine, theirs) in self.drops.iter_mut().zip(other.drops) {
             *mine += theirs;
         }
     }
 }
 
-/// Something that happened to a face, for whoever watches the driver.
+/// An event of a face, for the program that runs the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceEvent {
-    /// Which face.
+    /// Identifier of the face.
     pub face: FaceId,
-    /// Where it leads.
+    /// URI of the peer.
     pub uri: FaceUri,
-    /// What happened.
+    /// Kind of event.
     pub change: FaceChange,
 }
 
-/// What happened to a face.
+/// Kind of event of a face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaceChange {
-    /// It is usable.
+    /// The face is usable.
     Up,
-    /// It ended.
+    /// The face is down.
     Down {
-        /// Why.
+        /// Cause.
         reason: CloseReason,
         /// When the driver tries again; `None` if the face is gone for good.
         retry: Option<Duration>,
     },
-    /// The system reported that datagrams do not arrive; told once until something arrives again.
+    /// The system reported that datagrams do not arrive; repeated only after a frame has arrived.
     Unreachable(String),
     /// The path carries only smaller frames from now on.
     MtuLowered(usize),
@@ -335,7 +336,7 @@ impl fmt::Display for FaceEvent {
                 write!(f, "is down: {reason}; next attempt in {after:?}")
             }
             FaceChange::Unreachable(why) => write!(f, "does not reach its peer: {why}"),
-            FaceChange::MtuLowered(mtu) => write!(f, "now carries frames up to {mtu} octets"),
+            FaceChange::MtuLowered(mtu) => write!(f, "now carries frames up to {mtu} bytes"),
         }
     }
 }

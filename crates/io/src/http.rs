@@ -1,9 +1,10 @@
-//! A small HTTP server for those who look after a process: a few pages, read only, in threads of their own.
+//! A small read-only HTTP server for operators, in threads of its own.
 //!
-//! Whoever connects gets one answer. A request has to be there within [`PATIENCE`], whole and short, or the connection ends;
-//! no more than [`CONNECTIONS`] are served at a time. If another one comes, the oldest that waits for its peer is ended, of the
-//! address that has the most; a slow reader blocks nobody. A browser that was led here
-//! under the name of another site is refused: the host that it asks for must be an address, or `localhost`.
+//! Each connection gets one answer. A request must arrive whole within [`REQUEST_TIMEOUT`], or the
+//! connection ends. At most [`MAX_CONNECTIONS`] are served at a time. A further connection ends the
+//! oldest one that waits for its peer, of the address with the most connections. A slow reader
+//! therefore cannot block others. The Host must be an address or `localhost`; any other is rejected, against
+//! DNS rebinding.
 use crate::origin::Host;
 use std::cmp::Reverse;
 use std::io::{self, Read, Write};
@@ -14,15 +15,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a request, and then its answer, may take.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Connections that are served at a time.
-pub const CONNECTIONS: usize = 16;
-/// Longest request, in octets.
-const MAX_REQUEST_OCTETS: usize = 8 << 10;
+pub const MAX_CONNECTIONS: usize = 16;
+/// Longest request, in bytes.
+const MAX_REQUEST_BYTES: usize = 8 << 10;
 /// Most header fields of a request.
 const MAX_FIELDS: usize = 64;
 
-/// What is answered.
+/// Content of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Such as `text/html; charset=utf-8`.
@@ -31,7 +32,7 @@ pub struct Page {
     pub body: Vec<u8>,
 }
 
-/// What stands under a path, if anything does.
+/// Page of a path, if there is one.
 pub type Pages = Arc<dyn Fn(&str) -> Option<Page> + Send + Sync>;
 
 /// A server, until it is dropped.
@@ -85,7 +86,7 @@ struct Connection {
     from: IpAddr,
     /// Its page is being made.
     makes_page: bool,
-    /// It was ended for another one.
+    /// The connection was ended in favour of another.
     is_ended: bool,
 }
 
@@ -100,7 +101,7 @@ impl Connections {
     fn take(self: &Arc<Self>, stream: TcpStream, from: IpAddr) -> Served {
         let stream = Arc::new(stream);
         let mut open = self.lock();
-        while open.len() >= CONNECTIONS {
+        while open.len() >= MAX_CONNECTIONS {
             if open.iter().all(|it| !it.is_ended) {
                 end_slowest(&mut open);
             }
@@ -159,7 +160,7 @@ fn accept(listener: &TcpListener, ended: &AtomicBool, pages: &Pages) {
         };
         let (pages, served) = (Arc::clone(pages), connections.take(stream, from.ip()));
         let work = move || {
-            // Who does not listen is not told.
+            // A failed write means that the peer is gone.
             let _ = answer(&served, &pages);
         };
         let _ = thread::Builder::new().name("http-peer".into()).spawn(work);
@@ -168,27 +169,27 @@ fn accept(listener: &TcpListener, ended: &AtomicBool, pages: &Pages) {
 
 fn answer(served: &Served, pages: &Pages) -> io::Result<()> {
     let mut stream = &*served.stream;
-    let reply = match read(&mut stream, Instant::now() + PATIENCE)? {
-        Asked::For { path, head } => {
+    let reply = match read(&mut stream, Instant::now() + REQUEST_TIMEOUT)? {
+        Request::Get { path, head } => {
             served.set_makes_page(true);
             let page = pages(&path);
             served.set_makes_page(false);
             match page {
                 Some(page) => Reply { code: "200 OK", page, head },
-                None => Reply::refusal("404 Not Found"),
+                None => Reply::error("404 Not Found"),
             }
         }
-        Asked::Wrongly(code) => Reply::refusal(code),
+        Request::Invalid(code) => Reply::error(code),
     };
-    write(&mut stream, &reply.octets(), Instant::now() + PATIENCE)?;
+    write(&mut stream, &reply.bytes(), Instant::now() + REQUEST_TIMEOUT)?;
     stream.shutdown(Shutdown::Both)
 }
 
-/// What somebody asked.
+/// Outcome of parsing a request.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
-    For { path: String, head: bool },
-    Wrongly(&'static str),
+enum Request {
+    Get { path: String, head: bool },
+    Invalid(&'static str),
 }
 
 struct Reply {
@@ -198,14 +199,14 @@ struct Reply {
 }
 
 impl Reply {
-    fn refusal(code: &'static str) -> Self {
+    fn error(code: &'static str) -> Self {
         let page = Page { content_type: "text/plain", body: format!("{code}\n").into_bytes() };
         Self { code, page, head: false }
     }
 
-    fn octets(&self) -> Vec<u8> {
+    fn bytes(&self) -> Vec<u8> {
         let Self { code, page: Page { content_type, body }, head } = self;
-        let mut octets = format!(
+        let mut bytes = format!(
             "HTTP/1.1 {code}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\
              Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
              Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\n\r\n",
@@ -213,36 +214,36 @@ impl Reply {
         )
         .into_bytes();
         if !head {
-            octets.extend(body);
+            bytes.extend(body);
         }
-        octets
+        bytes
     }
 }
 
 /// Reads a request, whatever its peer does until then.
-fn read(stream: &mut &TcpStream, until: Instant) -> io::Result<Asked> {
-    let (mut octets, mut piece) = (Vec::new(), [0; 1_024]);
+fn read(stream: &mut &TcpStream, until: Instant) -> io::Result<Request> {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 1_024]);
     loop {
         stream.set_read_timeout(Some(left(until)?))?;
         let count = stream.read(&mut piece)?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        octets.extend(piece.get(..count).unwrap_or_default());
-        if octets.len() > MAX_REQUEST_OCTETS {
-            return Ok(Asked::Wrongly("431 Request Header Fields Too Large"));
+        bytes.extend(piece.get(..count).unwrap_or_default());
+        if bytes.len() > MAX_REQUEST_BYTES {
+            return Ok(Request::Invalid("431 Request Header Fields Too Large"));
         }
-        if let Some(asked) = parse(&octets) {
-            return Ok(asked);
+        if let Some(request) = parse(&bytes) {
+            return Ok(request);
         }
     }
 }
 
-fn write(stream: &mut &TcpStream, mut octets: &[u8], until: Instant) -> io::Result<()> {
-    while !octets.is_empty() {
+fn write(stream: &mut &TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
         stream.set_write_timeout(Some(left(until)?))?;
-        let count = stream.write(octets)?;
-        octets = octets.get(count..).unwrap_or_default();
+        let count = stream.write(bytes)?;
+        bytes = bytes.get(count..).unwrap_or_default();
     }
     Ok(())
 }
@@ -252,29 +253,29 @@ fn left(until: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// What a request asks for; `None` if it is not whole yet.
-fn parse(octets: &[u8]) -> Option<Asked> {
+/// Parses a request; `None` if it is incomplete.
+fn parse(bytes: &[u8]) -> Option<Request> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
-    match request.parse(octets) {
+    match request.parse(bytes) {
         Ok(httparse::Status::Partial) => return None,
         Ok(httparse::Status::Complete(_)) => {}
-        Err(_) => return Some(Asked::Wrongly("400 Bad Request")),
+        Err(_) => return Some(Request::Invalid("400 Bad Request")),
     }
     let host = request.headers.iter().find(|it| it.name.eq_ignore_ascii_case("host"));
     if !host.is_some_and(|host| is_ours(host.value)) {
-        return Some(Asked::Wrongly("403 Forbidden"));
+        return Some(Request::Invalid("403 Forbidden"));
     }
     let path = request.path.unwrap_or_default();
     let path = path.split(['?', '#']).next().unwrap_or_default().to_owned();
     Some(match request.method {
-        Some("GET") => Asked::For { path, head: false },
-        Some("HEAD") => Asked::For { path, head: true },
-        _ => Asked::Wrongly("405 Method Not Allowed"),
+        Some("GET") => Request::Get { path, head: false },
+        Some("HEAD") => Request::Get { path, head: true },
+        _ => Request::Invalid("405 Method Not Allowed"),
     })
 }
 
-/// Whether a browser asks for an address, or for this machine, and not for another site.
+/// Whether a Host header names an address or this machine.
 fn is_ours(host: &[u8]) -> bool {
     match std::str::from_utf8(host).ok().and_then(Host::of_authority) {
         Some(Host::Address(_)) => true,
@@ -294,7 +295,7 @@ mod tests {
         HttpServer::start(SocketAddr::from(([127, 0, 0, 1], 0)), pages).unwrap()
     }
 
-    fn ask(server: &HttpServer, request: &str) -> String {
+    fn exchange(server: &HttpServer, request: &str) -> String {
         let mut stream = TcpStream::connect(server.address()).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
@@ -303,11 +304,11 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_found_by_its_path_and_nothing_is_changed_by_asking() {
+    fn page_is_found_by_its_path() {
         let server = server();
-        let found = ask(&server, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n");
+        let found = exchange(&server, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n");
         assert!(found.starts_with("HTTP/1.1 200 OK\r\n") && found.ends_with("\r\n\r\ncontent"));
-        let head = ask(&server, "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let head = exchange(&server, "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(head.contains("Content-Length: 7\r\n") && head.ends_with("\r\n\r\n"));
         for (request, code) in [
             ("GET /b HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "404"),
@@ -316,7 +317,7 @@ mod tests {
             ("GET /a HTTP/1.1\r\n\r\n", "403"),
             ("\0\r\n\r\n", "400"),
         ] {
-            let answer = ask(&server, request);
+            let answer = exchange(&server, request);
             assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{request:?}: {answer}");
         }
     }
@@ -325,7 +326,7 @@ mod tests {
     fn a_request_without_end_is_cut_short() {
         let server = server();
         let mut stream = TcpStream::connect(server.address()).unwrap();
-        let line = format!("GET /{} HTTP/1.1\r\n", "x".repeat(MAX_REQUEST_OCTETS));
+        let line = format!("GET /{} HTTP/1.1\r\n", "x".repeat(MAX_REQUEST_BYTES));
         stream.write_all(line.as_bytes()).unwrap();
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -333,11 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn those_who_say_nothing_keep_others_waiting_no_longer_than_their_time() {
+    fn idle_connections_leave_one_for_others() {
         let server = server();
-        let idle: Vec<_> =
-            (0..CONNECTIONS - 1).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
-        let found = ask(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let idle: Vec<_> = (0..MAX_CONNECTIONS - 1)
+            .map(|_| TcpStream::connect(server.address()).unwrap())
+            .collect();
+        let found = exchange(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(found.ends_with("content"), "one seat is left: {found}");
         drop(idle);
     }
@@ -351,7 +353,7 @@ mod tests {
         });
         let server = HttpServer::start(SocketAddr::from(([127, 0, 0, 1], 0)), pages).unwrap();
         let mut slow = Vec::new();
-        for number in 0..4 * CONNECTIONS {
+        for number in 0..4 * MAX_CONNECTIONS {
             let mut stream = TcpStream::connect(server.address()).unwrap();
             let request: &[u8] = match number % 3 {
                 0 => b"",
@@ -363,18 +365,18 @@ mod tests {
         }
         for _ in 0..3 {
             let begun = Instant::now();
-            let found = ask(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            let found = exchange(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
             assert!(found.ends_with("content"), "{found}");
-            assert!(begun.elapsed() < PATIENCE / 2, "answered after {:?}", begun.elapsed());
+            assert!(begun.elapsed() < REQUEST_TIMEOUT / 2, "answered after {:?}", begun.elapsed());
         }
     }
 
     #[test]
-    fn host_with_user_information_is_refused() {
+    fn host_with_user_information_is_rejected() {
         let server = server();
         for host in ["localhost:80@evil.example", "localhost@evil.example", "[::1]]", "localhost:"]
         {
-            let answer = ask(&server, &format!("GET /a HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+            let answer = exchange(&server, &format!("GET /a HTTP/1.1\r\nHost: {host}\r\n\r\n"));
             assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
         }
     }

@@ -1,8 +1,8 @@
 //! The network interfaces of this machine: which there are, which addresses they have, and that something about them has
 //! changed.
 //!
-//! A netlink socket only says *that* something has changed; what there is is asked anew then, so that a notification
-//! that is lost does no harm.
+//! A netlink socket reports only *that* something has changed. All state is read anew, so a lost
+//! notification does no harm.
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 use nix::sys::socket::LinkAddr;
@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Notices of links, IPv4 addresses and IPv6 addresses (RTMGRP_LINK, …_IPV4_IFADDR, …_IPV6_IFADDR).
 const GROUPS: u32 = 0x1 | 0x10 | 0x100;
-/// Carried by an Ethernet that says nothing else.
+/// MTU of Ethernet if the system does not report one.
 const ETHERNET_MTU: usize = 1_500;
 
 /// The interfaces as they are at one instant.
@@ -29,7 +29,7 @@ impl Interfaces {
     /// Asks the system.
     ///
     /// # Errors
-    /// If it does not say.
+    /// If the system does not list its interfaces.
     pub(crate) fn of_system() -> io::Result<Self> {
         let mut up: BTreeMap<String, BTreeSet<IpAddr>> = BTreeMap::new();
         let carries = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
@@ -61,7 +61,7 @@ impl Interfaces {
     }
 }
 
-/// Says when something about the interfaces has changed.
+/// Reports changes of interfaces.
 #[derive(Debug)]
 pub(crate) struct InterfaceWatch {
     socket: OwnedFd,
@@ -71,7 +71,7 @@ impl InterfaceWatch {
     /// Begins watching.
     ///
     /// # Errors
-    /// If the system has no such notices, or does not let us hear them.
+    /// If the system has no such notices or denies them.
     pub(crate) fn new() -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket =
@@ -85,7 +85,7 @@ impl InterfaceWatch {
         self.socket.as_fd()
     }
 
-    /// Throws away what was said. That too much was said to be kept is a change, too.
+    /// Discards all notices. An overflow counts as a change.
     pub(crate) fn clear(&self) {
         let mut buffer = [0_u8; 8_192];
         loop {
@@ -97,7 +97,7 @@ impl InterfaceWatch {
     }
 }
 
-/// What an interface is called.
+/// Name of an interface.
 pub(crate) fn name_of(index: u32) -> Option<String> {
     let kind = (AddressFamily::INET6, SocketType::DGRAM);
     let socket = rustix::net::socket(kind.0, kind.1, None).ok()?;
@@ -116,11 +116,11 @@ pub(crate) fn link(name: &str) -> io::Result<LinkAddr> {
     })
 }
 
-/// Longest frame that an interface carries, in octets, without the header of the link.
+/// Longest frame that an interface carries, in bytes, without the header of the link.
 pub(crate) fn mtu(name: &str) -> usize {
     let path = format!("/sys/class/net/{name}/mtu");
-    let said = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
-    said.unwrap_or(ETHERNET_MTU)
+    let reported = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
+    reported.unwrap_or(ETHERNET_MTU)
 }
 
 #[cfg(test)]

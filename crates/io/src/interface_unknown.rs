@@ -1,4 +1,4 @@
-//! Systems whose interfaces are not known: all of them count as being there, and nothing is said of changes.
+//! Systems without an interface list: all interfaces count as up, and no change is reported.
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
@@ -25,7 +25,7 @@ impl Interfaces {
     }
 }
 
-/// Nobody can be made.
+/// Has no values.
 #[derive(Debug)]
 pub(crate) enum InterfaceWatch {}
 
@@ -43,7 +43,7 @@ impl InterfaceWatch {
     }
 }
 
-/// What an interface is called: nobody says.
+/// Name of an interface: unknown.
 pub(crate) fn name_of(_: u32) -> Option<String> {
     None
 }

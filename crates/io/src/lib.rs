@@ -1,4 +1,5 @@
-//! The real world: clock, sockets, files, configuration, key store and forwarder management.
+//! Sockets, files and the system: clock, faces, configuration, key store, downloads and served
+//! files.
 mod buffer;
 pub mod capture;
 pub mod clock;

@@ -1,10 +1,11 @@
-//! What a producer serves from the file system: one file, or a folder with everything in it.
+//! Content that a producer serves from the file system: one file, or a folder with everything in
+//! it.
 //!
 //! A folder answers for its files by their paths and, for itself and every folder below, by a
 //! *listing* under the keyword component `ls`, in the form of the NDN-DPDK file server: the names in
-//! it, each ended by a zero octet, those of folders with a `/` before it.
+//! the folder, each ended by a zero byte, those of folders with a `/` before it.
 //!
-//! Nothing outside the folder is served, whatever the names ask for or its links point to, and no unfinished downloads
+//! Nothing outside the folder is served, whatever names and links contain, and no unfinished downloads
 //! ([`is_reserved`]).
 mod listing;
 
@@ -28,7 +29,7 @@ use std::time::SystemTime;
 
 /// Type of a GenericNameComponent (NDN packet format 0.3, §2).
 const GENERIC: u16 = 8;
-/// Largest listing that is made, in octets.
+/// Largest listing that is made, in bytes.
 const MAX_LISTING_BYTES: usize = 16 << 20;
 
 /// Where version numbers come from.
@@ -94,8 +95,8 @@ impl Source for MemorySource {
 
     fn identity(&self) -> Identity {
         let mut words = [0; 4];
-        for (word, octets) in words.iter_mut().zip(self.digest.as_chunks::<8>().0) {
-            *word = u64::from_le_bytes(*octets);
+        for (word, bytes) in words.iter_mut().zip(self.digest.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*bytes);
         }
         Identity(words)
     }
@@ -110,7 +111,7 @@ pub struct BytesLibrary {
 }
 
 impl BytesLibrary {
-    /// That content, made so many microseconds after 1970.
+    /// Serves `content`, created at this time in microseconds after 1970.
     pub fn new(content: Bytes, version: Version, micros: u64) -> Self {
         Self { content, micros, version: version.or(micros) }
     }
@@ -128,7 +129,7 @@ impl Library for BytesLibrary {
     }
 }
 
-/// One file, under the prefix itself; opened anew when somebody asks for the latest version.
+/// One file, under the prefix itself; reopened for each discovery of the latest version.
 #[derive(Debug)]
 pub struct FileLibrary {
     path: PathBuf,
@@ -163,7 +164,7 @@ impl Library for FileLibrary {
     }
 }
 
-/// What was read from standard input, under the prefix itself.
+/// Standard input, under the prefix itself.
 #[derive(Debug)]
 pub struct SpoolLibrary {
     spool: SharedSpool,
@@ -172,7 +173,7 @@ pub struct SpoolLibrary {
 }
 
 impl SpoolLibrary {
-    /// That input.
+    /// Serves `spool`.
     pub fn new(spool: Spool, version: Version) -> Self {
         let (modified, version) = (spool.modified(), version.or(spool.version()));
         Self { spool: SharedSpool(Arc::new(Mutex::new(spool))), modified, version }
@@ -290,11 +291,11 @@ fn relative(name: &Name) -> Option<PathBuf> {
 }
 
 fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
-    let octets = component.value();
+    let bytes = component.value();
     let is_name = component.typ() == GENERIC
-        && !matches!(octets, b"" | b"." | b"..")
-        && !octets.iter().any(|octet| matches!(octet, b'/' | 0));
-    is_name.then(|| OsStr::from_bytes(octets))
+        && !matches!(bytes, b"" | b"." | b"..")
+        && !bytes.iter().any(|byte| matches!(byte, b'/' | 0));
+    is_name.then(|| OsStr::from_bytes(bytes))
 }
 
 fn opened(file: FileSource, version: Version, snapshots: Option<&Snapshots>) -> Opened {
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_takes_the_place_of_another_is_served() {
+    fn replaced_folder_is_served() {
         let (outside, mut library) = folder();
         let root = outside.path().join("root");
         fs::rename(&root, outside.path().join("before")).unwrap();
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn link_in_the_place_of_the_root_is_not_followed() {
+    fn link_that_replaces_the_root_is_not_followed() {
         for moved in ["up/root", "up"] {
             let outside = tempfile::tempdir().unwrap();
             let root = outside.path().join("up/root");
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_names_what_is_there() {
+    fn listing_names_all_entries() {
         let (_keep, mut library) = folder();
         let _socket = std::os::unix::net::UnixListener::bind(library.root.join("socket")).unwrap();
         let mut listing = library.open(&Name::root()).unwrap();
@@ -456,11 +457,11 @@ mod tests {
         assert_eq!(leaks, 0, "of {answers} answers");
     }
 
-    /// How many listings are asked for; `RECOUP_LISTING_RACES` sets another number.
+    /// Number of listings requested; `RECOUP_LISTING_RACES` sets another.
     #[cfg(target_os = "linux")]
     fn listing_races() -> u32 {
-        let told = std::env::var("RECOUP_LISTING_RACES").ok();
-        told.and_then(|text| text.parse().ok()).unwrap_or(20_000)
+        let variable = std::env::var("RECOUP_LISTING_RACES").ok();
+        variable.and_then(|text| text.parse().ok()).unwrap_or(20_000)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the driver needs of a connection, or of a medium that several share.
+//! Interface of connections and multi-access media to the driver.
 use crate::buffer::Buffers;
 use crate::face::{CloseReason, Counters, DropReason};
 use bytes::{Bytes, BytesMut};
@@ -7,19 +7,19 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
-/// Octets that a stream reads at a time.
-pub(crate) const READ_OCTETS: usize = 256 * 1024;
+/// Bytes that a stream reads at a time.
+pub(crate) const READ_BYTES: usize = 256 * 1024;
 
-/// What a link hands to the driver, and the read buffer that all links share.
+/// Frames that a link passes to the driver, and the read buffer that all links share.
 #[derive(Debug)]
 pub(crate) struct Intake {
     /// Frames received, in order.
     pub(crate) frames: Vec<Bytes>,
-    /// Who sent each of them, where several may have.
+    /// Sender of each frame, on multi-access media.
     pub(crate) senders: Vec<u64>,
     /// Discarded on the way.
     pub(crate) counters: Counters,
-    /// What a stream reads into.
+    /// Read buffer of streams.
     pub(crate) buffer: BytesMut,
     /// Where the next buffer comes from when this one is given away.
     pub(crate) pool: Buffers,
@@ -36,7 +36,7 @@ impl Default for Intake {
             senders: Vec::new(),
             counters: Counters::default(),
             buffer: BytesMut::new(),
-            pool: Buffers::new(READ_OCTETS),
+            pool: Buffers::new(READ_BYTES),
             reads: 1,
             ends: Vec::new(),
         }
@@ -56,20 +56,21 @@ pub(crate) trait Link: Debug + Send {
     /// To be waited on.
     fn fd(&self) -> BorrowedFd<'_>;
 
-    /// What arrives is handed over by somebody else, and the descriptor is not to be watched.
-    fn is_deaf(&self) -> bool {
+    /// Another socket receives for this link; its descriptor is not watched.
+    fn is_send_only(&self) -> bool {
         false
     }
 
     /// The connection is established: frames can be sent.
     fn is_open(&self) -> bool;
 
-    /// The program at the other end says what others, who may be on any machine, have it say. Known when it is open.
+    /// The program at the other end relays data of programs on any machine. Known once the link is
+    /// open.
     fn speaks_for_others(&self) -> bool {
         false
     }
 
-    /// The link should be told when the descriptor becomes writable.
+    /// The link must be called when the descriptor becomes writable.
     fn wants_write(&self) -> bool;
 
     /// There is more to receive that waiting on the descriptor would not announce.
@@ -81,16 +82,16 @@ pub(crate) trait Link: Debug + Send {
     /// arrived before an error is in the intake.
     fn receive(&mut self, intake: &mut Intake) -> Result<(), CloseReason>;
 
-    /// Takes a frame to be sent at the next flush, or at once if many octets wait for it.
+    /// Takes a frame to be sent at the next flush, or at once if many bytes wait for it.
     fn push(&mut self, frame: Bytes) -> Result<(), DropReason>;
 
     /// Sends as much as the peer takes; the rest is kept.
     fn flush(&mut self) -> Result<(), CloseReason>;
 
-    /// Octets taken and not sent.
-    fn waiting_octets(&self) -> usize;
+    /// Bytes taken and not sent.
+    fn waiting_bytes(&self) -> usize;
 
-    /// Longest frame that it carries, in octets, if that is less than any frame may have.
+    /// Longest frame that it carries, in bytes, if that is less than any frame may have.
     fn mtu(&self) -> Option<usize> {
         None
     }

@@ -1,7 +1,8 @@
-//! Which of several local servers has a name, where no forwarder knows.
+//! Finds the local server of a name, where no forwarder runs.
 //!
-//! Each place is sent the Interest. Of the places that do not refuse datagrams, the one with the best answer is chosen: content,
-//! then an application Nack, then silence, then a network Nack. Among equals the first place wins.
+//! Each server receives the Interest. Among the servers with an open socket, the one with the best
+//! answer is chosen: content, then an application Nack, then silence, then a network Nack. Among
+//! equals the first wins.
 use bytes::Bytes;
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::Interest;
@@ -20,7 +21,7 @@ const ANSWER_BYTES: usize = 9_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Answer {
     /// No socket is bound there.
-    Refused,
+    Unreachable,
     /// A network Nack: the name is not served there.
     Unrouted,
     /// No answer yet.
@@ -31,8 +32,8 @@ enum Answer {
     Content,
 }
 
-/// The place that has what `interest` asks for, as far as the places answer within `patience`; `None` if all refuse. If
-/// only one place does not refuse, it is chosen without waiting for its answer.
+/// The server of `interest`, by answers within `patience`; `None` if no server has an open socket.
+/// A single open socket is chosen without waiting.
 #[must_use]
 pub fn locate(
     places: &[SocketAddr],
@@ -54,7 +55,8 @@ pub fn locate_served(
     best(&probes).filter(|probe| probe.answer > Answer::Unrouted).map(|probe| probe.place)
 }
 
-/// Sends the Interest to all places, and reads answers until they suffice or are `enough`. Places that refuse are left out.
+/// Sends the Interest to all servers and reads answers until they suffice or number `enough`.
+/// Servers without an open socket are left out.
 fn ask(
     places: &[SocketAddr],
     interest: &Interest,
@@ -67,7 +69,7 @@ fn ask(
     let deadline = Instant::now() + patience;
     loop {
         probes.iter_mut().for_each(|probe| probe.receive(interest));
-        probes.retain(|probe| probe.answer != Answer::Refused);
+        probes.retain(|probe| probe.answer != Answer::Unreachable);
         let left = deadline.saturating_duration_since(Instant::now());
         let is_over = enough(&probes) || is_decided(&probes) || left.is_zero();
         if is_over || wait(&probes, left).is_err() {
@@ -113,7 +115,7 @@ impl Probe {
         socket.set_nonblocking(true)?;
         socket.connect(place)?;
         let answer = match socket.send(packet) {
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => Answer::Refused,
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => Answer::Unreachable,
             sent => sent.map(|_| Answer::Silent)?,
         };
         Ok(Self { place, socket, answer })
@@ -130,7 +132,7 @@ impl Probe {
                 self.answer = judge(frame, interest).unwrap_or(Answer::Silent);
             }
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                self.answer = Answer::Refused;
+                self.answer = Answer::Unreachable;
             }
             Err(_) => {}
         }
@@ -142,8 +144,8 @@ fn judge(frame: Bytes, interest: &Interest) -> Option<Answer> {
     let LpPacket { header, fragment } = LpPacket::decode(frame).ok()?;
     let packet = fragment?;
     if header.nack.is_some() {
-        let refused = Interest::decode(packet).ok()?;
-        return (refused.name == interest.name).then_some(Answer::Unrouted);
+        let nacked = Interest::decode(packet).ok()?;
+        return (nacked.name == interest.name).then_some(Answer::Unrouted);
     }
     if u64::from(*packet.first()?) != typ::DATA {
         return None;
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_place_is_preferred_to_a_network_nack() {
+    fn silent_server_is_preferred_to_a_network_nack() {
         let [nacks, silent] = [server(vec![nack()]), server(Vec::new())];
         let places = [nacks, closed(), silent];
         let patience = Duration::from_millis(100);

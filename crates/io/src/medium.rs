@@ -1,13 +1,13 @@
-//! Links that several hear: what leaves reaches all of them, and what arrives says by itself who sent it.
+//! Multi-access links: all nodes receive a frame, and each frame carries its sender.
 //!
-//! Nothing waits here: what a medium does not take at once is dropped with a reason, and a medium that takes nothing any
-//! more ends the link, which is opened again like one that broke.
+//! Nothing is queued here. A frame that a medium does not take at once is dropped with a reason. A
+//! medium that fails ends the link, which is reopened like a broken connection.
 mod ethernet;
 mod multicast;
 
 #[cfg(test)]
 pub(crate) use ethernet::framed;
-pub(crate) use ethernet::{Ear, EtherAddress};
+pub(crate) use ethernet::{EtherAddress, StationReceiver};
 
 use crate::driver::DriverOptions;
 use crate::face::{CloseReason, DropReason, FaceUri, LARGEST_FRAME_RECEIVED, MediumOptions};
@@ -26,7 +26,7 @@ use std::os::fd::BorrowedFd;
 /// Frames read per wake-up.
 const READS: usize = 64;
 /// Header of a medium in front of a frame, at most.
-const HEADER_OCTETS: usize = 64;
+const HEADER_BYTES: usize = 64;
 
 /// A socket that reaches several at once.
 pub(crate) trait Medium: Debug + Send {
@@ -36,10 +36,11 @@ pub(crate) trait Medium: Debug + Send {
     /// Sends a frame to everybody.
     fn send(&self, frame: &[u8]) -> io::Result<()>;
 
-    /// Receives into `buffer`: where in it the frame is, and who sent it. `None` if it is none for us.
-    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>>;
+    /// Receives into `buffer`; returns the range of the frame and its sender, or `None` for a frame
+    /// of others.
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>>;
 
-    /// Longest frame, in octets.
+    /// Longest frame, in bytes.
     fn mtu(&self) -> usize;
 
     /// Where what we send comes from, if that has an address of IP.
@@ -48,17 +49,17 @@ pub(crate) trait Medium: Debug + Send {
 
 /// A frame that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct Received {
     /// Where it is in the buffer.
     pub(crate) frame: Range<usize>,
-    /// A number for who sent it: fragments belong together only if it is the same.
+    /// Identifies the sender: only fragments of one sender are reassembled.
     pub(crate) sender: u64,
 }
 
 /// Opens the medium that a face leads to.
 ///
 /// # Errors
-/// If the system says no, or the face is no medium.
+/// If the system rejects it, or the URI is no medium.
 pub(crate) fn open(
     uri: &FaceUri,
     medium: &MediumOptions,
@@ -67,13 +68,13 @@ pub(crate) fn open(
     check_interface(medium.interface.as_deref())?;
     match uri {
         FaceUri::Ether(peer) => {
-            let station = Ethernet::open(*peer, medium, options.socket_buffer_octets)?;
+            let station = Ethernet::open(*peer, medium, options.socket_buffer_bytes)?;
             Ok(Box::new(MediumLink::new(station)))
         }
         FaceUri::Udp(to) => {
             let groups = to.resolve().map_err(|_| ErrorKind::AddrNotAvailable)?;
             let group = groups.first().ok_or(ErrorKind::AddrNotAvailable)?;
-            let group = Group::join(*group, medium, options.socket_buffer_octets)?;
+            let group = Group::join(*group, medium, options.socket_buffer_bytes)?;
             Ok(Box::new(MediumLink::new(group)))
         }
         _ => Err(ErrorKind::Unsupported.into()),
@@ -83,10 +84,10 @@ pub(crate) fn open(
 /// Listens to the stations on an interface of Ethernet.
 ///
 /// # Errors
-/// If the system says no, or the interface is missing, down, or no Ethernet.
-pub(crate) fn listen(interface: &str, options: &DriverOptions) -> io::Result<Ear> {
+/// If the system rejects it, or the interface is missing, down, or not Ethernet.
+pub(crate) fn listen(interface: &str, options: &DriverOptions) -> io::Result<StationReceiver> {
     check_interface(Some(interface))?;
-    Ear::open(interface, options.socket_buffer_octets)
+    StationReceiver::open(interface, options.socket_buffer_bytes)
 }
 
 /// An interface that is down takes what it is given, and throws it away.
@@ -96,7 +97,7 @@ fn check_interface(interface: Option<&str>) -> io::Result<()> {
             let what = format!("there is no interface called {name}, or it is down");
             Err(io::Error::new(ErrorKind::NetworkDown, what))
         }
-        // Where the system does not say, the socket will.
+        // If the system reports nothing, opening the socket will.
         _ => Ok(()),
     }
 }
@@ -114,19 +115,19 @@ struct MediumLink<M> {
     buffer: Box<[u8]>,
     /// Why the medium takes nothing any more.
     broken: Option<CloseReason>,
-    /// What arrives comes another way.
-    is_deaf: bool,
+    /// Another socket receives for this link.
+    is_send_only: bool,
 }
 
 impl<M: Medium> MediumLink<M> {
     fn new(medium: M) -> Self {
-        let buffer = vec![0; HEADER_OCTETS + LARGEST_FRAME_RECEIVED].into_boxed_slice();
-        Self { medium, buffer, broken: None, is_deaf: false }
+        let buffer = vec![0; HEADER_BYTES + LARGEST_FRAME_RECEIVED].into_boxed_slice();
+        Self { medium, buffer, broken: None, is_send_only: false }
     }
 
-    /// A link that only speaks: somebody else hears for it.
+    /// A link that only sends; another socket receives for it.
     fn deaf(medium: M) -> Self {
-        Self { medium, buffer: Box::default(), broken: None, is_deaf: true }
+        Self { medium, buffer: Box::default(), broken: None, is_send_only: true }
     }
 }
 
@@ -135,8 +136,8 @@ impl<M: Medium> Link for MediumLink<M> {
         self.medium.fd()
     }
 
-    fn is_deaf(&self) -> bool {
-        self.is_deaf
+    fn is_send_only(&self) -> bool {
+        self.is_send_only
     }
 
     fn is_open(&self) -> bool {
@@ -150,7 +151,7 @@ impl<M: Medium> Link for MediumLink<M> {
     fn receive(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
         for _ in 0..READS {
             match self.medium.receive(&mut self.buffer) {
-                Ok(Some(Heard { frame, sender })) => {
+                Ok(Some(Received { frame, sender })) => {
                     let frame = self.buffer.get(frame).unwrap_or_default();
                     intake.frames.push(Bytes::copy_from_slice(frame));
                     intake.senders.push(sender);
@@ -183,7 +184,7 @@ impl<M: Medium> Link for MediumLink<M> {
         self.broken.take().map_or(Ok(()), Err)
     }
 
-    fn waiting_octets(&self) -> usize {
+    fn waiting_bytes(&self) -> usize {
         0
     }
 
@@ -203,7 +204,7 @@ mod tests {
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
 
-    /// Says to each frame what is prepared.
+    /// Returns a prepared result for each frame.
     #[derive(Debug)]
     struct Scripted(UnixStream, Cell<Option<Errno>>);
 
@@ -216,7 +217,7 @@ mod tests {
             self.1.take().map_or(Ok(()), |errno| Err(errno.into()))
         }
 
-        fn receive(&self, _: &mut [u8]) -> io::Result<Option<Heard>> {
+        fn receive(&self, _: &mut [u8]) -> io::Result<Option<Received>> {
             Err(ErrorKind::WouldBlock.into())
         }
 
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_medium_that_is_busy_drops_and_one_that_is_gone_ends() {
+    fn busy_medium_drops_and_absent_medium_ends() {
         let (socket, _other) = UnixStream::pair().unwrap();
         let mut link = MediumLink::new(Scripted(socket, Cell::new(None)));
         let mut push = |errno| {

@@ -17,16 +17,16 @@ pub(crate) fn open(_: &FaceUri, _: &MediumOptions, _: &DriverOptions) -> io::Res
 /// The address of a station.
 pub(crate) type EtherAddress = [u8; 6];
 
-/// Hears stations of Ethernet: there is none.
+/// Receives from Ethernet stations: not supported.
 #[derive(Debug)]
-pub(crate) enum Ear {}
+pub(crate) enum StationReceiver {}
 
-impl Ear {
+impl StationReceiver {
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match *self {}
     }
 
-    pub(crate) fn hear(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
+    pub(crate) fn receive(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
         match *self {}
     }
 
@@ -39,7 +39,7 @@ impl Ear {
 ///
 /// # Errors
 /// Always.
-pub(crate) fn listen(_: &str, _: &DriverOptions) -> io::Result<Ear> {
+pub(crate) fn listen(_: &str, _: &DriverOptions) -> io::Result<StationReceiver> {
     Err(io::Error::new(ErrorKind::Unsupported, "listening on an interface needs Linux"))
 }
 

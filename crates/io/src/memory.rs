@@ -15,7 +15,7 @@ const FRAMES: usize = 512;
 #[derive(Debug, Default)]
 struct Pipe {
     frames: VecDeque<Bytes>,
-    octets: usize,
+    bytes: usize,
     closed: bool,
 }
 
@@ -31,12 +31,12 @@ pub struct MemoryEnd {
     /// Rings when the inward pipe is no longer empty, and rings the other end's.
     bell: UnixStream,
     fresh: VecDeque<Bytes>,
-    fresh_octets: usize,
+    fresh_bytes: usize,
     more: bool,
     limit: usize,
 }
 
-/// Two ends that hear each other. At most `limit` octets wait in each direction.
+/// Two connected ends. At most `limit` bytes are queued in each direction.
 ///
 /// # Errors
 /// If the process has no file descriptor left.
@@ -50,7 +50,7 @@ pub fn pair(limit: usize) -> io::Result<(MemoryEnd, MemoryEnd)> {
         outward: Arc::clone(outward),
         bell,
         fresh: VecDeque::new(),
-        fresh_octets: 0,
+        fresh_bytes: 0,
         more: false,
         limit,
     };
@@ -87,7 +87,7 @@ impl Link for MemoryEnd {
         let count = pipe.frames.len().min(FRAMES);
         let start = intake.frames.len();
         intake.frames.extend(pipe.frames.drain(..count));
-        pipe.octets -= intake.frames.iter().skip(start).map(Bytes::len).sum::<usize>();
+        pipe.bytes -= intake.frames.iter().skip(start).map(Bytes::len).sum::<usize>();
         self.more = !pipe.frames.is_empty();
         match pipe.closed && pipe.frames.is_empty() {
             true => Err(CloseReason::Ended),
@@ -96,10 +96,10 @@ impl Link for MemoryEnd {
     }
 
     fn push(&mut self, frame: Bytes) -> Result<(), DropReason> {
-        if self.waiting_octets() + frame.len() > self.limit {
+        if self.waiting_bytes() + frame.len() > self.limit {
             return Err(DropReason::Backlog);
         }
-        self.fresh_octets += frame.len();
+        self.fresh_bytes += frame.len();
         self.fresh.push_back(frame);
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Link for MemoryEnd {
             return Err(CloseReason::Ended);
         }
         let silent = pipe.frames.is_empty();
-        pipe.octets += std::mem::take(&mut self.fresh_octets);
+        pipe.bytes += std::mem::take(&mut self.fresh_bytes);
         pipe.frames.append(&mut self.fresh);
         let ring = silent && !pipe.frames.is_empty();
         drop(pipe);
@@ -120,17 +120,17 @@ impl Link for MemoryEnd {
         Ok(())
     }
 
-    fn waiting_octets(&self) -> usize {
-        self.fresh_octets + lock(&self.outward).octets
+    fn waiting_bytes(&self) -> usize {
+        self.fresh_bytes + lock(&self.outward).bytes
     }
 }
 
 fn silence(mut bell: &UnixStream) {
-    let mut octets = [0; 64];
-    while matches!(bell.read(&mut octets), Ok(read) if read == octets.len()) {}
+    let mut bytes = [0; 64];
+    while matches!(bell.read(&mut bytes), Ok(read) if read == bytes.len()) {}
 }
 
-/// Ends that wait to be accepted, and the bell of whoever accepts.
+/// Ends to be accepted, and the waker of the acceptor.
 #[derive(Debug)]
 struct Door {
     callers: VecDeque<MemoryEnd>,
@@ -182,7 +182,7 @@ impl Drop for MemoryListener {
     }
 }
 
-/// Connects to whoever listens under `name`.
+/// Connects to the listener `name`.
 pub(crate) fn connect(name: &str, limit: usize) -> io::Result<MemoryEnd> {
     let mut doors = lock(&DOORS);
     let door = doors.as_mut().and_then(|doors| doors.get_mut(name));
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_cross_in_both_directions_and_the_end_is_told() {
+    fn frames_cross_in_both_directions_until_closed() {
         let (mut left, mut right) = pair(100).unwrap();
         left.push(Bytes::from_static(b"to the right")).unwrap();
         right.push(Bytes::from_static(b"to the left")).unwrap();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded() {
+    fn memory_queue_is_limited() {
         let (mut left, mut right) = pair(100).unwrap();
         for _ in 0..2 {
             left.push(Bytes::from_static(&[0; 50])).unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_taken_once_and_free_again_after_its_listener() {
+    fn listener_name_is_exclusive() {
         let listener = MemoryListener::bind("a name of this test").unwrap();
         assert!(MemoryListener::bind("a name of this test").is_err());
         let _end = connect("a name of this test", 10).unwrap();

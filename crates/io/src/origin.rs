@@ -1,6 +1,6 @@
 //! Hosts that browsers name in `Host` and `Origin`: nothing but `host[:port]`, with a scheme in front of an origin.
 //!
-//! Source: RFC 9110, section 7.2; RFC 6454, section 7. Difference: user information and paths are refused instead of ignored, for
+//! Source: RFC 9110, section 7.2; RFC 6454, section 7. Difference: user information and paths are rejected instead of ignored, for
 //! `http://localhost:80@evil.example` is a page of evil.example.
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

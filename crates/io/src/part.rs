@@ -1,11 +1,11 @@
 //! The resumable download: segments are written at their offsets to a file in a staging folder
-//! beside the target ([`part_path`]), and a small journal beside it says which of them are safely
-//! there.
+//! beside the target ([`part_path`]). A small journal beside it lists the segments that are safely
+//! on disk.
 //!
-//! A thread of its own replaces the journal, first after a tenth of a second and soon at most once a
-//! second, and always *after* the data that it claims has reached the disk. So whatever stops the
-//! program, a crash, `kill -9` or a power cut, leaves a pair of files from which the download
-//! continues; at worst the segments of the last second are fetched again.
+//! A thread replaces the journal, first after a tenth of a second, later at most once a second. The
+//! data that a journal lists is always on the disk before it. A crash, `kill -9` or a power cut
+//! therefore leaves two files from which the download continues. At worst, the segments of the last
+//! second are fetched again.
 //!
 //! The journal has checksums of the content that it claims. Content that has changed on the disk is
 //! found when the download goes on, and is fetched again.
@@ -71,7 +71,7 @@ pub struct Identity {
     pub verification: String,
     /// First segment of the file: it lies at offset 0.
     pub first: u64,
-    /// Last segment asked for; `None`: to the end of the object.
+    /// Last segment of the range; `None`: to the end of the object.
     pub last: Option<u64>,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What to do with an unfinished download that is there already.
+/// Treatment of an existing unfinished download.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// Continue it if it is of the same [`Identity`]; otherwise [`PartError::OtherContent`].
@@ -114,13 +114,13 @@ pub enum Existing {
     /// Forget it and begin anew, whatever it holds.
     Restart,
     /// [`PartError::Unfinished`], if it holds any content.
-    Refuse,
+    Fail,
 }
 
 /// How a download is kept.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to do with an unfinished download.
+    /// Treatment of an existing unfinished download.
     pub existing: Existing,
     /// Whether the target may be replaced.
     pub overwrite: bool,
@@ -148,19 +148,18 @@ impl Default for Options {
 pub struct Finished {
     /// The file.
     pub path: PathBuf,
-    /// Its length in octets.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
-/// A download under way. Dropping it saves what it can, as [`PartFile::close`] does, but cannot
-/// tell whether that succeeded.
+/// A download in progress. Dropping it saves as [`PartFile::close`] does, but reports no error.
 #[derive(Debug)]
 pub struct PartFile {
     target: PathBuf,
     options: Options,
     keeper: Keeper,
     storage: Storage,
-    /// What is written to the file; what the next save claims.
+    /// Segments written to the file, for the next save.
     journal: Journal,
     /// `journal.received` and what is buffered or waits.
     accepted: RangeSet,
@@ -188,7 +187,7 @@ impl PartFile {
     /// Begins the download to `target`, or continues it.
     ///
     /// # Errors
-    /// [`PartError`]: what is there already stands in the way, or the system refuses.
+    /// [`PartError`]: an existing file is in the way, or a system call failed.
     pub fn open(target: &Path, identity: Identity, options: Options) -> Result<Self, PartError> {
         if !identity.is_valid() {
             return Err(PartError::Identity);
@@ -228,8 +227,8 @@ impl PartFile {
         self.dropped_bytes
     }
 
-    /// Tells the number of the object's last segment. May be told again, and may change as long as
-    /// what has arrived does not contradict it.
+    /// Sets the number of the object's last segment. It may be set again, and may change as long as
+    /// no received segment contradicts it.
     ///
     /// # Errors
     /// [`PartError::EndMoved`], [`PartError::OutOfRange`], [`PartError::SegmentSize`],
@@ -239,7 +238,7 @@ impl PartFile {
             return Ok(());
         }
         if let Some(seen) = self.accepted.last().filter(|&seen| seen > last) {
-            return Err(PartError::EndMoved { said: last, seen });
+            return Err(PartError::EndMoved { claimed: last, seen });
         }
         if last < self.journal.identity.first {
             return Err(self.out_of_range(self.journal.identity.first, Some(last)));

@@ -1,15 +1,15 @@
-//! Ports over UDP that several sockets may have, and sockets that hear both families of addresses.
+//! UDP ports that several sockets share, and dual-stack sockets.
 use crate::interface::Interfaces;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// A socket at an address and port of ours (port 0: any that is free) that others made so may share. What arrives is for
-/// one that is connected to its sender, if there is one. Nobody else can have the port, or is given it by chance, so that
-/// it can be held for another process.
+/// A socket at a local address and port (port 0: any free one) that other sockets made by this
+/// function may share. A frame goes to the socket that is connected to its sender, if there is one.
+/// No other program can get the port, so it can be held for another process.
 ///
 /// # Errors
-/// If the address is not ours, or somebody has it who shares it with nobody.
+/// If the address is not local, or in use without sharing.
 pub fn shared(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_address(true)?;
@@ -58,16 +58,17 @@ fn routed(is_ipv6: bool) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// A socket for datagrams that nobody shares.
+/// An unshared UDP socket.
 pub(crate) fn at(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
-    hear_both_families(&socket, local)?;
+    make_dual_stack(&socket, local)?;
     socket.bind(&local.into())?;
     Ok(socket.into())
 }
 
-/// Whoever is at all addresses of IPv6 hears IPv4 as well, whatever is usual on this system. To be said before binding.
-pub(crate) fn hear_both_families(socket: &Socket, local: SocketAddr) -> io::Result<()> {
+/// Makes a socket at all IPv6 addresses receive IPv4, whatever the system's default. Must precede
+/// `bind`.
+pub(crate) fn make_dual_stack(socket: &Socket, local: SocketAddr) -> io::Result<()> {
     match local.ip() {
         IpAddr::V6(ip) if ip.is_unspecified() => socket.set_only_v6(false),
         _ => Ok(()),
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_connected_gets_what_its_peer_sends_and_others_cannot_have_the_port() {
+    fn connected_socket_gets_its_peers_frames() {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let peer = UdpSocket::bind(any).unwrap();
         let held = shared(any).unwrap();

@@ -29,10 +29,11 @@ impl Group {
         Ok(Self { leader })
     }
 
-    /// How the command ended, if it has, as a shell tells it: its own code, or 128 and the number of the signal.
+    /// Exit code of the command, if it has ended, as a shell reports it: its own code, or 128 and
+    /// the number of the signal.
     ///
     /// # Errors
-    /// If the system cannot say.
+    /// If the system call fails.
     pub fn code(&self) -> io::Result<Option<u8>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(Pid::from_child(&self.leader)), options)?;
@@ -46,7 +47,7 @@ impl Group {
     /// Ends everything in the group: first by asking (SIGTERM); what is left after `patience` is killed.
     pub fn end(self, patience: Duration) {
         let begun = Instant::now();
-        // Where everybody has ended already nobody is left to be told.
+        // All processes have ended.
         let _ = kill_process_group(Pid::from_child(&self.leader), Signal::TERM);
         while matches!(self.code(), Ok(None)) && begun.elapsed() < patience {
             std::thread::sleep(LOOK);
@@ -61,10 +62,11 @@ impl Drop for Group {
     }
 }
 
-/// Asks a child to end (SIGTERM). One that has ended already is left alone, since nobody has waited for it.
+/// Sends SIGTERM to a child. A child that has ended is not signalled: it is still unreaped, so its
+/// number is not reused.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system call fails.
 pub fn terminate(child: &Child) -> io::Result<()> {
     kill_process(Pid::from_child(child), Signal::TERM).map_err(io::Error::from)
 }
@@ -73,7 +75,7 @@ pub fn terminate(child: &Child) -> io::Result<()> {
 /// Linux can do that; elsewhere nothing happens.
 ///
 /// # Errors
-/// If the parent has ended already, or the system refuses.
+/// If the parent has ended already, or the system call fails.
 pub fn end_with(parent: u32) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -94,7 +96,7 @@ pub fn is_child_of(parent: u32) -> bool {
     now.is_some_and(|pid| u32::try_from(pid.as_raw_nonzero().get()) == Ok(parent))
 }
 
-/// How a process ended, as a shell tells it: its own code, or 128 and the number of the signal.
+/// Exit code of a process as a shell reports it: its own code, or 128 and the number of the signal.
 #[must_use]
 pub fn code_of(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
@@ -117,7 +119,7 @@ pub fn end_own_group(child: &mut Child, patience: Duration) -> ! {
 /// Linux shares processors between sessions first, so it need not wait for what else was started there. And it gets
 /// its turn before others, where the system permits that (root, or CAP_SYS_NICE).
 pub fn be_prompt() {
-    // Whoever leads a session or a group already stays in it; whoever may not be urgent is as urgent as all.
+    // A session or group leader stays one; without the privilege the priority stays normal.
     let _ = rustix::process::setsid();
     let _ = rustix::process::setpriority_process(None, PROMPT);
 }
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_ended_says_how_as_often_as_it_is_asked() {
+    fn exit_code_can_be_read_repeatedly() {
         let group = shell("exit 7");
         assert_eq!([code(&group), code(&group)], [7, 7]);
         assert_eq!(code(&shell("kill -TERM $$")), 128 + 15);
@@ -151,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn a_group_ends_with_whatever_its_command_has_left_behind() {
-        // What is left behind holds the pipe open; once nobody does, it ends.
+    fn group_ends_with_surviving_processes() {
+        // A surviving process holds the pipe open.
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -166,21 +168,21 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_is_asked_to_end_ends() {
+    fn terminated_child_ends() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         terminate(&child).unwrap();
         assert!(!child.wait().unwrap().success());
     }
 
     #[test]
-    fn the_code_of_a_process_is_its_own_or_that_of_its_signal() {
+    fn exit_code_includes_the_signal() {
         let code = |text| code_of(Command::new("sh").args(["-c", text]).status().unwrap());
         assert_eq!([code("exit 0"), code("exit 7"), code("kill -KILL $$")], [0, 7, 128 + 9]);
     }
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_parent_that_is_none_is_refused() {
+    fn wrong_parent_is_an_error() {
         assert!(end_with(u32::MAX).is_err());
     }
 }

@@ -1,8 +1,9 @@
 //! A link between UDP faces: a frame that reaches one end leaves by the other, as two machines of frames decide.
 //!
-//! The relay waits and carries; the machines decide delay, order and loss. Its waits are as exact as the system's timers,
-//! and it measures by how much they were late. A frame enters at the time at which the system received it. Several clients share the link: each has a socket of its own toward the far
-//! end, so that answers return to the client that they belong to, and all frames of a direction pass one machine.
+//! The relay waits and forwards; the machines decide delay, order and loss. Its waits are as exact
+//! as the system's timers, and it measures their lateness. A frame enters at the time at which the
+//! system received it. Several clients share the link: each has a socket of its own toward the far
+//! end, so that answers return to their client. All frames of a direction pass one machine.
 mod clients;
 mod port;
 
@@ -62,7 +63,7 @@ impl Lateness {
     }
 }
 
-/// What is left of a link that has ended.
+/// Counters of a link that has ended.
 #[derive(Debug)]
 pub struct Relayed<M> {
     /// The machine toward the far end.
@@ -88,7 +89,7 @@ const BATCH: usize = 64;
 /// Between which addresses a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where it listens.
+    /// Near address that the link listens on.
     pub near: SocketAddr,
     /// The address of a client that is known before it has sent a frame. It never expires.
     pub peer: Option<SocketAddr>,
@@ -194,7 +195,7 @@ struct Ends<M> {
     undelivered: u64,
 }
 
-/// The latest time that each machine was told.
+/// The latest time passed to each machine.
 #[derive(Clone, Copy, Debug, Default)]
 struct Latest {
     forth: Instant,
@@ -202,7 +203,8 @@ struct Latest {
 }
 
 impl Latest {
-    /// When a frame entered that waited for so long until `now`: no sooner than what the machine was told before.
+    /// Entry time of a frame that waited this long until `now`; never before the machine's last
+    /// time.
     fn entry(machine: &mut Instant, now: Instant, waited: Duration) -> Instant {
         *machine = (now - waited).max(*machine);
         *machine
@@ -359,29 +361,29 @@ mod tests {
     }
 
     #[test]
-    fn the_far_end_may_speak_first_to_a_peer_that_is_known() {
+    fn far_end_may_send_first() {
         let (near, far) = (end(), end());
         let span = Span { peer: near.local_addr().ok(), ..span(&far) };
         let relay = Relay::start(span, delay(0), delay(0)).unwrap();
         far.send_to(b"hello", relay.far_address()).unwrap();
         let mut buffer = [0; 10];
-        let (octets, from) = near.recv_from(&mut buffer).unwrap();
-        assert_eq!((&buffer[..octets], from), (&b"hello"[..], relay.address()));
+        let (bytes, from) = near.recv_from(&mut buffer).unwrap();
+        assert_eq!((&buffer[..bytes], from), (&b"hello"[..], relay.address()));
     }
 
     #[test]
-    fn a_relay_carries_frames_both_ways_each_with_its_delay() {
+    fn relay_delays_frames_in_both_directions() {
         let (near, far) = (end(), end());
         let relay = Relay::start(span(&far), delay(20), delay(1)).unwrap();
         let began = std::time::Instant::now();
         near.send_to(b"question", relay.address()).unwrap();
         let mut buffer = [0; 100];
-        let (octets, from) = far.recv_from(&mut buffer).unwrap();
-        assert_eq!(&buffer[..octets], b"question");
+        let (bytes, from) = far.recv_from(&mut buffer).unwrap();
+        assert_eq!(&buffer[..bytes], b"question");
         assert!(began.elapsed() >= Duration::from_millis(20), "{:?}", began.elapsed());
         far.send_to(b"answer", from).unwrap();
-        let octets = near.recv(&mut buffer).unwrap();
-        assert_eq!(&buffer[..octets], b"answer");
+        let bytes = near.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..bytes], b"answer");
         assert!(!relay.is_broken());
         let relayed = relay.finish().unwrap();
         assert_eq!((relayed.forth.carried, relayed.back.carried, relayed.undelivered), (1, 1, 0));
@@ -389,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn frame_enters_when_it_was_received_but_time_never_decreases() {
+    fn frame_enters_at_its_monotonic_receive_time() {
         let at = Instant::from_millis;
         let mut latest = at(10);
         let entry = |latest: &mut Instant, now, waited| {
@@ -416,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_gone_does_not_break_the_link() {
+    fn absent_end_does_not_break_the_link() {
         let far = end();
         let relay = Relay::start(span(&far), delay(0), delay(0)).unwrap();
         let near = end();

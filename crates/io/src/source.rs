@@ -1,4 +1,4 @@
-//! What `serve` reads: a file, standard input, the files of a folder.
+//! Input of `serve`: a file, standard input, the files of a folder.
 //!
 //! Content is read at an offset into a buffer that the caller owns, never mapped: mapped pages
 //! count as memory, and a file that shrinks under a mapping kills the process.
@@ -30,7 +30,7 @@ const NAME_INTERVAL: Duration = Duration::from_millis(100);
 /// A file in the state of its opening. Once it differs, every read is an error.
 ///
 /// Bytes that were read may be used only after the next [`check`](Self::check); the module `state`
-/// says why that is enough.
+/// explains why that suffices.
 #[derive(Debug)]
 pub struct FileSource {
     path: PathBuf,
@@ -75,7 +75,7 @@ impl FileSource {
         version_of(self.modified())
     }
 
-    /// Reads `into.len()` octets from `offset` on. They may be used after
+    /// Reads `into.len()` bytes from `offset` on. They may be used after
     /// the next [`check`](Self::check).
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl FileSource {
         Ok(())
     }
 
-    /// Whether the name leads elsewhere now. A folder that can no longer be read tells nothing.
+    /// Whether the name leads elsewhere now. An unreadable folder counts as no change.
     fn name_change(&self) -> Option<Change> {
         match std::fs::metadata(&self.path) {
             Ok(there) if self.opened.is_same_file(FileState::from(&there)) => None,
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_short_is_noticed_by_the_read_itself_and_stays_changed() {
+    fn read_detects_a_truncated_file() {
         let (place, mut source) = Place::with("0123456789");
         fs::OpenOptions::new().write(true).open(place.path("f")).unwrap().set_len(5).unwrap();
         assert_eq!(how(read(&mut source, 4, &mut [0; 4])), Some(Change::Shorter));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_change_is_told_apart() {
+    fn every_kind_of_change_is_distinguished() {
         type Act = fn(&Place);
         let acts: [(Act, Change); 4] = [
             (

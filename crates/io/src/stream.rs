@@ -1,8 +1,8 @@
-//! Frames over an octet stream (TCP, Unix): packets follow each other without further framing.
+//! Frames over an byte stream (TCP, Unix): packets follow each other without further framing.
 pub(crate) mod backlog;
 
 use crate::face::{CloseReason, DropReason, LARGEST_FRAME_RECEIVED};
-use crate::link::{Intake, Link, READ_OCTETS};
+use crate::link::{Intake, Link, READ_BYTES};
 use backlog::Backlog;
 use bytes::Bytes;
 use recoup_packet::tlv::{self, typ};
@@ -15,8 +15,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 /// About so many frames are read at a time at most: others wait meanwhile.
 const FRAMES: usize = 1_024;
-/// Octets that are read at a time at least.
-const LEAST_OCTETS: usize = 16 * 1024;
+/// Bytes that are read at a time at least.
+const LEAST_BYTES: usize = 16 * 1024;
 
 /// A stream with one peer.
 #[derive(Debug)]
@@ -27,17 +27,17 @@ pub(crate) struct Stream {
     tail: Vec<u8>,
     backlog: Backlog,
     broken: Option<CloseReason>,
-    /// Octets that are read at a time: fewer where frames are short.
-    read_octets: usize,
+    /// Bytes that are read at a time: fewer where frames are short.
+    read_bytes: usize,
 }
 
 impl Stream {
-    /// A stream over a non-blocking socket, connected or about to be. At most `waiting_limit` octets
+    /// A stream over a non-blocking socket, connected or about to be. At most `waiting_limit` bytes
     /// wait for a slow peer.
     pub(crate) fn new(socket: Socket, connecting: bool, waiting_limit: usize) -> Self {
         let backlog = Backlog::new(waiting_limit);
         let (tail, broken) = (Vec::new(), None);
-        Self { socket, connecting, tail, backlog, broken, read_octets: READ_OCTETS }
+        Self { socket, connecting, tail, backlog, broken, read_bytes: READ_BYTES }
     }
 
     fn read(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
@@ -50,7 +50,7 @@ impl Stream {
                 return Err(CloseReason::TooLong { length: old, limit: LARGEST_FRAME_RECEIVED });
             };
             start.copy_from_slice(&self.tail);
-            let most = self.read_octets.min(room.len());
+            let most = self.read_bytes.min(room.len());
             let room = room.get_mut(..most).unwrap_or_default();
             let read =
                 match rustix::io::retry_on_intr(|| rustix::io::read(&self.socket, &mut *room)) {
@@ -61,10 +61,10 @@ impl Stream {
                 };
             let full = read == room.len();
             self.split(intake, old + read)?;
-            self.read_octets = match intake.ends.len() {
-                frames if frames > FRAMES => LEAST_OCTETS.max(self.read_octets / 2),
-                frames if frames < FRAMES / 2 => READ_OCTETS.min(self.read_octets * 2),
-                _ => self.read_octets,
+            self.read_bytes = match intake.ends.len() {
+                frames if frames > FRAMES => LEAST_BYTES.max(self.read_bytes / 2),
+                frames if frames < FRAMES / 2 => READ_BYTES.min(self.read_bytes * 2),
+                _ => self.read_bytes,
             };
             if !full {
                 break;
@@ -73,21 +73,21 @@ impl Stream {
         Ok(())
     }
 
-    /// Hands out the whole frames in the first `filled` octets of the intake's buffer, and keeps the
+    /// Hands out the whole frames in the first `filled` bytes of the intake's buffer, and keeps the
     /// beginning of the next.
     fn split(&mut self, intake: &mut Intake, filled: usize) -> Result<(), CloseReason> {
-        let octets = intake.buffer.get(..filled).unwrap_or_default();
+        let bytes = intake.buffer.get(..filled).unwrap_or_default();
         intake.ends.clear();
-        let result = ends(octets, &mut intake.ends);
+        let result = ends(bytes, &mut intake.ends);
         let complete = intake.ends.last().copied().unwrap_or(0);
         self.tail.clear();
         if result.is_ok() {
-            self.tail.extend_from_slice(octets.get(complete..).unwrap_or_default());
+            self.tail.extend_from_slice(bytes.get(complete..).unwrap_or_default());
         }
-        // A well filled buffer is given away, one with little in it is copied from, so that a frame
-        // kept for long does not pin a large buffer.
-        let chunk = match complete < READ_OCTETS / 4 {
-            true => Bytes::copy_from_slice(octets.get(..complete).unwrap_or_default()),
+        // A well filled buffer is handed over. From a sparse one the frames are copied, so that a
+        // retained frame does not pin a large buffer.
+        let chunk = match complete < READ_BYTES / 4 {
+            true => Bytes::copy_from_slice(bytes.get(..complete).unwrap_or_default()),
             false => intake.pool.lend(std::mem::take(&mut intake.buffer)),
         };
         let mut start = 0;
@@ -135,33 +135,33 @@ impl Link for Stream {
         }
     }
 
-    fn waiting_octets(&self) -> usize {
-        self.backlog.octets()
+    fn waiting_bytes(&self) -> usize {
+        self.backlog.bytes()
     }
 }
 
-/// Finds where the frames in `octets` end, as far as they are complete.
-fn ends(octets: &[u8], ends: &mut Vec<usize>) -> Result<(), CloseReason> {
-    let mut rest = octets;
+/// Finds where the frames in `bytes` end, as far as they are complete.
+fn ends(bytes: &[u8], ends: &mut Vec<usize>) -> Result<(), CloseReason> {
+    let mut rest = bytes;
     while let Some(length) = frame_length(rest)? {
         let Some(after) = rest.get(length..) else {
             return Ok(());
         };
         rest = after;
-        ends.push(octets.len() - rest.len());
+        ends.push(bytes.len() - rest.len());
     }
     Ok(())
 }
 
-/// Length of the frame at the start of `octets`; `None` if too little of it has arrived to tell.
-fn frame_length(octets: &[u8]) -> Result<Option<usize>, CloseReason> {
-    let Some(&first) = octets.first() else {
+/// Length of the frame at the start of `bytes`; `None` if too few bytes have arrived.
+fn frame_length(bytes: &[u8]) -> Result<Option<usize>, CloseReason> {
+    let Some(&first) = bytes.first() else {
         return Ok(None);
     };
     if ![typ::INTEREST, typ::DATA, typ::LP_PACKET].contains(&u64::from(first)) {
         return Err(CloseReason::Garbage(format!("it begins with 0x{first:02x}")));
     }
-    match tlv::frame_len(octets) {
+    match tlv::frame_len(bytes) {
         Err(error) => Err(CloseReason::Garbage(error.to_string())),
         Ok(Some(length)) if length > LARGEST_FRAME_RECEIVED => {
             Err(CloseReason::TooLong { length, limit: LARGEST_FRAME_RECEIVED })
@@ -170,8 +170,8 @@ fn frame_length(octets: &[u8]) -> Result<Option<usize>, CloseReason> {
     }
 }
 
-/// Starts connecting, without waiting. The result is told by [`is_connected`] once the socket is
-/// writable.
+/// Starts connecting, without waiting. Once the socket is writable, [`is_connected`] returns the
+/// result.
 pub(crate) fn dial(socket: &Socket, address: &socket2::SockAddr) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     match socket.connect(address) {
@@ -209,11 +209,11 @@ mod tests {
     use socket2::{Domain, Type};
     use std::io::Write;
 
-    /// A Data-shaped frame with `length` octets of value.
+    /// A Data-shaped frame with `length` bytes of value.
     fn frame(length: usize) -> Vec<u8> {
-        let mut octets = Vec::new();
-        tlv::put_tlv(&mut octets, typ::DATA, &vec![0xAB; length]);
-        octets
+        let mut bytes = Vec::new();
+        tlv::put_tlv(&mut bytes, typ::DATA, &vec![0xAB; length]);
+        bytes
     }
 
     fn pair(limit: usize) -> (Stream, Socket) {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_is_handed_out_without_losing_the_frame_that_it_cuts() {
+    fn full_buffer_keeps_its_partial_frame() {
         let (mut stream, mut peer) = pair(1 << 20);
         socket2::SockRef::from(&peer).set_send_buffer_size(4 << 20).unwrap();
         let wire = frame(8_000).repeat(100);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn short_frames_are_read_in_smaller_portions_than_long_ones() {
+    fn short_frames_are_read_in_smaller_portions() {
         let (mut stream, peer) = pair(1 << 20);
         socket2::SockRef::from(&peer).set_send_buffer_size(4 << 20).unwrap();
         let mut portions = |length: usize, count: usize| {
@@ -272,15 +272,15 @@ mod tests {
                 portions.push(intake.frames.drain(..).count());
             }
             sender.join().unwrap().unwrap();
-            (portions, stream.read_octets)
+            (portions, stream.read_bytes)
         };
-        let (short, octets) = portions(20, 100_000);
-        assert!(octets < READ_OCTETS && short.iter().skip(5).all(|frames| *frames <= FRAMES));
-        assert_eq!(portions(8_000, 200).1, READ_OCTETS);
+        let (short, bytes) = portions(20, 100_000);
+        assert!(bytes < READ_BYTES && short.iter().skip(5).all(|frames| *frames <= FRAMES));
+        assert_eq!(portions(8_000, 200).1, READ_BYTES);
     }
 
     #[test]
-    fn what_came_before_garbage_is_delivered_and_garbage_ends_the_face() {
+    fn garbage_ends_the_face_after_valid_frames() {
         let (mut stream, mut peer) = pair(1 << 20);
         peer.write_all(&[frame(5), b"GET / HTTP/1.1".to_vec()].concat()).unwrap();
         let mut intake = Intake::default();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_announced_too_long_ends_the_face_before_it_arrives() {
+    fn oversized_frame_ends_the_face_early() {
         for header in
             [&[6, 253, 0x27, 0x00][..], &[6, 254, 1, 0, 0, 0], &[6, 255, 255, 0, 0, 0, 0, 0, 0, 0]]
         {
@@ -305,11 +305,11 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_never_finishes_a_frame_holds_little_memory() {
+    fn unfinished_frame_holds_little_memory() {
         let (mut stream, mut peer) = pair(1 << 20);
         let mut intake = Intake::default();
-        for octet in frame(8_000).iter().take(7_999) {
-            peer.write_all(&[*octet]).unwrap();
+        for byte in frame(8_000).iter().take(7_999) {
+            peer.write_all(&[*byte]).unwrap();
             stream.receive(&mut intake).unwrap();
         }
         assert!(intake.frames.is_empty());
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_does_not_read_costs_frames_and_never_blocks() {
+    fn peer_that_does_not_read_never_blocks() {
         let (mut stream, mut peer) = pair(1 << 20);
         let (mut sent, mut dropped) = (0, 0);
         for _ in 0..1_000 {
@@ -330,7 +330,7 @@ mod tests {
             }
             stream.flush().unwrap();
         }
-        assert!(dropped > 100 && stream.waiting_octets() <= 1 << 20);
+        assert!(dropped > 100 && stream.waiting_bytes() <= 1 << 20);
         let mut intake = Intake::default();
         peer.set_nonblocking(true).unwrap();
         let mut reader = Stream::new(peer.try_clone().unwrap(), false, 0);
@@ -339,12 +339,12 @@ mod tests {
             reader.receive(&mut intake).unwrap();
         }
         assert!(intake.frames.iter().all(|f| **f == frame(8_000)));
-        assert_eq!(stream.waiting_octets(), 0);
+        assert_eq!(stream.waiting_bytes(), 0);
         let _ = peer.flush();
     }
 
     #[test]
-    fn short_and_long_frames_arrive_in_the_order_in_which_they_were_pushed() {
+    fn frames_of_any_length_arrive_in_order() {
         let (mut stream, peer) = pair(1 << 20);
         let lengths = [10, 10, 3_000, 10, 1_020, 1_021, 2_000, 10, 10];
         let mut sent = Vec::new();
@@ -356,7 +356,7 @@ mod tests {
                 stream.flush().unwrap();
             }
         }
-        assert!(sent.len() < 5_000 && stream.waiting_octets() > 0, "the peer is slow");
+        assert!(sent.len() < 5_000 && stream.waiting_bytes() > 0, "the peer is slow");
         let (mut intake, mut reader) = (Intake::default(), Stream::new(peer, false, 0));
         reader.socket.set_nonblocking(true).unwrap();
         while intake.frames.len() < sent.len() {
@@ -364,11 +364,11 @@ mod tests {
             reader.receive(&mut intake).unwrap();
         }
         assert_eq!(intake.frames.concat(), sent.into_iter().flat_map(frame).collect::<Vec<_>>());
-        assert_eq!(stream.waiting_octets(), 0);
+        assert_eq!(stream.waiting_bytes(), 0);
     }
 
     #[test]
-    fn writing_to_a_peer_that_is_gone_ends_the_face() {
+    fn write_to_an_absent_peer_ends_the_face() {
         let (mut stream, peer) = pair(1 << 20);
         drop(peer);
         stream.push(frame(1).into()).unwrap();

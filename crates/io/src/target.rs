@@ -18,7 +18,7 @@ pub struct TargetFolder {
     handle: File,
 }
 
-/// What bears a name in a folder.
+/// Kind of a folder's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occupant {
     /// Nothing.
@@ -39,16 +39,16 @@ pub enum TargetError {
     #[error("{path} is in the way: it is no {expected}", path = .0.display(), expected = .1)]
     InTheWay(PathBuf, &'static str),
     /// The folder has another place than it had when it was opened.
-    #[error("{} has been replaced while the download was under way", .0.display())]
+    #[error("{} has been replaced during the download", .0.display())]
     Replaced(PathBuf),
-    /// The system refused an operation.
+    /// A system call failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried: a verb.
+        /// Attempted action, a verb.
         action: &'static str,
         /// On which file.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
 }
@@ -92,7 +92,7 @@ impl TargetFolder {
         }
     }
 
-    /// What lies in it under `name`, which is one component of a path.
+    /// Kind of the entry `name`, which is one component of a path.
     ///
     /// # Errors
     /// [`TargetError::Link`], [`TargetError::InTheWay`], [`TargetError::Io`].
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn links_below_a_target_are_refused() {
+    fn links_below_a_target_are_rejected() {
         let (dir, folder) = places();
         for link in ["out", "stray", "inner"] {
             assert!(matches!(folder.enter(link.as_ref()), Err(TargetError::Link(_))), "{link}");

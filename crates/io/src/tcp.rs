@@ -21,7 +21,7 @@ pub(crate) fn listen(local: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
     // Otherwise a server could not be started again for a minute after it ended.
     socket.set_reuse_address(true)?;
-    port::hear_both_families(&socket, local)?;
+    port::make_dual_stack(&socket, local)?;
     socket.bind(&local.into())?;
     socket.listen(QUEUE)?;
     socket.set_nonblocking(true)?;

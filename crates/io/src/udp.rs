@@ -1,8 +1,8 @@
 //! UDP: one socket per peer when connecting, one socket for all peers when listening.
 //!
-//! On loopback a datagram costs 4.2 µs whatever the system call, and a twentieth of that with
-//! segmentation and receive offload, so both directions work in batches: the kernel hands out up to
-//! 64 KB of datagrams of one sender per buffer, and takes as many of equal length in one call.
+//! On loopback a datagram costs 4.2 µs per system call, and a twentieth of that with segmentation
+//! and receive offload. Both directions therefore work in batches: the kernel returns up to 64 KB
+//! of datagrams of one sender per buffer, and takes as many of equal length in one call.
 mod batch;
 
 pub(crate) use batch::{Batch, Bounds};
@@ -18,13 +18,13 @@ use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Octets of one receive buffer: all that the kernel joins into one.
-const RECEIVE_OCTETS: usize = 65_536;
+/// Bytes of one receive buffer: all that the kernel joins into one.
+const RECEIVE_BYTES: usize = 65_536;
 /// Buffers read per wake-up.
 const RECEIVE_BUFFERS: usize = 8;
 /// Up to this length what was received is copied out, so that a few small packets, kept for long,
 /// do not pin a whole buffer.
-const COPY_OCTETS: usize = 16_384;
+const COPY_BYTES: usize = 16_384;
 /// How often a reported ICMP error may stand in for a send or a receive before it counts.
 const STALE_ERRORS: usize = 4;
 
@@ -36,7 +36,7 @@ pub(crate) struct Chunk {
     pub(crate) local: Option<IpAddr>,
     /// How long they waited in the socket.
     pub(crate) waited: Duration,
-    octets: Bytes,
+    bytes: Bytes,
     stride: usize,
 }
 
@@ -44,19 +44,19 @@ impl Chunk {
     /// Hands out the datagrams; they share the chunk's memory.
     pub(crate) fn datagrams(&self) -> impl Iterator<Item = Bytes> + '_ {
         let stride = self.stride.max(1);
-        (0..self.octets.len())
+        (0..self.bytes.len())
             .step_by(stride)
-            .map(move |start| self.octets.slice(start..self.octets.len().min(start + stride)))
+            .map(move |start| self.bytes.slice(start..self.bytes.len().min(start + stride)))
     }
 
-    /// The first octet, if there is any.
-    pub(crate) fn first_octet(&self) -> Option<u8> {
-        self.octets.first().copied()
+    /// The first byte, if there is any.
+    pub(crate) fn first_byte(&self) -> Option<u8> {
+        self.bytes.first().copied()
     }
 
-    /// It is a datagram without octets.
+    /// The datagram is empty.
     pub(crate) fn is_empty(&self) -> bool {
-        self.octets.is_empty()
+        self.bytes.is_empty()
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct ReceiveBuffers {
 impl ReceiveBuffers {
     pub(crate) fn new() -> Self {
         let current = std::array::from_fn(|_| BytesMut::new());
-        Self { current, pool: Buffers::new(RECEIVE_OCTETS) }
+        Self { current, pool: Buffers::new(RECEIVE_BYTES) }
     }
 
     /// Makes every buffer full length.
@@ -80,13 +80,13 @@ impl ReceiveBuffers {
         }
     }
 
-    /// What the first `length` octets of a buffer contain; the buffer is kept, or lent with them.
-    fn octets(&mut self, index: usize, length: usize) -> Bytes {
+    /// The first `length` bytes of a buffer; the frames share the buffer or copy from it.
+    fn bytes(&mut self, index: usize, length: usize) -> Bytes {
         let Some(buffer) = self.current.get_mut(index) else {
             return Bytes::new();
         };
         let length = length.min(buffer.len());
-        match length <= COPY_OCTETS {
+        match length <= COPY_BYTES {
             true => Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default()),
             false => self.pool.lend(std::mem::take(buffer)).slice(..length),
         }
@@ -104,7 +104,7 @@ pub(crate) struct Sent {
     pub(crate) backlog: usize,
     /// The path carries less than before.
     pub(crate) path_shrank: bool,
-    /// What the system reported, perhaps about earlier datagrams.
+    /// Error of the system, perhaps of earlier datagrams.
     pub(crate) error: Option<ErrorKind>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct UdpPort {
     socket: UdpSocket,
     state: UdpSocketState,
     waiting: VecDeque<(Route, Batch)>,
-    waiting_octets: usize,
+    waiting_bytes: usize,
     waiting_limit: usize,
 }
 
@@ -154,7 +154,7 @@ impl UdpPort {
         // The system grants what it pleases: it is read back where it counts.
         let _ = options.set_recv_buffer_size(buffer);
         let _ = options.set_send_buffer_size(buffer);
-        Ok(Self { socket, state, waiting: VecDeque::new(), waiting_octets: 0, waiting_limit })
+        Ok(Self { socket, state, waiting: VecDeque::new(), waiting_bytes: 0, waiting_limit })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -165,21 +165,21 @@ impl UdpPort {
         self.socket.local_addr()
     }
 
-    /// Octets of datagrams that surely fit in the receive buffer. The kernel counts its own
+    /// Bytes of datagrams that surely fit in the receive buffer. The kernel counts its own
     /// bookkeeping too, up to as much again as the datagrams.
     pub(crate) fn receive_budget(&self) -> Option<u64> {
         let granted = socket2::SockRef::from(&self.socket).recv_buffer_size().ok()?;
         Some(granted as u64 / 2)
     }
 
-    /// How far datagrams of up to `datagram` octets may be joined now.
+    /// How far datagrams of up to `datagram` bytes may be joined now.
     pub(crate) fn bounds(&self, datagram: usize) -> Bounds {
         Bounds { segments: self.state.max_gso_segments().max(1), datagram }
     }
 
-    /// Octets that wait for the socket to take them, whoever they are for.
-    pub(crate) fn waiting_octets(&self) -> usize {
-        self.waiting_octets
+    /// Bytes queued for the socket, for all peers.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
     }
 
     /// Some batches wait for the socket to take them.
@@ -203,9 +203,9 @@ impl UdpPort {
                 Ok(received) => {
                     for (index, meta) in meta.iter().enumerate().take(received) {
                         let (remote, local, stride) = (meta.addr, meta.dst_ip, meta.stride);
-                        let octets = buffers.octets(index, meta.len);
+                        let bytes = buffers.bytes(index, meta.len);
                         let waited = clock::waited(meta.timestamp);
-                        deliver(Chunk { remote, local, waited, octets, stride });
+                        deliver(Chunk { remote, local, waited, bytes, stride });
                     }
                     return error;
                 }
@@ -229,11 +229,11 @@ impl UdpPort {
     }
 
     fn wait(&mut self, route: Route, batch: Batch) -> (Sent, Option<Batch>) {
-        if self.waiting_octets + batch.octets().len() > self.waiting_limit {
+        if self.waiting_bytes + batch.bytes().len() > self.waiting_limit {
             let sent = Sent { backlog: batch.count(), ..Sent::default() };
             return (sent, Some(batch));
         }
-        self.waiting_octets += batch.octets().len();
+        self.waiting_bytes += batch.bytes().len();
         self.waiting.push_back((route, batch));
         (Sent::default(), None)
     }
@@ -244,7 +244,7 @@ impl UdpPort {
         let _ = self.wait(route, Batch::single(&vec![0; self.waiting_limit]));
     }
 
-    /// Sends what waits, as far as the socket takes it, and tells for each batch how it went.
+    /// Sends queued batches until the socket is full; returns the outcome of each batch.
     pub(crate) fn send_waiting(&mut self, mut report: impl FnMut(Route, Sent)) {
         while let Some((route, batch)) = self.waiting.pop_front() {
             let mut sent = Sent::default();
@@ -252,14 +252,14 @@ impl UdpPort {
                 self.waiting.push_front((route, batch));
                 return;
             }
-            self.waiting_octets -= batch.octets().len();
+            self.waiting_bytes -= batch.bytes().len();
             report(route, sent);
         }
     }
 
     /// Sends a whole batch; `false` if the socket is full.
     fn transmit(&self, route: Route, batch: &Batch, sent: &mut Sent) -> bool {
-        let joined = self.transmit_once(route, batch.octets(), batch.segment_size());
+        let joined = self.transmit_once(route, batch.bytes(), batch.segment_size());
         match joined {
             Ok(()) => true,
             Err(error) if error.kind() == ErrorKind::WouldBlock => false,
@@ -320,8 +320,8 @@ impl Sent {
     }
 }
 
-/// The system refuses segmentation for this batch: datagrams longer than the path carries
-/// (EMSGSIZE), or a network card that cannot (EIO, EINVAL).
+/// The system rejects segmentation for this batch: datagrams exceed the path MTU (EMSGSIZE), or a
+/// network card lacks support (EIO, EINVAL).
 fn cannot_join(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -360,7 +360,7 @@ pub(crate) fn path_datagram(remote: SocketAddr) -> io::Result<usize> {
         SocketAddr::V4(_) => (sockopt::ip_mtu(&probe)?, 28),
         SocketAddr::V6(_) => (sockopt::ipv6_mtu(&probe)?, 48),
     };
-    Ok((mtu as usize).saturating_sub(headers).clamp(512, batch::BATCH_OCTETS))
+    Ok((mtu as usize).saturating_sub(headers).clamp(512, batch::BATCH_BYTES))
 }
 
 #[cfg(test)]
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_arrives_as_the_datagrams_it_was_made_of() {
+    fn batch_arrives_as_its_datagrams() {
         let (mut dialer, listener, route) = pair();
         let bounds = dialer.bounds(path_datagram(route.remote).unwrap());
         let lengths = [8_000, 8_000, 8_000, 17, 17, 3];
@@ -406,11 +406,11 @@ mod tests {
 
     #[test]
     fn loopback_carries_the_longest_datagram() {
-        assert_eq!(path_datagram("127.0.0.1:9".parse().unwrap()).unwrap(), batch::BATCH_OCTETS);
+        assert_eq!(path_datagram("127.0.0.1:9".parse().unwrap()).unwrap(), batch::BATCH_BYTES);
     }
 
     #[test]
-    fn a_peer_that_is_gone_is_reported_and_harms_nothing() {
+    fn absent_peer_is_reported() {
         let (mut dialer, listener, route) = pair();
         drop(listener);
         for _ in 0..3 {
@@ -424,19 +424,19 @@ mod tests {
     }
 
     #[test]
-    fn too_long_a_datagram_is_counted_and_not_sent() {
+    fn oversized_datagram_is_counted_and_dropped() {
         let (mut dialer, _listener, route) = pair();
         let (sent, _) = dialer.send(route, Batch::single(&vec![0; 65_508]));
         assert_eq!((sent.too_long, sent.path_shrank), (1, true));
     }
 
     #[test]
-    fn a_small_receive_is_copied_so_that_it_pins_no_buffer() {
+    fn small_receive_is_copied() {
         let mut buffers = ReceiveBuffers::new();
         buffers.fill();
-        assert_eq!(buffers.octets(0, 100).len(), 100);
-        assert_eq!(buffers.current[0].len(), RECEIVE_OCTETS);
-        assert_eq!(buffers.octets(0, 60_000).len(), 60_000);
+        assert_eq!(buffers.bytes(0, 100).len(), 100);
+        assert_eq!(buffers.current[0].len(), RECEIVE_BYTES);
+        assert_eq!(buffers.bytes(0, 60_000).len(), 60_000);
         assert!(buffers.current[0].is_empty());
     }
 }

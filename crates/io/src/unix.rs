@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Connections that may wait to be accepted; the system grants fewer (`net.core.somaxconn`, 4,096 on stock systems).
 const QUEUE: i32 = 4_096;
-/// Octets asked for what the kernel holds on the way; stock systems grant 208 KiB.
+/// Requested kernel buffer; stock systems grant 208 KiB.
 const SOCKET_BUFFER: usize = 1 << 20;
 
 /// Connects, without waiting.
@@ -19,7 +19,7 @@ pub(crate) fn dial(path: &Path) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Asks for room, so that a batch is one system call.
+/// Requests buffers that hold a batch, so that a batch is one system call.
 pub(crate) fn tune(socket: &Socket) {
     let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
 }
@@ -33,8 +33,7 @@ pub(crate) struct UnixListener {
 }
 
 impl UnixListener {
-    /// Listens at `path`. A socket file that nobody listens on is replaced; anything else there is
-    /// left alone.
+    /// Listens at `path`. A stale socket file is replaced; any other file is left alone.
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
         let address = address(path)?;
         remove_if_stale(path, &address)?;
@@ -54,7 +53,7 @@ impl UnixListener {
 
 impl Drop for UnixListener {
     fn drop(&mut self) {
-        // Unless somebody else has put another socket there meanwhile.
+        // Unless another process has replaced the socket meanwhile.
         if identity(&self.path).is_ok_and(|found| found == self.identity) {
             let _ = fs::remove_file(&self.path);
         }
@@ -63,7 +62,7 @@ impl Drop for UnixListener {
 
 fn address(path: &Path) -> io::Result<SockAddr> {
     SockAddr::unix(path).map_err(|error| {
-        let what = "the path of a socket may have 107 octets: choose a shorter one";
+        let what = "the path of a socket may have 107 bytes: choose a shorter one";
         io::Error::new(error.kind(), what)
     })
 }
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stale_socket_file_is_replaced_and_removed_at_the_end() {
+    fn stale_socket_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nfd.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_in_use_and_any_other_file_are_left_alone() {
+    fn used_socket_and_other_files_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nfd.sock");
         let _first = UnixListener::bind(&path).unwrap();
@@ -118,10 +117,10 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_no_socket_can_have_is_refused_with_its_length() {
+    fn overlong_socket_path_is_an_error() {
         let path = PathBuf::from("/tmp").join("a".repeat(200));
         for error in [UnixListener::bind(&path).unwrap_err(), dial(&path).unwrap_err()] {
-            assert!(error.to_string().contains("107 octets"), "{error}");
+            assert!(error.to_string().contains("107 bytes"), "{error}");
         }
     }
 

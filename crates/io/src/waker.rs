@@ -12,11 +12,11 @@ pub struct Waker {
 impl Waker {
     /// Makes the driver return from its turn, now or, if it is not waiting, at its next one.
     pub fn wake(&self) {
-        // A full pipe is as good as one more octet in it: the driver wakes either way.
+        // A full pipe is as good as one more byte in it: the driver wakes either way.
         let _ = (&*self.stream).write(&[0]);
     }
 
-    /// A stream on which any octet written wakes the driver: for a signal handler, which may do no
+    /// A stream on which any byte written wakes the driver: for a signal handler, which may do no
     /// more than write to a file descriptor.
     ///
     /// # Errors
@@ -47,8 +47,8 @@ impl Alarm {
 
     /// Forgets the wake-ups so far.
     pub(crate) fn clear(&self) {
-        let mut octets = [0; 256];
-        while matches!((&self.stream).read(&mut octets), Ok(n) if n == octets.len()) {}
+        let mut bytes = [0; 256];
+        while matches!((&self.stream).read(&mut bytes), Ok(n) if n == bytes.len()) {}
     }
 }
 

@@ -1,7 +1,8 @@
 //! Frames as binary WebSocket messages, one packet each, without encryption (RFC 6455).
 //!
-//! A browser lets any page speak to this machine in its user's name, and says in the handshake whose page that is
-//! (`Origin`). What a page of another machine says counts as said elsewhere, wherever the browser runs.
+//! A browser lets any page connect to this machine in its user's name; the handshake names the
+//! page's site (`Origin`). Data of a page from another machine counts as remote, wherever the
+//! browser runs.
 use crate::face::{CloseReason, DropReason, LARGEST_FRAME_RECEIVED};
 use crate::link::{Intake, Link};
 use crate::origin::Host;
@@ -23,9 +24,9 @@ use tungstenite::{Error, Message};
 
 /// Messages received per wake-up.
 const MESSAGES: usize = 256;
-/// Most octets that wait: they are moved in memory with each write, so many would be slow.
+/// Most bytes that wait: they are moved in memory with each write, so many would be slow.
 const BACKLOG: usize = 1 << 20;
-/// Octets read and written at a time.
+/// Bytes read and written at a time.
 const BUFFER: usize = 64 * 1024;
 
 /// The socket, shared so that it can be waited on whatever state the protocol is in.
@@ -39,8 +40,8 @@ impl Read for Shared {
 }
 
 impl Write for Shared {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        (&*self.0).write(octets)
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -51,7 +52,7 @@ impl Write for Shared {
 type Client = MidHandshake<ClientHandshake<Shared>>;
 type Server = MidHandshake<ServerHandshake<Shared, Visitor>>;
 
-/// Whether a page of another machine speaks, as the handshake says.
+/// Whether a page of another machine connects, by the handshake.
 #[derive(Clone, Debug, Default)]
 struct Visitor(Arc<AtomicBool>);
 
@@ -142,7 +143,7 @@ impl WebSocket {
             State::Server(handshake) => shake(*handshake, State::Server, |open| open)?,
             state => state,
         };
-        // The first messages may have come with the last octets of the handshake.
+        // The first messages may have come with the last bytes of the handshake.
         self.more = self.is_open();
         Ok(())
     }
@@ -279,7 +280,7 @@ impl Link for WebSocket {
         }
     }
 
-    fn waiting_octets(&self) -> usize {
+    fn waiting_bytes(&self) -> usize {
         self.unflushed
     }
 }
@@ -289,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_page_that_came_from_this_machine_is_of_this_machine() {
+    fn only_local_origins_are_local() {
         for ours in [
             "http://localhost",
             "http://localhost:5173",

@@ -72,7 +72,7 @@ fn keys_are_readable_by_their_owner_only() {
 }
 
 #[test]
-fn the_newest_key_of_an_identity_is_its_default() {
+fn newest_key_of_an_identity_is_default() {
     let (_folder, store) = store();
     let first = store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(3));
@@ -123,8 +123,8 @@ fn exports_come_back_as_the_same_key() {
 fn a_shared_secret_travels_as_pem_only() {
     let (_folder, one) = store();
     one.generate(&name("/alice"), KeyType::Hmac).unwrap();
-    let refused = one.export_safe_bag("/alice", "secret").unwrap_err();
-    assert!(matches!(refused, KeyStoreError::NoCertificate), "{refused}");
+    let error = one.export_safe_bag("/alice", "secret").unwrap_err();
+    assert!(matches!(error, KeyStoreError::NoCertificate), "{error}");
     assert!(one.export_certificate("/alice").is_err());
     let (_folder, two) = store();
     let pem = one.export_pem("/alice", None).unwrap();
@@ -134,7 +134,7 @@ fn a_shared_secret_travels_as_pem_only() {
 }
 
 #[test]
-fn every_form_of_a_public_key_file_is_recognised() {
+fn public_key_files_of_all_formats_are_recognised() {
     let (folder, store) = store();
     store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
     let signer = store.signer("/alice").unwrap();
@@ -149,9 +149,9 @@ fn every_form_of_a_public_key_file_is_recognised() {
         ("key.pem", pem.as_bytes()),
         ("key.der", certificate.content()),
     ];
-    for (file, octets) in forms {
+    for (file, bytes) in forms {
         let path = folder.path().join(file);
-        fs::write(&path, octets).unwrap();
+        fs::write(&path, bytes).unwrap();
         assert!(accepts(load_public_key(&path, Some("secret")).unwrap(), &*signer), "{file}");
         let by_path = store.public_key(path.to_str().unwrap(), Some("secret")).unwrap();
         assert!(accepts(by_path, &*signer), "{file}");
@@ -171,7 +171,7 @@ fn every_form_of_a_public_key_file_is_recognised() {
 }
 
 #[test]
-fn a_nameless_key_file_signs_with_its_digest_as_locator() {
+fn unnamed_key_signs_with_its_digest() {
     let (_folder, store) = store();
     let signer = store.signer(fixture("key/ed25519.pem").to_str().unwrap()).unwrap();
     assert!(matches!(signer.key_locator(), Some(KeyLocator::Digest(digest)) if digest.len() == 32));
@@ -180,19 +180,19 @@ fn a_nameless_key_file_signs_with_its_digest_as_locator() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn key_store_errors_name_the_cause() {
     let (folder, store) = store();
-    let error = store.signer("/nobody").err().unwrap().to_string();
-    assert!(error.contains("/nobody") && error.contains("recoup key new"), "{error}");
+    let error = store.signer("/absent").err().unwrap().to_string();
+    assert!(error.contains("/absent") && error.contains("recoup key new"), "{error}");
     store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
     store.generate(&name("/alice"), KeyType::Ecdsa).unwrap();
-    let error = store.signer("/nobody").err().unwrap().to_string();
+    let error = store.signer("/absent").err().unwrap().to_string();
     assert!(error.ends_with("there are keys of /alice"), "{error}");
     let junk = folder.path().join("junk");
-    for octets in [&b"junk"[..], b"", &[0xff; 100], &[6, 3, 7, 0, 0]] {
-        fs::write(&junk, octets).unwrap();
+    for bytes in [&b"junk"[..], b"", &[0xff; 100], &[6, 3, 7, 0, 0]] {
+        fs::write(&junk, bytes).unwrap();
         assert!(load_public_key(&junk, None).is_err());
-        assert!(store.import(octets, None, None).is_err());
+        assert!(store.import(bytes, None, None).is_err());
     }
     assert!(load_public_key(&folder.path().join("missing"), None).is_err());
     fs::write(store.folder().join("broken.pem"), "junk").unwrap();
@@ -248,7 +248,7 @@ fn the_key_chain_of_ndn_cxx_is_read() {
 
 #[cfg(feature = "keychain")]
 #[test]
-fn a_damaged_key_chain_is_an_error_and_a_missing_one_is_none() {
+fn damaged_key_chain_is_an_error() {
     let (folder, store) = store();
     let store = store.with_key_chain(folder.path());
     assert!(store.list().unwrap().is_empty());

@@ -77,7 +77,7 @@ impl Forwarder {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// What becomes of each prefix, in order.
+    /// Outcome for each prefix, in order.
     fn register(&self, prefixes: &[&str]) -> Vec<(String, Result<(), ManagementError>)> {
         let mut driver = Driver::new().unwrap();
         let mut node = Node::new();
@@ -93,18 +93,18 @@ impl Forwarder {
             rng: Rng::from_seed(epoch.subsec_nanos().into()),
         });
         node.attach(driver.now(), Box::new(registration), Vec::new());
-        let mut told = Vec::new();
+        let mut outcomes = Vec::new();
         let start = Instant::now();
-        while told.len() < prefixes.len() {
+        while outcomes.len() < prefixes.len() {
             let turn = driver.turn(&mut node, &mut |_, _, output| {
                 if let Report::Registered { prefix, outcome } = output {
-                    told.push((prefix.to_string(), outcome.map_err(|error| *error)));
+                    outcomes.push((prefix.to_string(), outcome.map_err(|error| *error)));
                 }
             });
             turn.unwrap();
             assert!(start.elapsed() < Duration::from_secs(20), "no outcome:\n{}", self.log());
         }
-        told
+        outcomes
     }
 }
 
@@ -127,20 +127,24 @@ fn nfd(anchor: &str) -> Option<Forwarder> {
 fn nfd_accepts_prefixes() {
     let Some(forwarder) = nfd("any") else { return };
     let long: String = "/x".repeat(33);
-    let told = forwarder.register(&["/a/v=1", "/b", "/", &long]);
-    assert_eq!(told[0], ("/a/v=1".to_owned(), Ok(())), "{}", forwarder.log());
-    assert_eq!(told[1], ("/b".to_owned(), Ok(())));
-    assert_eq!(told[2], ("/".to_owned(), Ok(())));
-    assert!(matches!(told[3].1, Err(ManagementError::Refused { code: 414, .. })), "{:?}", told[3]);
+    let outcomes = forwarder.register(&["/a/v=1", "/b", "/", &long]);
+    assert_eq!(outcomes[0], ("/a/v=1".to_owned(), Ok(())), "{}", forwarder.log());
+    assert_eq!(outcomes[1], ("/b".to_owned(), Ok(())));
+    assert_eq!(outcomes[2], ("/".to_owned(), Ok(())));
+    assert!(
+        matches!(outcomes[3].1, Err(ManagementError::Refused { code: 414, .. })),
+        "{:?}",
+        outcomes[3]
+    );
 }
 
 #[test]
-fn nfd_that_trusts_nobody_is_explained() {
+fn nfd_without_trust_anchor_is_explained() {
     let Some(forwarder) = nfd("dir\n dir /nowhere") else {
         return;
     };
-    let told = forwarder.register(&["/a"]);
-    let Err(error) = &told[0].1 else { panic!("accepted: {}", forwarder.log()) };
+    let outcomes = forwarder.register(&["/a"]);
+    let Err(error) = &outcomes[0].1 else { panic!("accepted: {}", forwarder.log()) };
     assert!(error.to_string().contains("rib.localhost_security"), "{error}\n{}", forwarder.log());
 }
 
@@ -151,7 +155,7 @@ fn ndnd_accepts_prefixes() {
         return;
     };
     let forwarder = Forwarder::start(&binary, &["fw", "run"], NDND);
-    let told = forwarder.register(&["/a/v=1", "/b"]);
+    let outcomes = forwarder.register(&["/a/v=1", "/b"]);
     let expected = [("/a/v=1".to_owned(), Ok(())), ("/b".to_owned(), Ok(()))];
-    assert_eq!(told, expected, "{}", forwarder.log());
+    assert_eq!(outcomes, expected, "{}", forwarder.log());
 }

@@ -74,7 +74,7 @@ impl Download {
             verification: verification.to_owned(),
             first: config.first,
             last: config.last,
-            existing: if resume { Existing::Resume } else { Existing::Refuse },
+            existing: if resume { Existing::Resume } else { Existing::Fail },
             begun: false,
             part: None,
             dropped_bytes: 0,

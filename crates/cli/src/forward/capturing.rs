@@ -52,8 +52,8 @@ pub(super) fn wish(
     CaptureWish {
         all,
         faces: config.faces.iter().filter_map(file).collect(),
-        file_octets: file_octets.unwrap_or(FILE_OCTETS).into(),
-        frame_octets,
+        file_bytes: file_octets.unwrap_or(FILE_OCTETS).into(),
+        frame_bytes: frame_octets,
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
         let wish = wish(&config, 0, |name| (name == "b").then_some(FaceId(7)));
         assert_eq!(wish.all, Some("all.pcapng".into()));
         assert_eq!(wish.faces, [(FaceId(7), "b.pcapng".into())].into());
-        assert_eq!((wish.file_octets, wish.frame_octets), (64 << 20, Some(128)));
+        assert_eq!((wish.file_bytes, wish.frame_bytes), (64 << 20, Some(128)));
         // Faces and nodes do not begin anew because of it.
         let without = read(&text.replace("capture = \"b.pcapng\"\n", "")).unwrap();
         assert_eq!(config.faces[1].text(), without.faces[1].text());

@@ -41,8 +41,8 @@ impl Default for LimitKeys {
             peer_faces: driver.on_demand_faces,
             newcomers: driver.newcomers,
             faces_per_address: driver.faces_per_address,
-            backlog_octets: driver.backlog_total_octets,
-            face_backlog_octets: driver.backlog_octets,
+            backlog_octets: driver.backlog_total_bytes,
+            face_backlog_octets: driver.backlog_bytes,
             udp_idle: driver.udp_idle,
             stream_idle: driver.stream_idle,
             idle_per_address: driver.idle_streams_per_address,
@@ -89,8 +89,8 @@ impl LimitKeys {
             on_demand_faces: self.peer_faces,
             newcomers: self.newcomers,
             faces_per_address: self.faces_per_address,
-            backlog_total_octets: self.backlog_octets,
-            backlog_octets: self.face_backlog_octets,
+            backlog_total_bytes: self.backlog_octets,
+            backlog_bytes: self.face_backlog_octets,
             udp_idle: self.udp_idle,
             stream_idle: self.stream_idle,
             idle_streams_per_address: self.idle_per_address,
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(said.pending, 1_000);
         assert_eq!(said.face, FaceLimits { pending: Some(10), fair: true, rate: Some(500) });
         let driver = said.driver();
-        assert_eq!((driver.backlog_total_octets, driver.backlog_octets), (1 << 20, 8 << 20));
+        assert_eq!((driver.backlog_total_bytes, driver.backlog_bytes), (1 << 20, 8 << 20));
         let said =
             read("faces = 7\npeer-faces = 5\nnewcomers = 4\nfaces-per-address = 3\nface-backlog = \"64 KiB\"\nidle = \"10s\"")
                 .unwrap();
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(driver.newcomers, 4);
         let idle = read("stream-idle = \"20s\"\nidle-per-address = 9").unwrap().driver();
         assert_eq!((idle.stream_idle, idle.idle_streams_per_address), (Duration::from_secs(20), 9));
-        assert_eq!((driver.backlog_octets, said.pending), (64 << 10, PLACES));
+        assert_eq!((driver.backlog_bytes, said.pending), (64 << 10, PLACES));
     }
 
     #[test]

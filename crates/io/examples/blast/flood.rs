@@ -1,4 +1,5 @@
-//! A client that asks for random names as fast as it can, and reads what comes back, so that nothing holds it up.
+//! A client that sends Interests with random names at full speed and reads the answers, so that
+//! back-pressure never stops it.
 use crate::Outcome;
 use crate::frame::{Packet, interest};
 use crate::stream::{Options, Stream};

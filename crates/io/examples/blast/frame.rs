@@ -3,10 +3,10 @@ use recoup_packet::tlv::{
     self, Reader, nni_tlv_len, put_header, put_nni_tlv, put_tlv, tlv_len, typ,
 };
 
-/// Octets of the component that tells Interests apart.
-const NUMBER_OCTETS: usize = 8;
+/// Bytes of the component that makes each name unique.
+const NUMBER_BYTES: usize = 8;
 
-/// What matters of a packet that arrived.
+/// Fields of a received packet.
 #[derive(Debug)]
 pub(crate) enum Packet<'a> {
     /// To be answered under this name (its value), with this token if there is one.
@@ -57,19 +57,19 @@ impl<'a> Packet<'a> {
 
 /// The Interest of that number below a prefix (the value of its name).
 pub(crate) fn interest(out: &mut Vec<u8>, prefix: &[u8], number: u64) {
-    const NONCE_OCTETS: usize = 4;
-    let name = prefix.len() + tlv_len(typ::GENERIC_NAME_COMPONENT, NUMBER_OCTETS);
+    const NONCE_BYTES: usize = 4;
+    let name = prefix.len() + tlv_len(typ::GENERIC_NAME_COMPONENT, NUMBER_BYTES);
     out.clear();
-    put_header(out, typ::INTEREST, tlv_len(typ::NAME, name) + tlv_len(typ::NONCE, NONCE_OCTETS));
+    put_header(out, typ::INTEREST, tlv_len(typ::NAME, name) + tlv_len(typ::NONCE, NONCE_BYTES));
     put_header(out, typ::NAME, name);
     out.extend_from_slice(prefix);
     put_tlv(out, typ::GENERIC_NAME_COMPONENT, &number.to_be_bytes());
-    // Any four octets that seldom repeat.
+    // Any four bytes that seldom repeat.
     let nonce = (number as u32).wrapping_mul(0x9E37_79B9);
     put_tlv(out, typ::NONCE, &nonce.to_be_bytes());
 }
 
-/// Data of a name (its value) with a digest that nobody looks at.
+/// Data of a name (its value) with an invalid digest.
 pub(crate) fn data(out: &mut Vec<u8>, name: &[u8], payload: &[u8], token: Option<&[u8]>) {
     const DIGEST: [u8; 32] = [0; 32];
     let info = nni_tlv_len(typ::SIGNATURE_TYPE, 0);

@@ -1,14 +1,15 @@
 //! Clients that ask and answer as fast as a forwarder lets them, over a Unix stream of their own: no driver, no timers,
 //! nothing is sent again. What `cargo xtask bench forward` drives.
 //!
-//! `blast produce SOCKET PREFIX [payload=100] [style=batch|each] [spin-ns=0] [silent=0]` answers, if it is not to be silent, until its socket closes.
-//! `blast consume SOCKET PREFIX [window=256] [seconds=3] [style=batch|each] [spin-ns=0] [interval-us=0]` asks; says what it got.
-//! `blast offer SOCKET PREFIX [rate=10000] [seconds=3]` asks at that rate, whatever is answered; says how much was.
-//! `blast flood SOCKET PREFIX [count=1000000]` asks for so many random names at full speed; says how that went.
+//! `blast produce SOCKET PREFIX [payload=100] [style=batch|each] [spin-ns=0] [silent=0]` answers until its socket closes, or discards Interests if `silent=1`.
+//! `blast consume SOCKET PREFIX [window=256] [seconds=3] [style=batch|each] [spin-ns=0] [interval-us=0]` sends Interests; prints its throughput.
+//! `blast offer SOCKET PREFIX [rate=10000] [seconds=3]` sends Interests at a fixed rate; prints how many were answered.
+//! `blast flood SOCKET PREFIX [count=1000000]` sends Interests with random names at full speed; prints the outcome.
 //! `blast echo [seconds=1] [interval-us=0]` times round trips between two threads over a bare Unix stream.
 //!
-//! With `style=batch` everything that one read calls for is written at once; with `style=each` every packet is written by
-//! itself, as most libraries do, and costs `spin-ns` of further work. An interval makes one exchange at a time, that far apart.
+//! `style=batch` writes all packets that one read causes at once. `style=each` writes each packet
+//! by itself, as most libraries do, and adds `spin-ns` of work. With an interval, one exchange is
+//! in flight at a time.
 mod flood;
 mod frame;
 mod offer;
@@ -29,7 +30,7 @@ use times::Times;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// A consumer that hears nothing for this long has lost what it waits for.
+/// Idle time after which outstanding Interests count as lost.
 const SILENCE: Duration = Duration::from_secs(1);
 
 fn main() -> Outcome {
@@ -52,7 +53,7 @@ fn main() -> Outcome {
     }
 }
 
-/// Registers the prefix, says that it stands, and answers.
+/// Registers the prefix, reports the registration, and answers.
 fn produce(socket: &str, prefix: &str, options: &Options) -> Outcome {
     let mut stream = Stream::connect(socket, options)?;
     let prefix: Name = prefix.parse().map_err(|error| format!("{prefix}: {error}"))?;
@@ -106,7 +107,7 @@ fn consume(socket: &str, prefix: &str, options: &Options) -> Outcome {
         match stream.receive() {
             Ok(true) => {}
             Ok(false) => return Err("the forwarder closed the connection".into()),
-            // What does not come back is counted and asked for no more.
+            // Unanswered Interests are counted, not retransmitted.
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 silent += 1;
                 wanted = options.window;
@@ -128,7 +129,7 @@ fn consume(socket: &str, prefix: &str, options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Times round trips of a hundred octets between two threads.
+/// Times round trips of a hundred bytes between two threads.
 fn echo(options: &Options) -> Outcome {
     let (mut near, mut far) = UnixStream::pair()?;
     let echoing = std::thread::spawn(move || -> std::io::Result<()> {

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 /// How often it asks.
 const TICK: Duration = Duration::from_millis(1);
 
-/// Asks until the time is over, and waits for what is under way; prints what was asked and what came.
+/// Sends Interests until the time is over and waits for those in flight; prints both counts.
 pub(crate) fn run(socket: &str, prefix: &str, options: &Options) -> Outcome {
     let mut stream = Stream::connect(socket, options)?;
     stream.set_timeout(TICK)?;
     let prefix: Name = prefix.parse().map_err(|error| format!("{prefix}: {error}"))?;
     let (mut asked, mut got, mut question) = (0_u64, 0_u64, Vec::new());
-    // Who asks twice asks for other names.
+    // Names differ between runs.
     let first = std::process::id() as u64 * 1_000_000_000;
     let start = Instant::now();
     while start.elapsed() < options.span + SILENCE

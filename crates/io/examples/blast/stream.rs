@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-const BUFFER_OCTETS: usize = 1 << 18;
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// How a client behaves.
 pub(crate) struct Options {
@@ -17,7 +17,7 @@ pub(crate) struct Options {
     each: bool,
     /// Further work for every packet.
     spin: Duration,
-    /// Whoever asks gets no answer.
+    /// Interests are not answered.
     pub(crate) silent: bool,
     /// Interests a second that are offered.
     pub(crate) rate: u64,
@@ -77,10 +77,10 @@ impl Stream {
     pub(crate) fn connect(path: &str, options: &Options) -> io::Result<Self> {
         Ok(Self {
             socket: UnixStream::connect(path)?,
-            input: vec![0; BUFFER_OCTETS],
+            input: vec![0; BUFFER_BYTES],
             start: 0,
             end: 0,
-            output: Vec::with_capacity(BUFFER_OCTETS),
+            output: Vec::with_capacity(BUFFER_BYTES),
             each: options.each,
             spin: options.spin,
         })
@@ -90,7 +90,7 @@ impl Stream {
     pub(crate) fn twin(&self) -> io::Result<Self> {
         Ok(Self {
             socket: self.socket.try_clone()?,
-            input: vec![0; BUFFER_OCTETS],
+            input: vec![0; BUFFER_BYTES],
             output: Vec::new(),
             ..*self
         })
@@ -136,10 +136,10 @@ impl Stream {
 
     /// The next whole packet of what arrived.
     pub(crate) fn next(&mut self) -> io::Result<Option<Packet<'_>>> {
-        let octets = self.input.get(self.start..self.end).unwrap_or_default();
+        let bytes = self.input.get(self.start..self.end).unwrap_or_default();
         let garbage = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let length = tlv::frame_len(octets).map_err(garbage)?;
-        let Some(frame) = length.and_then(|length| octets.get(..length)) else {
+        let length = tlv::frame_len(bytes).map_err(garbage)?;
+        let Some(frame) = length.and_then(|length| bytes.get(..length)) else {
             return Ok(None);
         };
         self.start += frame.len();

@@ -13,8 +13,8 @@ use recoup_transport::time::{Duration, Instant};
 use std::str::FromStr;
 
 /// Just below the largest listing that a consumer takes.
-const OCTETS: u64 = (16 << 20) - (1 << 10);
-/// Octets of an entry and the zero behind it.
+const BYTES: u64 = (16 << 20) - (1 << 10);
+/// Bytes of an entry and the zero behind it.
 const ENTRY: u64 = 6;
 /// The characters of names, in ascending order.
 const DIGITS: &[u8; 63] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
@@ -45,20 +45,20 @@ impl FromStr for Shape {
 
 impl Source for Shape {
     fn len(&self) -> u64 {
-        if *self == Self::Endless { u64::MAX >> 16 } else { OCTETS }
+        if *self == Self::Endless { u64::MAX >> 16 } else { BYTES }
     }
 
     fn read_at(&mut self, _: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
-        for (octet, at) in into.iter_mut().zip(offset..) {
-            *octet = self.octet(at);
+        for (byte, at) in into.iter_mut().zip(offset..) {
+            *byte = self.byte(at);
         }
         Ok(())
     }
 }
 
 impl Shape {
-    /// The octet at a place of the listing.
-    fn octet(self, at: u64) -> u8 {
+    /// The byte at a place of the listing.
+    fn byte(self, at: u64) -> u8 {
         let entry = match (self, at.checked_sub(ENTRY)) {
             (Self::Same, _) => 0,
             (Self::Deep, None) => return *b"\0\0\0a/\0".get(at as usize).unwrap_or(&0),

@@ -1,10 +1,10 @@
 //! Peers that mean harm, made with our own packets. What `cargo xtask bench survive` drives.
 //!
 //! `hostile applications SOCKET COUNT` has so many applications connect, register a prefix, and quit before they are answered;
-//! says how many did.
+//! prints the number of successes.
 //! `hostile listings SOCKET PREFIX SHAPE` serves folders at a Unix socket of its own until it is killed:
 //! `deep` lists a folder and millions of files in each folder, `same` lists one file millions of times, `endless` has listings
-//! that never end.
+//! without end.
 mod listing;
 
 use recoup_packet::interest::Uniqueness;

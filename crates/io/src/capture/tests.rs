@@ -37,7 +37,7 @@ fn ask(capturer: &mut Capturer, millis: u64, number: u32) {
 }
 
 fn wish(all: &Path) -> CaptureWish {
-    CaptureWish { all: Some(all.into()), file_octets: 1 << 20, ..CaptureWish::default() }
+    CaptureWish { all: Some(all.into()), file_bytes: 1 << 20, ..CaptureWish::default() }
 }
 
 fn blocks(path: &Path) -> Vec<Block<'static>> {
@@ -58,7 +58,7 @@ fn flush(capturer: &mut Capturer) {
 }
 
 #[test]
-fn what_arrives_and_what_leaves_is_captured_with_its_face_its_way_and_its_time() {
+fn frames_are_captured_with_face_direction_and_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.pcapng");
     let mut capturer = capturer();
@@ -82,12 +82,12 @@ fn what_arrives_and_what_leaves_is_captured_with_its_face_its_way_and_its_time()
 }
 
 #[test]
-fn a_face_may_have_a_file_of_its_own_and_frames_may_be_cut() {
+fn face_has_its_own_file_of_truncated_frames() {
     let folder = tempfile::tempdir().unwrap();
     let (own, all) = (folder.path().join("own"), folder.path().join("all"));
     let mut capturer = capturer();
     let faces = BTreeMap::from([(PRODUCER, own.clone())]);
-    let wish = CaptureWish { faces, frame_octets: Some(20), ..wish(&all) };
+    let wish = CaptureWish { faces, frame_bytes: Some(20), ..wish(&all) };
     capturer.capture(wish.clone(), Duration::ZERO);
     ask(&mut capturer, 1, 1);
     flush(&mut capturer);
@@ -103,11 +103,11 @@ fn a_face_may_have_a_file_of_its_own_and_frames_may_be_cut() {
 }
 
 #[test]
-fn a_file_that_is_full_makes_room_for_the_next_and_only_one_is_kept() {
+fn full_capture_file_is_rotated_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ring");
     let mut capturer = capturer();
-    let wish = CaptureWish { file_octets: 1_000, ..wish(&path) };
+    let wish = CaptureWish { file_bytes: 1_000, ..wish(&path) };
     capturer.capture(wish.clone(), Duration::ZERO);
     for number in 0..100 {
         ask(&mut capturer, 1, number);
@@ -122,7 +122,7 @@ fn a_file_that_is_full_makes_room_for_the_next_and_only_one_is_kept() {
 }
 
 #[test]
-fn a_capture_that_begins_again_leaves_the_last_one_beside_it() {
+fn restarted_capture_keeps_the_last_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("again");
     let mut capturer = capturer();
@@ -141,7 +141,7 @@ fn a_capture_that_begins_again_leaves_the_last_one_beside_it() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_ends_one_capture_once_and_the_node_goes_on() {
+fn full_disk_ends_only_the_capture() {
     let folder = tempfile::tempdir().unwrap();
     let mut capturer = capturer();
     let path = folder.path().join("good");
@@ -161,7 +161,7 @@ fn a_full_disk_ends_one_capture_once_and_the_node_goes_on() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_a_failure_and_nothing_is_captured() {
+fn capture_that_cannot_open_its_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     let mut capturer = capturer();
     capturer.capture(wish(&folder.path().join("none/all")), Duration::ZERO);

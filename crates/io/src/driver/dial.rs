@@ -47,7 +47,7 @@ fn attempt_once(
         ErrorKind::TimedOut => FaceError::Timeout { uri: uri.clone(), after: timeout },
         _ => FaceError::Connect { uri: uri.clone(), source },
     };
-    let limit = options.backlog_octets;
+    let limit = options.backlog_bytes;
     let link: Box<dyn Link> = match await_queue(timeout, || socket(uri, remote)).map_err(failed)? {
         None => Box::new(memory_end(uri, limit).map_err(failed)?),
         Some(socket) => {
@@ -57,7 +57,7 @@ fn attempt_once(
     };
     await_open(link, timeout).map_err(|reason| match reason {
         CloseReason::TooSlow => FaceError::Timeout { uri: uri.clone(), after: timeout },
-        reason => FaceError::Refused { uri: uri.clone(), reason },
+        reason => FaceError::Rejected { uri: uri.clone(), reason },
     })
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn begin(
     options: &DriverOptions,
 ) -> io::Result<Box<dyn Link>> {
     Ok(match socket(uri, remote)? {
-        None => Box::new(memory_end(uri, options.backlog_octets)?),
-        Some(socket) => over(uri, socket, true, options.backlog_octets),
+        None => Box::new(memory_end(uri, options.backlog_bytes)?),
+        Some(socket) => over(uri, socket, true, options.backlog_bytes),
     })
 }
 
@@ -102,7 +102,7 @@ fn over(uri: &FaceUri, socket: Socket, connecting: bool, limit: usize) -> Box<dy
     }
 }
 
-/// Connects again as long as the queue of a Unix listener is full, of which a socket that does not wait is told at once.
+/// Retries while the queue of a Unix listener is full, which a non-blocking socket reports at once.
 fn await_queue<T>(timeout: Duration, connect: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let start = std::time::Instant::now();
     loop {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_queue_of_a_unix_listener_is_waited_for() {
+    fn full_unix_accept_queue_is_retried() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None).unwrap();

@@ -1,5 +1,5 @@
 //! A face and a UDP socket, as the driver keeps them.
-use super::post::Heard;
+use super::channel::LastReceived;
 use super::room::{Neighbour, PeerKind};
 use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
@@ -20,7 +20,7 @@ pub(super) struct Face {
     pub(super) uri: FaceUri,
     /// How the medium is that it leads to, if it does.
     pub(super) medium: MediumOptions,
-    /// It leads toward producers.
+    /// The face leads toward producers.
     pub(super) upstream: bool,
     /// This side opened it: it ends when this side wants, and is opened again when it breaks.
     pub(super) permanent: bool,
@@ -30,21 +30,21 @@ pub(super) struct Face {
     pub(super) is_kept: bool,
     /// Whether and when packets that leave are marked for congestion.
     pub(super) marking: Option<Marking>,
-    /// What is sent again on it.
+    /// Retransmission on this link.
     pub(super) recovery: Recovery,
-    /// Who is at the other end is told by which faces packets came.
+    /// The peer receives the incoming face of each packet (IncomingFaceId).
     pub(super) local_fields: bool,
-    /// What it may take of the machine, if that is not what all faces may.
+    /// Limits of this face, if not the default.
     pub(super) limits: Option<FaceLimits>,
     pub(super) conduit: Conduit,
     pub(super) counters: Counters,
     pub(super) mtu: usize,
-    /// The machine was told that it is up.
+    /// The machine knows the face as up.
     pub(super) is_up: bool,
-    /// It is in the driver's list of faces to be flushed.
+    /// The face is in the driver's list of faces to flush.
     pub(super) dirty: bool,
-    pub(super) unreachable_told: bool,
-    /// Octets that counted as waiting at the last flush.
+    pub(super) unreachable_reported: bool,
+    /// Bytes that counted as waiting at the last flush.
     pub(super) waiting: usize,
     /// To be tried in turn when the face is opened again.
     pub(super) addresses: Vec<SocketAddr>,
@@ -54,12 +54,12 @@ pub(super) struct Face {
     pub(super) failures: u32,
     /// Whose it is, if it is one of those that are counted by where they come from.
     pub(super) neighbour: Option<Neighbour>,
-    /// It is watched, for being writable, too, or not.
+    /// Whether the descriptor is watched for writability, if it is watched.
     pub(super) watched: Option<bool>,
     /// When something last arrived; at first, when it was opened.
-    pub(super) last_heard: Instant,
-    /// The same, for the worker that has opened it, if that is another one.
-    pub(super) heard_by_others: Option<Heard>,
+    pub(super) last_received: Instant,
+    /// Time of the last frame, shared with the worker that opened the face, if that is another one.
+    pub(super) shared_last_received: Option<LastReceived>,
 }
 
 /// How a face reaches its peer.
@@ -99,7 +99,7 @@ impl UdpPeer {
 pub(super) struct Port {
     pub(super) socket: UdpPort,
     pub(super) used: PortUse,
-    /// It is watched for being writable, too.
+    /// The socket is watched for writability.
     pub(super) writes: bool,
 }
 
@@ -110,7 +110,8 @@ pub(super) enum PortUse {
     Shared {
         listener: ListenerId,
         peers: HashMap<SocketAddr, FaceId>,
-        /// It is bound to all addresses: answers must leave from the one that was asked.
+        /// The socket is bound to all addresses: answers must leave from the address that received
+        /// the Interest.
         wildcard: bool,
     },
 }
@@ -133,15 +134,15 @@ impl Face {
             mtu,
             is_up: false,
             dirty: false,
-            unreachable_told: false,
+            unreachable_reported: false,
             waiting: 0,
             addresses: Vec::new(),
             known_as: None,
             failures: 0,
             neighbour: None,
             watched: None,
-            last_heard: Instant::ZERO,
-            heard_by_others: None,
+            last_received: Instant::ZERO,
+            shared_last_received: None,
         }
     }
 
@@ -187,13 +188,13 @@ impl Face {
         (!self.permanent).then(|| PeerKind::of(&self.uri))
     }
 
-    /// Since when an on-demand face has heard nothing.
-    pub(super) fn silent_since(&self) -> Option<Instant> {
-        (!self.permanent && !self.is_kept).then_some(self.last_heard)
+    /// Time since which an on-demand face has received nothing.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        (!self.permanent && !self.is_kept).then_some(self.last_received)
     }
 
-    /// Whether the peer is on this machine, and speaks for nobody else. What a stranger's datagrams say of their sender is
-    /// not believed.
+    /// Whether the peer is a program on this machine that relays for no other machine. The source
+    /// address of a datagram on a shared socket proves nothing.
     pub(super) fn is_local(&self) -> bool {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
         match (&self.conduit, &self.uri) {
@@ -220,7 +221,7 @@ impl Face {
         }
     }
 
-    /// Who hears what is sent.
+    /// Link type, by the receivers of a frame.
     pub(super) fn link_type(&self) -> LinkType {
         match self.medium.ad_hoc {
             _ if !self.uri.is_shared() => LinkType::PointToPoint,
@@ -229,24 +230,24 @@ impl Face {
         }
     }
 
-    /// Nobody tells when its peer goes.
+    /// Whether the end of the peer goes unnoticed.
     pub(super) fn is_connectionless(&self) -> bool {
         matches!((&self.conduit, &self.uri), (Conduit::Udp(_), _) | (_, FaceUri::Ether(_)))
     }
 
-    /// What arrives for it is heard by the listener that opened it.
-    pub(super) fn is_deaf(&self) -> bool {
-        matches!(&self.conduit, Conduit::Link { link, .. } if link.is_deaf())
+    /// Whether the listener receives for this face.
+    pub(super) fn is_send_only(&self) -> bool {
+        matches!(&self.conduit, Conduit::Link { link, .. } if link.is_send_only())
     }
 
     /// Something arrived: the peer is there.
-    pub(super) fn heard(&mut self, now: Instant) {
-        self.last_heard = now;
-        if let Some(heard) = &self.heard_by_others {
-            heard.store(now.as_nanos(), Ordering::Relaxed);
+    pub(super) fn mark_received(&mut self, now: Instant) {
+        self.last_received = now;
+        if let Some(shared) = &self.shared_last_received {
+            shared.store(now.as_nanos(), Ordering::Relaxed);
         }
         self.failures = 0;
-        self.unreachable_told = false;
+        self.unreachable_reported = false;
     }
 
     pub(super) fn can_be_dialed(&self) -> bool {
@@ -287,12 +288,12 @@ pub(super) fn mtu_of(link: &dyn Link) -> usize {
     link.mtu().map_or(LARGEST_FRAME_SENT, |mtu| mtu.min(LARGEST_FRAME_SENT))
 }
 
-/// Longest frame that a path of datagrams of up to `path` octets carries.
+/// Longest frame that a path of datagrams of up to `path` bytes carries.
 fn frame_limit(path: usize, options: &DriverOptions) -> usize {
     options.udp_mtu.unwrap_or(path).min(LARGEST_FRAME_SENT)
 }
 
-/// Longest unfragmented datagram toward a peer; a guess that fits everywhere if the system cannot say.
+/// Longest unfragmented datagram toward a peer; a conservative guess if the system does not know.
 fn path_to(remote: SocketAddr) -> usize {
     udp::path_datagram(remote).unwrap_or(1_232)
 }

@@ -2,8 +2,8 @@
 //! Those that peers opened end, unless they were made permanent: NFD's persistent faces end with what they stand on, its
 //! permanent ones do not.
 //!
-//! What becomes of Interests whose face is gone is the machine's business (`docs/mldr.md`); here it learns about it when it
-//! happens, instead of when a connection has timed out.
+//! The machine decides what happens to Interests of a lost face (`docs/mldr.md`). This module
+//! reports the loss at once instead of after a timeout.
 use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
 use super::{Driver, DriverOptions, Token};
 use crate::face::{CloseReason, FaceId};
@@ -13,7 +13,7 @@ use recoup_transport::management::Persistency;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 
-/// What a face stands on.
+/// Interface and address that a face depends on.
 #[derive(Debug)]
 enum Ground<'a> {
     Interface(&'a str),
@@ -32,7 +32,7 @@ impl Driver {
     /// Faces follow the interfaces of this machine from here on.
     ///
     /// # Errors
-    /// If the system does not say what happens to them.
+    /// If the system does not report changes of interfaces.
     pub fn follow_interfaces(&mut self) -> io::Result<()> {
         let watch = InterfaceWatch::new()?;
         self.watch.add(watch.fd(), Token::Interfaces, false)?;
@@ -58,7 +58,7 @@ impl Driver {
         let lost: Vec<_> = self.faces.keys().copied().filter(lost).collect();
         lost.into_iter().for_each(|id| self.lose_ground(id));
         self.follow_segments(&present);
-        // Whoever waits for another attempt may have what was missing.
+        // A face that waits for its next attempt may succeed now.
         let now = self.clock.now();
         for face in self.faces.values_mut() {
             if let Conduit::Down { retry_at } = &mut face.conduit {
@@ -67,8 +67,8 @@ impl Driver {
         }
     }
 
-    /// A face stands on nothing any more. One that an operator wants to be permanent, whatever happens below it, stays up as it
-    /// does at NFD, and leaves from then on from whichever address leads to its peer.
+    /// The interface or address of a face is gone. A permanent face stays up, as at NFD, and then
+    /// sends from any address that reaches its peer.
     fn lose_ground(&mut self, id: FaceId) {
         match self.faces.get_mut(&id) {
             Some(Face { conduit: Conduit::Udp(peer), is_kept: true, persistency, .. })
@@ -80,7 +80,7 @@ impl Driver {
         }
     }
 
-    /// What a face that is up stands on; none where nothing can be taken away.
+    /// Interface and address of a face that is up; none if they cannot vanish.
     fn ground(&self, id: FaceId) -> Option<Ground<'_>> {
         let Face { conduit, medium, .. } = self.faces.get(&id)?;
         let address = match conduit {
@@ -101,7 +101,7 @@ impl Driver {
     pub(super) fn dial_udp_again(&mut self, id: FaceId) {
         match self.reconnect_udp(id) {
             Ok(()) => {
-                self.tell_known(id);
+                self.report_description(id);
                 self.up(id);
             }
             Err(error) => self.end(id, error.into(), true),
@@ -109,11 +109,11 @@ impl Driver {
     }
 
     fn reconnect_udp(&mut self, id: FaceId) -> io::Result<()> {
-        let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
+        let DriverOptions { socket_buffer_bytes, backlog_bytes, .. } = self.options;
         let face = self.faces.get(&id).ok_or(ErrorKind::NotFound)?;
         let (remote, local) = (face.next_address(), face.known_as);
         let remote = remote.ok_or(ErrorKind::AddrNotAvailable)?;
-        let socket = UdpPort::connect(remote, local, socket_buffer_octets, backlog_octets)?;
+        let socket = UdpPort::connect(remote, local, socket_buffer_bytes, backlog_bytes)?;
         let ground = Ground::Address(socket.local_address()?.ip());
         if !ground.is_there(&Interfaces::of_system()?) {
             return Err(ErrorKind::NetworkDown.into());

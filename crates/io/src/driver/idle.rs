@@ -5,7 +5,7 @@ use super::{Driver, Uses};
 use crate::face::{CloseReason, FaceId};
 use recoup_transport::time::{Duration, Instant};
 
-/// A connection that was heard more recently is not idle.
+/// Least time without a frame after which a connection is idle.
 const IDLE_AFTER: Duration = Duration::from_secs(10);
 
 impl Driver {
@@ -20,7 +20,7 @@ impl Driver {
         let idle = self.options.udp_idle;
         let silent = |face: &Face| {
             face.is_connectionless()
-                && face.silent_since().is_some_and(|since| now.since(since) > idle)
+                && face.idle_since().is_some_and(|since| now.since(since) > idle)
         };
         let faces: Vec<_> =
             self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
@@ -31,7 +31,7 @@ impl Driver {
     /// Ends connections from other machines that have been idle for long, and the longest idle of an address that has many.
     fn sweep_streams(&mut self, now: Instant, uses: Uses<'_>) {
         let idle = |(id, face): (&FaceId, &Face)| {
-            let since = face.silent_since().filter(|since| now.since(*since) > IDLE_AFTER)?;
+            let since = face.idle_since().filter(|since| now.since(*since) > IDLE_AFTER)?;
             let is_stream = face.peer_kind() == Some(PeerKind::Stream) && !face.is_local();
             (is_stream && !uses(*id).is_engaged()).then_some((face.neighbour, since, *id))
         };
@@ -59,7 +59,7 @@ mod tests {
     use crate::memory;
     use recoup_forwarder::face::FaceUse;
 
-    /// A driver with connections from other addresses, by the last octet of these, and the other ends.
+    /// A driver with connections from other addresses, by the last byte of these, and the other ends.
     fn driver(from: &[u8]) -> (Driver, Vec<FaceId>, Vec<memory::MemoryEnd>) {
         let options = DriverOptions { idle_streams_per_address: 2, ..DriverOptions::default() };
         let mut driver = Driver::with_options(options).unwrap();

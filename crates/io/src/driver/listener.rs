@@ -1,5 +1,5 @@
-//! Where peers connect: TCP, Unix, WebSocket and in-process listeners, and interfaces where stations of Ethernet are heard.
-//! UDP has none: there every sender is a peer of the same socket.
+//! Listeners: TCP, Unix, WebSocket, in-process, and interfaces that receive from Ethernet stations.
+//! UDP has none: all senders are peers of one socket.
 use super::DriverOptions;
 use super::segment::Segment;
 use crate::face::{FaceUri, uri::Authority};
@@ -28,7 +28,7 @@ pub struct ListenerHandle {
     pub uri: FaceUri,
     /// The bound address, except for Unix and in-process listeners, and interfaces.
     pub address: Option<SocketAddr>,
-    /// Why nobody is heard yet; the driver goes on trying.
+    /// Error of the last attempt to listen; the driver retries.
     pub waits: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Listener {
     pub(crate) id: ListenerId,
     door: Door,
     uri: FaceUri,
-    /// Not asked before, since the system had no room for another connection.
+    /// Earliest next accept, after the system ran out of descriptors.
     pub(crate) paused_until: Option<Instant>,
 }
 
@@ -108,9 +108,9 @@ impl Listener {
         &self,
         options: &DriverOptions,
     ) -> io::Result<Option<(Box<dyn Link>, FaceUri)>> {
-        let limit = options.backlog_octets;
+        let limit = options.backlog_bytes;
         let accepted: io::Result<(Box<dyn Link>, FaceUri)> = match &self.door {
-            // Who is there speaks, and does not knock.
+            // A station sends frames without a connection.
             Door::Ethernet(_) => return Ok(None),
             Door::Memory(listener) => {
                 return Ok(listener.accept().map(|end| (Box::new(end) as _, self.uri.clone())));

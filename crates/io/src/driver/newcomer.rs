@@ -24,7 +24,7 @@ pub(super) struct Newcomers {
     limit_per_neighbour: usize,
     faces: HashMap<FaceId, Newcomer>,
     by_age: BTreeSet<(Instant, FaceId)>,
-    /// The same, for each neighbour.
+    /// By neighbour, oldest first.
     by_neighbour: BTreeSet<(Neighbour, Instant, FaceId)>,
     /// How many newcomers each neighbour has.
     counts: HashMap<Neighbour, usize>,
@@ -158,7 +158,7 @@ impl Driver {
         }
         self.newcomers.remove(id);
         self.move_in(PeerKind::Datagram, neighbour);
-        self.tell_known(id);
+        self.report_description(id);
         self.up(id);
     }
 }

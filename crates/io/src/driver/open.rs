@@ -13,21 +13,21 @@ use std::io;
 use std::net::SocketAddr;
 
 impl Driver {
-    /// Opens a face toward producers or a forwarder. Waits until it is usable, except for UDP, where
-    /// nobody can tell; names are looked up meanwhile.
+    /// Opens a face toward producers or a forwarder, resolving names. Blocks until the face is
+    /// usable, except over UDP, which has no connection.
     ///
     /// # Errors
-    /// If nobody answers there, with the likely reason.
+    /// If the peer does not answer; the error names the likely reason.
     pub fn connect(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
         let face = self.dial(uri)?;
         Ok(self.add(Face { upstream: true, ..face }))
     }
 
-    /// Opens a face toward another forwarder, as [`connect`](Self::connect) does; what leaves by it is for routes to
-    /// say.
+    /// Opens a face toward another forwarder, as [`connect`](Self::connect) does; only routes send
+    /// on it.
     ///
     /// # Errors
-    /// If nobody answers there, with the likely reason.
+    /// If the peer does not answer; the error names the likely reason.
     pub fn peer(&mut self, uri: &FaceUri) -> Result<FaceId, FaceError> {
         let face = self.dial(uri)?;
         Ok(self.add(face))
@@ -53,7 +53,7 @@ impl Driver {
         Ok(self.add(Face { addresses, permanent: true, ..face }))
     }
 
-    /// Opens a face toward all who share a medium, as [`keep`](Self::keep) does.
+    /// Opens a face on a multi-access medium, as [`keep`](Self::keep) does.
     ///
     /// # Errors
     /// If we may not, there can be no such face, or too many faces are open. An interface that is missing or down may
@@ -113,12 +113,12 @@ impl Driver {
         to: &Authority,
         local: Option<SocketAddr>,
     ) -> Result<Face, FaceError> {
-        let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
+        let DriverOptions { socket_buffer_bytes, backlog_bytes, .. } = self.options;
         let mut found = Err(io::ErrorKind::AddrNotAvailable.into());
         let mut addresses = to.resolve()?;
         while let Some(remote) = addresses.first().copied() {
-            // An address of a family that leads nowhere is refused by the system at once.
-            found = UdpPort::connect(remote, local, socket_buffer_octets, backlog_octets)
+            // The system rejects an address of an unreachable family at once.
+            found = UdpPort::connect(remote, local, socket_buffer_bytes, backlog_bytes)
                 .map(|socket| (socket, remote));
             if found.is_ok() {
                 break;
@@ -137,7 +137,7 @@ impl Driver {
         Ok(Face { permanent: true, addresses, known_as: local, ..face })
     }
 
-    /// What is lost on a face is sent again from here on, if the face is not up yet; else when it comes up again.
+    /// Sets the recovery of a face: at once if the face is down, else from its next opening.
     pub fn set_recovery(&mut self, face: FaceId, recovery: Recovery) {
         if let Some(face) = self.faces.get_mut(&face) {
             face.recovery = recovery;
@@ -151,11 +151,11 @@ impl Driver {
         }
     }
 
-    /// A face carries frames of at most so many octets, less if the path carries less, from when it comes up the next
+    /// A face carries frames of at most so many bytes, less if the path carries less, from when it comes up the next
     /// time.
-    pub fn set_mtu(&mut self, face: FaceId, octets: usize) {
+    pub fn set_mtu(&mut self, face: FaceId, bytes: usize) {
         if let Some(face) = self.faces.get_mut(&face) {
-            face.mtu = face.mtu.min(octets.max(LEAST_MTU));
+            face.mtu = face.mtu.min(bytes.max(LEAST_MTU));
         }
     }
 
@@ -168,7 +168,7 @@ impl Driver {
         };
     }
 
-    /// What is lost on faces that peers open from here on is sent again.
+    /// Sets the recovery of faces that peers open from now on.
     pub fn set_on_demand_recovery(&mut self, recovery: Recovery) {
         self.options.on_demand_recovery = recovery;
     }
@@ -190,7 +190,7 @@ impl Driver {
             return;
         };
         if let Some(face) = self.face_toward(interface, *station)
-            && self.faces.get(&face).is_some_and(Face::is_deaf)
+            && self.faces.get(&face).is_some_and(Face::is_send_only)
         {
             self.end(face, CloseReason::Closed, false);
         }
@@ -205,7 +205,7 @@ impl Driver {
     pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle, FaceError> {
         let failed = |source| FaceError::Listen { uri: uri.clone(), source };
         if uri.is_medium() {
-            let what = "who shares a medium needs no listener: open a face toward it";
+            let what = "cannot listen on a multicast face: open a face toward the group instead";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, what)));
         }
         let local = match uri {
@@ -217,9 +217,9 @@ impl Driver {
         let id = ListenerId(self.next_listener);
         self.next_listener += 1;
         if let (FaceUri::Udp(_), Some(local)) = (uri, local) {
-            let DriverOptions { socket_buffer_octets, backlog_octets, .. } = self.options;
+            let DriverOptions { socket_buffer_bytes, backlog_bytes, .. } = self.options;
             let socket =
-                UdpPort::bind(local, socket_buffer_octets, backlog_octets).map_err(failed)?;
+                UdpPort::bind(local, socket_buffer_bytes, backlog_bytes).map_err(failed)?;
             let bound = socket.local_address().map_err(failed)?;
             let wildcard = bound.ip().is_unspecified();
             let used = PortUse::Shared { listener: id, peers: HashMap::new(), wildcard };
@@ -265,7 +265,7 @@ impl Driver {
     /// Closes a face for good, after sending what it can without waiting.
     pub fn close(&mut self, face: FaceId) {
         match self.holder(face) {
-            Some(_) => self.close_elsewhere(face, CloseReason::Closed),
+            Some(_) => self.close_remote(face, CloseReason::Closed),
             None => self.close_for(face, CloseReason::Closed),
         }
     }

@@ -1,4 +1,4 @@
-//! What a driver may use, and how long it waits.
+//! Limits and timeouts of a driver.
 use recoup_forwarder::face::{Marking, Recovery};
 use recoup_transport::time::Duration;
 
@@ -13,12 +13,12 @@ pub struct DriverOptions {
     pub reconnect_after: Duration,
     /// Longest pause between attempts.
     pub reconnect_after_at_most: Duration,
-    /// Octets that may wait for one slow peer; what comes on top is dropped.
-    pub backlog_octets: usize,
-    /// Octets that may wait for all slow peers together; one whose socket is full holds no more than is free.
-    pub backlog_total_octets: usize,
-    /// Octets asked for each direction of a UDP socket; the system may grant less.
-    pub socket_buffer_octets: usize,
+    /// Bytes that may wait for one slow peer; what comes on top is dropped.
+    pub backlog_bytes: usize,
+    /// Bytes that may wait for all slow peers together; one whose socket is full holds no more than is free.
+    pub backlog_total_bytes: usize,
+    /// Buffer requested for each direction of a UDP socket; the system may grant less.
+    pub socket_buffer_bytes: usize,
     /// Longest UDP frame; by default what the first link of the path carries in one piece.
     pub udp_mtu: Option<usize>,
     /// How long an on-demand UDP face may be silent before it is closed.
@@ -39,14 +39,14 @@ pub struct DriverOptions {
     pub faces: usize,
     /// When packets that leave are marked for congestion; by default never.
     pub marking: Option<Marking>,
-    /// What is sent again on faces that peers open from other machines; by default nothing. If it is negotiated, so it is on
+    /// Recovery of faces that remote peers open; off by default. If it is negotiated, so is that of
     /// faces that the management opens.
     pub on_demand_recovery: Recovery,
     /// How long reading is put off where packets come in close succession and each wakes the driver; by default never.
-    pub linger: Option<Duration>,
+    pub coalesce: Option<Duration>,
     /// How long to look again before going to sleep, where the last waits were no longer; by default never.
-    pub look: Option<Duration>,
-    /// The machine has a management that is told which faces there are.
+    pub busy_poll: Option<Duration>,
+    /// The machine has a management that receives descriptions of faces.
     pub managed: bool,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
     pub timer_slack: Duration,
@@ -59,9 +59,9 @@ impl Default for DriverOptions {
             reconnect: true,
             reconnect_after: Duration::from_millis(500),
             reconnect_after_at_most: Duration::from_secs(10),
-            backlog_octets: 8 << 20,
-            backlog_total_octets: 32 << 20,
-            socket_buffer_octets: 4 << 20,
+            backlog_bytes: 8 << 20,
+            backlog_total_bytes: 32 << 20,
+            socket_buffer_bytes: 4 << 20,
             udp_mtu: None,
             udp_idle: Duration::from_secs(120),
             stream_idle: Duration::from_secs(600),
@@ -72,8 +72,8 @@ impl Default for DriverOptions {
             faces: 8_192,
             marking: None,
             on_demand_recovery: Recovery::Off,
-            linger: None,
-            look: None,
+            coalesce: None,
+            busy_poll: None,
             managed: false,
             timer_slack: Duration::from_micros(1),
         }

@@ -1,6 +1,6 @@
-//! What the management of the machine wants of faces, and what it is told of them.
+//! Commands of the management on faces, and notices to it.
+use super::channel::Message;
 use super::face_entry::{Conduit, Face, mtu_of};
-use super::post::Letter;
 use super::{Arrival, Driver};
 use crate::face::{
     Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions,
@@ -17,7 +17,7 @@ impl Driver {
         if let FaceOrder::Update { face, .. } = &order
             && let Some(worker) = self.holder(*face)
         {
-            return self.write(worker, Letter::Order(Box::new(order)));
+            return self.write(worker, Message::Order(Box::new(order)));
         }
         let (ticket, outcome) = match order {
             FaceOrder::Create { ticket, uri, local_uri, settings } => {
@@ -47,7 +47,7 @@ impl Driver {
             |face: &Face| face.remote_text() == text && face.medium.interface == interface;
         let there = self.faces.iter().find(|(_, face)| is_same(face)).map(|(face, _)| *face);
         // Faces with an interface do not move.
-        if let Some(face) = there.or(self.elsewhere_toward(&text)) {
+        if let Some(face) = there.or(self.remote_toward(&text)) {
             return Ok(face);
         }
         let opened = match uri.is_medium() {
@@ -90,25 +90,25 @@ impl Driver {
         if face.is_up {
             self.arrivals.push_back(Arrival::Up(id));
         }
-        self.tell_known(id);
+        self.report_description(id);
     }
 
-    /// The management is told what is known of a face.
-    pub(super) fn tell_known(&mut self, id: FaceId) {
+    /// Passes the description of a face to the management.
+    pub(super) fn report_description(&mut self, id: FaceId) {
         if self.options.managed && !self.moves(id) && !self.newcomers.contains(id) {
             self.arrivals.push_back(Arrival::Known(id));
         }
     }
 
-    /// The management is told that a face is gone for good.
-    pub(super) fn tell_gone(&mut self, face: FaceId) {
+    /// Reports to the management that a face is closed for good.
+    pub(super) fn report_gone(&mut self, face: FaceId) {
         if self.options.managed && !self.newcomers.contains(face) {
             let gone = Notice::FaceGone { face };
             self.arrivals.push_back(Arrival::Notice(Box::new(gone)));
         }
     }
 
-    /// What is known of a face, if it is there.
+    /// Description of a face, if it exists.
     pub fn describe(&self, id: FaceId) -> Option<FaceDescription> {
         let face = self.faces.get(&id)?;
         let local = match &face.conduit {
@@ -165,7 +165,8 @@ impl Face {
         }
     }
 
-    /// A peer can no more be kept who is gone with a connection; and what we opened is ours to end.
+    /// A face whose connection the peer closes cannot be kept; a face that this side opened is
+    /// never on-demand.
     fn can_become(&self, wanted: Persistency) -> bool {
         match (wanted, self.permanent) {
             (Persistency::OnDemand, permanent) => !permanent,
@@ -173,7 +174,7 @@ impl Face {
         }
     }
 
-    /// Longest frame that it may be told to send: what a medium carries, and IP cuts what is longer.
+    /// Largest MTU that may be set: that of a medium; over IP the fragmentation limit.
     fn longest_frame(&self) -> usize {
         match &self.conduit {
             Conduit::Link { link, .. } => mtu_of(link.as_ref()),
@@ -273,7 +274,7 @@ mod tests {
     use recoup_transport::time::Duration;
 
     #[test]
-    fn a_face_to_be_opened_is_written_with_an_address() {
+    fn created_face_needs_an_address() {
         let read = |text| canonical(text).map(|uri| uri.to_string());
         assert_eq!(read("udp://192.0.2.7").as_deref(), Ok("udp4://192.0.2.7:6363"));
         assert_eq!(read("tcp6://[2001:db8::1]:7").as_deref(), Ok("tcp6://[2001:db8::1]:7"));
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_on_an_interface_are_told_which() {
+    fn local_uri_names_the_interface() {
         let on = |uri: &str, local| interface(&uri.parse().unwrap(), local);
         let (station, group) = ("ether://[02:00:00:00:00:01]", "udp4://224.0.23.170:56363");
         for uri in [station, group] {
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_created_once_on_an_interface_and_changed_and_destroyed() {
+    fn group_face_is_created_updated_and_destroyed() {
         let mut driver = driver();
         let usual = FaceSettings::default();
         let mut create = |local, settings: &FaceSettings| {
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn created_face_negotiates_recovery_as_those_of_peers_do() {
+    fn created_face_negotiates_recovery() {
         for (recovery, wanted) in [("auto", Recovery::auto()), ("off", Recovery::Off)] {
             let mut driver = driver();
             driver.set_on_demand_recovery(recovery.parse().unwrap());
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_face_that_a_peer_opened_over_udp_stays_if_an_operator_wants_it() {
+    fn on_demand_udp_face_can_become_persistent() {
         let mut driver = driver();
         let door = driver.listen(&"udp4://127.0.0.1:0".parse().unwrap()).unwrap();
         let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -363,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_of_a_listener_at_all_addresses_has_a_face_at_the_one_that_it_knows() {
+    fn wildcard_listener_faces_have_a_local_address() {
         for (door, wanted) in [("udp4://0.0.0.0:0", true), ("udp6://[::]:0", has_both_families())] {
             if !wanted {
                 continue;
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_opened_is_not_left_to_a_peer_nor_a_connection_of_a_peer_kept() {
+    fn persistency_changes_only_where_possible() {
         let mut driver = driver();
         let wish =
             |persistency| FaceSettings { persistency: Some(persistency), ..Default::default() };

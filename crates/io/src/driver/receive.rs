@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 
 /// Connections accepted per wake-up and listener.
 const ACCEPTS: usize = 64;
-/// A listener that met a full system is asked again after this time.
+/// Time until a listener is retried after the system ran out of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Driver {
@@ -28,7 +28,7 @@ impl Driver {
         if opened {
             *open_until = None;
             // For whom its peer speaks is known from here on.
-            self.tell_known(id);
+            self.report_description(id);
             self.up(id);
         }
         self.take_frames(id);
@@ -53,7 +53,7 @@ impl Driver {
                 face.counters.drop_frames(DropReason::Empty, 1);
                 continue;
             }
-            face.heard(now);
+            face.mark_received(now);
             face.counters.received(frame.len());
             self.arrivals.push_back(match sender {
                 Some(sender) => Arrival::FrameFrom(id, sender, frame),
@@ -92,7 +92,7 @@ impl Driver {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };
-        face.heard(now);
+        face.mark_received(now);
         // A process that waited for its processor does not take that for a part of the round trip.
         self.arrivals.push_back(Arrival::ReceivedAt(now - chunk.waited));
         for frame in chunk.datagrams() {
@@ -101,7 +101,7 @@ impl Driver {
         }
     }
 
-    /// The face of whoever sent a chunk; a new one if the sender is unknown and sent a packet.
+    /// The face of a chunk's sender; a new one for a packet of an unknown sender.
     fn sender(&mut self, port: usize, chunk: &Chunk, now: Instant) -> Result<FaceId, DropReason> {
         let Some(Some(Port { used, .. })) = self.ports.get(port) else {
             return Err(DropReason::NoFace);
@@ -116,7 +116,7 @@ impl Driver {
         if let Some(known) = known {
             return Ok(known);
         }
-        if !starts_conversation(chunk.first_octet()) {
+        if !starts_conversation(chunk.first_byte()) {
             return Err(DropReason::Unsolicited);
         }
         let neighbour = Neighbour::of(chunk.remote.ip());
@@ -181,6 +181,6 @@ impl Driver {
 }
 
 /// Whether a stranger may begin so: only Interests and link packets start a conversation.
-pub(super) fn starts_conversation(first_octet: Option<u8>) -> bool {
-    matches!(first_octet, Some(0x05 | 0x64))
+pub(super) fn starts_conversation(first_byte: Option<u8>) -> bool {
+    matches!(first_byte, Some(0x05 | 0x64))
 }

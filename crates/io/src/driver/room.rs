@@ -1,8 +1,8 @@
 //! Space for faces that peers open: quotas by kind and by neighbour, and which face is closed for another one.
 //!
-//! No kind displaces another, least of all datagrams from addresses that may be forged ([`newcomer`](super::newcomer)). For a
-//! peer that connects, the longest silent face of its kind, or of its neighbour, is closed, unless routes lead to it or its
-//! Interests are pending.
+//! No kind evicts another, least of all datagrams from forged addresses
+//! ([`newcomer`](super::newcomer)). A new connection evicts the longest idle face of its kind or of
+//! its neighbour, unless routes or pending Interests use that face.
 use super::face_entry::Face;
 use super::{Driver, ListenerId, Uses};
 use crate::face::{CloseReason, FaceId, FaceUri};
@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An on-demand face that was heard more recently is not evicted.
+/// Least idle time of an on-demand face that may be evicted.
 const EVICTION_AGE: Duration = Duration::from_secs(1);
 /// The part of all faces that those of one kind may be, so that others have the rest.
 const KIND_PART: usize = 8;
@@ -77,7 +77,7 @@ impl Room {
 pub(super) enum Neighbour {
     /// An IPv4 address, or all of a network of IPv6, of which everybody has plenty.
     Address(IpAddr),
-    /// All stations on an interface: whoever is there calls itself as it likes.
+    /// All stations on an interface: their addresses can be forged.
     Stations(ListenerId),
 }
 
@@ -144,8 +144,8 @@ impl Driver {
         found.map_err(|until| self.room.kind(kind).full_until = until).is_ok()
     }
 
-    /// Ends the longest silent of some on-demand faces, and tells whether this worker had it. If none has been silent for long
-    /// enough, tells from when on one will have been: before that it is useless to look again.
+    /// Closes the longest idle of some on-demand faces; reports whether this worker owned it. If
+    /// none has been idle long enough, reports the earliest time at which one will have been.
     fn evict(
         &mut self,
         now: Instant,
@@ -158,9 +158,9 @@ impl Driver {
         }
         let silent = |(id, face): (&FaceId, &Face)| {
             let kind = face.peer_kind().filter(|_| !self.newcomers.contains(*id))?;
-            Some((face.silent_since()?, *id)).filter(|_| may_go(kind, face.neighbour))
+            Some((face.idle_since()?, *id)).filter(|_| may_go(kind, face.neighbour))
         };
-        let silent = self.faces.iter().filter_map(silent).chain(self.silent_elsewhere(&may_go));
+        let silent = self.faces.iter().filter_map(silent).chain(self.idle_remote(&may_go));
         let mut oldest = None;
         for face in silent {
             // How a face is used is asked of few, for most are not the oldest so far.
@@ -174,7 +174,7 @@ impl Driver {
                 let is_here = self.faces.contains_key(&id);
                 match is_here {
                     true => self.end(id, CloseReason::Evicted, false),
-                    false => self.close_elsewhere(id, CloseReason::Evicted),
+                    false => self.close_remote(id, CloseReason::Evicted),
                 }
                 Ok(is_here)
             }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_of_ipv6_is_one_neighbour_and_an_address_of_ipv4_is() {
+    fn neighbour_is_an_ipv4_address_or_ipv6_network() {
         let of = |text: &str| Neighbour::of(text.parse().unwrap());
         assert_eq!(of("2001:db8::7"), of("2001:db8::1:2:3:4"));
         assert_ne!(of("2001:db8::7"), of("2001:db8:0:1::7"));

@@ -5,32 +5,32 @@ use crate::face::{CloseReason, FaceChange, FaceError, FaceEvent, FaceId, FaceUri
 use crate::udp::UdpPort;
 use std::io;
 
-/// Events kept for whoever asks; the oldest go first.
+/// Most events kept for the program; the oldest are dropped first.
 const EVENTS: usize = 1_024;
 
 impl Driver {
     pub(super) fn check_room(&self, uri: &FaceUri) -> Result<(), FaceError> {
         let limit = self.options.faces;
-        match self.faces.len() + self.elsewhere.len() < limit {
+        match self.faces.len() + self.remote_faces.len() < limit {
             true => Ok(()),
             false => Err(FaceError::TooMany { uri: uri.clone(), limit }),
         }
     }
 
-    /// The number of the next face: one that no face has, and no application, and that no message between workers names any
-    /// more, since all other numbers were given before it comes again.
+    /// The next free face number. Numbers are reused only after a full cycle, so no message between
+    /// workers still names the last owner.
     pub(super) fn next_id(&self) -> FaceId {
         let first = self.next_face;
         let mut numbers = (first..=FaceId::LAST_OF_NETWORK.0).chain(1..first).map(FaceId);
         let is_free = |id: &FaceId| {
-            let is_used = self.faces.contains_key(id) || self.elsewhere.contains_key(id);
+            let is_used = self.faces.contains_key(id) || self.remote_faces.contains_key(id);
             !is_used && *id != FaceId::CONTENT_STORE
         };
         numbers.find(is_free).unwrap_or(FaceId(first))
     }
 
     pub(super) fn add(&mut self, mut face: Face) -> FaceId {
-        face.last_heard = self.clock.now();
+        face.last_received = self.clock.now();
         face.marking = self.options.marking;
         let id = self.next_id();
         self.next_face = id.0 + 1;
@@ -40,7 +40,7 @@ impl Driver {
                     self.move_in(kind, face.neighbour);
                 }
                 self.faces.insert(id, face);
-                self.let_move(id, worker);
+                self.schedule_move(id, worker);
             }
             None => self.move_into(id, face),
         }
@@ -57,7 +57,7 @@ impl Driver {
             self.move_in(kind, face.neighbour);
         }
         self.faces.insert(id, face);
-        self.tell_known(id);
+        self.report_description(id);
         match usable {
             true => self.up(id),
             false => self.await_deadline(id),
@@ -69,7 +69,7 @@ impl Driver {
         if let Some(face) = self.faces.get_mut(&id) {
             face.is_up = true;
             self.arrivals.push_back(Arrival::Up(id));
-            self.tell(id, FaceChange::Up);
+            self.report(id, FaceChange::Up);
         }
     }
 
@@ -93,10 +93,10 @@ impl Driver {
                 self.remove_port(peer.port);
             }
             self.await_deadline(id);
-            return self.tell(id, FaceChange::Down { reason, retry: Some(retry) });
+            return self.report(id, FaceChange::Down { reason, retry: Some(retry) });
         }
-        self.tell(id, FaceChange::Down { reason, retry: None });
-        self.tell_gone(id);
+        self.report(id, FaceChange::Down { reason, retry: None });
+        self.report_gone(id);
         if let Some(face) = self.faces.remove(&id) {
             self.forget(id, &face);
             self.report_left(id);
@@ -161,33 +161,35 @@ impl Driver {
         Some(&self.ports.get(index)?.as_ref()?.socket)
     }
 
-    /// Nobody is where a face leads. If its host has other addresses, the next one is tried before that is told.
+    /// No peer is at the address of a face. If the host has other addresses, the next is tried
+    /// before the failure is reported.
     pub(super) fn unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
         if let Some(face) = self.faces.get_mut(&id)
             && face.permanent
             && face.addresses.len() > 1
         {
-            let all_refused = face.failures as usize >= face.addresses.len();
+            let all_failed = face.failures as usize >= face.addresses.len();
             // The first attempt after a failure is for the address that was good before.
             face.failures = face.failures.max(1);
-            if all_refused {
-                self.tell_unreachable(id, kind);
+            if all_failed {
+                self.report_unreachable(id, kind);
             }
             return self.end(id, io::Error::from(kind).into(), true);
         }
-        self.tell_unreachable(id, kind);
+        self.report_unreachable(id, kind);
     }
 
-    fn tell_unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
+    fn report_unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
         if let Some(face) = self.faces.get_mut(&id)
-            && !std::mem::replace(&mut face.unreachable_told, true)
+            && !std::mem::replace(&mut face.unreachable_reported, true)
         {
-            self.tell(id, FaceChange::Unreachable(io::Error::from(kind).to_string()));
+            self.report(id, FaceChange::Unreachable(io::Error::from(kind).to_string()));
         }
     }
 
-    /// Whoever asks is told what happened to a face. Newcomers are not told of: there may be thousands a second.
-    pub(super) fn tell(&mut self, id: FaceId, change: FaceChange) {
+    /// Records an event for the program. Newcomers are not reported: there may be thousands a
+    /// second.
+    pub(super) fn report(&mut self, id: FaceId, change: FaceChange) {
         if self.newcomers.contains(id) {
             return;
         }
@@ -206,7 +208,7 @@ mod tests {
     use crate::memory;
 
     #[test]
-    fn face_numbers_start_anew_and_skip_those_in_use() {
+    fn face_numbers_wrap_and_skip_used_ones() {
         let mut driver = Driver::new().unwrap();
         let mut ends = Vec::new();
         let mut open = |driver: &mut Driver| {

@@ -9,41 +9,41 @@ use super::room::{Neighbour, PeerKind};
 use super::{Arrival, Driver, DriverOptions, ListenerId, Token, Uses};
 use crate::face::{CloseReason, DropReason, FaceId, FaceUri, MediumOptions};
 use crate::interface::Interfaces;
-use crate::medium::{self, Ear, EtherAddress};
+use crate::medium::{self, EtherAddress, StationReceiver};
 use bytes::Bytes;
 use hashbrown::HashMap;
 use recoup_transport::time::{Duration, Instant};
 use std::io::{self, ErrorKind};
 use std::os::fd::BorrowedFd;
 
-/// Frames heard per wake-up and listener.
+/// Most frames received per wake-up and listener.
 const FRAMES: usize = 256;
 
-/// What is heard on one interface.
+/// Stations of one interface.
 #[derive(Debug)]
 pub(super) struct Segment {
     interface: String,
     /// None while the interface is missing or down.
-    ear: Option<Ear>,
+    receiver: Option<StationReceiver>,
     /// Attempts to open it that failed, in a row.
     failures: u32,
-    /// Who is known there.
+    /// Faces of known stations.
     faces: HashMap<EtherAddress, FaceId>,
 }
 
 impl Segment {
     pub(super) fn new(interface: &str) -> Self {
-        Self { interface: interface.to_owned(), ear: None, failures: 0, faces: HashMap::new() }
+        Self { interface: interface.to_owned(), receiver: None, failures: 0, faces: HashMap::new() }
     }
 
-    /// Begins to listen, or says why that has to wait.
+    /// Opens the receiving socket, or returns why that must wait.
     ///
     /// # Errors
     /// If it never can.
     pub(super) fn open(&mut self, options: &DriverOptions) -> io::Result<Option<String>> {
         match medium::listen(&self.interface, options) {
-            Ok(ear) => {
-                (self.ear, self.failures) = (Some(ear), 0);
+            Ok(receiver) => {
+                (self.receiver, self.failures) = (Some(receiver), 0);
                 Ok(None)
             }
             Err(error) if medium::may_pass(&error) => Ok(Some(error.to_string())),
@@ -59,23 +59,25 @@ impl Segment {
     }
 
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.ear.as_ref().map(Ear::fd)
+        self.receiver.as_ref().map(StationReceiver::fd)
     }
 
-    fn hear(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
-        self.ear.as_mut().map_or_else(|| Err(ErrorKind::NotConnected.into()), Ear::hear)
+    fn receive(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
+        self.receiver
+            .as_mut()
+            .map_or_else(|| Err(ErrorKind::NotConnected.into()), StationReceiver::receive)
     }
 }
 
 impl Driver {
-    /// Takes what stations say on an interface; `false` if that is no listener for them.
-    pub(super) fn hear(&mut self, id: ListenerId, uses: Uses<'_>) -> bool {
+    /// Receives from the stations of an interface; `false` if the listener is of another kind.
+    pub(super) fn receive_stations(&mut self, id: ListenerId, uses: Uses<'_>) -> bool {
         let now = self.clock.now();
         for _ in 0..FRAMES {
             let Some(segment) = self.segment(id) else {
                 return false;
             };
-            match segment.hear() {
+            match segment.receive() {
                 Ok(Some((station, frame))) => self.take_word((id, station), frame, now, uses),
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
@@ -104,9 +106,9 @@ impl Driver {
             Ok(face) => face,
             Err(reason) => return self.past.drop_frames(reason, 1),
         };
-        // A face that we opened has a socket of its own, which hears the same.
-        if let Some(known) = self.faces.get_mut(&face).filter(|face| face.is_deaf()) {
-            known.heard(now);
+        // A face that this side opened receives by a socket of its own.
+        if let Some(known) = self.faces.get_mut(&face).filter(|face| face.is_send_only()) {
+            known.mark_received(now);
             known.counters.received(frame.len());
             self.arrivals.push_back(Arrival::Frame(face, frame));
         }
@@ -135,7 +137,7 @@ impl Driver {
             return Err(DropReason::NoRoom);
         }
         let segment = self.segment(id).ok_or(DropReason::NoFace)?;
-        let link = segment.ear.as_ref().ok_or(DropReason::NoFace)?.link_to(station);
+        let link = segment.receiver.as_ref().ok_or(DropReason::NoFace)?.link_to(station);
         let mut opened = Face::over_link(FaceUri::Ether(station), link);
         let interface = Some(segment.interface.clone());
         opened.medium = MediumOptions { interface, ..Default::default() };
@@ -152,7 +154,7 @@ impl Driver {
         self.faces.iter().find(leads).map(|(id, _)| *id)
     }
 
-    /// What its station says from here on, wherever its interface is listened to, belongs to a face that leads to one.
+    /// Assigns the frames of a station to a face, on any interface of a listener.
     pub(super) fn introduce(&mut self, id: FaceId) {
         let Self { faces, listeners, .. } = self;
         let Some((station, interface)) = faces.get(&id).and_then(Face::station) else {
@@ -165,7 +167,7 @@ impl Driver {
         }
     }
 
-    /// A face is gone: what its station says from here on opens another one.
+    /// A closed face: the next frame of its station opens another.
     pub(super) fn forget_station(&mut self, face: &Face) {
         let Some((station, interface)) = face.station() else {
             return;
@@ -175,14 +177,14 @@ impl Driver {
                 segment.faces.remove(&station);
             }
         }
-        if !face.is_deaf()
+        if !face.is_send_only()
             && let Some(other) = self.face_toward(interface, station)
         {
             self.introduce(other);
         }
     }
 
-    /// Hears nobody on an interface until it can be opened again.
+    /// Closes the socket of an interface until it can be opened again.
     fn deafen(&mut self, id: ListenerId) {
         self.end_stations(id, &CloseReason::NoInterface);
         self.ignore_listener(id);
@@ -190,7 +192,7 @@ impl Driver {
         if let Some(listener) = self.listeners.iter_mut().find(|listener| listener.id == id) {
             listener.paused_until = Some(until);
             if let Some(segment) = listener.segment() {
-                segment.ear = None;
+                segment.receiver = None;
             }
         }
     }
@@ -202,20 +204,21 @@ impl Driver {
         };
         let faces: Vec<_> = segment.faces.values().copied().collect();
         for face in faces {
-            if self.faces.get(&face).is_some_and(Face::is_deaf) {
+            if self.faces.get(&face).is_some_and(Face::is_send_only) {
                 self.end(face, reason.clone(), false);
             }
         }
     }
 
-    /// What interfaces there are has changed: hears nobody where one is gone, and tries again where one may have come.
+    /// Interfaces have changed: closes the sockets of those that are gone and retries those that
+    /// may be back.
     pub(super) fn follow_segments(&mut self, present: &Interfaces) {
         let now = self.clock.now();
         let mut lost = Vec::new();
         for listener in &mut self.listeners {
             let (id, due) = (listener.id, listener.paused_until);
             match listener.segment() {
-                Some(segment) if segment.ear.is_none() => {
+                Some(segment) if segment.receiver.is_none() => {
                     listener.paused_until = due.map(|until| until.min(now));
                 }
                 Some(segment) if !present.is_up(&segment.interface) => lost.push(id),
@@ -225,7 +228,7 @@ impl Driver {
         lost.into_iter().for_each(|id| self.deafen(id));
     }
 
-    /// Listens again where that was put off, and watches for who comes.
+    /// Retries listeners that failed and watches for stations.
     pub(super) fn resume_listeners(&mut self, now: Instant) {
         let Self { listeners, watch, options, .. } = self;
         for listener in listeners.iter_mut() {
@@ -233,13 +236,13 @@ impl Driver {
                 continue;
             }
             listener.paused_until = None;
-            if let Some(segment) = listener.segment().filter(|segment| segment.ear.is_none())
+            if let Some(segment) = listener.segment().filter(|segment| segment.receiver.is_none())
                 && !matches!(segment.open(options), Ok(None))
             {
                 let pause = segment.back_off(options);
                 listener.paused_until = Some(now + pause);
             }
-            // What fails here is tried again with the next who knocks at another door.
+            // The next event of another listener retries a failure.
             if let Some(fd) = listener.fd() {
                 let _ = watch.add(fd, Token::Listener(listener.id), false);
             }
@@ -288,14 +291,14 @@ mod tests {
             assert!(handle.waits.unwrap().contains("no-such-if"));
             let (near, far) = Socket::pair(Domain::UNIX, Type::DGRAM, None).unwrap();
             far.set_nonblocking(true).unwrap();
-            driver.segment(handle.id).unwrap().ear = Some(Ear::over(near, US));
+            driver.segment(handle.id).unwrap().receiver = Some(StationReceiver::over(near, US));
             Self { driver, listener: handle.id, far }
         }
 
-        /// A station says something; by which faces how much arrived.
-        fn says(&mut self, from: u8, to: EtherAddress, what: &[u8]) -> Vec<(FaceId, usize)> {
+        /// Delivers a frame of a station; returns faces and bytes of the arrivals.
+        fn send(&mut self, from: u8, to: EtherAddress, what: &[u8]) -> Vec<(FaceId, usize)> {
             self.far.write_all(&framed(to, station(from), what)).unwrap();
-            assert!(self.driver.hear(self.listener, &|_| FaceUse::default()));
+            assert!(self.driver.receive_stations(self.listener, &|_| FaceUse::default()));
             let frames = self.driver.arrivals.drain(..).filter_map(|arrival| match arrival {
                 Arrival::Frame(face, frame) => Some((face, frame.len())),
                 _ => None,
@@ -305,13 +308,13 @@ mod tests {
     }
 
     #[test]
-    fn a_station_that_speaks_first_has_a_face_by_which_it_is_answered() {
+    fn interest_of_a_station_opens_a_face() {
         let mut wire = Wire::new(DriverOptions::default());
-        let first = wire.says(1, US, &INTEREST);
+        let first = wire.send(1, US, &INTEREST);
         let [(face, 4)] = first[..] else { panic!("{first:?}") };
         // A frame that was filled up, and one that was not.
-        assert_eq!(wire.says(1, US, &[DATA.as_slice(), &[0; 200]].concat()), [(face, 4)]);
-        let other = wire.says(2, US, &INTEREST);
+        assert_eq!(wire.send(1, US, &[DATA.as_slice(), &[0; 200]].concat()), [(face, 4)]);
+        let other = wire.send(2, US, &INTEREST);
         assert!(other.len() == 1 && other[0].0 != face, "{other:?}");
         let described = wire.driver.describe(face).unwrap();
         let uris = (described.uri.as_str(), described.local_uri.as_str());
@@ -326,56 +329,56 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_for_us_or_no_packet_opens_no_face() {
+    fn foreign_frames_open_no_face() {
         let mut wire = Wire::new(DriverOptions::default());
         for to in [[0xFF; 6], station(9), [1, 0, 0x5E, 0, 0x17, 0xAA]] {
-            assert_eq!(wire.says(1, to, &INTEREST), []);
+            assert_eq!(wire.send(1, to, &INTEREST), []);
         }
-        assert_eq!(wire.says(0, US, &INTEREST), [], "our own voice");
+        assert_eq!(wire.send(0, US, &INTEREST), [], "our own voice");
         assert_eq!(wire.driver.totals().dropped_total(), 0);
-        assert_eq!(wire.says(1, US, &DATA), []);
+        assert_eq!(wire.send(1, US, &DATA), []);
         assert_eq!(wire.driver.totals().dropped(DropReason::Unsolicited), 1);
         assert_eq!(wire.driver.faces().count(), 0);
     }
 
     #[test]
-    fn stations_take_no_more_than_one_neighbour_may_whatever_they_call_themselves() {
+    fn stations_share_the_limit_of_one_neighbour() {
         let options = DriverOptions { faces_per_address: 2, ..DriverOptions::default() };
         let mut wire = Wire::new(options);
-        let heard = (1..=5).map(|number| wire.says(number, US, &INTEREST).len());
-        assert_eq!(heard.collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
+        let arrivals = (1..=5).map(|number| wire.send(number, US, &INTEREST).len());
+        assert_eq!(arrivals.collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
         assert_eq!(wire.driver.totals().dropped(DropReason::NoRoom), 3);
-        assert_eq!(wire.says(1, US, &DATA).len(), 1, "who is there is heard on");
+        assert_eq!(wire.send(1, US, &DATA).len(), 1, "a known station still receives");
     }
 
     #[test]
-    fn a_silent_station_loses_its_face_and_gets_another_when_it_speaks_again() {
+    fn idle_station_loses_its_face_until_it_sends() {
         let mut wire = Wire::new(DriverOptions::default());
-        let before = wire.says(1, US, &INTEREST);
+        let before = wire.send(1, US, &INTEREST);
         let idle = wire.driver.options.udp_idle;
         wire.driver.sweep(wire.driver.now() + idle / 2, &|_| FaceUse::default());
-        assert_eq!(wire.says(1, US, &INTEREST), before);
+        assert_eq!(wire.send(1, US, &INTEREST), before);
         wire.driver.sweep(wire.driver.now() + idle * 2, &|_| FaceUse::default());
         assert_eq!(wire.driver.faces().count(), 0);
-        let after = wire.says(1, US, &INTEREST);
+        let after = wire.send(1, US, &INTEREST);
         assert!(after.len() == 1 && after[0].0 != before[0].0, "{before:?} {after:?}");
     }
 
     #[test]
-    fn a_face_that_we_opened_hears_its_station_by_itself() {
+    fn own_face_receives_its_station() {
         let mut wire = Wire::new(DriverOptions::default());
         let uri = FaceUri::Ether(station(1));
         let medium = MediumOptions { interface: Some("no-such-if".into()), ..Default::default() };
-        wire.says(1, US, &INTEREST);
+        wire.send(1, US, &INTEREST);
         let ours = wire.driver.keep_medium(&uri, medium).unwrap();
         assert_eq!(wire.driver.faces().collect::<Vec<_>>(), [ours], "the other one gave way");
-        assert_eq!(wire.says(1, US, &INTEREST), []);
+        assert_eq!(wire.send(1, US, &INTEREST), []);
         wire.driver.close(ours);
-        assert_eq!(wire.says(1, US, &INTEREST).len(), 1);
+        assert_eq!(wire.send(1, US, &INTEREST).len(), 1);
     }
 
     #[test]
-    fn a_face_that_was_there_before_anybody_listened_hears_its_station_by_itself() {
+    fn face_opened_before_listening_receives_its_station() {
         let mut driver = Driver::with_options(DriverOptions::default()).unwrap();
         let toward = |driver: &mut Driver| {
             let interface = Some("no-such-if".into());
@@ -384,20 +387,20 @@ mod tests {
         };
         let (ours, twin) = (toward(&mut driver), toward(&mut driver));
         let mut wire = Wire::of(driver);
-        assert_eq!(wire.says(1, US, &INTEREST), []);
+        assert_eq!(wire.send(1, US, &INTEREST), []);
         wire.driver.close(ours);
-        assert_eq!(wire.says(1, US, &INTEREST), [], "the other one hears it");
+        assert_eq!(wire.send(1, US, &INTEREST), [], "its own face receives it");
         wire.driver.close(twin);
-        assert_eq!(wire.says(1, US, &INTEREST).len(), 1);
+        assert_eq!(wire.send(1, US, &INTEREST).len(), 1);
     }
 
     #[test]
-    fn who_listens_no_more_has_no_stations() {
+    fn closed_listener_has_no_stations() {
         let mut wire = Wire::new(DriverOptions::default());
-        wire.says(1, US, &INTEREST);
-        wire.says(2, US, &INTEREST);
+        wire.send(1, US, &INTEREST);
+        wire.send(2, US, &INTEREST);
         wire.driver.close_listener(wire.listener);
         assert_eq!(wire.driver.faces().count(), 0);
-        assert!(!wire.driver.hear(wire.listener, &|_| FaceUse::default()));
+        assert!(!wire.driver.receive_stations(wire.listener, &|_| FaceUse::default()));
     }
 }

@@ -19,12 +19,12 @@ impl Driver {
             let reason = if length == 0 { DropReason::Empty } else { DropReason::TooLong };
             return face.counters.drop_frames(reason, 1);
         }
-        let free = self.options.backlog_total_octets.saturating_sub(self.waiting);
-        let tight = free < self.options.backlog_octets;
+        let free = self.options.backlog_total_bytes.saturating_sub(self.waiting);
+        let tight = free < self.options.backlog_bytes;
         let taken = match &mut face.conduit {
             Conduit::Link { link, .. } if !link.is_open() => Err(DropReason::Down),
             // One that is slow holds no more than is free for the next that is.
-            Conduit::Link { link, .. } if tight && link.waiting_octets() > free => {
+            Conduit::Link { link, .. } if tight && link.waiting_bytes() > free => {
                 Err(DropReason::Backlog)
             }
             Conduit::Link { link, .. } => link.push(frame.into_bytes()),
@@ -90,10 +90,10 @@ impl Driver {
         }
         if let Some(batch) = batch {
             if sent.backlog == batch.count() {
-                self.tell_overflow(id, &batch);
+                self.report_overflow(id, &batch);
             }
             if self.spare.len() < SPARE_BUFFERS {
-                self.spare.push(batch.into_octets());
+                self.spare.push(batch.into_bytes());
             }
         }
         if stalls {
@@ -101,8 +101,8 @@ impl Driver {
         }
     }
 
-    /// The recovery of a face learns which frames its socket had no room for.
-    fn tell_overflow(&mut self, id: FaceId, batch: &Batch) {
+    /// Reports frames that the socket did not take to the recovery of their face.
+    fn report_overflow(&mut self, id: FaceId, batch: &Batch) {
         if self.faces.get(&id).is_some_and(|face| !self.recovery_of(id, face).is_off()) {
             let frames = batch.datagrams().map(Bytes::copy_from_slice);
             self.arrivals.extend(frames.map(|frame| Arrival::Overflowed(id, frame)));
@@ -142,7 +142,7 @@ impl Driver {
         if sent.path_shrank && face.lower_path() {
             let mtu = face.mtu;
             self.arrivals.push_back(Arrival::Up(id));
-            self.tell(id, FaceChange::MtuLowered(mtu));
+            self.report(id, FaceChange::MtuLowered(mtu));
         }
         if let Some(kind) = sent.error {
             self.unreachable(id, kind);
@@ -172,17 +172,17 @@ impl Driver {
         match &mut face.conduit {
             Conduit::Udp(_) => {
                 self.send_batch(id);
-                self.tell_backlog(id);
+                self.report_backlog(id);
             }
             Conduit::Down { .. } => {}
             Conduit::Link { link, .. } if !link.is_open() => {}
             Conduit::Link { link, .. } => {
                 let result = link.flush();
-                let waiting = if link.wants_write() { link.waiting_octets() } else { 0 };
+                let waiting = if link.wants_write() { link.waiting_bytes() } else { 0 };
                 self.waiting = self.waiting - face.waiting + waiting;
                 face.waiting = waiting;
                 let settled = face.watched == Some(waiting > 0);
-                self.tell_backlog(id);
+                self.report_backlog(id);
                 match result {
                     Err(reason) => self.end(id, reason, true),
                     Ok(()) if settled => {}
@@ -192,18 +192,18 @@ impl Driver {
         }
     }
 
-    /// Tells the machine what a face could not send, if it marks for that.
-    fn tell_backlog(&mut self, id: FaceId) {
+    /// Reports the queue of a face to the machine, if the face marks congestion.
+    fn report_backlog(&mut self, id: FaceId) {
         if self.options.marking.is_none() {
             return;
         }
         let waiting = self.faces.get(&id).and_then(|face| match &face.conduit {
-            Conduit::Udp(peer) => self.port(peer.port).map(UdpPort::waiting_octets),
+            Conduit::Udp(peer) => self.port(peer.port).map(UdpPort::waiting_bytes),
             Conduit::Link { .. } => Some(face.waiting),
             Conduit::Down { .. } => None,
         });
-        if let Some(octets) = waiting {
-            self.arrivals.push_back(Arrival::Backlog(id, octets as u64));
+        if let Some(bytes) = waiting {
+            self.arrivals.push_back(Arrival::Backlog(id, bytes as u64));
         }
     }
 }
@@ -216,7 +216,7 @@ mod tests {
     use recoup_forwarder::face::Recovery;
 
     #[test]
-    fn the_recovery_of_a_face_learns_what_its_full_socket_had_no_room_for() {
+    fn full_socket_reports_frames_to_recovery() {
         let mut driver = Driver::with_options(DriverOptions::default()).unwrap();
         let to = "udp4://127.0.0.1:9".parse().unwrap();
         let [guarded, plain] = [(); 2].map(|()| driver.connect(&to).unwrap());
@@ -236,12 +236,12 @@ mod tests {
             Arrival::Overflowed(face, frame) => Some((*face, frame.clone())),
             _ => None,
         };
-        let told: Vec<_> = driver.arrivals.iter().filter_map(overflowed).collect();
-        assert_eq!(told, frames.map(|frame| (guarded, frame)));
+        let reported: Vec<_> = driver.arrivals.iter().filter_map(overflowed).collect();
+        assert_eq!(reported, frames.map(|frame| (guarded, frame)));
     }
 
     #[test]
-    fn recovery_is_negotiated_over_udp_between_two_ends_alone() {
+    fn point_to_point_udp_negotiates_recovery() {
         let mut driver = Driver::with_options(DriverOptions::default()).unwrap();
         driver.set_on_demand_recovery(Recovery::auto());
         let waiting = ["tcp://127.0.0.1:9", "ws://127.0.0.1:9", "unix:///nowhere/socket"];

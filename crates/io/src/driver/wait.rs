@@ -1,6 +1,6 @@
 //! Waiting for sockets and for the time, and what is due then.
+use super::channel::Channels;
 use super::face_entry::{Conduit, Face, mtu_of};
-use super::post::Post;
 use super::{Driver, DriverError, Token, Uses, dial};
 use crate::face::{CloseReason, FaceId, FaceUri};
 use crate::medium;
@@ -8,16 +8,17 @@ use recoup_transport::time::{Duration, Instant};
 use std::io::{self, ErrorKind};
 
 impl Driver {
-    /// Waits, and notes what is ready. Tells whether somebody interrupted.
+    /// Waits and records ready descriptors. Returns whether a waker or signal interrupted.
     pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, DriverError> {
-        let may_sleep = self.more.is_empty() && self.post.as_ref().is_none_or(Post::may_sleep);
+        let may_sleep =
+            self.more.is_empty() && self.channels.as_ref().is_none_or(Channels::may_sleep);
         let timeout = match may_sleep {
             true => self.timeout(deadline),
             false => Some(Duration::ZERO),
         };
         self.ready.clear();
         let waited = self.await_ready(timeout);
-        self.post.as_ref().inspect(|post| post.is_awake());
+        self.channels.as_ref().inspect(|channels| channels.is_awake());
         match waited {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
@@ -36,22 +37,22 @@ impl Driver {
 
     /// Waits, after looking again for a moment where that has paid.
     fn await_ready(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        if self.spin.is_off() || timeout == Some(Duration::ZERO) {
+        if self.busy_poll.is_off() || timeout == Some(Duration::ZERO) {
             return self.watch.wait(timeout, &mut self.ready);
         }
         let began = self.clock.now();
-        let look = self.spin.look(self.linger.is_in_vain()).unwrap_or_default();
+        let look = self.busy_poll.look(self.coalesce.is_fruitless()).unwrap_or_default();
         let until = began + timeout.map_or(look, |timeout| timeout.min(look));
         while self.ready.is_empty() && self.clock.now() < until {
             self.watch.wait(Some(Duration::ZERO), &mut self.ready)?;
-            // Whoever is to answer may want this processor.
+            // The peer may need this processor.
             std::thread::yield_now();
         }
         if self.ready.is_empty() {
             let left = timeout.map(|timeout| (began + timeout).since(self.clock.now()));
             self.watch.wait(left, &mut self.ready)?;
         }
-        self.spin.note(self.clock.now().since(began), !self.ready.is_empty());
+        self.busy_poll.note(self.clock.now().since(began), !self.ready.is_empty());
         Ok(())
     }
 
@@ -64,7 +65,7 @@ impl Driver {
         let Conduit::Link { link, .. } = &face.conduit else {
             return;
         };
-        if link.is_deaf() {
+        if link.is_send_only() {
             return;
         }
         if link.has_more() && !self.more.contains(&id) {
@@ -97,8 +98,8 @@ impl Driver {
     }
 
     /// Puts off looking, if that collects packets, but not beyond the deadline.
-    pub(super) fn linger(&self, deadline: Option<Instant>) {
-        if let Some(pause) = self.linger.pause() {
+    pub(super) fn coalesce(&self, deadline: Option<Instant>) {
+        if let Some(pause) = self.coalesce.pause() {
             let left = deadline.map_or(pause, |deadline| deadline.since(self.clock.now()));
             std::thread::sleep(pause.min(left));
         }
@@ -127,7 +128,7 @@ impl Driver {
                 self.receive_datagrams(index);
             }
             Token::Listener(id) => {
-                if !self.hear(id, uses) {
+                if !self.receive_stations(id, uses) {
                     self.accept(id, uses);
                 }
             }
@@ -136,7 +137,7 @@ impl Driver {
         }
     }
 
-    /// What is due without a socket being ready.
+    /// Actions that are due without a ready socket.
     pub(super) fn expire(&mut self, uses: Uses<'_>) {
         let now = self.clock.now();
         self.resume_listeners(now);
@@ -180,7 +181,7 @@ impl Driver {
                 let until = self.clock.now() + self.options.connect_timeout;
                 face.conduit = Conduit::Link { link, open_until: (!open).then_some(until) };
                 self.attend(id);
-                self.tell_known(id);
+                self.report_description(id);
                 match open {
                     true => self.up(id),
                     false => self.await_deadline(id),
@@ -199,10 +200,10 @@ mod tests {
     use socket2::{Domain, Socket, Type};
     use std::io::{Read, Write};
 
-    /// A frame with so many octets of value.
-    fn frame(octets: usize) -> Vec<u8> {
+    /// A frame with so many bytes of value.
+    fn frame(bytes: usize) -> Vec<u8> {
         let mut frame = Vec::new();
-        put_tlv(&mut frame, typ::DATA, &vec![7; octets]);
+        put_tlv(&mut frame, typ::DATA, &vec![7; bytes]);
         frame
     }
 
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_read_before_its_frames_are_sent_is_not_watched_for_room_that_it_has() {
+    fn writable_peer_is_not_watched_for_writability() {
         let mut driver = Driver::new().unwrap();
         let (id, mut peer) = face(&mut driver);
         let watched = |driver: &Driver| driver.faces.get(&id).and_then(|face| face.watched);
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_room_is_watched_for_it_until_all_is_sent() {
+    fn blocked_peer_is_watched_until_all_is_sent() {
         let mut driver = Driver::new().unwrap();
         let (id, mut peer) = face(&mut driver);
         let waits = |driver: &Driver| driver.faces.get(&id).unwrap().watched == Some(true);

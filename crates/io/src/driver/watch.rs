@@ -1,5 +1,4 @@
-//! Which descriptors are ready: the system keeps the list of those that are watched, so that faces that are silent cost
-//! nothing per wake-up (epoll).
+//! Readiness of descriptors (epoll): idle faces cost nothing per wake-up.
 //!
 //! Timeouts of epoll are whole milliseconds on systems that are not quite new; shorter ones are waited for with ppoll,
 //! on the descriptor of the list itself.

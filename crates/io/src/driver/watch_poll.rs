@@ -1,4 +1,4 @@
-//! Which descriptors are ready, where there is no epoll: all are shown to the system at each wake-up (poll).
+//! Readiness of descriptors where there is no epoll: each wake-up polls all (poll).
 use super::Token;
 use recoup_transport::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -1,10 +1,11 @@
 //! Drivers of the workers of one forwarder.
 //!
-//! The first one has all listeners and opens all faces. Connections, and sockets for datagrams that one face has for itself, are
-//! given to all in turn. Peers of a UDP listener stay with its socket, and so do faces that several share, and stations. How many faces there are, and who has to go for another,
-//! is for the first one to say, whoever has them.
+//! The first worker has all listeners and opens all faces. Connections, and sockets of one face,
+//! are assigned to workers in turn. Peers of a UDP listener, multi-access faces and Ethernet
+//! stations stay with the socket's worker. The first worker counts all faces and chooses the face
+//! to evict, on any worker.
+use super::channel::{Channels, FaceHandover, LastReceived, Message};
 use super::face_entry::{Conduit, Face, Port, PortUse};
-use super::post::{Heard, Letter, Post, Settler};
 use super::room::{Neighbour, PeerKind};
 use super::{Arrival, Driver, DriverError, DriverOptions, Token};
 use crate::face::{CloseReason, FaceId};
@@ -16,23 +17,23 @@ use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What waits for room at another worker is offered again after this time.
+/// Time until queued messages are offered to a full ring again.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// A face that the first worker has opened and another one has.
 #[derive(Debug)]
-pub(super) struct Tenant {
+pub(super) struct RemoteFace {
     worker: Worker,
     kind: Option<PeerKind>,
     neighbour: Option<Neighbour>,
     /// Where it leads, if this side has opened it.
     remote: Option<String>,
-    heard: Heard,
+    last_received: LastReceived,
 }
 
 /// A face that is to move at the end of the turn.
 #[derive(Debug)]
-pub(super) struct Mover {
+pub(super) struct PendingMove {
     id: FaceId,
     worker: Worker,
     ticket: Option<u64>,
@@ -52,23 +53,24 @@ impl Driver {
         }
         let (clock, calendar) = (drivers[0].clock, drivers[0].calendar);
         if drivers.len() > 1 {
-            let posts = Post::among(drivers.iter().map(Self::waker).collect());
-            for (driver, post) in drivers.iter_mut().zip(posts) {
-                (driver.clock, driver.calendar, driver.post) = (clock, calendar, Some(post));
+            let all = Channels::among(drivers.iter().map(Self::waker).collect());
+            for (driver, channels) in drivers.iter_mut().zip(all) {
+                (driver.clock, driver.calendar, driver.channels) =
+                    (clock, calendar, Some(channels));
             }
         }
         Ok(drivers)
     }
 
     /// Sends something to another worker.
-    pub(super) fn write(&mut self, to: Worker, letter: Letter) {
-        let dropped = self.post.as_mut().map_or(0, |post| post.send(to, letter));
+    pub(super) fn write(&mut self, to: Worker, message: Message) {
+        let dropped = self.channels.as_mut().map_or(0, |channels| channels.send(to, message));
         self.note_busy(dropped);
     }
 
     /// Lets others have what was sent to them.
     pub(super) fn publish(&mut self) {
-        let dropped = self.post.as_mut().map_or(0, Post::publish);
+        let dropped = self.channels.as_mut().map_or(0, Channels::publish);
         self.note_busy(dropped);
     }
 
@@ -78,44 +80,44 @@ impl Driver {
         }
     }
 
-    /// Does what others have sent; how many letters there were.
-    pub(super) fn open_letters<M: Machine + ?Sized>(&mut self, machine: &mut M) -> usize {
-        let Some(post) = &mut self.post else {
+    /// Does what others have sent; how many messages there were.
+    pub(super) fn receive_messages<M: Machine + ?Sized>(&mut self, machine: &mut M) -> usize {
+        let Some(channels) = &mut self.channels else {
             return 0;
         };
-        let mut letters = std::mem::take(&mut self.letters);
-        post.take(&mut letters);
-        let (count, now) = (letters.len(), self.clock.now());
-        for letter in letters.drain(..) {
-            match letter {
-                Letter::Node(message) => machine.handle(now, Input::Worker(message)),
-                Letter::Settle(settler) => self.settle_in(*settler),
-                Letter::Order(order) => self.obey(*order),
-                Letter::Close(face, reason) => self.close_for(face, reason),
-                Letter::Left(face) => self.vacate(face),
+        let mut messages = std::mem::take(&mut self.messages);
+        channels.take(&mut messages);
+        let (count, now) = (messages.len(), self.clock.now());
+        for message in messages.drain(..) {
+            match message {
+                Message::Node(message) => machine.handle(now, Input::Worker(message)),
+                Message::Handover(handover) => self.accept_face(*handover),
+                Message::Order(order) => self.obey(*order),
+                Message::Close(face, reason) => self.close_for(face, reason),
+                Message::Closed(face) => self.forget_remote(face),
             }
         }
-        self.letters = letters;
+        self.messages = messages;
         count
     }
 
-    /// When to look again whether others have room for what waits.
+    /// Time of the next attempt to publish queued messages.
     pub(super) fn retry_at(&self, now: Instant) -> Option<Instant> {
-        self.post.as_ref().filter(|post| post.is_stuck()).map(|_| now + RETRY)
+        self.channels.as_ref().filter(|channels| channels.is_stuck()).map(|_| now + RETRY)
     }
 
-    /// Whether another worker has left so many letters lying that nothing is to be read that may lead to more.
+    /// Whether another worker has left so many messages lying that nothing is to be read that may lead to more.
     pub(super) fn is_held_up(&self) -> bool {
-        self.post.as_ref().is_some_and(Post::is_overfull)
+        self.channels.as_ref().is_some_and(Channels::is_overfull)
     }
 
-    /// Gives another worker time to take its letters.
+    /// Gives another worker time to take its messages.
     pub(super) fn hold(&mut self) {
         self.held_up += 1;
         std::thread::sleep(RETRY);
     }
 
-    /// How often this worker has read nothing for a millisecond because another one left its letters lying.
+    /// How often this worker has read nothing for a millisecond because another one left its messages lying.
     pub fn held_up(&self) -> u64 {
         self.held_up
     }
@@ -124,36 +126,36 @@ impl Driver {
 
     /// To whom a face that is opened goes, if not to this worker.
     pub(super) fn home_of(&mut self, face: &Face) -> Option<Worker> {
-        let post = self.post.as_ref().filter(|_| !face.uri.is_medium())?;
+        let channels = self.channels.as_ref().filter(|_| !face.uri.is_medium())?;
         if let Conduit::Udp(peer) = &face.conduit
             && let Some(Some(Port { used: PortUse::Shared { .. }, .. })) = self.ports.get(peer.port)
         {
             return None;
         }
-        let home = self.next_home % post.workers();
+        let home = self.next_home % channels.workers();
         self.next_home = home + 1;
-        (home != post.worker()).then_some(home)
+        (home != channels.worker()).then_some(home)
     }
 
-    /// A face moves as soon as all is said that its opener has to say of it.
-    pub(super) fn let_move(&mut self, id: FaceId, worker: Worker) {
-        self.movers.push(Mover { id, worker, ticket: None });
+    /// Schedules the move of a face, after all pending notices of its opener.
+    pub(super) fn schedule_move(&mut self, id: FaceId, worker: Worker) {
+        self.pending_moves.push(PendingMove { id, worker, ticket: None });
     }
 
     /// Whether a face is about to move.
     pub(super) fn moves(&self, id: FaceId) -> bool {
-        self.movers.iter().any(|mover| mover.id == id)
+        self.pending_moves.iter().any(|pending| pending.id == id)
     }
 
-    /// Who gets a face answers the command by which it was opened; `false` if it stays.
+    /// Lets the new owner of a face answer the command that opened it; `false` if the face stays.
     pub(super) fn leave_answer(&mut self, id: FaceId, ticket: u64) -> bool {
-        let mover = self.movers.iter_mut().find(|mover| mover.id == id);
-        mover.map(|mover| mover.ticket = Some(ticket)).is_some()
+        let pending = self.pending_moves.iter_mut().find(|pending| pending.id == id);
+        pending.map(|pending| pending.ticket = Some(ticket)).is_some()
     }
 
     /// Sends faces to where they belong.
-    pub(super) fn send_off(&mut self) {
-        for Mover { id, worker, ticket } in std::mem::take(&mut self.movers) {
+    pub(super) fn send_moves(&mut self) {
+        for PendingMove { id, worker, ticket } in std::mem::take(&mut self.pending_moves) {
             let Some(mut face) = self.faces.remove(&id) else {
                 continue;
             };
@@ -161,18 +163,22 @@ impl Driver {
                 Conduit::Udp(peer) => self.take_port(peer.port),
                 Conduit::Link { .. } | Conduit::Down { .. } => None,
             };
-            let heard = Heard::new(face.last_heard.as_nanos().into());
-            face.heard_by_others = Some(Arc::clone(&heard));
+            let last_received = LastReceived::new(face.last_received.as_nanos().into());
+            face.shared_last_received = Some(Arc::clone(&last_received));
             let (kind, neighbour) = (face.peer_kind(), face.neighbour);
             let remote = face.permanent.then(|| face.remote_text());
-            self.elsewhere.insert(id, Tenant { worker, kind, neighbour, remote, heard });
-            self.write(worker, Letter::Settle(Box::new(Settler { id, face, port, ticket })));
+            self.remote_faces
+                .insert(id, RemoteFace { worker, kind, neighbour, remote, last_received });
+            self.write(
+                worker,
+                Message::Handover(Box::new(FaceHandover { id, face, port, ticket })),
+            );
         }
     }
 
     /// A face comes that is this worker's from here on.
-    fn settle_in(&mut self, settler: Settler) {
-        let Settler { id, mut face, port, ticket } = settler;
+    fn accept_face(&mut self, handover: FaceHandover) {
+        let FaceHandover { id, mut face, port, ticket } = handover;
         let mut failed = None;
         if let (Some(socket), Conduit::Udp(peer)) = (port, &mut face.conduit) {
             let port = Port { socket, used: PortUse::Connected(id), writes: false };
@@ -191,7 +197,7 @@ impl Driver {
         }
     }
 
-    /// Takes a socket out that nobody watches any more.
+    /// Removes a socket from this worker.
     fn take_port(&mut self, index: usize) -> Option<crate::udp::UdpPort> {
         let port = self.ports.get_mut(index)?.take()?;
         self.watch.remove(port.socket.fd(), Token::Port(index));
@@ -202,53 +208,58 @@ impl Driver {
 
     /// The worker that has a face which this one has opened, or will have it.
     pub fn worker_of(&self, id: FaceId) -> Worker {
-        let own = self.post.as_ref().map_or(0, Post::worker);
-        let mover = self.movers.iter().find(|mover| mover.id == id).map(|mover| mover.worker);
-        mover.or(self.holder(id)).unwrap_or(own)
+        let own = self.channels.as_ref().map_or(0, Channels::worker);
+        let pending = self
+            .pending_moves
+            .iter()
+            .find(|pending| pending.id == id)
+            .map(|pending| pending.worker);
+        pending.or(self.holder(id)).unwrap_or(own)
     }
 
     /// The other worker that has a face which this one has opened.
     pub(super) fn holder(&self, id: FaceId) -> Option<Worker> {
-        self.elsewhere.get(&id).map(|tenant| tenant.worker)
+        self.remote_faces.get(&id).map(|remote_face| remote_face.worker)
     }
 
     /// The face of another worker that was opened toward there.
-    pub(super) fn elsewhere_toward(&self, remote: &str) -> Option<FaceId> {
-        let leads = |tenant: &Tenant| tenant.remote.as_deref() == Some(remote);
-        self.elsewhere.iter().find(|(_, tenant)| leads(tenant)).map(|(id, _)| *id)
+    pub(super) fn remote_toward(&self, remote: &str) -> Option<FaceId> {
+        let leads = |remote_face: &RemoteFace| remote_face.remote.as_deref() == Some(remote);
+        self.remote_faces.iter().find(|(_, remote_face)| leads(remote_face)).map(|(id, _)| *id)
     }
 
     /// A face of this worker is gone for good.
     pub(super) fn report_left(&mut self, id: FaceId) {
-        if self.post.as_ref().is_some_and(|post| post.worker() != 0) {
-            self.write(0, Letter::Left(id));
+        if self.channels.as_ref().is_some_and(|channels| channels.worker() != 0) {
+            self.write(0, Message::Closed(id));
         }
     }
 
     /// A face of another worker is gone for good, or about to go.
-    pub(super) fn vacate(&mut self, id: FaceId) {
-        if let Some(Tenant { kind: Some(kind), neighbour, .. }) = self.elsewhere.remove(&id) {
+    pub(super) fn forget_remote(&mut self, id: FaceId) {
+        if let Some(RemoteFace { kind: Some(kind), neighbour, .. }) = self.remote_faces.remove(&id)
+        {
             self.move_out(kind, neighbour);
         }
     }
 
     /// Ends a face of another worker.
-    pub(super) fn close_elsewhere(&mut self, id: FaceId, reason: CloseReason) {
+    pub(super) fn close_remote(&mut self, id: FaceId, reason: CloseReason) {
         if let Some(worker) = self.holder(id) {
-            self.vacate(id);
-            self.write(worker, Letter::Close(id, reason));
+            self.forget_remote(id);
+            self.write(worker, Message::Close(id, reason));
         }
     }
 
-    /// Since when on-demand faces of other workers have heard nothing, of those who live there.
-    pub(super) fn silent_elsewhere(
+    /// Idle on-demand faces of other workers, with the time of their last frame.
+    pub(super) fn idle_remote(
         &self,
         may_go: impl Fn(PeerKind, Option<Neighbour>) -> bool,
     ) -> impl Iterator<Item = (Instant, FaceId)> {
-        let tenants = self.elsewhere.iter();
-        let may_go = move |it: &Tenant| it.kind.is_some_and(|kind| may_go(kind, it.neighbour));
-        tenants.filter(move |(_, it)| may_go(it)).map(|(id, it)| {
-            (Instant::ZERO + Duration::from_nanos(it.heard.load(Ordering::Relaxed)), *id)
+        let remote_faces = self.remote_faces.iter();
+        let may_go = move |it: &RemoteFace| it.kind.is_some_and(|kind| may_go(kind, it.neighbour));
+        remote_faces.filter(move |(_, it)| may_go(it)).map(|(id, it)| {
+            (Instant::ZERO + Duration::from_nanos(it.last_received.load(Ordering::Relaxed)), *id)
         })
     }
 }
@@ -262,11 +273,11 @@ mod tests {
     use recoup_forwarder::node::Output;
     use recoup_transport::time::TimeOfDay;
 
-    /// Notes what it is told.
+    /// Records its inputs.
     #[derive(Default)]
-    struct Ear(Vec<String>);
+    struct InputLog(Vec<String>);
 
-    impl Machine for Ear {
+    impl Machine for InputLog {
         fn handle(&mut self, _: Instant, input: Input) {
             self.0.push(match input {
                 Input::FaceUp { face, .. } => format!("up {}", face.0),
@@ -299,115 +310,115 @@ mod tests {
         (first, second)
     }
 
-    /// What a machine is told in consequence of what has happened and come.
-    fn told(driver: &mut Driver) -> Vec<String> {
-        let mut ear = Ear::default();
-        driver.send_off();
-        driver.deliver(&mut ear, &mut |_, _, _| {});
-        ear.0
+    /// Inputs of a machine that result from pending events and messages.
+    fn inputs(driver: &mut Driver) -> Vec<String> {
+        let mut log = InputLog::default();
+        driver.send_moves();
+        driver.deliver(&mut log, &mut |_, _, _| {});
+        log.0
     }
 
     #[test]
-    fn faces_are_given_to_all_in_turn_and_have_one_number_everywhere() {
+    fn faces_are_assigned_round_robin() {
         let (mut first, mut second) = two(&DriverOptions::default());
         let pairs: Vec<_> = (0..4).map(|_| memory::pair(1 << 20).unwrap()).collect();
         let (ours, _theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         let ids: Vec<_> = ours.into_iter().map(|end| first.attach(end, false).unwrap()).collect();
         assert_eq!(ids.iter().map(|id| first.worker_of(*id)).collect::<Vec<_>>(), [1, 0, 1, 0]);
-        assert_eq!(told(&mut first), ["up 2", "up 4"]);
-        assert_eq!(told(&mut second), ["up 1", "up 3"]);
+        assert_eq!(inputs(&mut first), ["up 2", "up 4"]);
+        assert_eq!(inputs(&mut second), ["up 1", "up 3"]);
         assert_eq!(ids.iter().map(|id| first.worker_of(*id)).collect::<Vec<_>>(), [1, 0, 1, 0]);
         first.close(FaceId(3));
-        assert_eq!(told(&mut second), ["down 3"]);
+        assert_eq!(inputs(&mut second), ["down 3"]);
         assert!(second.is_up(FaceId(1)) && !second.is_up(FaceId(3)));
     }
 
     #[test]
-    fn commands_are_answered_by_the_worker_that_gets_or_has_the_face() {
+    fn owner_of_a_face_answers_its_commands() {
         let (mut first, mut second) =
             two(&DriverOptions { managed: true, ..DriverOptions::default() });
         let uri = "udp4://127.0.0.1:9".to_owned();
         let settings = FaceSettings { mtu: Some(1_000), ..FaceSettings::default() };
         let created = settings.clone();
         first.obey(FaceOrder::Create { ticket: 7, uri, local_uri: None, settings: created });
-        assert_eq!(told(&mut first), [""; 0]);
-        assert_eq!(told(&mut second), ["known 1", "up 1", "made 7 Ok(FaceId(1))"]);
+        assert_eq!(inputs(&mut first), [""; 0]);
+        assert_eq!(inputs(&mut second), ["known 1", "up 1", "made 7 Ok(FaceId(1))"]);
         assert_eq!(second.describe(FaceId(1)).unwrap().mtu, 1_000);
-        assert_eq!(first.elsewhere_toward("udp4://127.0.0.1:9"), Some(FaceId(1)));
+        assert_eq!(first.remote_toward("udp4://127.0.0.1:9"), Some(FaceId(1)));
         let settings = FaceSettings { mtu: Some(900), ..settings };
         first.obey(FaceOrder::Update { ticket: 8, face: FaceId(1), settings });
-        assert_eq!(told(&mut first), [""; 0]);
-        assert_eq!(told(&mut second), ["up 1", "known 1", "made 8 Ok(FaceId(1))"]);
+        assert_eq!(inputs(&mut first), [""; 0]);
+        assert_eq!(inputs(&mut second), ["up 1", "known 1", "made 8 Ok(FaceId(1))"]);
         assert_eq!(second.describe(FaceId(1)).unwrap().mtu, 900);
         first.obey(FaceOrder::Destroy { face: FaceId(1) });
-        assert_eq!(told(&mut second), ["down 1", "gone 1"]);
+        assert_eq!(inputs(&mut second), ["down 1", "gone 1"]);
         assert_eq!(second.faces().count(), 0);
     }
 
     #[test]
-    fn nothing_is_read_as_long_as_another_worker_leaves_its_letters_lying() {
+    fn full_queue_to_a_worker_stops_reading() {
         let (mut first, mut second) = two(&DriverOptions::default());
         first.set_longest_wait(Some(Duration::from_millis(5)));
         let door = first.listen(&"udp4://127.0.0.1:0".parse().unwrap()).unwrap();
         let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let mut letters = 0;
+        let mut messages = 0;
         while !first.is_held_up() {
-            first.write(1, Letter::Left(FaceId(letters)));
-            letters += 1;
+            first.write(1, Message::Closed(FaceId(messages)));
+            messages += 1;
         }
         peer.send_to(&[5, 2, 7, 0], door.address.unwrap()).unwrap();
-        let mut ear = Ear::default();
+        let mut log = InputLog::default();
         for _ in 0..20 {
-            first.turn(&mut ear, &mut |_, _, _| {}).unwrap();
+            first.turn(&mut log, &mut |_, _, _| {}).unwrap();
         }
         assert_eq!((first.faces().count(), first.held_up()), (0, 20));
         let (mut taken, end) = (0, first.now() + Duration::from_secs(20));
-        while ear.0.len() < 2 && first.now() < end {
-            taken += second.open_letters(&mut Ear::default());
-            first.turn(&mut ear, &mut |_, _, _| {}).unwrap();
+        while log.0.len() < 2 && first.now() < end {
+            taken += second.receive_messages(&mut InputLog::default());
+            first.turn(&mut log, &mut |_, _, _| {}).unwrap();
         }
-        taken += second.open_letters(&mut Ear::default());
-        assert_eq!((taken as u32, ear.0.len()), (letters, 2), "{:?}", ear.0);
+        taken += second.receive_messages(&mut InputLog::default());
+        assert_eq!((taken as u32, log.0.len()), (messages, 2), "{:?}", log.0);
         assert!(!first.is_held_up());
     }
 
     #[test]
-    fn a_clock_that_is_set_is_reported_once_by_the_first() {
+    fn changed_clock_is_reported_once() {
         let (mut first, mut second) = two(&DriverOptions::default());
         for driver in [&mut first, &mut second] {
             driver.set_longest_wait(Some(Duration::from_millis(1)));
             let (now, shown) = (driver.now(), driver.time_of_day());
             driver.calendar = TimeOfDay::at(now, shown.micros(now) - 3_600_000_000);
         }
-        let mut ears = [Ear::default(), Ear::default()];
+        let mut logs = [InputLog::default(), InputLog::default()];
         for _ in 0..3 {
-            first.turn(&mut ears[0], &mut |_, _, _| {}).unwrap();
-            second.turn(&mut ears[1], &mut |_, _, _| {}).unwrap();
+            first.turn(&mut logs[0], &mut |_, _, _| {}).unwrap();
+            second.turn(&mut logs[1], &mut |_, _, _| {}).unwrap();
         }
-        let [told, other] = ears.map(|ear| ear.0);
-        assert_eq!((told.len(), other), (1, Vec::new()), "{told:?}");
-        assert!(told[0].starts_with("TimeOfDay"), "{told:?}");
+        let [first, other] = logs.map(|log| log.0);
+        assert_eq!((first.len(), other), (1, Vec::new()), "{first:?}");
+        assert!(first[0].starts_with("TimeOfDay"), "{first:?}");
     }
 
     #[test]
-    fn the_longest_silent_has_to_go_for_a_newcomer_whoever_has_it() {
+    fn longest_idle_face_is_evicted_on_any_worker() {
         let options = DriverOptions { on_demand_faces: 2, ..DriverOptions::default() };
         let unused = |_| FaceUse::default();
         let (mut first, mut second) = two(&options);
         let [(one, _one), (other, _other)] = [(); 2].map(|()| memory::pair(1 << 20).unwrap());
         first.attach(one, false).unwrap();
         first.attach(other, false).unwrap();
-        told(&mut first);
-        told(&mut second);
+        inputs(&mut first);
+        inputs(&mut second);
         let now = first.now();
         let room = |first: &mut Driver, at| first.make_room(at, PeerKind::Local, None, &unused);
-        assert!(!room(&mut first, now), "nobody has been silent for long");
+        assert!(!room(&mut first, now), "no face has been idle for long");
         let later = now + Duration::from_secs(5);
-        assert!(room(&mut first, later), "there is room for one");
-        assert_eq!(told(&mut second), ["down 1"]);
-        assert_eq!((first.peers(), first.elsewhere.len()), (1, 0));
+        assert!(room(&mut first, later), "one face can be evicted");
+        assert_eq!(inputs(&mut second), ["down 1"]);
+        assert_eq!((first.peers(), first.remote_faces.len()), (1, 0));
         // That it has left is known by then.
-        told(&mut first);
+        inputs(&mut first);
         assert_eq!((first.peers(), first.faces().count()), (1, 1));
     }
 }

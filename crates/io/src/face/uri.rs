@@ -13,7 +13,7 @@ pub const DEFAULT_MULTICAST_PORT: u16 = 56_363;
 /// Port of NDN over WebSocket, as NFD and ndnd listen on.
 pub const DEFAULT_WEBSOCKET_PORT: u16 = 9696;
 
-/// Which kinds of address a host name may stand for.
+/// Address families that a host name may resolve to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// IPv4 or IPv6.
@@ -60,12 +60,12 @@ pub enum FaceUri {
 pub struct FaceUriError {
     /// The text.
     pub text: String,
-    /// What is wrong with it.
+    /// The rule that the text breaks.
     pub reason: &'static str,
 }
 
-const ANY_PORT: &str = "nobody is at port 0: name the port of the other end";
-const NO_ETHER: &str = "after ether:// stand six octets in brackets: [01:00:5e:00:17:aa]";
+const ANY_PORT: &str = "port 0 is no destination: name the port of the peer";
+const NO_ETHER: &str = "after ether:// stand six bytes in brackets: [01:00:5e:00:17:aa]";
 // What leads to a neighbour inside this process is for programs that hold both ends, not for people.
 const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether:// or dev:// \
                        (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
@@ -81,11 +81,11 @@ impl FaceUri {
         }
     }
 
-    /// Whether several hear what is sent there.
+    /// Whether the URI names a multi-access medium.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         match self {
-            // The first bit on the wire says whether an address is that of a group.
+            // The first bit on the wire marks a group address.
             Self::Ether([first, ..]) => first & 1 == 1,
             other => other.is_medium(),
         }
@@ -94,7 +94,7 @@ impl FaceUri {
     /// This face with each of the addresses that its host stands for. May wait for the resolver.
     ///
     /// # Errors
-    /// If the name is unknown or has no address of the family asked for.
+    /// If the name is unknown or has no address of the family.
     pub fn each(&self) -> Result<Vec<Self>, FaceError> {
         let all = |to: &Authority| {
             let mut all: Vec<Authority> = Vec::new();
@@ -115,13 +115,13 @@ impl FaceUri {
         })
     }
 
-    /// Whether the system chooses the port: a listener's, for nobody can be reached there.
+    /// Whether the system chooses the port, as only a listener may.
     #[must_use]
     pub fn is_any_port(&self) -> bool {
         matches!(self, Self::Udp(to) | Self::Tcp(to) | Self::WebSocket(to, _) if to.port == 0)
     }
 
-    /// Whether somebody can be reached there.
+    /// Whether the URI can name a peer.
     pub(crate) fn check_far(&self) -> Result<(), FaceUriError> {
         match self.is_any_port() {
             true => Err(FaceUriError { text: self.to_string(), reason: ANY_PORT }),
@@ -129,7 +129,7 @@ impl FaceUri {
         }
     }
 
-    /// The address that it leads to, if it has one and needs nobody to look it up.
+    /// The numeric address, if no lookup is needed.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
         match self {
@@ -178,43 +178,43 @@ fn udp(rest: &str, family: Family) -> Result<FaceUri, &'static str> {
     }
 }
 
-/// The name of an interface: 1 to 15 octets (IFNAMSIZ).
+/// The name of an interface: 1 to 15 bytes (IFNAMSIZ).
 fn dev(name: &str) -> Result<FaceUri, &'static str> {
-    let fits = |octet: u8| octet > b' ' && octet != b'/' && octet != 127;
+    let fits = |byte: u8| byte > b' ' && byte != b'/' && byte != 127;
     match (1..16).contains(&name.len()) && name.bytes().all(fits) {
         true => Ok(FaceUri::Dev(name.to_owned())),
         false => Err("after dev:// stands the name of an interface: dev://eth0"),
     }
 }
 
-/// Six octets in hexadecimal digits between brackets.
+/// Six bytes in hexadecimal digits between brackets.
 fn ether(rest: &str) -> Option<[u8; 6]> {
     let text = rest.strip_prefix('[')?.strip_suffix(']')?;
-    let octet = |digits: &str| {
+    let byte = |digits: &str| {
         let plain = digits.len() == 2 && digits.bytes().all(|it| it.is_ascii_hexdigit());
         plain.then(|| u8::from_str_radix(digits, 16).ok())?
     };
-    let octets: Vec<u8> = text.split(':').map(octet).collect::<Option<_>>()?;
-    octets.try_into().ok()
+    let bytes: Vec<u8> = text.split(':').map(byte).collect::<Option<_>>()?;
+    bytes.try_into().ok()
 }
 
 /// An address of Ethernet, as it stands in a face.
 pub(crate) fn ether_text(address: [u8; 6]) -> String {
-    let octets = address.map(|octet| format!("{octet:02x}"));
-    format!("[{}]", octets.join(":"))
+    let bytes = address.map(|byte| format!("{byte:02x}"));
+    format!("[{}]", bytes.join(":"))
 }
 
 fn unix(path: &str) -> Result<FaceUri, &'static str> {
     match path {
         "" | "/" => Err("the path of the socket is missing after unix://"),
-        path if path.contains('\0') => Err("a path cannot contain a zero octet"),
+        path if path.contains('\0') => Err("a path cannot contain a zero byte"),
         path => Ok(FaceUri::Unix(PathBuf::from(path))),
     }
 }
 
 fn web_socket(rest: &str) -> Result<FaceUri, &'static str> {
     let (address, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
-    if path.bytes().any(|octet| octet <= b' ' || octet == 127) {
+    if path.bytes().any(|byte| byte <= b' ' || byte == 127) {
         return Err("the path contains a space or a control character");
     }
     Ok(FaceUri::WebSocket(
@@ -238,7 +238,7 @@ fn authority(text: &str, default: u16, family: Family) -> Result<Authority, &'st
     if host.is_empty() {
         return Err("the host is missing");
     }
-    if host.bytes().any(|octet| octet <= b' ' || octet == 127 || octet == b'/' || octet == b'@') {
+    if host.bytes().any(|byte| byte <= b' ' || byte == 127 || byte == b'/' || byte == b'@') {
         return Err("the host contains a character that no host has");
     }
     let port = match port {
@@ -319,7 +319,7 @@ impl Authority {
     /// The addresses that the host stands for, in the resolver's order. May wait for the resolver.
     ///
     /// # Errors
-    /// If the name is unknown or has no address of the family asked for.
+    /// If the name is unknown or has no address of the family.
     pub fn resolve(&self) -> Result<Vec<SocketAddr>, FaceError> {
         let unknown = |source| FaceError::Resolve { host: self.host.clone(), source: Some(source) };
         let all = (self.host.as_str(), self.port).to_socket_addrs().map_err(unknown)?;
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_several_is_known_by_its_address() {
+    fn multi_access_uris_are_recognised() {
         let kind = |text: &str| {
             let uri: FaceUri = text.parse().unwrap();
             (uri.is_medium(), uri.is_shared())
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_a_reason() {
+    fn malformed_uris_are_rejected_with_a_reason() {
         for text in [
             "",
             "udp",
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_known_on_one_interface_only_says_on_which() {
+    fn link_local_address_names_its_interface() {
         let written = |scope| {
             let address = std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 7, 0, scope);
             FaceUri::Udp(Authority::from(SocketAddr::V6(address))).to_string()
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_several_addresses_is_each_of_them() {
+    fn host_name_matches_each_of_its_addresses() {
         let each = |text: &str| -> Vec<String> {
             let uri: FaceUri = text.parse().unwrap();
             uri.each().unwrap().iter().map(ToString::to_string).collect()

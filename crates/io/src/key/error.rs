@@ -1,34 +1,34 @@
-//! What can go wrong with keys.
+//! Errors of keys.
 
 use recoup_packet::signature::KeyError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A key that cannot be found, read, used or written; the message says why and what to do.
+/// A key that cannot be found, read, used or written; the message names the cause and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyStoreError {
-    /// The operating system refused.
+    /// A system call failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was attempted, as a verb.
+        /// Attempted action, a verb.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The refusal.
+        /// Cause.
         source: io::Error,
     },
     /// Neither a key, an identity nor a file has this name.
     #[error("there is no key, identity or PEM file named {wanted}; {known}")]
     NotFound {
-        /// What was asked for.
+        /// Requested identity or key.
         wanted: String,
-        /// What there is instead, as half a sentence.
+        /// Available keys, as half a sentence.
         known: String,
     },
     /// A key of this name is there already.
     #[error("the key {0} is in the store already; delete its file first if it shall be replaced")]
     Exists(String),
-    /// Octets of another kind than hoped for.
+    /// Bytes of another kind than hoped for.
     #[error("this is not {0}")]
     NotUnderstood(&'static str),
     /// A file holds none of the forms of a key.
@@ -42,7 +42,7 @@ pub enum KeyStoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The rule that the file breaks.
         reason: String,
     },
     /// A file has a public key where a private one is needed.
@@ -61,9 +61,9 @@ pub enum KeyStoreError {
     #[error("the passphrase is wrong, or the encrypted key is damaged")]
     WrongPassword,
     /// Opening would take hours or gigabytes.
-    #[error("the file asks for an unreasonable effort to try its passphrase; it may be malicious")]
+    #[error("the file requires an unreasonable effort to try its passphrase; it may be malicious")]
     TooCostly,
-    /// The key cannot be put into the form asked for.
+    /// The key cannot be encoded in the requested form.
     #[error("the key cannot be encoded")]
     Encryption,
     /// The certificate in a bag belongs to another key.
@@ -75,7 +75,7 @@ pub enum KeyStoreError {
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The operating system gave no random octets.
+    /// The operating system gave no random bytes.
     #[error("the operating system gives no random numbers: {0}")]
     Entropy(String),
     /// An ndn-cxx key chain cannot be read.
@@ -83,7 +83,7 @@ pub enum KeyStoreError {
     KeyChain {
         /// Its database.
         path: PathBuf,
-        /// What the database library says.
+        /// Message of the database library.
         reason: String,
     },
 }

@@ -12,7 +12,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// Key files are smaller than this, in octets.
+/// Key files are smaller than this, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
 /// Accepts text with or without `=` at its end.
@@ -21,9 +21,9 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What a key file can hold.
+/// Contents of a key file.
 pub(super) enum Form {
-    /// A private key; what it is called, if the file says so; its certificate, if it came along.
+    /// A private key, with its name and certificate if the file has them.
     Private(PrivateKey, Option<Name>, Option<Data>),
     /// A public key without a name.
     Public(PublicKey),
@@ -34,49 +34,49 @@ pub(super) enum Form {
 impl Form {
     /// Reads the file at `path`.
     pub(super) fn load(path: &Path, password: Option<&str>) -> Result<Self, KeyStoreError> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         fs::File::open(path)
-            .and_then(|file| file.take(MAX_SIZE).read_to_end(&mut octets))
+            .and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes))
             .map_err(KeyStoreError::io("read", path))?;
-        Self::read(octets.into(), password)
+        Self::read(bytes.into(), password)
             .transpose()
             .unwrap_or_else(|| Err(KeyStoreError::UnknownForm(path.to_owned())))
     }
 
-    /// Reads octets of any known form; `None` if they have none.
+    /// Reads bytes of any known form; `None` if they have none.
     pub(super) fn read(
-        octets: Bytes,
+        bytes: Bytes,
         password: Option<&str>,
     ) -> Result<Option<Self>, KeyStoreError> {
-        match octets.first() {
-            Some(0x06 | 0x80) => return Self::from_tlv(octets, password).map(Some),
-            Some(0x30) => return Self::from_der(&octets).map(Some),
+        match bytes.first() {
+            Some(0x06 | 0x80) => return Self::from_tlv(bytes, password).map(Some),
+            Some(0x30) => return Self::from_der(&bytes).map(Some),
             _ => {}
         }
-        let Ok(text) = std::str::from_utf8(&octets) else {
+        let Ok(text) = std::str::from_utf8(&bytes) else {
             return Ok(None);
         };
         if text.contains("-----BEGIN ") {
             return Self::from_pem(text, password).map(Some);
         }
         match from_base64(text) {
-            Some(octets) if matches!(octets.first(), Some(0x06 | 0x80)) => {
-                Self::from_tlv(octets, password).map(Some)
+            Some(bytes) if matches!(bytes.first(), Some(0x06 | 0x80)) => {
+                Self::from_tlv(bytes, password).map(Some)
             }
-            Some(octets) if octets.first() == Some(&0x30) => Self::from_der(&octets).map(Some),
+            Some(bytes) if bytes.first() == Some(&0x30) => Self::from_der(&bytes).map(Some),
             _ => Ok(None),
         }
     }
 
-    fn from_tlv(octets: Bytes, password: Option<&str>) -> Result<Self, KeyStoreError> {
-        if safe_bag::is_safe_bag(&octets) {
+    fn from_tlv(bytes: Bytes, password: Option<&str>) -> Result<Self, KeyStoreError> {
+        if safe_bag::is_safe_bag(&bytes) {
             let password = password.ok_or(KeyStoreError::PasswordNeeded)?;
-            let (certificate, key) = safe_bag::decode(&octets, password)?;
+            let (certificate, key) = safe_bag::decode(&bytes, password)?;
             let name = certificate::key_name(&certificate)?;
             return Ok(Self::Private(key, Some(name), Some(certificate)));
         }
         let data =
-            Data::decode(octets).map_err(|_| KeyStoreError::NotUnderstood("an NDN certificate"))?;
+            Data::decode(bytes).map_err(|_| KeyStoreError::NotUnderstood("an NDN certificate"))?;
         Ok(Self::Certificate(data))
     }
 
@@ -91,11 +91,11 @@ impl Form {
         if text.contains("PUBLIC KEY-----") {
             return Ok(Self::Public(PublicKey::from_pem(text)?));
         }
-        if let Some(octets) = ndn_block(text, "NDN CERT") {
-            return Self::from_tlv(octets, None);
+        if let Some(bytes) = ndn_block(text, "NDN CERT") {
+            return Self::from_tlv(bytes, None);
         }
-        if let Some(octets) = ndn_block(text, "NDN KEY") {
-            let data = Data::decode(octets)
+        if let Some(bytes) = ndn_block(text, "NDN KEY") {
+            let data = Data::decode(bytes)
                 .map_err(|_| KeyStoreError::NotUnderstood("a private key of ndnd"))?;
             let key = PrivateKey::from_der(data.content())?;
             return Ok(Self::Private(key, Some(data.name().clone()), None));
@@ -105,15 +105,15 @@ impl Form {
     }
 }
 
-/// The octets in `text`, which is base64 with any white space in it.
+/// The bytes in `text`, which is base64 with any white space in it.
 pub(super) fn from_base64(text: &str) -> Option<Bytes> {
     let dense: String = text.split_ascii_whitespace().collect();
     BASE64.decode(dense).ok().map(Bytes::from)
 }
 
-/// `octets` as base64 in lines of 64 characters, as ndnsec writes it.
-pub(super) fn to_base64(octets: &[u8]) -> String {
-    let dense = BASE64.encode(octets);
+/// `bytes` as base64 in lines of 64 characters, as ndnsec writes it.
+pub(super) fn to_base64(bytes: &[u8]) -> String {
+    let dense = BASE64.encode(bytes);
     let mut text = String::with_capacity(dense.len() + dense.len() / 64 + 1);
     for (at, character) in dense.chars().enumerate() {
         if at % 64 == 0 && at > 0 {
@@ -125,7 +125,7 @@ pub(super) fn to_base64(octets: &[u8]) -> String {
     text
 }
 
-/// The octets of the block labelled `label`: ndnd's text form, in which header lines and an empty line come first.
+/// The bytes of the block labelled `label`: ndnd's text form, in which header lines and an empty line come first.
 fn ndn_block(text: &str, label: &str) -> Option<Bytes> {
     let (_, rest) = text.split_once(&format!("-----BEGIN {label}-----"))?;
     let (block, _) = rest.split_once(&format!("-----END {label}-----"))?;

@@ -43,7 +43,7 @@ pub(super) fn private_key(folder: &Path, name: &Name) -> Result<PrivateKey, KeyS
 fn key_file(folder: &Path, name: &Name) -> PathBuf {
     let mut wire = Vec::new();
     name.encode(&mut wire);
-    let digest: String = sha256(&wire).iter().map(|octet| format!("{octet:02x}")).collect();
+    let digest: String = sha256(&wire).iter().map(|byte| format!("{byte:02x}")).collect();
     folder.join("ndnsec-key-file").join(digest + ".privkey")
 }
 

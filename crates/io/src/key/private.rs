@@ -16,23 +16,23 @@ const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// What DER puts before a P-256 point in a SubjectPublicKeyInfo (RFC 5480).
+/// DER before a P-256 point in a SubjectPublicKeyInfo (RFC 5480).
 const P256_SPKI: &[u8] = &[
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
-/// What DER puts before a P-256 scalar in a PrivateKeyInfo that also holds the point (RFC 5915, RFC 5958).
+/// DER before a P-256 scalar in a PrivateKeyInfo that also holds the point (RFC 5915, RFC 5958).
 const P256_PKCS8: &[u8] = &[
     0x30, 0x81, 0x87, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02,
     0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x6d, 0x30, 0x6b, 0x02,
     0x01, 0x01, 0x04, 0x20,
 ];
-/// What stands between scalar and point there.
+/// DER between scalar and point.
 const P256_PKCS8_POINT: &[u8] = &[0xa1, 0x44, 0x03, 0x42, 0x00];
-/// What DER puts before an Ed25519 public key in a SubjectPublicKeyInfo (RFC 8410, 4).
+/// DER before an Ed25519 public key in a SubjectPublicKeyInfo (RFC 8410, 4).
 const ED25519_SPKI: &[u8] =
     &[0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
-/// What DER puts before an Ed25519 seed in a PrivateKeyInfo (RFC 8410, 7).
+/// DER before an Ed25519 seed in a PrivateKeyInfo (RFC 8410, 7).
 const ED25519_PKCS8: &[u8] = &[
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
@@ -46,7 +46,7 @@ const HMAC_LABEL: &str = "HMAC KEY";
 const ROUNDS: u32 = 600_000;
 /// More rounds than this in a file are an attack on patience.
 const MAX_ROUNDS: u32 = 10_000_000;
-/// More memory than this for scrypt is an attack on the machine, in octets.
+/// More memory than this for scrypt is an attack on the machine, in bytes.
 const MAX_SCRYPT_SIZE: u64 = 256 << 20;
 
 /// For signers that never sign.
@@ -54,12 +54,12 @@ const NOWHERE: KeyLocator<'_> = KeyLocator::Name(&[]);
 
 type Secret = Zeroizing<Vec<u8>>;
 
-/// A key that can sign; its octets are wiped from memory when it is dropped.
+/// A key that can sign; its bytes are wiped from memory when it is dropped.
 #[derive(Clone)]
 pub enum PrivateKey {
-    /// ECDSA over P-256: the scalar, 32 octets.
+    /// ECDSA over P-256: the scalar, 32 bytes.
     Ecdsa(Zeroizing<Vec<u8>>),
-    /// Ed25519: the seed, 32 octets.
+    /// Ed25519: the seed, 32 bytes.
     Ed25519(Zeroizing<Vec<u8>>),
     /// RSA: an RSAPrivateKey in DER (RFC 8017, A.1.2).
     Rsa(Zeroizing<Vec<u8>>),
@@ -132,7 +132,7 @@ impl PrivateKey {
             .map_err(|_| KeyStoreError::NotUnderstood("a private key in PKCS#1, PKCS#8 or SEC 1"))
     }
 
-    /// Reads an ECPrivateKey (RFC 5915); `curve` as said outside it.
+    /// Reads an ECPrivateKey (RFC 5915); `curve`: the curve named by its container.
     fn from_sec1(der: &[u8], curve: Option<ObjectIdentifier>) -> Result<Self, KeyStoreError> {
         let (secret, own_curve, point) = ec_private_key(der)
             .map_err(|_| KeyStoreError::NotUnderstood("an EC private key in SEC 1 form"))?;
@@ -141,7 +141,8 @@ impl PrivateKey {
             Some(other) if other != P256 => {
                 Err(KeyError::Unsupported(format!("ECDSA curve {other} for signing")).into())
             }
-            // A spelt-out curve has no identifier, but the point tells whether it is this one.
+            // Explicit curve parameters have no identifier; the point shows whether the curve is
+            // P-256.
             _ if point.is_some_and(|point| own_point.is_ok_and(|own| own != point)) => {
                 Err(KeyError::Unsupported("an ECDSA curve other than P-256".into()).into())
             }
@@ -204,7 +205,7 @@ impl PrivateKey {
 
     /// As PrivateKeyInfo (PKCS#8) in DER; a shared secret has no such form.
     fn to_pkcs8(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-        let octets = match self {
+        let bytes = match self {
             Self::Ecdsa(secret) => {
                 let point = EcdsaSigner::new(secret, NOWHERE)?.public_bytes();
                 [P256_PKCS8, secret, P256_PKCS8_POINT, &point].concat()
@@ -219,7 +220,7 @@ impl PrivateKey {
                 return Err(KeyError::Unsupported("a shared secret has no PKCS#8 form".into()));
             }
         };
-        Ok(octets.into())
+        Ok(bytes.into())
     }
 
     /// As EncryptedPrivateKeyInfo in DER: PBES2 with PBKDF2-HMAC-SHA256 and AES-256-CBC, which ndn-cxx, OpenSSL and
@@ -326,8 +327,8 @@ fn ec_private_key(
 
 /// `value` with a DER tag and length before it.
 fn der_tlv(tag: u8, value: &[u8]) -> Vec<u8> {
-    let octets = value.len().to_be_bytes();
-    let significant = &octets[octets.iter().take_while(|octet| **octet == 0).count()..];
+    let bytes = value.len().to_be_bytes();
+    let significant = &bytes[bytes.iter().take_while(|byte| **byte == 0).count()..];
     let len = match value.len() {
         len @ 0..128 => vec![len as u8],
         _ => [&[0x80 | significant.len() as u8], significant].concat(),
@@ -369,8 +370,8 @@ mod tests {
         for key in keys() {
             let pem = key.to_pem().unwrap();
             assert_same(&key, &PrivateKey::from_pem(&pem, None).unwrap());
-            let told = format!("Name: /a/KEY/b\n\n{}", *pem);
-            assert_same(&key, &PrivateKey::from_pem(&told, None).unwrap());
+            let headed = format!("Name: /a/KEY/b\n\n{}", *pem);
+            assert_same(&key, &PrivateKey::from_pem(&headed, None).unwrap());
             if key.signature_type() == SignatureType::HmacWithSha256 {
                 assert!(key.to_encrypted_pem("secret", &SALT).is_err());
                 continue;

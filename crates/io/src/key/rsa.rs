@@ -9,7 +9,7 @@ use ring::signature::{KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
 pub(super) struct RsaSigner {
     pair: RsaKeyPair,
     entropy: SystemRandom,
-    /// Whether it is a digest, and its octets.
+    /// Whether it is a digest, and its bytes.
     locator: (bool, Vec<u8>),
 }
 

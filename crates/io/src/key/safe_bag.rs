@@ -25,9 +25,9 @@ pub(super) fn encode(
     Ok(bag)
 }
 
-/// Whether `octets` begin like a SafeBag.
-pub(super) fn is_safe_bag(octets: &[u8]) -> bool {
-    octets.first() == Some(&(SAFE_BAG as u8))
+/// Whether `bytes` begin like a SafeBag.
+pub(super) fn is_safe_bag(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&(SAFE_BAG as u8))
 }
 
 /// Opens a SafeBag and checks that its parts belong together.
@@ -62,7 +62,7 @@ mod tests {
     use recoup_packet::name::Name;
 
     #[test]
-    fn a_bag_survives_and_no_flipped_bit_passes_unnoticed() {
+    fn bag_round_trips_and_detects_flipped_bits() {
         let key = PrivateKey::Ecdsa(vec![7; 32].into());
         let name: Name = "/a/KEY/k".parse().unwrap();
         let certificate = certificate::self_signed(&key, &name, 1_000_000_000_000).unwrap();

@@ -21,14 +21,14 @@ use zeroize::Zeroizing;
 /// The word that stands for signing without a key.
 const DIGEST: &str = "digest";
 
-/// What kind of key to make.
+/// Type of key to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
     /// ECDSA over P-256: understood by every NDN implementation.
     Ecdsa,
     /// Ed25519: faster; not understood by ndn-cxx.
     Ed25519,
-    /// HMAC-SHA256 with a shared secret of 32 octets.
+    /// HMAC-SHA256 with a shared secret of 32 bytes.
     Hmac,
 }
 
@@ -121,17 +121,17 @@ impl KeyStore {
         self.add(&key, &name, None)
     }
 
-    /// Takes over a key from octets of any known form: PEM (PKCS#8 plain or encrypted, SEC 1, PKCS#1), DER, a SafeBag
+    /// Takes over a key from bytes of any known form: PEM (PKCS#8 plain or encrypted, SEC 1, PKCS#1), DER, a SafeBag
     /// in binary or base64, or ndnd's text.
     ///
     /// A key that comes without a name becomes one of `identity`.
     pub fn import(
         &self,
-        octets: &[u8],
+        bytes: &[u8],
         identity: Option<&Name>,
         password: Option<&str>,
     ) -> Result<KeyEntry, KeyStoreError> {
-        let form = Form::read(octets.to_vec().into(), password)?;
+        let form = Form::read(bytes.to_vec().into(), password)?;
         let Some(Form::Private(key, stated, certificate)) = form else {
             return Err(KeyStoreError::NotUnderstood(
                 "a private key; it may be PEM text, DER, or a SafeBag in binary or base64",
@@ -331,11 +331,11 @@ impl KeyStore {
 
 /// `/<identity>/KEY/<id in hexadecimal>`.
 fn key_name(identity: &Name, id: &[u8]) -> Name {
-    let id: String = id.iter().map(|octet| format!("{octet:02x}")).collect();
+    let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     identity.append(Component::generic(b"KEY")).append(Component::generic(id.as_bytes()))
 }
 
-/// What tells keys apart.
+/// Identifies a key.
 fn fingerprint(key: &PrivateKey) -> Result<Vec<u8>, KeyStoreError> {
     match key {
         PrivateKey::Hmac(secret) => Ok(sha256(secret).to_vec()),
@@ -345,7 +345,7 @@ fn fingerprint(key: &PrivateKey) -> Result<Vec<u8>, KeyStoreError> {
 
 fn file_name(name: &Name) -> String {
     let digest = sha256(name.value());
-    let digest: String = digest.iter().take(16).map(|octet| format!("{octet:02x}")).collect();
+    let digest: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     digest + ".pem"
 }
 
@@ -397,16 +397,16 @@ fn load_private(entry: &KeyEntry) -> Result<PrivateKey, KeyStoreError> {
 }
 
 /// A file that cannot be written whole, as on a full disk, is none: it would stand in the way of all keys.
-fn write_new(path: &Path, octets: &[u8]) -> std::io::Result<()> {
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let written = file.write_all(octets).and_then(|()| file.sync_all());
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
     written.inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, KeyStoreError> {
-    let mut octets = Zeroizing::new([0; N]);
-    getrandom::fill(&mut *octets).map_err(|error| KeyStoreError::Entropy(error.to_string()))?;
-    Ok(octets)
+    let mut bytes = Zeroizing::new([0; N]);
+    getrandom::fill(&mut *bytes).map_err(|error| KeyStoreError::Entropy(error.to_string()))?;
+    Ok(bytes)
 }
 
 fn now_ms() -> u64 {

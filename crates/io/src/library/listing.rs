@@ -1,7 +1,7 @@
 //! The listing of a folder, as a consumer reads it.
 //!
-//! A listing stays what arrived: bytes. Entries are cut out of them one by one, because an entry of two bytes would take
-//! thirty times as much as a value of its own.
+//! A listing stays in its received bytes; entries are parsed on demand. As values of their own,
+//! entries of two bytes would take thirty times as much memory.
 //!
 //! The producer is not trusted. Entries stand in ascending order of their bytes, each name once; a producer that lists
 //! otherwise contradicts itself. A name that no file can have is an error of that entry alone.
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 /// Longest name of a file, in bytes (`NAME_MAX` of Linux).
 const MAX_NAME_BYTES: usize = 255;
 
-/// What is left of a listing: an iterator over its entries.
+/// An iterator over the entries of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     rest: Bytes,
@@ -25,7 +25,7 @@ pub struct Listing {
 pub struct Entry {
     /// One component of a path, safe to be joined to one; a part of the listing's bytes.
     pub name: Bytes,
-    /// It is a folder.
+    /// The entry is a folder.
     pub is_folder: bool,
 }
 
@@ -43,10 +43,10 @@ pub enum ListingError {
 /// A name that no file can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
-    /// It is longer than the name of any file.
+    /// The name is longer than any file name.
     #[error("a name of {0} bytes is longer than any file's")]
     TooLong(usize),
-    /// It is empty, leads out of the folder or into another one.
+    /// The name is empty or leads out of its folder.
     #[error("\"{}\" is no name of a file", clipped(.0))]
     NoFile(Bytes),
 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn unsorted_and_duplicate_entries_are_refused() {
+    fn unsorted_and_duplicate_entries_are_rejected() {
         for content in [&b"b\0a\0"[..], b"a/\0a\0", b"b/\0a/\0", b"a\0\0"] {
             assert!(matches!(listing(content), Err(ListingError::Unsorted(_))), "{content:?}");
         }

@@ -3,12 +3,13 @@
 //! Source: NFD, `daemon/face/ethernet-transport.cpp` and `ethernet-protocol.hpp` (EtherType 0x8624, group
 //! 01:00:5e:00:17:aa); packet(7).
 //!
-//! A socket hears its EtherType on one interface, and a filter in the kernel leaves it what is for its face. A group is joined
-//! by way of the IPv4 group that has the same address on Ethernet: NDN's is that of 224.0.23.170.
+//! A socket receives its EtherType on one interface, filtered in the kernel to the frames of its
+//! face. A group is joined through the IPv4 group with the same Ethernet address: NDN's is that of
+//! 224.0.23.170.
 //!
-//! Differences: stations that speak to us first share the socket of the interface where they were heard ([`Ear`]), which
-//! knows them by their addresses; NFD opens one for each, with a filter against all others.
-use super::{Heard, Medium, MediumLink};
+//! Differences: on-demand stations share the socket of their interface ([`StationReceiver`]), which separates
+//! them by address; NFD opens a filtered socket for each.
+use super::{Medium, MediumLink, Received};
 use crate::face::uri::ether_text;
 use crate::face::{FaceUri, LARGEST_FRAME_RECEIVED, MediumOptions};
 use crate::interface;
@@ -25,12 +26,12 @@ use std::sync::Arc;
 /// NDN's EtherType, registered with IEEE.
 const ETHER_TYPE: u16 = 0x8624;
 /// Destination, source, EtherType.
-const HEADER_OCTETS: usize = 14;
+const HEADER_BYTES: usize = 14;
 /// Shortest frame without its checksum (IEEE 802.3). Virtual links do not fill shorter ones up, and NFD discards them.
-const LEAST_OCTETS: usize = 60;
+const LEAST_BYTES: usize = 60;
 /// The kind of hardware that has such addresses (ARPHRD_ETHER).
 const ETHERNET: u16 = 1;
-/// The first octets of groups that stand for groups of IPv4 (RFC 1112, section 6.4).
+/// The first bytes of groups that stand for groups of IPv4 (RFC 1112, section 6.4).
 const IPV4_GROUPS: [u8; 3] = [0x01, 0x00, 0x5E];
 
 /// The address of a station, or of a group of them.
@@ -50,13 +51,13 @@ impl Ethernet {
     pub(super) fn open(
         peer: EtherAddress,
         medium: &MediumOptions,
-        buffer_octets: usize,
+        buffer_bytes: usize,
     ) -> io::Result<Self> {
         let interface = medium.interface.as_deref().ok_or_else(|| {
             wrong("Ethernet needs to know its interface: interface = \"eth0\"".to_owned())
         })?;
-        let hears = if is_group(peer) { Hears::Group(peer) } else { Hears::Station(peer) };
-        let card = Card::open(interface, hears, buffer_octets)?;
+        let filter = if is_group(peer) { Filter::Group(peer) } else { Filter::Station(peer) };
+        let card = Card::open(interface, filter, buffer_bytes)?;
         let membership = match is_group(peer) {
             true => Some(join(peer, &interface::link(interface)?)?),
             false => None,
@@ -74,7 +75,7 @@ impl Medium for Ethernet {
         (&self.card.socket).write(&framed(self.peer, self.card.own, frame)).map(|_| ())
     }
 
-    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         self.card.receive(buffer)
     }
 
@@ -87,18 +88,18 @@ impl Medium for Ethernet {
     }
 }
 
-/// Hears all stations that speak to us on one interface.
+/// Receives from all stations that send to this one on an interface.
 #[derive(Debug)]
-pub(crate) struct Ear {
+pub(crate) struct StationReceiver {
     card: Arc<Card>,
     buffer: Box<[u8]>,
 }
 
-impl Ear {
+impl StationReceiver {
     /// Listens on the interface of that name.
-    pub(super) fn open(interface: &str, buffer_octets: usize) -> io::Result<Self> {
-        let card = Arc::new(Card::open(interface, Hears::Everybody, buffer_octets)?);
-        let buffer = vec![0; HEADER_OCTETS + LARGEST_FRAME_RECEIVED].into_boxed_slice();
+    pub(super) fn open(interface: &str, buffer_bytes: usize) -> io::Result<Self> {
+        let card = Arc::new(Card::open(interface, Filter::Any, buffer_bytes)?);
+        let buffer = vec![0; HEADER_BYTES + LARGEST_FRAME_RECEIVED].into_boxed_slice();
         Ok(Self { card, buffer })
     }
 
@@ -111,8 +112,8 @@ impl Ear {
     ///
     /// # Errors
     /// Of the kind `WouldBlock` if nothing waits; others if the interface is gone.
-    pub(crate) fn hear(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
-        let Some(Heard { frame, sender }) = self.card.receive(&mut self.buffer)? else {
+    pub(crate) fn receive(&mut self) -> io::Result<Option<(EtherAddress, Bytes)>> {
+        let Some(Received { frame, sender }) = self.card.receive(&mut self.buffer)? else {
             return Ok(None);
         };
         let [_, _, station @ ..] = sender.to_be_bytes();
@@ -120,7 +121,7 @@ impl Ear {
         Ok(Some((station, Bytes::copy_from_slice(frame))))
     }
 
-    /// What is said to one station; what that says comes by way of [`hear`](Self::hear).
+    /// A sender to one station; [`receive`](Self::receive) receives from it.
     pub(crate) fn link_to(&self, station: EtherAddress) -> Box<dyn Link> {
         let card = Arc::clone(&self.card);
         Box::new(MediumLink::deaf(Ethernet { card, _membership: None, peer: station }))
@@ -128,33 +129,33 @@ impl Ear {
 }
 
 #[cfg(test)]
-impl Ear {
-    /// Hears what comes out of any socket as frames of Ethernet, header included.
+impl StationReceiver {
+    /// Treats the output of any socket as Ethernet frames with header.
     pub(crate) fn over(socket: Socket, own: EtherAddress) -> Self {
         socket.set_nonblocking(true).unwrap();
-        let card = Card { socket, hears: Hears::Everybody, own, mtu: 1_500 };
+        let card = Card { socket, filter: Filter::Any, own, mtu: 1_500 };
         Self { card: Arc::new(card), buffer: vec![0; 2_000].into_boxed_slice() }
     }
 }
 
-/// Whom a socket hears.
+/// Frames that a socket receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hears {
-    /// All others who speak to a group.
+enum Filter {
+    /// Frames to a group.
     Group(EtherAddress),
-    /// What one station says to us.
+    /// Frames from one station to this one.
     Station(EtherAddress),
-    /// What any station says to us.
-    Everybody,
+    /// Frames from any station to this one.
+    Any,
 }
 
-impl Hears {
-    /// Whom the frames are for, and who sent them if that is one, for a station called `own`.
+impl Filter {
+    /// Destination, and source if it is a single station, of the frames for station `own`.
     fn addresses(self, own: EtherAddress) -> (EtherAddress, Option<EtherAddress>) {
         match self {
             Self::Group(group) => (group, None),
             Self::Station(peer) => (own, Some(peer)),
-            Self::Everybody => (own, None),
+            Self::Any => (own, None),
         }
     }
 }
@@ -163,35 +164,35 @@ impl Hears {
 #[derive(Debug)]
 struct Card {
     socket: Socket,
-    hears: Hears,
+    filter: Filter,
     own: EtherAddress,
     mtu: usize,
 }
 
 impl Card {
-    fn open(interface: &str, hears: Hears, buffer_octets: usize) -> io::Result<Self> {
+    fn open(interface: &str, filter: Filter, buffer_bytes: usize) -> io::Result<Self> {
         let protocol = Protocol::from(i32::from(ETHER_TYPE.to_be()));
         let socket = Socket::new(Domain::PACKET, Type::RAW, Some(protocol)).map_err(forbidden)?;
         let link = interface::link(interface)?;
         let own = link.addr().filter(|_| link.hatype() == ETHERNET);
         let own = own.ok_or_else(|| wrong(format!("{interface} is no Ethernet")))?;
         socket.set_nonblocking(true)?;
-        let (to, from) = hears.addresses(own);
-        let filter =
-            filter(to, from).into_iter().map(|(code, jt, jf, k)| SockFilter::new(code, jt, jf, k));
-        socket.attach_filter(&filter.collect::<Vec<_>>())?;
+        let (to, from) = filter.addresses(own);
+        let program =
+            program(to, from).into_iter().map(|(code, jt, jf, k)| SockFilter::new(code, jt, jf, k));
+        socket.attach_filter(&program.collect::<Vec<_>>())?;
         bind(socket.as_raw_fd(), &link)?;
         // The system grants what it pleases.
-        let _ = socket.set_recv_buffer_size(buffer_octets);
-        let _ = socket.set_send_buffer_size(buffer_octets);
+        let _ = socket.set_recv_buffer_size(buffer_bytes);
+        let _ = socket.set_send_buffer_size(buffer_bytes);
         forget_before(&socket);
-        Ok(Self { socket, hears, own, mtu: interface::mtu(interface) })
+        Ok(Self { socket, filter, own, mtu: interface::mtu(interface) })
     }
 
-    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         let length = (&self.socket).read(buffer)?;
         let Some((header, frame)) =
-            buffer.get(..length).and_then(|it| it.split_at_checked(HEADER_OCTETS))
+            buffer.get(..length).and_then(|it| it.split_at_checked(HEADER_BYTES))
         else {
             return Ok(None);
         };
@@ -200,15 +201,15 @@ impl Card {
         if !self.is_for_us(to, from) {
             return Ok(None);
         }
-        let sender = from.iter().fold(0, |number, octet| number << 8 | u64::from(*octet));
-        let frame = HEADER_OCTETS..HEADER_OCTETS + unpadded(frame);
-        Ok(Some(Heard { frame, sender }))
+        let sender = from.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let frame = HEADER_BYTES..HEADER_BYTES + unpadded(frame);
+        Ok(Some(Received { frame, sender }))
     }
 
-    /// A socket may hold what came before it had its filter. A group says nothing to us by our own mouth, and is no
-    /// station.
+    /// Checks a frame that arrived before the filter was set. A group never sends, and own frames
+    /// are ignored.
     fn is_for_us(&self, to: &[u8], from: &[u8]) -> bool {
-        let (wanted, sender) = self.hears.addresses(self.own);
+        let (wanted, sender) = self.filter.addresses(self.own);
         let is_station = from.first().is_some_and(|first| first & 1 == 0);
         to == wanted && sender.is_none_or(|it| from == it) && from != self.own && is_station
     }
@@ -218,7 +219,7 @@ impl Card {
 type Instruction = (u16, u8, u8, u32);
 
 /// The filter for frames to one address, and from one if that is given (Linux, `Documentation/networking/filter.rst`).
-fn filter(to: EtherAddress, from: Option<EtherAddress>) -> Vec<Instruction> {
+fn program(to: EtherAddress, from: Option<EtherAddress>) -> Vec<Instruction> {
     const LOAD_WORD: u16 = 0x20;
     const LOAD_HALF: u16 = 0x28;
     const IS: u16 = 0x15;
@@ -248,20 +249,20 @@ fn is_group(address: EtherAddress) -> bool {
 
 /// A frame as it is sent, filled up if it is short.
 pub(crate) fn framed(to: EtherAddress, from: EtherAddress, frame: &[u8]) -> Vec<u8> {
-    let mut octets = [to.as_slice(), &from, &ETHER_TYPE.to_be_bytes(), frame].concat();
-    octets.resize(octets.len().max(LEAST_OCTETS), 0);
-    octets
+    let mut bytes = [to.as_slice(), &from, &ETHER_TYPE.to_be_bytes(), frame].concat();
+    bytes.resize(bytes.len().max(LEAST_BYTES), 0);
+    bytes
 }
 
-/// Short frames are filled up by whoever sends them: how much of one is the packet.
+/// Strips the padding of short frames.
 fn unpadded(frame: &[u8]) -> usize {
-    let said = tlv::frame_len(frame).ok().flatten();
-    said.filter(|length| *length <= frame.len()).unwrap_or(frame.len())
+    let length = tlv::frame_len(frame).ok().flatten();
+    length.filter(|length| *length <= frame.len()).unwrap_or(frame.len())
 }
 
-/// What was received before the socket knew its interface may be another's.
+/// Discards frames received before the socket was bound to its interface.
 fn forget_before(socket: &Socket) {
-    let mut buffer = [0; HEADER_OCTETS + LARGEST_FRAME_RECEIVED];
+    let mut buffer = [0; HEADER_BYTES + LARGEST_FRAME_RECEIVED];
     while (&*socket).read(&mut buffer).is_ok() {}
 }
 
@@ -299,11 +300,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fills_up_a_short_frame_is_no_part_of_it() {
+    fn padding_of_a_short_frame_is_stripped() {
         let frame = [0x06, 0x03, 1, 2, 3];
         let sent = framed([1; 6], [2; 6], &frame);
-        assert_eq!((sent.len(), &sent[..HEADER_OCTETS][12..]), (60, &[0x86, 0x24][..]));
-        assert_eq!((unpadded(&frame), unpadded(&sent[HEADER_OCTETS..])), (5, 5));
+        assert_eq!((sent.len(), &sent[..HEADER_BYTES][12..]), (60, &[0x86, 0x24][..]));
+        assert_eq!((unpadded(&frame), unpadded(&sent[HEADER_BYTES..])), (5, 5));
         assert_eq!(framed([1; 6], [2; 6], &[7; 1_500]).len(), 1_514);
         assert_eq!(unpadded(&[0x06, 0xFF]), 2, "what is no element is judged by the node");
     }
@@ -313,11 +314,11 @@ mod tests {
         let (mut place, mut loaded) = (0, 0);
         loop {
             let (code, if_so, if_not, number) = program[place];
-            let octets = |length| &frame[number as usize..][..length];
+            let bytes = |length| &frame[number as usize..][..length];
             place += 1;
             match code {
-                0x20 => loaded = u32::from_be_bytes(octets(4).try_into().unwrap()),
-                0x28 => loaded = u16::from_be_bytes(octets(2).try_into().unwrap()).into(),
+                0x20 => loaded = u32::from_be_bytes(bytes(4).try_into().unwrap()),
+                0x28 => loaded = u16::from_be_bytes(bytes(2).try_into().unwrap()).into(),
                 0x15 => place += usize::from(if loaded == number { if_so } else { if_not }),
                 _ => return number != 0,
             }
@@ -325,19 +326,19 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_takes_what_one_station_says_to_us_or_what_all_do() {
+    fn filter_accepts_one_station_or_all() {
         let [own, peer, other] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2], [2, 9, 0, 0, 0, 2]];
         let frame = |to, from| framed(to, from, &[6, 0]);
-        let one = filter(own, Some(peer));
+        let one = program(own, Some(peer));
         assert!(takes(&one, &frame(own, peer)));
         assert!(!takes(&one, &frame(own, other)) && !takes(&one, &frame(other, peer)));
-        let all = filter(own, None);
+        let all = program(own, None);
         assert!(takes(&all, &frame(own, peer)) && takes(&all, &frame(own, other)));
         assert!(!takes(&all, &frame([0xFF; 6], peer)));
     }
 
     #[test]
-    fn what_cannot_be_opened_is_said_before_anything_is_sent() {
+    fn open_reports_errors_before_sending() {
         let open = |address, interface: Option<&str>| {
             let medium =
                 MediumOptions { interface: interface.map(Into::into), ..Default::default() };

@@ -1,14 +1,14 @@
-//! A multicast group of UDP: what is sent reaches everybody on the link who has joined.
+//! A UDP multicast group on one link.
 //!
 //! Source: NFD, `daemon/face/multicast-udp-transport.cpp` (two sockets, a time to live of 1) and its default groups
 //! 224.0.23.170 and ff02::1234, port 56363.
 //!
-//! Differences: what is sent leaves from a port of its own instead of the group's, so that nodes of one machine can be
-//! told apart, and a node knows what it said itself.
+//! Differences: frames leave from a port of their own instead of the group's. Hence nodes on one
+//! machine are distinguishable and a node recognises its own frames.
 //!
 //! As in NFD the longest packet leaves in one datagram, which IP cuts where the link is narrower: NFD puts no fragments of
 //! NDNLPv2 together that come from a group.
-use super::{Heard, Medium};
+use super::{Medium, Received};
 use crate::face::{LARGEST_FRAME_SENT, MediumOptions};
 use rustix::net::{netdevice, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
@@ -19,11 +19,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// A group that was joined on one interface.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Hears what is sent to the group.
-    ear: UdpSocket,
+    /// Receives frames to the group.
+    receiver: UdpSocket,
     /// Speaks to the group.
     mouth: UdpSocket,
-    /// Where what we say comes from.
+    /// Source address of own frames.
     own: SocketAddr,
 }
 
@@ -32,59 +32,59 @@ impl Group {
     pub(super) fn join(
         group: SocketAddr,
         medium: &MediumOptions,
-        buffer_octets: usize,
+        buffer_bytes: usize,
     ) -> io::Result<Self> {
         let new = || Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP));
-        let (ear, mouth) = (new()?, new()?);
+        let (receiver, mouth) = (new()?, new()?);
         let index = match &medium.interface {
-            Some(name) => netdevice::name_to_index(&ear, name)?,
+            Some(name) => netdevice::name_to_index(&receiver, name)?,
             None => 0,
         };
         let group = on_link(group, index);
-        ear.set_reuse_address(true)?;
+        receiver.set_reuse_address(true)?;
         match group {
             SocketAddr::V4(at) => {
-                ear.join_multicast_v4_n(at.ip(), &InterfaceIndexOrAddress::Index(index))?;
+                receiver.join_multicast_v4_n(at.ip(), &InterfaceIndexOrAddress::Index(index))?;
                 let any = &Ipv4Addr::UNSPECIFIED;
                 sockopt::set_ip_multicast_if_with_ifindex(&mouth, any, any, index)?;
                 mouth.set_multicast_loop_v4(medium.loopback)?;
                 // What was joined on another interface is for another face.
-                ear.set_multicast_all_v4(false)?;
+                receiver.set_multicast_all_v4(false)?;
             }
             SocketAddr::V6(at) if at.scope_id() == 0 => return Err(no_interface()),
             SocketAddr::V6(at) => {
-                ear.set_only_v6(true)?;
-                ear.join_multicast_v6(at.ip(), at.scope_id())?;
+                receiver.set_only_v6(true)?;
+                receiver.join_multicast_v6(at.ip(), at.scope_id())?;
                 mouth.set_multicast_if_v6(at.scope_id())?;
                 mouth.set_multicast_loop_v6(medium.loopback)?;
             }
         }
         // The system grants what it pleases.
-        let _ = ear.set_recv_buffer_size(buffer_octets);
-        let _ = mouth.set_send_buffer_size(buffer_octets);
-        ear.bind(&group.into())?;
+        let _ = receiver.set_recv_buffer_size(buffer_bytes);
+        let _ = mouth.set_send_buffer_size(buffer_bytes);
+        receiver.bind(&group.into())?;
         mouth.connect(&group.into())?;
-        let (ear, mouth) = (UdpSocket::from(ear), UdpSocket::from(mouth));
-        ear.set_nonblocking(true)?;
+        let (receiver, mouth) = (UdpSocket::from(receiver), UdpSocket::from(mouth));
+        receiver.set_nonblocking(true)?;
         mouth.set_nonblocking(true)?;
         let own = mouth.local_addr()?;
-        Ok(Self { ear, mouth, own })
+        Ok(Self { receiver, mouth, own })
     }
 }
 
 impl Medium for Group {
     fn fd(&self) -> BorrowedFd<'_> {
-        self.ear.as_fd()
+        self.receiver.as_fd()
     }
 
     fn send(&self, frame: &[u8]) -> io::Result<()> {
         self.mouth.send(frame).map(|_| ())
     }
 
-    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
-        let (length, from) = self.ear.recv_from(buffer)?;
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        let (length, from) = self.receiver.recv_from(buffer)?;
         let is_own = (from.ip(), from.port()) == (self.own.ip(), self.own.port());
-        Ok((!is_own).then(|| Heard { frame: 0..length, sender: number(from) }))
+        Ok((!is_own).then(|| Received { frame: 0..length, sender: number(from) }))
     }
 
     fn mtu(&self) -> usize {
@@ -111,7 +111,7 @@ fn no_interface() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, what)
 }
 
-/// Who that is; nodes of one link differ in the lower half of an address of IPv6.
+/// Number of a sender; nodes of one link differ in the lower half of an IPv6 address.
 fn number(from: SocketAddr) -> u64 {
     let port = u64::from(from.port()) << 48;
     match from.ip() {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_ipv6_without_an_interface_is_refused_with_advice() {
+    fn ipv6_group_needs_an_interface() {
         let group = "[ff02::1234]:56363".parse().unwrap();
         let failed = Group::join(group, &MediumOptions::default(), 1 << 16).unwrap_err();
         assert!(failed.to_string().contains("needs an interface"), "{failed}");

@@ -62,7 +62,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn any_order_and_number_of_pieces_comes_out_right() {
+    fn pieces_in_any_order_are_written_correctly() {
         let mut file = tempfile::tempfile().unwrap();
         let piece = |segment: u64, content: Vec<u8>| Piece {
             segment,

@@ -1,25 +1,25 @@
-//! What can go wrong with a resumable download, in words for its user.
+//! Errors of a resumable download, in words for its user.
 use super::Identity;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a resumable download cannot begin, continue or end. Except where it says otherwise, the
+/// A resumable download cannot begin, continue or end. Except where a variant states otherwise, the
 /// `.part` file and its journal stay as they are, so the download can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
-    /// The system refused an operation.
+    /// A system call failed.
     #[error("cannot {action} {}: {}", path.display(), Explained(source))]
     Io {
-        /// What was tried: a verb.
+        /// Attempted action, a verb.
         action: &'static str,
         /// On which file.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
     /// The target is there already and was not to be overwritten.
-    #[error("{} exists already; choose another name, or ask for it to be overwritten", path.display())]
+    #[error("{} exists already; choose another name, or overwrite it", path.display())]
     TargetExists {
         /// The target.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum PartError {
     /// The target or its `.part` is a directory, a device or the like.
     #[error("{} is no regular file; without -o, content goes to standard output in order", path.display())]
     NotAFile {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The target's name is that of a staging folder, or the target lies in one.
@@ -66,9 +66,9 @@ pub enum PartError {
     OtherContent {
         /// The `.part` file.
         path: PathBuf,
-        /// What it holds.
+        /// Identity in the journal.
         found: Box<Identity>,
-        /// What was asked for.
+        /// Requested identity.
         wanted: Box<Identity>,
     },
     /// Another process writes the `.part` file.
@@ -85,7 +85,7 @@ pub enum PartError {
     Journal {
         /// The journal.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The rule that the journal breaks.
         reason: &'static str,
     },
     /// The identity cannot be written into a journal.
@@ -93,15 +93,15 @@ pub enum PartError {
     Identity,
     /// A segment that is not the last differs in length from the others.
     #[error(
-        "segment {segment} has {length} octets where all but the last have {expected}: \
+        "segment {segment} has {length} bytes where all but the last have {expected}: \
          the producer does not cut the object evenly"
     )]
     SegmentSize {
         /// The segment.
         segment: u64,
-        /// Its length in octets.
+        /// Its length in bytes.
         length: u64,
-        /// The others' length in octets.
+        /// The others' length in bytes.
         expected: u64,
     },
     /// A segment that is not the last is empty.
@@ -110,14 +110,14 @@ pub enum PartError {
         /// The segment.
         segment: u64,
     },
-    /// A segment outside the range that was asked for, or beyond the object's end.
+    /// A segment outside the requested range, or beyond the object's end.
     #[error("segment {segment} lies outside the segments {first} to {}", Bound(*last))]
     OutOfRange {
         /// The segment.
         segment: u64,
-        /// First segment asked for.
+        /// First segment of the range.
         first: u64,
-        /// Last segment asked for or known.
+        /// Last segment of the range, or last known one.
         last: Option<u64>,
     },
     /// The place of a segment exceeds what a file can have.
@@ -126,11 +126,11 @@ pub enum PartError {
         /// The segment.
         segment: u64,
     },
-    /// The end of the object is said to be before a segment that has arrived.
-    #[error("the last segment is said to be {said}, but segment {seen} has arrived")]
+    /// The end of the object lies before a received segment.
+    #[error("the last segment is reported as {claimed}, but segment {seen} has arrived")]
     EndMoved {
-        /// The end as now said.
-        said: u64,
+        /// The end as last reported.
+        claimed: u64,
         /// A later segment that is there.
         seen: u64,
     },
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_is_explained_and_told_apart() {
+    fn system_errors_are_explained_and_distinguished() {
         let full = of(rustix::io::Errno::NOSPC.raw_os_error());
         assert!(full.is_disk_full());
         assert_eq!(

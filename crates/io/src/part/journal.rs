@@ -8,7 +8,7 @@
 //! name /a/movie/v=7
 //! verify digest
 //! first 0
-//! last 99            only if an end was asked for
+//! last 99            only if an end was requested
 //! final 24999        once it is known
 //! size 8000          once it is known
 //! tail 24999 120     the segment that is not of that size, once it has arrived, and its size
@@ -20,7 +20,8 @@
 //!
 //! A `received` line is one stretch: consecutive segments, and the CRC-32 of their content.
 //!
-//! It is replaced as a whole (written beside, then renamed), so a reader sees the old or the new.
+//! The file is replaced as a whole (written beside, then renamed), so a reader sees the old or the
+//! new.
 use super::batch::Piece;
 use super::checksum::{self, Checksums, Stretch};
 use super::error::failed;
@@ -40,16 +41,16 @@ pub const MAX_JOURNAL_BYTES: usize = 1 << 20;
 /// Most stretches that a journal lists; further ones are not claimed and will be fetched again.
 const MAX_STRETCHES: usize = 15_000;
 
-/// What a `.part` file holds.
+/// Content of a `.part` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
     /// Of what it is a part.
     pub identity: Identity,
     /// Number of the object's last segment, if known.
     pub final_segment: Option<u64>,
-    /// Content length of every segment but the last, in octets, if known.
+    /// Content length of every segment but the last, in bytes, if known.
     pub segment_size: Option<u64>,
-    /// The segment of another length and that length in octets, if it has arrived.
+    /// The segment of another length and that length in bytes, if it has arrived.
     pub tail: Option<(u64, u64)>,
     /// The segments that are in the file.
     pub received: RangeSet,
@@ -73,7 +74,8 @@ impl Journal {
         }
     }
 
-    /// Reads the journal of the download to `target`; `None` if there is none, or no content. For telling a user about it; [`super::PartFile::open`] reads the journal by itself and checks the content, too.
+    /// Reads the journal of the download to `target`, for display; `None` if there is none, or no
+    /// content. [`super::PartFile::open`] also checks the content.
     ///
     /// # Errors
     /// [`PartError::Journal`] if it is damaged or not ours, [`PartError::Io`] if it is unreadable, [`PartError::Reserved`],
@@ -105,8 +107,8 @@ impl Journal {
         full_bytes.saturating_add(tail.map_or(0, |(_, bytes)| bytes))
     }
 
-    /// Offset in the file and length, in octets, of a segment that is in it. `None` if that cannot
-    /// be said, or exceeds what a file offset can be.
+    /// Offset in the file and length, in bytes, of a segment in it. `None` if unknown, or beyond
+    /// the largest file offset.
     pub(crate) fn extent(&self, segment: u64, bytes: u64) -> Option<u64> {
         let index = segment.checked_sub(self.identity.first)?;
         let offset = if index == 0 { 0 } else { index.checked_mul(self.segment_size?)? };
@@ -193,11 +195,11 @@ impl Journal {
         text
     }
 
-    fn parse(octets: &[u8]) -> Result<Self, &'static str> {
-        if octets.len() > MAX_JOURNAL_BYTES {
+    fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+        if bytes.len() > MAX_JOURNAL_BYTES {
             return Err(FOREIGN);
         }
-        let text = std::str::from_utf8(octets).map_err(|_| FOREIGN)?;
+        let text = std::str::from_utf8(bytes).map_err(|_| FOREIGN)?;
         let version = text.strip_prefix(MAGIC).ok_or(FOREIGN)?;
         if version.split_once('\n').map(|(version, _)| version) != Some(FORMAT) {
             return Err("it was written by another version of this program");
@@ -302,9 +304,9 @@ pub(super) fn load(staging: &Staging) -> Result<Option<Journal>, PartError> {
     let Some(file) = file.map_err(|e| failed("read", &staging.journal_path(), e))? else {
         return Ok(None);
     };
-    let octets = read(file).map_err(|e| failed("read", &staging.journal_path(), e))?;
+    let bytes = read(file).map_err(|e| failed("read", &staging.journal_path(), e))?;
     let wrong = |reason| PartError::Journal { path: staging.journal_path(), reason };
-    let journal = Journal::parse(&octets).map_err(wrong)?;
+    let journal = Journal::parse(&bytes).map_err(wrong)?;
     if journal.target != staging.target_word() {
         return Err(wrong("it belongs to another file"));
     }
@@ -314,9 +316,9 @@ pub(super) fn load(staging: &Staging) -> Result<Option<Journal>, PartError> {
 
 /// The beginning of a file: at most one byte more than a journal may have.
 fn read(file: File) -> io::Result<Vec<u8>> {
-    let mut octets = Vec::new();
-    file.take(MAX_JOURNAL_BYTES as u64 + 1).read_to_end(&mut octets)?;
-    Ok(octets)
+    let mut bytes = Vec::new();
+    file.take(MAX_JOURNAL_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Replaces the journal, on disk as well if `sync`.
@@ -359,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_what_it_wrote_and_counts_the_octets() {
+    fn journal_round_trips_and_counts_bytes() {
         let journal = sample();
         assert_eq!(Journal::parse(journal.to_text().as_bytes()), Ok(journal.clone()));
         assert_eq!(journal.received_bytes(), 10 * 8000 + 120);
@@ -367,20 +369,20 @@ mod tests {
     }
 
     #[test]
-    fn every_changed_or_missing_octet_is_an_error() {
+    fn every_changed_or_missing_byte_is_an_error() {
         let text = sample().to_text().into_bytes();
         for at in 0..text.len() {
             assert!(Journal::parse(&text[..at]).is_err(), "cut at {at}");
             for bit in 0..8 {
                 let mut flipped = text.clone();
                 flipped[at] ^= 1 << bit;
-                assert!(Journal::parse(&flipped).is_err(), "bit {bit} of octet {at}");
+                assert!(Journal::parse(&flipped).is_err(), "bit {bit} of byte {at}");
             }
         }
     }
 
     #[test]
-    fn statements_that_contradict_each_other_are_refused_despite_a_right_checksum() {
+    fn contradictory_journal_with_valid_checksum_is_rejected() {
         let start = "recoup-part 2\ntarget a\nname /a\nverify none\n";
         for rest in [
             "",
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_files_and_other_formats_are_told_apart() {
+    fn foreign_files_and_other_formats_are_distinguished() {
         for foreign in [&b""[..], b"hello\n", b"\xff\xfe", &[0; 4096]] {
             assert_eq!(Journal::parse(foreign), Err(FOREIGN));
         }
@@ -414,14 +416,14 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_file_is_read_only_to_the_limit() {
-        let octets = read(File::open("/dev/zero").unwrap()).unwrap();
-        assert_eq!(octets.len(), MAX_JOURNAL_BYTES + 1);
-        assert_eq!(Journal::parse(&octets), Err(FOREIGN));
+    fn endless_journal_is_read_up_to_the_limit() {
+        let bytes = read(File::open("/dev/zero").unwrap()).unwrap();
+        assert_eq!(bytes.len(), MAX_JOURNAL_BYTES + 1);
+        assert_eq!(Journal::parse(&bytes), Err(FOREIGN));
     }
 
     #[test]
-    fn with_too_many_gaps_it_claims_less_and_stays_readable() {
+    fn journal_with_too_many_gaps_claims_less() {
         let identity =
             Identity { name: "a".repeat(super::super::MAX_WORD_BYTES), ..sample().identity };
         let mut journal = Journal::new("%ff".repeat(255), Identity { last: None, ..identity });
@@ -438,12 +440,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_octets_are_an_error_or_a_journal(octets in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Journal::parse(&octets);
+        fn any_bytes_are_an_error_or_a_journal(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Journal::parse(&bytes);
             let mut text = b"recoup-part 2\n".to_vec();
-            text.extend(&octets);
+            text.extend(&bytes);
             let _ = Journal::parse(&text);
-            let signed = format!("recoup-part 2\n{}\n", String::from_utf8_lossy(&octets));
+            let signed = format!("recoup-part 2\n{}\n", String::from_utf8_lossy(&bytes));
             let _ = Journal::parse(self::signed(&signed).as_bytes());
         }
     }

@@ -11,13 +11,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Files longer than this, in octets, do not stay in the page cache once they are on disk.
+/// Files longer than this, in bytes, do not stay in the page cache once they are on disk.
 const DROP_BEHIND_BYTES: u64 = 32 << 20;
 /// The disk gets at most one part in this many of the time, so slow disks get fewer journals.
 const REST: u32 = 4;
 
-/// The first save comes after this part of the interval, and the next ones after twice the time of the one before until the
-/// interval is reached: a process that is killed again and again makes progress.
+/// Part of the interval before the first save. Each next delay doubles until the interval is
+/// reached: a process that is killed repeatedly still makes progress.
 const FIRST: u32 = 10;
 
 /// The open file and its staging folder.
@@ -41,7 +41,7 @@ impl Storage {
     }
 }
 
-/// What could not be saved.
+/// A failed save.
 #[derive(Debug)]
 pub(super) enum Unsaved {
     /// The data: after that, no journal may claim anything new (the kernel forgets the failure).
@@ -58,7 +58,7 @@ fn drop_behind(file: &File) {
     }
 }
 
-/// The owner's end. At most one save is under way.
+/// The owner's end. At most one save is in progress.
 #[derive(Debug)]
 pub(super) struct Keeper {
     worker: Option<Worker>,
@@ -116,7 +116,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// The result of the save under way, if it has come.
+    /// The result of the save in progress, if it has ended.
     pub(super) fn outcome(&mut self) -> Option<Result<(), Unsaved>> {
         let worker = self.worker.as_mut().filter(|worker| worker.busy)?;
         let outcome = worker.done.try_recv().ok()?;
@@ -125,7 +125,7 @@ impl Keeper {
         Some(outcome)
     }
 
-    /// Waits for the save under way, if any.
+    /// Waits for the save in progress, if any.
     pub(super) fn wait(&mut self) -> Result<(), Unsaved> {
         let Some(worker) = self.worker.as_mut().filter(|worker| worker.busy) else {
             return Ok(());

@@ -37,7 +37,7 @@ pub(super) fn recovered(
     let Some(mut journal) = begun else {
         return Ok((None, 0));
     };
-    if existing == Existing::Refuse {
+    if existing == Existing::Fail {
         let bytes = journal.received_bytes();
         let found = Box::new(journal.identity);
         return match bytes {

@@ -114,7 +114,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_ends_of_the_number_range_are_ordinary_numbers() {
+    fn range_set_holds_zero_and_the_largest_number() {
         let mut set = RangeSet::new();
         assert!(set.insert(u64::MAX));
         assert!(set.insert(0));

@@ -1,9 +1,10 @@
 //! The staging folder: where a download lies until it is complete.
 //!
-//! A temporary name beside the target may be the name of another file that is fetched into the same folder. One download would
-//! then overwrite the other. So unfinished downloads lie in a folder of their own, `.recoup-UID` beside the target: a rename to
-//! the target stays on one file system. That name is reserved: no download goes there. UID is the number of the user, so that
-//! users who share a folder do not stop each other.
+//! A temporary name beside the target may be the name of another file that is fetched into the same
+//! folder. One download would then overwrite the other. So unfinished downloads lie in a folder of
+//! their own, `.recoup-UID` beside the target: a rename to the target stays on one file system.
+//! That name is reserved: no download goes there. UID is the user's number: users of a shared
+//! folder do not block each other.
 //!
 //! The names of a download in the staging folder end in a digest of the target's exact name. If a file system takes two
 //! spellings for one name, their downloads still have different files.
@@ -323,7 +324,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // The system refuses to remove a folder with another download in it.
+        // The system does not remove a folder that holds another download.
         let _ = unlinkat(&self.parent, folder_name(), AtFlags::REMOVEDIR);
     }
 }
@@ -357,7 +358,7 @@ fn lock(file: &File) -> bool {
         if attempt > 0 {
             thread::sleep(Duration::from_millis(10));
         }
-        // Some network file systems have no locks; that is no reason to refuse a download.
+        // Some network file systems have no locks; downloads work without them.
         !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
     })
 }

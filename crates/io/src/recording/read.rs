@@ -12,16 +12,16 @@ pub enum RecordingError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// It is something else.
+    /// The file is no recording.
     #[error("is no recording: it does not begin with RECOUPRC")]
     Foreign,
-    /// It was written by another version.
+    /// Another version of the format.
     #[error("is a recording of version {0}, and this program reads version {VERSION}")]
     Version(u8),
-    /// Its octets are not those that were written.
+    /// Its bytes are not those that were written.
     #[error("is damaged in block {block}")]
     Damaged {
-        /// Which block, counted from 1; 0 is the heading.
+        /// Number of the block, from 1; 0 is the heading.
         block: u64,
     },
     /// The machine did something else than the one that was recorded.
@@ -30,7 +30,7 @@ pub enum RecordingError {
         at.as_secs_f64()
     )]
     Diverged {
-        /// Which block, counted from 1.
+        /// Number of the block, from 1.
         block: u64,
         /// Instant at the end of the block.
         at: std::time::Duration,
@@ -61,11 +61,11 @@ impl<R: Read> Reader<R> {
         if !fill(&mut input, &mut magic)? || magic != *MAGIC {
             return Err(RecordingError::Foreign);
         }
-        let mut octets = [0; 17];
-        if !fill(&mut input, &mut octets)? {
+        let mut bytes = [0; 17];
+        if !fill(&mut input, &mut bytes)? {
             return Err(RecordingError::Damaged { block: 0 });
         }
-        let [version, rest @ ..] = octets;
+        let [version, rest @ ..] = bytes;
         if version != VERSION {
             return Err(RecordingError::Version(version));
         }
@@ -80,7 +80,7 @@ impl<R: Read> Reader<R> {
         Ok(Self { input, heading, block: Bytes::new(), blocks: 0, last: Instant::ZERO })
     }
 
-    /// What the recording is of.
+    /// Description of the recorded machine.
     pub fn heading(&self) -> &Heading {
         &self.heading
     }
@@ -93,7 +93,7 @@ impl<R: Read> Reader<R> {
     /// The next record; `None` where the file ends or was cut off.
     ///
     /// # Errors
-    /// If the octets are not those that were written.
+    /// If the bytes are not those that were written.
     pub fn next_record(&mut self) -> Result<Option<Record>, RecordingError> {
         while self.block.is_empty() {
             if !self.next_block()? {
@@ -125,10 +125,10 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// What was done again.
+/// Outcome of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// Things that the machine was told.
+    /// Inputs of the machine.
     pub inputs: u64,
     /// Things that it wanted.
     pub outputs: u64,
@@ -140,8 +140,8 @@ pub struct Replayed {
     pub complete: bool,
 }
 
-/// Tells `machine` everything that stands in a recording, and compares what it wants. `on` is told every record and,
-/// after each poll, every output.
+/// Feeds `machine` with the inputs of a recording and compares its outputs. `on` receives every
+/// record and, after each poll, every output.
 ///
 /// # Errors
 /// If the recording cannot be read, or the machine wants something else.
@@ -189,14 +189,14 @@ pub fn replay<R: Read>(
 /// One step of a replay.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// The machine is told something.
+    /// An input of the machine.
     Input(&'a recoup_forwarder::node::Input),
     /// The machine wants something.
     Output(&'a Output),
 }
 
-fn number(octets: &[u8]) -> u32 {
-    octets.first_chunk().map_or(0, |octets| u32::from_le_bytes(*octets))
+fn number(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Fills `place`; `false` if the input ends before.
@@ -208,12 +208,12 @@ fn fill(input: &mut impl Read, place: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// So many octets; `None` if there are fewer, or if that is more than `most`.
+/// So many bytes; `None` if there are fewer, or if that is more than `most`.
 fn exactly(input: &mut impl Read, len: u32, most: usize) -> io::Result<Option<Vec<u8>>> {
     if len as usize > most {
         return Ok(None);
     }
-    let mut octets = Vec::new();
-    input.take(u64::from(len)).read_to_end(&mut octets)?;
-    Ok((octets.len() == len as usize).then_some(octets))
+    let mut bytes = Vec::new();
+    input.take(u64::from(len)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() == len as usize).then_some(bytes))
 }

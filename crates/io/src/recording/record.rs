@@ -10,24 +10,24 @@ use recoup_transport::queue::Scheduling;
 use recoup_transport::time::Instant;
 use serde::{Deserialize, Serialize};
 
-/// One thing that a recording says.
+/// A record.
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// The machine was told something.
+    /// An input of the machine.
     Input {
-        /// When.
+        /// Time of the input.
         now: Instant,
-        /// What.
+        /// The input.
         input: Input,
     },
     /// The machine was asked what it wants, until that was nothing.
     Poll {
-        /// When.
+        /// Time of the poll.
         now: Instant,
     },
-    /// What the machine wanted so far.
+    /// The machine's outputs so far.
     Check {
-        /// How many things.
+        /// Number of outputs.
         outputs: u64,
         /// The digest of all of them.
         digest: [u8; 32],

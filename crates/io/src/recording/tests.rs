@@ -1,4 +1,4 @@
-//! What was recorded is done again, and what is no recording is recognised.
+//! Recordings replay; other files are recognised.
 use super::*;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, Recovery};
@@ -23,7 +23,7 @@ fn drain(machine: &mut impl Machine, now: Instant) -> Vec<Bytes> {
         .collect()
 }
 
-/// Everything that an owner says to the management.
+/// One notice of each kind.
 fn notices() -> [Notice; 8] {
     let (face, marking) = (FaceId(300), Some(Marking::default()));
     let description = FaceDescription {
@@ -99,26 +99,26 @@ fn again(file: &[u8]) -> Result<Replayed, RecordingError> {
 }
 
 #[test]
-fn what_was_recorded_is_done_again_byte_for_byte() {
+fn replay_repeats_a_recording_exactly() {
     let (file, sent) = recorded();
     let mut reader = Reader::new(file.as_slice()).unwrap();
     assert_eq!(reader.heading(), &Heading { seed: 7, text: "a node".into() });
-    let (mut frames, mut told) = (0, Vec::new());
+    let (mut frames, mut received) = (0, Vec::new());
     let done = replay(&mut reader, &mut Node::new(), &mut |_, step| {
         frames += usize::from(matches!(step, Step::Output(Output::Send { .. })));
         if let Step::Input(Input::Notice(notice)) = step {
-            told.push((**notice).clone());
+            received.push((**notice).clone());
         }
     })
     .unwrap();
     assert_eq!((done.inputs, done.complete, done.last), (17, true, at(9_000)));
     assert_eq!((done.compared, frames), (done.outputs, sent));
     assert!(sent >= 2, "{sent}");
-    assert_eq!(told, notices());
+    assert_eq!(received, notices());
 }
 
 #[test]
-fn what_comes_at_once_may_be_longer_than_a_block() {
+fn inputs_of_one_poll_may_exceed_a_block() {
     let (mut file, frame) = (Vec::new(), Bytes::from_static(&[0; 8_000]));
     let mut recorder = Recorder::new(Node::new(), &Heading::default(), &mut file).unwrap();
     let attributes = FaceAttributes::wire(8800);
@@ -134,7 +134,7 @@ fn what_comes_at_once_may_be_longer_than_a_block() {
 }
 
 #[test]
-fn a_schedule_is_told_again_as_it_was() {
+fn schedule_is_replayed_unchanged() {
     let (file, _) = recorded();
     let mut schedules = Vec::new();
     replay(&mut Reader::new(file.as_slice()).unwrap(), &mut Node::new(), &mut |_, step| {
@@ -151,8 +151,8 @@ fn a_schedule_is_told_again_as_it_was() {
         discipline.to_string(),
         "drr(quantum=900)".parse::<Discipline>().unwrap().to_string()
     );
-    let told = Capacity { other_sending_bits: 7, ..Capacity::symmetric(1_000_000) };
-    assert_eq!(*capacity, told);
+    let sent = Capacity { other_sending_bits: 7, ..Capacity::symmetric(1_000_000) };
+    assert_eq!(*capacity, sent);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn another_machine_is_found_out() {
 }
 
 #[test]
-fn a_recording_that_was_cut_off_is_done_again_as_far_as_it_goes() {
+fn truncated_recording_is_replayed_to_its_end() {
     let (file, _) = recorded();
     let done = again(&file[..file.len() - 1]).unwrap();
     assert!(!done.complete);
@@ -204,7 +204,7 @@ fn of_block(block: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn record_that_claims_more_than_its_block_is_damage() {
+fn record_longer_than_its_block_is_an_error() {
     // An input, after 0 ns: a notice of 2^63 channels; a frame of as many bytes; a frame that is complete.
     let many = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
     for head in [&[0, 0, 9, 3][..], &[0, 0, 2, 1]] {
@@ -214,19 +214,19 @@ fn record_that_claims_more_than_its_block_is_damage() {
     assert_eq!(again(&of_block(&[0, 0, 2, 1, 1, 0])).unwrap().inputs, 1);
 }
 
-/// A disk with room for so many octets.
+/// A disk with this many free bytes.
 struct Disk {
     file: Vec<u8>,
     room: usize,
 }
 
 impl std::io::Write for &mut Disk {
-    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-        let fit = octets.len().min(self.room - self.file.len());
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let fit = bytes.len().min(self.room - self.file.len());
         if fit == 0 {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
-        self.file.extend(&octets[..fit]);
+        self.file.extend(&bytes[..fit]);
         Ok(fit)
     }
 

@@ -11,7 +11,7 @@ const BLOCK: usize = 1 << 15;
 /// A block is written when it began longer ago.
 const BLOCK_AGE: Duration = Duration::from_secs(1);
 
-/// A machine of which everything that it is told is written down, if anybody wants that.
+/// A machine whose inputs are recorded, or not.
 #[derive(Debug)]
 pub struct Recorder<M, W> {
     machine: M,
@@ -32,7 +32,7 @@ struct Paper<W> {
 }
 
 impl<M, W: Write> Recorder<M, W> {
-    /// A machine that nobody records.
+    /// A machine without a recording.
     pub fn off(machine: M) -> Self {
         Self { machine, paper: None }
     }
@@ -69,12 +69,12 @@ impl<M, W: Write> Recorder<M, W> {
         &self.machine
     }
 
-    /// The machine; what it is told here stands in no recording.
+    /// The machine; its inputs by this reference are not recorded.
     pub fn machine_mut(&mut self) -> &mut M {
         &mut self.machine
     }
 
-    /// Ends the recording if it could not be written, and says why; the machine goes on.
+    /// Ends the recording if it could not be written, and returns why; the machine continues.
     pub fn give_up(&mut self) -> Option<io::Error> {
         let error = self.paper.as_mut()?.error.take()?;
         self.paper = None;
@@ -104,7 +104,7 @@ impl<W: Write> Paper<W> {
     }
 
     fn input(&mut self, now: Instant, input: Input) {
-        // More may come before the machine is asked again than a block holds.
+        // Inputs between two polls may exceed a block.
         if self.polling.take().is_none() && self.block.len() > BLOCK {
             self.turn_page(now);
         }
@@ -125,7 +125,7 @@ impl<W: Write> Paper<W> {
             Some(output) => self.wanted.add(output),
             None => {
                 self.polling = None;
-                let due = self.block.len() + self.wanted.octets.len() > BLOCK;
+                let due = self.block.len() + self.wanted.bytes.len() > BLOCK;
                 if due || now.since(self.written) > BLOCK_AGE {
                     self.turn_page(now);
                 }

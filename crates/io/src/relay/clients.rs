@@ -1,7 +1,7 @@
 //! The clients at the near end of a link, each with a socket of its own toward the far end.
 //!
-//! Source: RFC 4787, endpoint-independent mapping: an address at the near end keeps its mapping for as long as frames pass in
-//! either direction, and for five minutes after the last one (requirement 5).
+//! Source: RFC 4787, endpoint-independent mapping. The mapping of a near address lives while frames
+//! pass in either direction and five minutes after the last one (requirement 5).
 //!
 //! Differences: the number of clients is limited. If all places are taken, a newcomer takes that of the client with the longest
 //! idle time, if that is at least ten seconds; otherwise its frames are dropped and counted.

@@ -1,4 +1,4 @@
-//! A socket of a link, which tells when the system received each frame.
+//! A socket of a link that reports receive times.
 //!
 //! A relay that waits for its processor reads frames later than they came. With the time at which the system received them
 //! they enter the link when they would have done so otherwise: its rate is used although the relay was late.
@@ -9,7 +9,7 @@ use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Socket buffer asked for, so that the relay itself loses nothing.
+/// Requested socket buffer, so that the relay itself loses nothing.
 const SOCKET_BUFFER: usize = 4 << 20;
 
 /// A socket of a link.
@@ -32,7 +32,7 @@ pub(super) struct Received {
 }
 
 impl Port {
-    /// Makes the socket non-blocking, with room for many frames.
+    /// Makes the socket non-blocking, with a large buffer.
     pub(super) fn new(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         allow_fragments(&socket);

@@ -28,7 +28,7 @@ pub enum SourceError {
          the {limit} bytes that --snapshot allows for copies at a time; write --snapshot=SIZE",
         path.display()
     )]
-    NoRoomForSnapshot {
+    NoSpaceForSnapshot {
         /// The file.
         path: PathBuf,
         /// Its length in bytes.
@@ -39,47 +39,47 @@ pub enum SourceError {
     /// A snapshot gave way to another one.
     #[error("the snapshot gave way to the snapshot of another file")]
     Revoked,
-    /// The system refused an operation.
+    /// A system call failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried: a verb.
+        /// Attempted action, a verb.
         action: &'static str,
         /// On which file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
     /// A pipe, a device, or a folder where a file was expected.
     #[error("{} is no regular file; `-` serves what comes on standard input", path.display())]
     NotAFile {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// More octets were asked for than there are.
-    #[error("octets {offset} to {end} were asked for, but there are only {length}")]
+    /// A read beyond the end.
+    #[error("bytes {offset} to {end} were requested, but there are only {length}")]
     OutOfRange {
-        /// First octet asked for.
+        /// First byte of the read.
         offset: u64,
-        /// Octet after the last asked for.
+        /// End of the read.
         end: u64,
-        /// Length of the content in octets.
+        /// Length of the content in bytes.
         length: u64,
     },
     /// Standard input is longer than was allowed.
-    #[error("the input is longer than {limit} octets")]
+    #[error("the input is longer than {limit} bytes")]
     TooLong {
-        /// How many octets were allowed.
+        /// How many bytes were allowed.
         limit: u64,
     },
     /// Standard input does not fit where it is kept meanwhile.
     #[error(
-        "no room for the input in {} after {bytes} octets; set TMPDIR to a folder on a larger disk",
+        "no space for the input in {} after {bytes} bytes; set TMPDIR to a folder on a larger disk",
         folder.display()
     )]
     NoRoom {
         /// Where it is kept.
         folder: PathBuf,
-        /// How much of it had been read, in octets.
+        /// How much of it had been read, in bytes.
         bytes: u64,
     },
     /// The reading of standard input was broken off on demand.
@@ -94,7 +94,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// The same in the words of the producer loop.
+    /// The reason for the producer loop.
     pub(super) fn ended(&self, now: Instant) -> Ended {
         match self {
             Self::Changed { .. } => Ended::Changed,
@@ -107,15 +107,15 @@ impl SourceError {
 /// In what way a file changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It has fewer octets.
+    /// The file is shorter.
     Shorter,
-    /// It has more octets.
+    /// The file is longer.
     Longer,
-    /// It was written to.
+    /// The file was written to.
     Written,
     /// Another file has its name now.
     Replaced,
-    /// It was removed or renamed.
+    /// The file was removed or renamed.
     Removed,
 }
 

@@ -1,9 +1,8 @@
 //! A folder that is served: what is in it, and nothing that is not.
 //!
-//! Symbolic links are followed only to files inside the folder. Which file or folder a path means is
-//! decided by the kernel when it is opened (`openat2` with `RESOLVE_BENEATH`), so a link that is put
-//! there between listing and opening leads nowhere either. A folder is listed through the handle that
-//! was opened, not by its path.
+//! Symbolic links are followed only to files inside the folder. The kernel resolves a path when it
+//! is opened (`openat2` with `RESOLVE_BENEATH`), so a link that appears between listing and opening
+//! leads nowhere either. A folder is listed through the handle that was opened, not by its path.
 //!
 //! Where the kernel has no `openat2`, links are resolved first, and the path without links is opened
 //! component by component; a component that has become a link meanwhile is not followed.
@@ -23,7 +22,7 @@ pub struct Folder {
     handle: File,
 }
 
-/// What is at a path of a folder.
+/// Entry at a path of a folder.
 #[derive(Debug)]
 pub enum Found {
     /// A regular file.
@@ -183,7 +182,7 @@ const PATH_ONLY: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const PATH_ONLY: OFlags = READ;
 
-/// The kind of an entry where the file system does not say it with the name.
+/// The kind of an entry, where the listing of the file system lacks it.
 fn kind_of(directory: &Directory, name: &CStr) -> FileType {
     let stat = statat(&directory.handle, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
     stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
@@ -197,7 +196,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     /// `out/secret`, and `in` with files, folders and links of every kind.
-    fn world() -> (tempfile::TempDir, Folder) {
+    fn fixture() -> (tempfile::TempDir, Folder) {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("in");
         fs::create_dir_all(root.join("b/c")).unwrap();
@@ -232,7 +231,7 @@ mod tests {
 
     #[test]
     fn files_inside_can_be_opened() {
-        let (_dir, folder) = world();
+        let (_dir, folder) = fixture();
         for (path, length) in
             [("a", 2), ("b/c/deep", 3), ("link-file", 3), ("link-folder/c/deep", 3)]
         {
@@ -244,7 +243,7 @@ mod tests {
 
     #[test]
     fn nothing_outside_can_be_opened() {
-        let (_dir, folder) = world();
+        let (_dir, folder) = fixture();
         for path in ["/etc/passwd", "../out/secret", "b/../../out/secret", "./a", ".."] {
             let error = file(&folder, path).unwrap_err();
             assert!(matches!(error, SourceError::NotInside { .. }), "{path}: {error}");
@@ -257,16 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn a_link_put_in_the_place_of_a_folder_leads_nowhere() {
-        let (dir, folder) = world();
+    fn link_that_replaces_a_folder_is_not_followed() {
+        let (dir, folder) = fixture();
         fs::remove_dir_all(dir.path().join("in/b")).unwrap();
         symlink("../out", dir.path().join("in/b")).unwrap();
         assert!(file(&folder, "b/secret").is_err());
     }
 
     #[test]
-    fn step_by_step_opens_what_the_kernel_opens() {
-        let (_dir, folder) = world();
+    fn stepwise_open_matches_the_kernel() {
+        let (_dir, folder) = fixture();
         for path in ["a", "b/c/deep", "link-file", "link-folder/c/deep", "link-up-and-down"] {
             let resolved = folder.resolve(Path::new(path)).unwrap();
             let opened = folder.open_step_by_step(&resolved, READ).unwrap();
@@ -282,7 +281,7 @@ mod tests {
 
     #[test]
     fn directory_is_listed_by_its_handle() {
-        let (dir, folder) = world();
+        let (dir, folder) = fixture();
         let Found::Directory(directory) = folder.find(Path::new("b")).unwrap() else {
             panic!("b is a folder");
         };
@@ -300,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_file_or_nothing_is_no_folder() {
-        let (dir, _) = world();
+        let (dir, _) = fixture();
         for path in ["in/a", "nowhere"] {
             let error = Folder::open(&dir.path().join(path)).unwrap_err().to_string();
             assert!(error.starts_with("cannot open the folder"), "{error}");

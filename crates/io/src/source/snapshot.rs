@@ -1,9 +1,9 @@
-//! Snapshots: files that are served from a clone or a copy of their own, so that a change of the file
-//! neither ends its version nor reaches its consumers.
+//! Snapshots: files are served from a clone or a copy, so that a change of the file neither ends
+//! its version nor reaches its consumers.
 //!
-//! A snapshot is taken when a version is first read. Where the file system shares blocks between
-//! files (Btrfs, XFS), it is a clone (`FICLONE`) in an unnamed file beside the original, and takes no
-//! room. Elsewhere the file is copied into an unnamed file, a piece at each attempt to read, while
+//! A snapshot is taken at the first read of a version. On file systems that share blocks (Btrfs,
+//! XFS) it is a clone (`FICLONE`) in an unnamed file beside the original, without extra space.
+//! Elsewhere the file is copied into an unnamed file, a piece at each attempt to read, while
 //! Interests for it wait. If the original changes before the snapshot is complete, the version ends
 //! as without snapshots.
 //!
@@ -54,7 +54,7 @@ struct Copy {
     bytes: u64,
     /// When it was last read, in nanoseconds of the run.
     read: AtomicU64,
-    /// It gave way: the file is empty now.
+    /// The space was reclaimed: the file is empty.
     is_revoked: AtomicBool,
 }
 
@@ -96,7 +96,7 @@ impl Snapshots {
     /// Whether a snapshot of this file could be taken now.
     ///
     /// # Errors
-    /// [`SourceError::NoRoomForSnapshot`], [`SourceError::Io`].
+    /// [`SourceError::NoSpaceForSnapshot`], [`SourceError::Io`].
     pub fn check(&self, original: &FileSource) -> Result<(), SourceError> {
         let is_possible = original.len() <= self.shared.limit || clone_of(original).is_ok();
         if is_possible { Ok(()) } else { Err(self.no_room(original)) }
@@ -104,10 +104,10 @@ impl Snapshots {
 
     fn no_room(&self, original: &FileSource) -> SourceError {
         let (path, bytes) = (original.path.clone(), original.len());
-        SourceError::NoRoomForSnapshot { path, bytes, limit: self.shared.limit }
+        SourceError::NoSpaceForSnapshot { path, bytes, limit: self.shared.limit }
     }
 
-    /// An empty copy with room for all of `original`.
+    /// An empty copy, after space for all of `original` was reserved.
     fn reserve(&self, now: Instant, original: &FileSource) -> Result<Arc<Copy>, SourceError> {
         let bytes = original.len();
         let mut copies = self.shared.copies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -263,18 +263,18 @@ mod tests {
     struct Place {
         folder: tempfile::TempDir,
         snapshots: Snapshots,
-        said: Arc<Mutex<Vec<String>>>,
+        reported: Arc<Mutex<Vec<String>>>,
         now: Instant,
     }
 
     impl Place {
         fn new(limit: u64) -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let said = Arc::new(Mutex::new(Vec::new()));
-            let heard = Arc::clone(&said);
-            let report = move |error: &SourceError| heard.lock().unwrap().push(error.to_string());
+            let reported = Arc::new(Mutex::new(Vec::new()));
+            let reports = Arc::clone(&reported);
+            let report = move |error: &SourceError| reports.lock().unwrap().push(error.to_string());
             let snapshots = Snapshots::new(folder.path().to_owned(), limit, report);
-            Self { folder, snapshots, said, now: Instant::ZERO }
+            Self { folder, snapshots, reported, now: Instant::ZERO }
         }
 
         fn open(&self, name: &str, content: &[u8]) -> SnapshotSource {
@@ -296,7 +296,7 @@ mod tests {
             }
         }
 
-        /// Whether the file system copies; a test of copies says nothing where it clones.
+        /// Whether the file system copies instead of cloning.
         fn copies(&self, source: &SnapshotSource) -> bool {
             clone_of(&source.original).is_err()
         }
@@ -351,8 +351,8 @@ mod tests {
         let mut second = place.open("b", &[2; 600]);
         assert_eq!(place.read(&mut second), Err(Ended::Unreadable));
         assert_eq!(place.read(&mut second), Err(Ended::Unreadable));
-        assert_eq!(place.said.lock().unwrap().len(), 1, "said once");
-        assert!(place.said.lock().unwrap()[0].contains("--snapshot=SIZE"));
+        assert_eq!(place.reported.lock().unwrap().len(), 1, "reported once");
+        assert!(place.reported.lock().unwrap()[0].contains("--snapshot=SIZE"));
         place.now += IDLE;
         assert_eq!(place.read(&mut second).unwrap(), [2; 600]);
         assert_eq!(place.read(&mut first), Err(Ended::Unreadable));
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn file_larger_than_all_room_is_refused_beforehand() {
+    fn file_larger_than_the_limit_is_rejected_early() {
         let place = Place::new(1_000);
         let source = place.open("a", &[1; 1_001]);
         if place.copies(&source) {

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Octets moved at once.
+/// Bytes moved at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// Input kept in a file that has no name, so it is gone when the program ends, however it ends.
@@ -22,16 +22,16 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Where input is kept if the user says nothing: `TMPDIR`, or `/var/tmp`, which unlike `/tmp` is
-    /// seldom in memory.
+    /// Default folder of spooled input: `TMPDIR`, or `/var/tmp`, which unlike `/tmp` is seldom in
+    /// memory.
     pub fn default_folder() -> PathBuf {
-        let told = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty());
-        told.map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from)
+        let variable = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty());
+        variable.map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from)
     }
 
-    /// Reads all of `input`, at most `limit` octets, and keeps it in `folder`. After each piece, and
-    /// when a signal interrupted the waiting, `go_on` is told how many octets there are so far; if
-    /// it says no, reading ends.
+    /// Reads all of `input`, at most `limit` bytes, and keeps it in `folder`. After each piece, and
+    /// after a signal, `go_on` receives the number of bytes so far; if it returns `false`, reading
+    /// ends.
     ///
     /// # Errors
     /// [`SourceError::TooLong`], [`SourceError::NoRoom`], [`SourceError::BrokenOff`],
@@ -75,7 +75,7 @@ impl Spool {
         version_of(self.read)
     }
 
-    /// Reads `into.len()` octets from `offset` on.
+    /// Reads `into.len()` bytes from `offset` on.
     ///
     /// # Errors
     /// [`SourceError::OutOfRange`], [`SourceError::Io`].
@@ -96,7 +96,7 @@ impl Source for Spool {
     }
 }
 
-/// The next octets, none at the end; `None` if a signal came first.
+/// The next bytes, none at the end; `None` if a signal came first.
 fn next_piece<'a>(
     input: &mut impl Read,
     chunk: &'a mut [u8],
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_can_be_read_at_any_offset_and_leaves_no_name() {
+    fn spool_reads_at_any_offset_and_is_unnamed() {
         let folder = tempfile::tempdir().unwrap();
         let input: Vec<u8> = (0..700_000u32).map(|i| (i % 251) as u8).collect();
         let mut spool = Spool::fill(&mut &input[..], folder.path(), u64::MAX, |_| true).unwrap();
@@ -146,15 +146,15 @@ mod tests {
     }
 
     #[test]
-    fn endless_input_ends_at_the_limit_or_on_demand() {
+    fn endless_input_ends_at_the_limit() {
         let error = fill(&mut io::repeat(7), 1_000_000).unwrap_err();
-        assert_eq!(error.to_string(), "the input is longer than 1000000 octets");
+        assert_eq!(error.to_string(), "the input is longer than 1000000 bytes");
         let folder = tempfile::tempdir().unwrap();
         let error = Spool::fill(&mut io::repeat(7), folder.path(), u64::MAX, |n| n < 1_000_000);
         assert!(matches!(error, Err(SourceError::BrokenOff)));
     }
 
-    /// Is interrupted by a signal each second time, and fails in the end if told so.
+    /// A signal interrupts every second read; the last read fails if requested.
     struct Bumpy(u32, bool);
 
     impl Read for Bumpy {
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn signals_do_not_end_the_reading_but_errors_do() {
+    fn reading_survives_signals_but_not_errors() {
         assert_eq!(fill(&mut Bumpy(0, false), 100).unwrap().len(), 15);
         let error = fill(&mut Bumpy(0, true), 100).unwrap_err().to_string();
         assert!(error.starts_with("cannot read standard input"), "{error}");
     }
 
     #[test]
-    fn a_full_disk_tells_where_and_what_to_do() {
+    fn full_disk_error_names_folder_and_remedy() {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let error = unwritten(Path::new("/var/tmp"), 5, full).to_string();
         assert!(error.contains("/var/tmp") && error.contains("TMPDIR"), "{error}");

@@ -1,9 +1,9 @@
 //! The state of a file: how a change shows, and when its absence proves that there was none.
 //!
-//! A write moves the file's time of change (`st_ctime`) before it moves any byte, and no system call
-//! puts that time back. So bytes that were read belong to the state of the opening if the time is
-//! still the same *after* the read, with two exceptions, which [`FileState::unsettled_for`] and
-//! [`await_writers`] close before the first read:
+//! A write moves the file's time of change (`st_ctime`) before it moves any byte, and no system
+//! call puts that time back. If the time is equal *after* a read, the bytes belong to the state at
+//! the opening. There are two exceptions, which [`FileState::unsettled_for`] and [`await_writers`]
+//! close before the first read:
 //!
 //! - File systems take the time from a clock that moves by ticks of 1 to 10 ms (kernels before 6.13),
 //!   or store whole seconds. A write in the same tick as the write before does not show. So a file is
@@ -12,11 +12,11 @@
 //!   the inode's lock until it ends, and looking for data (`SEEK_DATA`; on XFS reading) waits for the
 //!   lock. After that, each write begins, and shows, later than the opening.
 //!
-//! What does not show: writes through a mapping whose page is dirty already, direct writes
-//! (`O_DIRECT`) that were under way at the opening for longer than a tick, and changes on another
-//! machine while a network file system believes its cached attributes. A change counter
-//! (`STATX_CHANGE_COOKIE`) would help for some of them, but the kernel does not export it. Files of
-//! that kind are served from snapshots ([`super::Snapshots`]).
+//! Undetected: writes through a mapping whose page is dirty already; direct writes (`O_DIRECT`) in
+//! progress at the opening for longer than a tick; changes on another machine while a network file
+//! system trusts its cached attributes. A change counter (`STATX_CHANGE_COOKIE`) would detect some
+//! of them, but the kernel does not export it. Such files are served from snapshots
+//! ([`super::Snapshots`]).
 use super::error::Change;
 use recoup_transport::serve::Identity;
 use recoup_transport::time::Duration;
@@ -28,7 +28,7 @@ const TICK: i128 = 20_000_000;
 /// More than the unit of file systems that store no nanoseconds (FAT: 2 s).
 const COARSE_TICK: i128 = 2_020_000_000;
 
-/// What tells one state of a file from another.
+/// Identifies the state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState {
     device: u64,
@@ -72,7 +72,7 @@ impl FileState {
         Identity([self.device, self.inode, (changed >> 64) as u64, changed as u64])
     }
 
-    /// For how long another write could still go unnoticed, where the clock of file systems says
+    /// For how long another write could still go unnoticed, where the clock of file systems shows
     /// `now` (nanoseconds since 1970). A time of change that lies in the future cannot come again.
     pub(super) fn unsettled_for(self, now: i128) -> Option<Duration> {
         let is_whole_seconds = self.changed % 1_000_000_000 == 0;
@@ -149,10 +149,10 @@ mod tests {
         assert!(state.changed >= before - TICK && state.changed <= file_clock() + TICK);
     }
 
-    /// A write that is under way when the file is opened ends before the first read.
+    /// A write in progress at the opening ends before the first read.
     #[cfg(target_os = "linux")]
     #[test]
-    fn write_under_way_has_ended_after_the_wait() {
+    fn write_in_progress_has_ended_after_the_wait() {
         const BYTES: usize = 64 << 20;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");

@@ -1,4 +1,4 @@
-//! What waits to be written to a stream: a bound in octets, never a wait, never a lost half frame.
+//! Send queue of a stream: limited in bytes, never blocking, never losing half a frame.
 use crate::face::DropReason;
 use bytes::{Buf, Bytes};
 use socket2::Socket;
@@ -9,19 +9,20 @@ use std::io::{self, ErrorKind, IoSlice};
 const SLICES: usize = 128;
 /// Frames, and pieces of short frames, kept as they are while the socket is full.
 const KEPT: usize = 128;
-/// Frames of no more octets are copied behind each other: a system call spends more on each of them than that.
-const SHORT_OCTETS: usize = 1_024;
+/// Frames of no more bytes are copied behind each other: a system call spends more on each of them than that.
+const SHORT_BYTES: usize = 1_024;
 /// More memory than this is given back after a stall.
-const SPARE_OCTETS: usize = 1 << 20;
+const SPARE_BYTES: usize = 1 << 20;
 /// More memory than this is given back after short frames.
-const SPARE_SHORT_OCTETS: usize = 128 << 10;
-/// So many fresh octets are worth a system call of their own.
-const LARGE_OCTETS: usize = 256 * 1024;
+const SPARE_SHORT_BYTES: usize = 128 << 10;
+/// So many fresh bytes are worth a system call of their own.
+const LARGE_BYTES: usize = 256 * 1024;
 
-/// Octets on their way to a stream socket.
+/// Bytes on their way to a stream socket.
 ///
-/// Short frames are copied together, and the last few long ones kept as they are; what the socket has not taken of earlier
-/// ones is copied together, too, so that a slow peer neither pins the buffers its frames came in nor costs memory per frame.
+/// Short frames are copied together; the last few long ones are kept as they are. The unsent rest
+/// of earlier ones is copied together, too. A slow peer therefore pins no receive buffers and costs
+/// no memory per frame.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     stalled: VecDeque<u8>,
@@ -30,46 +31,46 @@ pub(crate) struct Backlog {
     short: Vec<u8>,
     /// How much of them was written.
     short_written: usize,
-    /// Octets of both that were not.
-    fresh_octets: usize,
+    /// Bytes of both that were not.
+    fresh_bytes: usize,
     limit: usize,
 }
 
 impl Backlog {
-    /// Holds up to `limit` octets.
+    /// Holds up to `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             stalled: VecDeque::new(),
             fresh: VecDeque::new(),
             short: Vec::new(),
             short_written: 0,
-            fresh_octets: 0,
+            fresh_bytes: 0,
             limit,
         }
     }
 
-    /// Octets that wait.
-    pub(crate) fn octets(&self) -> usize {
-        self.stalled.len() + self.fresh_octets
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> usize {
+        self.stalled.len() + self.fresh_bytes
     }
 
     /// After a write: the socket was full.
     pub(crate) fn is_stalled(&self) -> bool {
-        self.octets() > 0
+        self.bytes() > 0
     }
 
     /// Writing now is worth it.
     pub(crate) fn is_large(&self) -> bool {
-        self.fresh_octets >= LARGE_OCTETS
+        self.fresh_bytes >= LARGE_BYTES
     }
 
     /// Takes a whole frame or, over the limit, nothing of it.
     pub(crate) fn push(&mut self, frame: Bytes) -> Result<(), DropReason> {
-        if self.octets() + frame.len() > self.limit {
+        if self.bytes() + frame.len() > self.limit {
             return Err(DropReason::Backlog);
         }
-        self.fresh_octets += frame.len();
-        if frame.len() <= SHORT_OCTETS {
+        self.fresh_bytes += frame.len();
+        if frame.len() <= SHORT_BYTES {
             self.short.extend_from_slice(&frame);
             return Ok(());
         }
@@ -80,7 +81,7 @@ impl Backlog {
 
     /// Writes what the socket takes.
     pub(crate) fn write_to(&mut self, socket: &Socket) -> io::Result<()> {
-        while self.octets() > 0 {
+        while self.bytes() > 0 {
             match self.write_once(socket) {
                 Ok(written) => self.advance(written),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -91,11 +92,11 @@ impl Backlog {
                 Err(error) => return Err(error),
             }
         }
-        if self.stalled.capacity() > SPARE_OCTETS {
+        if self.stalled.capacity() > SPARE_BYTES {
             self.stalled = VecDeque::new();
         }
         self.clear_short();
-        self.short.shrink_to(SPARE_SHORT_OCTETS);
+        self.short.shrink_to(SPARE_SHORT_BYTES);
         Ok(())
     }
 
@@ -103,10 +104,10 @@ impl Backlog {
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (first, second) = self.stalled.as_slices();
         let fresh = self.fresh.iter().map(|frame| &frame[..]);
-        let octets = [first, second].into_iter().chain(fresh).chain([self.short_left()]);
+        let bytes = [first, second].into_iter().chain(fresh).chain([self.short_left()]);
         let mut used = 0;
-        for (slice, octets) in slices.iter_mut().zip(octets.filter(|octets| !octets.is_empty())) {
-            *slice = IoSlice::new(octets);
+        for (slice, bytes) in slices.iter_mut().zip(bytes.filter(|bytes| !bytes.is_empty())) {
+            *slice = IoSlice::new(bytes);
             used += 1;
         }
         socket.send_vectored(slices.get(..used).unwrap_or_default())
@@ -116,7 +117,7 @@ impl Backlog {
         let stalled = written.min(self.stalled.len());
         self.stalled.drain(..stalled);
         let mut rest = written - stalled;
-        self.fresh_octets -= rest;
+        self.fresh_bytes -= rest;
         while let Some(frame) = self.fresh.front_mut() {
             if rest < frame.len() {
                 frame.advance(rest);
@@ -132,7 +133,7 @@ impl Backlog {
         self.short.get(self.short_written..).unwrap_or_default()
     }
 
-    /// What is left of the short frames becomes a piece of its own, for something else stands behind it.
+    /// The rest of the short frames becomes a piece of its own, since another piece follows.
     fn close_short(&mut self) {
         let left = self.short_left();
         if !left.is_empty() {
@@ -152,7 +153,7 @@ impl Backlog {
         let old = self.fresh.len().saturating_sub(KEPT);
         for frame in self.fresh.drain(..old) {
             self.stalled.extend(&frame[..]);
-            self.fresh_octets -= frame.len();
+            self.fresh_bytes -= frame.len();
         }
     }
 }

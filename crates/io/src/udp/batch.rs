@@ -1,13 +1,13 @@
 //! Grouping datagrams for segmentation offload: the kernel takes many datagrams in one call, but
 //! only of equal length (the last may be shorter) and to one destination.
 
-/// Octets in all that one call carries: what fits in one IPv4 datagram.
-pub(crate) const BATCH_OCTETS: usize = 65_507;
+/// Bytes in all that one call carries: what fits in one IPv4 datagram.
+pub(crate) const BATCH_BYTES: usize = 65_507;
 
 /// Consecutive datagrams to one destination that one call can send.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     segment: usize,
     count: usize,
     complete: bool,
@@ -23,25 +23,25 @@ pub(crate) struct Bounds {
 }
 
 impl Batch {
-    /// An empty batch that collects into `octets`, whatever they contain.
-    pub(crate) fn reusing(mut octets: Vec<u8>) -> Self {
-        octets.clear();
-        Self { octets, ..Self::default() }
+    /// An empty batch that collects into `bytes`, whatever they contain.
+    pub(crate) fn reusing(mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        Self { bytes, ..Self::default() }
     }
 
     /// A batch of one datagram.
     #[cfg(test)]
     pub(crate) fn single(datagram: &[u8]) -> Self {
-        Self { octets: datagram.to_vec(), segment: datagram.len(), count: 1, complete: true }
+        Self { bytes: datagram.to_vec(), segment: datagram.len(), count: 1, complete: true }
     }
 
-    /// Whether a datagram of `length` octets may join.
+    /// Whether a datagram of `length` bytes may join.
     pub(crate) fn accepts(&self, length: usize, bounds: Bounds) -> bool {
         self.count == 0
             || (!self.complete
                 && length <= self.segment
                 && self.count < bounds.segments
-                && self.octets.len() + length <= BATCH_OCTETS)
+                && self.bytes.len() + length <= BATCH_BYTES)
     }
 
     /// Adds a datagram, in two parts, that the batch accepts.
@@ -50,13 +50,13 @@ impl Batch {
         if self.count == 0 {
             self.segment = length;
         }
-        self.octets.extend_from_slice(head);
-        self.octets.extend_from_slice(body);
+        self.bytes.extend_from_slice(head);
+        self.bytes.extend_from_slice(body);
         self.count += 1;
         self.complete = length < self.segment
             || length > bounds.datagram
             || self.count >= bounds.segments
-            || self.octets.len() + self.segment > BATCH_OCTETS;
+            || self.bytes.len() + self.segment > BATCH_BYTES;
     }
 
     /// Nothing more of the same length will fit.
@@ -73,9 +73,9 @@ impl Batch {
         self.count
     }
 
-    /// All octets, one datagram after the other.
-    pub(crate) fn octets(&self) -> &[u8] {
-        &self.octets
+    /// All bytes, one datagram after the other.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Length of each datagram but the last, if there are several.
@@ -85,7 +85,7 @@ impl Batch {
 
     /// The datagrams one by one.
     pub(crate) fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
-        self.octets.chunks(self.segment.max(1))
+        self.bytes.chunks(self.segment.max(1))
     }
 
     /// Empties the batch and gives its memory back.
@@ -94,8 +94,8 @@ impl Batch {
     }
 
     /// The memory, for the next batch.
-    pub(crate) fn into_octets(self) -> Vec<u8> {
-        self.octets
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 }
 
@@ -103,7 +103,7 @@ impl Batch {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { segments: 64, datagram: BATCH_OCTETS };
+    const BOUNDS: Bounds = Bounds { segments: 64, datagram: BATCH_BYTES };
 
     /// Lengths of the datagrams of each batch that a sequence of lengths is split into.
     fn group(lengths: &[usize], bounds: Bounds) -> Vec<Vec<usize>> {
@@ -111,7 +111,7 @@ mod tests {
         for &length in lengths {
             if !batch.accepts(length, bounds) {
                 groups.push(batch.datagrams().map(<[u8]>::len).collect());
-                batch = Batch::reusing(batch.into_octets());
+                batch = Batch::reusing(batch.into_bytes());
             }
             batch.push(&[], &vec![7; length], bounds);
         }
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn equal_lengths_join_and_the_last_may_be_shorter() {
+    fn batch_joins_equal_lengths_and_a_shorter_last() {
         assert_eq!(group(&[9, 9, 4, 9], BOUNDS), [vec![9, 9, 4], vec![9]]);
         assert_eq!(group(&[9, 10, 10], BOUNDS), [vec![9], vec![10, 10]]);
         assert_eq!(group(&[4, 3, 3], BOUNDS), [vec![4, 3], vec![3]]);
     }
 
     #[test]
-    fn a_batch_ends_at_its_segments_and_at_its_octets() {
+    fn batch_is_limited_in_segments_and_bytes() {
         assert_eq!(group(&[1; 65], BOUNDS), [vec![1; 64], vec![1]]);
         assert_eq!(group(&[8_090; 9], BOUNDS), [vec![8_090; 8], vec![8_090]]);
         assert_eq!(group(&[65_507, 1], BOUNDS), [vec![65_507], vec![1]]);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_path_cannot_carry_travels_alone() {
+    fn datagram_beyond_the_path_mtu_is_sent_alone() {
         let narrow = Bounds { segments: 64, datagram: 1_472 };
         assert_eq!(group(&[8_000, 8_000], narrow), [vec![8_000], vec![8_000]]);
         assert_eq!(group(&[1_472; 3], narrow), [vec![1_472; 3]]);

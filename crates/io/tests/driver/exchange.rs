@@ -35,7 +35,7 @@ fn exchange(at: &str) {
     }
     let counters = driver.counters(face).unwrap();
     assert_eq!((counters.frames_in, counters.frames_out), (261, 261));
-    assert_eq!(counters.octets_in, counters.octets_out);
+    assert_eq!(counters.bytes_in, counters.bytes_out);
     assert_eq!(counters.dropped_total(), 0);
     assert_eq!(machine.ups.len(), 1);
     let (up, mtu, upstream, _) = machine.ups[0];
@@ -51,7 +51,7 @@ fn frames_come_back_over_udp() {
 }
 
 #[test]
-fn answers_leave_from_the_address_that_was_asked() {
+fn answers_leave_from_the_address_of_the_interest() {
     let echo = Echo::listen("udp4://0.0.0.0:0");
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let port = echo.handle.address.unwrap().port();
@@ -97,13 +97,13 @@ fn both_ends_of_a_pair_can_be_attached() {
 }
 
 #[test]
-fn a_receive_budget_is_known_for_datagrams_and_streams() {
+fn datagrams_and_streams_have_a_receive_budget() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let listener = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap();
     let datagrams = driver.connect(&uri("udp4://127.0.0.1:9")).unwrap();
     let stream = driver.connect(&listener.uri).unwrap();
     assert!(driver.attributes(datagrams).unwrap().receive_budget.unwrap() >= 64 * 1024);
-    let backlog = DriverOptions::default().backlog_octets as u64;
+    let backlog = DriverOptions::default().backlog_bytes as u64;
     let of_stream = driver.attributes(stream).unwrap().receive_budget;
     assert_eq!(of_stream, Some(backlog));
     turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
@@ -131,13 +131,13 @@ fn timers_fire_on_time_and_wakers_interrupt() {
 }
 
 #[test]
-fn what_the_machine_tells_its_applications_owner_is_handed_on() {
+fn application_reports_are_passed_on() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let content = Report::Content { segment: 3, content: Bytes::from_static(b"hello") };
     machine.outputs.push_back(Output::App { app: AppId(7), report: content });
-    let mut told = Vec::new();
-    driver.turn(&mut machine, &mut |_, app, output| told.push((app, output))).unwrap();
-    assert!(matches!(told[..], [(AppId(7), Report::Content { segment: 3, .. })]));
+    let mut reports = Vec::new();
+    driver.turn(&mut machine, &mut |_, app, output| reports.push((app, output))).unwrap();
+    assert!(matches!(reports[..], [(AppId(7), Report::Content { segment: 3, .. })]));
     let reason = drop::DropReason::Malformed;
     machine.outputs.push_back(Output::Dropped { face: None, kind: None, reason });
     driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
@@ -145,7 +145,7 @@ fn what_the_machine_tells_its_applications_owner_is_handed_on() {
 }
 
 #[test]
-fn frames_that_cannot_be_sent_are_counted_with_their_reason() {
+fn unsendable_frames_are_counted_by_reason() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let face = driver.connect(&uri("udp4://127.0.0.1:9")).unwrap();
     machine.send(face, Bytes::new());
@@ -159,7 +159,7 @@ fn frames_that_cannot_be_sent_are_counted_with_their_reason() {
 }
 
 #[test]
-fn a_name_with_several_addresses_leads_to_the_one_where_somebody_is() {
+fn connection_tries_each_address_of_a_host() {
     let Ok(all) = ("localhost", 0).to_socket_addrs() else {
         return eprintln!("skipped: localhost has no address");
     };

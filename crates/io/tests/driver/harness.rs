@@ -1,4 +1,4 @@
-//! A machine that remembers what it was told, and drivers for it.
+//! A machine that records its inputs, and drivers for it.
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceForm, FaceId, FaceUse};
 use recoup_forwarder::frame::Frame;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Remembers what it was told, and sends back every frame if asked to.
+/// Records its inputs and returns every frame if requested.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) echo: bool,
@@ -77,19 +77,19 @@ pub(crate) fn uri(text: &str) -> FaceUri {
     text.parse().unwrap()
 }
 
-/// A Data-shaped frame of `length` octets in all.
+/// A Data-shaped frame of `length` bytes in all.
 pub(crate) fn frame(length: usize) -> Vec<u8> {
     let header = if length < 255 { 2 } else { 4 };
-    let mut octets = Vec::new();
-    tlv::put_tlv(&mut octets, tlv::typ::DATA, &vec![0x5A; length - header]);
-    octets
+    let mut bytes = Vec::new();
+    tlv::put_tlv(&mut bytes, tlv::typ::DATA, &vec![0x5A; length - header]);
+    bytes
 }
 
 /// An Interest-shaped frame: what opens an on-demand UDP face.
 pub(crate) fn interest(length: u8) -> Vec<u8> {
-    let mut octets = vec![5, length - 2];
-    octets.resize(usize::from(length), 1);
-    octets
+    let mut bytes = vec![5, length - 2];
+    bytes.resize(usize::from(length), 1);
+    bytes
 }
 
 pub(crate) fn impatient() -> DriverOptions {

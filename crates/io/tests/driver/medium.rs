@@ -37,34 +37,34 @@ fn three(faces: [(&str, &str); 3]) -> Option<[(Driver, Recorder, FaceId); 3]> {
     Some([a, b, c])
 }
 
-/// The first says something, and exactly the others at `hears` hear it.
-fn speaks(parties: &mut [(Driver, Recorder, FaceId); 3], length: usize, hears: [bool; 3]) {
+/// The first sends; exactly the others at `receives` receive.
+fn sends(parties: &mut [(Driver, Recorder, FaceId); 3], length: usize, receives: [bool; 3]) {
     let (driver, machine, face) = &mut parties[0];
     machine.send(*face, frame(length));
     driver.turn(machine, &mut |_, _, _| {}).unwrap();
-    for ((driver, machine, _), hears) in parties.iter_mut().zip(hears) {
-        if hears {
+    for ((driver, machine, _), receives) in parties.iter_mut().zip(receives) {
+        if receives {
             turn_until(driver, machine, |machine, _| !machine.frames.is_empty());
         } else {
             for _ in 0..3 {
                 driver.turn(machine, &mut |_, _, _| {}).unwrap();
             }
         }
-        let heard: Vec<_> = machine.frames.drain(..).map(|(_, frame)| frame.to_vec()).collect();
-        assert_eq!(heard, vec![frame(length); usize::from(hears)]);
+        let received: Vec<_> = machine.frames.drain(..).map(|(_, frame)| frame.to_vec()).collect();
+        assert_eq!(received, vec![frame(length); usize::from(receives)]);
     }
 }
 
 #[test]
-fn what_is_said_to_a_group_is_heard_by_all_others_who_joined() {
-    // Nobody else talks at a port that was free.
+fn group_frames_reach_all_other_members() {
+    // A port that was free carries no other traffic.
     let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let group = format!("udp4://224.0.23.170:{port}");
     let Some(mut parties) = three([(group.as_str(), "lo"); 3]) else {
         return skip("no multicast on lo");
     };
-    speaks(&mut parties, 100, [false, true, true]);
-    speaks(&mut parties, 8_800, [false, true, true]);
+    sends(&mut parties, 100, [false, true, true]);
+    sends(&mut parties, 8_800, [false, true, true]);
     let (driver, _, face) = &parties[0];
     let attributes = driver.attributes(*face).unwrap();
     assert_eq!((attributes.link_type, attributes.local), (LinkType::MultiAccess, false));
@@ -74,7 +74,7 @@ fn what_is_said_to_a_group_is_heard_by_all_others_who_joined() {
 }
 
 #[test]
-fn a_face_on_an_interface_that_is_not_there_waits_for_it() {
+fn face_waits_for_its_missing_interface() {
     let mut driver = driver();
     let face = driver.keep_medium(&uri("udp4://224.0.23.170"), on("no-such-if")).unwrap();
     let mut machine = Recorder::default();
@@ -84,17 +84,17 @@ fn a_face_on_an_interface_that_is_not_there_waits_for_it() {
 }
 
 #[test]
-fn groups_of_ipv6_and_of_ethernet_stay_on_their_interface() {
-    let test = "medium::groups_of_ipv6_and_of_ethernet_stay_on_their_interface";
+fn groups_stay_on_their_interface() {
+    let test = "medium::groups_stay_on_their_interface";
     let links = ["link add a0 type veth peer name b0", "link add d0 type veth peer name e0"];
     let up = ["a0", "b0", "d0", "e0"].map(|name| format!("link set {name} mtu 1400 up"));
     let commands: Vec<_> = links.into_iter().chain(up.iter().map(String::as_str)).collect();
     within(test, &commands, || {
         let ether = "ether://[01:00:5e:00:17:aa]";
         let mut parties = three([(ether, "a0"), (ether, "b0"), (ether, "d0")]).unwrap();
-        speaks(&mut parties, 1_000, [false, true, false]);
+        sends(&mut parties, 1_000, [false, true, false]);
         // Shorter than a frame of Ethernet may be.
-        speaks(&mut parties, 10, [false, true, false]);
+        sends(&mut parties, 10, [false, true, false]);
         let (driver, _, face) = &parties[0];
         let described = driver.describe(*face).unwrap();
         assert_eq!(described.uri, ether);
@@ -104,9 +104,9 @@ fn groups_of_ipv6_and_of_ethernet_stay_on_their_interface() {
 
         let group = "udp6://[ff02::1234]";
         let mut parties = three([(group, "a0"), (group, "b0"), (group, "d0")]).unwrap();
-        speaks(&mut parties, 1_000, [false, true, false]);
+        sends(&mut parties, 1_000, [false, true, false]);
         // Longer than the link carries whole.
-        speaks(&mut parties, 8_800, [false, true, false]);
+        sends(&mut parties, 8_800, [false, true, false]);
         let (driver, _, face) = &parties[0];
         let described = driver.describe(*face).unwrap();
         assert_eq!(described.mtu, 8_800);
@@ -115,8 +115,8 @@ fn groups_of_ipv6_and_of_ethernet_stay_on_their_interface() {
 }
 
 #[test]
-fn a_station_hears_the_station_that_its_face_leads_to() {
-    let test = "medium::a_station_hears_the_station_that_its_face_leads_to";
+fn station_face_receives_from_its_station() {
+    let test = "medium::station_face_receives_from_its_station";
     let commands = [
         "link add a0 address 02:00:00:00:00:0a type veth peer name b0 address 02:00:00:00:00:0b",
         "link set a0 up",
@@ -125,10 +125,10 @@ fn a_station_hears_the_station_that_its_face_leads_to() {
     within(test, &commands, || {
         let [a, b, other] = ["0a", "0b", "0c"].map(|it| format!("ether://[02:00:00:00:00:{it}]"));
         let mut parties = three([(&b, "a0"), (&a, "b0"), (&other, "b0")]).unwrap();
-        speaks(&mut parties, 1_000, [false, true, false]);
+        sends(&mut parties, 1_000, [false, true, false]);
         let (driver, _, face) = &parties[0];
         assert_eq!(driver.attributes(*face).unwrap().link_type, LinkType::PointToPoint);
-        // What was open ends with the interface, although nobody follows those.
+        // An open face ends with its interface, even if interfaces are not followed.
         ip("link set b0 down");
         let (driver, machine, face) = &mut parties[1];
         turn_until(driver, machine, |machine, _| machine.downs == [*face]);
@@ -136,7 +136,7 @@ fn a_station_hears_the_station_that_its_face_leads_to() {
 }
 
 /// A driver that listens on an interface; one that has just been made carries something a moment later.
-fn hearing(interface: &str) -> Driver {
+fn listening(interface: &str) -> Driver {
     let mut driver = driver();
     driver.follow_interfaces().unwrap();
     driver.listen(&uri(&format!("dev://{interface}"))).unwrap();
@@ -144,54 +144,54 @@ fn hearing(interface: &str) -> Driver {
 }
 
 #[test]
-fn a_station_that_speaks_to_an_interface_has_a_face_there() {
-    let test = "medium::a_station_that_speaks_to_an_interface_has_a_face_there";
+fn frame_of_a_station_opens_a_face() {
+    let test = "medium::frame_of_a_station_opens_a_face";
     let commands = [
         "link add a0 address 02:00:00:00:00:0a type veth peer name b0 address 02:00:00:00:00:0b",
         "link set a0 up",
         "link set b0 up",
     ];
     within(test, &commands, || {
-        let (mut ear, mut heard) = (hearing("b0"), Recorder::default());
-        let mut mouth = driver();
-        mouth.follow_interfaces().unwrap();
-        let mut says = Recorder::default();
-        let to = mouth.keep_medium(&uri("ether://[02:00:00:00:00:0b]"), on("a0")).unwrap();
-        // Says something until somebody hears it: both ends take a moment.
-        let mut speak = |ear: &mut Driver, heard: &mut Recorder| {
-            let end = ear.now() + Duration::from_secs(20);
-            while heard.frames.is_empty() && ear.now() < end {
-                says.send(to, interest(20));
-                mouth.turn(&mut says, &mut |_, _, _| {}).unwrap();
-                ear.turn(heard, &mut |_, _, _| {}).unwrap();
+        let (mut receiver, mut received) = (listening("b0"), Recorder::default());
+        let mut sender = driver();
+        sender.follow_interfaces().unwrap();
+        let mut sent = Recorder::default();
+        let to = sender.keep_medium(&uri("ether://[02:00:00:00:00:0b]"), on("a0")).unwrap();
+        // Sends until another end receives: both ends take a moment.
+        let mut exchange = |receiver: &mut Driver, received: &mut Recorder| {
+            let end = receiver.now() + Duration::from_secs(20);
+            while received.frames.is_empty() && receiver.now() < end {
+                sent.send(to, interest(20));
+                sender.turn(&mut sent, &mut |_, _, _| {}).unwrap();
+                receiver.turn(received, &mut |_, _, _| {}).unwrap();
             }
-            let (face, octets) = heard.frames[0].clone();
-            assert_eq!(octets, interest(20));
-            heard.send(face, frame(1_000));
-            ear.turn(heard, &mut |_, _, _| {}).unwrap();
-            turn_until(&mut mouth, &mut says, |says, _| !says.frames.is_empty());
-            assert_eq!(says.frames.remove(0), (to, frame(1_000).into()));
-            says.frames.clear();
+            let (face, bytes) = received.frames[0].clone();
+            assert_eq!(bytes, interest(20));
+            received.send(face, frame(1_000));
+            receiver.turn(received, &mut |_, _, _| {}).unwrap();
+            turn_until(&mut sender, &mut sent, |sent, _| !sent.frames.is_empty());
+            assert_eq!(sent.frames.remove(0), (to, frame(1_000).into()));
+            sent.frames.clear();
             face
         };
-        let face = speak(&mut ear, &mut heard);
-        let described = ear.describe(face).unwrap();
+        let face = exchange(&mut receiver, &mut received);
+        let described = receiver.describe(face).unwrap();
         assert_eq!(described.uri, "ether://[02:00:00:00:00:0a]");
         assert_eq!(described.local_uri, "dev://b0");
-        assert_eq!(ear.faces().count(), 1);
+        assert_eq!(receiver.faces().count(), 1);
 
         ip("link set b0 down");
-        turn_until(&mut ear, &mut heard, |heard, _| heard.downs == [face]);
-        heard.frames.clear();
+        turn_until(&mut receiver, &mut received, |received, _| received.downs == [face]);
+        received.frames.clear();
         ip("link set b0 up");
-        let again = speak(&mut ear, &mut heard);
+        let again = exchange(&mut receiver, &mut received);
         assert_ne!(face, again);
     });
 }
 
 #[test]
-fn of_faces_that_a_peer_opened_only_a_permanent_one_outlasts_its_interface() {
-    let test = "medium::of_faces_that_a_peer_opened_only_a_permanent_one_outlasts_its_interface";
+fn only_permanent_on_demand_faces_outlast_their_interface() {
+    let test = "medium::only_permanent_on_demand_faces_outlast_their_interface";
     let commands = [
         "link set lo up",
         "link add d0 type veth peer name e0",
@@ -225,8 +225,8 @@ fn of_faces_that_a_peer_opened_only_a_permanent_one_outlasts_its_interface() {
         ip("address del 10.7.0.1/24 dev d0");
         machine.send(permanent, frame(100));
         driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
-        let mut octets = [0; 200];
-        assert_eq!(peers[0].recv(&mut octets).unwrap(), 100);
+        let mut bytes = [0; 200];
+        assert_eq!(peers[0].recv(&mut bytes).unwrap(), 100);
     });
 }
 
@@ -274,8 +274,8 @@ impl Fork {
         self.consumer.send(&interest.to_bytes()).unwrap();
     }
 
-    /// Turns until a hop has heard something, from the port that it knows.
-    fn hears(&mut self, hop: usize) {
+    /// Turns until a hop has received a frame, from the port that it knows.
+    fn expect_frame(&mut self, hop: usize) {
         let Self { driver, node, hops, .. } = self;
         let mut buffer = [0; 2_000];
         turn_until(driver, node, |_, _| hops[hop].peek(&mut [0; 2_000]).is_ok());
@@ -299,8 +299,8 @@ impl Fork {
 }
 
 #[test]
-fn what_is_pending_where_an_interface_goes_down_is_sent_on_by_another_one() {
-    let test = "medium::what_is_pending_where_an_interface_goes_down_is_sent_on_by_another_one";
+fn pending_interests_leave_a_lost_interface() {
+    let test = "medium::pending_interests_leave_a_lost_interface";
     let commands = [
         "link set lo up",
         "link add d0 type veth peer name e0",
@@ -315,23 +315,23 @@ fn what_is_pending_where_an_interface_goes_down_is_sent_on_by_another_one() {
     within(test, &commands, || {
         let mut fork = Fork::new();
         fork.ask("/a/1", 1);
-        fork.hears(0);
+        fork.expect_frame(0);
         ip("link set d0 down");
-        fork.hears(1);
+        fork.expect_frame(1);
         let lost = |change: &FaceChange| {
             matches!(change, FaceChange::Down { reason: CloseReason::NoInterface, retry: Some(_) })
         };
         fork.changes(lost);
         fork.ask("/a/2", 2);
-        fork.hears(1);
+        fork.expect_frame(1);
         ip("link set d0 up");
         fork.changes(|change| *change == FaceChange::Up);
         fork.ask("/a/3", 3);
-        fork.hears(0);
+        fork.expect_frame(0);
         // The address alone is enough, too.
         ip("address del 10.7.0.1/24 dev d0");
         fork.changes(lost);
         fork.ask("/a/4", 4);
-        fork.hears(1);
+        fork.expect_frame(1);
     });
 }

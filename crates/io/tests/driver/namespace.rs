@@ -19,13 +19,13 @@ pub(crate) fn within(test: &str, commands: &[&str], body: impl FnOnce()) {
     let mut inside = Command::new("unshare");
     inside.args(["--net", "--mount"]).arg(this).args(["--exact", test, "--nocapture"]);
     let output = inside.env(INSIDE, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}{said}", String::from_utf8_lossy(&output.stdout));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}{stderr}", String::from_utf8_lossy(&output.stdout));
     let ran = String::from_utf8_lossy(&output.stdout).contains("1 passed");
     assert!(ran, "no test is called {test}");
 }
 
-/// Says that something cannot be tested on this machine, unless it must be.
+/// Reports a test that cannot run on this machine; fails if it must run.
 pub(crate) fn skip(why: &str) {
     assert!(std::env::var_os(REQUIRE).is_none(), "{why}");
     eprintln!("skipped: {why}");
@@ -44,8 +44,8 @@ fn possible() -> Result<(), String> {
     match output {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!("no network namespace: {}", said.trim()))
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            Err(format!("no network namespace: {}", stderr.trim()))
         }
         Err(error) => Err(format!("no network namespace: unshare: {error}")),
     }

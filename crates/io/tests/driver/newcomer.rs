@@ -46,17 +46,17 @@ fn newcomers_over_udp_evict_each_other_only() {
     changes(&mut driver);
     wait(&mut driver, &mut machine, 1_100);
     send_from_many(udp, 0..100);
-    let refused = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
-    turn_until(&mut driver, &mut machine, |_, driver| refused(driver) == 92);
+    let rejected = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
+    turn_until(&mut driver, &mut machine, |_, driver| rejected(driver) == 92);
     wait(&mut driver, &mut machine, 600);
     send_from_many(udp, 100..200);
-    turn_until(&mut driver, &mut machine, |_, driver| refused(driver) == 184);
+    turn_until(&mut driver, &mut machine, |_, driver| rejected(driver) == 184);
     assert_eq!((driver.admission().newcomers_evicted, driver.admission().evicted), (8, 0));
     assert_eq!(driver.faces().count(), 6 + 8);
     let closed: Vec<FaceId> = machine.downs.clone();
     let oldest: Vec<FaceId> = machine.frames[2..10].iter().map(|(face, _)| *face).collect();
     assert_eq!(closed, oldest);
-    assert_eq!(changes(&mut driver), [], "nobody is told of newcomers");
+    assert_eq!(changes(&mut driver), [], "newcomers are not reported");
 }
 
 #[test]

@@ -11,8 +11,8 @@ fn datagrams_that_start_no_conversation_open_no_face() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
     let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
-    for octets in [&b""[..], b"\x00", b"GET /", &frame(100)] {
-        peer.send_to(octets, at).unwrap();
+    for bytes in [&b""[..], b"\x00", b"GET /", &frame(100)] {
+        peer.send_to(bytes, at).unwrap();
     }
     turn_until(&mut driver, &mut machine, |_, driver| {
         driver.totals().dropped(DropReason::Unsolicited) == 3
@@ -41,7 +41,7 @@ fn answered_udp_peers_evict_the_longest_silent() {
         turn_until(&mut driver, &mut machine, |machine, _| machine.outputs.is_empty());
         peer.recv(&mut [0; 100]).expect("newcomers are answered");
     }
-    // Those heard a moment ago stay, and the last one stays a newcomer.
+    // Recently active ones stay, and the last one stays a newcomer.
     let up =
         |driver: &mut Driver| changes(driver).iter().filter(|it| **it == FaceChange::Up).count();
     assert_eq!((up(&mut driver), machine.downs.len()), (3, 0));
@@ -143,7 +143,7 @@ fn a_forwarder_that_stays_away_costs_one_timer() {
     let server = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         drop(tungstenite::accept(stream).unwrap());
-        // Whoever comes again is turned away in the middle of the handshake.
+        // A returning peer is rejected during the handshake.
         for _ in 0..4 {
             drop(listener.accept().unwrap());
         }
@@ -153,16 +153,16 @@ fn a_forwarder_that_stays_away_costs_one_timer() {
     let mut downs = 0;
     while downs < 6 {
         driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
-        let told = changes(&mut driver);
+        let events = changes(&mut driver);
         downs +=
-            told.iter().filter(|c| matches!(c, FaceChange::Down { retry: Some(_), .. })).count();
+            events.iter().filter(|c| matches!(c, FaceChange::Down { retry: Some(_), .. })).count();
     }
     server.join().unwrap();
     assert_eq!((machine.ups.len(), &machine.downs[..]), (1, &[face][..]));
 }
 
 #[test]
-fn a_udp_peer_that_vanishes_is_reported_once_and_found_again() {
+fn vanished_udp_peer_is_reported_once() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
     let at = peer.local_addr().unwrap();
@@ -173,9 +173,9 @@ fn a_udp_peer_that_vanishes_is_reported_once_and_found_again() {
         driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
         driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
     }
-    let told = changes(&mut driver);
-    let unreachable = told.iter().filter(|change| matches!(change, FaceChange::Unreachable(_)));
-    assert_eq!(unreachable.count(), 1, "{told:?}");
+    let events = changes(&mut driver);
+    let unreachable = events.iter().filter(|change| matches!(change, FaceChange::Unreachable(_)));
+    assert_eq!(unreachable.count(), 1, "{events:?}");
     let peer = UdpSocket::bind(at).unwrap();
     machine.send(face, interest(30));
     driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
@@ -187,7 +187,7 @@ fn a_udp_peer_that_vanishes_is_reported_once_and_found_again() {
 }
 
 #[test]
-fn a_stream_is_opened_again_under_the_same_number() {
+fn stream_is_reopened_under_its_face_number() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nfd.sock");
     let at = uri(&format!("unix://{}", path.display()));
@@ -203,8 +203,8 @@ fn a_stream_is_opened_again_under_the_same_number() {
     let (mut peer, _) = listener.accept().unwrap();
     machine.send(face, frame(10));
     driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
-    let mut octets = [0; 10];
-    peer.read_exact(&mut octets).unwrap();
+    let mut bytes = [0; 10];
+    peer.read_exact(&mut bytes).unwrap();
     // Without a forwarder the pauses grow.
     drop((listener, peer));
     std::fs::remove_file(&path).unwrap();

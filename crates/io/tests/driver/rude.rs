@@ -12,19 +12,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tungstenite::ClientRequestBuilder;
 
 #[test]
-fn garbage_and_oversized_frames_close_the_face_with_a_reason() {
+fn garbage_and_oversized_frames_close_the_face() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
-    for octets in [&b"GET / HTTP/1.1\r\n"[..], &[6, 253, 0x40, 0], &[6, 253, 0, 1], &[0]] {
+    for bytes in [&b"GET / HTTP/1.1\r\n"[..], &[6, 253, 0x40, 0], &[6, 253, 0, 1], &[0]] {
         let mut peer = TcpStream::connect(at).unwrap();
-        peer.write_all(octets).unwrap();
+        peer.write_all(bytes).unwrap();
         let before = machine.downs.len();
         turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() > before);
-        // The peer is told by the end of its connection.
+        // The end of the connection informs the peer.
         assert!(matches!(peer.read(&mut [0; 10]), Ok(0) | Err(_)));
     }
-    let told = changes(&mut driver);
-    let reasons: Vec<_> = told
+    let events = changes(&mut driver);
+    let reasons: Vec<_> = events
         .iter()
         .filter_map(|change| match change {
             FaceChange::Down { reason, retry: None } => Some(reason.to_string()),
@@ -32,12 +32,12 @@ fn garbage_and_oversized_frames_close_the_face_with_a_reason() {
         })
         .collect();
     assert_eq!(reasons.len(), 4);
-    assert!(reasons[0].contains("no NDN packet") && reasons[1].contains("16388 octets"));
+    assert!(reasons[0].contains("no NDN packet") && reasons[1].contains("16388 bytes"));
     assert_eq!(driver.faces().count(), 0);
 }
 
 #[test]
-fn half_a_frame_is_waited_for_and_never_delivered() {
+fn partial_frame_is_never_delivered() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
     let mut peer = TcpStream::connect(at).unwrap();
@@ -49,8 +49,8 @@ fn half_a_frame_is_waited_for_and_never_delivered() {
 }
 
 #[test]
-fn a_peer_that_does_not_read_loses_frames_and_holds_up_nobody() {
-    let options = DriverOptions { backlog_octets: 1 << 20, ..impatient() };
+fn peer_that_does_not_read_blocks_no_other() {
+    let options = DriverOptions { backlog_bytes: 1 << 20, ..impatient() };
     let mut driver = bounded(Driver::with_options(options).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nfd.sock");
@@ -73,14 +73,14 @@ fn a_peer_that_does_not_read_loses_frames_and_holds_up_nobody() {
     other.write_all(&frame(50)).unwrap();
     turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
     let reader = std::thread::spawn(move || {
-        let (mut deaf, mut octets) = (deaf, Vec::new());
-        deaf.read_to_end(&mut octets).map(|_| octets)
+        let (mut deaf, mut bytes) = (deaf, Vec::new());
+        deaf.read_to_end(&mut bytes).map(|_| bytes)
     });
     driver.finish(Duration::from_secs(10));
     driver.close(face);
-    let octets = reader.join().unwrap().unwrap();
-    assert_eq!(octets.len(), 8_000 * counters.frames_out as usize);
-    assert!(octets.chunks(8_000).all(|chunk| chunk == frame(8_000)));
+    let bytes = reader.join().unwrap().unwrap();
+    assert_eq!(bytes.len(), 8_000 * counters.frames_out as usize);
+    assert!(bytes.chunks(8_000).all(|chunk| chunk == frame(8_000)));
 }
 
 #[test]
@@ -119,18 +119,18 @@ fn websocket_peers_may_be_slow_rude_or_wrong() {
     assert_eq!(machine.frames.len(), 1);
     assert_eq!(driver.totals().dropped(DropReason::Text), 1);
     assert_eq!(driver.totals().dropped(DropReason::Empty), 1);
-    let told = changes(&mut driver);
+    let events = changes(&mut driver);
     assert!(
-        told.iter().any(|change| matches!(
+        events.iter().any(|change| matches!(
             change,
             FaceChange::Down { reason: CloseReason::TooLong { .. }, .. }
         )),
-        "{told:?}"
+        "{events:?}"
     );
 }
 
 #[test]
-fn a_page_of_another_machine_is_not_local_wherever_its_browser_runs() {
+fn page_of_another_machine_is_not_local() {
     let (mut driver, mut machine) = (driver(), Recorder::default());
     let at = driver.listen(&uri("ws://127.0.0.1:0/")).unwrap().address.unwrap();
     for (origin, local) in [
@@ -203,7 +203,7 @@ fn connections_beyond_the_bound_are_closed_at_once() {
 }
 
 #[test]
-fn a_failed_connection_says_what_to_do() {
+fn failed_connection_names_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let mut driver = driver();
     let mut error = |at: String| driver.connect(&uri(&at)).unwrap_err().to_string();
@@ -212,15 +212,15 @@ fn a_failed_connection_says_what_to_do() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(error(format!("unix://{}", path.display())).contains("may have stopped"));
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    assert!(error(format!("tcp://{free}")).contains("nobody listens"));
-    assert!(error(format!("ws://{free}/")).contains("nobody listens"));
-    assert!(error("memory://nobody".into()).contains("nobody"));
+    assert!(error(format!("tcp://{free}")).contains("no process listens"));
+    assert!(error(format!("ws://{free}/")).contains("no process listens"));
+    assert!(error("memory://absent".into()).contains("no listener of this name"));
     assert!(error("tcp6://127.0.0.1".into()).contains("no usable address"));
     assert!(error("udp://no.such.host.invalid".into()).contains("no.such.host.invalid"));
 }
 
 #[test]
-fn a_websocket_server_that_is_none_is_refused_in_time() {
+fn websocket_handshake_with_another_server_fails_in_time() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = format!("ws://{}/", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || {
@@ -235,7 +235,7 @@ fn a_websocket_server_that_is_none_is_refused_in_time() {
 }
 
 #[test]
-fn listening_where_somebody_listens_is_refused() {
+fn address_in_use_is_an_error() {
     let (mut first, mut second) = (driver(), driver());
     for at in ["tcp4://127.0.0.1:0", "udp4://127.0.0.1:0", "ws://127.0.0.1:0"] {
         let handle = first.listen(&uri(at)).unwrap();
@@ -247,7 +247,7 @@ fn listening_where_somebody_listens_is_refused() {
 }
 
 #[test]
-fn one_address_does_not_take_the_room_of_the_others() {
+fn one_address_cannot_exhaust_the_face_limit() {
     let options = DriverOptions { faces_per_address: 3, on_demand_faces: 5, ..impatient() };
     let mut driver = bounded(Driver::with_options(options).unwrap());
     let at = driver.listen(&uri("udp4://127.0.0.1:0")).unwrap().address.unwrap();
@@ -256,13 +256,13 @@ fn one_address_does_not_take_the_room_of_the_others() {
     for peer in &greedy {
         peer.send_to(&interest(50), at).unwrap();
     }
-    let refused = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
-    turn_until(&mut driver, &mut machine, |_, driver| refused(driver) == 7);
+    let rejected = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
+    turn_until(&mut driver, &mut machine, |_, driver| rejected(driver) == 7);
     assert_eq!(machine.frames.len(), 3);
     let other = UdpSocket::bind("127.0.0.2:0").unwrap();
     other.send_to(&interest(50), at).unwrap();
     turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 4);
-    // Who has been silent for long makes room for another of the same address.
+    // The longest idle face gives way to another of the same address.
     std::thread::sleep(Duration::from_millis(1_100));
     greedy[9].send_to(&interest(50), at).unwrap();
     turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 5);
@@ -276,8 +276,8 @@ fn a_connection_without_room_is_closed_and_counted() {
     let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
     let mut machine = Recorder::default();
     let mut peers: Vec<_> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
-    let refused = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
-    turn_until(&mut driver, &mut machine, |_, driver| refused(driver) == 1);
+    let rejected = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
+    turn_until(&mut driver, &mut machine, |_, driver| rejected(driver) == 1);
     assert!(matches!(peers[2].read(&mut [0; 10]), Ok(0) | Err(_)));
     drop(peers);
     turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 2);

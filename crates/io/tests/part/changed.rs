@@ -14,7 +14,7 @@ fn flip(place: &Place, bit: u64) {
 }
 
 #[test]
-fn flipped_bit_in_a_partial_file_is_fetched_again() {
+fn segment_with_a_flipped_bit_is_fetched_again() {
     for bit in 0..8 * SIZE as u64 {
         let place = place().interrupted();
         flip(&place, bit);
@@ -54,7 +54,7 @@ proptest! {
 }
 
 #[test]
-fn file_that_was_cut_off_loses_only_its_end() {
+fn truncated_file_loses_only_its_end() {
     let place = place().interrupted();
     let file = OpenOptions::new().write(true).open(part_path(&place.target)).unwrap();
     file.set_len(29).unwrap();
@@ -64,7 +64,7 @@ fn file_that_was_cut_off_loses_only_its_end() {
 }
 
 #[test]
-fn journal_of_another_target_is_refused() {
+fn journal_of_another_target_is_rejected() {
     let place = place().interrupted();
     let other = Place { target: place.target.with_file_name("other"), _folder: place._folder };
     fs::rename(part_path(&place.target), part_path(&other.target)).unwrap();
@@ -96,7 +96,7 @@ fn complete_download_is_finished_from_its_journal() {
 }
 
 #[test]
-fn complete_download_of_an_empty_object_is_finished_too() {
+fn complete_download_of_an_empty_object_is_finished() {
     let place = place();
     let mut part = place.open();
     part.set_final(0).unwrap();
@@ -111,7 +111,7 @@ fn journal_without_its_file_is_no_download() {
     let place = place().interrupted();
     fs::remove_file(part_path(&place.target)).unwrap();
     assert!(Journal::read(&place.target).unwrap().is_none());
-    let options = Options { existing: recoup_io::part::Existing::Refuse, ..Options::default() };
+    let options = Options { existing: recoup_io::part::Existing::Fail, ..Options::default() };
     let part = PartFile::open(&place.target, identity(), options).unwrap();
     assert_eq!((part.dropped_bytes(), part.received().len()), (0, 0));
     assert!(matches!(part.finish(), Err(PartError::Incomplete { .. })));

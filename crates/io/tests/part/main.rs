@@ -94,7 +94,7 @@ fn an_interrupted_download_continues_where_it_stopped() {
 }
 
 #[test]
-fn a_name_as_long_as_a_file_system_allows_is_downloaded_and_resumed() {
+fn longest_file_name_is_downloaded_and_resumed() {
     for name in ["x".repeat(255), "x".repeat(242), "é".repeat(127)] {
         let folder = tempfile::tempdir().unwrap();
         let place = Place { target: folder.path().join(&name), _folder: folder };
@@ -136,7 +136,7 @@ fn an_empty_object_becomes_an_empty_file() {
 }
 
 #[test]
-fn a_last_segment_that_arrives_first_waits_for_its_place() {
+fn last_segment_may_arrive_first() {
     for known in [Some(2), None] {
         let place = place();
         let mut part = place.open();
@@ -154,7 +154,7 @@ fn a_last_segment_that_arrives_first_waits_for_its_place() {
 }
 
 #[test]
-fn a_range_lies_at_the_beginning_of_its_file() {
+fn range_begins_at_the_start_of_its_file() {
     let place = place();
     let mut part = place.try_open(identity().range(7, Some(8))).unwrap();
     let error = part.write(9, segment(9).into()).unwrap_err();
@@ -205,20 +205,20 @@ fn uneven_segments_are_errors_that_name_the_segment() {
 }
 
 #[test]
-fn an_end_that_contradicts_what_arrived_is_an_error() {
+fn end_before_a_received_segment_is_an_error() {
     let mut part = place().open();
     put(&mut part, &[0, 4]);
     part.set_final(9).unwrap();
     part.set_final(6).unwrap();
     let error = part.set_final(3).unwrap_err();
-    assert_eq!(error.to_string(), "the last segment is said to be 3, but segment 4 has arrived");
+    assert_eq!(error.to_string(), "the last segment is reported as 3, but segment 4 has arrived");
     part.write(6, "short".into()).unwrap();
     assert!(matches!(part.set_final(7), Err(PartError::SegmentSize { segment: 6, .. })));
     assert!(matches!(part.write(7, segment(7).into()), Err(PartError::OutOfRange { .. })));
 }
 
 #[test]
-fn a_segment_number_out_of_this_world_is_an_error() {
+fn excessive_segment_number_is_an_error() {
     let mut part = place().open();
     put(&mut part, &[0, 1]);
     let error = part.write(u64::MAX / 4, segment(0).into()).unwrap_err();
@@ -240,7 +240,7 @@ fn duplicates_are_ignored_even_if_they_differ() {
 }
 
 #[test]
-fn an_incomplete_download_cannot_be_finished_and_stays_resumable() {
+fn incomplete_download_cannot_be_finished() {
     let place = place();
     let mut part = place.open();
     put(&mut part, &[0, 1, 4]);
@@ -254,7 +254,7 @@ fn an_incomplete_download_cannot_be_finished_and_stays_resumable() {
 }
 
 #[test]
-fn an_existing_target_is_not_overwritten_unless_told() {
+fn existing_target_is_overwritten_on_request_only() {
     let place = place();
     fs::write(&place.target, "precious").unwrap();
     assert!(matches!(place.try_open(identity()), Err(PartError::TargetExists { .. })));
@@ -295,9 +295,9 @@ fn another_version_verification_or_range_is_not_continued() {
 }
 
 #[test]
-fn an_unfinished_download_is_refused_or_forgotten_on_demand() {
+fn unfinished_download_is_rejected_or_discarded() {
     let place = place().interrupted();
-    let error = place.existing(Existing::Refuse).unwrap_err();
+    let error = place.existing(Existing::Fail).unwrap_err();
     assert!(matches!(error, PartError::Unfinished { bytes: 20, .. }), "{error}");
     let part = place.existing(Existing::Restart).unwrap();
     assert!(part.received().is_empty());
@@ -327,7 +327,7 @@ fn foreign_journal_is_left_alone() {
 }
 
 #[test]
-fn a_damaged_journal_says_what_to_do() {
+fn damaged_journal_names_a_remedy() {
     let place = place().interrupted();
     let path = journal_path(&place.target);
     let text = fs::read_to_string(&path).unwrap().replace("received 2-2", "received 2-3");
@@ -338,7 +338,7 @@ fn a_damaged_journal_says_what_to_do() {
 }
 
 #[test]
-fn a_journal_whose_part_file_is_gone_claims_nothing() {
+fn journal_without_part_file_claims_nothing() {
     let place = place().interrupted();
     fs::remove_file(part_path(&place.target)).unwrap();
     assert!(place.open().received().is_empty());
@@ -387,7 +387,7 @@ fn a_missing_folder_is_explained() {
 }
 
 #[test]
-fn an_identity_that_would_break_the_journal_is_refused() {
+fn unwritable_identity_is_rejected() {
     let place = place();
     for bad in [
         Identity::new("/a\nfirst 9", "digest"),
@@ -418,10 +418,10 @@ fn the_journal_advances_by_itself_in_the_background() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_order_with_any_interruptions_gives_the_same_bytes(
+    fn interrupted_download_in_any_order_is_exact(
         length in 1usize..400,
         order in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 0..120),
-        tell_first in any::<bool>(),
+        set_final_first in any::<bool>(),
     ) {
         let content: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
         let segments: Vec<&[u8]> = content.chunks(SIZE).collect();
@@ -429,7 +429,7 @@ proptest! {
         let options = Options { sync: false, ..Options::default() };
         let open = || PartFile::open(&place.target, identity(), options.clone()).unwrap();
         let mut part = open();
-        if tell_first {
+        if set_final_first {
             part.set_final(segments.len() as u64 - 1).unwrap();
         }
         for (index, action) in order {

@@ -48,7 +48,7 @@ fn any_name() -> impl Strategy<Value = OsString> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// All are under way at once, each is interrupted, and each ends with its own content.
+    /// All are in progress at once, each is interrupted, and each ends with its own content.
     #[test]
     fn colliding_names_keep_their_own_content(
         seeds in prop::collection::vec(any_name(), 1..3),
@@ -106,12 +106,12 @@ fn staging_folder_cannot_be_a_target() {
     symlink(&staging, folder.join("link")).unwrap();
     let upper = folder.join(staging.file_name().unwrap().to_ascii_uppercase());
     for target in [staging.join("x"), folder.join("link/x"), staging.clone(), upper] {
-        for existing in [Existing::Resume, Existing::Restart, Existing::Refuse] {
+        for existing in [Existing::Resume, Existing::Restart, Existing::Fail] {
             let options = Options { existing, overwrite: true, ..Options::default() };
             let error = PartFile::open(&target, identity(), options).unwrap_err();
-            let is_refused =
+            let is_rejected =
                 matches!(error, PartError::Reserved { .. } | PartError::NotAFile { .. });
-            assert!(is_refused, "{}: {error}", target.display());
+            assert!(is_rejected, "{}: {error}", target.display());
         }
     }
     assert_eq!(fs::read_dir(&staging).unwrap().count(), 0);

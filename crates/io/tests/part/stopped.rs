@@ -12,7 +12,7 @@ use std::time::Duration;
 const CHILD_TARGET: &str = "RECOUP_TEST_PART_TARGET";
 const CHILD_INTERVAL: &str = "RECOUP_TEST_PART_INTERVAL_MS";
 
-/// Writes 1,000-octet segments in a scattered order and prints a line for each error.
+/// Writes 1,000-byte segments in a scattered order and prints a line for each error.
 #[test]
 fn child_writes_for_ever() {
     let Ok(target) = std::env::var(CHILD_TARGET) else {
@@ -68,7 +68,7 @@ fn claimed_is_there(target: &Path) -> u64 {
 }
 
 #[test]
-fn kill_9_at_any_moment_leaves_a_download_that_can_be_resumed() {
+fn killed_download_can_be_resumed() {
     let place = place();
     let mut received = 0;
     for round in 0..12u64 {
@@ -99,11 +99,11 @@ fn content_without_a_journal_is_no_download() {
     process.kill().unwrap();
     process.wait().unwrap();
     assert!(bytes() > 0);
-    assert!(place.existing(Existing::Refuse).unwrap().received().is_empty());
+    assert!(place.existing(Existing::Fail).unwrap().received().is_empty());
 }
 
 #[test]
-fn first_journal_comes_after_a_tenth_of_its_interval() {
+fn first_journal_is_written_after_a_tenth() {
     let place = place();
     let options = Options { journal_interval: Duration::from_secs(3), ..Options::default() };
     let mut part = PartFile::open(&place.target, identity(), options).unwrap();
@@ -124,7 +124,7 @@ fn first_journal_comes_after_a_tenth_of_its_interval() {
 mod limits {
     use super::*;
 
-    /// What the child prints when `script` runs it as `"$@"`, with `$FOLDER` the folder of `place`.
+    /// Output of the child when `script` runs it as `"$@"`, with `$FOLDER` the folder of `place`.
     /// `None`, after saying so, where user namespaces are not allowed.
     fn run(script: &str, place: &Place, target: &Path) -> Option<String> {
         let child = child(target);
@@ -137,49 +137,49 @@ mod limits {
             .env(CHILD_TARGET, target)
             .env("FOLDER", folder)
             .env("STAGING", copy.parent().unwrap());
-        let told = shell.stderr(Stdio::null()).output().ok();
-        let told = told.map(|output| String::from_utf8(output.stdout).unwrap());
-        let told = told.filter(|told| told.contains("running 1 test"));
-        if told.is_none() {
+        let output = shell.stderr(Stdio::null()).output().ok();
+        let output = output.map(|output| String::from_utf8(output.stdout).unwrap());
+        let output = output.filter(|output| output.contains("running 1 test"));
+        if output.is_none() {
             eprintln!("skipped: no unprivileged mounts on this machine");
         }
-        told
+        output
     }
 
     #[test]
-    fn a_full_disk_is_told_and_the_download_stays_resumable() {
+    fn full_disk_leaves_the_download_resumable() {
         let place = place();
         let folder = place.target.parent().unwrap();
         let script = "cd \"$FOLDER\" && mkdir small copy && \
              mount -t tmpfs -o size=512k none small && \"$@\"; cp -r small/.recoup-0 \"$STAGING\"";
-        let Some(told) = run(script, &place, &folder.join("small/file")) else {
+        let Some(output) = run(script, &place, &folder.join("small/file")) else {
             return;
         };
-        assert!(told.contains("flush: full=true"), "{told}");
-        assert!(told.contains("the disk is full; make room, then try again"), "{told}");
-        assert!(claimed_is_there(&folder.join("copy/file")) > 250, "{told}");
+        assert!(output.contains("flush: full=true"), "{output}");
+        assert!(output.contains("the disk is full; make room, then try again"), "{output}");
+        assert!(claimed_is_there(&folder.join("copy/file")) > 250, "{output}");
     }
 
     #[test]
-    fn a_read_only_file_system_is_told() {
+    fn read_only_file_system_is_reported() {
         let place = place();
         let script = "mount --bind \"$FOLDER\" \"$FOLDER\" && \
              mount -o remount,bind,ro \"$FOLDER\" && \"$@\"";
-        let Some(told) = run(script, &place, &place.target) else {
+        let Some(output) = run(script, &place, &place.target) else {
             return;
         };
-        assert!(told.contains("open: cannot create"), "{told}");
-        assert!(told.contains("the file system is read-only"), "{told}");
+        assert!(output.contains("open: cannot create"), "{output}");
+        assert!(output.contains("the file system is read-only"), "{output}");
     }
 
     #[test]
-    fn a_limit_on_file_size_is_told_and_the_download_stays_resumable() {
+    fn file_size_limit_leaves_the_download_resumable() {
         let place = place();
         let script = "trap '' XFSZ && ulimit -f 600 && \"$@\"";
-        let Some(told) = run(script, &place, &place.target) else {
+        let Some(output) = run(script, &place, &place.target) else {
             return;
         };
-        assert!(told.contains("would exceed the allowed size"), "{told}");
-        assert!(claimed_is_there(&place.target) > 250, "{told}");
+        assert!(output.contains("would exceed the allowed size"), "{output}");
+        assert!(claimed_is_there(&place.target) > 250, "{output}");
     }
 }

@@ -19,7 +19,7 @@ const REST: (u32, u32) = (1 << 8, 1 << 16);
 
 /// Decides on pauses.
 #[derive(Debug)]
-pub(super) struct Linger {
+pub(super) struct Coalescer {
     pause: Option<Duration>,
     /// Small wake-ups in close succession; from [`CLOSE`] on there are pauses.
     close: u32,
@@ -29,7 +29,7 @@ pub(super) struct Linger {
     last: Instant,
 }
 
-impl Linger {
+impl Coalescer {
     /// Pauses of that length; never any without.
     pub(super) fn new(pause: Option<Duration>) -> Self {
         Self { pause, close: 0, rest: 0, next_rest: REST.0, last: Instant::ZERO }
@@ -42,7 +42,7 @@ impl Linger {
 
     /// Whether pauses are made here and the last one that was tried collected nothing: as far as is known, packets come as
     /// answers only.
-    pub(super) fn is_in_vain(&self) -> bool {
+    pub(super) fn is_fruitless(&self) -> bool {
         self.pause.is_some() && self.next_rest > REST.0
     }
 
@@ -75,62 +75,62 @@ mod tests {
 
     const PAUSE: Duration = Duration::from_micros(50);
 
-    /// Plays wake-ups: each comes after `gap`, or after the pause if that is longer, with what `frames` says comes in
-    /// that time. Returns the pauses among them.
+    /// Simulates wake-ups: each follows after `gap`, or after the pause if that is longer, with the
+    /// frames that `frames` gives for that time. Returns the number of pauses.
     fn play(
-        linger: &mut Linger,
+        coalesce: &mut Coalescer,
         count: u32,
         gap: Duration,
         frames: impl Fn(Duration) -> usize,
     ) -> u32 {
         let mut paused = 0;
         for _ in 0..count {
-            let waited = linger.pause().map_or(gap, |pause| pause.max(gap));
-            paused += u32::from(linger.pause().is_some());
-            linger.note(linger.last + waited, frames(waited));
+            let waited = coalesce.pause().map_or(gap, |pause| pause.max(gap));
+            paused += u32::from(coalesce.pause().is_some());
+            coalesce.note(coalesce.last + waited, frames(waited));
         }
         paused
     }
 
-    /// Frames of somebody who does not wait for answers, one each three microseconds.
+    /// Frames of a sender that does not wait for answers, one each three microseconds.
     fn stream(waited: Duration) -> usize {
         waited.as_micros() as usize / 3
     }
 
     #[test]
-    fn a_stream_of_packets_that_each_wake_is_collected_and_stays_so() {
-        let mut linger = Linger::new(Some(PAUSE));
-        let paused = play(&mut linger, 1_000, Duration::from_micros(5), stream);
+    fn stream_of_small_wake_ups_is_coalesced() {
+        let mut coalesce = Coalescer::new(Some(PAUSE));
+        let paused = play(&mut coalesce, 1_000, Duration::from_micros(5), stream);
         assert_eq!(paused, 1_000 - CLOSE);
-        assert!(!linger.is_in_vain());
+        assert!(!coalesce.is_fruitless());
     }
 
     #[test]
-    fn who_waits_for_each_answer_is_put_off_ever_more_seldom() {
-        let mut linger = Linger::new(Some(PAUSE));
-        let paused = play(&mut linger, 100_000, Duration::from_micros(20), |_| 1);
+    fn request_response_traffic_is_delayed_ever_more_seldom() {
+        let mut coalesce = Coalescer::new(Some(PAUSE));
+        let paused = play(&mut coalesce, 100_000, Duration::from_micros(20), |_| 1);
         assert!((1..=10).contains(&paused), "{paused}");
-        assert!(linger.is_in_vain());
-        play(&mut linger, 100_000, Duration::from_micros(5), stream);
-        assert!(!linger.is_in_vain(), "others come who do not wait");
+        assert!(coalesce.is_fruitless());
+        play(&mut coalesce, 100_000, Duration::from_micros(5), stream);
+        assert!(!coalesce.is_fruitless(), "a stream follows");
     }
 
     #[test]
-    fn large_or_rare_wake_ups_are_never_put_off() {
+    fn large_or_rare_wake_ups_are_never_delayed() {
         for (gap, frames) in [(Duration::from_micros(5), 200), (Duration::from_millis(1), 1)] {
-            let mut linger = Linger::new(Some(PAUSE));
-            assert_eq!(play(&mut linger, 10_000, gap, |_| frames), 0);
+            let mut coalesce = Coalescer::new(Some(PAUSE));
+            assert_eq!(play(&mut coalesce, 10_000, gap, |_| frames), 0);
         }
-        let mut never = Linger::new(None);
+        let mut never = Coalescer::new(None);
         assert_eq!(play(&mut never, 10_000, Duration::from_micros(5), stream), 0);
     }
 
     #[test]
     fn silence_ends_it() {
-        let mut linger = Linger::new(Some(PAUSE));
-        play(&mut linger, 100, Duration::from_micros(5), stream);
-        assert!(linger.pause().is_some());
-        play(&mut linger, 1, Duration::from_millis(3), stream);
-        assert!(linger.pause().is_none());
+        let mut coalesce = Coalescer::new(Some(PAUSE));
+        play(&mut coalesce, 100, Duration::from_micros(5), stream);
+        assert!(coalesce.pause().is_some());
+        play(&mut coalesce, 1, Duration::from_millis(3), stream);
+        assert!(coalesce.pause().is_none());
     }
 }

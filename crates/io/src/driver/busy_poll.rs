@@ -1,10 +1,10 @@
 //! When to look again for a moment before going to sleep.
 //!
-//! Going to sleep and being woken up takes a thread longer than a packet takes it, and whoever waits for the answer waits
-//! for that, too. Where the next packet comes a few microseconds after the last one left, it is found earlier by looking
-//! again and again. That costs processor time, so it is done only where it pays: the last waits of the same kind were
-//! short, and, where one short wait follows the other, a [pause](super::linger) has shown that nothing more comes as long
-//! as nobody is answered; packets that come anyway are better collected.
+//! To sleep and wake up takes a thread longer than to handle a packet, which adds to the latency.
+//! If the next packet arrives within microseconds, busy polling finds it earlier. Polling costs
+//! processor time, so it needs evidence: the last waits of the same kind were short. Where short
+//! waits follow each other, a [pause](super::coalesce) must also have shown that only answers arrive;
+//! other packets are better coalesced.
 //!
 //! Where many packets come at a time it does not pay: the wait is shared by all of them, and clients that write so much at once want
 //! the processor themselves.
@@ -16,14 +16,14 @@ use recoup_transport::time::Duration;
 
 /// From here on waits of a kind are expected to be short; a score grows by one with each that is, up to twice this.
 const ENOUGH: u8 = 16;
-/// What a wait that is not short takes from the score.
+/// Score that a long wait costs.
 const LOSS: u8 = 8;
-/// Frames of a turn after which nobody looks again, if there were more.
+/// Most frames of a turn after which polling may follow.
 const FEW: usize = 4;
 
 /// Decides whether to look again.
 #[derive(Debug)]
-pub(super) struct Spin {
+pub(super) struct BusyPoll {
     /// Longest time to look; a wait that is over by then is a short one. Never without.
     most: Option<Duration>,
     /// How the waits went that followed a short one.
@@ -49,7 +49,7 @@ impl Score {
     }
 }
 
-impl Spin {
+impl BusyPoll {
     /// Looks that long at most; never without.
     pub(super) fn new(most: Option<Duration>) -> Self {
         let (after_short, after_long) = (Score::default(), Score::default());
@@ -61,7 +61,7 @@ impl Spin {
         self.most.is_none()
     }
 
-    /// How long to look again before sleeping; `answers_only` says that nothing comes but answers.
+    /// How long to poll before sleeping; `answers_only`: all traffic consists of answers.
     pub(super) fn look(&self, answers_only: bool) -> Option<Duration> {
         let pays = match self.was_short {
             true => answers_only && self.after_short.is_enough(),
@@ -75,7 +75,7 @@ impl Spin {
         self.is_crowded = frames > FEW;
     }
 
-    /// A wait took so long; `came` says whether it ended because something came.
+    /// Records a wait of this length; `came`: an event ended it.
     pub(super) fn note(&mut self, waited: Duration, came: bool) {
         let short = self.most.is_some_and(|most| waited <= most);
         if short && !came {
@@ -93,25 +93,26 @@ mod tests {
     use crate::driver::{Driver, DriverOptions, Turn};
     use recoup_forwarder::node::Node;
 
-    /// Plays waits, which take as long as `waits` say in turn; says how many of the last hundred were looked through.
+    /// Simulates waits that take as long as `waits` give in turn; returns how many of the last
+    /// hundred were polled.
     fn play(waits: &[u64], answers_only: bool) -> usize {
-        let mut spin = Spin::new(Some(Duration::from_micros(50)));
+        let mut busy_poll = BusyPoll::new(Some(Duration::from_micros(50)));
         let mut looked = Vec::new();
         for micros in waits.iter().cycle().take(1_000) {
-            looked.push(spin.look(answers_only).is_some());
-            spin.note(Duration::from_micros(*micros), true);
+            looked.push(busy_poll.look(answers_only).is_some());
+            busy_poll.note(Duration::from_micros(*micros), true);
         }
         looked.iter().rev().take(100).filter(|it| **it).count()
     }
 
     #[test]
-    fn who_waits_for_each_answer_is_looked_for_if_nothing_else_comes() {
+    fn answers_are_polled_for_without_other_traffic() {
         assert_eq!(play(&[20], true), 100);
         assert_eq!(play(&[20], false), 0, "whether packets can be collected is not known");
     }
 
     #[test]
-    fn of_an_exchange_now_and_then_only_the_answer_is_looked_for() {
+    fn rare_exchange_polls_for_the_answer_only() {
         assert_eq!(play(&[1_000, 20], false), 50);
         assert_eq!(play(&[1_000, 20, 20], false), 33, "not what follows a short wait");
     }
@@ -124,40 +125,42 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crowd_nobody_looks_and_after_a_few_somebody_does() {
-        let mut spin = Spin::new(Some(Duration::from_micros(50)));
+    fn polling_follows_turns_with_few_frames() {
+        let mut busy_poll = BusyPoll::new(Some(Duration::from_micros(50)));
         for _ in 0..100 {
-            spin.note(Duration::from_micros(20), true);
+            busy_poll.note(Duration::from_micros(20), true);
         }
         for (frames, looks) in [(1, true), (FEW, true), (FEW + 1, false), (0, true)] {
-            spin.note_turn(frames);
-            assert_eq!(spin.look(true).is_some(), looks, "{frames}");
+            busy_poll.note_turn(frames);
+            assert_eq!(busy_poll.look(true).is_some(), looks, "{frames}");
         }
     }
 
     #[test]
-    fn without_a_time_nobody_looks_and_a_deadline_soon_tells_nothing() {
-        let (mut never, mut spin) = (Spin::new(None), Spin::new(Some(Duration::from_micros(50))));
+    fn polling_is_off_without_a_limit() {
+        let (mut never, mut busy_poll) =
+            (BusyPoll::new(None), BusyPoll::new(Some(Duration::from_micros(50))));
         for _ in 0..100 {
             never.note(Duration::ZERO, true);
-            spin.note(Duration::from_micros(20), false);
+            busy_poll.note(Duration::from_micros(20), false);
         }
         assert!(never.is_off() && never.look(true).is_none());
-        assert!(!spin.is_off() && spin.look(true).is_none());
+        assert!(!busy_poll.is_off() && busy_poll.look(true).is_none());
     }
 
     #[test]
-    fn a_driver_that_looks_finds_what_comes_and_keeps_its_deadline() {
+    fn polling_driver_receives_and_keeps_its_deadline() {
         let (long, short) = (Duration::from_secs(61), Duration::ZERO);
-        let options = DriverOptions { look: Some(Duration::from_secs(60)), ..Default::default() };
+        let options =
+            DriverOptions { busy_poll: Some(Duration::from_secs(60)), ..Default::default() };
         let mut driver = Driver::with_options(options).unwrap();
         driver.set_longest_wait(Some(Duration::from_millis(1)));
         for waited in [long, short].repeat(2 * usize::from(ENOUGH)) {
-            driver.spin.note(waited, true);
+            driver.busy_poll.note(waited, true);
         }
         let turn = |driver: &mut Driver| {
-            driver.spin.note(long, true);
-            assert!(driver.spin.look(false).is_some());
+            driver.busy_poll.note(long, true);
+            assert!(driver.busy_poll.look(false).is_some());
             driver.turn(&mut Node::new(), &mut |_, _, _| {}).unwrap()
         };
         driver.waker().wake();
