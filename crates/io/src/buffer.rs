@@ -34,7 +34,7 @@ impl Buffers {
     }
 
     /// Makes a full buffer shareable, and remembers it.
-    pub(crate) fn lend(&mut self, buffer: BytesMut) -> Bytes {
+    pub(crate) fn share(&mut self, buffer: BytesMut) -> Bytes {
         let lent = buffer.freeze();
         if self.lent.len() >= LENT {
             self.lent.pop_front();
@@ -54,7 +54,7 @@ mod tests {
         let mut buffer = buffers.take();
         buffer[7] = 7;
         let address = buffer.as_ptr();
-        let shared = buffers.lend(buffer).slice(7..8);
+        let shared = buffers.share(buffer).slice(7..8);
         assert_ne!(buffers.take().as_ptr(), address);
         assert_eq!(shared, [7][..]);
         drop(shared);
@@ -68,7 +68,7 @@ mod tests {
         let kept: Vec<_> = (0..3 * LENT)
             .map(|_| {
                 let buffer = buffers.take();
-                buffers.lend(buffer)
+                buffers.share(buffer)
             })
             .collect();
         assert_eq!(buffers.lent.len(), LENT);

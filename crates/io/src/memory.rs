@@ -29,7 +29,7 @@ pub struct MemoryEnd {
     inward: Arc<Mutex<Pipe>>,
     outward: Arc<Mutex<Pipe>>,
     /// Rings when the inward pipe is no longer empty, and rings the other end's.
-    bell: UnixStream,
+    signal: UnixStream,
     fresh: VecDeque<Bytes>,
     fresh_bytes: usize,
     more: bool,
@@ -45,10 +45,10 @@ pub fn pair(limit: usize) -> io::Result<(MemoryEnd, MemoryEnd)> {
     left.set_nonblocking(true)?;
     right.set_nonblocking(true)?;
     let (there, back) = (Arc::<Mutex<Pipe>>::default(), Arc::<Mutex<Pipe>>::default());
-    let end = |inward: &Arc<_>, outward: &Arc<_>, bell| MemoryEnd {
+    let end = |inward: &Arc<_>, outward: &Arc<_>, signal| MemoryEnd {
         inward: Arc::clone(inward),
         outward: Arc::clone(outward),
-        bell,
+        signal,
         fresh: VecDeque::new(),
         fresh_bytes: 0,
         more: false,
@@ -66,7 +66,7 @@ impl Drop for MemoryEnd {
 
 impl Link for MemoryEnd {
     fn fd(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+        self.signal.as_fd()
     }
 
     fn is_open(&self) -> bool {
@@ -82,7 +82,7 @@ impl Link for MemoryEnd {
     }
 
     fn receive(&mut self, intake: &mut Intake) -> Result<(), CloseReason> {
-        silence(&self.bell);
+        silence(&self.signal);
         let mut pipe = lock(&self.inward);
         let count = pipe.frames.len().min(FRAMES);
         let start = intake.frames.len();
@@ -115,7 +115,7 @@ impl Link for MemoryEnd {
         let ring = silent && !pipe.frames.is_empty();
         drop(pipe);
         if ring {
-            let _ = (&self.bell).write(&[0]);
+            let _ = (&self.signal).write(&[0]);
         }
         Ok(())
     }
@@ -125,16 +125,16 @@ impl Link for MemoryEnd {
     }
 }
 
-fn silence(mut bell: &UnixStream) {
+fn silence(mut signal: &UnixStream) {
     let mut bytes = [0; 64];
-    while matches!(bell.read(&mut bytes), Ok(read) if read == bytes.len()) {}
+    while matches!(signal.read(&mut bytes), Ok(read) if read == bytes.len()) {}
 }
 
 /// Ends to be accepted, and the waker of the acceptor.
 #[derive(Debug)]
 struct Door {
     callers: VecDeque<MemoryEnd>,
-    bell: UnixStream,
+    signal: UnixStream,
 }
 
 static DOORS: Mutex<Option<HashMap<String, Door>>> = Mutex::new(None);
@@ -146,31 +146,31 @@ const CALLERS: usize = 128;
 #[derive(Debug)]
 pub(crate) struct MemoryListener {
     name: String,
-    bell: UnixStream,
+    signal: UnixStream,
 }
 
 impl MemoryListener {
     /// Opens a door.
     pub(crate) fn bind(name: &str) -> io::Result<Self> {
-        let (bell, ringer) = UnixStream::pair()?;
-        bell.set_nonblocking(true)?;
-        ringer.set_nonblocking(true)?;
+        let (signal, waker) = UnixStream::pair()?;
+        signal.set_nonblocking(true)?;
+        waker.set_nonblocking(true)?;
         let mut doors = lock(&DOORS);
         let doors = doors.get_or_insert_default();
         if doors.contains_key(name) {
             return Err(ErrorKind::AddrInUse.into());
         }
-        doors.insert(name.to_owned(), Door { callers: VecDeque::new(), bell: ringer });
-        Ok(Self { name: name.to_owned(), bell })
+        doors.insert(name.to_owned(), Door { callers: VecDeque::new(), signal: waker });
+        Ok(Self { name: name.to_owned(), signal })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+        self.signal.as_fd()
     }
 
     /// The next caller.
     pub(crate) fn accept(&self) -> Option<MemoryEnd> {
-        silence(&self.bell);
+        silence(&self.signal);
         lock(&DOORS).as_mut()?.get_mut(&self.name)?.callers.pop_front()
     }
 }
@@ -192,7 +192,7 @@ pub(crate) fn connect(name: &str, limit: usize) -> io::Result<MemoryEnd> {
     }
     let (ours, theirs) = pair(limit)?;
     door.callers.push_back(theirs);
-    let _ = (&door.bell).write(&[0]);
+    let _ = (&door.signal).write(&[0]);
     Ok(ours)
 }
 

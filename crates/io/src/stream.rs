@@ -88,7 +88,7 @@ impl Stream {
         // retained frame does not pin a large buffer.
         let chunk = match complete < READ_BYTES / 4 {
             true => Bytes::copy_from_slice(bytes.get(..complete).unwrap_or_default()),
-            false => intake.pool.lend(std::mem::take(&mut intake.buffer)),
+            false => intake.pool.share(std::mem::take(&mut intake.buffer)),
         };
         let mut start = 0;
         for &end in &intake.ends {

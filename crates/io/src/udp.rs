@@ -88,7 +88,7 @@ impl ReceiveBuffers {
         let length = length.min(buffer.len());
         match length <= COPY_BYTES {
             true => Bytes::copy_from_slice(buffer.get(..length).unwrap_or_default()),
-            false => self.pool.lend(std::mem::take(buffer)).slice(..length),
+            false => self.pool.share(std::mem::take(buffer)).slice(..length),
         }
     }
 }
@@ -216,7 +216,7 @@ impl UdpPort {
         error
     }
 
-    /// Sends a batch, or keeps it until the socket takes it. Gives back one that is done with; all of it has found too many
+    /// Sends a batch, or queues it until the socket is writable. Returns a finished batch to recycle; all of it has found too many
     /// waiting if anything has.
     pub(crate) fn send(&mut self, route: Route, batch: Batch) -> (Sent, Option<Batch>) {
         if self.waiting.is_empty() {

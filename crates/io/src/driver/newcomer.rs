@@ -17,13 +17,13 @@ const LEAST_AGE: Duration = Duration::from_millis(500);
 /// Newcomers that may have link recovery: its state is the largest that a datagram can begin.
 const RECOVERING: usize = 256;
 
-/// Faces of newcomers, by age.
+/// Faces of newcomers, oldest first.
 #[derive(Debug)]
 pub(super) struct Newcomers {
     limit: usize,
     limit_per_neighbour: usize,
     faces: HashMap<FaceId, Newcomer>,
-    by_age: BTreeSet<(Instant, FaceId)>,
+    by_time: BTreeSet<(Instant, FaceId)>,
     /// By neighbour, oldest first.
     by_neighbour: BTreeSet<(Neighbour, Instant, FaceId)>,
     /// How many newcomers each neighbour has.
@@ -63,7 +63,7 @@ impl Newcomers {
             limit,
             limit_per_neighbour,
             faces: HashMap::new(),
-            by_age: BTreeSet::new(),
+            by_time: BTreeSet::new(),
             by_neighbour: BTreeSet::new(),
             counts: HashMap::new(),
             recovering: 0,
@@ -77,7 +77,7 @@ impl Newcomers {
             let from = (neighbour, Instant::ZERO, FaceId(0));
             self.by_neighbour.range(from..).next().map(|(_, since, face)| (*since, *face))
         } else if self.faces.len() >= self.limit {
-            self.by_age.first().copied()
+            self.by_time.first().copied()
         } else {
             return Space::Free;
         };
@@ -92,7 +92,7 @@ impl Newcomers {
         let recovers = self.recovering < RECOVERING;
         self.recovering += usize::from(recovers);
         self.faces.insert(face, Newcomer { since: now, neighbour, recovers });
-        self.by_age.insert((now, face));
+        self.by_time.insert((now, face));
         self.by_neighbour.insert((neighbour, now, face));
         *self.counts.entry(neighbour).or_default() += 1;
     }
@@ -101,7 +101,7 @@ impl Newcomers {
     pub(super) fn remove(&mut self, face: FaceId) -> Option<Neighbour> {
         let Newcomer { since, neighbour, recovers } = self.faces.remove(&face)?;
         self.recovering -= usize::from(recovers);
-        self.by_age.remove(&(since, face));
+        self.by_time.remove(&(since, face));
         self.by_neighbour.remove(&(neighbour, since, face));
         if let Some(count) = self.counts.get_mut(&neighbour) {
             *count -= 1;
@@ -230,8 +230,8 @@ mod tests {
         for number in 0..10_000 {
             newcomers.remove(FaceId(number));
         }
-        let Newcomers { faces, by_age, by_neighbour, counts, recovering, .. } = newcomers;
-        assert!(faces.is_empty() && by_age.is_empty() && by_neighbour.is_empty());
+        let Newcomers { faces, by_time, by_neighbour, counts, recovering, .. } = newcomers;
+        assert!(faces.is_empty() && by_time.is_empty() && by_neighbour.is_empty());
         assert!(counts.is_empty() && recovering == 0);
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Group {
     /// Receives frames to the group.
     receiver: UdpSocket,
     /// Speaks to the group.
-    mouth: UdpSocket,
+    sender: UdpSocket,
     /// Source address of own frames.
     own: SocketAddr,
 }
@@ -35,7 +35,7 @@ impl Group {
         buffer_bytes: usize,
     ) -> io::Result<Self> {
         let new = || Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP));
-        let (receiver, mouth) = (new()?, new()?);
+        let (receiver, sender) = (new()?, new()?);
         let index = match &medium.interface {
             Some(name) => netdevice::name_to_index(&receiver, name)?,
             None => 0,
@@ -46,8 +46,8 @@ impl Group {
             SocketAddr::V4(at) => {
                 receiver.join_multicast_v4_n(at.ip(), &InterfaceIndexOrAddress::Index(index))?;
                 let any = &Ipv4Addr::UNSPECIFIED;
-                sockopt::set_ip_multicast_if_with_ifindex(&mouth, any, any, index)?;
-                mouth.set_multicast_loop_v4(medium.loopback)?;
+                sockopt::set_ip_multicast_if_with_ifindex(&sender, any, any, index)?;
+                sender.set_multicast_loop_v4(medium.loopback)?;
                 // What was joined on another interface is for another face.
                 receiver.set_multicast_all_v4(false)?;
             }
@@ -55,20 +55,20 @@ impl Group {
             SocketAddr::V6(at) => {
                 receiver.set_only_v6(true)?;
                 receiver.join_multicast_v6(at.ip(), at.scope_id())?;
-                mouth.set_multicast_if_v6(at.scope_id())?;
-                mouth.set_multicast_loop_v6(medium.loopback)?;
+                sender.set_multicast_if_v6(at.scope_id())?;
+                sender.set_multicast_loop_v6(medium.loopback)?;
             }
         }
         // The system grants what it pleases.
         let _ = receiver.set_recv_buffer_size(buffer_bytes);
-        let _ = mouth.set_send_buffer_size(buffer_bytes);
+        let _ = sender.set_send_buffer_size(buffer_bytes);
         receiver.bind(&group.into())?;
-        mouth.connect(&group.into())?;
-        let (receiver, mouth) = (UdpSocket::from(receiver), UdpSocket::from(mouth));
+        sender.connect(&group.into())?;
+        let (receiver, sender) = (UdpSocket::from(receiver), UdpSocket::from(sender));
         receiver.set_nonblocking(true)?;
-        mouth.set_nonblocking(true)?;
-        let own = mouth.local_addr()?;
-        Ok(Self { receiver, mouth, own })
+        sender.set_nonblocking(true)?;
+        let own = sender.local_addr()?;
+        Ok(Self { receiver, sender, own })
     }
 }
 
@@ -78,7 +78,7 @@ impl Medium for Group {
     }
 
     fn send(&self, frame: &[u8]) -> io::Result<()> {
-        self.mouth.send(frame).map(|_| ())
+        self.sender.send(frame).map(|_| ())
     }
 
     fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
