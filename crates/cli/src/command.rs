@@ -177,9 +177,7 @@ mod tests {
             Exit::Unreachable,
             Exit::TimedOut,
             Exit::Condition,
-            Exit::Hangup,
-            Exit::Interrupted,
-            Exit::Terminated,
+            Exit::Cancelled,
         ];
         for exit in all {
             assert!(EXIT_CODES.contains(&format!("{} ", exit as u8)), "{exit:?}");

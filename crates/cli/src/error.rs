@@ -1,40 +1,12 @@
 //! How a command ends: a fixed exit code, and one line that says what is wrong and what to do.
 use crate::terminal;
-use recoup::ErrorKind;
+/// The kinds of failures, whose numbers are the exit codes.
+pub(crate) use recoup::ErrorKind as Exit;
 pub(crate) use recoup::reason;
 use serde::Serialize;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
-
-/// The exit codes. They are part of the interface and never change their meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub(crate) enum Exit {
-    /// A failure that has no code of its own.
-    Other = 1,
-    /// The command line is wrong.
-    Usage = 2,
-    /// The name is not there: an application Nack, a network Nack without a route, an empty answer.
-    NotFound = 3,
-    /// A local file, folder, device or key: missing, forbidden, full, in use.
-    Local = 4,
-    /// Content or a signature is not what it should be, or a producer contradicts itself.
-    Verification = 5,
-    /// No forwarder or peer can be reached.
-    Unreachable = 6,
-    /// Nothing arrived for too long, or a segment used up its retries.
-    TimedOut = 7,
-    /// The producer's content does not meet a condition of the command line: it is too large, or not new enough.
-    Condition = 8,
-    /// Stopped by SIGHUP: the terminal is gone.
-    Hangup = 129,
-    /// Stopped by SIGINT (Ctrl-C).
-    Interrupted = 130,
-    /// Stopped by SIGTERM.
-    Terminated = 143,
-}
 
 /// The table of exit codes, as `--help` and the manual pages show it.
 pub(crate) const EXIT_CODES: &str = "\
@@ -65,7 +37,7 @@ pub(crate) struct Failure {
     /// A document on standard error has said it already.
     #[serde(skip)]
     pub told: bool,
-    /// The exit code of a command that was run for the user, instead of one of ours.
+    /// The exit code, where it is not that of the class: of a signal, or of a command that was run for the user.
     #[serde(skip)]
     pub code: Option<u8>,
     /// It concerns one entry of a folder: the rest of the folder can be fetched.
@@ -114,6 +86,11 @@ impl Failure {
         Self { permanent: true, ..self }
     }
 
+    /// The end by a signal; its number and 128 are the exit code.
+    pub(crate) fn signal(number: i32, message: impl Into<String>) -> Self {
+        Self { code: u8::try_from(128 + number).ok(), ..Self::new(Exit::Cancelled, message) }
+    }
+
     /// A wrong command line that the parser could not see.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
@@ -150,25 +127,9 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<ErrorKind> for Exit {
-    fn from(kind: ErrorKind) -> Self {
-        match kind {
-            ErrorKind::Usage => Self::Usage,
-            ErrorKind::NotFound => Self::NotFound,
-            ErrorKind::Local => Self::Local,
-            ErrorKind::Verification => Self::Verification,
-            ErrorKind::Unreachable => Self::Unreachable,
-            ErrorKind::TimedOut => Self::TimedOut,
-            ErrorKind::Condition => Self::Condition,
-            ErrorKind::Cancelled => Self::Interrupted,
-            _ => Self::Other,
-        }
-    }
-}
-
 impl From<recoup::Error> for Failure {
     fn from(error: recoup::Error) -> Self {
-        let failure = Self::new(error.kind().into(), error.message());
+        let failure = Self::new(error.kind(), error.message());
         let permanent = error.is_permanent();
         // The producer chose the entry: the rest of its folder can be fetched.
         let of_entry = permanent && (error.is_not_found() || error.is_unverified());

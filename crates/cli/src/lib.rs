@@ -35,8 +35,9 @@ mod value;
 
 use clap::Parser;
 use command::{Cli, Command};
-use error::{Exit, Failure};
+use error::Failure;
 use recoup_io::process;
+use signal_hook::consts::SIGTERM;
 use std::process::ExitCode;
 
 /// Runs the command that the process was started with.
@@ -45,7 +46,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     if let Some(parent) = cli.end_with {
         if process::end_with(parent).is_err() {
-            return Failure::new(Exit::Terminated, "who started this process has ended").code();
+            return Failure::signal(SIGTERM, "the parent process has ended").code();
         }
         // Part of a network that runs in real time: late is wrong. Where it may not be, it is said how late it was.
         process::be_prompt();

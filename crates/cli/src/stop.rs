@@ -78,16 +78,14 @@ impl Stop {
 
     /// The failure that a command ends with because of a signal, if there was one.
     pub(crate) fn wanted(&self) -> Option<Failure> {
-        match self.signal.load(Ordering::Relaxed) {
-            0 => None,
-            signal if signal == SIGTERM as usize => {
-                Some(Failure::new(Exit::Terminated, "terminated"))
-            }
-            signal if signal == SIGHUP as usize => {
-                Some(Failure::new(Exit::Hangup, "the terminal is gone"))
-            }
-            _ => Some(Failure::new(Exit::Interrupted, "interrupted")),
-        }
+        let number = self.signal.load(Ordering::Relaxed) as i32;
+        let message = match number {
+            0 => return None,
+            SIGTERM => "terminated",
+            SIGHUP => "the terminal is gone",
+            _ => "interrupted",
+        };
+        Some(Failure::signal(number, message))
     }
 }
 

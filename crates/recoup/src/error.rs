@@ -8,11 +8,13 @@ use recoup_io::part::PartError;
 use recoup_io::source::SourceError;
 use recoup_packet::nack::NackReason;
 use recoup_transport::fetch::FetchError;
+use serde::Serialize;
 use std::fmt;
 use std::io;
 
 /// The kind of an error. Its number is the exit code of the command `recoup`, and never changes its meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum ErrorKind {

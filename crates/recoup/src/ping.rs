@@ -222,7 +222,7 @@ impl Task for Ping {
             Report::Event(Event::TimedOut { .. }) => {
                 let error = Error::new(ErrorKind::TimedOut, format!("no answer for {name}"));
                 self.end(Err(
-                    error.with_remedy("check the name, and that `recoup ping --serve` runs there")
+                    error.with_remedy("check the name, and that a ping server runs there")
                 ));
             }
             Report::Event(Event::Nacked { reason, .. }) => {

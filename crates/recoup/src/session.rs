@@ -144,12 +144,8 @@ impl Session {
             let failure = Error::from(&error);
             match (is_taken(&error), uri) {
                 (false, _) => failure,
-                (true, FaceUri::Unix(_)) => {
-                    failure.with_remedy("choose another path after --listen")
-                }
-                (true, _) => {
-                    failure.with_remedy("choose another port after --listen; 0 is any free one")
-                }
+                (true, FaceUri::Unix(_)) => failure.with_remedy("listen at another path"),
+                (true, _) => failure.with_remedy("listen at another port; 0 is any free one"),
             }
         })
     }
@@ -168,7 +164,7 @@ impl Session {
         }
         let message = format!("the UDP ports {} are all in use", local::ports());
         Err(Error::new(ErrorKind::Local, message)
-            .with_remedy("choose another one: --listen udp://127.0.0.1:PORT"))
+            .with_remedy("listen at another one, such as udp://127.0.0.1:9695"))
     }
 
     /// Attaches an application.
@@ -267,7 +263,7 @@ impl Session {
         let message = format!("nobody answers at {uri}: {why}");
         Some(
             Error::new(ErrorKind::Unreachable, message)
-                .with_remedy("start `recoup serve` or a forwarder there, or name another --face"),
+                .with_remedy("start a producer or a forwarder there, or choose another face"),
         )
     }
 
