@@ -1,22 +1,29 @@
-//! Lines for a slow or stuck reader: a thread writes them, and callers never wait.
+//! Lines for a reader that may be slow or stuck: a thread writes them, and no other thread waits for it.
 //!
-//! The queue is bounded. A full queue drops lines until half of it is free; their number is written
-//! in their place. Standard error shares its file description with other processes, so it cannot be
-//! made non-blocking instead.
+//! The thread runs only while there are lines: each system call of a process with one thread is cheaper, since descriptors
+//! need no reference counts.
+//!
+//! Lines wait in a bounded queue. If the queue is full, lines are left out and counted until half of the queue is free again;
+//! the count is written where the lines would have been. The file description of standard error is shared with other
+//! processes, so that it cannot be made non-blocking instead.
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Formats the number of dropped lines like the lines around it.
+/// The thread ends after this time without a line.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// Writes how many lines were left out, in the form of the lines around.
 pub(crate) type Gap = fn(u64) -> String;
 
-/// A queue, and the thread that empties it.
-#[derive(Debug, Default)]
+/// A queue, and where its thread writes.
 pub(super) struct LineQueue {
     state: Mutex<State>,
     changed: Condvar,
+    /// Locked as long as the thread runs.
+    out: Mutex<Box<dyn Write + Send>>,
 }
 
 #[derive(Debug, Default)]
@@ -24,10 +31,12 @@ struct State {
     lines: VecDeque<String>,
     bytes: usize,
     limit: usize,
-    /// Lines dropped since the last queued line, and their format.
+    /// Lines that were left out since the last line was queued, and how to say that.
     gap: Option<(u64, Gap)>,
-    /// Lines dropped in all.
+    /// Lines that were left out in all.
     left_out: u64,
+    /// There is a thread.
+    is_running: bool,
     /// The thread is writing a line.
     is_writing: bool,
     /// Lines that were written.
@@ -35,23 +44,17 @@ struct State {
 }
 
 impl LineQueue {
-    /// A queue of `limit` bytes, written to `out`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
-    pub(super) fn start(out: impl Write + Send + 'static, limit: usize) -> io::Result<Arc<Self>> {
+    /// A queue for lines of `limit` bytes in all, which are written to `out`.
+    pub(super) fn new(out: impl Write + Send + 'static, limit: usize) -> Arc<Self> {
         let state = Mutex::new(State { limit, ..State::default() });
-        let queue = Arc::new(Self { state, changed: Condvar::new() });
-        let writer = Arc::clone(&queue);
-        Builder::new().name("recoup-log".into()).spawn(move || writer.write_to(out))?;
-        Ok(queue)
+        Arc::new(Self { state, changed: Condvar::new(), out: Mutex::new(Box::new(out)) })
     }
 
-    /// Queues or drops a line.
-    pub(super) fn push(&self, line: String, gap: Gap) {
+    /// Queues a line, or leaves it out.
+    pub(super) fn push(self: &Arc<Self>, line: String, gap: Gap) {
         let mut state = self.lock();
         let limit = if state.gap.is_some() { state.limit / 2 } else { state.limit };
-        // An empty queue accepts a line above its limit.
+        // A line that alone is longer than the queue is taken by an empty one.
         if state.bytes > 0 && state.bytes + line.len() > limit {
             state.left_out += 1;
             let (lines, gap) = state.gap.map_or((1, gap), |(lines, _)| (lines + 1, gap));
@@ -60,16 +63,22 @@ impl LineQueue {
         }
         let gap = state.gap.take().map(|(lines, gap)| gap(lines));
         gap.into_iter().chain([line]).for_each(|line| state.queue(line));
+        if !state.is_running {
+            let writer = Arc::clone(self);
+            let started = Builder::new().name("recoup-log".into()).spawn(move || writer.write());
+            // If the system has no thread left, the line waits for the next one.
+            state.is_running = started.is_ok();
+        }
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Lines dropped so far.
+    /// How many lines were left out so far.
     pub(super) fn left_out(&self) -> u64 {
         self.lock().left_out
     }
 
-    /// Waits until all lines are written, at most `longest`, and at most `stuck` without progress.
+    /// Waits until all lines are written: not after `stuck` without a line, and no longer than `longest`.
     pub(super) fn finish(&self, stuck: Duration, longest: Duration) {
         let end = Instant::now() + longest;
         let mut state = self.lock();
@@ -91,23 +100,28 @@ impl LineQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write_to(&self, mut out: impl Write) {
+    fn write(&self) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.lock();
         loop {
-            match state.pop() {
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(mut line) => {
-                    state.is_writing = true;
-                    drop(state);
-                    line.push('\n');
-                    // One call, so that lines of processes do not mix. An error means that the
-                    // reader is gone.
-                    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
-                    state = self.lock();
-                    state.is_writing = false;
-                    state.written += 1;
-                    self.changed.notify_all();
-                }
+            if let Some(mut line) = state.pop() {
+                state.is_writing = true;
+                drop(state);
+                line.push('\n');
+                // At once, so that it stays whole beside lines of other processes. If it fails, nobody reads.
+                let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+                state = self.lock();
+                state.is_writing = false;
+                state.written += 1;
+                self.changed.notify_all();
+                continue;
+            }
+            let waited = self.changed.wait_timeout_while(state, IDLE, |state| state.is_done());
+            let (next, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = next;
+            if waited.timed_out() {
+                state.is_running = false;
+                return;
             }
         }
     }
@@ -119,7 +133,7 @@ impl State {
         self.lines.push_back(line);
     }
 
-    /// The next line, or the number of dropped lines if no line follows.
+    /// The next line. Lines that were left out are said when there is no later line.
     fn pop(&mut self) -> Option<String> {
         let Some(line) = self.lines.pop_front() else {
             return self.gap.take().map(|(lines, gap)| gap(lines));
@@ -143,7 +157,7 @@ mod tests {
         format!("-{lines}")
     }
 
-    /// Numbers in lines, and the sum of reported drops.
+    /// Numbers in lines: those that are there, and those that are said to be left out.
     fn account(lines: impl Iterator<Item = String>) -> (Vec<u64>, u64) {
         let (mut there, mut left_out) = (Vec::new(), 0);
         for line in lines {
@@ -160,10 +174,10 @@ mod tests {
     }
 
     #[test]
-    fn dropped_lines_are_counted_in_place() {
+    fn lines_that_do_not_fit_are_counted_in_place() {
         const LINES: u64 = 200_000;
         let (reader, writer) = UnixStream::pair().unwrap();
-        let queue = LineQueue::start(writer, 1_000).unwrap();
+        let queue = LineQueue::new(writer, 1_000);
         let push = |number: u64| queue.push(format!("{number:09}"), gap);
         (0..LINES / 2).for_each(push);
         assert!(queue.left_out() > 0, "the socket took all");
@@ -177,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn wait_for_a_stuck_reader_is_limited() {
+    fn a_stuck_reader_is_waited_for_only_so_long() {
         let (mut reader, writer) = UnixStream::pair().unwrap();
-        let queue = LineQueue::start(writer, 2 << 20).unwrap();
+        let queue = LineQueue::new(writer, 2 << 20);
         let long = "x".repeat(1 << 20);
         queue.push(long.clone(), gap);
         queue.push("last".into(), gap);
@@ -191,5 +205,22 @@ mod tests {
         assert!(read.ends_with(b"\nlast\n"));
         queue.finish(Duration::from_secs(20), Duration::from_secs(20));
         assert!(queue.lock().is_done());
+    }
+
+    #[test]
+    fn thread_ends_without_lines_and_starts_again() {
+        let (reader, writer) = UnixStream::pair().unwrap();
+        let queue = LineQueue::new(writer, 1_000);
+        let mut lines = BufReader::new(reader).lines();
+        for number in ["1", "2"] {
+            assert!(!queue.lock().is_running);
+            queue.push(number.into(), gap);
+            assert!(queue.lock().is_running);
+            assert_eq!(lines.next().unwrap().unwrap(), number);
+            let begun = Instant::now();
+            while queue.lock().is_running && begun.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(IDLE / 10);
+            }
+        }
     }
 }
