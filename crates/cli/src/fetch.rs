@@ -87,7 +87,7 @@ fn fetch(
     uplink: &Uplink,
     observer: &mut Observer,
 ) -> Result<Fetched, Failure> {
-    let mut session = Session::new(args.traces())?;
+    let mut session = Session::of_consumer(&uplink.uri, args.traces())?;
     let fetched = fetch_by(&mut session, args, plan, uplink, observer);
     observer.link_recovery = session.link_recovery();
     fetched

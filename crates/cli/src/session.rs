@@ -45,7 +45,15 @@ impl DerefMut for Session {
 impl Session {
     /// A node without faces.
     pub(crate) fn new(verbose: bool) -> Result<Self, Failure> {
-        let mut inner = recoup::session::Session::new()?;
+        Self::over(recoup::session::Session::new()?, verbose)
+    }
+
+    /// A node without faces, for a consumer by the face that `uri` names.
+    pub(crate) fn of_consumer(uri: &FaceUri, verbose: bool) -> Result<Self, Failure> {
+        Self::over(recoup::session::Session::of_consumer(uri)?, verbose)
+    }
+
+    fn over(mut inner: recoup::session::Session, verbose: bool) -> Result<Self, Failure> {
         inner.driver.set_longest_wait(Some(LONGEST_WAIT));
         if verbose {
             inner.keep_events();

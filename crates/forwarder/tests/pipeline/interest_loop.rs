@@ -4,7 +4,7 @@ use crate::tester::{Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::Packet;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::table::{CsCapacity, CsOptions, DeadNonceOptions};
 use std::sync::Arc;
 
 fn bench() -> Bench {
@@ -147,4 +147,16 @@ fn an_interest_does_not_go_round_in_a_ring() {
     let told = probe.told();
     assert_eq!(told.last().unwrap(), "60 ms: nack /a/b: duplicate nonce", "{told:?}");
     assert_eq!((0..3).map(|node| tester.node(node).pit_len()).sum::<usize>(), 0);
+}
+
+/// So a consumer with one face needs no dead nonces.
+#[test]
+fn interest_never_leaves_by_its_only_face() {
+    let dead_nonces = DeadNonceOptions { limit: 0, ..DeadNonceOptions::default() };
+    let mut bench = Bench::new(0, NodeOptions { dead_nonces, ..NodeOptions::default() });
+    bench.up(2, FaceAttributes::value(UNLIMITED).toward_producers());
+    for uri in ["/a/b", "/other"] {
+        let lines = bench.interest(2, uri, 7);
+        assert!(!lines.iter().any(|line| line.contains("< interest")), "{lines:?}");
+    }
 }
