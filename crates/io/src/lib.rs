@@ -18,6 +18,7 @@ pub mod locate;
 #[cfg_attr(not(target_os = "linux"), path = "medium_unknown.rs")]
 mod medium;
 pub mod memory;
+pub mod nonblocking;
 mod origin;
 pub mod part;
 pub mod port;

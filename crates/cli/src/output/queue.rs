@@ -1,13 +1,15 @@
 //! Lines for a reader that may be slow or stuck: a thread writes them, and no other thread waits for it.
 //!
-//! The thread runs only while there are lines: each system call of a process with one thread is cheaper, since descriptors
-//! need no reference counts.
+//! A line is written at once if nothing waits and the reader has room for it. The thread runs only while lines wait: each system
+//! call of a process with one thread is cheaper, since descriptors need no reference counts, and allocations no lock.
 //!
 //! Lines wait in a bounded queue. If the queue is full, lines are left out and counted until half of the queue is free again;
 //! the count is written where the lines would have been. The file description of standard error is shared with other
 //! processes, so that it cannot be made non-blocking instead.
+use recoup_io::nonblocking::NonBlocking;
 use std::collections::VecDeque;
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -24,11 +26,14 @@ pub(super) struct LineQueue {
     changed: Condvar,
     /// Locked as long as the thread runs.
     out: Mutex<Box<dyn Write + Send>>,
+    /// The same, where a write need not wait.
+    direct: Option<NonBlocking>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<String>,
+    /// Without their ends; of the first one the rest.
+    lines: VecDeque<Vec<u8>>,
     bytes: usize,
     limit: usize,
     /// Lines that were left out since the last line was queued, and how to say that.
@@ -45,14 +50,28 @@ struct State {
 
 impl LineQueue {
     /// A queue for lines of `limit` bytes in all, which are written to `out`.
-    pub(super) fn new(out: impl Write + Send + 'static, limit: usize) -> Arc<Self> {
+    pub(super) fn new(out: impl Write + AsFd + Send + 'static, limit: usize) -> Arc<Self> {
         let state = Mutex::new(State { limit, ..State::default() });
-        Arc::new(Self { state, changed: Condvar::new(), out: Mutex::new(Box::new(out)) })
+        let direct = NonBlocking::of(&out);
+        Arc::new(Self { state, changed: Condvar::new(), out: Mutex::new(Box::new(out)), direct })
     }
 
-    /// Queues a line, or leaves it out.
+    /// Writes a line, queues it, or leaves it out.
     pub(super) fn push(self: &Arc<Self>, line: String, gap: Gap) {
         let mut state = self.lock();
+        let mut line = line.into_bytes();
+        if state.is_done() {
+            line.push(b'\n');
+            // If it fails, nobody reads.
+            let direct = self.direct.as_ref();
+            let written = direct.map_or(0, |direct| direct.write(&line).unwrap_or(line.len()));
+            line.pop();
+            if written > line.len() {
+                state.written += 1;
+                return;
+            }
+            line.drain(..written);
+        }
         let limit = if state.gap.is_some() { state.limit / 2 } else { state.limit };
         // A line that alone is longer than the queue is taken by an empty one.
         if state.bytes > 0 && state.bytes + line.len() > limit {
@@ -61,7 +80,7 @@ impl LineQueue {
             state.gap = Some((lines, gap));
             return;
         }
-        let gap = state.gap.take().map(|(lines, gap)| gap(lines));
+        let gap = state.gap.take().map(|(lines, gap)| gap(lines).into_bytes());
         gap.into_iter().chain([line]).for_each(|line| state.queue(line));
         if !state.is_running {
             let writer = Arc::clone(self);
@@ -107,9 +126,9 @@ impl LineQueue {
             if let Some(mut line) = state.pop() {
                 state.is_writing = true;
                 drop(state);
-                line.push('\n');
+                line.push(b'\n');
                 // At once, so that it stays whole beside lines of other processes. If it fails, nobody reads.
-                let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+                let _ = out.write_all(&line).and_then(|()| out.flush());
                 state = self.lock();
                 state.is_writing = false;
                 state.written += 1;
@@ -128,15 +147,15 @@ impl LineQueue {
 }
 
 impl State {
-    fn queue(&mut self, line: String) {
+    fn queue(&mut self, line: Vec<u8>) {
         self.bytes += line.len();
         self.lines.push_back(line);
     }
 
     /// The next line. Lines that were left out are said when there is no later line.
-    fn pop(&mut self) -> Option<String> {
+    fn pop(&mut self) -> Option<Vec<u8>> {
         let Some(line) = self.lines.pop_front() else {
-            return self.gap.take().map(|(lines, gap)| gap(lines));
+            return self.gap.take().map(|(lines, gap)| gap(lines).into_bytes());
         };
         self.bytes -= line.len();
         Some(line)
@@ -208,19 +227,22 @@ mod tests {
     }
 
     #[test]
-    fn thread_ends_without_lines_and_starts_again() {
-        let (reader, writer) = UnixStream::pair().unwrap();
-        let queue = LineQueue::new(writer, 1_000);
-        let mut lines = BufReader::new(reader).lines();
-        for number in ["1", "2"] {
-            assert!(!queue.lock().is_running);
-            queue.push(number.into(), gap);
-            assert!(queue.lock().is_running);
-            assert_eq!(lines.next().unwrap().unwrap(), number);
-            let begun = Instant::now();
-            while queue.lock().is_running && begun.elapsed() < Duration::from_secs(20) {
-                std::thread::sleep(IDLE / 10);
-            }
+    fn thread_runs_only_while_lines_wait() {
+        let (mut reader, writer) = UnixStream::pair().unwrap();
+        let queue = LineQueue::new(writer, 2 << 20);
+        queue.push("1".into(), gap);
+        assert!(!queue.lock().is_running);
+        let long = "x".repeat(1 << 20);
+        queue.push(long.clone(), gap);
+        assert!(queue.lock().is_running);
+        queue.push("2".into(), gap);
+        let mut read = vec![0; long.len() + 5];
+        reader.read_exact(&mut read).unwrap();
+        assert!(read == format!("1\n{long}\n2\n").into_bytes());
+        let begun = Instant::now();
+        while queue.lock().is_running && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(IDLE / 10);
         }
+        assert!(!queue.lock().is_running);
     }
 }
