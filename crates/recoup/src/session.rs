@@ -57,7 +57,8 @@ impl Session {
     /// As [`new`](Self::new), for applications that only fetch by the face that `uri` names.
     ///
     /// If that face leads to one peer, no Interest passes through the node: best-route returns none by the face that it came
-    /// by. So the node remembers no nonces of answered Interests, which would take a tenth of the processor time.
+    /// by. So the node remembers no nonces of answered Interests, which would take 6 % of the processor
+    /// time at 1,300 bytes a segment.
     ///
     /// # Errors
     /// As [`new`](Self::new).
