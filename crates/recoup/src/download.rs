@@ -119,7 +119,7 @@ impl Download {
                 let (path, bytes) = (path.display(), bytes_text(bytes));
                 Err(if *found == wanted {
                     let message = format!("{path} holds {bytes} of an unfinished download");
-                    let advice = "resume it, or remove it to begin anew";
+                    let advice = "go on with resume (--resume), or remove it to begin anew";
                     Error::new(ErrorKind::Local, message).with_remedy(advice)
                 } else {
                     let message = format!("{path} holds {bytes} of another download, {found}");

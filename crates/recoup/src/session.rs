@@ -164,8 +164,11 @@ impl Session {
             let failure = Error::from(&error);
             match (is_taken(&error), uri) {
                 (false, _) => failure,
-                (true, FaceUri::Unix(_)) => failure.with_remedy("listen at another path"),
-                (true, _) => failure.with_remedy("listen at another port; 0 is any free one"),
+                (true, FaceUri::Unix(_)) => {
+                    failure.with_remedy("choose another path to listen at (--listen)")
+                }
+                (true, _) => failure
+                    .with_remedy("choose another port to listen at (--listen); 0 is any free one"),
             }
         })
     }
@@ -184,7 +187,7 @@ impl Session {
         }
         let message = format!("the UDP ports {} are all in use", local::ports());
         Err(Error::new(ErrorKind::Local, message)
-            .with_remedy("listen at another one, such as udp://127.0.0.1:9695"))
+            .with_remedy("choose another one (--listen udp://127.0.0.1:PORT)"))
     }
 
     /// Attaches an application.
@@ -281,10 +284,9 @@ impl Session {
     pub fn refusal(&self) -> Option<Error> {
         let (_, uri, why) = self.refused.as_ref()?;
         let message = format!("nobody answers at {uri}: {why}");
-        Some(
-            Error::new(ErrorKind::Unreachable, message)
-                .with_remedy("start a producer or a forwarder there, or choose another face"),
-        )
+        Some(Error::new(ErrorKind::Unreachable, message).with_remedy(
+            "start `recoup serve` or a forwarder there, or choose another face (--face)",
+        ))
     }
 
     /// Forgets that datagrams were refused: the operations that needed the peer were told.

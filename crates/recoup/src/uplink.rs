@@ -36,7 +36,7 @@ impl Uplink {
         }
         let uri = setting.value.parse::<FaceUri>().map_err(|error| {
             Error::usage(format!("{error}, taken from {}", setting.origin))
-                .with_remedy("correct it there, or choose a face")
+                .with_remedy("correct it there, or choose a face (--face)")
         })?;
         Ok(Self { uri, origin: Some(setting.origin.to_string()), is_direct: false })
     }
@@ -125,9 +125,9 @@ impl Uplink {
             false => {
                 "is it a forwarder? By this way it takes commands only if told to (localhop = true in `recoup forward`, \
                  rib.localhop_security in NFD); its Unix socket or TCP on its own machine need no such thing. Without a \
-                 forwarder, listen for consumers instead of registering"
+                 forwarder, listen (--listen) instead of registering"
             }
-            true => "is it a forwarder? Without one, listen for consumers instead of registering",
+            true => "is it a forwarder? Without one, listen (--listen) instead of registering",
         });
         self.explain(Error::new(ErrorKind::Unreachable, message).with_remedy(remedy))
     }
