@@ -1,4 +1,4 @@
-//! Standard output and error: where a closed pipe is an end and not a panic.
+//! Standard output and error; a closed pipe ends the command without a panic.
 mod queue;
 
 pub(crate) use queue::Gap;
@@ -13,25 +13,25 @@ use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Bytes of lines that wait for the reader of standard error.
+/// Limit of queued lines for standard error, in bytes.
 const QUEUE_BYTES: usize = 256 * 1024;
-/// How long the end of a command waits for a reader of standard error that takes nothing, and for one that takes something.
+/// Longest wait at the end for a reader of standard error: without progress, and in all.
 const STUCK: Duration = Duration::from_millis(500);
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Where lines for standard error wait, in commands that do not wait for their reader.
+/// Queue for standard error in commands that never wait for its reader.
 static QUEUE: OnceLock<Arc<LineQueue>> = OnceLock::new();
 
-/// Writes octets to standard output.
-pub(crate) fn print(octets: &[u8]) -> Result<(), Failure> {
+/// Writes bytes to standard output.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(octets).and_then(|()| out.flush()).map_err(|error| closed(&error))
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| closed(&error))
 }
 
-/// Exit code of a command whose reader has read enough (`| head`): that of a shell for a command that SIGPIPE ends.
+/// Exit code after a closed pipe (`| head`): that of a shell for SIGPIPE.
 const READER_GONE: u8 = 141;
 
-/// The failure of a write to standard output. If its reader is gone, the command ends without a word, as other commands do.
+/// The failure of a write to standard output; without a message if the reader closed the pipe.
 pub(crate) fn closed(error: &io::Error) -> Failure {
     let message = format!("cannot write to standard output: {}", reason(error));
     let failure = Failure::new(Exit::Local, message);
@@ -41,13 +41,13 @@ pub(crate) fn closed(error: &io::Error) -> Failure {
     }
 }
 
-/// Writes a line to standard error, at once, so that it stays whole beside those of other processes; nothing is left to be
-/// done if that fails. The text may hold names from the network: it passes [`terminal::safe`].
+/// Writes a line to standard error in one call, so that lines of processes do not mix. Errors are
+/// ignored. The text may hold names from the network: it passes [`terminal::safe`].
 pub(crate) fn tell(line: &str) {
     tell_with(line, |lines| format!("recoup: {}", left_out(lines)));
 }
 
-/// As [`tell`]; `gap` is how to write that lines before this one were left out.
+/// As [`tell`]; `gap` formats the number of dropped lines before this one.
 pub(crate) fn tell_with(line: &str, gap: Gap) {
     let line = terminal::safe(line);
     match QUEUE.get() {
@@ -58,24 +58,24 @@ pub(crate) fn tell_with(line: &str, gap: Gap) {
     }
 }
 
-/// From here on nobody waits for the reader of standard error: lines for which there is no room are left out and counted.
+/// Queues lines for standard error from here on; lines beyond the limit are dropped and counted.
 pub(crate) fn never_wait() {
     let _ = QUEUE.set(LineQueue::new(io::stderr(), QUEUE_BYTES));
 }
 
-/// Gives the reader of standard error time to take the last lines, but not long: to be called when the command ends.
+/// Flushes standard error with a time limit; called when the command ends.
 pub(crate) fn finish() {
     if let Some(queue) = QUEUE.get() {
         queue.finish(STUCK, SLOW);
     }
 }
 
-/// Lines for standard error that were left out so far.
+/// Dropped lines for standard error so far.
 pub(crate) fn lines_left_out() -> u64 {
     QUEUE.get().map_or(0, |queue| queue.left_out())
 }
 
-/// That lines were left out, as a sentence.
+/// The sentence about dropped lines.
 pub(crate) fn left_out(lines: u64) -> String {
     format!("{lines} lines were left out, since standard error was not read")
 }
@@ -86,7 +86,7 @@ pub(crate) fn columns() -> Option<usize> {
     terminal.is_term().then(|| format::columns(&terminal))
 }
 
-/// Where a JSON document goes.
+/// Destination of a JSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// Standard output.

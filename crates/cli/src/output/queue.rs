@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_do_not_fit_are_counted_in_place() {
+    fn dropped_lines_are_counted_in_place() {
         const LINES: u64 = 200_000;
         let (reader, writer) = UnixStream::pair().unwrap();
         let queue = LineQueue::new(writer, 1_000);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stuck_reader_is_waited_for_only_so_long() {
+    fn wait_for_a_stuck_reader_is_limited() {
         let (mut reader, writer) = UnixStream::pair().unwrap();
         let queue = LineQueue::new(writer, 2 << 20);
         let long = "x".repeat(1 << 20);
