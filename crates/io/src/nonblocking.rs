@@ -16,7 +16,7 @@ pub struct NonBlocking {
 }
 
 impl NonBlocking {
-    /// For what `stream` leads to. `None` if that is a file, or if the system refuses.
+    /// For what `stream` leads to. `None` if that is a file, or if the system rejects.
     pub fn of(stream: impl AsFd) -> Option<Self> {
         let stream = stream.as_fd();
         match FileType::from_raw_mode(fstat(stream).ok()?.st_mode) {
