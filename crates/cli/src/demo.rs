@@ -20,6 +20,7 @@ use recoup_packet::signature::sha256;
 use recoup_sim::channel::ChannelError;
 use recoup_sim::network::ChannelPlan;
 use recoup_transport::random::Rng;
+use recoup_transport::unit;
 use report::{Demo, Link, Row};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let content = content(args);
     let digest = sha256(&content);
     introduce(args);
-    let producer = Producer::start(&content, args.segment_size)?;
+    let producer = Producer::start(&content, args.segment_size as usize)?;
     let runs = all(args, &transports, &producer)?;
     producer.finish()?;
     let path = draw(args, &runs)?;
@@ -71,11 +72,11 @@ fn introduce(args: &DemoArgs) {
         return;
     }
     output::tell(&format!(
-        "{} in segments of {} octets over {} with {} ms each way, a queue of {} and {} % loss,\n\
+        "{} in segments of {} bytes over {} with {} ms each way, a queue of {} and {} % loss,\n\
          once with each transport, at the same time over links with the same losses …",
         format::octets(args.size),
         args.segment_size,
-        args.rate,
+        unit::print_rate(args.rate),
         format::milliseconds(format::ms(args.delay)),
         format::octets(args.queue),
         args.loss * 100.0
@@ -98,7 +99,7 @@ fn all(
     producer: &Producer,
 ) -> Result<Vec<Consumed>, Failure> {
     let plan = ChannelPlan {
-        rate_bits: args.rate.bits,
+        rate_bits: args.rate,
         delay: args.delay,
         queue_packets: None,
         queue_octets: Some(args.queue),
@@ -140,7 +141,7 @@ fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failur
     let title = format!(
         "{} over {}, {} ms round trip, {} % loss; timers with {}",
         format::octets(args.size),
-        args.rate,
+        unit::print_rate(args.rate),
         format::milliseconds(2.0 * format::ms(args.delay)),
         args.loss * 100.0,
         args.congestion

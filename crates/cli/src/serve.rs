@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     session.set_recovery(args.recovery);
     let config = ServeConfig {
         convention: args.convention.into(),
-        segment_bytes: args.segment_size,
+        segment_bytes: args.segment_size as usize,
         freshness: args.freshness,
         unknown: match args.unknown {
             UnknownArg::Nack => Unknown::Nack,

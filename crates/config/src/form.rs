@@ -2,7 +2,7 @@
 use crate::problem::{Origin, hint, listed};
 use crate::tree::{Tree, Value};
 use recoup_core::time::{Duration, Instant};
-use recoup_core::unit::{self, Room};
+use recoup_core::unit::{self, Capacity};
 use std::fmt;
 
 /// How a value is written. What `write` gives, `read` reads as the same value.
@@ -51,8 +51,8 @@ pub fn instant(tree: &Tree) -> Result<Instant, String> {
 ///
 /// # Errors
 /// What is wrong with it and what would be right.
-pub fn room(tree: &Tree) -> Result<Room, String> {
-    ROOM.read(tree)
+pub fn capacity(tree: &Tree) -> Result<Capacity, String> {
+    CAPACITY.read(tree)
 }
 
 /// A value that remembers where it stands.
@@ -73,59 +73,56 @@ pub struct Words<T: 'static> {
 
 /// A time.
 pub const TIME: Words<Duration> = Words {
-    read: unit::time,
-    write: |time| unit::print_time(*time),
+    read: |text| Ok(unit::duration(text)?),
+    write: |time| unit::print_duration(*time),
     example: "write it like \"10 ms\"",
 };
 
 /// A time that must not be zero.
 pub const INTERVAL: Words<Duration> = Words {
-    read: |text| match unit::time(text)? {
-        Duration::ZERO => Err("must be longer than 0".into()),
-        time => Ok(time),
-    },
-    write: |time| unit::print_time(*time),
+    read: |text| Ok(unit::interval(text)?),
+    write: |time| unit::print_duration(*time),
     example: "write it like \"10 ms\"",
 };
 
 /// A point in time, counted from the beginning.
 pub const INSTANT: Words<Instant> = Words {
-    read: |text| unit::time(text).map(|time| Instant::ZERO + time),
-    write: |at| unit::print_time(at.since(Instant::ZERO)),
+    read: |text| Ok(Instant::ZERO + unit::duration(text)?),
+    write: |at| unit::print_duration(at.since(Instant::ZERO)),
     example: "write it like \"10 s\", counted from the beginning",
 };
 
 /// Bits per second; 0 is `unlimited`.
 pub const RATE: Words<u64> = Words {
-    read: unit::rate,
+    read: |text| Ok(unit::rate(text)?),
     write: |bits| unit::print_rate(*bits),
     example: "write it like \"10 Mbit/s\"",
 };
 
 /// Octets.
 pub const OCTETS: Words<u64> = Words {
-    read: unit::octets,
-    write: |octets| unit::print_octets(*octets),
+    read: |text| Ok(unit::bytes(text)?),
+    write: |octets| unit::print_bytes(*octets),
     example: "write it like \"1024 B\" or \"10 MiB\"",
 };
 
 /// Octets of something that is not large.
 pub const FEW_OCTETS: Words<u32> = Words {
     read: |text| {
-        let octets = unit::octets(text)?;
+        let octets = unit::bytes(text)?;
         u32::try_from(octets)
             .ok()
             .filter(|few| *few <= 1 << 24)
             .ok_or(format!("`{text}` is more than 16 MiB"))
     },
-    write: |octets| unit::print_octets(u64::from(*octets)),
+    write: |octets| unit::print_bytes(u64::from(*octets)),
     example: "write it like \"28 B\"",
 };
 
 /// Space for packets.
-pub const ROOM: Words<Room> = Words {
-    read: unit::room,
-    write: |room| unit::print_room(*room),
+pub const CAPACITY: Words<Capacity> = Words {
+    read: |text| Ok(unit::capacity(text)?),
+    write: |capacity| unit::print_capacity(*capacity),
     example: "write it like \"1000 packets\", \"10 MiB\" or \"unlimited\"",
 };
 

@@ -1,11 +1,12 @@
 //! How algorithms are written: `name(key=value,…)`.
 //!
 //! One grammar for every family, shared by the command line, scenario files and summaries. Values
-//! are numbers (`0.5`, `1/8`, `inf`), durations (`4s`, `200ms`, `1.5s`, `10us`, `7ns`), booleans and
+//! are numbers (`0.5`, `1/8`, `2%`, `inf`), durations (`4s`, `200ms`; see [`unit`](crate::unit)), booleans and
 //! words. Keys that are not given keep their defaults; the brackets may be left out. What
 //! [`SpecWriter`] prints is read back as the same value.
 pub mod as_text;
 
+use crate::unit;
 use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
@@ -129,7 +130,9 @@ impl<'a> Spec<'a> {
         range: impl std::ops::RangeBounds<f64>,
         expected: &'static str,
     ) -> Result<f64, SpecError> {
-        self.take(key, default, expected, |text| number(text).filter(|value| range.contains(value)))
+        self.take(key, default, expected, |text| {
+            unit::number(text).filter(|value| range.contains(value))
+        })
     }
 
     /// Takes a duration out; it must be at least `least`.
@@ -147,7 +150,9 @@ impl<'a> Spec<'a> {
         } else {
             "a duration longer than 0, such as 4s, 200ms or 10us"
         };
-        self.take(key, default, expected, |text| duration(text).filter(|value| *value >= least))
+        self.take(key, default, expected, |text| {
+            unit::duration(text).ok().filter(|value| *value >= least)
+        })
     }
 
     /// Takes `true` or `false` out.
@@ -292,11 +297,7 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
 
     /// Adds a duration, in the largest unit that gives a whole number.
     pub fn duration(self, key: &str, value: Duration) -> Self {
-        let (factor, unit) = UNITS
-            .into_iter()
-            .find(|(factor, _)| value.as_nanos().is_multiple_of(*factor))
-            .unwrap_or((1, "ns"));
-        self.value(key, format_args!("{}{unit}", value.as_nanos() / factor))
+        self.value(key, unit::print_compact_duration(value))
     }
 
     /// Ends the spec.
@@ -308,10 +309,6 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
         if self.separator == "," { self.formatter.write_str(")") } else { Ok(()) }
     }
 }
-
-/// Nanoseconds in each unit of time, longest first.
-const UNITS: [(u128, &str); 4] =
-    [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
 
 /// Splits at the commas outside brackets; none if brackets do not match.
 fn parts(text: &str) -> Option<Vec<&str>> {
@@ -331,32 +328,6 @@ fn parts(text: &str) -> Option<Vec<&str>> {
         parts.push(&text[start..]);
     }
     (depth == 0).then_some(parts)
-}
-
-/// Reads a number or a fraction; never NaN.
-fn number(text: &str) -> Option<f64> {
-    let value = match text.split_once('/') {
-        Some((above, below)) => {
-            above.trim().parse::<f64>().ok()? / below.trim().parse::<f64>().ok()?
-        }
-        None => text.parse().ok()?,
-    };
-    (!value.is_nan()).then_some(value)
-}
-
-/// Reads a duration with its unit, exactly: `1.5s`, `200ms`, `10us`, `7ns`.
-pub fn duration(text: &str) -> Option<Duration> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (digits, unit) = text.split_at(split);
-    let unit = if unit == "µs" { "us" } else { unit };
-    let (factor, _) = UNITS.into_iter().find(|(_, name)| *name == unit)?;
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    let whole = whole.parse::<u128>().ok()?.checked_mul(factor)?;
-    // At most nine decimals count: more would be below a nanosecond in every unit.
-    let decimals = fraction.get(..9).unwrap_or(fraction);
-    let scale = 10_u128.pow(decimals.len() as u32);
-    let nanos = whole.checked_add(decimals.parse::<u128>().ok()? * factor / scale)?;
-    u64::try_from(nanos).ok().map(Duration::from_nanos)
 }
 
 fn listed(known: &[&str]) -> String {
@@ -445,15 +416,6 @@ mod tests {
     fn fractions_and_units_are_understood() {
         let read = read("example(gain = 1/80, wait=1.5s, on=yes)").unwrap();
         assert_eq!(read, Example { gain: 0.0125, wait: Duration::from_millis(1500), on: true });
-        for (text, nanos) in
-            [("0s", 0), ("7ns", 7), ("10us", 10_000), ("10µs", 10_000), ("0.0000000019s", 1)]
-        {
-            assert_eq!(duration(text), Some(Duration::from_nanos(nanos)), "{text}");
-        }
-        for text in ["", "s", "5", "-1s", "1.s", ".5s", "1..5s", "1 s", "99999999999s", "1h"] {
-            assert_eq!(duration(text), None, "{text}");
-        }
-        assert_eq!(duration("340282366920938463463374607431.9s"), None, "more than 128 bits hold");
     }
 
     #[test]
@@ -512,7 +474,6 @@ mod tests {
         fn no_text_makes_the_reader_panic(text: String) {
             let _ = read(&text);
             let _ = read(&format!("example({text})"));
-            let _ = duration(&text);
         }
     }
 }

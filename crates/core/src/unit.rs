@@ -1,21 +1,89 @@
-//! Quantities with their units, as files and options write them: `10 Mbit/s`, `10 ms`, `32 packets`,
-//! `10 MiB`.
+//! Quantities with their units: durations, rates, sizes, packet counts, probabilities.
 //!
-//! A quantity without a unit is refused: whether `delay = 10` means milliseconds or seconds is what
-//! its reader must never have to guess. Only 0 needs no unit. What is printed is read back as the same
-//! quantity; a fraction that is smaller than the smallest unit is cut off.
+//! Algorithm specs, the command line, scenario files and configuration files share this grammar: a decimal number,
+//! an optional space and a unit (`10ms`, `1.5 s`, `10 Mbit/s`, `64 KiB`, `32 packets`). Only 0 needs no unit, because
+//! `delay = 10` does not say whether it means milliseconds or seconds. Values are exact integers of the smallest
+//! unit; a fraction of that unit is cut off. Printed text parses to the same value.
 use crate::spec::nearest;
-use crate::time::Duration;
+use std::time::Duration;
+use thiserror::Error;
 
-/// A kind of quantity: what its units are worth, the largest first.
-struct Kind {
-    units: &'static [(&'static str, u64)],
-    aliases: &'static [(&'static str, &'static str)],
-    /// "a rate; write it like …".
-    what: &'static str,
+/// The text is not a quantity of the expected kind. Prints as one line.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum UnitError {
+    /// The text does not follow the grammar.
+    #[error("`{text}` is not a {kind}; write it like {example}")]
+    Malformed {
+        /// The text.
+        text: String,
+        /// The expected kind, such as "rate".
+        kind: &'static str,
+        /// A correct text, in quotes.
+        example: &'static str,
+    },
+    /// The unit is missing.
+    #[error("{text} has no unit; write a {kind} like {example}")]
+    NoUnit {
+        /// The number.
+        text: String,
+        /// The expected kind.
+        kind: &'static str,
+        /// A correct text, in quotes.
+        example: &'static str,
+    },
+    /// The kind has no such unit, but one with a similar spelling.
+    #[error("`{text}` is not a {kind}: no unit is called `{unit}`; did you mean `{near}`?")]
+    UnknownUnit {
+        /// The text.
+        text: String,
+        /// The expected kind.
+        kind: &'static str,
+        /// The unit that was given.
+        unit: String,
+        /// The unit with the nearest spelling.
+        near: &'static str,
+    },
+    /// The value exceeds 64 bits of the smallest unit.
+    #[error("`{0}` is too large")]
+    TooLarge(String),
+    /// The value lies outside the permitted range.
+    #[error("{0}")]
+    OutOfRange(&'static str),
 }
 
+impl From<UnitError> for String {
+    fn from(error: UnitError) -> Self {
+        error.to_string()
+    }
+}
+
+/// One kind of quantity. Units are ordered from the largest to the smallest.
+struct Kind {
+    name: &'static str,
+    units: &'static [(&'static str, u64)],
+    aliases: &'static [(&'static str, &'static str)],
+    /// The unit in which zero is printed.
+    zero: &'static str,
+    example: &'static str,
+}
+
+const DURATION: Kind = Kind {
+    name: "duration",
+    units: &[
+        ("h", 3_600_000_000_000),
+        ("min", 60_000_000_000),
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+        ("ns", 1),
+    ],
+    aliases: &[("µs", "us"), ("μs", "us"), ("m", "min")],
+    zero: "s",
+    example: "\"10 ms\" or \"1.5 s\"",
+};
+
 const RATE: Kind = Kind {
+    name: "rate",
     units: &[
         ("Tbit/s", 1_000_000_000_000),
         ("Gbit/s", 1_000_000_000),
@@ -31,27 +99,16 @@ const RATE: Kind = Kind {
         ("Kbps", "kbit/s"),
         ("Kbit/s", "kbit/s"),
         ("bps", "bit/s"),
-        ("Mb/s", "Mbit/s"),
         ("Gb/s", "Gbit/s"),
+        ("Mb/s", "Mbit/s"),
         ("kb/s", "kbit/s"),
     ],
-    what: "rate; write it like \"10 Mbit/s\"",
+    zero: "bit/s",
+    example: "\"10 Mbit/s\"",
 };
 
-const TIME: Kind = Kind {
-    units: &[
-        ("h", 3_600_000_000_000),
-        ("min", 60_000_000_000),
-        ("s", 1_000_000_000),
-        ("ms", 1_000_000),
-        ("us", 1_000),
-        ("ns", 1),
-    ],
-    aliases: &[("µs", "us"), ("μs", "us"), ("m", "min")],
-    what: "time; write it like \"10 ms\" or \"1.5 s\"",
-};
-
-const OCTETS: Kind = Kind {
+const SIZE: Kind = Kind {
+    name: "size",
     units: &[
         ("GiB", 1 << 30),
         ("GB", 1_000_000_000),
@@ -61,118 +118,233 @@ const OCTETS: Kind = Kind {
         ("kB", 1_000),
         ("B", 1),
     ],
-    aliases: &[("KB", "kB"), ("octets", "B"), ("bytes", "B"), ("byte", "B"), ("octet", "B")],
-    what: "number of octets; write it like \"1448 B\", \"64 KiB\" or \"10 MB\"",
+    aliases: &[
+        ("Gi", "GiB"),
+        ("G", "GB"),
+        ("Mi", "MiB"),
+        ("M", "MB"),
+        ("Ki", "KiB"),
+        ("KB", "kB"),
+        ("k", "kB"),
+        ("bytes", "B"),
+        ("byte", "B"),
+        ("octets", "B"),
+        ("octet", "B"),
+    ],
+    zero: "B",
+    example: "\"1448 B\", \"64 KiB\" or \"10 MB\"",
 };
 
 const PACKETS: Kind = Kind {
+    name: "number of packets",
     units: &[("packets", 1)],
     aliases: &[("packet", "packets"), ("pkts", "packets"), ("p", "packets")],
-    what: "number of packets; write it like \"32 packets\"",
+    zero: "packets",
+    example: "\"32 packets\"",
 };
 
-/// Reads bits per second; `unlimited` is 0.
-pub fn rate(text: &str) -> Result<u64, String> {
+/// Reads a duration, such as `200ms`, `1.5 s`, `10us` or `2min`.
+///
+/// # Errors
+/// The text is not a duration, or longer than 584 years.
+pub fn duration(text: &str) -> Result<Duration, UnitError> {
+    DURATION.read(text).map(Duration::from_nanos)
+}
+
+/// Reads a duration longer than 0.
+///
+/// # Errors
+/// As [`duration`]; the duration is 0.
+pub fn interval(text: &str) -> Result<Duration, UnitError> {
+    match duration(text)? {
+        Duration::ZERO => Err(UnitError::OutOfRange("must be longer than 0")),
+        interval => Ok(interval),
+    }
+}
+
+/// Reads an InterestLifetime or a FreshnessPeriod: whole milliseconds, at least one.
+///
+/// # Errors
+/// As [`interval`]; the packet format cannot carry the duration.
+pub fn milliseconds(text: &str) -> Result<Duration, UnitError> {
+    let interval = interval(text)?;
+    match interval.subsec_nanos() % 1_000_000 {
+        0 => Ok(interval),
+        _ => Err(UnitError::OutOfRange("the packet format carries whole milliseconds")),
+    }
+}
+
+/// Prints a duration, such as `10 ms`.
+#[must_use]
+pub fn print_duration(duration: Duration) -> String {
+    DURATION.print(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Prints a duration without a space, in the largest unit from `s` down that gives a whole number: `200ms`.
+#[must_use]
+pub fn print_compact_duration(duration: Duration) -> String {
+    let nanos = duration.as_nanos();
+    let mut units = DURATION.units.iter().filter(|(_, factor)| *factor <= 1_000_000_000);
+    let whole = units.find(|(_, factor)| nanos.is_multiple_of(u128::from(*factor)));
+    let (unit, factor) = whole.copied().unwrap_or(("ns", 1));
+    format!("{}{unit}", nanos / u128::from(factor))
+}
+
+/// Reads a rate in bits per second; `unlimited` is 0.
+///
+/// # Errors
+/// The text is not a rate, or the rate is 0.
+pub fn rate(text: &str) -> Result<u64, UnitError> {
     match text.trim() {
         "unlimited" => Ok(0),
         text => match RATE.read(text)? {
-            0 => Err("a rate of 0 carries nothing; write \"unlimited\", or use an outage".into()),
+            0 => Err(UnitError::OutOfRange(
+                "a rate of 0 carries nothing; write \"unlimited\", or use an outage",
+            )),
             bits => Ok(bits),
         },
     }
 }
 
-/// Prints bits per second.
-pub fn print_rate(bits: u64) -> String {
-    if bits == 0 { "unlimited".into() } else { RATE.print(bits) }
+/// Prints a rate in bits per second; 0 is `unlimited`.
+#[must_use]
+pub fn print_rate(bits_per_second: u64) -> String {
+    if bits_per_second == 0 { "unlimited".into() } else { RATE.print(bits_per_second) }
 }
 
-/// Reads a time.
-pub fn time(text: &str) -> Result<Duration, String> {
-    TIME.read(text).map(Duration::from_nanos)
+/// Reads a number of bytes with its unit.
+///
+/// # Errors
+/// The text is not a size, has no unit, or exceeds 64 bits.
+pub fn bytes(text: &str) -> Result<u64, UnitError> {
+    SIZE.read(text)
 }
 
-/// Prints a time.
-pub fn print_time(time: Duration) -> String {
-    TIME.print(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-}
-
-/// Reads a number of octets.
-pub fn octets(text: &str) -> Result<u64, String> {
-    OCTETS.read(text)
-}
-
-/// Prints a number of octets.
-pub fn print_octets(octets: u64) -> String {
-    OCTETS.print(octets)
-}
-
-/// Prints a number of packets.
-fn print_packets(packets: u64) -> String {
-    match packets {
-        1 => "1 packet".into(),
-        packets => format!("{packets} packets"),
+/// Reads a number of bytes; a number without a unit counts bytes, as on a command line.
+///
+/// # Errors
+/// The text is not a size, or exceeds 64 bits.
+pub fn bare_bytes(text: &str) -> Result<u64, UnitError> {
+    match split(text.trim()) {
+        (number, "") if is_decimal(number) => SIZE.read(&format!("{number} B")),
+        _ => SIZE.read(text),
     }
 }
 
-/// Room for packets: so many, so many octets, or without limit.
+/// Prints a number of bytes.
+#[must_use]
+pub fn print_bytes(bytes: u64) -> String {
+    SIZE.print(bytes)
+}
+
+/// The most bytes of content for which a Data packet has space, beside its name and signature.
+pub const MAX_CONTENT_BYTES: u64 = 8600;
+
+/// Reads the number of content bytes of one Data packet; a number without a unit counts bytes.
+///
+/// # Errors
+/// As [`bare_bytes`]; the number is 0 or above [`MAX_CONTENT_BYTES`].
+pub fn content_bytes(text: &str) -> Result<u64, UnitError> {
+    match bare_bytes(text)? {
+        bytes @ 1..=MAX_CONTENT_BYTES => Ok(bytes),
+        _ => {
+            let bounds = "a segment holds 1 to 8600 bytes, since a packet holds 8800";
+            Err(UnitError::OutOfRange(bounds))
+        }
+    }
+}
+
+/// The capacity of a queue or a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// So many packets.
+pub enum Capacity {
+    /// A number of packets.
     Packets(u64),
-    /// So many bytes.
-    Octets(u64),
-    /// Without limit.
+    /// A number of bytes.
+    Bytes(u64),
+    /// No limit.
     Unlimited,
 }
 
-/// Reads room for packets.
-pub fn room(text: &str) -> Result<Room, String> {
-    const WHAT: &str =
-        "write it like \"32 packets\", \"64 KiB\" or \"unlimited\", or 0 for no room at all";
+/// Reads a capacity: packets, bytes, `unlimited`, or `0`.
+///
+/// # Errors
+/// The text is neither a number of packets nor a size.
+pub fn capacity(text: &str) -> Result<Capacity, UnitError> {
     let text = text.trim();
     match text {
-        "unlimited" => Ok(Room::Unlimited),
-        "0" => Ok(Room::Packets(0)),
-        _ => match (PACKETS.read(text), OCTETS.read(text)) {
-            (Ok(packets), _) => Ok(Room::Packets(packets)),
-            (_, Ok(octets)) => Ok(Room::Octets(octets)),
-            _ => Err(match split(text) {
-                (number, "") if !number.is_empty() => {
-                    format!("{text} has no unit: packets or octets? {WHAT}")
-                }
-                _ => format!("`{text}` is no room for packets; {WHAT}"),
-            }),
-        },
+        "unlimited" => return Ok(Capacity::Unlimited),
+        "0" => return Ok(Capacity::Packets(0)),
+        _ => {}
+    }
+    if let Ok(packets) = PACKETS.read(text) {
+        return Ok(Capacity::Packets(packets));
+    }
+    SIZE.read(text).map(Capacity::Bytes).map_err(|error| {
+        let kind = "number of packets or bytes";
+        let example = "\"32 packets\", \"64 KiB\", \"unlimited\" or 0";
+        match error {
+            UnitError::NoUnit { text, .. } => UnitError::NoUnit { text, kind, example },
+            UnitError::TooLarge(_) => error,
+            _ => UnitError::Malformed { text: text.to_owned(), kind, example },
+        }
+    })
+}
+
+/// Prints a capacity.
+#[must_use]
+pub fn print_capacity(capacity: Capacity) -> String {
+    match capacity {
+        Capacity::Packets(1) => "1 packet".into(),
+        Capacity::Packets(packets) => format!("{packets} packets"),
+        Capacity::Bytes(bytes) => print_bytes(bytes),
+        Capacity::Unlimited => "unlimited".into(),
     }
 }
 
-/// Prints room for packets.
-pub fn print_room(room: Room) -> String {
-    match room {
-        Room::Packets(packets) => print_packets(packets),
-        Room::Octets(octets) => print_octets(octets),
-        Room::Unlimited => "unlimited".into(),
-    }
+/// Reads a plain number: decimal, fraction (`1/8`), percentage (`2%`) or `inf`; never NaN.
+#[must_use]
+pub fn number(text: &str) -> Option<f64> {
+    let value = match (text.split_once('/'), text.strip_suffix('%')) {
+        (Some((above, below)), _) => {
+            above.trim().parse::<f64>().ok()? / below.trim().parse::<f64>().ok()?
+        }
+        (_, Some(percent)) => percent.trim().parse::<f64>().ok()? / 100.0,
+        _ => text.parse().ok()?,
+    };
+    (!value.is_nan()).then_some(value)
+}
+
+/// Reads a probability from 0 to 1, such as `2%`, `0.02` or `1/50`.
+///
+/// # Errors
+/// The text is not a number, or lies outside.
+pub fn probability(text: &str) -> Result<f64, UnitError> {
+    number(text.trim())
+        .filter(|value| (0.0..=1.0).contains(value))
+        .ok_or(UnitError::OutOfRange("write a probability such as 2% or 0.02"))
 }
 
 impl Kind {
-    fn read(&self, text: &str) -> Result<u64, String> {
-        let (number, unit) = split(text.trim());
-        let wrong = || format!("`{}` is no {}", text.trim(), self.what);
-        if number.is_empty() {
-            return Err(wrong());
+    fn read(&self, text: &str) -> Result<u64, UnitError> {
+        let (kind, example) = (self.name, self.example);
+        let text = text.trim();
+        let (number, unit) = split(text);
+        let malformed = || UnitError::Malformed { text: text.to_owned(), kind, example };
+        if !is_decimal(number) {
+            return Err(malformed());
         }
         let factor = match unit {
             "" if digits(number, 1) == Some(0) => 1,
-            "" => return Err(format!("{number} has no unit; it is a {}", self.what)),
-            unit => self.factor(unit).ok_or_else(|| self.unknown(text.trim(), unit))?,
+            "" => return Err(UnitError::NoUnit { text: number.to_owned(), kind, example }),
+            unit => self.factor(unit).ok_or_else(|| match self.nearest(unit) {
+                Some(near) => {
+                    let (text, unit) = (text.to_owned(), unit.to_owned());
+                    UnitError::UnknownUnit { text, kind, unit, near }
+                }
+                None => malformed(),
+            })?,
         };
-        match digits(number, factor) {
-            Some(value) => Ok(value),
-            None if digits(number, 1).is_none() => Err(wrong()),
-            None => Err(format!("{} is too large", text.trim())),
-        }
+        digits(number, factor).ok_or_else(|| UnitError::TooLarge(text.to_owned()))
     }
 
     fn factor(&self, unit: &str) -> Option<u64> {
@@ -181,24 +353,18 @@ impl Kind {
         self.units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
     }
 
-    fn unknown(&self, text: &str, unit: &str) -> String {
-        let what = self.what;
-        match nearest(unit, self.units.iter().map(|(name, _)| *name)) {
-            None => format!("`{text}` is no {what}"),
-            Some(near) => {
-                format!("`{text}` is no {what}, and `{unit}` is no unit; did you mean `{near}`?")
-            }
-        }
+    fn nearest(&self, unit: &str) -> Option<&'static str> {
+        nearest(unit, self.units.iter().map(|(name, _)| *name))
     }
 
-    /// In the largest unit that gives a whole number, or else at most three decimals.
+    /// In the largest unit that gives a whole number, or with at most three decimals.
     fn print(&self, value: u64) -> String {
         let whole = self.units.iter().find(|(_, factor)| value.is_multiple_of(*factor));
         let short = self.units.iter().find(|(_, factor)| {
             value >= *factor && factor.is_multiple_of(1000) && value.is_multiple_of(factor / 1000)
         });
         match (whole, short) {
-            _ if value == 0 => format!("0 {}", self.zero_unit()),
+            _ if value == 0 => format!("0 {}", self.zero),
             (Some((_, w)), Some((unit, s))) if s > w && value / w >= 10_000 => {
                 let fraction = format!("{:03}", value % s / (s / 1000));
                 format!("{}.{} {unit}", value / s, fraction.trim_end_matches('0'))
@@ -207,27 +373,28 @@ impl Kind {
             (None, _) => value.to_string(),
         }
     }
-
-    /// Zero is written in a unit that people use.
-    fn zero_unit(&self) -> &'static str {
-        let plain = ["s", "B", "bit/s", "packets"];
-        self.units.iter().map(|(unit, _)| *unit).find(|unit| plain.contains(unit)).unwrap_or("")
-    }
 }
 
-/// `number` times `factor`, exactly; none if it is no decimal number or too large.
+/// `number` times `factor`, exactly; `None` if the text is not a decimal number or the product exceeds 64 bits.
 fn digits(number: &str, factor: u64) -> Option<u64> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let plain = |text: &str| !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
-    if !plain(whole) || !plain(fraction) {
+    if !is_decimal(number) {
         return None;
     }
-    // More decimals are below one in every unit.
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    // Further decimals are below one in every unit.
     let fraction = fraction.get(..15).unwrap_or(fraction);
     let scale = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
     let whole = whole.parse::<u64>().ok().map(u128::from)?.checked_mul(u128::from(factor))?;
     let part = fraction.parse::<u128>().ok()? * u128::from(factor) / scale;
     u64::try_from(whole.checked_add(part)?).ok()
+}
+
+/// Digits, with digits behind a point or without.
+fn is_decimal(number: &str) -> bool {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    [whole, fraction]
+        .iter()
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The number and its unit.
@@ -242,64 +409,89 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn units_are_understood_with_and_without_a_space() {
+    fn units_follow_with_or_without_a_space() {
         assert_eq!(rate("10 Mbit/s"), Ok(10_000_000));
         assert_eq!(rate("1.5Gbps"), Ok(1_500_000_000));
         assert_eq!(rate("unlimited"), Ok(0));
-        assert_eq!(time("0.3ms"), Ok(Duration::from_micros(300)));
-        assert_eq!(time("10 µs"), Ok(Duration::from_micros(10)));
-        assert_eq!(time("0"), Ok(Duration::ZERO));
-        assert_eq!(octets("10 MiB"), Ok(10_485_760));
-        assert_eq!(room("1 packet"), Ok(Room::Packets(1)));
-        assert_eq!(room("64 KiB"), Ok(Room::Octets(65_536)));
-        assert_eq!(room("0"), Ok(Room::Packets(0)));
+        assert_eq!(duration("0.3ms"), Ok(Duration::from_micros(300)));
+        assert_eq!(duration("10 µs"), Ok(Duration::from_micros(10)));
+        assert_eq!(duration("0"), Ok(Duration::ZERO));
+        assert_eq!(duration("0.0000000019s"), Ok(Duration::from_nanos(1)));
+        assert_eq!(duration("100000h"), Ok(Duration::from_secs(360_000_000)));
+        assert_eq!(bytes("10 MiB"), Ok(10_485_760));
+        assert_eq!(bare_bytes("8000"), Ok(8000));
+        assert_eq!(bare_bytes("64KiB"), Ok(65_536));
+        assert_eq!(capacity("1 packet"), Ok(Capacity::Packets(1)));
+        assert_eq!(capacity("64 KiB"), Ok(Capacity::Bytes(65_536)));
+        assert_eq!(capacity("0"), Ok(Capacity::Packets(0)));
     }
 
     #[test]
-    fn what_is_wrong_is_answered_with_what_is_right() {
+    fn errors_show_a_correct_text() {
+        let said = |error: UnitError| error.to_string();
         assert_eq!(
-            time("10").unwrap_err(),
-            "10 has no unit; it is a time; write it like \"10 ms\" or \"1.5 s\""
+            said(duration("10").unwrap_err()),
+            "10 has no unit; write a duration like \"10 ms\" or \"1.5 s\""
         );
         assert_eq!(
-            rate("10 Mbits").unwrap_err(),
-            "`10 Mbits` is no rate; write it like \"10 Mbit/s\", and `Mbits` is no unit; \
-             did you mean `Mbit/s`?"
+            said(rate("10 Mbits").unwrap_err()),
+            "`10 Mbits` is not a rate: no unit is called `Mbits`; did you mean `Mbit/s`?"
         );
-        assert!(rate("0 Mbit/s").unwrap_err().contains("outage"));
-        assert!(room("32").unwrap_err().contains("packets or octets?"));
-        assert!(octets("99999999999999 GiB").unwrap_err().contains("too large"));
+        assert_eq!(
+            said(rate("10 cats").unwrap_err()),
+            "`10 cats` is not a rate; write it like \"10 Mbit/s\""
+        );
+        assert!(said(rate("0 Mbit/s").unwrap_err()).contains("outage"));
+        assert!(said(capacity("32").unwrap_err()).contains("packets or bytes"));
+        assert!(said(bytes("99999999999999 GiB").unwrap_err()).contains("too large"));
         for wrong in ["", "fast", "-3 s", "1e9 s", "s", "1.2.3 s", ".5 s", "1. s", "4 parsecs"] {
-            assert!(time(wrong).is_err(), "{wrong}");
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
+        let digits = "340282366920938463463374607431.9s";
+        assert!(duration(digits).is_err(), "more than 128 bits");
     }
 
     #[test]
-    fn figures_are_printed_as_people_write_them() {
+    fn ranges_are_checked() {
+        assert!(interval("0").is_err() && interval("1ns").is_ok());
+        assert!(milliseconds("10us").is_err() && milliseconds("2 s").is_ok());
+        assert!(content_bytes("0").is_err() && content_bytes("9000").is_err());
+        assert_eq!(content_bytes("8000"), Ok(8000));
+        assert_eq!((probability("2%"), probability("1/50")), (Ok(0.02), Ok(0.02)));
+        assert!(probability("101%").is_err() && probability("nan").is_err());
+    }
+
+    #[test]
+    fn printed_text_uses_the_largest_fitting_unit() {
         assert_eq!(print_rate(10_000_000), "10 Mbit/s");
         assert_eq!(print_rate(1_500_000_000), "1500 Mbit/s");
-        assert_eq!(print_time(Duration::from_micros(300)), "300 us");
-        assert_eq!(print_time(Duration::from_micros(59_812)), "59.812 ms");
-        assert_eq!(print_time(Duration::ZERO), "0 s");
-        assert_eq!(print_time(Duration::from_secs(300)), "5 min");
-        assert_eq!(print_octets(1448), "1448 B");
-        assert_eq!(print_octets(10 << 20), "10 MiB");
+        assert_eq!(print_duration(Duration::from_micros(300)), "300 us");
+        assert_eq!(print_duration(Duration::from_micros(59_812)), "59.812 ms");
+        assert_eq!(print_duration(Duration::ZERO), "0 s");
+        assert_eq!(print_duration(Duration::from_secs(300)), "5 min");
+        assert_eq!(print_compact_duration(Duration::from_secs(300)), "300s");
+        assert_eq!(print_compact_duration(Duration::ZERO), "0s");
+        assert_eq!(print_bytes(1448), "1448 B");
+        assert_eq!(print_bytes(10 << 20), "10 MiB");
     }
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back(value: u64) {
+        fn printed_text_parses_to_the_same_value(value: u64) {
             prop_assert_eq!(rate(&print_rate(value)), Ok(value));
-            let duration = Duration::from_nanos(value);
-            prop_assert_eq!(time(&print_time(duration)), Ok(duration));
-            prop_assert_eq!(octets(&print_octets(value)), Ok(value));
-            prop_assert_eq!(room(&print_packets(value)), Ok(Room::Packets(value)));
+            let span = Duration::from_nanos(value);
+            prop_assert_eq!(duration(&print_duration(span)), Ok(span));
+            prop_assert_eq!(duration(&print_compact_duration(span)), Ok(span));
+            prop_assert_eq!(bytes(&print_bytes(value)), Ok(value));
+            let packets = Capacity::Packets(value);
+            prop_assert_eq!(capacity(&print_capacity(packets)), Ok(packets));
         }
 
         #[test]
-        fn no_text_makes_a_reader_panic(text: String, number in "[0-9.]{0,40}", unit in "[a-zA-Z/]{0,6}") {
+        fn no_text_causes_a_panic(text: String, number in "[0-9.]{0,40}", unit in "[a-zA-Z/%]{0,6}") {
             for text in [text, format!("{number}{unit}"), format!("{number} {unit}")] {
-                let _ = (rate(&text), time(&text), octets(&text), room(&text));
+                let _ = (rate(&text), duration(&text), bytes(&text), bare_bytes(&text));
+                let _ = (capacity(&text), super::number(&text), probability(&text));
             }
         }
     }

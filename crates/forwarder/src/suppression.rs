@@ -10,6 +10,7 @@ use crate::face::FaceId;
 use crate::table::{Arrival, Backoff, OutRecord, PitEntry};
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
+use recoup_transport::unit;
 use std::fmt;
 
 /// A policy; [`Default`] is `same-face-retx`.
@@ -197,7 +198,7 @@ fn soft_hard(mut spec: Spec<'_>) -> Result<Suppression, SpecError> {
     let expected = "a duration such as 20ms, or auto";
     let policy = spec.take("soft", fixed(Duration::from_millis(20)), expected, |text| {
         let auto = (text == "auto").then_some(Suppression::SoftHardAuto);
-        auto.or_else(|| spec::duration(text).map(fixed))
+        auto.or_else(|| unit::duration(text).ok().map(fixed))
     })?;
     spec.finish()?;
     Ok(policy)

@@ -17,4 +17,4 @@ pub mod rto;
 pub mod serve;
 pub mod timer;
 
-pub use recoup_core::{random, spec, time};
+pub use recoup_core::{random, spec, time, unit};

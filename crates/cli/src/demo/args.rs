@@ -1,8 +1,8 @@
 //! The options of `recoup demo`.
 use crate::error::EXIT_CODES;
-use crate::value::{self, Rate};
 use clap::Args;
 use recoup_transport::fetch::defaults;
+use recoup_transport::unit::{self, UnitError};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,28 +28,28 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Reports")]
     pub out: PathBuf,
 
-    /// Octets of content
-    #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = value::size, help_heading = "Content")]
+    /// Bytes of content
+    #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = unit::bare_bytes, help_heading = "Content")]
     pub size: u64,
 
-    /// Content per segment, in octets
-    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = value::segment_size, help_heading = "Content")]
-    pub segment_size: usize,
+    /// Content per segment, in bytes
+    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = unit::content_bytes, help_heading = "Content")]
+    pub segment_size: u64,
 
-    /// Rate of the link, each way
-    #[arg(long, value_name = "RATE", default_value = "10Mbit/s", help_heading = "Link")]
-    pub rate: Rate,
+    /// Rate of the link, each way, or unlimited
+    #[arg(long, value_name = "RATE", default_value = "10Mbit/s", value_parser = unit::rate, help_heading = "Link")]
+    pub rate: u64,
 
     /// Delay of the link, each way
-    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = value::duration, help_heading = "Link")]
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = unit::duration, help_heading = "Link")]
     pub delay: Duration,
 
     /// Queue in front of the link, each way
-    #[arg(long, value_name = "SIZE", default_value = "160kB", value_parser = value::size, help_heading = "Link")]
+    #[arg(long, value_name = "SIZE", default_value = "160kB", value_parser = unit::bare_bytes, help_heading = "Link")]
     pub queue: u64,
 
     /// Share of packets that the link loses, each way
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = value::probability, help_heading = "Link")]
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = loss, help_heading = "Link")]
     pub loss: f64,
 
     /// Which packets are lost follows from this number
@@ -78,6 +78,14 @@ pub(crate) struct DemoArgs {
     /// End with a JSON document on standard output instead of a table
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
+}
+
+/// A probability below 1: a link that loses every packet ends no transfer.
+fn loss(text: &str) -> Result<f64, UnitError> {
+    match unit::probability(text)? {
+        loss if loss < 1.0 => Ok(loss),
+        _ => Err(UnitError::OutOfRange("must be below 100%")),
+    }
 }
 
 /// Timers that are compared unless others are named.

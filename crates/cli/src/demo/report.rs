@@ -15,7 +15,7 @@ pub(crate) struct Demo {
     /// Octets of content.
     pub octets: u64,
     /// Octets of content per segment.
-    pub segment_octets: usize,
+    pub segment_octets: u64,
     /// Congestion control of the timers' runs.
     pub congestion: String,
     /// SHA-256 of the content in hexadecimal.
@@ -43,7 +43,7 @@ impl Link {
     /// The link that the options describe.
     pub(crate) fn new(args: &DemoArgs) -> Self {
         Self {
-            bit_s: args.rate.bits,
+            bit_s: args.rate,
             delay_ms: format::ms(args.delay),
             queue_octets: args.queue,
             loss: args.loss,

@@ -9,6 +9,7 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_transport::fetch::defaults;
 use recoup_transport::rto::Sampling;
+use recoup_transport::unit;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -154,15 +155,15 @@ pub(crate) struct FetchArgs {
     pub flow_nonce: bool,
 
     /// Shortest retransmission timeout
-    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = value::positive_duration)]
+    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = unit::interval)]
     pub min_rto: Option<Duration>,
 
     /// Longest retransmission timeout
-    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = value::positive_duration)]
+    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = unit::interval)]
     pub max_rto: Option<Duration>,
 
     /// How often expired timers are looked for; 0 means exactly when they expire
-    #[arg(long, value_name = "TIME", default_value = "10ms", help_heading = "Algorithms", value_parser = value::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10ms", help_heading = "Algorithms", value_parser = unit::duration)]
     pub rto_check: Duration,
 
     /// Do not use Data that comes after its timeout, before the segment was asked for again
@@ -180,17 +181,17 @@ pub(crate) struct FetchArgs {
     pub retries: Retries,
 
     /// InterestLifetime: how long forwarders remember an Interest
-    #[arg(long, value_name = "TIME", default_value = "4s", help_heading = "Limits", value_parser = value::milliseconds)]
+    #[arg(long, value_name = "TIME", default_value = "4s", help_heading = "Limits", value_parser = unit::milliseconds)]
     pub lifetime: Duration,
 
     /// Give up when nothing arrived for this long; time in which a pipe's reader rests does not count
-    #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = value::positive_duration)]
+    #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = unit::interval)]
     pub no_progress_timeout: Duration,
 
     /// Accept no more content than this, such as 500MB or 2GiB, of a folder in all; exit code 8 if there is more
     ///
     /// Content from before (--resume) counts, and so do listings.
-    #[arg(long, value_name = "BYTES", help_heading = "Limits", value_parser = value::size)]
+    #[arg(long, value_name = "BYTES", help_heading = "Limits", value_parser = unit::bare_bytes)]
     pub max_size: Option<u64>,
 
     /// Wait for a producer that is not there yet or that restarts, as long as it takes, or with =TIME for that time at most
@@ -202,7 +203,7 @@ pub(crate) struct FetchArgs {
         default_missing_value = "100000h",
         conflicts_with_all = ["retries", "no_progress_timeout"],
         help_heading = "Limits",
-        value_parser = value::positive_duration
+        value_parser = unit::interval
     )]
     pub wait: Option<Duration>,
 

@@ -8,7 +8,7 @@ use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::Failure;
 use recoup_config::form;
 use recoup_config::tree::Tree;
-use recoup_core::unit::Room;
+use recoup_core::unit::Capacity;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::ManagementOptions;
@@ -194,11 +194,11 @@ impl ForwardConfig {
         self.workers = node.value("workers", Workers::read).unwrap_or(self.workers);
         let components = node.value("shard-components", workers::components);
         self.components = components.unwrap_or(self.components);
-        if let Some(cache) = node.value("cache", form::room) {
+        if let Some(cache) = node.value("cache", form::capacity) {
             self.cache = match cache {
-                Room::Packets(packets) => CsCapacity::Packets(packets),
-                Room::Octets(octets) => CsCapacity::Octets(octets),
-                Room::Unlimited => CsCapacity::Unlimited,
+                Capacity::Packets(packets) => CsCapacity::Packets(packets),
+                Capacity::Bytes(octets) => CsCapacity::Octets(octets),
+                Capacity::Unlimited => CsCapacity::Unlimited,
             };
         }
         if let Some(strategy) = node.value("strategy", checked(strategy::parse)) {

@@ -1,11 +1,11 @@
 //! The keys of a forwarder's configuration that say how much neighbours may take of it.
 use crate::config::{Section, text, whole};
-use crate::value;
 use recoup_config::form;
 use recoup_config::tree::{Tree, Value};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_io::driver::DriverOptions;
 use recoup_transport::time::Duration;
+use recoup_transport::unit;
 
 /// Who has not said anything for less may be between two Interests.
 const LEAST_IDLE: Duration = Duration::from_secs(1);
@@ -112,7 +112,7 @@ fn idle(tree: &Tree) -> Result<Duration, String> {
     if let Value::Integer(number) = tree.value {
         return Err(format!("{number} has no unit; write \"{number}s\""));
     }
-    let idle = value::duration(&text(tree)?)?;
+    let idle = unit::duration(&text(tree)?)?;
     if idle < LEAST_IDLE { Err("must be at least 1s".into()) } else { Ok(idle) }
 }
 

@@ -92,7 +92,7 @@ fn the_node() {
             ("[nodes]\ncache = 5", "3:2: nodes: is not known here; did you mean `node`?"),
             (
                 "[node]\ncache = \"5 apples\"",
-                "4:9: node.cache: `5 apples` is no room for packets; write it like \"32 packets\", \"64 KiB\" or \"unlimited\", or 0 for no room at all",
+                "4:9: node.cache: `5 apples` is not a number of packets or bytes; write it like \"32 packets\", \"64 KiB\", \"unlimited\" or 0",
             ),
             ("[node]\ncache = 1979-05-27", "4:9: cache: a date means nothing here; write a string"),
             (
@@ -109,7 +109,7 @@ fn the_node() {
             ),
             (
                 "[node]\nscheduler = \"max-min\"\nrate = \"fast\"",
-                "5:8: node.rate: `fast` is no rate; write it like \"10 Mbit/s\"",
+                "5:8: node.rate: `fast` is not a rate; write it like \"10 Mbit/s\"",
             ),
             (
                 "[node]\nlocalhop = 1\nprovider-ids = 2",
@@ -182,7 +182,7 @@ fn limits_and_keys() {
             ("[limits]\npending = 0", "4:11: limits.pending: must be at least 1"),
             (
                 "[limits]\nface-backlog = \"8 GiB octets\"",
-                "4:16: limits.face-backlog: `8 GiB octets` is no number of octets; write it like \"1448 B\", \"64 KiB\" or \"10 MB\"",
+                "4:16: limits.face-backlog: `8 GiB octets` is not a size; write it like \"1448 B\", \"64 KiB\" or \"10 MB\"",
             ),
             ("[limits]\nidle = 120", "4:8: limits.idle: 120 has no unit; write \"120s\""),
             (

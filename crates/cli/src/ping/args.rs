@@ -1,9 +1,9 @@
 //! The options of `recoup ping`.
 use crate::error::EXIT_CODES;
-use crate::value;
 use clap::Args;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
+use recoup_transport::unit::{self, UnitError};
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -36,7 +36,7 @@ pub(crate) struct PingArgs {
     pub interval: Duration,
 
     /// Timeout of an Interest
-    #[arg(short, long, value_name = "TIME", default_value = "4s", value_parser = value::milliseconds)]
+    #[arg(short, long, value_name = "TIME", default_value = "4s", value_parser = unit::milliseconds)]
     pub timeout: Duration,
 
     /// Stop after this many Interests
@@ -70,9 +70,11 @@ pub(crate) struct PingArgs {
     pub json: bool,
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
-    match value::duration(text)? {
-        short if short < Duration::from_millis(1) => Err("must be at least 1ms".into()),
+fn interval(text: &str) -> Result<Duration, UnitError> {
+    match unit::duration(text)? {
+        short if short < Duration::from_millis(1) => {
+            Err(UnitError::OutOfRange("must be at least 1ms"))
+        }
         interval => Ok(interval),
     }
 }

@@ -1,11 +1,11 @@
 //! The options of `recoup serve`.
 use crate::error::EXIT_CODES;
 use crate::fetch::args::ConventionArg;
-use crate::value;
 use clap::{Args, ValueEnum};
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
+use recoup_transport::unit;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -60,15 +60,15 @@ pub(crate) struct ServeArgs {
     pub recovery: Recovery,
 
     /// Content per segment, in octets; less where a long name leaves less room in a packet
-    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = value::segment_size, help_heading = "Content")]
-    pub segment_size: usize,
+    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = unit::content_bytes, help_heading = "Content")]
+    pub segment_size: u64,
 
     /// digest, or a key: its name in the key store or its file
     #[arg(long, value_name = "KEY", default_value = "digest", help_heading = "Content")]
     pub sign: String,
 
     /// How long a cache may call the content fresh
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = value::milliseconds, help_heading = "Content")]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = unit::milliseconds, help_heading = "Content")]
     pub freshness: Duration,
 
     /// Version in the names: mtime (the file's time), now, a number, or none
@@ -89,7 +89,7 @@ pub(crate) struct ServeArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "1GiB",
-        value_parser = value::size,
+        value_parser = unit::bare_bytes,
         help_heading = "Content"
     )]
     pub snapshot: Option<u64>,

@@ -197,7 +197,7 @@ fn a_sweep_makes_a_scenario_of_each_point() {
 fn a_wrong_value_of_a_sweep_is_reported_where_it_stands() {
     let said = wrong(&with("[sweep]\n\"link.delay\" = [\"10 ms\",\n \"20 m/s\"]\n"));
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains(":2: link.delay: `20 m/s` is no time"), "{said}");
+    assert!(said.contains(":2: link.delay: `20 m/s` is not a duration"), "{said}");
     let said = wrong(&with("[sweep]\n\"applications.c9.rto\" = [\"rfc6298\"]\n"));
     assert!(said.contains("nothing in `applications` is called `c9`"), "{said}");
 }

@@ -154,7 +154,7 @@ fn batches(list: &[Tree]) -> Result<Arrival, String> {
         Value::List(pair) => match pair.as_slice() {
             [Tree { value: Value::Text(at), .. }, Tree { value: Value::Integer(count), .. }] => {
                 let count = u64::try_from(*count).map_err(|_| HOW.to_owned())?;
-                Ok((unit::time(at)?, count))
+                Ok((unit::duration(at)?, count))
             }
             _ => Err(HOW.to_owned()),
         },
@@ -178,7 +178,7 @@ fn write(arrival: &Arrival, load: Option<f64>) -> Value {
         Arrival::Batches(batches) => {
             let one = |(at, count): &(Duration, u64)| {
                 let count = i64::try_from(*count).unwrap_or(i64::MAX);
-                let pair = [Value::Text(unit::print_time(*at)), Value::Integer(count)];
+                let pair = [Value::Text(unit::print_duration(*at)), Value::Integer(count)];
                 Tree::from(Value::List(pair.map(Tree::from).into()))
             };
             return Value::List(batches.iter().map(one).collect());

@@ -173,7 +173,7 @@ fn floor(text: &str) -> Option<Floor> {
     if text == "adaptive" {
         return Some(Floor::Adaptive(Mean::default()));
     }
-    crate::spec::duration(text).map(Floor::Fixed)
+    crate::unit::duration(text).ok().map(Floor::Fixed)
 }
 
 #[cfg(test)]

@@ -338,34 +338,28 @@ const RETRIES: OrWord<Count> = OrWord(Count(0, u32::MAX as u64), "unlimited");
 
 /// Length of a Data packet.
 const DATA: Words<u32> = Words::new(
-    |text| match unit::octets(text)? {
+    |text| match unit::bytes(text)? {
         octets @ 1..=8_800 => Ok(octets as u32),
         _ => Err("a packet of NDN has 1 to 8800 octets".into()),
     },
-    |octets| unit::print_octets(u64::from(*octets)),
+    |octets| unit::print_bytes(u64::from(*octets)),
     "write it like \"1448 B\"",
 );
 
 /// Length of a frame of other traffic.
 const FRAME: Words<u32> = Words::new(
-    |text| match unit::octets(text)? {
+    |text| match unit::bytes(text)? {
         octets @ 1..=65_535 => Ok(octets as u32),
         _ => Err("a frame has 1 to 65535 octets".into()),
     },
-    |octets| unit::print_octets(u64::from(*octets)),
+    |octets| unit::print_bytes(u64::from(*octets)),
     "write it like \"1500 B\"",
 );
 
 /// What the packet format carries: whole milliseconds, at least one.
 const MILLISECONDS: Words<Duration> = Words::new(
-    |text| match unit::time(text)? {
-        Duration::ZERO => Err("must be longer than 0".into()),
-        time if time.subsec_nanos() % 1_000_000 != 0 => {
-            Err("the packet format carries whole milliseconds".into())
-        }
-        time => Ok(time),
-    },
-    |time| unit::print_time(*time),
+    |text| Ok(unit::milliseconds(text)?),
+    |time| unit::print_duration(*time),
     "write it like \"4 s\"",
 );
 

@@ -5,7 +5,7 @@ use crate::scenario::ndn::CACHE;
 use recoup_config::form::{Count, FEW_OCTETS, Form, Maybe, OneOf, RATE, TIME, Truth};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Table, Tree, Value};
-use recoup_core::unit::{self, Room};
+use recoup_core::unit::{self, Capacity};
 use recoup_sim::network::{Anticipation, ChannelPlan, LinkPlan, NodePlan, Order};
 
 /// Reads a layer of a link onto what is below it; returns the layer in its normal form.
@@ -76,10 +76,10 @@ struct Queue {
 struct QueueForm;
 
 impl QueueForm {
-    fn one(tree: &Tree) -> Result<Room, String> {
+    fn one(tree: &Tree) -> Result<Capacity, String> {
         match &tree.value {
-            Value::Text(text) => unit::room(text),
-            Value::Integer(number @ 0..) => unit::room(&number.to_string()),
+            Value::Text(text) => Ok(unit::capacity(text)?),
+            Value::Integer(number @ 0..) => Ok(unit::capacity(&number.to_string())?),
             other => Err(format!("{other} is no queue; {}", Self.example())),
         }
     }
@@ -97,9 +97,9 @@ impl Form for QueueForm {
         };
         for one in list {
             let is_second = match Self::one(one)? {
-                Room::Packets(packets) => queue.packets.replace(packets).is_some(),
-                Room::Octets(octets) => queue.octets.replace(octets).is_some(),
-                Room::Unlimited => list.len() > 1,
+                Capacity::Packets(packets) => queue.packets.replace(packets).is_some(),
+                Capacity::Bytes(octets) => queue.octets.replace(octets).is_some(),
+                Capacity::Unlimited => list.len() > 1,
             };
             if is_second {
                 return Err(format!("a queue has one limit of each kind; {}", self.example()));
@@ -109,9 +109,9 @@ impl Form for QueueForm {
     }
 
     fn write(&self, queue: &Queue) -> Option<Value> {
-        let text = |room| Value::Text(unit::print_room(room));
-        Some(match (queue.packets.map(Room::Packets), queue.octets.map(Room::Octets)) {
-            (None, None) => text(Room::Unlimited),
+        let text = |room| Value::Text(unit::print_capacity(room));
+        Some(match (queue.packets.map(Capacity::Packets), queue.octets.map(Capacity::Bytes)) {
+            (None, None) => text(Capacity::Unlimited),
             (Some(one), None) | (None, Some(one)) => text(one),
             (Some(one), Some(other)) => Value::List(vec![text(one).into(), text(other).into()]),
         })

@@ -93,14 +93,14 @@ const CONTROL: Words<RateControl> = Words::new(
 /// Octets of a PSDU of 802.11n.
 const AMPDU: Words<u32> = Words::new(
     |text| octets(text, 65_535),
-    |octets| unit::print_octets(u64::from(*octets)),
+    |octets| unit::print_bytes(u64::from(*octets)),
     "write it like \"65535 B\"",
 );
 
 /// Octets of an A-MSDU of 802.11n.
 const AMSDU: Words<u32> = Words::new(
     |text| octets(text, 7_935),
-    |octets| unit::print_octets(u64::from(*octets)),
+    |octets| unit::print_bytes(u64::from(*octets)),
     "write it like \"3839 B\"",
 );
 
@@ -126,7 +126,7 @@ const MARGIN: Words<f64> = Words::new(
 );
 
 fn octets(text: &str, most: u32) -> Result<u32, String> {
-    let octets = u32::try_from(unit::octets(text)?).ok().filter(|octets| *octets <= most);
+    let octets = u32::try_from(unit::bytes(text)?).ok().filter(|octets| *octets <= most);
     octets.ok_or_else(|| format!("`{text}` is more than the {most} B that 802.11n permits"))
 }
 

@@ -10,7 +10,7 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
             "rat = \"10 M",
             "10:1: link.rat: is not known here; did you mean `rate`?",
         ),
-        ("\"10 Mbit/s\"", "\"10 Mbits\"", "10:8: link.rate: `10 Mbits` is no rate"),
+        ("\"10 Mbit/s\"", "\"10 Mbits\"", "10:8: link.rate: `10 Mbits` is not a rate"),
         ("\"10 ms\"", "10", "11:9: link.delay: 10 has no unit"),
         ("[link]", "[lnik]", "9:2: lnik: is not known here; did you mean `link`?"),
         (
@@ -65,7 +65,7 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
         (
             "\"1000 packets\"",
             "1000",
-            "21:9: nodes.\"r*\".cache: 1000 has no unit: packets or octets?",
+            "21:9: nodes.\"r*\".cache: 1000 has no unit; write a number of packets or bytes like",
         ),
         ("seeds = \"1..3\"", "seeds = \"3..1\"", "3:9: seeds: `3..1` is empty"),
         ("\"300 s\"", "\"0 s\"", "4:8: stop: must be longer than 0"),

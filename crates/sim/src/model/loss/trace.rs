@@ -5,8 +5,9 @@
 //! number, range, time or span on each line, `#` begins a comment; numbers and times may not be mixed.
 //! [`with_trace_files`] puts the list in its place before the model is read.
 use super::LossModel;
+use recoup_core::unit;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{self, Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 
@@ -90,11 +91,11 @@ fn times(text: &str) -> Option<Vec<Time>> {
     for word in text.split_ascii_whitespace() {
         let (time, from, to) = match word.split_once('-') {
             None => {
-                let at = spec::duration(word)?;
+                let at = unit::duration(word).ok()?;
                 (Time::Once(at), at, at)
             }
             Some((from, to)) => {
-                let (from, to) = (spec::duration(from)?, spec::duration(to)?);
+                let (from, to) = (unit::duration(from).ok()?, unit::duration(to).ok()?);
                 (Time::Span(from, to), from, to)
             }
         };
