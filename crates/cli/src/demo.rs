@@ -14,7 +14,6 @@ use crate::picture::{self, Curve};
 use args::Transport;
 use consumer::{Consumed, Consumer};
 use producer::Producer;
-use recoup::options::{parse_congestion, parse_rto};
 use recoup_io::relay::{Relay, Span};
 use recoup_packet::signature::sha256;
 use recoup_sim::channel::ChannelError;
@@ -31,10 +30,6 @@ const PICTURE: &str = "recoup-demo.svg";
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let transports = args.transports();
-    for transport in &transports {
-        parse_rto(&transport.rto)?;
-    }
-    parse_congestion(&args.congestion)?;
     let content = content(args);
     let digest = sha256(&content);
     introduce(args);
@@ -48,7 +43,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         link: Link::new(args),
         octets: content.len() as u64,
         segment_octets: args.segment_size,
-        congestion: parse_congestion(&args.congestion)?.to_string(),
+        congestion: args.congestion.full(),
         sha256: format::hex(&digest),
         picture: path.display().to_string(),
         runs: rows.collect(),

@@ -34,6 +34,9 @@ use transfer::Transfers;
 
 /// Runs the command.
 pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.options_json {
+        args.options = plan::document(path)?;
+    }
     wait::apply(&mut args);
     check(&args)?;
     let uplink = wait::toward(&args)?;

@@ -2,15 +2,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Reads the number of a version, as it stands behind `v=` in a name or alone.
-pub(crate) fn version(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let number = text.strip_prefix("v=").unwrap_or(text);
-    number
-        .parse()
-        .map_err(|_| "write the number of a version such as 1795181568575000 or v=7".into())
-}
-
 /// A range of segments: `10..20` is 10 to 19, `10..=19` the same, `10..` all from 10, `..20` the first 20.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentRange {

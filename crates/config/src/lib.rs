@@ -7,6 +7,7 @@
 //! | values that remember where they stand | [`tree`] |
 //! | mistakes: place, key, what would be right | [`problem`] |
 //! | one table while it is read, key by key | [`section`] |
+//! | the fields of a `serde` struct as keys | [`document`] |
 //! | how a value is written: units, words, lists | [`form`] |
 //! | printing a document | [`print`] |
 //!
@@ -18,6 +19,7 @@
 //! let problems = read("raet = \"10 Mbit/s\"").unwrap_err();
 //! assert_eq!(problems.to_string(), "1:1: raet: is not known here; did you mean `rate`?");
 //! ```
+pub mod document;
 pub mod form;
 pub mod print;
 pub mod problem;

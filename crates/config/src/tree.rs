@@ -4,7 +4,7 @@
 //! another value in its place; it is then still reported with the line that it came from.
 use crate::problem::{Origin, Problem};
 use recoup_core::time::Duration;
-use recoup_core::unit::{self, Room};
+use recoup_core::unit::{self, Capacity};
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 
@@ -75,13 +75,13 @@ impl From<bool> for Value {
 
 impl From<Duration> for Value {
     fn from(duration: Duration) -> Self {
-        Self::Text(unit::print_time(duration))
+        Self::Text(unit::print_duration(duration))
     }
 }
 
-impl From<Room> for Value {
-    fn from(room: Room) -> Self {
-        Self::Text(unit::print_room(room))
+impl From<Capacity> for Value {
+    fn from(room: Capacity) -> Self {
+        Self::Text(unit::print_capacity(room))
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
     fn fields_are_set_by_path_with_their_types() {
         let mut table = Table::parse("[link]\nrate = 1\n").unwrap();
         table.set(&["link", "delay"], Duration::from_millis(10));
-        table.set(&["nodes", "r1", "cache"], Room::Packets(7));
+        table.set(&["nodes", "r1", "cache"], Capacity::Packets(7));
         table.unset(&["link", "rate"]);
         let expected = "[link]\ndelay = \"10 ms\"\n[nodes.r1]\ncache = \"7 packets\"\n";
         assert_eq!(table, Table::parse(expected).unwrap());

@@ -10,7 +10,7 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rng {
     identity: u64,
     generator: Xoshiro256PlusPlus,

@@ -5,6 +5,10 @@
 //! words. Keys that are not given keep their defaults; the brackets may be left out. What
 //! [`SpecWriter`] prints is read back as the same value.
 pub mod as_text;
+pub mod family;
+mod spelled;
+
+pub use spelled::Spelled;
 
 use crate::unit;
 use std::fmt;

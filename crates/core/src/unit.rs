@@ -4,6 +4,8 @@
 //! an optional space and a unit (`10ms`, `1.5 s`, `10 Mbit/s`, `64 KiB`, `32 packets`). Only 0 needs no unit, because
 //! `delay = 10` does not say whether it means milliseconds or seconds. Values are exact integers of the smallest
 //! unit; a fraction of that unit is cut off. Printed text parses to the same value.
+pub mod as_text;
+
 use crate::spec::nearest;
 use std::time::Duration;
 use thiserror::Error;

@@ -9,6 +9,7 @@ use recoup_sim::network::{
     NodePlan, Order,
 };
 use recoup_sim::route::{Graph, Metric};
+use recoup_transport::fetch::FetchOptions;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -219,7 +220,8 @@ fn routes(network: &Network) -> Vec<String> {
 fn application(network: &Network, plan: &ApplicationPlan) -> String {
     let what = match &plan.kind {
         ApplicationKind::Fetch(fetch) => {
-            format!("fetches {} with {} and {}", fetch.object, fetch.congestion, fetch.rto)
+            let FetchOptions { congestion, rto, .. } = &fetch.options;
+            format!("fetches {} with {congestion} and {rto}", fetch.object)
         }
         ApplicationKind::Serve(serve) => {
             let octets = serve.segment_octets;

@@ -226,7 +226,6 @@ impl<M> Builder<M> {
         };
         let recovery = self.recovery.as_deref().unwrap_or("auto").parse::<Recovery>();
         let recovery = recovery.map_err(|error| Error::usage(format!("recovery: {error}")))?;
-        self.options.algorithms()?;
         let rng = self.seed.map_or_else(session::seed, |seed| Ok(Rng::from_seed(seed)))?;
         let (toward, is_alone) = (uplink.clone(), self.is_alone);
         let link = Link::start(move || {

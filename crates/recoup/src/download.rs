@@ -272,12 +272,12 @@ fn check(target: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::FetchOptions;
+    use crate::options::{self, FetchOptions};
     use recoup_transport::random::Rng;
 
     fn download(target: &Path) -> Download {
         let name = "/a".parse().unwrap();
-        let config = FetchOptions::default().config(name, (0, None), Rng::from_seed(1));
+        let config = options::config(&FetchOptions::default(), name, (0, None), Rng::from_seed(1));
         Download::new(target, "digest", &mut config.unwrap(), false).unwrap()
     }
 

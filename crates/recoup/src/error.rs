@@ -8,6 +8,7 @@ use recoup_io::part::PartError;
 use recoup_io::source::SourceError;
 use recoup_packet::nack::NackReason;
 use recoup_transport::fetch::FetchError;
+use recoup_transport::spec::SpecError;
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -249,6 +250,12 @@ impl From<&FaceError> for Error {
 impl From<&DriverError> for Error {
     fn from(error: &DriverError) -> Self {
         Self::new(ErrorKind::Other, error.to_string())
+    }
+}
+
+impl From<SpecError> for Error {
+    fn from(error: SpecError) -> Self {
+        Self::usage(error.to_string())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::engine::TaskId;
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Progress};
 use crate::mode::Blocking;
-use crate::options::{FetchOptions, in_order};
+use crate::options::{self, FetchOptions, in_order};
 use crate::reader::Reader;
 use crate::summary::FetchSummary;
 use crate::transfer::{Observer, Order, Transfer};
@@ -262,7 +262,7 @@ impl<M> FetchBuilder<M> {
         }
         let range = (range.0, range.1.map(|end| end - 1));
         let name = self.name.clone()?;
-        let mut config = self.options.config(name, range, self.client.rng()?)?;
+        let mut config = options::config(&self.options, name, range, self.client.rng()?)?;
         let download = match target {
             Some(path) => {
                 let policy = self.options.verify.to_string();
@@ -279,7 +279,7 @@ impl<M> FetchBuilder<M> {
     /// Starts to find out the newest version and what its producer says of it; its segments are not fetched.
     pub(crate) fn begin_discovery(&self) -> Result<Running> {
         let name = self.name.clone()?;
-        let mut config = self.options.config(name, (0, None), self.client.rng()?)?;
+        let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
         config.only_discovers = true;
         self.start(config, None)
     }
@@ -304,7 +304,7 @@ impl<M> FetchBuilder<M> {
             download,
             max_bytes: self.max_bytes,
             takes_folders: config.only_discovers,
-            algorithms: options.algorithms()?,
+            algorithms: options::algorithms(options),
             policy: options.verify.to_string(),
             observer,
         };

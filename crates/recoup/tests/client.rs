@@ -1,5 +1,6 @@
 //! Clients served by other clients, over sockets and pairs of this process.
 use recoup::{Client, FetchOptions, Verify};
+use recoup_transport::congestion::Congestion;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
@@ -128,7 +129,8 @@ fn cancelled_download_is_resumed() {
     let server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
     let client = toward(&face);
     // A slow start, so that the fetch is in flight when it is cancelled.
-    let slow = FetchOptions { congestion: "fixed(window=1)".into(), ..FetchOptions::default() };
+    let slow =
+        FetchOptions { congestion: "fixed(window=1)".parse().unwrap(), ..FetchOptions::default() };
     let fetch = client.fetch("/a").options(slow).start_file(&path).unwrap();
     while fetch.progress().segments < 20 {
         assert!(!fetch.has_ended());
@@ -151,7 +153,8 @@ fn dropped_fetch_sends_no_more_interests() {
     let (place, face) = (alone(), face());
     let server = place.serve("/a").listen(&face).unwrap().bytes(content(8_000_000)).unwrap();
     let client = toward(&face);
-    let slow = FetchOptions { congestion: "fixed(window=1)".into(), ..FetchOptions::default() };
+    let slow =
+        FetchOptions { congestion: "fixed(window=1)".parse().unwrap(), ..FetchOptions::default() };
     let mut chunks = client.fetch("/a").options(slow).chunks().unwrap();
     assert!(chunks.next().unwrap().is_ok());
     drop(chunks);
@@ -268,8 +271,8 @@ fn limits_of_memory_hold() {
 
 #[test]
 fn wrong_arguments_are_usage_errors() {
-    let wrong = FetchOptions { congestion: "no-such-window".into(), ..FetchOptions::default() };
-    assert!(Client::builder().alone().options(wrong).connect().unwrap_err().is_usage());
+    let wrong = "no-such-window".parse::<Congestion>().map_err(recoup::Error::from);
+    assert!(wrong.unwrap_err().is_usage());
     let client = alone();
     assert!(client.get("http://a").unwrap_err().is_usage());
     assert!(client.fetch("/a").bytes(0..1).to_file("x").unwrap_err().is_usage());

@@ -10,6 +10,7 @@ use recoup_sim::network::{
 };
 use recoup_sim::route::{Metric, NextHops, Producer};
 use recoup_sim::world::World;
+use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use recoup_wifi::motion::{Motion, RandomWaypoint};
@@ -80,18 +81,20 @@ fn serve(node: u32, prefix: &str, size_octets: u64) -> ApplicationPlan {
 
 fn fetch(node: u32, object: &str, congestion: &str) -> ApplicationPlan {
     let plan = FetchPlan {
-        object: name(object),
-        discover: false,
-        rto: "jacobson".into(),
-        sampling: "rfc7323".into(),
-        congestion: congestion.into(),
-        loss: "timeout".into(),
-        lifetime: Duration::from_secs(4),
-        retries: None,
-        no_progress: Duration::from_secs(60),
-        rto_check: Duration::ZERO,
-        react_to_marks: false,
-        options: Vec::new(),
+        options: FetchOptions {
+            discover: false,
+            rto: "jacobson".parse().unwrap(),
+            sampling: "rfc7323".parse().unwrap(),
+            congestion: congestion.parse().unwrap(),
+            loss: "timeout".parse().unwrap(),
+            lifetime: Duration::from_secs(4),
+            retries: Retries(None),
+            no_progress: Duration::from_secs(60),
+            rto_check: Duration::ZERO,
+            react_to_marks: false,
+            ..FetchOptions::default()
+        },
+        ..FetchPlan::new(name(object))
     };
     application(format!("fetch{object}"), node, ApplicationKind::Fetch(Box::new(plan)))
 }

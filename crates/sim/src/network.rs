@@ -6,6 +6,7 @@
 use crate::route::{Metric, NextHops, Producer};
 pub use recoup_forwarder::options::Anticipation;
 use recoup_packet::name::Name;
+use recoup_transport::fetch::FetchOptions;
 use recoup_transport::time::{Duration, Instant};
 use recoup_wifi::motion::Motion;
 use recoup_wifi::plan::{Category, MediumPlan, Role};
@@ -388,28 +389,21 @@ impl ApplicationKind {
 pub struct FetchPlan {
     /// What to fetch.
     pub object: Name,
-    /// Ask for metadata first.
-    pub discover: bool,
-    /// Estimator of the retransmission timeout.
-    pub rto: String,
-    /// Which round trips are samples.
-    pub sampling: String,
-    /// Congestion control.
-    pub congestion: String,
-    /// Rule that declares a segment lost before its timer expires.
-    pub loss: String,
-    /// Interest lifetime.
-    pub lifetime: Duration,
-    /// Retransmissions of one segment; `None` means without limit.
-    pub retries: Option<u32>,
-    /// Longest time without anything new.
-    pub no_progress: Duration,
-    /// Interval at which timeouts are looked for; zero means exactly.
-    pub rto_check: Duration,
-    /// Congestion marks reduce the window.
-    pub react_to_marks: bool,
-    /// Further options of the fetch loop by their names, for those that have no field here.
-    pub options: Vec<(String, String)>,
+    /// First segment.
+    pub first: u64,
+    /// Last segment; `None` means the object's last.
+    pub last: Option<u64>,
+    /// How to fetch it. Nobody forges packets in a simulation: `verify` has no effect.
+    pub options: FetchOptions,
+}
+
+impl FetchPlan {
+    /// A whole object without discovery, with the defaults of `recoup fetch`.
+    #[must_use]
+    pub fn new(object: Name) -> Self {
+        let options = FetchOptions { discover: false, ..FetchOptions::default() };
+        Self { object, first: 0, last: None, options }
+    }
 }
 
 /// A served object.

@@ -73,7 +73,8 @@ fn fetching(rto: &str, change: impl FnOnce(&mut Network)) -> Summary {
     let mut network = line(4, &link(10_000_000, 10));
     applications(&mut network, [serve(3, "/f", 300_000), fetch(0, "/f")]);
     if let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind {
-        (plan.rto, plan.congestion) = (rto.into(), "fixed(window=8)".into());
+        plan.options.rto = rto.parse().unwrap();
+        plan.options.congestion = "fixed(window=8)".parse().unwrap();
     }
     change(&mut network);
     run(network, 1).0
@@ -333,7 +334,9 @@ fn random_world(seed: u64) -> Network {
     );
     for application in &mut network.applications[2..] {
         match &mut application.kind {
-            ApplicationKind::Fetch(plan) => plan.rto = "jacobson(min=0ms,k=2)".into(),
+            ApplicationKind::Fetch(plan) => {
+                plan.options.rto = "jacobson(min=0ms,k=2)".parse().unwrap();
+            }
             ApplicationKind::Request(plan) => {
                 plan.rto = one(&mut rng, &["constant(rto=40ms)", "jacobson(min=0ms)"]).into();
                 plan.lifetime = Duration::from_millis(100 + rng.below(2_000));

@@ -178,7 +178,7 @@ fn a_full_link_is_fully_used_and_its_throughput_is_its_rate() {
     network.links[1].forth.interest_octets = Some(0);
     applications(&mut network, [serve(2, "/f", 3_000_000), fetch(0, "/f")]);
     let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind else { panic!() };
-    plan.congestion = "fixed(window=64)".into();
+    plan.options.congestion = "fixed(window=64)".parse().unwrap();
     let (summary, ..) = measured(&network);
     let metric = |name: &str| summary.get(name).unwrap_or_else(|| panic!("there is no {name}"));
     assert!(metric("fetch-1.throughput_bps") > 0.97 * 5e6);

@@ -37,7 +37,8 @@ fn fetching(rto: &str, change: impl FnOnce(&mut Network)) -> Network {
     if let Some(ApplicationKind::Fetch(plan)) =
         network.applications.last_mut().map(|it| &mut it.kind)
     {
-        (plan.rto, plan.congestion) = (rto.into(), "fixed(window=1)".into());
+        plan.options.rto = rto.parse().unwrap();
+        plan.options.congestion = "fixed(window=1)".parse().unwrap();
     }
     change(&mut network);
     network
@@ -134,7 +135,7 @@ fn what_waits_in_a_queue_says_in_which() {
     if let Some(ApplicationKind::Fetch(plan)) =
         network.applications.last_mut().map(|it| &mut it.kind)
     {
-        plan.congestion = "fixed(window=40)".into();
+        plan.options.congestion = "fixed(window=40)".parse().unwrap();
     }
     let timeline = followed(network, Wanted::Segment(39));
     let verdict = timeline.verdict().unwrap();

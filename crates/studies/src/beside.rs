@@ -6,7 +6,8 @@
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::rule::{LEVEL, estimate, text};
 use recoup_sim::statistic::{Estimate, Seeded, mean, paired};
-use recoup_transport::fetch::defaults::{CONGESTION, LOSS, RTO, SAMPLING};
+use recoup_transport::fetch::FetchOptions;
+use recoup_transport::unit::print_duration;
 use std::cmp::Ordering;
 
 /// The value of an axis of transports that stands for the transport of `recoup fetch`.
@@ -14,9 +15,12 @@ pub(crate) const DEFAULT: &str = "default";
 
 /// The fields of that value: the transport, `rto-check` and the Interest lifetime as `recoup fetch` has them.
 pub(crate) fn fields() -> String {
+    let options = FetchOptions::default();
+    let FetchOptions { congestion, loss, rto, sampling, .. } = &options;
+    let (check, lifetime) = (print_duration(options.rto_check), print_duration(options.lifetime));
     format!(
-        "\"fetch.congestion\" = \"{CONGESTION}\"\n\"fetch.loss\" = \"{LOSS}\"\n\"fetch.rto\" = \"{RTO}\"\n\
-         \"fetch.sampling\" = \"{SAMPLING}\"\n\"fetch.rto-check\" = \"10 ms\"\n\"fetch.lifetime\" = \"4 s\"\n"
+        "\"fetch.congestion\" = \"{congestion}\"\n\"fetch.loss\" = \"{loss}\"\n\"fetch.rto\" = \"{rto}\"\n\
+         \"fetch.sampling\" = \"{sampling}\"\n\"fetch.rto-check\" = \"{check}\"\n\"fetch.lifetime\" = \"{lifetime}\"\n"
     )
 }
 

@@ -5,8 +5,9 @@
 //! included: unlike time it has no ties, and unlike the number of a segment it says what was sent
 //! after what.
 use crate::random::Rng;
-use crate::spec::{self, Reader, SpecError};
+use crate::spec::SpecError;
 use crate::time::{Duration, Instant};
+use recoup_core::family;
 use std::fmt;
 
 mod accounting;
@@ -100,7 +101,7 @@ pub struct Loss {
 ///
 /// Holds for every implementation, whatever the facts: `window()` is finite, at least 1 and at most
 /// the limit (or 1); a loss never widens it, unless the [`Accounting`] is by span (then by no more than
-/// the loss's evidence); its text (`Display`) is read by [`parse`] as an equal algorithm in its initial
+/// the loss's evidence); its text (`Display`) parses to the [`Congestion`] of an equal algorithm in its initial
 /// state.
 pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
     /// How many segments may be in flight; the fraction is credit not yet usable.
@@ -175,31 +176,34 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
     fn set_limit(&mut self, max_window: f64);
 }
 
-/// Every algorithm by its name.
-const FAMILY: &[(&str, Reader<Box<dyn CongestionControl>>)] = &[
-    ("fixed", |spec| Ok(Box::new(Fixed::from_spec(spec)?))),
-    ("aimd", |spec| Ok(Box::new(aimd::from_spec(spec)?))),
-    ("yang2016", |spec| Ok(Box::new(aimd::yang2016_from_spec(spec)?))),
-    ("cubic", |spec| Ok(Box::new(cubic::from_spec(spec)?))),
-    ("newreno", |spec| Ok(Box::new(aimd::newreno_from_spec(spec)?))),
-    ("compound", |spec| Ok(Box::new(compound::from_spec(spec)?))),
-    ("udugama2013", udugama2013::from_spec),
-    ("nikzad2022", |spec| Ok(Box::new(Nikzad2022::from_spec(spec)?))),
-    ("recoup", |spec| Ok(Box::new(Recoup::from_spec(spec)?))),
-    ("raaqm", |spec| Ok(Box::new(Raaqm::from_spec(spec)?))),
-];
+family! {
+    /// A congestion control with its parameters, such as `aimd(beta=0.7,init-cwnd=10)`.
+    pub enum Congestion: "congestion control", CongestionControl {
+        Fixed(Fixed): "fixed" => Fixed::from_spec;
+        Aimd(Windowed<Aimd>):
+            "aimd" => aimd::from_spec,
+            "yang2016" => aimd::yang2016_from_spec,
+            "newreno" => aimd::newreno_from_spec,
+            "udugama2013" => udugama2013::from_spec;
+        Cubic(Windowed<Cubic>): "cubic" => cubic::from_spec;
+        Compound(Windowed<Compound>): "compound" => compound::from_spec;
+        Nikzad2022(Nikzad2022): "nikzad2022" => Nikzad2022::from_spec;
+        Recoup(Recoup): "recoup" => Recoup::from_spec;
+        Raaqm(Raaqm): "raaqm" => Raaqm::from_spec;
+    }
+}
 
-/// Makes the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.
+/// Builds the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.
 ///
 /// # Errors
-/// If the text cannot be read; the error names the offending part and what would be right.
+/// The text is not a spec of a congestion control.
 pub fn parse(text: &str) -> Result<Box<dyn CongestionControl>, SpecError> {
-    spec::parse_with(text, "congestion control", FAMILY)
+    Ok(text.parse::<Congestion>()?.build())
 }
 
 /// The names of all algorithms.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    FAMILY.iter().map(|(name, _)| *name)
+    Congestion::names()
 }
 
 /// The widest window: 10⁹ segments.

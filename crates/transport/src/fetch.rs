@@ -33,17 +33,20 @@
 //! - timeouts found by one scan are judged together, before any segment is asked for again;
 //! - Nacks, congestion marks, verification, a reader's pace and lost faces have a say.
 mod assemble;
-pub mod defaults;
 mod discover;
 mod end;
 mod error;
+mod options;
 mod pacer;
 mod scoreboard;
 mod segment;
 pub mod summary;
+mod verify;
 
 pub use assemble::Delivery;
 pub use error::FetchError;
+pub use options::{FetchOptions, Retries};
+pub use verify::Verify;
 
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::congestion::CongestionControl;

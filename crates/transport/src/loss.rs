@@ -16,8 +16,9 @@
 //!
 //! Sources: A. Udugama et al. (2013), whose four versions of recovery these are; RFC 9002 and RFC 8985 for
 //! `time-threshold`, which no study has.
-use crate::spec::{self, Reader, SpecError, SpecWriter};
+use crate::spec::{SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
+use recoup_core::family;
 use std::fmt;
 
 mod doubt;
@@ -117,7 +118,7 @@ pub enum Phase {
 ///
 /// Holds for every implementation, whatever the facts: what it judges lost was sent before something
 /// that was answered; it is in [`Phase::Fast`] from a judgement until `on_timeout` or `on_recovered`;
-/// its text (`Display`) is read by [`parse`] as an equal detector in its initial state.
+/// its text (`Display`) parses to the [`Loss`] of an equal detector in its initial state.
 pub trait LossDetector: fmt::Debug + fmt::Display + Send {
     /// What is asked for again; none if it never judges.
     fn repair(&self) -> Option<Repair>;
@@ -157,30 +158,31 @@ pub trait LossDetector: fmt::Debug + fmt::Display + Send {
     }
 }
 
-/// Every detector by its name.
-const FAMILY: &[(&str, Reader<Box<dyn LossDetector>>)] = &[
-    ("timeout", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
-    ("out-of-order", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
-    ("pre-recovery", |spec| Ok(Box::new(pre_recovery::from_spec(spec)?))),
-    ("rack", |spec| Ok(Box::new(rack::from_spec(spec)?))),
-    ("time-threshold", |spec| Ok(Box::new(time_threshold::from_spec(spec)?))),
-    ("simple1", |spec| Ok(Box::new(Timeout::from_spec(spec)?))),
-    ("simple2", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::FirstHole)?))),
-    ("simple3", |spec| Ok(Box::new(out_of_order::from_spec(spec, Repair::Selective)?))),
-    ("smart", |spec| Ok(Box::new(pre_recovery::from_spec(spec)?))),
-];
+family! {
+    /// A loss detector with its parameters, such as `out-of-order(frt=3)`.
+    pub enum Loss: "loss detector", LossDetector {
+        Timeout(Timeout): "timeout" => Timeout::from_spec, "simple1" => Timeout::from_spec;
+        OutOfOrder(OutOfOrder):
+            "out-of-order" => |spec| out_of_order::from_spec(spec, Repair::Selective),
+            "simple2" => |spec| out_of_order::from_spec(spec, Repair::FirstHole),
+            "simple3" => |spec| out_of_order::from_spec(spec, Repair::Selective);
+        PreRecovery(PreRecovery): "pre-recovery" => pre_recovery::from_spec, "smart" => pre_recovery::from_spec;
+        Rack(Rack): "rack" => rack::from_spec;
+        TimeThreshold(TimeThreshold): "time-threshold" => time_threshold::from_spec;
+    }
+}
 
-/// Makes the detector that `text` describes, for example `out-of-order(frt=3)`.
+/// Builds the detector that `text` describes, for example `out-of-order(frt=3)`.
 ///
 /// # Errors
-/// If the text cannot be read; the error names the offending part and what would be right.
+/// The text is not a spec of a detector.
 pub fn parse(text: &str) -> Result<Box<dyn LossDetector>, SpecError> {
-    spec::parse_with(text, "loss detector", FAMILY)
+    Ok(text.parse::<Loss>()?.build())
 }
 
 /// The names of all detectors.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    FAMILY.iter().map(|(name, _)| *name)
+    Loss::names()
 }
 
 impl Repair {

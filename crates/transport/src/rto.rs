@@ -5,8 +5,9 @@
 //! [`Sampler`]. Timers that set the Interest *lifetime* ([`RtoEstimator::sets_lifetime`]) hear of every answer
 //! and every expiry instead. Consumers are not its only customers: nodes rank faces and time pending Interests with
 //! the same estimators.
-use crate::spec::{self, Reader, SpecError};
+use crate::spec::SpecError;
 use crate::time::{Duration, Instant};
+use recoup_core::family;
 use recoup_packet::lp::anticipation::Record;
 use std::fmt;
 
@@ -27,7 +28,7 @@ mod weighted_median;
 pub use constant::Constant;
 pub use experts::Experts;
 pub use jacobson::{BackoffUntil, Jacobson, JacobsonSettings};
-pub use lifetime::{CcnTimer, Chopcop, Icp, PerSource, Tcp, Timeest, Wma};
+pub use lifetime::{CcnTimer, Chopcop, Icp, PerSource, PerSourceSettings, Tcp, Timeest, Wma};
 pub use per_provider::{PerProvider, Weight};
 pub use popularity::Popularity;
 pub use predictive::Predictive;
@@ -106,8 +107,8 @@ pub struct Trail<'a> {
 /// Estimates the retransmission timeout (RTO).
 ///
 /// Holds for every implementation, whatever the facts: `rto()` is at least [`SHORTEST`] and within
-/// the bounds the estimator was made with; its text (`Display`) is read by [`parse`] as an equal
-/// estimator in its initial state.
+/// the bounds the estimator was made with; its text (`Display`) parses to the [`Rto`] of an
+/// equal estimator in its initial state.
 pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     /// A round trip was measured. Never called for a segment that was transmitted twice (Karn).
     fn on_sample(&mut self, now: Instant, sample: &RttSample);
@@ -176,37 +177,48 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     fn rttvar(&self) -> Option<Duration>;
 }
 
-/// Every estimator by its name.
-const FAMILY: &[(&str, Reader<Box<dyn RtoEstimator>>)] = &[
-    ("constant", |spec| Ok(Box::new(Constant::from_spec(spec)?))),
-    ("jacobson", |spec| Ok(Box::new(Jacobson::from_spec(spec)?))),
-    ("rfc6298", |spec| Ok(Box::new(Jacobson::rfc6298_from_spec(spec)?))),
-    ("yang2016", |spec| Ok(Box::new(Jacobson::yang2016_from_spec(spec)?))),
-    ("nikzad2022", |spec| Ok(Box::new(Jacobson::nikzad2022_from_spec(spec)?))),
-    ("reconsidered", |spec| Ok(Box::new(Reconsidered::from_spec(spec)?))),
-    ("per-provider", |spec| Ok(Box::new(PerProvider::from_spec(spec)?))),
-    ("predictive", |spec| Ok(Box::new(Predictive::from_spec(spec)?))),
-    ("weighted-median", |spec| Ok(Box::new(WeightedMedian::from_spec(spec)?))),
-    ("experts", |spec| Ok(Box::new(Experts::from_spec(spec)?))),
-    ("popularity", |spec| Ok(Box::new(Popularity::from_spec(spec)?))),
-    ("tcp", |spec| Ok(Box::new(Tcp::from_spec(spec)?))),
-    ("timeest", |spec| Ok(Box::new(Timeest::from_spec(spec)?))),
-    ("icp", |spec| Ok(Box::new(Icp::from_spec(spec)?))),
-    ("chopcop", |spec| Ok(Box::new(Chopcop::from_spec(spec)?))),
-    ("ccntimer", |spec| Ok(Box::new(CcnTimer::from_spec(spec)?))),
-    ("wma", |spec| Ok(Box::new(Wma::from_spec(spec)?))),
-    ("per-source", |spec| Ok(Box::new(PerSource::from_spec(spec)?))),
-];
+family! {
+    /// A retransmission timer with its parameters, such as `jacobson(k=8,min=200ms)`.
+    ///
+    /// ```
+    /// use recoup_transport::rto::{Jacobson, JacobsonSettings, Rto};
+    /// let rto: Rto = "jacobson(k=8)".parse().unwrap();
+    /// assert_eq!(rto, Rto::from(Jacobson::new(JacobsonSettings { k: 8.0, ..Default::default() })));
+    /// assert_eq!(rto.to_string(), "jacobson(k=8)");
+    /// let estimator = rto.build();
+    /// ```
+    pub enum Rto: "RTO estimator", RtoEstimator {
+        Constant(Constant): "constant" => Constant::from_spec;
+        Jacobson(Jacobson):
+            "jacobson" => Jacobson::from_spec,
+            "rfc6298" => Jacobson::rfc6298_from_spec,
+            "yang2016" => Jacobson::yang2016_from_spec,
+            "nikzad2022" => Jacobson::nikzad2022_from_spec;
+        Reconsidered(Reconsidered): "reconsidered" => Reconsidered::from_spec;
+        PerProvider(PerProvider): "per-provider" => PerProvider::from_spec;
+        Predictive(Predictive): "predictive" => Predictive::from_spec;
+        WeightedMedian(WeightedMedian): "weighted-median" => WeightedMedian::from_spec;
+        Experts(Experts): "experts" => Experts::from_spec;
+        Popularity(Popularity): "popularity" => Popularity::from_spec;
+        Tcp(Tcp): "tcp" => Tcp::from_spec;
+        Timeest(Timeest): "timeest" => Timeest::from_spec;
+        Icp(Icp): "icp" => Icp::from_spec;
+        Chopcop(Chopcop): "chopcop" => Chopcop::from_spec;
+        CcnTimer(CcnTimer): "ccntimer" => CcnTimer::from_spec;
+        Wma(Wma): "wma" => Wma::from_spec;
+        PerSource(PerSourceSettings): "per-source" => PerSourceSettings::from_spec;
+    }
+}
 
-/// Makes the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.
+/// Builds the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.
 ///
 /// # Errors
-/// If the text cannot be read; the error names the offending part and what would be right.
+/// The text is not a spec of an estimator.
 pub fn parse(text: &str) -> Result<Box<dyn RtoEstimator>, SpecError> {
-    spec::parse_with(text, "RTO estimator", FAMILY)
+    Ok(text.parse::<Rto>()?.build())
 }
 
 /// The names of all estimators.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    FAMILY.iter().map(|(name, _)| *name)
+    Rto::names()
 }

@@ -6,7 +6,7 @@ use recoup_lab::source::{Given, Source};
 use recoup_studies::arena::case::{Case, CaseError};
 use recoup_studies::arena::transport::Transport;
 use recoup_studies::arena::{self, family};
-use recoup_transport::fetch::defaults;
+use recoup_transport::fetch::FetchOptions;
 use recoup_transport::spec::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,11 +40,8 @@ impl Chosen {
 
 /// The transport of `recoup fetch` without options.
 pub(super) fn default_transport() -> Transport {
-    Transport {
-        congestion: defaults::CONGESTION.to_owned(),
-        loss: defaults::LOSS.to_owned(),
-        rto: defaults::RTO.to_owned(),
-    }
+    let FetchOptions { congestion, loss, rto, .. } = FetchOptions::default();
+    Transport { congestion: congestion.to_string(), loss: loss.to_string(), rto: rto.to_string() }
 }
 
 /// The transports in their order, each once; the default and CUBIC unless others are named.

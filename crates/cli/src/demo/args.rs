@@ -1,7 +1,11 @@
 //! The options of `recoup demo`.
 use crate::error::EXIT_CODES;
 use clap::Args;
-use recoup_transport::fetch::defaults;
+use recoup_transport::congestion::Congestion;
+use recoup_transport::fetch::FetchOptions;
+use recoup_transport::loss::{Loss, Timeout};
+use recoup_transport::rto::Rto;
+use recoup_transport::spec::Spelled;
 use recoup_transport::unit::{self, UnitError};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,7 +64,7 @@ pub(crate) struct DemoArgs {
     ///
     /// Without it: constant(rto=4s), rfc6298 and jacobson, and beside them the transport of `recoup fetch`.
     #[arg(long, value_name = "SPEC", help_heading = "Algorithms")]
-    pub rto: Vec<String>,
+    pub rto: Vec<Spelled<Rto>>,
 
     /// Congestion control of the timers; only their timeouts tell of losses
     #[arg(
@@ -69,7 +73,7 @@ pub(crate) struct DemoArgs {
         default_value = "fixed(window=16)",
         help_heading = "Algorithms"
     )]
-    pub congestion: String,
+    pub congestion: Spelled<Congestion>,
 
     /// Print neither progress nor table
     #[arg(short, long, help_heading = "Reports")]
@@ -97,31 +101,27 @@ pub(crate) struct Transport {
     /// Its name in table and picture.
     pub label: String,
     /// Retransmission timer.
-    pub rto: String,
+    pub rto: Spelled<Rto>,
     /// Congestion control.
-    pub congestion: String,
+    pub congestion: Spelled<Congestion>,
     /// Loss detector.
-    pub loss: &'static str,
+    pub loss: Spelled<Loss>,
 }
 
 impl DemoArgs {
     /// The transports to compare, the first against the others.
     pub(crate) fn transports(&self) -> Vec<Transport> {
-        let timed = |rto: &str| Transport {
-            label: rto.to_owned(),
-            rto: rto.to_owned(),
+        let timed = |rto: Spelled<Rto>| Transport {
+            label: rto.to_string(),
+            rto,
             congestion: self.congestion.clone(),
-            loss: "timeout",
+            loss: Loss::from(Timeout).into(),
         };
         if !self.rto.is_empty() {
-            return self.rto.iter().map(|rto| timed(rto)).collect();
+            return self.rto.iter().cloned().map(timed).collect();
         }
-        let default = Transport {
-            label: "recoup fetch".into(),
-            rto: defaults::RTO.into(),
-            congestion: defaults::CONGESTION.into(),
-            loss: defaults::LOSS,
-        };
-        TIMERS.into_iter().map(timed).chain([default]).collect()
+        let FetchOptions { rto, congestion, loss, .. } = FetchOptions::default();
+        let default = Transport { label: "recoup fetch".into(), rto, congestion, loss };
+        TIMERS.into_iter().filter_map(|rto| rto.parse().ok()).map(timed).chain([default]).collect()
     }
 }

@@ -8,11 +8,11 @@ use crate::fetch::transfer;
 use crate::link::way::WayCount;
 use crate::picture::Point;
 use crate::session::Session;
-use recoup::options::{in_order, parse_congestion, parse_loss, parse_rto};
+use recoup::Verify;
+use recoup::options::{self, FetchOptions, in_order};
 use recoup::tally::Tally;
 use recoup_io::face::FaceUri;
-use recoup_packet::signature::{DigestVerifier, sha256};
-use recoup_transport::fetch::FetchConfig;
+use recoup_packet::signature::sha256;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Duration;
 use std::net::SocketAddr;
@@ -59,17 +59,18 @@ impl Consumer<'_> {
             .map_err(|error| Failure::new(Exit::Other, format!("{error}")))?;
         session.open(&uri)?;
         let Transport { label, rto, congestion, loss } = self.transport;
-        let (rto, congestion) = (parse_rto(rto)?, parse_congestion(congestion)?);
-        let loss = parse_loss(loss)?;
-        let full = (rto.to_string(), congestion.to_string(), loss.to_string());
-        let rng = Rng::from_seed(self.seed).substream("consumer");
-        let config = FetchConfig {
-            delivery: in_order(),
-            verifier: Box::new(DigestVerifier),
-            lifetime: Duration::from_secs(4),
-            loss,
-            ..FetchConfig::new(producer::name(), rto, congestion, rng)
+        let full = (rto.full(), congestion.full(), loss.full());
+        let options = FetchOptions {
+            rto: rto.clone(),
+            congestion: congestion.clone(),
+            loss: loss.clone(),
+            verify: Verify::Digest,
+            rto_check: Duration::ZERO,
+            ..FetchOptions::default()
         };
+        let rng = Rng::from_seed(self.seed).substream("consumer");
+        let mut config = options::config(&options, producer::name(), (0, None), rng)?;
+        config.delivery = in_order();
         let mut observer = Observer::tracking();
         let sink = Box::new(MemorySink::new(LIMIT));
         let (_, sink) = transfer::run(&mut session, config, sink, &mut observer, None)?;

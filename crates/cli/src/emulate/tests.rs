@@ -1,10 +1,10 @@
 //! The command reads what the emulator starts its processes with.
-use crate::command::Cli;
+use crate::command::{Cli, Command};
 use crate::forward::config::ForwardConfig;
 use crate::link::plan::LinkPlan;
 use clap::Parser;
 use recoup_lab::emulate::plan::Plan;
-use recoup_lab::emulate::text::{End, fetch, link, node, serve};
+use recoup_lab::emulate::text::{End, fetch, fetch_options, link, node, serve};
 use recoup_lab::scenario::ScenarioFile;
 use recoup_studies::study::Scale;
 use recoup_studies::yang2016::YANG2016;
@@ -53,27 +53,46 @@ fn a_forwarder_reads_its_configuration() {
 }
 
 #[test]
-fn command_lines_are_right() {
+fn fetch_receives_its_options_as_a_document() {
     let mut plan = plan();
-    plan.consumers[0].plan.loss = "smart".into();
-    plan.consumers[0].plan.options = vec![
-        ("first".into(), "3".into()),
-        ("last".into(), "9".into()),
-        ("cancel-on-timeout".into(), "true".into()),
-    ];
-    let fetch = fetch(&plan.consumers[0], "/tmp/a b", "unix:///tmp/c").unwrap();
-    let serve = serve(&plan.producers[0], "/tmp/file", "unix:///tmp/p");
-    for words in [&fetch, &serve] {
-        let all = std::iter::once("recoup").chain(words.iter().map(String::as_str));
-        Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    }
-    for word in [
-        "--retries=unlimited",
-        "--no-discovery",
-        "--range=3..=9",
-        "--cancel-on-timeout",
-        "--loss=smart",
-    ] {
-        assert!(fetch.iter().any(|it| it == word), "{word}: {fetch:?}");
-    }
+    let fetched = &mut plan.consumers[0].plan;
+    fetched.options.loss = "smart".parse().unwrap();
+    fetched.options.cancel_on_timeout = true;
+    (fetched.first, fetched.last) = (3, Some(9));
+    let fetched = fetched.clone();
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("c.json");
+    std::fs::write(&document, fetch_options(&plan.consumers[0]).unwrap()).unwrap();
+    let path = document.display().to_string();
+    let words = fetch(&plan.consumers[0], "/tmp/a b", "unix:///tmp/c", &path);
+    let Command::Fetch(args) = read(&words).command else { panic!() };
+    let range = args.range.unwrap();
+    assert_eq!((args.name, range.begin, range.end), (fetched.object, 3, Some(10)));
+    let options = crate::fetch::plan::document(&args.options_json.unwrap()).unwrap();
+    assert_eq!(options, fetched.options);
+    plan.consumers[0].plan.options.leaves_holes = true;
+    assert!(fetch_options(&plan.consumers[0]).unwrap_err().contains("`leaves-holes`"));
+}
+
+#[test]
+fn document_with_an_unknown_option_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("c.json");
+    std::fs::write(&document, "{\"cancel-on-timeuot\": true}").unwrap();
+    let failure = crate::fetch::plan::document(&document).unwrap_err();
+    assert!(failure.message.contains("unknown field `cancel-on-timeuot`"), "{failure:?}");
+}
+
+#[test]
+fn serve_reads_its_command_line() {
+    let plan = plan();
+    assert!(matches!(
+        read(&serve(&plan.producers[0], "/tmp/file", "unix:///tmp/p")).command,
+        Command::Serve(_)
+    ));
+}
+
+fn read(words: &[String]) -> Cli {
+    let all = std::iter::once("recoup").chain(words.iter().map(String::as_str));
+    Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{words:?}: {error}"))
 }

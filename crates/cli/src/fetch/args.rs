@@ -1,17 +1,14 @@
 //! The options of `recoup fetch`.
 use crate::error::EXIT_CODES;
-use crate::value::{self, SegmentRange};
+use crate::value::SegmentRange;
 use clap::{ArgAction, Args, ValueEnum};
-use recoup::Verify;
+use recoup::FetchOptions;
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_transport::fetch::defaults;
-use recoup_transport::rto::Sampling;
 use recoup_transport::unit;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// Files of a folder that are fetched at a time; about as many connections as browsers open to a server.
@@ -61,7 +58,7 @@ pub(crate) struct FetchArgs {
     pub resume: bool,
 
     /// Fetch a folder that `recoup serve` serves, with everything in it
-    #[arg(short, long, conflicts_with_all = ["range"])]
+    #[arg(short, long, conflicts_with_all = ["range", "newer_than"])]
     pub recursive: bool,
 
     /// Files of a folder that are fetched at a time: 8, or 1 with -s or -vv, unless given
@@ -79,18 +76,12 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "RANGE")]
     pub range: Option<SegmentRange>,
 
-    /// How to verify content
-    ///
-    /// auto: check a digest where there is one; report a signature by an unknown key as not verified.
-    ///
-    /// digest: accept nothing but content with a correct digest.
-    ///
-    /// key=FILE: accept nothing that this key did not sign (PEM, certificate, SafeBag, or the name of a
-    /// key in the key store).
-    ///
-    /// none: accept everything.
-    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = "Verification")]
-    pub verify: Verify,
+    #[command(flatten)]
+    pub options: FetchOptions,
+
+    /// Read the options above from a JSON document, in place of all that are given
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub options_json: Option<PathBuf>,
 
     /// Reach the network by this face instead of the configured forwarder
     ///
@@ -105,30 +96,6 @@ pub(crate) struct FetchArgs {
     /// acked, with parameters, such as wldr(hold=5ms)
     #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
     pub recovery: Recovery,
-
-    /// Congestion control: recoup, cubic, newreno, compound, aimd, raaqm, fixed, or a study's (yang2016, udugama2013,
-    /// nikzad2022), with parameters, such as fixed(window=16)
-    ///
-    /// With recoup, a standing queue, a congestion mark or a loss beside a queue reduces the window, and a random loss
-    /// does not: it fills lossy and long paths and keeps queues short. It paces Interests.
-    #[arg(long, value_name = "SPEC", default_value = defaults::CONGESTION, help_heading = "Algorithms")]
-    pub congestion: String,
-
-    /// Retransmission timer: jacobson, reconsidered, experts, constant, …, with parameters, such as constant(rto=4s)
-    #[arg(long, value_name = "SPEC", default_value = defaults::RTO, help_heading = "Algorithms")]
-    pub rto: String,
-
-    /// Rule that declares a segment lost before its timer expires: rack, time-threshold, out-of-order, pre-recovery, timeout (none),
-    /// or simple1, simple2, simple3, smart, with parameters, such as out-of-order(frt=3)
-    ///
-    /// rack declares a segment lost once later ones have arrived and 9/8 of the longest recent round trip is over,
-    /// because caches and several producers change the order; a tail-loss probe ends a silence before the timer does.
-    #[arg(long, value_name = "SPEC", default_value = defaults::LOSS, help_heading = "Algorithms")]
-    pub loss: String,
-
-    /// Which segments give round-trip time samples: per-rtt, every or rfc7323
-    #[arg(long, value_name = "WHICH", default_value = defaults::SAMPLING, help_heading = "Algorithms")]
-    pub sampling: Sampling,
 
     /// Window at the start, in segments
     #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
@@ -146,14 +113,6 @@ pub(crate) struct FetchArgs {
     #[arg(long, help_heading = "Algorithms")]
     pub no_cwa: bool,
 
-    /// Do not reduce the window for congestion marks
-    #[arg(long, help_heading = "Algorithms")]
-    pub ignore_marks: bool,
-
-    /// Send a number with each Interest by which routers that share links fairly tell this fetch from others
-    #[arg(long, help_heading = "Algorithms")]
-    pub flow_nonce: bool,
-
     /// Shortest retransmission timeout
     #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = unit::interval)]
     pub min_rto: Option<Duration>,
@@ -161,32 +120,6 @@ pub(crate) struct FetchArgs {
     /// Longest retransmission timeout
     #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = unit::interval)]
     pub max_rto: Option<Duration>,
-
-    /// How often expired timers are looked for; 0 means exactly when they expire
-    #[arg(long, value_name = "TIME", default_value = "10ms", help_heading = "Algorithms", value_parser = unit::duration)]
-    pub rto_check: Duration,
-
-    /// Do not use Data that comes after its timeout, before the segment was asked for again
-    #[arg(long, help_heading = "Algorithms")]
-    pub cancel_on_timeout: bool,
-
-    /// How often one segment may be asked for again: a number, or unlimited
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "15",
-        help_heading = "Limits",
-        allow_negative_numbers = true
-    )]
-    pub retries: Retries,
-
-    /// InterestLifetime: how long forwarders remember an Interest
-    #[arg(long, value_name = "TIME", default_value = "4s", help_heading = "Limits", value_parser = unit::milliseconds)]
-    pub lifetime: Duration,
-
-    /// Give up when nothing arrived for this long; time in which a pipe's reader rests does not count
-    #[arg(long, value_name = "TIME", default_value = "60s", help_heading = "Limits", value_parser = unit::interval)]
-    pub no_progress_timeout: Duration,
 
     /// Accept no more content than this, such as 500MB or 2GiB, of a folder in all; exit code 8 if there is more
     ///
@@ -201,36 +134,11 @@ pub(crate) struct FetchArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "100000h",
-        conflicts_with_all = ["retries", "no_progress_timeout"],
+        conflicts_with_all = ["retries", "no_progress"],
         help_heading = "Limits",
         value_parser = unit::interval
     )]
     pub wait: Option<Duration>,
-
-    /// How version and segment are written, where neither NAME nor its discovery shows it
-    #[arg(long, value_name = "WHICH", default_value = "typed", help_heading = "Naming")]
-    pub convention: ConventionArg,
-
-    /// NAME is complete: append segment numbers and discover no version
-    #[arg(long, help_heading = "Naming")]
-    pub no_discovery: bool,
-
-    /// Fetch only a version newer than VERSION, such as 1795181568575000 or v=7; exit code 8 if there is none
-    ///
-    /// An old version, however well signed, can be replayed by any cache. One that is not newer is asked for again, within
-    /// --retries.
-    #[arg(
-        long,
-        value_name = "VERSION",
-        conflicts_with_all = ["recursive", "no_discovery"],
-        help_heading = "Naming",
-        value_parser = value::version
-    )]
-    pub newer_than: Option<u64>,
-
-    /// Ask for fresh Data only (MustBeFresh on every Interest)
-    #[arg(short, long, help_heading = "Naming")]
-    pub fresh: bool,
 
     /// Keep window, RTT and segment tables (cwnd.tsv, rtt.tsv, segments.tsv) in folder DIR
     #[arg(short = 's', long = "statistics", value_name = "DIR", help_heading = "Reports")]
@@ -266,23 +174,6 @@ impl FetchArgs {
     pub(crate) fn jobs(&self) -> usize {
         let watched = self.traces() || self.statistics.is_some();
         self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
-    }
-}
-
-/// How often one segment may be asked for again; `None` means without limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Retries(pub Option<u32>);
-
-impl FromStr for Retries {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "unlimited" => Ok(Self(None)),
-            _ => match text.parse() {
-                Ok(times) => Ok(Self(Some(times))),
-                Err(_) => Err("write a number such as 15, or unlimited".into()),
-            },
-        }
     }
 }
 

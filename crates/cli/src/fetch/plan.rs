@@ -2,13 +2,16 @@
 use crate::error::Failure;
 use crate::fetch::args::FetchArgs;
 use crate::value;
-use recoup::FetchOptions;
-use recoup::options::parse_congestion;
+use recoup::options::{self, FetchOptions};
 use recoup::summary::Algorithms;
+use recoup::trust;
 use recoup_packet::name::Name;
-use recoup_transport::congestion;
+use recoup_transport::congestion::Congestion;
 use recoup_transport::fetch::FetchConfig;
 use recoup_transport::random::Rng;
+use recoup_transport::rto::Rto;
+use recoup_transport::spec::Spelled;
+use std::path::Path;
 use std::time::Duration;
 
 /// Everything that the options decide, read once and used for every object.
@@ -23,28 +26,10 @@ pub(crate) struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Checks the options.
     pub(crate) fn new(args: &'a FetchArgs) -> Result<Self, Failure> {
-        let (congestion, rto) = (congestion_spec(args)?, rto_spec(args)?);
-        shortened(args, &congestion)?;
-        let options = FetchOptions {
-            congestion,
-            rto,
-            loss: args.loss.clone(),
-            sampling: args.sampling,
-            verify: args.verify.clone(),
-            lifetime: args.lifetime,
-            retries: args.retries.0,
-            no_progress: args.no_progress_timeout,
-            rto_check: args.rto_check,
-            cancel_on_timeout: args.cancel_on_timeout,
-            react_to_marks: !args.ignore_marks,
-            flow_nonce: args.flow_nonce,
-            discover: !args.no_discovery,
-            newer_than: args.newer_than,
-            convention: args.convention.into(),
-            must_be_fresh: args.fresh,
-        };
-        let choice = options.algorithms().map_err(option)?;
-        options.verify.verifier()?;
+        let options =
+            FetchOptions { congestion: congestion(args)?, rto: rto(args)?, ..args.options.clone() };
+        let choice = options::algorithms(&options);
+        trust::verifier(&options.verify)?;
         Ok(Self { args, options, choice })
     }
 
@@ -52,7 +37,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn config(&self, name: Name, rng: Rng) -> Result<FetchConfig, Failure> {
         let range = self.args.range.unwrap_or_default();
         let last = range.end.map(|end| end - 1);
-        Ok(self.options.config(name, (range.begin, last), rng)?)
+        Ok(options::config(&self.options, name, (range.begin, last), rng)?)
     }
 
     /// How content is verified, as it is written into a journal.
@@ -61,36 +46,34 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The failure of a wrong option, which the library calls by its name.
-fn option(error: recoup::Error) -> Failure {
-    let failure = Failure::from(error);
-    Failure { message: format!("--{}", failure.message), ..failure }
+/// The options in a JSON document, with which a network of processes starts its fetches.
+pub(crate) fn document(path: &Path) -> Result<FetchOptions, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| recoup::Error::file("read", path.display(), &error))?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format!("--options-json {}: {error}", path.display())))
 }
 
-/// The congestion control with its shortcuts; if only they are wrong, it says so.
-fn shortened(args: &FetchArgs, spec: &str) -> Result<(), Failure> {
-    parse_congestion(spec).map(|_| ()).map_err(option).map_err(|failure| match congestion::parse(&args.congestion) {
-        Ok(_) => failure.advise(
-            "leave out --init-cwnd, --init-ssthresh, --reset-cwnd-to-init or --no-cwa, or take a window that has it, \
-             such as --congestion cubic",
-        ),
-        Err(_) => failure,
-    })
-}
-
-fn congestion_spec(args: &FetchArgs) -> Result<String, Failure> {
+/// The congestion control with its shortcuts.
+fn congestion(args: &FetchArgs) -> Result<Spelled<Congestion>, Failure> {
     let shortcuts = [
         ("init-cwnd", args.init_cwnd.map(|window| window.to_string())),
         ("init-ssthresh", args.init_ssthresh.map(|window| window.to_string())),
         ("reset-to-init", args.reset_cwnd_to_init.then(|| "true".to_owned())),
         ("conservative", args.no_cwa.then(|| "off".to_owned())),
     ];
-    with_all(&args.congestion, shortcuts)
+    let spec = with_all(args.options.congestion.text(), shortcuts)?;
+    spec.parse().map_err(|error| Failure::usage(format!("--congestion: {error}")).advise(
+        "leave out --init-cwnd, --init-ssthresh, --reset-cwnd-to-init or --no-cwa, or take a window that has it, \
+         such as --congestion cubic",
+    ))
 }
 
-fn rto_spec(args: &FetchArgs) -> Result<String, Failure> {
+/// The timer with its shortcuts.
+fn rto(args: &FetchArgs) -> Result<Spelled<Rto>, Failure> {
     let shortcuts = [("min", args.min_rto.map(text)), ("max", args.max_rto.map(text))];
-    with_all(&args.rto, shortcuts)
+    let spec = with_all(args.options.rto.text(), shortcuts)?;
+    spec.parse().map_err(|error| Failure::usage(format!("--rto: {error}")))
 }
 
 fn with_all<const N: usize>(
@@ -126,14 +109,8 @@ mod tests {
         let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
         let command = Cli::try_parse_from(["recoup", "fetch", "/f"]).unwrap().command;
         let Command::Fetch(args) = command else { panic!() };
-        assert_eq!((&args.congestion, &args.loss), (&fetch.congestion, &fetch.loss));
-        assert_eq!((&args.rto, args.sampling.to_string()), (&fetch.rto, fetch.sampling.clone()));
-        assert_eq!((args.retries.0, args.lifetime), (fetch.retries, fetch.lifetime));
-        assert_eq!(
-            (args.no_progress_timeout, args.rto_check),
-            (fetch.no_progress, fetch.rto_check)
-        );
-        assert_eq!(args.ignore_marks, !fetch.react_to_marks);
+        assert_eq!(args.options, FetchOptions::default());
+        assert_eq!(FetchOptions { discover: true, ..fetch.options.clone() }, args.options);
     }
 
     #[test]

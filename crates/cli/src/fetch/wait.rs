@@ -1,11 +1,12 @@
 //! `--wait`: patience with a producer that is not there yet, or that restarts.
-use super::args::{FetchArgs, Retries};
+use super::args::FetchArgs;
 use crate::error::Failure;
 use crate::output;
 use crate::value;
 use recoup::local;
-use recoup::options::parse_rto;
+use recoup::options::Retries;
 use recoup::uplink::Uplink;
+use recoup_transport::rto::Rto;
 use std::time::{Duration, Instant};
 
 /// Time between two searches for a producer on this machine.
@@ -18,8 +19,8 @@ pub(super) fn apply(args: &mut FetchArgs) {
     let Some(wait) = args.wait else {
         return;
     };
-    (args.retries, args.no_progress_timeout) = (Retries(None), wait);
-    if args.max_rto.is_none() && takes_max(&args.rto) {
+    (args.options.retries, args.options.no_progress) = (Retries(None), wait);
+    if args.max_rto.is_none() && takes_max(args.options.rto.text()) {
         args.max_rto = Some(LONGEST_TIMEOUT);
     }
 }
@@ -27,7 +28,7 @@ pub(super) fn apply(args: &mut FetchArgs) {
 /// The timer `spec` has a parameter `max`, which `spec` does not give and which may be [`LONGEST_TIMEOUT`].
 fn takes_max(spec: &str) -> bool {
     let max = format!("{}ns", LONGEST_TIMEOUT.as_nanos());
-    value::with_parameter(spec, "max", &max).is_ok_and(|spec| parse_rto(&spec).is_ok())
+    value::with_parameter(spec, "max", &max).is_ok_and(|spec| spec.parse::<Rto>().is_ok())
 }
 
 /// The face to use. Without a forwarder, that of the producer on this machine, once there is one.
@@ -50,11 +51,12 @@ pub(super) fn toward(args: &FetchArgs) -> Result<Uplink, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_transport::fetch::defaults;
+    use recoup::FetchOptions;
 
     #[test]
     fn wait_caps_each_timer_whose_limit_is_not_given() {
-        for spec in [defaults::RTO, "rfc6298", "jacobson(k=8)", "reconsidered(min=adaptive)"] {
+        let default = FetchOptions::default().rto.to_string();
+        for spec in [&default, "rfc6298", "jacobson(k=8)", "reconsidered(min=adaptive)"] {
             assert!(takes_max(spec), "{spec}");
         }
         for spec in ["jacobson(max=30s)", "rfc6298(min=5s)", "constant(rto=9s)", "no such timer"] {

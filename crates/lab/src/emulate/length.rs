@@ -58,7 +58,7 @@ fn made(plan: &ServePlan) -> usize {
 pub(super) fn longest_interest(consumers: &[ConsumerPart]) -> u32 {
     let of = |ConsumerPart { plan, .. }: &ConsumerPart| {
         let mut interest = Interest::new(plan.object.append(CONVENTION.segment(TYPICAL)));
-        (interest.nonce, interest.lifetime) = (Some(0), Some(plan.lifetime));
+        (interest.nonce, interest.lifetime) = (Some(0), Some(plan.options.lifetime));
         u32::try_from(interest.encoded_len()).unwrap_or(u32::MAX)
     };
     consumers.iter().map(of).max().unwrap_or_default()

@@ -99,8 +99,12 @@ impl<'a> Standing<'a> {
         loop {
             while let Some(part) = waiting.pop_if(|part| part.start <= begun.elapsed()) {
                 let copy = self.copy(part).display().to_string();
-                let words =
-                    text::fetch(part, &copy, &self.net.door(part.node)).map_err(Error::usage)?;
+                let options = text::fetch_options(part).map_err(Error::usage)?;
+                let document = self.folder.join(format!("{}.json", part.name));
+                std::fs::write(&document, options)
+                    .map_err(|error| Error::file("write", document.display(), &error))?;
+                let document = document.display().to_string();
+                let words = text::fetch(part, &copy, &self.net.door(part.node), &document);
                 self.consumers.push(Process::start(
                     &self.program,
                     &part.name,
@@ -171,8 +175,7 @@ impl<'a> Standing<'a> {
     /// What arrived is what was served.
     fn compare(&self, part: &ConsumerPart) -> Result<(), Error> {
         let is_it = |it: &&ProducerPart| it.plan.prefix == part.plan.object;
-        let is_part =
-            part.plan.options.iter().any(|(key, _)| ["first", "last"].contains(&key.as_str()));
+        let is_part = part.plan.first > 0 || part.plan.last.is_some();
         let Some(producer) = self.plan.producers.iter().find(is_it).filter(|_| !is_part) else {
             return Ok(());
         };

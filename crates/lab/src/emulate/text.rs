@@ -1,7 +1,7 @@
 //! The files and command lines of the processes. Pure: text only.
 use super::plan::{ConsumerPart, LinkPart, Plan, ProducerPart};
 use recoup_config::print::quoted;
-use recoup_sim::network::{Anticipation, CachePlan, ChannelPlan, Order};
+use recoup_sim::network::{Anticipation, CachePlan, ChannelPlan, FetchPlan, Order};
 use recoup_transport::time::Duration;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -136,46 +136,31 @@ pub fn serve(part: &ProducerPart, path: &str, face: &str) -> Vec<String> {
     words("serve", path, &options, &["--json"])
 }
 
-/// The words of `recoup fetch` that writes to `path`, through the forwarder at `face`.
+/// The words of `recoup fetch` that writes to `path`, through the forwarder at `face`, with the options in the file
+/// `document`.
+pub fn fetch(part: &ConsumerPart, path: &str, face: &str, document: &str) -> Vec<String> {
+    let FetchPlan { object, first, last, .. } = &part.plan;
+    let options = [
+        ("--output", path.to_owned()),
+        ("--face", face.to_owned()),
+        ("--options-json", document.to_owned()),
+        ("--range", last.map_or(format!("{first}.."), |last| format!("{first}..={last}"))),
+    ];
+    words("fetch", &object.to_string(), &options, &["--json", "--quiet"])
+}
+
+/// The options of a fetch as a JSON document.
 ///
 /// # Errors
-/// What of the plan has no words.
-pub fn fetch(part: &ConsumerPart, path: &str, face: &str) -> Result<Vec<String>, String> {
-    let plan = &part.plan;
-    let options = [
-        ("--output", path.into()),
-        ("--face", face.into()),
-        ("--congestion", plan.congestion.clone()),
-        ("--rto", plan.rto.clone()),
-        ("--sampling", plan.sampling.clone()),
-        ("--loss", plan.loss.clone()),
-        ("--lifetime", milliseconds(plan.lifetime)),
-        ("--retries", plan.retries.map_or("unlimited".into(), |times| times.to_string())),
-        ("--no-progress-timeout", nanoseconds(plan.no_progress)),
-        ("--rto-check", nanoseconds(plan.rto_check)),
-    ];
-    let mut flags = vec!["--json", "--quiet"];
-    flags.extend((!plan.discover).then_some("--no-discovery"));
-    flags.extend((!plan.react_to_marks).then_some("--ignore-marks"));
-    let (mut first, mut last) = (String::new(), None);
-    for (key, value) in &plan.options {
-        match (key.as_str(), value.as_str()) {
-            ("first", value) => first = value.into(),
-            ("last", value) => last = Some(value.to_owned()),
-            ("must-be-fresh", "true") => flags.push("--fresh"),
-            ("cancel-on-timeout", "true") => flags.push("--cancel-on-timeout"),
-            ("flow-nonce", "true") => flags.push("--flow-nonce"),
-            ("must-be-fresh" | "cancel-on-timeout" | "flow-nonce", _) => {}
-            (key, _) => return Err(format!("{}: no process knows `{key}`", part.name)),
-        }
+/// A process does not support one of them.
+pub fn fetch_options(part: &ConsumerPart) -> Result<String, String> {
+    let options = &part.plan.options;
+    let unsupported =
+        [("leaves-holes", options.leaves_holes), ("follows-faces", !options.follows_faces)];
+    match unsupported.iter().find(|(_, is_set)| *is_set) {
+        Some((key, _)) => Err(format!("{}: `recoup fetch` does not support `{key}`", part.name)),
+        None => serde_json::to_string(options).map_err(|error| error.to_string()),
     }
-    let mut words = words("fetch", &plan.object.to_string(), &options, &flags);
-    if let Some(last) = last {
-        words.push(format!("--range={first}..={last}"));
-    } else if !first.is_empty() {
-        words.push(format!("--range={first}.."));
-    }
-    Ok(words)
 }
 
 fn words(command: &str, what: &str, options: &[(&str, String)], flags: &[&str]) -> Vec<String> {
@@ -186,11 +171,4 @@ fn words(command: &str, what: &str, options: &[(&str, String)], flags: &[&str]) 
 
 fn milliseconds(time: Duration) -> String {
     format!("{}ms", time.as_millis())
-}
-
-fn nanoseconds(time: Duration) -> String {
-    match time.as_nanos() {
-        0 => "0".into(),
-        nanos => format!("{nanos}ns"),
-    }
 }

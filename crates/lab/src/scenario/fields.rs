@@ -4,9 +4,12 @@
 //! which it is written. Reading then fills the places, reports what is wrong with what is given and
 //! what is not known at all, and leaves behind the same table in its normal form: quantities in one
 //! spelling, and (if wanted) the defaults of what was not given.
+use recoup_config::document;
 use recoup_config::form::Form;
 use recoup_config::problem::{Origin, Problems, hint, listed, no_entry, no_list};
 use recoup_config::tree::{Entry, Table, Tree, Value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// A table in the course of being read.
 pub(super) struct Fields<'a> {
@@ -55,6 +58,37 @@ impl<'a> Fields<'a> {
             Err(what) => {
                 self.problems.add(tree.origin, self.of(key), what);
                 false
+            }
+        }
+    }
+
+    /// The fields of a struct with `serde`, without some; those that are not given keep their values.
+    pub(super) fn document<T: Serialize + DeserializeOwned>(
+        &mut self,
+        place: &mut T,
+        without: &[&str],
+    ) {
+        let all = document::fields(place).unwrap_or_default();
+        for (key, default) in all.into_iter().filter(|(key, _)| !without.contains(key)) {
+            self.known.push(key);
+            let Some(tree) = self.given.get(key) else {
+                if self.fill
+                    && let Some(value) = default
+                {
+                    self.normal.insert(key, value.into());
+                }
+                continue;
+            };
+            match document::with(place, key, tree) {
+                Ok(read) => *place = read,
+                Err(what) => {
+                    self.problems.add(tree.origin, self.of(key), what);
+                    continue;
+                }
+            }
+            let mut read = document::fields(place).unwrap_or_default().into_iter();
+            if let Some(value) = read.find(|(name, _)| *name == key).and_then(|(_, value)| value) {
+                self.normal.insert(key, Tree { value, origin: tree.origin });
             }
         }
     }

@@ -8,10 +8,9 @@ use recoup_forwarder::face::Recovery;
 use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
-use recoup_transport::fetch::defaults;
+use recoup_transport::fetch::FetchOptions;
 use recoup_transport::random::Rng;
-use recoup_transport::rto::Sampling;
-use recoup_transport::{congestion, loss, rto};
+use recoup_transport::rto;
 use recoup_wifi::fading::FadingPlan;
 use recoup_wifi::motion::plan::MotionPlan;
 
@@ -55,8 +54,6 @@ pub(super) const SHADOWING: Law = Law::new(
 pub(super) const MOBILITY: Law = Law::new(|text| judged(text.parse::<Mobility>()), "mldr");
 /// What becomes a table.
 pub(super) const RECORD: Law = Law::new(|text| judged(RecordPlan::parse(text)), "segments");
-/// Retransmission timer.
-pub(super) const RTO: Law = Law::new(|text| judged(rto::parse(text)), "jacobson(min=0ms)");
 /// Retransmission timer of requests, which may have none.
 pub(super) const RTO_OR_NONE: Law = Law::new(
     |text| match text.trim() {
@@ -65,25 +62,19 @@ pub(super) const RTO_OR_NONE: Law = Law::new(
     },
     "jacobson(min=0ms)",
 );
-/// Which round trips are samples.
-pub(super) const SAMPLING: Law = Law::new(|text| judged(text.parse::<Sampling>()), "per-rtt");
-/// Congestion control.
-pub(super) const CONGESTION: Law =
-    Law::new(|text| judged(congestion::parse(text)), "aimd(init-cwnd=1)");
-
-/// Rule that declares a segment lost before its timer expires.
-pub(super) const DETECTOR: Law = Law::new(|text| judged(loss::parse(text)), "out-of-order(frt=3)");
-
-/// Algorithms that have a default, by the table of the defaults and the key: a setting of one of their parameters
-/// begins with it.
-pub(super) const DEFAULTS: [(&str, &str, &str); 6] = [
-    ("fetch", "rto", defaults::RTO),
-    ("fetch", "congestion", defaults::CONGESTION),
-    ("fetch", "loss", defaults::LOSS),
-    ("request", "rto", REQUEST_RTO),
-    ("node", "strategy", "best-route"),
-    ("node", "suppression", "same-face-retx"),
-];
+/// The default algorithm of a key of a table of defaults. A setting of one of its parameters begins with it.
+pub(super) fn default_spec(table: &str, key: &str) -> Option<String> {
+    let fetch = FetchOptions::default;
+    Some(match (table, key) {
+        ("fetch", "rto") => fetch().rto.to_string(),
+        ("fetch", "congestion") => fetch().congestion.to_string(),
+        ("fetch", "loss") => fetch().loss.to_string(),
+        ("request", "rto") => REQUEST_RTO.to_owned(),
+        ("node", "strategy") => "best-route".to_owned(),
+        ("node", "suppression") => "same-face-retx".to_owned(),
+        _ => return None,
+    })
+}
 
 /// Retransmission timer of requests.
 pub(super) const REQUEST_RTO: &str = "jacobson";

@@ -2,7 +2,7 @@
 //!
 //! `link.delay`, `links."r1-r2".rate`, `applications.c1.congestion`, `event.2.at`; and one step into an
 //! algorithm: `fetch.rto.min` is the parameter `min` of the algorithm that `fetch.rto` names.
-use super::law::DEFAULTS;
+use super::law::default_spec;
 use recoup_config::problem::{Origin, Problem, hint, listed};
 use recoup_config::tree::{Table, Tree, Value};
 
@@ -150,10 +150,7 @@ fn inherited(root: &Table, steps: &[String]) -> Option<String> {
         table => table.to_owned(),
     };
     let given = root.table(&kind).and_then(|table| table.get(key));
-    given.and_then(text).or_else(|| {
-        let default = DEFAULTS.iter().find(|(table, name, _)| *table == kind && *name == key);
-        default.map(|(_, _, spec)| (*spec).to_owned())
-    })
+    given.and_then(text).or_else(|| default_spec(&kind, key))
 }
 
 /// The algorithm `spec` with one parameter given another value.

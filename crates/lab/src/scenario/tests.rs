@@ -5,6 +5,7 @@ use super::*;
 use recoup_sim::network::{
     ApplicationKind, Arrival, CachePlan, Direction, Fault, LinkId, NodeId, Order, PacketShape,
 };
+use recoup_transport::fetch::FetchOptions;
 use recoup_transport::time::{Duration, Instant};
 
 const LINE: &str = r#"
@@ -85,8 +86,11 @@ fn a_line_means_what_it_says() {
     assert_eq!(network.links[2].back.loss, "bernoulli(p=0.01)");
     assert_eq!(network.links[2].forth.loss, "none");
     let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
-    assert_eq!((fetch.rto.as_str(), fetch.congestion.as_str()), ("jacobson(min=0ms)", "recoup"));
-    assert_eq!(fetch.loss, "rack");
+    let FetchOptions { rto, congestion, loss, .. } = &fetch.options;
+    assert_eq!(
+        (rto.text(), congestion.text(), loss.text()),
+        ("jacobson(min=0ms)", "recoup", "rack")
+    );
     let ApplicationKind::Serve(serve) = &network.applications[1].kind else { panic!() };
     assert_eq!((serve.size_octets, serve.packet), (10 << 20, PacketShape::Total(1448)));
     assert_eq!(network.routes.len(), 3);
@@ -158,7 +162,7 @@ fn a_setting_replaces_what_the_file_says() {
     let changed = networks(LINE, &["link.delay=50ms", "applications.c1.rto.k=8"], 1).unwrap();
     assert_eq!(changed[0].links[0].forth.delay, Duration::from_millis(50));
     let ApplicationKind::Fetch(fetch) = &changed[0].applications[0].kind else { panic!() };
-    assert_eq!(fetch.rto, "jacobson(min=0ms,k=8)");
+    assert_eq!(fetch.options.rto.text(), "jacobson(min=0ms,k=8)");
     for (setting, error) in [
         ("link.dealy=5ms", "link.dealy: is not known here; did you mean `delay`?"),
         ("link.delay=5", "setting 1: link.delay: 5 has no unit"),
@@ -184,7 +188,8 @@ fn a_sweep_makes_a_scenario_of_each_point() {
     let networks = networks(&text, &[], 1).unwrap();
     let of = |network: &Network| match &network.applications[0].kind {
         ApplicationKind::Fetch(fetch) => {
-            (network.links[0].forth.delay.as_millis(), fetch.congestion.clone(), fetch.rto.clone())
+            let FetchOptions { congestion, rto, .. } = &fetch.options;
+            (network.links[0].forth.delay.as_millis(), congestion.to_string(), rto.to_string())
         }
         _ => panic!(),
     };
@@ -252,8 +257,8 @@ fn titles_and_seeds_do_not_make_another_scenario() {
 fn every_key_of_a_fetch_reaches_its_plan() {
     let text = LINE.replace("[fetch]", "[fetch]\ncancel-on-timeout = true\nfirst = 3\nlast = 9");
     let ApplicationKind::Fetch(fetch) = &network(&text).applications[0].kind else { panic!() };
-    let options: Vec<_> = fetch.options.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    assert_eq!(options, ["cancel-on-timeout=true", "first=3", "last=9"]);
+    assert!(fetch.options.cancel_on_timeout);
+    assert_eq!((fetch.first, fetch.last), (3, Some(9)));
 }
 
 #[test]

@@ -5,6 +5,8 @@
 
 use super::component::{Component, shortest_nni};
 use crate::tlv::typ;
+use std::fmt;
+use std::str::FromStr;
 
 /// A naming convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -14,6 +16,27 @@ pub enum Convention {
     Typed,
     /// A GenericNameComponent that begins with the byte 0x00 for segments, 0xFD for versions.
     Marker,
+}
+
+impl FromStr for Convention {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "typed" => Ok(Self::Typed),
+            "marker" => Ok(Self::Marker),
+            _ => Err("write typed or marker"),
+        }
+    }
+}
+
+impl fmt::Display for Convention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Typed => "typed",
+            Self::Marker => "marker",
+        })
+    }
 }
 
 const SEGMENT_MARKER: u8 = 0x00;

@@ -124,20 +124,7 @@ fn packet(ids: &[u64]) -> Packet {
 }
 
 fn fetch() -> ApplicationKind {
-    ApplicationKind::Fetch(Box::new(FetchPlan {
-        object: "/a".parse().unwrap(),
-        discover: false,
-        rto: String::new(),
-        sampling: String::new(),
-        congestion: String::new(),
-        loss: String::new(),
-        lifetime: ms(4000),
-        retries: None,
-        no_progress: ms(4000),
-        rto_check: Duration::ZERO,
-        react_to_marks: false,
-        options: Vec::new(),
-    }))
+    ApplicationKind::Fetch(Box::new(FetchPlan::new("/a".parse().unwrap())))
 }
 
 fn request() -> ApplicationKind {

@@ -65,20 +65,7 @@ pub(crate) fn network() -> Network {
 }
 
 fn fetch() -> ApplicationKind {
-    ApplicationKind::Fetch(Box::new(FetchPlan {
-        object: name(),
-        discover: false,
-        rto: "jacobson".into(),
-        sampling: "every".into(),
-        loss: "timeout".into(),
-        congestion: "aimd".into(),
-        lifetime: ms(4000),
-        retries: None,
-        no_progress: ms(4000),
-        rto_check: Duration::ZERO,
-        react_to_marks: false,
-        options: Vec::new(),
-    }))
+    ApplicationKind::Fetch(Box::new(FetchPlan::new(name())))
 }
 
 fn serve() -> ApplicationKind {

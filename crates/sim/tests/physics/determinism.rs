@@ -7,6 +7,7 @@ use recoup_sim::network::{
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
 use recoup_sim::world::{Digest, World};
+use recoup_transport::fetch::Retries;
 use recoup_transport::time::{Duration, Instant};
 
 /// Loss, jitter, caches, retransmissions, background traffic, faults: everything that draws.
@@ -29,10 +30,10 @@ fn busy() -> Network {
     network.nodes[1].cache = CachePlan::Packets(50);
     network.nodes[2].processing = "exponential(mean=0.1ms)".into();
     let ApplicationKind::Fetch(mut plan) = fetch(1) else { panic!() };
-    plan.congestion = "cubic".into();
-    plan.rto = "jacobson".into();
-    plan.retries = None;
-    plan.react_to_marks = true;
+    plan.options.congestion = "cubic".parse().unwrap();
+    plan.options.rto = "jacobson".parse().unwrap();
+    plan.options.retries = Retries(None);
+    plan.options.react_to_marks = true;
     add(&mut network, "fetch", 0, ApplicationKind::Fetch(plan));
     let popularity = Popularity::ZipfMandelbrot { q: 0.7, s: 0.9 };
     let ApplicationKind::Request(mut plan) =
@@ -218,7 +219,7 @@ fn algorithms_compared_on_one_seed_meet_the_same_losses() {
         let mut network = busy();
         network.faults.clear();
         let ApplicationKind::Fetch(plan) = &mut network.applications[0].kind else { panic!() };
-        plan.congestion = congestion.into();
+        plan.options.congestion = congestion.parse().unwrap();
         lost(network, "n0-n1")
     };
     let ((some, sent), (others, others_sent)) = (with("cubic"), with("aimd"));

@@ -4,6 +4,7 @@ use crate::significance::{assert_within, scaled};
 use recoup_sim::network::{
     ApplicationKind, Arrival, BackgroundPlan, ChannelPlan, Direction, LinkId, Network,
 };
+use recoup_transport::fetch::Retries;
 use recoup_transport::time::Duration;
 
 /// Octets of a frame with Data, and of one with an Interest.
@@ -130,9 +131,9 @@ fn losses_at_random_cost_an_ideal_consumer_their_share() {
     let mut network = line(&[(framed(channel(0, 5)), framed(channel(0, 5)))]);
     network.links[0].back.loss = "bernoulli(p=0.1)".into();
     let ApplicationKind::Fetch(mut plan) = fetch(1) else { panic!() };
-    plan.rto = "constant(rto=11ms)".into();
-    plan.retries = None;
-    plan.lifetime = Duration::from_millis(11);
+    plan.options.rto = "constant(rto=11ms)".parse().unwrap();
+    plan.options.retries = Retries(None);
+    plan.options.lifetime = Duration::from_millis(11);
     add(&mut network, "consumer", 0, ApplicationKind::Fetch(plan));
     let segments = scaled(100_000, 20_000);
     add(&mut network, "producer", 1, serve(segments));

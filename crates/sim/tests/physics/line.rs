@@ -10,6 +10,7 @@ use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::world::{Ended, World};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
+use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::time::{Duration, Instant};
 
 /// What everything in these networks is below.
@@ -57,18 +58,20 @@ pub(crate) fn add(network: &mut Network, name: &str, node: u32, kind: Applicatio
 /// A fetch of [`PREFIX`] with such a window and patience enough never to ask twice.
 pub(crate) fn fetch(window: u32) -> ApplicationKind {
     ApplicationKind::Fetch(Box::new(FetchPlan {
-        object: PREFIX.parse().unwrap(),
-        discover: false,
-        rto: "constant(rto=60s)".into(),
-        sampling: "every".into(),
-        congestion: format!("fixed(window={window})"),
-        loss: "timeout".into(),
-        lifetime: Duration::from_secs(60),
-        retries: Some(3),
-        no_progress: Duration::from_secs(120),
-        rto_check: Duration::ZERO,
-        react_to_marks: false,
-        options: Vec::new(),
+        options: FetchOptions {
+            discover: false,
+            rto: "constant(rto=60s)".parse().unwrap(),
+            sampling: "every".parse().unwrap(),
+            congestion: format!("fixed(window={window})").parse().unwrap(),
+            loss: "timeout".parse().unwrap(),
+            lifetime: Duration::from_secs(60),
+            retries: Retries(Some(3)),
+            no_progress: Duration::from_secs(120),
+            rto_check: Duration::ZERO,
+            react_to_marks: false,
+            ..FetchOptions::default()
+        },
+        ..FetchPlan::new(PREFIX.parse().unwrap())
     }))
 }
 

@@ -12,6 +12,7 @@ use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::world::Balance;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
+use recoup_transport::fetch::FetchOptions;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -219,14 +220,9 @@ impl Checker {
         let Some(serve) = serves else {
             panic!("an object came that nobody serves: {fetch:?}");
         };
-        let option = |key: &str| {
-            let option = fetch.options.iter().find(|(other, _)| other == key);
-            option.map(|(_, value)| value.parse::<u64>().unwrap())
-        };
         let segments = serve.size_octets.div_ceil(serve.segment_octets);
-        let first = option("first").unwrap_or(0);
-        let last = option("last").map_or(segments - 1, |last| last.min(segments - 1));
-        let expected: BTreeSet<u64> = (first..=last).collect();
+        let last = fetch.last.map_or(segments - 1, |last| last.min(segments - 1));
+        let expected: BTreeSet<u64> = (fetch.first..=last).collect();
         assert_eq!(state.received, expected, "a fetch ended with another object");
     }
 }
@@ -236,7 +232,8 @@ impl Consumer {
         // That a segment does not exist is progress, too, once for each that was asked for, and goes
         // unreported. Looking for timeouts only now and then may put the end off that long.
         let unknown = self.asked.difference(&self.received).count() as u32;
-        let patience = (1 + unknown) * plan.no_progress + plan.rto_check + Duration::from_millis(1);
+        let FetchOptions { no_progress, rto_check, .. } = plan.options;
+        let patience = (1 + unknown) * no_progress + rto_check + Duration::from_millis(1);
         let waited = now.since(self.last_progress);
         assert!(
             !self.is_on || waited <= patience,

@@ -2,6 +2,7 @@
 use crate::dice::Dice;
 use recoup_packet::name::Name;
 use recoup_sim::network::{ApplicationKind, Arrival, FetchPlan, Popularity, RequestPlan};
+use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::time::Duration;
 use recoup_transport::{congestion, loss, rto};
 
@@ -48,41 +49,44 @@ fn window(dice: &mut Dice) -> &'static str {
 /// A fetch of an object that is there, with or without a version.
 pub(crate) fn fetch(dice: &mut Dice, object: &Name, discover: bool) -> FetchPlan {
     let mut plan = FetchPlan {
-        object: object.clone(),
-        discover,
-        rto: timer(dice).into(),
-        sampling: dice.one(&["per-rtt", "every", "rfc7323"]).into(),
-        congestion: window(dice).into(),
-        loss: dice.one_named(loss::names(), &DETECTORS).into(),
-        lifetime: dice.millis(100, 4_000),
-        retries: dice.chance(0.7).then(|| dice.between(0, 15) as u32),
-        no_progress: dice.millis(500, 8_000),
-        rto_check: if dice.chance(0.3) { Duration::from_millis(10) } else { Duration::ZERO },
-        react_to_marks: dice.chance(0.5),
-        options: Vec::new(),
+        options: FetchOptions {
+            discover,
+            rto: timer(dice).parse().unwrap(),
+            sampling: dice.one(&["per-rtt", "every", "rfc7323"]).parse().unwrap(),
+            congestion: window(dice).parse().unwrap(),
+            loss: dice.one_named(loss::names(), &DETECTORS).parse().unwrap(),
+            lifetime: dice.millis(100, 4_000),
+            retries: Retries(dice.chance(0.7).then(|| dice.between(0, 15) as u32)),
+            no_progress: dice.millis(500, 8_000),
+            rto_check: if dice.chance(0.3) { Duration::from_millis(10) } else { Duration::ZERO },
+            react_to_marks: dice.chance(0.5),
+            ..FetchOptions::default()
+        },
+        ..FetchPlan::new(object.clone())
     };
     let first = dice.between(0, 5);
-    for (probability, key, value) in [
-        (0.2, "must-be-fresh", "true".to_owned()),
-        (0.2, "cancel-on-timeout", "true".to_owned()),
-        (0.1, "first", first.to_string()),
-        (0.1, "last", (first + 3).to_string()),
-    ] {
-        if dice.chance(probability) {
-            plan.options.push((key.to_owned(), value));
-        }
+    plan.options.must_be_fresh = dice.chance(0.2);
+    plan.options.cancel_on_timeout = dice.chance(0.2);
+    if dice.chance(0.1) {
+        plan.first = first;
     }
+    plan.last = dice.chance(0.1).then_some(first + 3);
     plan
 }
 
 /// A fetch that cannot but succeed where nothing is lost.
 pub(crate) fn patient_fetch(dice: &mut Dice, object: &Name, discover: bool) -> FetchPlan {
+    let options = fetch(dice, object, discover).options;
     FetchPlan {
-        lifetime: Duration::from_secs(10),
-        retries: None,
-        no_progress: Duration::from_secs(30),
-        options: Vec::new(),
-        ..fetch(dice, object, discover)
+        options: FetchOptions {
+            lifetime: Duration::from_secs(10),
+            retries: Retries(None),
+            no_progress: Duration::from_secs(30),
+            must_be_fresh: false,
+            cancel_on_timeout: false,
+            ..options
+        },
+        ..FetchPlan::new(object.clone())
     }
 }
 

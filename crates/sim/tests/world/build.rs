@@ -6,6 +6,7 @@ use recoup_sim::network::{
     NodeId, NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, RoutePlan, ServePlan,
 };
 use recoup_sim::world::{Digest, Ended, World};
+use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::time::{Duration, Instant};
 
 /// A channel of `rate_bits` and `delay_millis`, with a queue of 100 packets.
@@ -83,18 +84,20 @@ pub(crate) fn serve(
 /// A fetch without discovery.
 pub(crate) fn fetch(node: u32, object: &str) -> (&'static str, u32, ApplicationKind) {
     let plan = FetchPlan {
-        object: object.parse().unwrap(),
-        discover: false,
-        rto: "jacobson".into(),
-        sampling: "rfc7323".into(),
-        congestion: "cubic".into(),
-        loss: "timeout".into(),
-        lifetime: Duration::from_secs(4),
-        retries: Some(15),
-        no_progress: Duration::from_secs(20),
-        rto_check: Duration::ZERO,
-        react_to_marks: true,
-        options: Vec::new(),
+        options: FetchOptions {
+            discover: false,
+            rto: "jacobson".parse().unwrap(),
+            sampling: "rfc7323".parse().unwrap(),
+            congestion: "cubic".parse().unwrap(),
+            loss: "timeout".parse().unwrap(),
+            lifetime: Duration::from_secs(4),
+            retries: Retries(Some(15)),
+            no_progress: Duration::from_secs(20),
+            rto_check: Duration::ZERO,
+            react_to_marks: true,
+            ..FetchOptions::default()
+        },
+        ..FetchPlan::new(object.parse().unwrap())
     };
     ("fetch", node, ApplicationKind::Fetch(Box::new(plan)))
 }

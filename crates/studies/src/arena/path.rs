@@ -162,13 +162,9 @@ fn served<'a>(
 }
 
 fn segments(fetch: &FetchPlan, serve: &ServePlan) -> f64 {
-    let option = |key: &str| {
-        let found = fetch.options.iter().find(|(own, _)| own == key);
-        found.and_then(|(_, value)| value.parse::<u64>().ok())
-    };
     let all = serve.size_octets.div_ceil(serve.segment_octets.max(1)).max(1);
-    let end = option("last").map_or(all, |last| all.min(last.saturating_add(1)));
-    end.saturating_sub(option("first").unwrap_or(0)).max(1) as f64
+    let end = fetch.last.map_or(all, |last| all.min(last.saturating_add(1)));
+    end.saturating_sub(fetch.first).max(1) as f64
 }
 
 fn hop_rate(network: &Network, hop: &Hop<'_>) -> f64 {

@@ -208,11 +208,10 @@ mod tests {
         let network = at("part", "recovery=Interests at the consumer, timer=60");
         let flows = fetches(&network);
         assert_eq!((flows.len(), network.wifi[0].links.len()), (10, 2));
-        assert!(
-            flows.iter().all(|plan| {
-                plan.rto == "constant(rto=60ms)" && plan.lifetime.as_millis() == 60
-            })
-        );
+        assert!(flows.iter().all(|plan| {
+            plan.options.rto.text() == "constant(rto=60ms)"
+                && plan.options.lifetime.as_millis() == 60
+        }));
         let near = recovery(&network, "consumer-ap1").0;
         assert!(near.contains("kinds=interests"), "{near}");
         assert_eq!(recovery(&network, "ap2-producer").0, "off");
@@ -234,10 +233,8 @@ mod tests {
 
     #[test]
     fn who_only_has_a_timer_does_not_hear_of_its_own_face_either() {
-        let deaf = |network: &Network| {
-            let option = ("follows-faces".to_owned(), "false".to_owned());
-            fetches(network).iter().all(|plan| plan.options.contains(&option))
-        };
+        let deaf =
+            |network: &Network| fetches(network).iter().all(|plan| !plan.options.follows_faces);
         let mobility = |network: &Network| network.nodes[0].mobility.clone();
         let timer = at("consumer", "mobility=500, speed=3");
         assert!(deaf(&timer) && mobility(&timer) == "off");

@@ -3,7 +3,7 @@ use super::axis::{Axis, CACHED, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
 use super::scenario::{SHAPE, SIZE, Section, sweep};
 use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
-use recoup_core::unit::Room;
+use recoup_core::unit::Capacity;
 use std::time::Duration;
 
 /// A parameter that the paper does not state, for one section.
@@ -251,12 +251,12 @@ fn shorter(section: Section, scale: Scale) -> String {
     let is_small = scale == Scale::Smoke;
     changed(&section.scenario(scale), |scenario| match section {
         Section::Single | Section::Growth if !is_small => {
-            scenario.set(&SIZE, Room::Octets(5_000_000));
+            scenario.set(&SIZE, Capacity::Bytes(5_000_000));
         }
         Section::Burst => {
             scenario.set(&["stop"], Duration::from_secs(326));
             if !is_small {
-                scenario.set(&SIZE, Room::Octets(200_000_000));
+                scenario.set(&SIZE, Capacity::Bytes(200_000_000));
             }
         }
         _ => {}

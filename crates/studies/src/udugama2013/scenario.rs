@@ -4,7 +4,7 @@ use super::{beside, open};
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{change_variants, changed};
 use recoup_config::tree::{Table, Value};
-use recoup_core::unit::Room;
+use recoup_core::unit::Capacity;
 use std::time::Duration;
 
 /// Two clients, two routers and a server in a line, and what all experiments share.
@@ -77,7 +77,7 @@ impl Section {
                 Self::Single | Self::Growth => {}
                 Self::Burst => {
                     scenario.set(start, Duration::from_secs(300));
-                    scenario.set(&SIZE, Room::Octets(40_000_000));
+                    scenario.set(&SIZE, Capacity::Bytes(40_000_000));
                     let bursts = bursts(BURST_TIMES.map(|at_s| at_s as u64 * 1000));
                     scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
                 }
@@ -85,7 +85,7 @@ impl Section {
                 // is filled by a consumer of its own before the client starts.
                 Self::Caching | Self::Share => {
                     scenario.set(start, Duration::from_secs(30));
-                    scenario.set(&["link", "queue"], Room::Unlimited);
+                    scenario.set(&["link", "queue"], Capacity::Unlimited);
                 }
                 Self::Sources => {
                     let links = ["c1-r1", "c2-r1", "r1-r2", "r2-s1", "r1-s2"];
@@ -101,14 +101,14 @@ impl Section {
 
     /// A small version: a file of a hundredth, and everything that depends on its length.
     fn shrink(self, scenario: &mut Table) {
-        scenario.set(&SIZE, Room::Octets(200_000));
+        scenario.set(&SIZE, Capacity::Bytes(200_000));
         match self {
             Self::Burst => {
-                scenario.set(&SIZE, Room::Octets(600_000));
+                scenario.set(&SIZE, Capacity::Bytes(600_000));
                 let bursts = bursts([300_200, 300_300, 300_400, 300_500]);
                 scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
             }
-            Self::Fairness => scenario.set(&["nodes", "r1", "cache"], Room::Packets(100)),
+            Self::Fairness => scenario.set(&["nodes", "r1", "cache"], Capacity::Packets(100)),
             _ => {}
         }
     }
@@ -252,7 +252,8 @@ mod tests {
 
     fn consumer(network: &Network) -> (&str, &str, &str) {
         let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
-        (&plan.congestion, &plan.loss, &plan.rto)
+        let options = &plan.options;
+        (options.congestion.text(), options.loss.text(), options.rto.text())
     }
 
     #[test]
@@ -309,13 +310,14 @@ mod tests {
         let point = "flavour=Cubic, version=Simple3";
         let warm = at(&all, "caching", &format!("{point}, cached=latter half"));
         let ApplicationKind::Fetch(plan) = &warm.applications[2].kind else { panic!() };
-        assert_eq!(plan.options, [("first".to_owned(), "10000".to_owned())]);
-        assert!(plan.congestion.starts_with("fixed") && plan.loss == "timeout");
+        assert_eq!((plan.first, plan.last), (10_000, None));
+        let (congestion, loss) = (plan.options.congestion.text(), plan.options.loss.text());
+        assert!(congestion.starts_with("fixed") && loss == "timeout");
         let cold = at(&all, "caching", &format!("{point}, cached=nothing"));
         assert_eq!(cold.applications.len(), 2);
         let small =
             at(&experiments(Scale::Smoke), "caching", &format!("{point}, cached=latter half"));
         let ApplicationKind::Fetch(plan) = &small.applications[2].kind else { panic!() };
-        assert_eq!(plan.options, [("first".to_owned(), "100".to_owned())]);
+        assert_eq!((plan.first, plan.last), (100, None));
     }
 }

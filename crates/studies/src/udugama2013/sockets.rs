@@ -9,7 +9,7 @@ use crate::compare::{Quantity, Sockets, Terms};
 use crate::contest::Contest;
 use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
-use recoup_core::unit::Room;
+use recoup_core::unit::Capacity;
 
 /// A consumer and a server, 10 Mbit/s and 20 ms apart.
 const REPAIR: &str = r#"
@@ -195,7 +195,7 @@ fn experiment(
     more: &[&Axis],
 ) -> Experiment {
     let is_small = scale == Scale::Smoke;
-    let size = Room::Octets(if is_small { 200_000 } else { 20_000_000 });
+    let size = Capacity::Bytes(if is_small { 200_000 } else { 20_000_000 });
     let mut scenario = changed(&format!("{network}{BOTH}"), |scenario| scenario.set(&SIZE, size));
     scenario += &WINDOW.text();
     scenario += &VERSION.only(versions);
@@ -223,7 +223,9 @@ mod tests {
         assert_eq!((back.rate_bits, back.delay.as_millis()), (10_000_000, 20));
         assert_eq!((back.loss.as_str(), back.reorder), ("bernoulli(p=0.02)", true));
         let of = |kind: &ApplicationKind| match kind {
-            ApplicationKind::Fetch(plan) => Some((plan.congestion.clone(), plan.loss.clone())),
+            ApplicationKind::Fetch(plan) => {
+                Some((plan.options.congestion.to_string(), plan.options.loss.to_string()))
+            }
             _ => None,
         };
         let fetch = network.applications.iter().find_map(|it| of(&it.kind)).unwrap();

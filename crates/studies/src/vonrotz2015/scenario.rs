@@ -174,8 +174,9 @@ mod tests {
         assert_eq!((network.nodes.len(), network.links.len()), (4, 3));
         assert_eq!(consumers(&network), [("c1", "n1")]);
         let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
-        assert!(plan.rto.starts_with("wma") && plan.congestion.contains("accounting=span"));
-        assert_eq!(plan.options, [("last".to_owned(), "5119".to_owned())]);
+        let (rto, congestion) = (plan.options.rto.text(), plan.options.congestion.text());
+        assert!(rto.starts_with("wma") && congestion.contains("accounting=span"));
+        assert_eq!((plan.first, plan.last), (0, Some(5119)));
         assert_eq!(network.wifi[0].medium.largest_octets, Some(1_500));
         let at =
             |number: usize| network.wifi[0].stations[number].motion.position(Default::default());
@@ -223,7 +224,7 @@ mod tests {
         for experiment in experiments(Scale::Smoke) {
             for (label, network) in experiment.networks().into_iter().take(3) {
                 let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
-                assert_eq!(plan.options, [("last".to_owned(), "63".to_owned())], "{label}");
+                assert_eq!((plan.first, plan.last), (0, Some(63)), "{label}");
             }
         }
     }

@@ -2,7 +2,7 @@
 use crate::beside;
 use crate::study::{Experiment, Scale};
 use crate::sweep::{axis, changed};
-use recoup_core::unit::Room;
+use recoup_core::unit::Capacity;
 
 /// The paper's network with one consumer, in Mini-NDN's format.
 pub const LINEAR_CONF: &str = include_str!("linear.conf");
@@ -142,8 +142,8 @@ const OPEN: [Open; 4] = [
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let (seeds, size) = match scale {
-        Scale::Smoke => (2, Room::Octets(256 << 10)),
-        Scale::Check | Scale::Verdict | Scale::Paper => (20, Room::Octets(10 << 20)),
+        Scale::Smoke => (2, Capacity::Bytes(256 << 10)),
+        Scale::Check | Scale::Verdict | Scale::Paper => (20, Capacity::Bytes(10 << 20)),
     };
     let common = changed(COMMON, |scenario| scenario.set(&["serve", "size"], size));
     let text = |network: &str, sweep: String| format!("{common}{network}{sweep}");
@@ -212,10 +212,11 @@ pub(super) fn open() -> impl Iterator<Item = Parameter> {
 mod tests {
     use super::*;
     use recoup_sim::network::{ApplicationKind, Network, Order};
+    use recoup_transport::fetch::FetchOptions;
 
-    fn fetch(network: &Network) -> (&str, &str, &[(String, String)]) {
+    fn fetch(network: &Network) -> &FetchOptions {
         let ApplicationKind::Fetch(plan) = &network.applications[0].kind else { panic!() };
-        (&plan.congestion, &plan.rto, &plan.options)
+        &plan.options
     }
 
     #[test]
@@ -253,7 +254,7 @@ mod tests {
             found.unwrap_or_else(|| panic!("{label}")).1
         };
         let network = at("linear-reading", "design=#1, reading=window 1 after a loss");
-        let (congestion, _, _) = fetch(&network);
+        let congestion = fetch(&network).congestion.text();
         assert!(
             congestion.contains("conservative=off") && congestion.contains("reset-to-init=true")
         );
@@ -261,9 +262,9 @@ mod tests {
         assert!(network.links.iter().all(|link| link.back.order == Order::RateThenDelay));
         assert_eq!(network.links[1].forth.queue_packets, Some(32));
         let network = at("linear-reading", "design=#2, reading=a timeout cancels");
-        assert_eq!(fetch(&network).2, [("cancel-on-timeout".to_owned(), "true".to_owned())]);
+        assert!(fetch(&network).cancel_on_timeout);
         let network = at("linear-floor", "design=#2, floor=80 ms");
-        assert_eq!(fetch(&network).1, "yang2016(min=80ms)");
+        assert_eq!(fetch(&network).rto.text(), "yang2016(min=80ms)");
         let network = at("linear-jitter", "design=#2, jitter=0 ms");
         assert!(network.links.iter().all(|link| link.forth.jitter == "none"));
     }

@@ -43,7 +43,7 @@ impl Default for RaaqmSettings {
 }
 
 /// The last round trips of one path.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Path {
     rtts: VecDeque<Duration>,
     heard: Instant,
@@ -69,7 +69,7 @@ impl Path {
 }
 
 /// Remote adaptive active queue management.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Raaqm {
     settings: RaaqmSettings,
     rng: Rng,

@@ -16,8 +16,8 @@
 //! losses are one event is told by send order, so that a retransmission lost again is a new one; the
 //! study tells it by the number of the segment. Of its Compound too little is stated: see `compound`.
 use super::{
-    Accounting, AfterTimeout, CompoundMode, CompoundSettings, CongestionControl, CubicForm,
-    CubicSettings, Growth, WindowSettings, aimd, compound, cubic,
+    Accounting, AfterTimeout, CompoundMode, CompoundSettings, Congestion, CubicForm, CubicSettings,
+    Growth, WindowSettings, aimd, compound, cubic,
 };
 use crate::spec::{Spec, SpecError};
 
@@ -32,7 +32,7 @@ enum Flavour {
 const FLAVOURS: [(&str, Flavour); 3] =
     [("newreno", Flavour::NewReno), ("cubic", Flavour::Cubic), ("compound", Flavour::Compound)];
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Box<dyn CongestionControl>, SpecError> {
+pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Congestion, SpecError> {
     let expected = "newreno, cubic or compound";
     let flavour = spec.word("flavour", Flavour::NewReno, &FLAVOURS, expected)?;
     let settings = WindowSettings {
@@ -45,16 +45,16 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Box<dyn CongestionControl>
         ..WindowSettings::default()
     };
     Ok(match flavour {
-        Flavour::NewReno => Box::new(aimd::with_defaults(spec, settings)?),
+        Flavour::NewReno => aimd::with_defaults(spec, settings)?.into(),
         Flavour::Cubic => {
             let form = CubicForm::Ha2008;
             let rule = CubicSettings { beta: 0.8, form, ..CubicSettings::default() };
-            Box::new(cubic::with_defaults(spec, rule, settings)?)
+            cubic::with_defaults(spec, rule, settings)?.into()
         }
         Flavour::Compound => {
             let mode = CompoundMode::Udugama;
             let rule = CompoundSettings { mode, ..CompoundSettings::default() };
-            Box::new(compound::with_defaults(spec, rule, settings)?)
+            compound::with_defaults(spec, rule, settings)?.into()
         }
     })
 }

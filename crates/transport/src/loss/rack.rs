@@ -136,8 +136,17 @@ impl fmt::Display for Rack {
     }
 }
 
+/// RFC 9002, section 6.1.2.
+const FACTOR: f64 = 9.0 / 8.0;
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self::new(FACTOR)
+    }
+}
+
 pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Rack, SpecError> {
-    let factor = spec.number("factor", 9.0 / 8.0, 1.0..=1e6, "a number from 1 to 1000000")?;
+    let factor = spec.number("factor", FACTOR, 1.0..=1e6, "a number from 1 to 1000000")?;
     spec.finish()?;
     Ok(Rack::new(factor))
 }

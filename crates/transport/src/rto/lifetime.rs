@@ -25,7 +25,7 @@ mod wma;
 pub use ccntimer::CcnTimer;
 pub use chopcop::Chopcop;
 pub use icp::Icp;
-pub use per_source::PerSource;
+pub use per_source::{PerSource, PerSourceSettings};
 pub use tcp::Tcp;
 pub use timeest::Timeest;
 pub use wma::Wma;

@@ -85,7 +85,7 @@ impl Sink for FileSink {
 mod tests {
     use super::*;
     use crate::error::Exit;
-    use recoup::FetchOptions;
+    use recoup::options::{self, FetchOptions};
     use recoup_transport::random::Rng;
 
     #[test]
@@ -93,8 +93,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (second, advice) in [(10, "--resume"), (11, "remove that to begin anew")] {
             let target = folder.path().join(format!("file{second}"));
-            let config =
-                FetchOptions::default().config("/a".parse().unwrap(), (0, None), Rng::from_seed(1));
+            let (name, rng) = ("/a".parse().unwrap(), Rng::from_seed(1));
+            let config = options::config(&FetchOptions::default(), name, (0, None), rng);
             let mut sink = FileSink::new(&target, "digest", &mut config.unwrap(), false).unwrap();
             sink.begin(&"/a/v=1".parse().unwrap()).unwrap();
             sink.end_known(5).unwrap();

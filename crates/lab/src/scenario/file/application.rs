@@ -8,8 +8,8 @@ use crate::scenario::ndn::CONTENT;
 use crate::scenario::pattern;
 use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
 use recoup_config::form::{
-    Count, FEW_OCTETS, Form, INSTANT, INTERVAL, Located, Many, Maybe, OCTETS, OneOf, OrWord, Place,
-    TEXT, TIME, Truth, Words,
+    Count, FEW_OCTETS, Form, INSTANT, Located, Many, Maybe, OCTETS, OneOf, OrWord, Place, TEXT,
+    TIME, Words,
 };
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Table, Tree, Value};
@@ -19,7 +19,6 @@ use recoup_sim::network::{
     Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Popularity, ProducePlan,
     RequestPlan, ServePlan,
 };
-use recoup_transport::fetch::defaults;
 use recoup_transport::time::{Duration, Instant};
 
 /// What an application does, before its names are known.
@@ -157,7 +156,7 @@ fn ask<F: Form>(
     }
 }
 
-/// The defaults of the fetch loop are those of `recoup fetch`, except that nothing is discovered.
+/// The defaults of a kind.
 fn blank(kind: &str) -> Job {
     let lifetime = Duration::from_secs(4);
     match kind {
@@ -203,76 +202,18 @@ fn blank(kind: &str) -> Job {
             },
             None,
         ),
-        _ => Job::Fetch(
-            FetchPlan {
-                object: Name::default(),
-                discover: false,
-                rto: defaults::RTO.into(),
-                sampling: defaults::SAMPLING.into(),
-                congestion: defaults::CONGESTION.into(),
-                loss: defaults::LOSS.into(),
-                lifetime,
-                retries: Some(15),
-                no_progress: Duration::from_secs(60),
-                rto_check: Duration::from_millis(10),
-                react_to_marks: true,
-                options: Vec::new(),
-            },
-            String::new(),
-        ),
+        _ => Job::Fetch(FetchPlan::new(Name::default()), String::new()),
     }
 }
+
+/// Options of `recoup fetch` that have no effect in a simulation.
+const NOT_SIMULATED: [&str; 3] = ["verify", "convention", "newer-than"];
 
 fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut String) {
     ask(fields, mode, "object", object, Template);
-    fields.field("discover", &mut plan.discover, Truth);
-    fields.field("rto", &mut plan.rto, law::RTO);
-    fields.field("sampling", &mut plan.sampling, law::SAMPLING);
-    fields.field("congestion", &mut plan.congestion, law::CONGESTION);
-    fields.field("loss", &mut plan.loss, law::DETECTOR);
-    fields.field("lifetime", &mut plan.lifetime, MILLISECONDS);
-    let mut retries = plan.retries.map(u64::from);
-    fields.field("retries", &mut retries, RETRIES);
-    plan.retries = retries.and_then(|retries| u32::try_from(retries).ok());
-    fields.field("no-progress", &mut plan.no_progress, INTERVAL);
-    fields.field("rto-check", &mut plan.rto_check, TIME);
-    fields.field("react-to-marks", &mut plan.react_to_marks, Truth);
-    options(fields, &mut plan.options);
-}
-
-/// What the plan has no fields for.
-fn options(fields: &mut Fields<'_>, options: &mut Vec<(String, String)>) {
-    let (mut cancel, mut fresh, mut nonce, mut first, mut last) = (false, false, false, 0, None);
-    let (mut holes, mut follows) = (false, true);
-    fields.field("leaves-holes", &mut holes, Truth);
-    fields.field("follows-faces", &mut follows, Truth);
-    fields.field("cancel-on-timeout", &mut cancel, Truth);
-    fields.field("must-be-fresh", &mut fresh, Truth);
-    fields.field("flow-nonce", &mut nonce, Truth);
-    fields.field("first", &mut first, Count(0, i64::MAX as u64));
-    fields.field("last", &mut last, Maybe(Count(0, i64::MAX as u64)));
-    let mut set = |key: &str, value: String| options.push((key.to_owned(), value));
-    if cancel {
-        set("cancel-on-timeout", "true".into());
-    }
-    if holes {
-        set("leaves-holes", "true".into());
-    }
-    if !follows {
-        set("follows-faces", "false".into());
-    }
-    if fresh {
-        set("must-be-fresh", "true".into());
-    }
-    if nonce {
-        set("flow-nonce", "true".into());
-    }
-    if first > 0 {
-        set("first", first.to_string());
-    }
-    if let Some(last) = last {
-        set("last", last.to_string());
-    }
+    fields.document(&mut plan.options, &NOT_SIMULATED);
+    fields.field("first", &mut plan.first, Count(0, i64::MAX as u64));
+    fields.field("last", &mut plan.last, Maybe(Count(0, i64::MAX as u64)));
 }
 
 fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {

@@ -54,7 +54,7 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
         (
             "packet = \"1448 B\"",
             "packet = \"1040 B\"",
-            "31:15: applications.p1: with this name and content no packet has exactly 1040 octets",
+            "31:15: applications.p1: with this name and content no packet has exactly 1040 bytes",
         ),
         ("\"1448 B\"", "\"9 kB\"", "37:10: applications.p1.packet: a packet of NDN has 1 to 8800"),
         (

@@ -9,7 +9,7 @@
 //! told to all that may have been asked. Data that does not say who answered comes from a source of its own. Of more
 //! than 16 sources the one silent for longest is forgotten.
 use super::super::bounded::Bounded;
-use super::super::{self as rto, Answer, Question, RtoEstimator, RttSample};
+use super::super::{Answer, Question, Rto, RtoEstimator, RttSample};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
@@ -19,14 +19,22 @@ const MOST: usize = 16;
 /// Who answered where nobody said it.
 const UNKNOWN: u64 = 0;
 
+/// The parameters of [`PerSource`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerSourceSettings {
+    /// The timer of each source.
+    pub timer: Box<Rto>,
+    /// A source is active if it sent one of this many last answers.
+    pub recent: u64,
+    /// A source counts from this many answers on.
+    pub settled: u64,
+}
+
 /// Timers by source.
 pub struct PerSource {
-    /// What knows nothing, in its initial state.
+    settings: PerSourceSettings,
+    /// The timer before the first answer.
     blank: Box<dyn RtoEstimator>,
-    /// How it is written.
-    inner: String,
-    recent: u64,
-    settled: u64,
     answers: u64,
     sources: Bounded<Source>,
 }
@@ -38,31 +46,44 @@ struct Source {
     last: u64,
 }
 
-impl PerSource {
+impl PerSourceSettings {
     pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let inner = spec.inner().unwrap_or("ccntimer");
-        if Spec::parse(inner)?.name() == spec.name() {
-            return Err(spec.bad("timer", inner, "a timer that is not per source itself"));
+        let timer = spec.inner().unwrap_or("ccntimer");
+        if Spec::parse(timer)?.name() == spec.name() {
+            return Err(spec.bad("timer", timer, "a timer that is not per source itself"));
         }
-        let blank = rto::parse(inner)?;
-        let inner = blank.to_string();
+        let timer = Box::new(timer.parse()?);
         let count = "a number from 1 to 1000000";
         let recent = spec.number("recent", 64.0, 1.0..=1e6, count)? as u64;
         let settled = spec.number("settled", 8.0, 1.0..=1e6, count)? as u64;
         spec.finish()?;
-        Ok(Self { blank, inner, recent, settled, answers: 0, sources: Bounded::new(MOST) })
+        Ok(Self { timer, recent, settled })
+    }
+
+    /// An estimator that has seen no answer.
+    pub(in crate::rto) fn build(&self) -> Box<dyn RtoEstimator> {
+        Box::new(PerSource::new(self.clone()))
+    }
+}
+
+impl PerSource {
+    /// An estimator that has seen no answer.
+    #[must_use]
+    pub fn new(settings: PerSourceSettings) -> Self {
+        Self { blank: settings.timer.build(), settings, answers: 0, sources: Bounded::new(MOST) }
     }
 
     /// Whether a source may be the one that is asked.
     fn is_active(&self, source: &Source) -> bool {
-        self.answers - source.last < self.recent
+        self.answers - source.last < self.settings.recent
     }
 
     /// The timers in force; none before the first answer.
     fn in_force(&self) -> impl Iterator<Item = &dyn RtoEstimator> {
         let active = || self.sources.values().filter(|source| self.is_active(source));
-        let any_settled = active().any(|source| source.answers >= self.settled);
-        let counts = move |source: &&Source| !any_settled || source.answers >= self.settled;
+        let any_settled = active().any(|source| source.answers >= self.settings.settled);
+        let counts =
+            move |source: &&Source| !any_settled || source.answers >= self.settings.settled;
         active().filter(counts).map(|source| &*source.timer)
     }
 
@@ -74,8 +95,8 @@ impl PerSource {
     /// Tells the timer of whoever answered.
     fn teach(&mut self, provider: Option<u64>, tell: impl FnOnce(&mut dyn RtoEstimator)) {
         self.answers += 1;
-        let (inner, answers) = (&self.inner, self.answers);
-        let blank = || Source { timer: fresh(inner), answers: 0, last: 0 };
+        let (timer, answers) = (&self.settings.timer, self.answers);
+        let blank = || Source { timer: timer.build(), answers: 0, last: 0 };
         let source = self.sources.change(provider.unwrap_or(UNKNOWN), blank);
         source.answers += 1;
         source.last = answers;
@@ -87,16 +108,11 @@ impl PerSource {
         if self.answers == 0 {
             return tell(&mut *self.blank);
         }
-        let (answers, recent) = (self.answers, self.recent);
+        let (answers, recent) = (self.answers, self.settings.recent);
         let all = self.sources.values_mut();
         all.filter(|source| answers - source.last < recent)
             .for_each(|source| tell(&mut *source.timer));
     }
-}
-
-/// A timer in its initial state. What a timer prints can be read, so there always is one.
-fn fresh(inner: &str) -> Box<dyn RtoEstimator> {
-    rto::parse(inner).unwrap_or_else(|_| Box::<rto::Constant>::default())
 }
 
 impl RtoEstimator for PerSource {
@@ -144,14 +160,23 @@ impl RtoEstimator for PerSource {
 impl fmt::Debug for PerSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let timers: Vec<_> = self.sources.values().map(|source| &source.timer).collect();
-        f.debug_struct("PerSource").field("inner", &self.inner).field("timers", &timers).finish()
+        f.debug_struct("PerSource")
+            .field("settings", &self.settings)
+            .field("timers", &timers)
+            .finish()
     }
 }
 
 impl fmt::Display for PerSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.settings.fmt(f)
+    }
+}
+
+impl fmt::Display for PerSourceSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SpecWriter::new(f, "per-source")
-            .inner(&self.inner)
+            .inner(&self.timer.full())
             .value("recent", self.recent)
             .value("settled", self.settled)
             .finish()
@@ -160,10 +185,12 @@ impl fmt::Display for PerSource {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super as rto;
     use super::*;
 
     fn timer(text: &str) -> PerSource {
-        PerSource::from_spec(Spec::parse(text).expect("a spec")).expect("a timer")
+        let spec = Spec::parse(text).expect("a spec");
+        PerSource::new(PerSourceSettings::from_spec(spec).expect("a timer"))
     }
 
     fn answers(timer: &mut PerSource, count: u64, provider: Option<u64>, millis: u64) {
@@ -220,7 +247,7 @@ mod tests {
 
     #[test]
     fn it_is_around_any_timer_and_says_which() {
-        assert_eq!(timer("per-source").inner, timer("per-source(ccntimer)").inner);
+        assert_eq!(timer("per-source").settings, timer("per-source(ccntimer)").settings);
         let text = "per-source(jacobson(k=8,min=5ms),recent=9)";
         let printed = timer(text).to_string();
         assert!(printed.contains("k=8") && printed.contains("recent=9"), "{printed}");

@@ -1,0 +1,69 @@
+//! For `#[serde(with = "unit::as_text::interval")]` and the like: a quantity is stored as text with its unit.
+use super::UnitError;
+use serde::Deserializer;
+use serde::de::{Error, Visitor};
+use std::fmt;
+
+macro_rules! stored {
+    ($($name:ident: $type:ty, $print:path;)+) => {$(
+        #[doc = concat!("A value that [`unit::", stringify!($name), "`](super::", stringify!($name), ") reads.")]
+        pub mod $name {
+            use serde::{Deserializer, Serializer};
+
+            /// Stores the text.
+            ///
+            /// # Errors
+            /// Those of the format.
+            pub fn serialize<S: Serializer>(value: &$type, format: S) -> Result<S::Ok, S::Error> {
+                format.serialize_str(&$print(*value))
+            }
+
+            /// Parses the text.
+            ///
+            /// # Errors
+            /// The text is not such a quantity, or the format has no text.
+            pub fn deserialize<'de, D: Deserializer<'de>>(format: D) -> Result<$type, D::Error> {
+                super::read(format, super::super::$name)
+            }
+        }
+    )+};
+}
+
+stored! {
+    duration: std::time::Duration, crate::unit::print_duration;
+    interval: std::time::Duration, crate::unit::print_duration;
+    milliseconds: std::time::Duration, crate::unit::print_duration;
+}
+
+/// A number passes as its text, so that the error says which unit is missing.
+fn read<'de, T, D: Deserializer<'de>>(
+    format: D,
+    read: fn(&str) -> Result<T, UnitError>,
+) -> Result<T, D::Error> {
+    struct Quantity<T>(fn(&str) -> Result<T, UnitError>);
+
+    impl<T> Visitor<'_> for Quantity<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number with a unit")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            (self.0)(text).map_err(E::custom)
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+
+        fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+    }
+    format.deserialize_any(Quantity(read))
+}
