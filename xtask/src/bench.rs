@@ -1,5 +1,5 @@
 //! `cargo xtask bench fetch`: how fast a file is fetched, beside what the machine can do at all and
-//! beside other software, all measured in one sitting and in turn.
+//! beside other software, all measured in one run and in turn.
 
 pub(crate) mod fair;
 pub(crate) mod forward;
@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 const USAGE: &str = "\
-usage: cargo xtask bench fetch [--runs N] [--octets N] [--json] [--only WORD] [--no-memory]
+usage: cargo xtask bench fetch [--runs N] [--bytes N] [--json] [--only WORD] [--no-memory]
 
   --runs N      how often each case runs (default 5); the median is shown
-  --octets N    size of the file (default 200000000)
+  --bytes N    size of the file (default 200000000)
   --only WORD   only cases whose name contains WORD
   --no-memory   leave out the peak memory of fetching and serving 2 GB
   --json        a JSON document instead of a table
@@ -33,10 +33,10 @@ Environment: RECOUP_BINARY names a recoup to measure instead of building one;
 RECOUP_PEER_NDND, RECOUP_PEER_NFD, RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE name neighbours.
 ";
 
-/// What is asked for on the command line.
+/// Options of the command line.
 struct Request {
     runs: usize,
-    octets: u64,
+    bytes: u64,
     json: bool,
     only: Option<String>,
     memory: bool,
@@ -44,7 +44,7 @@ struct Request {
 
 /// One thing to measure, again and again.
 pub(crate) struct Case {
-    /// What the table calls it.
+    /// Label in the table.
     pub(crate) name: String,
     /// Measures it once.
     pub(crate) run: Box<dyn FnMut() -> Outcome<Sample>>,
@@ -54,9 +54,9 @@ pub(crate) struct Case {
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let request = parse(arguments)?;
     let recoup = binary()?;
-    let room = Rc::new(Room::make(request.octets)?);
+    let room = Rc::new(Room::make(request.bytes)?);
     let mut notes = Vec::new();
-    let mut cases = limit::cases(request.octets, &room);
+    let mut cases = limit::cases(request.bytes, &room);
     cases.extend(transfer::cases(&recoup, &room));
     cases.extend(neighbour::cases(&recoup, &room, &mut notes));
     cases.retain(|case| request.only.as_ref().is_none_or(|word| case.name.contains(word)));
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     if request.json {
         let cases: Vec<_> = figures.iter().map(Figure::to_json).collect();
         let memory: Vec<_> = memory.iter().map(memory::Peak::to_json).collect();
-        let report = json!({ "octets": request.octets, "runs": request.runs, "cases": cases,
+        let report = json!({ "bytes": request.bytes, "runs": request.runs, "cases": cases,
             "memory": memory, "notes": notes });
         println!("{report:#}");
     } else {
@@ -79,12 +79,12 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 
 fn parse(arguments: &[&str]) -> Outcome<Request> {
     let mut request =
-        Request { runs: 5, octets: 200_000_000, json: false, only: None, memory: true };
+        Request { runs: 5, bytes: 200_000_000, json: false, only: None, memory: true };
     let mut words = arguments.iter().copied();
     while let Some(word) = words.next() {
         match word {
             "--runs" => request.runs = number(words.next())?,
-            "--octets" => request.octets = number(words.next())?,
+            "--bytes" => request.bytes = number(words.next())?,
             "--only" => request.only = Some(words.next().ok_or(USAGE)?.to_string()),
             "--no-memory" => request.memory = false,
             "--json" => request.json = true,
@@ -133,8 +133,8 @@ fn measure(cases: Vec<Case>, runs: usize, notes: &mut Vec<String>) -> Vec<Figure
 }
 
 fn print(request: &Request, figures: &[Figure], memory: &[memory::Peak], notes: &[String]) {
-    let Request { runs, octets, .. } = request;
-    println!("Gbit/s, median [min–max] of {runs}; files of {octets} octets in memory\n");
+    let Request { runs, bytes, .. } = request;
+    println!("Gbit/s, median [min–max] of {runs}; files of {bytes} bytes in memory\n");
     println!("{:<52} {:>22} {:>22}", "", "whole command", "transfer alone");
     for figure in figures {
         println!("{figure}");

@@ -1,11 +1,11 @@
-//! What every chore needs: where the tree is, and how to run a command and watch it.
+//! Basics of every chore: the folder of the tree, and running commands.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A chore either does its work or says in one message why it could not.
+/// A chore succeeds, or fails with one message.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
 
 /// The root of the source tree.
@@ -21,14 +21,14 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The same cargo that runs this chore.
+/// The cargo that runs this chore.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments);
     cargo
 }
 
-/// What `cargo metadata` says of this workspace, without the dependencies' own dependencies.
+/// `cargo metadata` of this workspace, without dependencies of dependencies.
 pub(crate) fn metadata() -> Outcome<Value> {
     let text = capture(&mut cargo(&["metadata", "--format-version=1", "--no-deps"]))?;
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
@@ -41,7 +41,7 @@ pub(crate) fn target_directory() -> Outcome<PathBuf> {
     directory.map(PathBuf::from).ok_or_else(|| "cargo metadata names no target folder".into())
 }
 
-/// Runs a command whose output is nobody's business unless it fails.
+/// Runs a command; its output is shown only if it fails.
 pub(crate) fn quiet(command: &mut Command) -> Outcome {
     capture(command).map(drop)
 }
@@ -52,8 +52,8 @@ pub(crate) fn capture(command: &mut Command) -> Outcome<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{} failed ({}):\n{}", spelled(command), output.status, said.trim_end()))
+    let printed = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{} failed ({}):\n{}", spelled(command), output.status, printed.trim_end()))
 }
 
 /// Runs a command in the open.

@@ -8,7 +8,7 @@ use std::path::Path;
 /// The crates whose top modules must not import each other in a circle.
 const WITHOUT_CIRCLES: [&str; 1] = ["crates/forwarder"];
 
-/// Which top module of a crate names which others.
+/// Top modules of a crate, and the modules that each imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// Adds a line to `broken` for each crate with a circle.
@@ -63,7 +63,7 @@ fn named(source: &str) -> BTreeSet<String> {
     named
 }
 
-/// What stands between the commas of a list, up to the brace that closes it.
+/// The items of a list, up to the brace that closes it.
 fn outer_items(list: &str) -> Vec<&str> {
     let (mut depth, mut from, mut items) = (0_usize, 0, Vec::new());
     for (at, letter) in list.char_indices() {

@@ -1,4 +1,4 @@
-//! What the dependencies may be, as `deny.toml` says: checked by cargo-deny, pinned, in `target/tools`.
+//! Checks dependencies against `deny.toml` by a pinned cargo-deny in `target/tools`.
 
 use crate::chore::{Outcome, cargo, command, quiet};
 use crate::tool::Tool;

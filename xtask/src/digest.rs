@@ -1,8 +1,9 @@
 //! `cargo xtask digests`: whether simulations still do what they did.
 //!
-//! The digest of a run covers every event of the simulation. The list holds those of each scenario in `examples/` with its
-//! first seed, and of each run of each study at its smallest scale. A change that preserves behaviour changes none of them;
-//! a change that is meant to alter some writes the list anew (`--write`) in the same commit and says why.
+//! The digest of a run covers every event of the simulation. The list holds one for each scenario
+//! in `examples/` with its first seed, and for each run of each study at its smallest scale. A
+//! change that preserves behaviour changes no digest. A change of behaviour rewrites the list
+//! (`--write`) in the same commit, with the reason.
 
 use crate::chore::{Outcome, cargo, command, quiet, root, target_directory};
 use std::fmt::Write as _;
@@ -33,7 +34,7 @@ pub(crate) fn check() -> Outcome {
         return Ok(());
     }
     let mut message = format!(
-        "{} simulations end otherwise than {LIST} says; if that is meant, `cargo xtask digests --write`:",
+        "{} simulations differ from {LIST}; if intended, `cargo xtask digests --write`:",
         differences.len()
     );
     for line in differences.iter().take(SHOWN) {
@@ -93,7 +94,7 @@ fn binary() -> Outcome<PathBuf> {
     Ok(target_directory()?.join("debug/recoup"))
 }
 
-/// What a folder holds, by name.
+/// Entries of a folder, by name.
 fn sorted(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries = fs::read_dir(folder).map_err(failed)?;

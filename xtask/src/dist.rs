@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: what a package ships: the command, man pages and shell completions.
 //!
-//! Panic messages hold the paths of source files. So that they do not tell on which machine and by which user the command was
-//! built, private folders are replaced while it is compiled, and what was compiled is searched for them. Cargo's `trim-paths`
-//! would do the former, but is not stable.
+//! Panic messages hold the paths of source files. To hide the machine and its user, the build
+//! replaces private folders, and its output is searched for them. Cargo's `trim-paths` would
+//! replace them, but is not stable.
 
 use crate::chore::{Outcome, capture, cargo, root, show, target_directory};
 use std::ffi::{OsStr, OsString};

@@ -23,7 +23,7 @@ const COMMANDS: &str = "docs/commands.md";
 const ROOMS: &str = "crates/studies/src";
 const CLAIMS: &str = "claims.toml";
 
-/// Writes what is generated, or only says whether it is current.
+/// Writes the generated documents, or checks that they are current.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     match arguments {
         [] => write(),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn study_without_a_result_says_so() {
+    fn study_without_a_result_is_reported() {
         let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "reported": 4,
                              "used_for_inference": 2, "seeds": 20 });
         let studies = [

@@ -70,7 +70,7 @@ fn seed(target: &str) -> io::Result<()> {
             plant(&kind?.path(), &seeds, |text| hexadecimal(&String::from_utf8_lossy(text)))?;
         }
     }
-    // What stands in front tells the target what follows.
+    // A prefix selects the format for the target.
     let found: &[(&str, &[u8])] = match target {
         "scenario" => &[("examples", b"")],
         "topology" => &[("crates/sim/tests/topology", b"\0")],
@@ -100,7 +100,7 @@ fn plant(folder: &Path, seeds: &Path, make: impl Fn(&[u8]) -> Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// The octets in a file of the corpus; lines that begin with `#` are remarks.
+/// The bytes in a file of the corpus; lines that begin with `#` are remarks.
 fn hexadecimal(text: &str) -> Vec<u8> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let digits: Vec<u8> =

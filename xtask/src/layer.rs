@@ -1,4 +1,5 @@
-//! The laws that cargo can check: who may import whom, and that each crate has its lints on.
+//! Checks that cargo can make: imports follow the layers of crates, and each crate has its lints
+//! on.
 
 use crate::chore::{Outcome, metadata, root};
 use crate::circle;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 /// How a leg ended, unless it failed.
 pub(crate) enum Done {
-    /// It holds; with the tests that cargo counted, if it counted any.
+    /// Passed, with the tests that cargo counted, if any.
     Held(Tally),
-    /// It could not be tried here, and why, in one line.
+    /// Not run here; the reason in one line.
     Skipped(String),
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds what a `test result:` line says; any other line says nothing.
+    /// Adds a `test result:` line; ignores any other line.
     pub(crate) fn add_line(&mut self, line: &str) {
         let Some((_, counts)) = line.split_once("test result: ") else {
             return;
@@ -48,7 +48,7 @@ impl Tally {
     }
 }
 
-/// What became of each leg.
+/// Outcomes of all legs.
 #[derive(Default)]
 pub(crate) struct Summary {
     rows: Vec<Row>,
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_line_is_counted_and_others_are_not() {
+    fn only_result_lines_are_counted() {
         let mut tally = Tally::default();
         tally.add_line("test a::b ... ok");
         tally.add_line("test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered");

@@ -57,7 +57,7 @@ usage: cargo xtask CHORE
   book                             the documents as HTML pages, in target/book
   prose [--seed N] [--commit C]    a random list of help texts, errors, comments and test names
   prose --words [--commit C]       breaches of the rules of language, by crate
-  digests [--write]                whether simulations do what docs/notes/digests.csv says
+  digests [--write]                whether digests of simulations equal docs/notes/digests.csv
   dist                             the command, man pages and shell completions into target/bundle
 ";
 

@@ -1,5 +1,5 @@
-//! What the interoperability tests speak with: python-ndn in a virtual environment, and Node with
-//! the NDNts libraries, all pinned, all inside `target/interop`.
+//! Peers of the interoperability tests: python-ndn in a virtual environment, and Node with the
+//! NDNts libraries, all pinned, all inside `target/interop`.
 
 use crate::chore::{Outcome, capture, command, quiet, root, target_directory};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// If this is set in the environment, peers that cannot be installed are a failure, not a skip.
 pub(crate) const REQUIRE: &str = "RECOUP_REQUIRE_INTEROP";
 
-/// Tells the tests where the peers are installed.
+/// Environment variable with the folder of the peers, for the tests.
 pub(crate) const FOLDER: &str = "RECOUP_INTEROP";
 
 const SOURCE: &str = "crates/cli/tests/peers";
@@ -84,7 +84,7 @@ fn install_node(folder: &Path) -> Outcome {
         .map_err(|error| format!("the NDNts libraries could not be installed with npm\n{error}"))
 }
 
-/// Node looks for libraries beside the script that asks for them, so the scripts appear there.
+/// Node searches libraries beside the importing script, so the scripts are copied there.
 fn link_scripts(folder: &Path) -> Outcome {
     let link = folder.join("node/peers");
     let _ = fs::remove_file(&link);

@@ -1,6 +1,7 @@
 //! `cargo xtask soak`: the tests again and again, with other random cases each time.
 //!
-//! A delivery is judged by cases that are the same for everybody ([`SEED`]); what random cases find belongs to nobody's change.
+//! A change is judged by fixed cases ([`SEED`]); failures of random cases are independent of the
+//! change.
 
 use crate::chore::{Outcome, cargo, watch};
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ pub(crate) const SEED: &str = "PROPTEST_RNG_SEED";
 
 const DEFAULT_RUNS: u64 = 20;
 
-/// Runs the tests and says at the end which failed in which run, with the seed that repeats it.
+/// Repeats the tests; reports the failures of each run with the seed that repeats it.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let (runs, packages) = parse(arguments)?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -49,7 +50,7 @@ fn parse<'a>(arguments: &[&'a str]) -> Outcome<(u64, Vec<&'a str>)> {
     Ok((runs, packages))
 }
 
-/// Which tests failed, with which seeds.
+/// Failed tests with their seeds.
 #[derive(Debug, Default)]
 struct Failures {
     tests: BTreeMap<String, Vec<u64>>,
@@ -57,7 +58,7 @@ struct Failures {
 }
 
 impl Failures {
-    /// Notes the headline under which a test that failed said why.
+    /// Records the headline of a failed test.
     fn note(&mut self, line: &str, seed: u64) {
         let name = line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----"));
         if let Some(name) = name {
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_that_failed_is_noted_with_its_seeds() {
+    fn failed_test_is_recorded_with_its_seeds() {
         let mut failures = Failures::default();
         failures.note("test a::b ... FAILED", 1);
         failures.note("---- a::b stdout ----", 1);

@@ -17,9 +17,9 @@ const LEGS: [(&str, Leg, &str); 11] = [
     ("text", text_leg, "committed text has nothing that does not belong there"),
     ("docs", docs_leg, "links lead somewhere, and what is generated is current"),
     ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
-    ("lint", lint, "clippy has nothing to say, about tests and examples too"),
+    ("lint", lint, "clippy reports nothing, tests and examples included"),
     ("test", test, "unit, property, integration and documentation tests"),
-    ("digests", digests, "simulations do what docs/notes/digests.csv says"),
+    ("digests", digests, "digests of simulations equal docs/notes/digests.csv"),
     (
         "tutorial",
         tutorial_leg,

@@ -1,4 +1,4 @@
-//! What committed text must not contain, and what is better avoided in it.
+//! Rules for committed text, and warnings.
 
 use crate::chore::{Outcome, capture, command, root};
 use crate::words;
@@ -9,9 +9,9 @@ use std::path::Path;
 const COMFORTABLE_LINES: usize = 600;
 
 /// Larger files do not belong into the repository.
-const MAX_FILE_OCTETS: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// Endings that say nothing of what a type is.
+/// Suffixes of type names without meaning.
 const EMPTY_WORDS: [&str; 6] = ["Manager", "Helper", "Util", "Common", "Base", "Impl"];
 
 /// Reads every committed or newly added file.
@@ -26,11 +26,11 @@ pub(crate) fn check() -> Outcome {
         "--exclude-standard",
     ]))?;
     for path in list.split_terminator('\0') {
-        let Ok(octets) = fs::read(root().join(path)) else {
+        let Ok(bytes) = fs::read(root().join(path)) else {
             continue;
         };
-        check_size(path, &octets, &mut found);
-        if let Ok(text) = std::str::from_utf8(&octets) {
+        check_size(path, &bytes, &mut found);
+        if let Ok(text) = std::str::from_utf8(&bytes) {
             check_lines(path, text, &here, &mut found);
             check_rust(path, text, &mut found);
             let breaches = words::check(path, text);
@@ -41,9 +41,9 @@ pub(crate) fn check() -> Outcome {
     if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
 }
 
-fn check_size(path: &str, octets: &[u8], found: &mut Vec<String>) {
-    if octets.len() > MAX_FILE_OCTETS {
-        found.push(format!("{path}: {} octets are too many to commit", octets.len()));
+fn check_size(path: &str, bytes: &[u8], found: &mut Vec<String>) {
+    if bytes.len() > MAX_FILE_BYTES {
+        found.push(format!("{path}: {} bytes are too many to commit", bytes.len()));
     }
 }
 
@@ -74,15 +74,15 @@ fn check_rust(path: &str, text: &str, found: &mut Vec<String>) {
         println!("warning: {path} has {lines} lines: what is it hiding?");
     }
     if !text.trim_start().starts_with("//!") && !text.trim_start().starts_with("#!") {
-        found.push(format!("{path}: the file does not say what it is for (//! at its head)"));
+        found.push(format!("{path}: the file does not state its purpose (//! at its head)"));
     }
     let folder_module = Path::new(path).file_name().is_some_and(|name| name == "mod.rs");
     if folder_module && !path.contains("/tests/") {
         found.push(format!("{path}: a module lives in NAME.rs beside its folder, not in mod.rs"));
     }
     for (index, line) in text.lines().enumerate() {
-        if let Some(name) = declared_type(line).filter(|name| says_nothing(name)) {
-            found.push(format!("{path}:{}: {name} does not say what it is", index + 1));
+        if let Some(name) = declared_type(line).filter(|name| has_empty_suffix(name)) {
+            found.push(format!("{path}:{}: {name}: the suffix has no meaning", index + 1));
         }
     }
 }
@@ -97,7 +97,7 @@ fn declared_type(line: &str) -> Option<&str> {
     words.next()?.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
 }
 
-fn says_nothing(name: &str) -> bool {
+fn has_empty_suffix(name: &str) -> bool {
     EMPTY_WORDS.iter().any(|word| name.ends_with(word))
 }
 
@@ -121,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn words_that_say_nothing_are_noticed() {
-        assert!(says_nothing("FaceManager"));
-        assert!(!says_nothing("Baseline"));
+    fn empty_suffixes_are_found() {
+        assert!(has_empty_suffix("FaceManager"));
+        assert!(!has_empty_suffix("Baseline"));
     }
 }

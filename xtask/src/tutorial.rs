@@ -14,7 +14,7 @@ struct Block<'a> {
     text: &'a str,
 }
 
-/// Does what the tutorial says.
+/// Follows the tutorial.
 pub(crate) fn follow() -> Outcome {
     let text = fs::read_to_string(root().join(TUTORIAL)).map_err(|error| error.to_string())?;
     let target = target_directory()?;
@@ -34,9 +34,7 @@ pub(crate) fn follow() -> Outcome {
                 watch(shell.env("CARGO_TARGET_DIR", &target), |_| {})?;
             }
             (kind, _) => {
-                return Err(format!(
-                    "{TUTORIAL}: nobody knows what to do with a block of {kind:?}"
-                ));
+                return Err(format!("{TUTORIAL}: unknown kind of block {kind:?}"));
             }
         }
     }
@@ -70,8 +68,8 @@ fn copied(folder: &Path) -> Outcome<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Gives the packages of the copy a version of their own. Packages of one version and one place within their workspace are
-/// the same to cargo, so what is built here would be taken for what belongs to the tree itself, in the target folder of both.
+/// Gives the packages of the copy their own version. Cargo identifies packages by version and place
+/// in the workspace, so it would confuse the copy with the tree in a shared target folder.
 fn set_apart(manifest: &Path) -> Outcome {
     let text = fs::read_to_string(manifest).map_err(|error| error.to_string())?;
     write(manifest, &versioned(&text)?)
@@ -145,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_diff_follow_the_line_that_is_there() {
+    fn diff_lines_follow_their_context() {
         let text = "a\nb\nlist [\n  old\n]\n";
         let diff = " b\n+c\n list [\n+  new\n";
         assert_eq!(inserted(text, diff).unwrap(), "a\nb\nc\nlist [\n  new\n  old\n]\n");

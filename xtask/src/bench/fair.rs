@@ -1,8 +1,9 @@
 //! `cargo xtask bench fair`: what schedulers cost a whole forwarder process, in processor time for each exchange of an
 //! Interest and its Data over two UDP faces. We are consumer and producer ourselves.
 //!
-//! The links have room for all, so that each packet is measured and let through. What waiting costs a node is measured without
-//! sockets by the example `fair_cost`: here it would mostly be wake-ups, of which there are as many as the pace wants.
+//! No queue overflows, so each packet is measured and forwarded. The example `fair_cost` measures
+//! the cost of queueing without sockets: here most of it would be wake-ups, whose number follows
+//! the pacing.
 use super::process::Running;
 use crate::chore::Outcome;
 use std::io::ErrorKind;
@@ -20,16 +21,16 @@ Environment: RECOUP_BINARY names a recoup to measure instead of building one.
 
 const FLOWS: [u64; 2] = [10, 10_000];
 const SCHEDULERS: [&str; 3] = ["none", "max-min", "drr"];
-/// What the links carry.
+/// Rate of the links.
 const RATE: &str = "20 Gbit/s";
 const EXCHANGES: u64 = 60_000;
 /// Interests that are sent at a time.
 const BURST: u64 = 32;
-/// Most Interests under way.
-const UNDER_WAY: u64 = 64;
-/// What does not come for so long was lost on the way.
+/// Most Interests in flight.
+const IN_FLIGHT: u64 = 64;
+/// Time after which an Interest counts as lost.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Octets of content.
+/// Bytes of content.
 const CONTENT: usize = 1_000;
 
 /// Runs the benchmark and prints what it found.
@@ -102,8 +103,8 @@ impl Case {
 
 /// Processor time of a process, as Linux counts it.
 fn processor_nanos(id: u32) -> u64 {
-    let said = std::fs::read_to_string(format!("/proc/{id}/schedstat")).unwrap_or_default();
-    said.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or_default()
+    let printed = std::fs::read_to_string(format!("/proc/{id}/schedstat")).unwrap_or_default();
+    printed.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or_default()
 }
 
 /// The consumer and the producer.
@@ -134,7 +135,7 @@ impl Ends {
         })
     }
 
-    /// Asks and answers until all has been asked for; how often there was an answer.
+    /// Sends and answers all Interests; returns the number of answers.
     fn exchange(&mut self) -> Outcome<u64> {
         let mut progress = Instant::now();
         while self.done + self.lost < EXCHANGES {
@@ -156,7 +157,7 @@ impl Ends {
 
     fn ask(&mut self) -> Outcome {
         for _ in 0..BURST {
-            if self.sent - self.done - self.lost >= UNDER_WAY || self.sent == EXCHANGES {
+            if self.sent - self.done - self.lost >= IN_FLIGHT || self.sent == EXCHANGES {
                 return Ok(());
             }
             let frame = interest(self.sent, self.flows);
@@ -171,8 +172,8 @@ impl Ends {
 
     fn answer(&mut self) -> Outcome<u64> {
         let (mut frame, mut count) = ([0; 2_048], 0);
-        while let Some((octets, from)) = heard(self.producer.recv_from(&mut frame))? {
-            let _ = self.producer.send_to(&data(name(&frame[..octets])?), from);
+        while let Some((bytes, from)) = received(self.producer.recv_from(&mut frame))? {
+            let _ = self.producer.send_to(&data(name(&frame[..bytes])?), from);
             count += 1;
         }
         Ok(count)
@@ -180,17 +181,17 @@ impl Ends {
 
     fn receive(&mut self) -> Outcome<u64> {
         let (mut frame, mut count) = ([0; 2_048], 0);
-        while heard(self.consumer.recv(&mut frame))?.is_some() {
+        while received(self.consumer.recv(&mut frame))?.is_some() {
             (count, self.done) = (count + 1, self.done + 1);
         }
         Ok(count)
     }
 }
 
-/// What a socket says, unless it says nothing.
-fn heard<T>(said: std::io::Result<T>) -> Outcome<Option<T>> {
-    match said {
-        Ok(heard) => Ok(Some(heard)),
+/// A received frame, or `None` if the socket would block.
+fn received<T>(printed: std::io::Result<T>) -> Outcome<Option<T>> {
+    match printed {
+        Ok(received) => Ok(Some(received)),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
         Err(error) => Err(error.to_string()),
     }

@@ -26,22 +26,22 @@ Environment: RECOUP_BINARY names a recoup to measure instead of building one;
 RECOUP_PEER_NDND and RECOUP_PEER_NFD (with RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE) name neighbours.
 ";
 
-/// Octets of the file that goes through two forwarders.
-const FILE_OCTETS: u64 = 200_000_000;
+/// Bytes of the file that goes through two forwarders.
+const FILE_BYTES: u64 = 200_000_000;
 
-/// How long clients may take to connect, and to exchange what they are told to.
+/// Time for clients to connect, and to complete their exchanges.
 const CLIENT_LIMIT: Duration = Duration::from_secs(120);
 
 /// How clients behave, and what a forwarder between them must reach.
 struct Load {
     name: &'static str,
-    /// What both clients are told.
+    /// Arguments of both clients.
     both: &'static [&'static str],
     consumer: &'static [&'static str],
     gate: Gate,
 }
 
-/// What must be reached.
+/// Gates of the benchmark.
 #[derive(Clone, Copy)]
 enum Gate {
     /// Exchanges for each second of the forwarder's processor time.
@@ -85,21 +85,21 @@ const LOADS: [Load; 5] = [
     },
 ];
 
-/// What one run said, and what the forwarder spent on it.
+/// Output of a run, and the resources that the forwarder used.
 #[derive(Clone, Default)]
 struct Run {
-    said: BTreeMap<String, f64>,
+    printed: BTreeMap<String, f64>,
     cpu_s: f64,
     peak_mb: f64,
     /// Median round trip over a bare socket in the same minute, microseconds.
     bare_us: f64,
-    /// What 99.9 % of those did not exceed.
+    /// 99.9th percentile of those, in microseconds.
     bare_p999_us: f64,
 }
 
 impl Run {
     fn get(&self, key: &str) -> f64 {
-        self.said.get(key).copied().unwrap_or(f64::NAN)
+        self.printed.get(key).copied().unwrap_or(f64::NAN)
     }
 
     fn per_second(&self) -> f64 {
@@ -144,7 +144,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
     let mut cases = cases(&recoup, workers, &mut notes);
     cases.retain(|case| wanted(&case.name()));
-    let room = Room::make(FILE_OCTETS)?;
+    let room = Room::make(FILE_BYTES)?;
     let mut files = Vec::new();
     for turn in 1..=runs {
         for case in &mut cases {
@@ -170,7 +170,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         );
         return Ok(());
     }
-    println!("\nexchanges of 100 octets, median [min–max] of {runs}\n");
+    println!("\nexchanges of 100 bytes, median [min–max] of {runs}\n");
     println!("{:<44} {:>24} {:>12} {:>9}  gate", "", "k per CPU-second", "k a second", "peak MB");
     cases.iter().for_each(Case::print);
     if workers > 1 {
@@ -185,8 +185,9 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// What several workers gain at most. The clients need cores as well, so rates say little on a machine with fewer than
-/// two more than workers; but a worker that moves less for each second of its core bounds what all can move.
+/// Upper bound of the gain of several workers. The clients need cores as well, so rates mean little
+/// on a machine with fewer than two extra cores. A worker that forwards less per second of its core
+/// limits the total.
 fn print_gains(cases: &[Case], workers: usize) {
     let of = |workers: usize, load: &Load| {
         let is_it = |case: &&Case| {
@@ -238,7 +239,7 @@ impl Forwarder {
         }
     }
 
-    /// Starts it; says at which socket it listens.
+    /// Starts the forwarder; returns its socket.
     fn start(&self, room: &Room) -> Outcome<(Running, PathBuf)> {
         match self {
             Self::Ours(recoup, workers) => {
@@ -257,7 +258,7 @@ impl Forwarder {
     }
 }
 
-/// Starts a forwarder of ours with a configuration; returns where it says to listen.
+/// Starts a forwarder with a configuration; returns its address.
 pub(super) fn forward(
     recoup: &Path,
     room: &Room,
@@ -267,9 +268,9 @@ pub(super) fn forward(
     let path = room.path(file);
     fs::write(&path, text).map_err(|error| error.to_string())?;
     let mut forward = Command::new(recoup);
-    let (running, said) =
+    let (running, printed) =
         Running::listen(forward.args(["forward", "--json", "--config"]).arg(path))?;
-    let listening = said["faces"].as_array().into_iter().flatten();
+    let listening = printed["faces"].as_array().into_iter().flatten();
     Ok((running, listening.filter_map(|it| Some(it.as_str()?.to_owned())).collect()))
 }
 
@@ -291,11 +292,11 @@ impl Case {
         };
         let _producer = Producer::start(&mut ends("produce"))?;
         let before = cpu_s(running.id());
-        let said = numbers(&capture(ends("consume").args(self.load.consumer), CLIENT_LIMIT)?);
+        let printed = numbers(&capture(ends("consume").args(self.load.consumer), CLIENT_LIMIT)?);
         let cpu_s = cpu_s(running.id()) - before;
         let bare = |key| bare.get(key).copied().unwrap_or(f64::NAN);
         let (bare_us, bare_p999_us) = (bare("median_us"), bare("p999_us"));
-        Ok(Run { said, cpu_s, peak_mb: peak_mb(running.id()), bare_us, bare_p999_us })
+        Ok(Run { printed, cpu_s, peak_mb: peak_mb(running.id()), bare_us, bare_p999_us })
     }
 
     fn spread(&self, of: impl Fn(&Run) -> f64) -> Option<Spread> {
@@ -306,7 +307,7 @@ impl Case {
         self.spread(of).map_or(f64::NAN, |spread| spread.median)
     }
 
-    /// What the gate says of the runs.
+    /// Verdict of the gate on the runs.
     fn verdict(&self) -> String {
         match self.load.gate {
             Gate::PerCpuSecond(least) => {
@@ -345,7 +346,7 @@ impl Case {
             .runs
             .iter()
             .map(|run| {
-                json!({ "said": run.said, "cpu_s": run.cpu_s, "peak_mb": run.peak_mb,
+                json!({ "printed": run.printed, "cpu_s": run.cpu_s, "peak_mb": run.peak_mb,
                     "per_cpu_second": run.per_cpu_second(), "bare_us": run.bare_us,
                     "bare_p999_us": run.bare_p999_us })
             })
@@ -367,14 +368,14 @@ impl Producer {
         let (child, line) = started(client, CLIENT_LIMIT)?;
         match line.trim_end() {
             "ready" => Ok(Self(child)),
-            said => Err(format!("the producer says {said:?}")),
+            printed => Err(format!("the producer printed {printed:?}")),
         }
     }
 }
 
 /// Lines of a key and a number.
-pub(super) fn numbers(said: &str) -> BTreeMap<String, f64> {
-    let pairs = said.lines().filter_map(|line| line.split_once(' '));
+pub(super) fn numbers(printed: &str) -> BTreeMap<String, f64> {
+    let pairs = printed.lines().filter_map(|line| line.split_once(' '));
     pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect()
 }
 

@@ -1,4 +1,4 @@
-//! What the machine can do at all, without any protocol.
+//! Limits of the machine, without any protocol.
 
 use super::Case;
 use super::process::Room;
@@ -19,26 +19,26 @@ use std::time::{Duration, Instant};
 /// How long each limit is measured.
 const SPAN: Duration = Duration::from_millis(400);
 
-/// A receiver that hears nothing for this long has heard everything.
+/// Idle time after which a receiver is done.
 const SILENCE: Duration = Duration::from_millis(100);
 
-/// What the applications ask for, too.
-const SOCKET_BUFFER_OCTETS: usize = 4 << 20;
+/// Socket buffer that the applications request, too.
+const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
-const BUFFER_OCTETS: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// The limits that a transfer meets.
-pub(crate) fn cases(octets: u64, room: &Room) -> Vec<Case> {
+pub(crate) fn cases(bytes: u64, room: &Room) -> Vec<Case> {
     let copy = room.copy.clone();
     vec![
-        case("limit: UDP, 8000 octets, one per call", || plain_udp(8000)),
-        case("limit: UDP, 8000 octets, offload", || offloaded_udp(8000)),
-        case("limit: UDP, 1300 octets, one per call", || plain_udp(1300)),
-        case("limit: UDP, 1300 octets, offload", || offloaded_udp(1300)),
+        case("limit: UDP, 8000 bytes, one per call", || plain_udp(8000)),
+        case("limit: UDP, 8000 bytes, offload", || offloaded_udp(8000)),
+        case("limit: UDP, 1300 bytes, one per call", || plain_udp(1300)),
+        case("limit: UDP, 1300 bytes, offload", || offloaded_udp(1300)),
         case("limit: Unix stream", unix_stream),
-        case("limit: SHA-256 on one core, 8000 octets", || Ok(sha256(8000))),
-        case("limit: SHA-256 on one core, 1300 octets", || Ok(sha256(1300))),
-        case("limit: writing the file", move || writing(octets, &copy)),
+        case("limit: SHA-256 on one core, 8000 bytes", || Ok(sha256(8000))),
+        case("limit: SHA-256 on one core, 1300 bytes", || Ok(sha256(1300))),
+        case("limit: writing the file", move || writing(bytes, &copy)),
     ]
 }
 
@@ -49,8 +49,8 @@ fn case(name: &str, mut run: impl FnMut() -> io::Result<Sample> + 'static) -> Ca
 
 fn loopback() -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
-    SockRef::from(&socket).set_recv_buffer_size(SOCKET_BUFFER_OCTETS)?;
-    SockRef::from(&socket).set_send_buffer_size(SOCKET_BUFFER_OCTETS)?;
+    SockRef::from(&socket).set_recv_buffer_size(SOCKET_BUFFER_BYTES)?;
+    SockRef::from(&socket).set_send_buffer_size(SOCKET_BUFFER_BYTES)?;
     socket.set_read_timeout(Some(SILENCE))?;
     Ok(socket)
 }
@@ -59,7 +59,7 @@ fn plain_udp(datagram: usize) -> io::Result<Sample> {
     let (sender, receiver) = (loopback()?, loopback()?);
     sender.connect(receiver.local_addr()?)?;
     let receiving = thread::spawn(move || {
-        let mut buffer = vec![0; BUFFER_OCTETS];
+        let mut buffer = vec![0; BUFFER_BYTES];
         received(|| receiver.recv(&mut buffer))
     });
     let content = vec![0x5A; datagram];
@@ -73,17 +73,17 @@ fn plain_udp(datagram: usize) -> io::Result<Sample> {
 fn offloaded_udp(datagram: usize) -> io::Result<Sample> {
     let (sender, receiver) = (loopback()?, loopback()?);
     let sending = UdpSocketState::new(UdpSockRef::from(&sender))?;
-    let hearing = UdpSocketState::new(UdpSockRef::from(&receiver))?;
+    let receiving = UdpSocketState::new(UdpSockRef::from(&receiver))?;
     let destination = receiver.local_addr()?;
     // The state made the sockets non-blocking; here each has a thread to itself.
     sender.set_nonblocking(false)?;
     receiver.set_nonblocking(false)?;
     let receiving = thread::spawn(move || {
-        let mut buffer = vec![0; BUFFER_OCTETS];
+        let mut buffer = vec![0; BUFFER_BYTES];
         received(|| {
             let mut meta = [RecvMeta::default()];
             let mut slices = [IoSliceMut::new(&mut buffer)];
-            hearing.recv(UdpSockRef::from(&receiver), &mut slices, &mut meta)?;
+            receiving.recv(UdpSockRef::from(&receiver), &mut slices, &mut meta)?;
             Ok(meta[0].len)
         })
     });
@@ -103,13 +103,13 @@ fn offloaded_udp(datagram: usize) -> io::Result<Sample> {
 fn unix_stream() -> io::Result<Sample> {
     let (mut sender, mut receiver) = UnixStream::pair()?;
     let receiving = thread::spawn(move || {
-        let mut buffer = vec![0; 4 * BUFFER_OCTETS];
+        let mut buffer = vec![0; 4 * BUFFER_BYTES];
         received(|| match receiver.read(&mut buffer) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             other => other,
         })
     });
-    let content = vec![0x5A; BUFFER_OCTETS];
+    let content = vec![0x5A; BUFFER_BYTES];
     let start = Instant::now();
     while start.elapsed() < SPAN {
         sender.write_all(&content)?;
@@ -120,16 +120,16 @@ fn unix_stream() -> io::Result<Sample> {
 
 /// Counts what arrives until nothing more does; the time runs from the first arrival to the last.
 fn received(mut receive: impl FnMut() -> io::Result<usize>) -> Sample {
-    let mut octets = 0;
+    let mut bytes = 0;
     let mut first = None;
     let mut last = Instant::now();
     while let Ok(count) = receive() {
-        octets += count as u64;
+        bytes += count as u64;
         last = Instant::now();
         first.get_or_insert(last);
     }
     let took = last - first.unwrap_or(last);
-    Sample::of(octets, took.max(Duration::from_nanos(1)))
+    Sample::of(bytes, took.max(Duration::from_nanos(1)))
 }
 
 fn joined(thread: thread::JoinHandle<Sample>) -> io::Result<Sample> {
@@ -138,26 +138,26 @@ fn joined(thread: thread::JoinHandle<Sample>) -> io::Result<Sample> {
 
 fn sha256(message: usize) -> Sample {
     let content = vec![0x5A; message];
-    let mut octets = 0;
+    let mut bytes = 0;
     let start = Instant::now();
     while start.elapsed() < SPAN {
         for _ in 0..64 {
             black_box(Sha256::digest(black_box(&content)));
-            octets += message as u64;
+            bytes += message as u64;
         }
     }
-    Sample::of(octets, start.elapsed())
+    Sample::of(bytes, start.elapsed())
 }
 
-fn writing(octets: u64, path: &Path) -> io::Result<Sample> {
+fn writing(bytes: u64, path: &Path) -> io::Result<Sample> {
     let _ = std::fs::remove_file(path);
-    let content = vec![0x5A; BUFFER_OCTETS];
+    let content = vec![0x5A; BUFFER_BYTES];
     let start = Instant::now();
     let mut file = File::create(path)?;
-    for _ in 0..octets / BUFFER_OCTETS as u64 {
+    for _ in 0..bytes / BUFFER_BYTES as u64 {
         file.write_all(&content)?;
     }
     let took = start.elapsed();
     std::fs::remove_file(path)?;
-    Ok(Sample::of(octets / BUFFER_OCTETS as u64 * BUFFER_OCTETS as u64, took))
+    Ok(Sample::of(bytes / BUFFER_BYTES as u64 * BUFFER_BYTES as u64, took))
 }

@@ -11,15 +11,15 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-const OCTETS: u64 = 2_000_000_000;
+const BYTES: u64 = 2_000_000_000;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// The most memory that a process held at any time, in octets.
+/// The most memory that a process held at any time, in bytes.
 pub(crate) struct Peak {
     name: String,
     /// Anonymous and file pages, by looking often.
     resident: u64,
-    /// What the kernel remembers, with shared pages.
+    /// Peak resident memory by the kernel, shared pages included.
     high_water: u64,
 }
 
@@ -36,21 +36,21 @@ impl Peak {
         self.high_water = self.high_water.max(field(&status, "VmHWM:"));
     }
 
-    /// For programs; in octets.
+    /// For programs; in bytes.
     pub(crate) fn to_json(&self) -> Value {
-        json!({ "process": self.name, "anon_and_file_octets": self.resident,
-            "high_water_octets": self.high_water })
+        json!({ "process": self.name, "anon_and_file_bytes": self.resident,
+            "high_water_bytes": self.high_water })
     }
 }
 
 impl fmt::Display for Peak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mega = |octets: u64| octets as f64 / 1e6;
+        let mega = |bytes: u64| bytes as f64 / 1e6;
         write!(f, "{:<52} {:>10.1} {:>10.1}", self.name, mega(self.resident), mega(self.high_water))
     }
 }
 
-/// A field of `/proc/…/status`, in octets.
+/// A field of `/proc/…/status`, in bytes.
 pub(crate) fn field(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
@@ -59,7 +59,7 @@ pub(crate) fn field(status: &str, name: &str) -> u64 {
 
 /// Fetches a large file over UDP and over a Unix socket, looking at both processes all the while.
 pub(crate) fn peaks(recoup: &Path, notes: &mut Vec<String>) -> Outcome<Vec<Peak>> {
-    let room = Room::make(OCTETS)?;
+    let room = Room::make(BYTES)?;
     let mut peaks = Vec::new();
     for transport in ["udp", "unix"] {
         eprintln!("peak memory, 2 GB over {transport}");
@@ -78,7 +78,7 @@ fn peak(recoup: &Path, room: &Room, transport: &str) -> Outcome<[Peak; 2]> {
     let _ = fs::remove_file(&room.copy);
     let mut consumer = fetch(recoup, &room.copy);
     consumer.args(["--face", &face]).stdout(Stdio::null()).stderr(Stdio::null());
-    let consumer = Timed::spawn(&mut consumer, transfer_limit(room.octets));
+    let consumer = Timed::spawn(&mut consumer, transfer_limit(room.bytes));
     let mut consumer = consumer.map_err(|error| error.to_string())?;
     let mut fetching = Peak::of(&format!("recoup fetch, 2 GB over {transport}"));
     let mut serving = Peak::of(&format!("recoup serve, 2 GB over {transport}"));
@@ -92,8 +92,8 @@ fn peak(recoup: &Path, room: &Room, transport: &str) -> Outcome<[Peak; 2]> {
         }
     };
     let length = fs::metadata(&room.copy).map_or(0, |metadata| metadata.len());
-    if !status.success() || length != room.octets {
-        return Err(format!("the consumer ended with {status} after {length} octets"));
+    if !status.success() || length != room.bytes {
+        return Err(format!("the consumer ended with {status} after {length} bytes"));
     }
     Ok([fetching, serving])
 }

@@ -21,7 +21,7 @@ pub(crate) struct Neighbour {
     consumer: PathBuf,
     /// Writes the forwarder's configuration for a socket.
     configuration: fn(&Path) -> String,
-    /// What the forwarder is told before the path of its configuration.
+    /// Arguments before the path of the configuration.
     forwarder_words: &'static [&'static str],
     producer_words: &'static [&'static str],
     consumer_words: &'static [&'static str],
@@ -144,7 +144,7 @@ fn nfd(notes: &mut Vec<String>) -> Option<Neighbour> {
     })
 }
 
-/// The paths in some variables, or a note that says which are missing.
+/// Paths in environment variables, or a note on the missing ones.
 fn named<const N: usize>(
     variables: [&str; N],
     neighbour: &str,

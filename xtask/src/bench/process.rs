@@ -28,21 +28,21 @@ pub(crate) struct Room {
     pub(crate) original: PathBuf,
     /// Where it is fetched to.
     pub(crate) copy: PathBuf,
-    /// Octets in the file.
-    pub(crate) octets: u64,
+    /// Bytes in the file.
+    pub(crate) bytes: u64,
 }
 
 impl Room {
-    /// Makes the folder and fills the file with octets that do not repeat.
-    pub(crate) fn make(octets: u64) -> Outcome<Self> {
+    /// Makes the folder and fills the file with bytes that do not repeat.
+    pub(crate) fn make(bytes: u64) -> Outcome<Self> {
         let memory = Path::new("/dev/shm");
         let parent = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
-        let folder = parent.join(format!("recoup-bench-{}-{octets}", std::process::id()));
+        let folder = parent.join(format!("recoup-bench-{}-{bytes}", std::process::id()));
         let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(&folder).map_err(failed)?;
         let (original, copy) = (folder.join("original"), folder.join("copy"));
-        fill(&original, octets).map_err(failed)?;
-        Ok(Self { folder, original, copy, octets })
+        fill(&original, bytes).map_err(failed)?;
+        Ok(Self { folder, original, copy, bytes })
     }
 
     /// The folder.
@@ -66,22 +66,22 @@ impl Room {
         let stdout = if to_stdout { &self.copy } else { &report };
         consumer.stdout(File::create(stdout).map_err(fails)?);
         let start = Instant::now();
-        let child = Timed::spawn(consumer, transfer_limit(self.octets));
+        let child = Timed::spawn(consumer, transfer_limit(self.bytes));
         let status = child.and_then(|mut child| child.wait()).map_err(fails)?;
         let took = start.elapsed();
-        let mut said = fs::read_to_string(&log).unwrap_or_default();
+        let mut printed = fs::read_to_string(&log).unwrap_or_default();
         if !status.success() {
-            return Err(format!("the consumer failed ({status}): {}", said.trim_end()));
+            return Err(format!("the consumer failed ({status}): {}", printed.trim_end()));
         }
         if !same(&self.original, &self.copy).map_err(fails)? {
             return Err("what was fetched is not what was served".into());
         }
         if !to_stdout {
-            said.push_str(&fs::read_to_string(&report).unwrap_or_default());
+            printed.push_str(&fs::read_to_string(&report).unwrap_or_default());
         }
-        let transfer = rate(&said);
+        let transfer = rate(&printed);
         fs::remove_file(&self.copy).map_err(fails)?;
-        Ok(Sample { transfer, ..Sample::of(self.octets, took) })
+        Ok(Sample { transfer, ..Sample::of(self.bytes, took) })
     }
 }
 
@@ -91,12 +91,12 @@ impl Drop for Room {
     }
 }
 
-/// Writes octets from a small generator: no cache or file system can fold them.
-fn fill(path: &Path, octets: u64) -> std::io::Result<()> {
+/// Writes bytes from a small generator: no cache or file system can fold them.
+fn fill(path: &Path, bytes: u64) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut block = vec![0; 1 << 20];
-    let mut left = octets;
+    let mut left = bytes;
     while left > 0 {
         for word in block.chunks_exact_mut(8) {
             state ^= state << 13;
@@ -111,7 +111,7 @@ fn fill(path: &Path, octets: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether two files hold the same octets.
+/// Whether two files hold the same bytes.
 fn same(one: &Path, other: &Path) -> std::io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?, File::open(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {
@@ -131,13 +131,13 @@ fn same(one: &Path, other: &Path) -> std::io::Result<bool> {
 }
 
 /// The rate, in bits per second, that a tool reports: in JSON, or as ndnget and ndnd write it.
-fn rate(said: &str) -> Option<f64> {
-    let json = said.find('{').and_then(|start| serde_json::from_str(&said[start..]).ok());
+fn rate(printed: &str) -> Option<f64> {
+    let json = printed.find('{').and_then(|start| serde_json::from_str(&printed[start..]).ok());
     if let Some(rate) = json.and_then(|report: Value| report["goodput_bit_s"].as_f64()) {
         return Some(rate);
     }
     let is_rate = |line: &&str| line.contains("oodput: ") || line.contains("hroughput: ");
-    let line = said.lines().find(is_rate)?;
+    let line = printed.lines().find(is_rate)?;
     let mut words = line.split_once(": ")?.1.split_whitespace();
     let number: f64 = words.next()?.parse().ok()?;
     let factor = match words.next()? {
@@ -168,14 +168,14 @@ impl Running {
         child.map_err(|error| format!("{command:?}: {error}"))
     }
 
-    /// Starts our own server and returns the face at which it says to listen.
+    /// Starts a Recoup server; returns its face.
     pub(crate) fn serve(command: &mut Command) -> Outcome<(Self, String)> {
         let (running, listening) = Self::listen(command)?;
         let face = listening["face"].as_str().unwrap_or_default().to_string();
         Ok((running, face))
     }
 
-    /// Starts a command of ours and returns what it says when it stands: a line of JSON.
+    /// Starts a Recoup command; returns its first line of JSON.
     pub(crate) fn listen(command: &mut Command) -> Outcome<(Self, Value)> {
         Self::announced(command.stderr(Stdio::null()))
     }
@@ -188,7 +188,7 @@ impl Running {
     fn announced(command: &mut Command) -> Outcome<(Self, Value)> {
         let (child, line) = started(command, PATIENCE)?;
         let listening = serde_json::from_str(&line)
-            .map_err(|error| format!("recoup says {line:?}: {error}"))?;
+            .map_err(|error| format!("recoup printed {line:?}: {error}"))?;
         Ok((Self { child }, listening))
     }
 
@@ -197,7 +197,7 @@ impl Running {
         self.child.limit(Some(within)).map_err(|error| error.to_string())
     }
 
-    /// Starts our own forwarder and returns where it says to listen for UDP.
+    /// Starts a Recoup forwarder; returns its UDP address.
     pub(crate) fn forward(command: &mut Command) -> Outcome<(Self, String)> {
         let (running, listening) = Self::listen(command)?;
         let all = listening["faces"].as_array().into_iter().flatten();
@@ -246,8 +246,8 @@ impl Running {
     }
 }
 
-/// Starts a command that says something `within` this time once it stands, and then runs without a deadline. Returns its first
-/// line.
+/// Starts a command that prints a line `within` this time, then runs without a deadline. Returns
+/// the line.
 pub(crate) fn started(command: &mut Command, within: Duration) -> Outcome<(Timed, String)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut begin = || {
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_says_nothing_is_given_up() {
+    fn silent_server_times_out() {
         let mut silent = Command::new("sh");
         let within = Duration::from_millis(200);
         let error = started(silent.args(["-c", "sleep 1000"]), within).err().unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_found_in_what_tools_say() {
+    fn rate_is_found_in_the_output_of_tools() {
         assert_eq!(rate("Goodput: 1.5 Gbit/s\n"), Some(1.5e9));
         assert_eq!(rate("Throughput: 1476.250000 Mbit/s\n"), Some(1_476_250_000.0));
         assert_eq!(rate("{\"goodput_bit_s\": 7.5}"), Some(7.5));

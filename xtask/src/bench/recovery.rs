@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Command;
 
 const USAGE: &str = "\
-usage: cargo xtask bench recovery [--runs N] [--octets N] [--segment N]
+usage: cargo xtask bench recovery [--runs N] [--bytes N] [--segment N]
 
   --runs N      how often each way runs, in turn (default 9); the median is shown
-  --octets N    size of the file (default 100000000)
-  --segment N   octets of content in each packet (default 1200)
+  --bytes N    size of the file (default 100000000)
+  --segment N   bytes of content in each packet (default 1200)
 Environment: RECOUP_BINARY names a recoup to measure instead of building one.
 ";
 
@@ -21,18 +21,18 @@ const WAYS: [&str; 3] = ["off", "wldr", "acked"];
 
 /// Runs the benchmark and prints what it found.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (mut runs, mut octets, mut segment) = (9_usize, 100_000_000_u64, "1200");
+    let (mut runs, mut bytes, mut segment) = (9_usize, 100_000_000_u64, "1200");
     let mut words = arguments.iter().copied();
     while let Some(word) = words.next() {
         match word {
             "--runs" => runs = number(words.next())?,
-            "--octets" => octets = number(words.next())?,
+            "--bytes" => bytes = number(words.next())?,
             "--segment" => segment = words.next().ok_or(USAGE)?,
             _ => return Err(USAGE.into()),
         }
     }
     let recoup = binary()?;
-    let room = Room::make(octets)?;
+    let room = Room::make(bytes)?;
     let mut ticks = WAYS.map(|_| Vec::new());
     for turn in 1..=runs {
         for (way, ticks) in WAYS.iter().zip(&mut ticks) {
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         ticks.sort_by(f64::total_cmp);
         ticks.get(ticks.len() / 2).copied().unwrap_or_default()
     });
-    println!("processor seconds of both forwarders for {octets} octets, median of {runs}\n");
+    println!("processor seconds of both forwarders for {bytes} bytes, median of {runs}\n");
     for (way, median) in WAYS.iter().zip(medians) {
         println!("{way:6} {median:8.2} s  {:.3} of off", median / medians[0]);
     }

@@ -9,14 +9,14 @@ use std::time::Duration;
 pub(crate) struct Sample {
     /// Over the whole run: for a transfer from starting the consumer to its end.
     pub(crate) whole: f64,
-    /// As the consumer itself counts, if it says: without its start and discovery.
+    /// Goodput as the consumer reports it: without its start and discovery.
     pub(crate) transfer: Option<f64>,
 }
 
 impl Sample {
-    /// So many octets in so much time.
-    pub(crate) fn of(octets: u64, took: Duration) -> Self {
-        Self { whole: octets as f64 * 8.0 / took.as_secs_f64(), transfer: None }
+    /// So many bytes in so much time.
+    pub(crate) fn of(bytes: u64, took: Duration) -> Self {
+        Self { whole: bytes as f64 * 8.0 / took.as_secs_f64(), transfer: None }
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_number_is_between_the_middle_two() {
+    fn median_of_an_even_number_is_in_between() {
         let spread = Spread::of(vec![4.0, 1.0, 3.0, 2.0]);
         assert_eq!(spread, Some(Spread { median: 2.5, min: 1.0, max: 4.0 }));
         assert_eq!(Spread::of(Vec::new()), None);

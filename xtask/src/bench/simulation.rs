@@ -36,15 +36,15 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Clock ticks of /proc/self/stat in a second.
 const TICKS: f64 = 100.0;
 
-/// What one run said, and what it took.
+/// Output of a run, and its processor time.
 struct Run {
-    said: BTreeMap<String, f64>,
+    printed: BTreeMap<String, f64>,
     cpu_s: f64,
 }
 
 impl Run {
     fn get(&self, key: &str) -> f64 {
-        self.said.get(key).copied().unwrap_or(0.0)
+        self.printed.get(key).copied().unwrap_or(0.0)
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         let cases: Vec<Value> =
             cases.iter().map(|(name, gate, runs)| to_json(name, *gate, runs)).collect();
         let memory: BTreeMap<_, _> = memory.into_iter().collect();
-        println!("{:#}", json!({ "runs": runs, "cases": cases, "octets_each": memory }));
+        println!("{:#}", json!({ "runs": runs, "cases": cases, "bytes_each": memory }));
         return Ok(());
     }
     println!("\nmillion packet-hops per CPU-second, median [min–max] of {runs}\n");
@@ -90,8 +90,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     for (name, gate, runs) in &cases {
         print(name, *gate, runs);
     }
-    for (what, octets) in memory {
-        println!("{what}: {octets:.0} octets each");
+    for (what, bytes) in memory {
+        println!("{what}: {bytes:.0} bytes each");
     }
     Ok(())
 }
@@ -99,16 +99,16 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 fn speed(workload: &str) -> Outcome<Run> {
     let binary = target_directory()?.join("dist/examples/speed");
     let before = children_cpu_s()?;
-    let said = capture(command(binary).arg(workload), LIMIT)?;
+    let printed = capture(command(binary).arg(workload), LIMIT)?;
     let ticked_s = (children_cpu_s()? - before).max(1.0 / TICKS);
-    let said: BTreeMap<String, f64> = said
+    let printed: BTreeMap<String, f64> = printed
         .lines()
         .filter_map(|line| line.split_once(' '))
         .filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?)))
         .collect();
-    // Short runs need more than ticks; not every kernel says more.
-    let exact_s = said.get("cpu_nanos").map(|nanos| nanos / 1e9).filter(|cpu_s| *cpu_s > 0.0);
-    Ok(Run { said, cpu_s: exact_s.unwrap_or(ticked_s) })
+    // Short runs need better than clock ticks; not every kernel has that.
+    let exact_s = printed.get("cpu_nanos").map(|nanos| nanos / 1e9).filter(|cpu_s| *cpu_s > 0.0);
+    Ok(Run { printed, cpu_s: exact_s.unwrap_or(ticked_s) })
 }
 
 /// CPU time of all children that have ended, user and system.
@@ -123,7 +123,7 @@ fn children_cpu_s() -> Outcome<f64> {
     }
 }
 
-/// Octets that a pending Interest and a cached Data take, from the peak memory of runs that hold many.
+/// Bytes that a pending Interest and a cached Data take, from the peak memory of runs that hold many.
 fn memory() -> Outcome<Vec<(&'static str, f64)>> {
     let empty = speed("line-10MB")?.get("peak_kib");
     let each = |workload, of: &str| -> Outcome<f64> {

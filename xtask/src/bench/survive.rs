@@ -45,17 +45,17 @@ const SERVED: f64 = 0.9;
 /// By how much the resident memory may change over the second half of a flood.
 const FLAT: f64 = 0.05;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// After this time nothing is pending any more that was asked for before.
+/// Time after which no earlier Interest is pending.
 const LIFETIME: Duration = Duration::from_secs(5);
 
-/// What was found of one thing that may go wrong.
+/// Outcome of one attack.
 struct Finding {
     leg: &'static str,
     what: String,
     holds: bool,
 }
 
-/// A forwarder under attack, and those who only want to be served.
+/// A forwarder under attack, and its legitimate clients.
 struct Stage {
     recoup: PathBuf,
     blast: PathBuf,
@@ -66,7 +66,7 @@ struct Stage {
     socket: PathBuf,
     udp: String,
     tcp: String,
-    /// Where it says how it is.
+    /// Its status page.
     status: Status,
     producers: Vec<Producer>,
     findings: Vec<Finding>,
@@ -124,9 +124,9 @@ impl Stage {
     fn set(recoup: PathBuf, blast: PathBuf, hostile: PathBuf) -> Outcome<Self> {
         let room = Room::make(0)?;
         let socket = room.path("node-socket");
-        let (running, said) = start(&recoup, &room, "")?;
+        let (running, printed) = start(&recoup, &room, "")?;
         let place = |kind: &str| {
-            let uri = said.iter().find(|uri| uri.starts_with(kind));
+            let uri = printed.iter().find(|uri| uri.starts_with(kind));
             let address = uri.and_then(|uri| uri.split_once("://")).map(|(_, address)| address);
             address.map(str::to_owned).ok_or_else(|| format!("the forwarder has no {kind}"))
         };
@@ -183,7 +183,7 @@ impl Stage {
         field(&fs::read_to_string(path).unwrap_or_default(), "VmRSS:") as f64 / 1e6
     }
 
-    /// One face asks for random names at full speed, which nobody answers.
+    /// One face sends Interests with random, unanswered names at full speed.
     fn flood(&mut self, interests: u64) -> Outcome {
         let before = self.status.look()?;
         let mut flood = command(&self.blast);
@@ -204,11 +204,11 @@ impl Stage {
                 let offer = offer.wait_with_output().map_err(|error| error.to_string())?;
                 shares.push(share(&numbers(&String::from_utf8_lossy(&offer.stdout))));
             }
-            let said = flood.join().map_err(|_| "the flood failed")?;
-            said.map_err(|error| error.to_string())
+            let printed = flood.join().map_err(|_| "the flood failed")?;
+            printed.map_err(|error| error.to_string())
         })?;
-        let said = numbers(&String::from_utf8_lossy(&flood.stdout));
-        let seconds = said.get("seconds").copied().unwrap_or(f64::NAN);
+        let printed = numbers(&String::from_utf8_lossy(&flood.stdout));
+        let seconds = printed.get("seconds").copied().unwrap_or(f64::NAN);
         let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
         let rate = interests as f64 / seconds / 1e3;
         let what = format!(
@@ -278,13 +278,13 @@ impl Stage {
         Ok(())
     }
 
-    /// Starts the forwarder anew, with more in its configuration, and one who answers.
+    /// Restarts the forwarder with additional configuration, and a producer.
     fn start_again(&mut self, more: &str) -> Outcome {
         (self.running, _) = start(&self.recoup, &self.room, more)?;
         self.produce()
     }
 
-    /// Starts one who answers.
+    /// Starts a producer.
     fn produce(&mut self) -> Outcome {
         self.producers.clear();
         let mut producer = command(&self.blast);
@@ -294,7 +294,7 @@ impl Stage {
     }
 }
 
-/// Where the forwarder under attack says how it is.
+/// Address of the status page of the forwarder under attack.
 const STATUS: &str = "127.0.0.1:19695";
 /// A file that takes nothing.
 const FULL: &str = "/dev/full";
@@ -305,14 +305,14 @@ fn start(recoup: &Path, room: &Room, more: &str) -> Outcome<(Running, Vec<String
     let places = [socket.as_str(), "udp4://127.0.0.1:0", "tcp4://127.0.0.1:0"];
     let listen: String = places.into_iter().map(listen_at).collect();
     let text = format!("[node]\nmetrics = \"{STATUS}\"\n{more}{listen}");
-    let (mut running, said) = forward(recoup, room, "node.toml", &text)?;
+    let (mut running, printed) = forward(recoup, room, "node.toml", &text)?;
     running.limit(LEGS_LIMIT)?;
-    Ok((running, said))
+    Ok((running, printed))
 }
 
-/// What of that which was asked for came.
-fn share(said: &BTreeMap<String, f64>) -> f64 {
-    let get = |key| said.get(key).copied().unwrap_or(f64::NAN);
+/// Share of the Interests that were answered.
+fn share(printed: &BTreeMap<String, f64>) -> f64 {
+    let get = |key| printed.get(key).copied().unwrap_or(f64::NAN);
     get("got") / get("asked")
 }
 

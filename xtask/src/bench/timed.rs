@@ -1,5 +1,5 @@
-//! Child processes with a deadline: each leads a process group of its own, which is killed as a whole when the deadline has
-//! passed, so that no benchmark waits for ever for a peer.
+//! Child processes with a deadline. Each leads a process group that is killed as a whole at the
+//! deadline, so that no benchmark waits for ever for a peer.
 //!
 //! A terminal signals only the group of this process, so that SIGINT and SIGTERM are passed on: each watch kills its group.
 
@@ -122,7 +122,7 @@ impl Timed {
         Ok(Output { status: self.wait()?, stdout, stderr: Vec::new() })
     }
 
-    /// Kills the group, without a chance to refuse.
+    /// Kills the group (SIGKILL).
     pub(crate) fn kill(&mut self) {
         if !self.is_reaped {
             let _ = self.conclude();
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A shell that starts another process, says its number, and never ends.
+    /// A shell that starts another process, prints its number, and never ends.
     fn endless() -> Command {
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 1000 & echo $!; wait"]).stdout(Stdio::piped());
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn child_that_ended_in_time_may_be_awaited_late() {
+    fn ended_child_may_be_awaited_late() {
         let mut child =
             Timed::spawn(&mut Command::new("true"), Duration::from_millis(200)).unwrap();
         std::thread::sleep(Duration::from_millis(400));
@@ -267,8 +267,8 @@ mod tests {
     fn a_command_in_time_is_not_disturbed() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 1000 >/dev/null & echo $!"]);
-        let said = capture(&mut shell, Duration::from_secs(60)).unwrap();
-        assert_ends(said.trim());
+        let printed = capture(&mut shell, Duration::from_secs(60)).unwrap();
+        assert_ends(printed.trim());
         let mut wrong = Command::new("false");
         assert!(capture(&mut wrong, Duration::from_secs(60)).unwrap_err().contains("failed"));
         let mut child =

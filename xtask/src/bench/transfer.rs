@@ -17,10 +17,10 @@ struct Plan {
 }
 
 const PLANS: [Plan; 4] = [
-    Plan { name: "recoup: UDP, 8000-octet segments", transport: "udp", segment: "8000" },
-    Plan { name: "recoup: UDP, 1300-octet segments", transport: "udp", segment: "1300" },
-    Plan { name: "recoup: Unix, 8000-octet segments", transport: "unix", segment: "8000" },
-    Plan { name: "recoup: TCP, 8000-octet segments", transport: "tcp", segment: "8000" },
+    Plan { name: "recoup: UDP, 8000-byte segments", transport: "udp", segment: "8000" },
+    Plan { name: "recoup: UDP, 1300-byte segments", transport: "udp", segment: "1300" },
+    Plan { name: "recoup: Unix, 8000-byte segments", transport: "unix", segment: "8000" },
+    Plan { name: "recoup: TCP, 8000-byte segments", transport: "tcp", segment: "8000" },
 ];
 
 /// Transfers of the room's file.

@@ -1,8 +1,9 @@
 //! Advice from the kept results of the arena.
 //!
-//! A transport is recommended in a situation if its geometric mean over the cases is smaller than the default's by
-//! more than 2 %, in simulation and on sockets, over the cases of the situation that both ran in each world. A transport
-//! that was not measured on sockets, or that is slower than the default on sockets in any case, is not recommended.
+//! A transport is recommended in a situation if its geometric mean beats the default's by more than
+//! 2 %, in simulation and on sockets. The mean covers the cases that both ran on the same
+//! substrate. A transport without socket measurements is not recommended, nor is one that is slower
+//! than the default on sockets in any case.
 use crate::chore::{Outcome, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,13 +31,13 @@ const SITUATIONS: [(&str, &str); 9] = [
 /// The kept results.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
-    simulated: World,
-    sockets: World,
+    simulated: Substrate,
+    sockets: Substrate,
 }
 
-/// The results of one world.
+/// Results of one substrate.
 #[derive(Debug, Default)]
-struct World {
+struct Substrate {
     /// The default transport at that time.
     default: String,
     /// By whom, when and how they were made, in a sentence.
@@ -55,15 +56,15 @@ struct Case {
 }
 
 impl Arena {
-    /// The results in `docs/arena`; a world without a file is empty.
+    /// The results in `docs/arena`; empty without a file.
     pub(super) fn kept() -> Outcome<Self> {
         let read = |name: &str| {
             let path = root().join("docs/arena").join(name);
             match fs::read_to_string(&path) {
                 Ok(text) => serde_json::from_str(&text)
-                    .map(|document| World::of(&document))
+                    .map(|document| Substrate::of(&document))
                     .map_err(|error| format!("{}: {error}", path.display())),
-                Err(_) => Ok(World::default()),
+                Err(_) => Ok(Substrate::default()),
             }
         };
         Ok(Self { simulated: read("simulated.json")?, sockets: read("sockets.json")? })
@@ -149,7 +150,7 @@ impl Arena {
     }
 }
 
-impl World {
+impl Substrate {
     fn of(document: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -232,10 +233,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A world with one case of random loss and these factors of `d`, the default, and `x`.
-    fn world(default: f64, other: f64) -> World {
+    /// A substrate with one case of random loss and these factors of `d`, the default, and `x`.
+    fn substrate(default: f64, other: f64) -> Substrate {
         let result = |transport: &str, factor: f64| json!({ "transport": transport, "figures": { "factor": { "mean": factor } } });
-        World::of(&json!({
+        Substrate::of(&json!({
             "default": "d", "made": { "date": "20261123T081500", "command": "recoup arena --json" },
             "transports": [ { "transport": "d", "label": "d" }, { "transport": "x", "label": "x(a=1,b=2), loss=smart" } ],
             "cases": [ { "case": "loss-1", "situation": "random-loss",
@@ -244,8 +245,8 @@ mod tests {
     }
 
     #[test]
-    fn better_in_both_worlds_is_recommended() {
-        let arena = Arena { simulated: world(4.0, 2.0), sockets: world(4.2, 2.1) };
+    fn better_on_both_substrates_is_recommended() {
+        let arena = Arena { simulated: substrate(4.0, 2.0), sockets: substrate(4.2, 2.1) };
         let text = arena.advice();
         let row = "| Packets are lost at random | 1 | 4.00 | `x(a=1,b=2), loss=smart` | 2.00 | 4.20, 2.10 | \
                    `--congestion 'x(a=1,b=2)' --loss 'smart'` |\n";
@@ -256,16 +257,16 @@ mod tests {
 
     #[test]
     fn default_stays_where_none_is_better() {
-        let arena = Arena { simulated: world(2.0, 4.0), sockets: world(2.0, 4.0) };
+        let arena = Arena { simulated: substrate(2.0, 4.0), sockets: substrate(2.0, 4.0) };
         let text = arena.advice();
         assert!(text.contains("| 1 | 2.00 | none better | | | the default |\n"), "{text}");
     }
 
     #[test]
     fn loser_on_sockets_is_never_recommended() {
-        for sockets in [world(2.0, 3.5), World::default()] {
+        for sockets in [substrate(2.0, 3.5), Substrate::default()] {
             let measured = !sockets.cases.is_empty();
-            let text = Arena { simulated: world(4.0, 2.0), sockets }.advice();
+            let text = Arena { simulated: substrate(4.0, 2.0), sockets }.advice();
             assert!(text.contains("| the default |\n"), "{text}");
             assert_eq!(
                 text.contains("| loss-1 | `x(a=1,b=2), loss=smart` | 3.50 | 2.00 |"),

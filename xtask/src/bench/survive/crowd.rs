@@ -24,7 +24,7 @@ const CONNECTIONS: u32 = 256;
 const DESCRIPTORS: u32 = 1_024;
 /// Readers that keep a connection to the status page.
 const READERS: usize = 64;
-/// A face that was heard within this time would not be closed in any case.
+/// Idle time below which a face is never closed.
 const SILENCE: Duration = Duration::from_millis(1_500);
 
 fn failed(error: std::io::Error) -> String {
@@ -33,20 +33,20 @@ fn failed(error: std::io::Error) -> String {
 
 /// An Interest below a prefix of one component.
 fn interest(prefix: &[u8], number: u32) -> Vec<u8> {
-    let octets = number.to_be_bytes();
-    let name = [&[8, prefix.len() as u8], prefix, &[8, 4], &octets].concat();
-    let inside = [&[7, name.len() as u8], name.as_slice(), &[10, 4], &octets].concat();
+    let bytes = number.to_be_bytes();
+    let name = [&[8, prefix.len() as u8], prefix, &[8, 4], &bytes].concat();
+    let inside = [&[7, name.len() as u8], name.as_slice(), &[10, 4], &bytes].concat();
     [&[5, inside.len() as u8], inside.as_slice()].concat()
 }
 
-/// Sends an Interest that nobody answers, from an address that belongs to the number.
+/// Sends an unanswered Interest from the address of this number.
 fn send_from(number: u32, to: &str) -> Outcome {
     let [_, a, b, c] = number.to_be_bytes();
     let socket = UdpSocket::bind((Ipv4Addr::new(127, 1 + a, b, c), 0)).map_err(failed)?;
     socket.send_to(&interest(b"hole", number), to).map(drop).map_err(failed)
 }
 
-/// Whether the other end has left a stream open that says nothing.
+/// Whether the other end keeps an idle stream open.
 fn is_open(stream: &mut impl Read) -> bool {
     let read = stream.read(&mut [0; 16]);
     read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
@@ -117,7 +117,7 @@ fn ask(udp: &str) -> Outcome<u32> {
     Ok(answered)
 }
 
-/// Connections that say nothing, at a forwarder that may open few descriptors.
+/// Idle connections to a forwarder with few descriptors.
 pub(super) fn idle(stage: &mut Stage) -> Outcome {
     let (socket, path) = (stage.room.path("limited-socket"), stage.room.path("limited.toml"));
     let listen = listen_at(&unix(&socket)) + &listen_at("tcp4://127.0.0.1:0");
@@ -125,8 +125,8 @@ pub(super) fn idle(stage: &mut Stage) -> Outcome {
     let mut limited = Command::new("sh");
     limited.args(["-c", &format!("ulimit -n {DESCRIPTORS}; exec \"$0\" \"$@\"")]);
     limited.arg(&stage.recoup).args(["forward", "--json", "--config"]).arg(path);
-    let (_running, said) = Running::listen(&mut limited)?;
-    let faces = said["faces"].as_array().into_iter().flatten().filter_map(|it| it.as_str());
+    let (_running, printed) = Running::listen(&mut limited)?;
+    let faces = printed["faces"].as_array().into_iter().flatten().filter_map(|it| it.as_str());
     let tcp = faces.filter_map(|it| it.strip_prefix("tcp4://")).next().ok_or("no TCP")?;
     let mut producer = command(&stage.blast);
     let _producer = Producer::start(producer.arg("produce").arg(&socket).arg("/bench"))?;

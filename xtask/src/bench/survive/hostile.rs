@@ -19,7 +19,7 @@ fn failed(error: std::io::Error) -> String {
     error.to_string()
 }
 
-/// Sends many datagrams, and says what became of them while others were served.
+/// Sends many datagrams; reports their fate and the service of other clients.
 fn send(
     stage: &mut Stage,
     leg: &'static str,
@@ -46,7 +46,7 @@ fn send(
 
 /// Packets that begin well and are none.
 pub(super) fn malformed(stage: &mut Stage) -> Outcome {
-    // An Interest whose name is longer than the Interest, with ever other octets behind.
+    // An Interest whose name is longer than the Interest, with ever other bytes behind.
     send(stage, "malformed packets", "malformed", |number| {
         [&[5, 12, 7, 200][..], &number.to_be_bytes(), &[0; 2]].concat()
     })
@@ -68,7 +68,7 @@ pub(super) fn fragments(stage: &mut Stage) -> Outcome {
 pub(super) fn streams(stage: &mut Stage) -> Outcome {
     let mut ended = 0;
     for number in 0..STREAMS {
-        let octets: &[u8] = match number % 4 {
+        let bytes: &[u8] = match number % 4 {
             0 => b"GET / HTTP/1.1\r\n\r\n",
             1 => &[6, 253, 0x40, 0],
             2 => &[5, 255, 255, 255, 255, 255, 255, 255, 255, 255],
@@ -76,7 +76,7 @@ pub(super) fn streams(stage: &mut Stage) -> Outcome {
         };
         let mut stream = TcpStream::connect(stage.tcp.as_str()).map_err(failed)?;
         stream.set_read_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
-        stream.write_all(octets).map_err(failed)?;
+        stream.write_all(bytes).map_err(failed)?;
         ended += usize::from(match stream.read(&mut [0; 16]) {
             Ok(read) => read == 0,
             Err(error) => error.kind() == ErrorKind::ConnectionReset,
@@ -87,7 +87,7 @@ pub(super) fn streams(stage: &mut Stage) -> Outcome {
     Ok(())
 }
 
-/// Streams on which an octet comes now and then, and never a whole packet.
+/// Streams on which an byte comes now and then, and never a whole packet.
 pub(super) fn slow(stage: &mut Stage) -> Outcome {
     let before = stage.resident_mb();
     let mut streams = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn slow(stage: &mut Stage) -> Outcome {
     let served = share(&numbers(&String::from_utf8_lossy(&offer.stdout)));
     let after = stage.resident_mb();
     let what = format!(
-        "{STREAMS} streams of single octets; memory {before:.1} to {after:.1} MB; others {:.1} %",
+        "{STREAMS} streams of single bytes; memory {before:.1} to {after:.1} MB; others {:.1} %",
         100.0 * served
     );
     stage.find("slow loris", served >= SERVED && after < before + 20.0, what);

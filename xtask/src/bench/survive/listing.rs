@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// So much memory a consumer may take for listings, in megabytes.
 const MOST_MB: f64 = 300.0;
-/// More than this is refused to it, in kilobytes: the machine goes on.
+/// Memory limit in kilobytes, so that the machine survives.
 const LIMIT_KB: u64 = 6 << 20;
 /// So long a consumer is watched.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -42,7 +42,7 @@ pub(super) fn bombs(stage: &mut Stage) -> Outcome {
 enum Ended {
     /// With this exit code.
     Code(i32),
-    /// By a signal that it did not ask for.
+    /// By an unexpected signal.
     Killed,
     /// Not at all.
     Goes,

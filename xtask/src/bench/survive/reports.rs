@@ -1,4 +1,4 @@
-//! Readers and disks that do not take what a forwarder says of itself.
+//! Readers and disks that block the reports of a forwarder.
 use super::super::process::Running;
 use super::{FULL, SERVED, Stage, hostile};
 use crate::chore::Outcome;
@@ -8,7 +8,7 @@ use std::time::Instant;
 /// Faces that come and go: each makes two lines.
 const FACES: u64 = 10_000;
 
-/// Nobody reads the standard error of a forwarder that says much.
+/// The standard error of a verbose forwarder is not read.
 pub(super) fn unread(stage: &mut Stage) -> Outcome {
     start_with(stage, &["--log-level", "debug"])?;
     let opened = hostile::come_and_go(&stage.socket, &stage.tcp, FACES)?;
@@ -37,7 +37,7 @@ pub(super) fn recording(stage: &mut Stage) -> Outcome {
     Ok(())
 }
 
-/// Starts the forwarder anew with more words, and one who answers.
+/// Restarts the forwarder with more arguments, and a producer.
 fn start_with(stage: &mut Stage, words: &[&str]) -> Outcome {
     stage.running.kill();
     stage.start_again("")?;
@@ -45,9 +45,9 @@ fn start_with(stage: &mut Stage, words: &[&str]) -> Outcome {
     stage.running.kill();
     let mut forward = Command::new(&stage.recoup);
     forward.args(["forward", "--json", "--config"]).arg(stage.room.path("node.toml")).args(words);
-    let (running, said) = Running::listen_unread(&mut forward)?;
+    let (running, printed) = Running::listen_unread(&mut forward)?;
     stage.running = running;
-    let faces = said["faces"].as_array().into_iter().flatten().filter_map(|uri| uri.as_str());
+    let faces = printed["faces"].as_array().into_iter().flatten().filter_map(|uri| uri.as_str());
     let tcp = faces.filter_map(|uri| uri.strip_prefix("tcp4://")).next();
     stage.tcp = tcp.ok_or("the forwarder has no tcp")?.to_owned();
     stage.produce()

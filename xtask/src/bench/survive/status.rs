@@ -1,4 +1,4 @@
-//! How a forwarder says it is.
+//! Status of a forwarder.
 use super::count;
 use crate::chore::Outcome;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Where to ask.
+/// Address of the status page.
 pub(super) struct Status {
     address: &'static str,
 }
 
-/// What it said.
+/// Figures of the status page.
 pub(super) struct Look {
     pub(super) unsatisfied: u64,
     pub(super) faces: usize,
@@ -29,7 +29,7 @@ impl Status {
         Self { address }
     }
 
-    /// Asks; what it says is at most a moment old.
+    /// Fetches figures that are a moment old at most.
     pub(super) fn look(&self) -> Outcome<Look> {
         // A picture is shown again for a while.
         std::thread::sleep(Duration::from_millis(300));
@@ -53,15 +53,15 @@ impl Status {
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
         let request = "GET /status.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         stream.write_all(request.as_bytes())?;
-        let mut said = String::new();
-        stream.read_to_string(&mut said)?;
-        let body = said.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        let mut printed = String::new();
+        stream.read_to_string(&mut printed)?;
+        let body = printed.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         Ok(serde_json::from_str(body)?)
     }
 }
 
 impl Look {
-    /// What was dropped since an earlier look, by reason.
+    /// Drops since an earlier look, by reason.
     pub(super) fn drops_since(&self, before: &Self) -> BTreeMap<String, u64> {
         let since = |(reason, many): (&String, &u64)| {
             let more = many - before.drops.get(reason).copied().unwrap_or_default();

@@ -14,13 +14,13 @@ pub(super) fn applications(stage: &mut Stage) -> Outcome {
     let offer = stage.begin_offer(3)?;
     let mut applications = command(&stage.hostile);
     applications.arg("applications").arg(&stage.socket).arg(APPLICATIONS.to_string());
-    let said = numbers(&capture(&mut applications)?);
+    let printed = numbers(&capture(&mut applications)?);
     let offer = offer.wait_with_output().map_err(|error| error.to_string())?;
     let served = share(&numbers(&String::from_utf8_lossy(&offer.stdout)));
     std::thread::sleep(LIFETIME);
     let left = stage.status.look()?.prefixes.saturating_sub(before);
     let again = stage.offer(2)?;
-    let came = said.get("applications").copied().unwrap_or_default();
+    let came = printed.get("applications").copied().unwrap_or_default();
     let what = format!(
         "{came} registered and quit, {left} routes left; others {:.1} %, later {:.1} %",
         100.0 * served,
