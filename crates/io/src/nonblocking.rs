@@ -34,10 +34,10 @@ impl NonBlocking {
         }
     }
 
-    /// Writes as many bytes as there is room for, and returns how many these were.
+    /// Writes as many bytes as the pipe or socket takes; returns their number.
     ///
     /// # Errors
-    /// Nobody can read them any more.
+    /// If the reader has closed its end.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let written = match self.is_socket {
             true => send(&self.stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
@@ -56,7 +56,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::net::UnixStream;
 
-    /// Writes until there is no room, reads all, and writes again.
+    /// Writes until the buffer is full, reads all, and writes again.
     fn fill(reader: &mut impl Read, stream: &impl AsFd) {
         let stream = NonBlocking::of(stream).unwrap();
         let mut written = 0;
