@@ -18,12 +18,11 @@ use recoup_lab::campaign::{Campaign, Runner};
 use recoup_lab::emulate::plan::Plan;
 use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
-use recoup_lab::folder::ResultFolder;
 use recoup_lab::simulate::Worlds;
 use recoup_lab::source::{Given, Source};
 use recoup_lab::table::Format;
 use recoup_studies::compare::{Quantity, Terms, compare};
-use recoup_studies::result::{Results, Row};
+use recoup_studies::result::{Results, rows};
 use std::path::PathBuf;
 use table::Table;
 
@@ -112,26 +111,13 @@ pub(crate) fn can_run(network: &recoup_sim::network::Network) -> Result<(), Stri
     Plan::new(network).map(drop)
 }
 
-/// The runs of a campaign that are in a folder, for studies.
-pub(crate) fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for stage in &campaign.points {
-        rows.extend(campaign.rows(folder, stage).into_iter().map(|row| Row {
-            point: stage.point.values.iter().cloned().collect(),
-            seed: row.seed,
-            metrics: row.metrics.iter().cloned().collect(),
-        }));
-    }
-    rows
-}
-
 /// Runs on processes of this program.
 pub(crate) fn processes() -> Result<Processes, Failure> {
     Ok(Processes { program: program()? })
 }
 
 /// The file of this program.
-fn program() -> Result<PathBuf, Failure> {
+pub(crate) fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         Failure::new(Exit::Other, format!("cannot find this program: {}", reason(&error)))
     })

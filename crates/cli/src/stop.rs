@@ -34,10 +34,15 @@ impl Stop {
     ) -> Result<T, Failure> {
         let is_cancelled = || self.wanted().is_some();
         let result = run(Execution { executor, is_cancelled: &is_cancelled });
-        result.map_err(|error| match self.wanted().filter(|_| error.is_cancelled()) {
+        result.map_err(|error| self.failure(error))
+    }
+
+    /// The failure that an error makes: that of the signal, if it says that it was cancelled.
+    pub(crate) fn failure(&self, error: recoup_lab::Error) -> Failure {
+        match self.wanted().filter(|_| error.is_cancelled()) {
             Some(failure) => Failure { advice: error.remedy().map(str::to_owned), ..failure },
             None => error.into(),
-        })
+        }
     }
 
     fn with(waker: Option<&Waker>) -> Result<Self, Failure> {

@@ -1,6 +1,5 @@
 //! `recoup study`: papers with their experiments, their claims, and a verdict on each.
 mod args;
-mod gather;
 mod page;
 mod picture;
 #[cfg(feature = "png")]
@@ -12,17 +11,21 @@ mod verdict;
 pub(crate) use args::StudyArgs;
 pub(crate) use page::{STYLE, escape};
 
+use crate::emulate;
 use crate::emulate::table::{Table, lateness};
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
+use crate::sim::progress::Progress;
+use crate::stop::Stop;
 use args::{Action, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted, World};
-use gather::{Gathered, Gathering, default_folder};
 use page::Page;
+use recoup_lab::executor::Threads;
 use recoup_studies::claim::{Outcome, Verdict};
 use recoup_studies::compare::{Comparison, compare};
+use recoup_studies::gather::{Gathered, Gathering, Host};
 use recoup_studies::study::Study;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use verdict::{Check, Summary};
 
 /// Runs the command.
@@ -82,10 +85,11 @@ fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
     let none = || Failure::usage(format!("{} has nothing that runs on sockets", work.study.key()));
     let sockets = work.study.sockets(args.wanted.scale.into()).ok_or_else(none)?;
     let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
-    let gathering = work.gathering(args.figure.as_deref());
-    let real = gathering.real(sockets.experiments)?;
-    // How often something is simulated is not what --seeds is about here.
-    let simulated = gathering.simulated(sockets.simulated, None)?.results;
+    let (real, simulated) = work.gathering(args.figure.as_deref(), |gathering| {
+        let real = gathering.real(sockets.experiments)?;
+        // How often something is simulated is not what --seeds is about here.
+        Ok((real, gathering.simulated(sockets.simulated, None)?.results))
+    })?;
     work.gathered = real;
     let comparison = compare(&names, &sockets.terms, &simulated, &work.gathered.results);
     let table = Table { title: work.study.key(), comparison: &comparison };
@@ -154,26 +158,53 @@ impl<'a> Work<'a> {
         Ok(Self { study, wanted, folder, gathered: Gathered::default() })
     }
 
-    fn gathering(&self, figure: Option<&'a str>) -> Gathering<'a> {
-        Gathering { study: self.study, wanted: self.wanted, folder: self.folder.clone(), figure }
+    /// Gathers what `run` asks for, until a signal comes.
+    fn gathering<T>(
+        &self,
+        figure: Option<&str>,
+        run: impl FnOnce(&Gathering<'_>) -> recoup_lab::Result<T>,
+    ) -> Result<T, Failure> {
+        let Wanted { scale, seeds, jobs, fresh, quiet, .. } = *self.wanted;
+        let stop = Stop::polled()?;
+        let host = Host {
+            is_cancelled: &|| stop.wanted().is_some(),
+            watch: &|| Box::new(Progress::new(!quiet)),
+            show: &|line| {
+                if !quiet {
+                    output::tell(line);
+                }
+            },
+            program: emulate::program()?,
+        };
+        let gathering = Gathering {
+            study: self.study,
+            scale: scale.into(),
+            seeds,
+            threads: jobs.map(|jobs| Threads(jobs.get())),
+            fresh,
+            folder: self.folder.clone(),
+            figure,
+            host,
+        };
+        run(&gathering).map_err(|error| stop.failure(error))
     }
 
     fn gather(&mut self, figure: Option<&'a str>) -> Result<(), Failure> {
-        self.gathered = self.gathering(figure).run()?;
+        self.gathered = self.gathering(figure, |gathering| gathering.run())?;
         Ok(())
     }
 
     /// What was run on processes before, beside the simulated runs; nothing if that is nothing.
     fn compared(&self) -> Result<Option<Comparison>, Failure> {
         let Some(sockets) = self.study.sockets(self.wanted.scale.into()) else { return Ok(None) };
-        let gathering = self.gathering(None);
-        let real = gathering.real_so_far(&sockets.experiments)?;
+        let real = self.gathering(None, |it| it.real_so_far(&sockets.experiments))?;
         let mut simulated = self.gathered.results.clone();
         let mut missing = sockets.simulated;
         missing.retain(|it| {
             real.experiments.contains_key(it.name) && !simulated.experiments.contains_key(it.name)
         });
-        simulated.experiments.extend(gathering.simulated(missing, None)?.results.experiments);
+        let gathered = self.gathering(None, |it| it.simulated(missing, None))?;
+        simulated.experiments.extend(gathered.results.experiments);
         let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
         let comparison = compare(&names, &sockets.terms, &simulated, &real);
         Ok(Some(comparison).filter(|it| !it.lines.is_empty()))
@@ -224,4 +255,18 @@ impl<'a> Work<'a> {
             self.gathered.seeds,
         )
     }
+}
+
+/// Where results of a study are unless told otherwise (XDG Base Directory Specification).
+///
+/// # Errors
+/// If there is no home directory.
+fn default_folder(key: &str) -> Result<PathBuf, Failure> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    let below = |cache: PathBuf| cache.join(Path::new("recoup/studies")).join(key);
+    cache.map(below).ok_or_else(|| {
+        Failure::new(Exit::Local, "there is no home directory to keep results in")
+            .advise("name a folder for them, or set XDG_CACHE_HOME")
+    })
 }

@@ -9,6 +9,7 @@
 pub mod case;
 pub mod family;
 pub mod ideal;
+pub mod kept;
 pub mod path;
 pub mod score;
 pub mod standing;

@@ -10,6 +10,7 @@ pub mod claim;
 pub mod compare;
 pub mod contest;
 pub mod figure;
+pub mod gather;
 pub mod lesson;
 pub mod nikzad2022;
 pub mod result;

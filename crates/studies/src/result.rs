@@ -1,5 +1,7 @@
 //! Results of experiments, as a study asks for them.
+use recoup_lab::campaign::Campaign;
 pub use recoup_lab::curve::Curve;
+use recoup_lab::folder::ResultFolder;
 use recoup_sim::statistic::Seeded;
 use std::collections::BTreeMap;
 
@@ -21,6 +23,19 @@ pub struct Results {
     pub experiments: BTreeMap<String, Vec<Row>>,
     /// Curves by experiment and name, `POINT/APPLICATION/TABLE`, then by seed.
     pub curves: BTreeMap<(String, String), BTreeMap<u64, Curve>>,
+}
+
+/// The runs of a campaign that are in a folder, for studies.
+pub fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for stage in &campaign.points {
+        rows.extend(campaign.rows(folder, stage).into_iter().map(|row| Row {
+            point: stage.point.values.iter().cloned().collect(),
+            seed: row.seed,
+            metrics: row.metrics.iter().cloned().collect(),
+        }));
+    }
+    rows
 }
 
 impl Results {

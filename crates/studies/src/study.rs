@@ -151,6 +151,18 @@ pub enum Scale {
     Paper,
 }
 
+impl Scale {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Smoke => "smoke",
+            Self::Check => "check",
+            Self::Verdict => "verdict",
+            Self::Paper => "paper",
+        }
+    }
+}
+
 /// One scenario with its sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Experiment {

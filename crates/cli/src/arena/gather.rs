@@ -6,15 +6,14 @@ use crate::error::Failure;
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use recoup_lab::campaign::{Campaign, Runner, Watch};
-use recoup_lab::curve;
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
 use recoup_lab::simulate::Worlds;
 use recoup_lab::table::Format;
 use recoup_sim::record::Table;
-use recoup_studies::arena::case::{Case, Kind};
-use recoup_studies::arena::score::{Goodputs, Score};
+use recoup_studies::arena::case::Case;
+use recoup_studies::arena::kept::summaries;
 use recoup_studies::arena::summary::Summary;
 use recoup_studies::arena::transport::Transport;
 use std::path::PathBuf;
@@ -61,7 +60,7 @@ impl Gathering<'_> {
             if folder.is_err() {
                 progress.finish();
             }
-            gathered.summaries.push(self.summaries(&chosen.case, campaign, &folder?)?);
+            gathered.summaries.push(summaries(&chosen.case, campaign, &folder?)?);
             before += campaign.runs();
         }
         progress.finish();
@@ -94,44 +93,6 @@ impl Gathering<'_> {
             World::Sockets => self.args.out.join("sockets").join(&case.name),
         }
     }
-
-    fn summaries(
-        &self,
-        case: &Case,
-        campaign: &Campaign,
-        folder: &ResultFolder,
-    ) -> Result<Vec<Summary>, Failure> {
-        let mut summaries = Vec::new();
-        for stage in &campaign.points {
-            let mut scores = Vec::new();
-            for row in campaign.rows(folder, stage) {
-                scores.push((row.seed, score(case, folder, row)?));
-            }
-            summaries.push(Summary::new(&scores));
-        }
-        Ok(summaries)
-    }
-}
-
-/// The score of a run that is kept.
-fn score(case: &Case, folder: &ResultFolder, row: &Row) -> Result<Score, Failure> {
-    let goodputs = match case.terms.kind {
-        Kind::Sharing { .. } => goodputs(folder, row)?,
-        Kind::Completion { .. } => Goodputs::new(),
-    };
-    Ok(Score::new(&case.terms, &|name| row.metric(name), &goodputs))
-}
-
-/// The goodput of each consumer of a run in each second.
-fn goodputs(folder: &ResultFolder, row: &Row) -> Result<Goodputs, Failure> {
-    let path = folder.path().join("tables/goodput").join(format!("{}-{}.csv", row.point, row.seed));
-    let curves = curve::read(&path)?;
-    let rates = curves.into_iter().map(|(name, curve)| {
-        let column = |name: &str| curve.columns.get(name).map_or(&[] as &[f64], Vec::as_slice);
-        let pairs = column("time_s").iter().zip(column("goodput_bps"));
-        (name, pairs.map(|(at_s, rate)| (*at_s as u64, *rate)).collect())
-    });
-    Ok(rates.collect())
 }
 
 /// Progress of all cases together.

@@ -39,6 +39,12 @@ impl Progress {
     }
 }
 
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
+    }
+}
+
 impl Watch for Progress {
     fn progress(&mut self, done: usize, all: usize, left: Option<Duration>) {
         if let Some(bar) = &self.bar {

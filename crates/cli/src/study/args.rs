@@ -175,12 +175,7 @@ pub(super) enum Scale {
 
 impl Scale {
     pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Smoke => "smoke",
-            Self::Check => "check",
-            Self::Verdict => "verdict",
-            Self::Paper => "paper",
-        }
+        study::Scale::from(self).word()
     }
 }
 

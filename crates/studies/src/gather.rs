@@ -1,24 +1,21 @@
 //! Runs what a study wants that is not there yet, and gathers its results.
-use super::args::{Scale, Wanted};
-use crate::emulate;
-use crate::error::{Exit, Failure};
-use crate::output;
-use crate::sim::progress::Progress;
-use crate::stop::Stop;
-use recoup_lab::campaign::{Campaign, Runner};
-use recoup_lab::curve;
+use crate::result::{Results, rows};
+use crate::study::{Experiment, Scale, Study};
+use recoup_lab::campaign::{Campaign, Execution, Runner, Watch};
+use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
+use recoup_lab::journal::Row;
 use recoup_lab::scenario::Seeds;
 use recoup_lab::simulate::Worlds;
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
-use recoup_studies::result::Results;
-use recoup_studies::study::{Experiment, Study};
-use std::num::{NonZeroU64, NonZeroUsize};
+use recoup_lab::{Error, curve};
+use recoup_sim::record::Table;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use std::{fs, io};
+use std::time::{Duration, Instant};
+use std::{fmt, fs, io};
 
 /// Runs on processes at a time: few enough for each to be in time.
 const BESIDE: usize = 2;
@@ -29,7 +26,7 @@ const SOCKETS: &str = "sockets";
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub struct Gathered {
     /// The results.
     pub results: Results,
     /// Seeds that each point has at least.
@@ -47,14 +44,43 @@ impl Gathered {
     }
 }
 
+/// What the program around a gathering contributes.
+pub struct Host<'a> {
+    /// Whether to end now; asked several times a second.
+    pub is_cancelled: &'a dyn Fn() -> bool,
+    /// Makes the watcher of a campaign.
+    pub watch: &'a dyn Fn() -> Box<dyn Watch>,
+    /// Shows a line to the user.
+    pub show: &'a dyn Fn(&str),
+    /// The command `recoup`, for runs on processes.
+    pub program: PathBuf,
+}
+
+impl fmt::Debug for Host<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
 /// Runs what is missing.
-pub(super) struct Gathering<'a> {
+#[derive(Debug)]
+pub struct Gathering<'a> {
+    /// The study.
     pub study: &'static Study,
-    pub wanted: &'a Wanted,
+    /// How much is run.
+    pub scale: Scale,
+    /// Seeds of each experiment, from 1 to this, instead of its own.
+    pub seeds: Option<NonZeroU64>,
+    /// Runs at a time, instead of one for each core, and two on processes.
+    pub threads: Option<Threads>,
+    /// Remove results of earlier runs.
+    pub fresh: bool,
     /// Folder of the study's results.
     pub folder: PathBuf,
     /// Only what this figure needs.
     pub figure: Option<&'a str>,
+    /// The program around it.
+    pub host: Host<'a>,
 }
 
 impl Gathering<'_> {
@@ -62,29 +88,28 @@ impl Gathering<'_> {
     ///
     /// # Errors
     /// If no experiment serves the figure, one cannot be run, the folder cannot be used, or a signal came.
-    pub(super) fn run(&self) -> Result<Gathered, Failure> {
-        self.simulated(self.study.experiments(self.wanted.scale.into()), self.wanted.seeds)
+    pub fn run(&self) -> Result<Gathered, Error> {
+        self.simulated(self.study.experiments(self.scale), self.seeds)
     }
 
     /// Runs what is missing of these experiments in simulation; `seeds` replace their own.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub(super) fn simulated(
+    pub fn simulated(
         &self,
         experiments: Vec<Experiment>,
         seeds: Option<NonZeroU64>,
-    ) -> Result<Gathered, Failure> {
-        let stop = Stop::polled()?;
+    ) -> Result<Gathered, Error> {
         let mut gathered = Gathered::default();
         for experiment in self.chosen(experiments)? {
             let runs = Runs::of(&experiment, seeds.map(u64::from));
             gathered.note_seeds(runs.rows);
             if runs.rows > runs.curves {
-                self.rows(&experiment, &Seeds::first(runs.rows), &stop, &mut gathered)?;
+                self.rows(&experiment, &Seeds::first(runs.rows), &mut gathered)?;
             }
             if let Some((_, records)) = experiment.curves {
-                self.curves(&experiment, runs, records, &stop, &mut gathered)?;
+                self.curves(&experiment, runs, records, &mut gathered)?;
             }
         }
         Ok(gathered)
@@ -94,19 +119,17 @@ impl Gathering<'_> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub(super) fn real(&self, experiments: Vec<Experiment>) -> Result<Gathered, Failure> {
-        let stop = Stop::polled()?;
+    pub fn real(&self, experiments: Vec<Experiment>) -> Result<Gathered, Error> {
         let mut gathered = Gathered::default();
         for experiment in self.chosen(experiments)? {
-            let seeds = self.wanted.seeds.map_or(experiment.seeds, u64::from);
+            let seeds = self.seeds.map_or(experiment.seeds, u64::from);
             gathered.note_seeds(seeds);
-            let threads = Threads(self.wanted.jobs.map_or(BESIDE, NonZeroUsize::get));
-            let processes = emulate::processes()?;
+            let threads = self.threads.unwrap_or(Threads(BESIDE));
+            let processes = self.processes();
             let name = format!("{SOCKETS}/{}", experiment.name);
             let way = Way { name: &name, settings: &[], runner: &processes, threads };
-            let made =
-                self.campaign(&experiment, &way, &Seeds::first(seeds), &stop, &mut gathered)?;
-            let rows = emulate::rows(&made.campaign, &made.folder);
+            let made = self.campaign(&experiment, &way, &Seeds::first(seeds), &mut gathered)?;
+            let rows = rows(&made.campaign, &made.folder);
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
         Ok(gathered)
@@ -116,7 +139,7 @@ impl Gathering<'_> {
     ///
     /// # Errors
     /// If a folder cannot be used.
-    pub(super) fn real_so_far(&self, experiments: &[Experiment]) -> Result<Results, Failure> {
+    pub fn real_so_far(&self, experiments: &[Experiment]) -> Result<Results, Error> {
         let mut results = Results::default();
         for experiment in experiments {
             let path = self.place(&format!("{SOCKETS}/{}", experiment.name));
@@ -125,18 +148,18 @@ impl Gathering<'_> {
             }
             let source = self.source(experiment, experiment.name, &[])?;
             let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            if !campaign.goes_on(&path, &emulate::processes()?)? {
+            if !campaign.goes_on(&path, &self.processes())? {
                 continue;
             }
             let folder = campaign.folder(&path, false, Format::Csv)?;
-            let rows = emulate::rows(&campaign, &folder);
+            let rows = rows(&campaign, &folder);
             results.experiments.insert(experiment.name.to_owned(), rows);
         }
         Ok(results)
     }
 
     /// Those that the figure needs, if only one is wanted.
-    fn chosen(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, Failure> {
+    fn chosen(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, Error> {
         let Some(figure) = self.figure else { return Ok(experiments) };
         let mut known: Vec<_> = experiments.iter().flat_map(|it| it.serves).copied().collect();
         known.sort_unstable();
@@ -144,8 +167,8 @@ impl Gathering<'_> {
         experiments.retain(|experiment| experiment.is_for(figure));
         match experiments.is_empty() {
             false => Ok(experiments),
-            true => Err(Failure::usage(format!("there is no figure `{figure}` at this scale"))
-                .advise(format!("there is {}", known.join(", ")))),
+            true => Err(Error::usage(format!("there is no figure `{figure}` at this scale"))
+                .with_remedy(format!("there is {}", known.join(", ")))),
         }
     }
 
@@ -153,12 +176,11 @@ impl Gathering<'_> {
         &self,
         experiment: &Experiment,
         seeds: &Seeds,
-        stop: &Stop,
         gathered: &mut Gathered,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let way = self.simulating(experiment.name, &[]);
-        let made = self.campaign(experiment, &way, seeds, stop, gathered)?;
-        let rows = emulate::rows(&made.campaign, &made.folder);
+        let made = self.campaign(experiment, &way, seeds, gathered)?;
+        let rows = rows(&made.campaign, &made.folder);
         gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         Ok(())
     }
@@ -170,17 +192,16 @@ impl Gathering<'_> {
         experiment: &Experiment,
         runs: Runs,
         records: &[&str],
-        stop: &Stop,
         gathered: &mut Gathered,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let seeds = &Seeds::first(runs.curves);
         let quoted: Vec<_> = records.iter().map(|record| format!("\"{record}\"")).collect();
         let settings = [format!("record.tables=[{}]", quoted.join(","))];
         let name = format!("{}-curves", experiment.name);
         let way = self.simulating(&name, &settings);
-        let made = self.campaign(experiment, &way, seeds, stop, gathered)?;
+        let made = self.campaign(experiment, &way, seeds, gathered)?;
         if (1..=runs.curves).contains(&runs.rows) {
-            let rows = emulate::rows(&made.campaign, &made.folder);
+            let rows = rows(&made.campaign, &made.folder);
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
         let stages = &made.campaign.points;
@@ -199,8 +220,12 @@ impl Gathering<'_> {
         Ok(())
     }
 
+    fn processes(&self) -> Processes {
+        Processes { program: self.host.program.clone() }
+    }
+
     fn simulating<'b>(&self, name: &'b str, settings: &'b [String]) -> Way<'b> {
-        let threads = crate::sim::threads(self.wanted.jobs);
+        let threads = self.threads.unwrap_or_default();
         Way { name, settings, runner: &Worlds, threads }
     }
 
@@ -209,8 +234,8 @@ impl Gathering<'_> {
         experiment: &Experiment,
         name: &str,
         settings: &[String],
-    ) -> Result<Source, Failure> {
-        Ok(Source::built_in(name, &experiment.scenario, experiment.files, settings)?)
+    ) -> Result<Source, Error> {
+        Source::built_in(name, &experiment.scenario, experiment.files, settings)
     }
 
     fn campaign(
@@ -218,39 +243,37 @@ impl Gathering<'_> {
         experiment: &Experiment,
         way: &Way<'_>,
         seeds: &Seeds,
-        stop: &Stop,
         gathered: &mut Gathered,
-    ) -> Result<Made, Failure> {
+    ) -> Result<Made, Error> {
         let Way { name, settings, runner, threads } = *way;
         let source = self.source(experiment, name, settings)?;
         let campaign = Campaign::new(&source, Some(seeds))?;
         let path = self.place(name);
-        let fresh = self.wanted.fresh || !campaign.goes_on(&path, runner)?;
-        if fresh && !self.wanted.fresh && path.exists() {
+        let fresh = self.fresh || !campaign.goes_on(&path, runner)?;
+        if fresh && !self.fresh && path.exists() {
             let kept = put_aside(&path)?;
-            if !self.wanted.quiet {
-                let kept = kept.display();
-                output::tell(&format!(
-                    "{name}: what it runs has changed; begins anew ({kept} has what was run before)"
-                ));
-            }
+            let kept = kept.display();
+            (self.host.show)(&format!(
+                "{name}: what it runs has changed; begins anew ({kept} has what was run before)"
+            ));
         }
         let mut folder = campaign.folder(&path, fresh, Format::Csv)?;
-        let mut progress = Progress::new(!self.wanted.quiet);
-        let result = stop.campaign(&threads, |execution| {
-            campaign.run(&mut folder, execution, runner, &mut progress)
-        });
-        gathered.elapsed += progress.finish();
+        let (executor, is_cancelled) = (&threads, self.host.is_cancelled);
+        let execution = Execution { executor, is_cancelled };
+        let begun = Instant::now();
+        let mut counted = Counted { watch: (self.host.watch)(), made: 0 };
+        let result = campaign.run(&mut folder, execution, runner, &mut counted);
+        gathered.elapsed += begun.elapsed();
         result?;
         gathered.runs.0 += campaign.runs();
-        gathered.runs.1 += progress.made;
+        gathered.runs.1 += counted.made;
         Ok(Made { campaign, folder })
     }
 
     /// Runs of small scale stand beside the others, and so do those of a scale that has runs of its own.
     fn place(&self, name: &str) -> PathBuf {
-        let scale = self.wanted.scale;
-        match scale == Scale::Smoke || self.study.stands_apart(scale.into()) {
+        let scale = self.scale;
+        match scale == Scale::Smoke || self.study.stands_apart(scale) {
             true => self.folder.join(scale.word()).join(name),
             false => self.folder.join(name),
         }
@@ -258,7 +281,7 @@ impl Gathering<'_> {
 }
 
 /// Keeps results that no command goes on with: they may have taken hours. Those that were put aside before go.
-fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
+fn put_aside(path: &Path) -> Result<PathBuf, Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".before");
     let kept = path.with_file_name(name);
@@ -266,7 +289,7 @@ fn put_aside(path: &Path) -> Result<PathBuf, Failure> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::rename(path, &kept),
     };
-    moved.map_err(|error| Failure::file("put aside", path.display(), &error))?;
+    moved.map_err(|error| Error::file("put aside", path.display(), &error))?;
     Ok(kept)
 }
 
@@ -294,23 +317,26 @@ struct Way<'a> {
     threads: Threads,
 }
 
+/// A watcher that counts the runs that were made.
+struct Counted {
+    watch: Box<dyn Watch>,
+    made: usize,
+}
+
+impl Watch for Counted {
+    fn progress(&mut self, done: usize, all: usize, left: Option<Duration>) {
+        self.watch.progress(done, all, left);
+    }
+
+    fn ended(&mut self, row: &Row, tables: &[Table]) {
+        self.made += 1;
+        self.watch.ended(row, tables);
+    }
+}
+
 struct Made {
     campaign: Campaign,
     folder: ResultFolder,
-}
-
-/// Where results of a study are unless told otherwise (XDG Base Directory Specification).
-///
-/// # Errors
-/// If there is no home directory.
-pub(super) fn default_folder(key: &str) -> Result<PathBuf, Failure> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
-    let below = |cache: PathBuf| cache.join(Path::new("recoup/studies")).join(key);
-    cache.map(below).ok_or_else(|| {
-        Failure::new(Exit::Local, "there is no home directory to keep results in")
-            .advise("name a folder for them, or set XDG_CACHE_HOME")
-    })
 }
 
 #[cfg(test)]
